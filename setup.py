@@ -1,7 +1,8 @@
-"""Builds the extension modules; everything else stands in pyproject.toml.
+"""Builds the extension modules; all other settings are in pyproject.toml.
 
-LODCORE_BUILD chooses the mode: release, plain (without x86 instructions), debug (bounds checks), asan (address and
-undefined-behaviour sanitizers) or trace (line coverage of the .pyx files). LODCORE_JOBS bounds the parallel jobs.
+LODCORE_BUILD selects the mode: release, plain (without x86 instructions), debug (bounds checks), asan (address and
+undefined-behaviour sanitizers) or trace (line coverage of the .pyx files). LODCORE_JOBS limits the number of parallel
+jobs.
 """
 
 import os
@@ -14,20 +15,21 @@ MODE = os.environ.get("LODCORE_BUILD", "release")
 JOBS = int(os.environ.get("LODCORE_JOBS", os.cpu_count() or 1))
 
 KERNELS = Path("lodcore/kernels")
-TENSORS = Path("lodcore/tensors")  # whose compiled files run loops of the kernels themselves
+TENSORS = Path("lodcore/tensors")  # its compiled files run loops of the kernels themselves
 SOURCES = sorted(Path("lodcore").rglob("*.pyx"))
 SHARED = "lodcore.kernels._cyutility"  # the memoryview support of Cython, compiled once for all modules
 
-SAME_BITS = ["-ffp-contract=off"]  # no fused multiply-add where a processor has it: the same bits everywhere
-# What a header does not offer must not wait for the import. A nan is what differs from itself.
+SAME_BITS = ["-ffp-contract=off"]  # no fused multiply-add, even if the processor has it: the same bits everywhere
+# A function that a header does not declare must fail here, not at import. nan is tested as x != x.
 STRICT = ["-Werror=implicit-function-declaration", "-Wno-tautological-compare"]
 UNCHECKED = {"boundscheck": False, "initializedcheck": False}
 CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 SLOW = ["-O1", "-g", "-fno-omit-frame-pointer"]
-LINES = ["-O1", "-g1", "-fno-omit-frame-pointer", "-fno-sanitize=null"]  # numbers of lines; what is null dies by itself
+LINES = ["-O1", "-g1", "-fno-omit-frame-pointer", "-fno-sanitize=null"]  # line numbers; null pointers crash anyway
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
-# Where a list finds no memory, Cython 3.3 lets go of what a comprehension appends twice: there and behind it.
+# If a list append runs out of memory, Cython 3.3 releases the item of a comprehension twice: here and in its error
+# path.
 TWICE = "int result = PyList_Append(list, x);\n    Py_DECREF(x);"
 ONCE = "int result = PyList_Append(list, x);\n    if (result == 0) Py_DECREF(x);"
 FAST = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"]
@@ -42,7 +44,7 @@ MODES = {  # directives, compiler flags, linker flags, macros
 
 
 class build_ext(_build_ext):
-    """Compile in parallel, under pip too."""
+    """Compile in parallel, also under pip."""
 
     def finalize_options(self) -> None:
         super().finalize_options()
@@ -50,10 +52,10 @@ class build_ext(_build_ext):
         self.compiled = 0
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile a module, and show how far the build is."""
+        """Compile a module, and print the progress of the build."""
         path = Path(self.get_ext_fullpath(ext.name))
         before = path.stat().st_mtime_ns if path.exists() else 0
-        if self.compiler.compiler_type == "msvc":  # it refuses the options of gcc and clang
+        if self.compiler.compiler_type == "msvc":  # MSVC rejects the options of gcc and clang
             ext.extra_compile_args = MSVC
         super().build_extension(ext)
         self.compiled += 1
@@ -62,13 +64,13 @@ class build_ext(_build_ext):
 
 
 def extensions() -> list[Extension]:
-    """List the extension modules, translated to C."""
+    """List the extension modules, after translation to C."""
     import numpy
     from Cython.Build import cythonize
 
     if MODE not in MODES:
         raise SystemExit(f"LODCORE_BUILD={MODE!r}: choose one of {', '.join(MODES)}")
-    if KERNELS not in {path.parent for path in SOURCES}:  # else a wheel without kernels
+    if KERNELS not in {path.parent for path in SOURCES}:  # otherwise the wheel would have no kernels
         raise SystemExit("the .pyx files are missing: this source tree is incomplete")
     directives, compiler, linker, macros = MODES[MODE]
     common = {
@@ -87,7 +89,7 @@ def extensions() -> list[Extension]:
             ".".join(path.with_suffix("").parts),
             [str(path)],
             depends=sorted(map(str, Path("lodcore").rglob("*.h"))),
-            **(common if path.parent in (KERNELS, TENSORS) else less),  # other loops are short, and as fast
+            **(common if path.parent in (KERNELS, TENSORS) else less),  # other loops are short, and as fast with -O2
         )
         for path in SOURCES
     ]
@@ -96,7 +98,7 @@ def extensions() -> list[Extension]:
         found,
         nthreads=JOBS,
         shared_utility_qualified_name=SHARED,
-        build_dir=None if MODE == "trace" else f"build/cython-{MODE}",  # coverage wants the .c beside the .pyx
+        build_dir=None if MODE == "trace" else f"build/cython-{MODE}",  # coverage needs the .c file beside the .pyx
         force=MODE != "release",
         emit_linenums=MODE in ("debug", "asan"),
         compiler_directives={

@@ -1,6 +1,6 @@
-"""The speed of lodcore from milestone to milestone, beside a peer and a floor, from the results of asv.
+"""The speed of lodcore from milestone to milestone, compared with a peer and a floor, from the results of asv.
 
-    python trend.py --hashes > milestones.txt      # what asv is to measure, in this folder
+    python trend.py --hashes > milestones.txt      # the commits that asv measures, in this folder
     asv run HASHFILE:milestones.txt --machine NAME --bench "$(python trend.py --bench)"
     python trend.py                                # the tables of docs/trend.md, as text
 
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 RESULTS = Path(__file__).parent / "results"
 MACHINE = "two-core-zen5"
-#: The commits that are measured, and what each has brought.
+#: The measured commits, and the contribution of each.
 MILESTONES = {
     "fd2905a": "the first operators, with gradients",
     "ec5a11e": "loops that are recorded and compiled",
@@ -26,7 +26,7 @@ MILESTONES = {
     "df72d89": "vocabularies and training",
     "9e2a513": "functions of record batches, and faster small calls",
 }
-#: The benchmarks of the README, in its order and words.
+#: The benchmarks of the README, with its order and labels.
 OPERATIONS = {
     "gather.Permute": "gather sequences, in another order",
     "softmax.Softmax": "softmax within each sequence",
@@ -42,7 +42,7 @@ DISTRIBUTION = "nlp"
 
 
 class Milestone(NamedTuple):
-    """A commit that was measured: its date in milliseconds, and seconds by benchmark, width and way."""
+    """A measured commit: its date in milliseconds, and seconds by benchmark, width and way."""
 
     commit: str
     date: int
@@ -79,7 +79,7 @@ def milestones(machine: str = MACHINE) -> list[Milestone]:
 
 
 def title(milestone: Milestone) -> str:
-    """Return what a milestone has brought."""
+    """Return the contribution of a milestone."""
     return next(text for key, text in MILESTONES.items() if milestone.commit.startswith(key))
 
 
@@ -95,7 +95,7 @@ def ratios(measured: list[Milestone], other: str) -> dict[tuple[str, str], list[
 
 
 def label(key: tuple[str, str]) -> str:
-    """Return the words for an operation and a width."""
+    """Return the label of an operation and a width."""
     return OPERATIONS[key[0]] + (f", width {key[1]}" if key[1] else "")
 
 

@@ -25,7 +25,7 @@ More
     lodcore.interop     Arrow, torch, awkward, pandas, files (save, load)
     lodcore.testing     assertions for tests of your own
 
-help(lodcore.LoDTensor), or of any other name, says the rest; `python -m lodcore` shows a demo.
+help(lodcore.LoDTensor), or of any other name, says the rest; `python -m lodcore demo` shows what it can do.
 """
 
 from importlib import import_module as _import_module

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -34,7 +34,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         Exit code: 0, or 1 if a file cannot be shown. Wrong usage exits with 2.
     """
-    parser = argparse.ArgumentParser(prog="python -m lodcore", description=lodcore.__doc__)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        code = run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has stopped, as in `python -m lodcore demo | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing is written at exit
+        print(f"lodcore {arguments[0]}: the output was closed before all was written", file=sys.stderr)
+        return 1
+    return code
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Parse the arguments and run the command that they name."""
+    summary = (lodcore.__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m lodcore", description=summary)
     parser.add_argument("--version", action="version", version=f"lodcore {lodcore.__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
     commands.add_parser("demo", help="learn from real recordings and from real text, in two acts", add_help=False)
@@ -66,22 +80,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bench()
         return 0
     try:
-        return say(look.describe_tree(look.read(chosen.file)))
+        lines = "\n".join(look.describe_tree(look.read(chosen.file)))
     except Exception as error:  # whatever a file made by anyone holds, the answer is one line
         problem = str(getattr(error, "strerror", None) or error or type(error).__name__)
         problem = problem.removeprefix(f"lodcore.load: {chosen.file}: ")
         print(f"lodcore inspect: {chosen.file}: {' '.join(problem.split())}", file=sys.stderr)
         return 1
-
-
-def say(lines: Iterable[str]) -> int:
-    """Print lines; whoever reads them may stop before the last one."""
-    try:
-        print("\n".join(lines), flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing is written at the end
-        print("lodcore inspect: the output was closed before all was written", file=sys.stderr)
-        return 1
+    print(lines)
     return 0
 
 

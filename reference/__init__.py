@@ -1,1 +1,1 @@
-"""The plain-Python meaning of lodcore: reference/<path>.py says what lodcore/<path> does, and imports nothing of it."""
+"""The definition of lodcore in plain Python: reference/<path>.py defines lodcore/<path> without importing it."""

@@ -1,4 +1,4 @@
-"""python -m reference cases FILE: write a file of cases for every operator, and count the corners that they hit."""
+"""python -m reference cases FILE: write test cases for every operator, and count the corner cases that they cover."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""Arithmetic that several twins share: sums in lanes, exp, roots, and nans."""
+"""Arithmetic that several twins share: sums in lanes, exp, square roots, and nans."""
 
 from math import sqrt as _sqrt
 
@@ -18,19 +18,19 @@ def sum_in_lanes(cells, num_lanes, zero):
 
 
 def beats(cell, best, least):
-    """Return whether a cell is greater (or less) than the best before it: the first nan beats all."""
+    """Return whether a cell is greater (or less) than the best one before it; the first nan wins."""
     if best != best or cell != cell:
         return best == best
     return cell < best if least else cell > best
 
 
 def square_root(x, real):
-    """Compute a root; nan of a negative number."""
+    """Compute a square root; nan for a negative number."""
     return real(_sqrt(float(x))) if x >= 0 else real(NAN)
 
 
 def one_nan(cell):
-    """Return a cell, with one bit pattern for every nan."""
+    """Return a cell, with the same bits for every nan."""
     return cell if cell == cell else NAN
 
 
@@ -71,5 +71,5 @@ def _exp_double(x, real):
 
 
 def _scaled(p, n, real):
-    """Multiply by 2**n in two halves, of which the first is exact."""
+    """Multiply by 2**n in two halves, the first of which is exact."""
     return p * real(2.0 ** (n // 2)) * real(2.0 ** (n - n // 2))

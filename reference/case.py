@@ -1,4 +1,4 @@
-"""Cases of operators: arguments that are drawn, results of the oracle, and gradients that come from its code."""
+"""Cases of operators: drawn arguments, results of the oracle, and gradients computed by its code."""
 
 import itertools
 from collections.abc import Callable
@@ -11,25 +11,25 @@ from reference.tensors import Steps, leaves, map_leaves
 
 __all__ = ["OPERATORS", "Case", "Operator", "cases", "drawn"]
 
-#: How far from the expected numbers a result or a gradient may be: times the largest of them, or 1 if that is larger.
+#: The tolerance of a result or a gradient, relative to the largest expected number, or to 1 if that is larger.
 TOLERANCES = {"float64": 1e-10, "float32": 1e-4}
 
 
 class Case(NamedTuple):
-    """A call of an operator and what must come of it.
+    """A call of an operator with the expected results.
 
     Parameters
     ----------
     operator : str
     arguments : dict
-        Tensors of `reference.tensors`, lists of such, and attributes.
+        Tensors of `reference.tensors`, lists of tensors, and attributes.
     results : tuple
-        One tensor a result.
+        One tensor per result.
     cotangents : tuple
-        One tensor a result; None for a result that is not made of floats.
+        One tensor per result; None for a result that does not have a float dtype.
     gradients : dict
-        For each argument that holds tensors: the gradient of the sum of results times cotangents, in the form of the
-        argument; None in place of tensors that are not made of floats. None as a whole: there is no gradient.
+        For each argument that contains tensors: the gradient of the sum of results times cotangents, in the form of the
+        argument, with None in place of tensors that do not have a float dtype. None as a whole if there is no gradient.
     tolerance : float
     corners : set of str
     """
@@ -44,7 +44,7 @@ class Case(NamedTuple):
 
 
 class Operator:
-    """How the cases of an operator are drawn and computed; made by `cases`."""
+    """The functions that draw and compute the cases of an operator; made by `cases`."""
 
     def __init__(self, name, draw, must, exact, gradient, walked, also):
         self.name = name
@@ -57,12 +57,12 @@ class Operator:
         self.compute: Callable[..., Any] = draw
 
     def expected(self, compute):
-        """Register what computes the results, of the arguments by their names."""
+        """Register the function that computes the results from the arguments, by their names."""
         self.compute = compute
         return compute
 
     def results(self, arguments):
-        """Compute the results: a tuple."""
+        """Compute the results as a tuple."""
         made = self.compute(**arguments)
         return made if isinstance(made, tuple) else (made,)
 
@@ -72,22 +72,22 @@ OPERATORS: dict[str, Operator] = {}
 
 
 def cases(must, exact=True, gradient=True, walked="x", name=None, also=None):
-    """Make an Operator of a function that draws arguments from a source (see `reference.draw`).
+    """Make an Operator from a function that draws arguments from a source (see `reference.draw`).
 
     Parameters
     ----------
     must : set of str
-        The corners that the cases must hit, see `reference.corners`.
+        The corner cases that the cases must cover, see `reference.corners`.
     exact : bool
         Whether results and gradients are moved, counted or summed without rounding.
     gradient : bool
         Whether there is a gradient.
     walked : str
-        The argument whose structure the corners are about.
+        The argument whose structure determines the corner cases.
     name : str, optional
-        Of the operator; that of the function, if not given.
+        The name of the operator; by default that of the function.
     also : callable, optional
-        Gives more corners that arguments hit.
+        A function that returns more corner cases that arguments cover.
     """
 
     def register(draw):
@@ -111,7 +111,7 @@ def drawn(operator, source):
 
 
 def cotangent(source, result):
-    """Draw a cotangent: quarters without 0, so that sums are exact and no derivative goes unseen."""
+    """Draw a cotangent: quarters without 0, so that sums are exact and every derivative has an effect."""
     if result.dtype not in FLOATS:
         return None
     drawn = numbers(source, len(result.numbers()), result.dtype, ["cotangent"])
@@ -119,7 +119,7 @@ def cotangent(source, result):
 
 
 def gradients_of(operator, arguments, results, cotangents):
-    """Differentiate the oracle: run it on numbers that know their derivatives."""
+    """Differentiate the oracle by running it on numbers that carry their derivatives."""
     variables = itertools.count()
 
     def marked(tensor):
@@ -148,5 +148,5 @@ def gradients_of(operator, arguments, results, cotangents):
 
 
 def holds_tensors(given):
-    """Return whether an argument has the form of something that has a gradient."""
+    """Return whether an argument has the form of a differentiable one."""
     return isinstance(given, Steps) or bool(leaves(given))

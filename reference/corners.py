@@ -1,4 +1,4 @@
-"""The corners of an operator: what goes wrong most easily, named so that the cases that hit each can be counted."""
+"""The corner cases of an operator, where errors are most likely: named, so that the cases of each can be counted."""
 
 import math
 
@@ -13,28 +13,28 @@ STRUCTURES = frozenset(
 )
 ROWS = frozenset({"rows of no axis", "rows of two axes", "rows of no width", "rows of width 1"})
 VALUES = frozenset({"nan", "infinite", "ties"})
-#: Of operators that move rows of any dtype whole.
+#: Operators that move whole rows of any dtype.
 MOVED = STRUCTURES | ROWS | {*DTYPES, "nan"}
 
 
 def depths(most, least=1):
-    """Name the depths of a structure."""
+    """Return the corner cases of the depths of a structure."""
     return {f"depth {depth}" for depth in range(least, most + 1)}
 
 
 def walks(most):
-    """Name the depths, and the levels that an operator may be told to work on."""
+    """Return the corner cases of the depths, and of the levels that can be passed to an operator."""
     return depths(most) | {f"level {level}" for level in range(most)} | {"level from the last"}
 
 
 def corners_of(arguments, walked):
-    """List the corners that arguments hit.
+    """Return the corner cases that arguments cover.
 
     Parameters
     ----------
     arguments : dict
     walked : str
-        The argument whose structure the operator walks.
+        The argument whose structure determines the corner cases.
     """
     found = set()
     for tensor in leaves(arguments[walked]) or leaves(arguments):
@@ -54,7 +54,7 @@ def corners_of(arguments, walked):
 
 
 def first_of(given):
-    """Return the tensor of an argument, the first of several, None if there is none."""
+    """Return the tensor of an argument, the first of several, or None if there is none."""
     if isinstance(given, (Ragged, Dense, Structure)):
         return given
     found = leaves(given)
@@ -62,7 +62,7 @@ def first_of(given):
 
 
 def of_structure(x, level):
-    """Name the corners of the sequences of a level."""
+    """Return the corner cases of the sequences of a level."""
     sizes = [len(sequence) for sequence in sequences(x.nested, level % x.num_levels)]
     hit = {
         "no sequences": not sizes,
@@ -77,7 +77,7 @@ def of_structure(x, level):
 
 
 def of_rows(x):
-    """Name the corners of the shape of a row."""
+    """Return the corner cases of the shape of a row."""
     shape = x.row_shape
     hit = {
         "rows of no axis": shape == (),
@@ -89,7 +89,7 @@ def of_rows(x):
 
 
 def of_values(tensor):
-    """Name the corners of numbers."""
+    """Return the corner cases of numbers."""
     numbers = tensor.numbers()
     known = [number for number in numbers if number == number]
     hit = {

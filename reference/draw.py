@@ -1,8 +1,8 @@
 """Structures and numbers, drawn from a source of choices: a seed, or hypothesis.
 
-A source has `integer(low, high)`, `integers(count, low, high)` and `choice(options)`; bounds are included. `Seeded`
-is one; the strategies of the tests are another, so that both draw the same kinds of things. Structures are drawn
-coarse to fine, each level counting the next one, so that all of them are valid. Numbers come from a seed that the
+A source has `integer(low, high)`, `integers(count, low, high)` and `choice(options)`; bounds are included. `Seeded` is
+a source; the strategies of the tests are another, so that both draw the same distributions. Structures are drawn from
+coarse to fine, where each level counts the next one, so that all of them are valid. Numbers come from a seed that the
 source chooses.
 """
 
@@ -18,7 +18,7 @@ DTYPES = (*FLOATS, *INTEGERS, "bool")
 
 
 class Seeded:
-    """Choices that a seed decides."""
+    """A source of choices that a seed determines."""
 
     def __init__(self, seed):
         self._random = random.Random(seed)
@@ -37,9 +37,9 @@ class Seeded:
 
 
 def lengths(source, count=None, most=8, longest=5):
-    """Draw the lengths of `count` sequences (of up to `most`, if not given): a list of int.
+    """Draw the lengths of `count` sequences (by default a random number of them, at most `most`): a list of int.
 
-    Corners come often: no sequence, only empty ones, the first or last one empty, all of one row, one giant.
+    Corner cases are frequent: no sequences, only empty ones, an empty first or last one, one row each, one giant.
     """
     count = source.integer(0, most) if count is None else count
     corner = source.choice(["none", "all empty", "all ones", "giant", "first empty", "last empty"])
@@ -57,7 +57,7 @@ def lengths(source, count=None, most=8, longest=5):
 
 
 def running_sum(sizes):
-    """Turn lengths into offsets: a list of int."""
+    """Compute offsets from lengths: a list of int."""
     total = [0]
     for size in sizes:
         total.append(total[-1] + size)
@@ -65,7 +65,7 @@ def running_sum(sizes):
 
 
 def levels(source, min_levels=1, max_levels=4, most=8):
-    """Draw the offsets of a structure, coarse to fine: a list of lists of int."""
+    """Draw the offsets of a structure, from coarse to fine: a list of lists of int."""
     made = []
     count = None
     for _ in range(source.integer(min_levels, max_levels)):
@@ -79,15 +79,15 @@ def levels(source, min_levels=1, max_levels=4, most=8):
 
 
 def to_float32(number):
-    """Round a number to the nearest one that float32 has; infinite beyond its range."""
+    """Round a number to float32; infinite beyond its range."""
     try:
         return struct.unpack("f", struct.pack("f", number))[0]
     except OverflowError:
         return math.copysign(math.inf, number)
 
 
-#: How floats are drawn: few quarters, so that many are equal; any; any above zero; all one; with nan and infinities.
-#: Then where functions have kinks, which is drawn on demand only, and what flows back.
+#: How floats are drawn: few quarters, so that many are equal; any; any positive; all one; with nan and infinities. Then
+#: those at kinks of functions, which are drawn only on demand, and those of cotangents.
 FLAVOURS = {
     "quarters": lambda pick: pick.randint(-8, 8) / 4,
     "any": lambda pick: pick.uniform(-4, 4),
@@ -103,7 +103,7 @@ FLAVOURS = {
 
 
 def numbers(source, count, dtype, flavours=("quarters", "any")):
-    """Draw `count` numbers that a dtype has exactly: a list of float, int or bool."""
+    """Draw `count` numbers that a dtype represents exactly: a list of float, int or bool."""
     pick = random.Random(source.integer(0, 2**32))
     if dtype == "bool":
         return [pick.random() < 0.5 for _ in range(count)]

@@ -12,7 +12,7 @@ ROW_SHAPES = ((), (1,), (3,), (2, 2), (0,))
 
 
 def ragged(source, max_levels=4, dtypes=DTYPES, row_shapes=ROW_SHAPES, flavours=("quarters", "any", "nan"), most=4):
-    """Draw a batch of sequences; most have rows."""
+    """Draw a batch of sequences; most batches have rows."""
     offsets = levels(source, 1, max_levels, most)
     for _ in range(3):
         if offsets[-1][-1] or source.choice([True, False, False]):
@@ -22,7 +22,7 @@ def ragged(source, max_levels=4, dtypes=DTYPES, row_shapes=ROW_SHAPES, flavours=
 
 
 def rows_for(source, offsets, dtypes=DTYPES, row_shapes=ROW_SHAPES, flavours=("quarters", "any", "nan"), count=None):
-    """Draw rows for a structure: Ragged; Dense of `count` rows, if there are no levels."""
+    """Draw rows for a structure: Ragged, or Dense of `count` rows if there are no levels."""
     count = offsets[-1][-1] if offsets else count
     made = dense(source, (count, *source.choice(row_shapes)), dtypes, flavours)
     if not offsets:
@@ -31,7 +31,7 @@ def rows_for(source, offsets, dtypes=DTYPES, row_shapes=ROW_SHAPES, flavours=("q
 
 
 def levels_below(source, count, depth, longest=3):
-    """Draw the offsets of `depth` levels under a number of sequences."""
+    """Draw the offsets of `depth` levels below a number of sequences."""
     made = []
     for _ in range(depth):
         made.append(running_sum(lengths(source, count, longest=longest if count < 12 else 1)))
@@ -52,7 +52,7 @@ def structure(source, max_levels=3, most=4):
 
 
 def level_of(source, x):
-    """Draw a level of a tensor, from the first or from the last."""
+    """Draw a level of a tensor, counted from the first or from the last."""
     return source.integer(-x.num_levels, x.num_levels - 1)
 
 
@@ -62,6 +62,6 @@ def vector(source, integers, dtypes=("int64", "int32")):
 
 
 def filled(row_shape, numbers):
-    """Make a row of its numbers, or of one number for all."""
+    """Make a row from its numbers, or from one number for all."""
     numbers, count = list(numbers), math.prod(row_shape)
     return fill(numbers if len(numbers) == count else numbers * count, row_shape)

@@ -1,4 +1,4 @@
-"""The dtypes of results, as NumPy has them."""
+"""The dtypes of results, by NumPy's rules."""
 
 __all__ = ["float_of", "promoted", "wrapped"]
 
@@ -7,7 +7,7 @@ ORDER = ("bool", "uint8", "int32", "int64", "float32", "float64")
 
 
 def promoted(*dtypes):
-    """Return the dtype that holds what several hold."""
+    """Return the dtype to which several dtypes are promoted."""
     largest = max(dtypes, key=ORDER.index)
     return "float64" if largest == "float32" and {"int32", "int64"} & set(dtypes) else largest
 
@@ -18,7 +18,7 @@ def float_of(dtype):
 
 
 def wrapped(number, dtype):
-    """Return what an integer dtype holds of a whole number that is too large for it; other dtypes hold all."""
+    """Wrap an integer that is too large for an integer dtype; other dtypes represent all numbers."""
     if dtype not in BITS:
         return number
     rest = number % 2 ** BITS[dtype]

@@ -1,8 +1,9 @@
-"""Numbers that know their derivatives, so that the gradient of an oracle comes from the code of the oracle itself.
+"""Numbers that carry their derivatives, so that the gradient of an oracle is computed by the code of the oracle itself.
 
 A `Dual` is a number together with its derivatives with respect to some variables. Arithmetic and the functions of
-`reference.reals` carry the derivatives along by the rules of calculus; comparisons look at the number alone, so that an
-oracle takes the same way as with plain numbers. It is no `float`, and does not turn into one, lest derivatives be lost.
+`reference.reals` propagate the derivatives by the rules of calculus; comparisons use only the number, so that an oracle
+takes the same branches as with plain numbers. A Dual is not a `float` and cannot be converted to one, so that
+derivatives are not lost.
 """
 
 from reference.reals import divide
@@ -11,7 +12,7 @@ __all__ = ["Dual", "derivatives", "value"]
 
 
 class Dual:
-    """A number and its derivatives: a dict from variables to that by each; those it lacks are 0."""
+    """A number and its derivatives: a dict from variables to partial derivatives; missing ones are 0."""
 
     __slots__ = ("derivatives", "value")
 
@@ -23,7 +24,7 @@ class Dual:
         return f"Dual({self.value}, {self.derivatives})"
 
     def chain(self, value, derivative):
-        """Make the value of a function of this number, given the function's derivative."""
+        """Make the value of a function of this number, given the derivative of the function."""
         return Dual(value, {name: derivative * own for name, own in self.derivatives.items()})
 
     # -- arithmetic ------------------------------------------------------------------------------------------------
@@ -95,12 +96,12 @@ def value(x):
 
 
 def derivatives(x):
-    """Return the derivatives of a number; a plain one has none."""
+    """Return the derivatives of a number; a plain number has none."""
     return x.derivatives if isinstance(x, Dual) else {}
 
 
 def combine(x, along_x, y, along_y, result):
-    """Make a result of two numbers, given its derivative with respect to each."""
+    """Make a result of two numbers, given its derivatives with respect to them."""
     found = {name: along_x * own for name, own in derivatives(x).items()}
     for name, own in derivatives(y).items():
         found[name] = found.get(name, 0.0) + along_y * own

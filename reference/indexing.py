@@ -1,4 +1,4 @@
-"""What stands between brackets, on nested lists: sequences, rows and numbers alike."""
+"""Indexing of nested lists with brackets: sequences, rows and numbers alike."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,7 @@ __all__ = ["Nested", "getitem", "spread"]
 
 
 class Nested(NamedTuple):
-    """An index with levels: for each sequence of the last level a list of places, or of bool."""
+    """An index with levels: for each sequence of the last level, a list of positions or of bools."""
 
     lists: list[Any]
     num_levels: int
@@ -19,7 +19,7 @@ def getitem(nested, keys):
     ----------
     nested : list
     keys : list
-        Each an int, a slice, or a list of int or bool; the first one may be Nested.
+        Each is an int, a slice, or a list of int or bool; the first one may be Nested.
     """
     if not keys:
         return nested
@@ -32,20 +32,20 @@ def getitem(nested, keys):
         pairs = zip(nested, key.lists, strict=True)
         return [inside(entry, one, key.num_levels - 1, rest) for entry, one in pairs]
     places = positions(key)
-    if rest and isinstance(rest[0], list):  # two vectors go together
+    if rest and isinstance(rest[0], list):  # two vectors are paired
         return [getitem(nested[i][j], rest[1:]) for i, j in zip(places, rest[0], strict=True)]
     return [getitem(nested[i], rest) for i in places]
 
 
 def inside(entry, key, num_levels, rest):
-    """Apply a nested key to one sequence, with what follows."""
+    """Apply a nested key to one sequence, and then the remaining keys."""
     if num_levels:
         return [inside(inner, one, num_levels - 1, rest) for inner, one in zip(entry, key, strict=True)]
     return [getitem(entry[i], rest) for i in positions(key)]
 
 
 def positions(key):
-    """Turn a mask into the places where it is true."""
+    """Convert a mask to the positions where it is true."""
     if any(isinstance(one, bool) for one in key):
         return [i for i in range(len(key)) if key[i]]
     return key

@@ -1,7 +1,7 @@
-"""Nested lists to rows and offsets, and back; and nested lists as text, "[[x x] [] [x]]".
+"""Conversion of nested lists to rows and offsets, and back; and nested lists as text, "[[x x] [] [x]]".
 
-The outermost list is the batch. Each level of lists below it is a level of offsets; what the last level holds are
-rows, which may be anything. How many levels there are must be said, because empty lists do not tell.
+The outermost list is the batch. Each level of lists below it is a level of offsets; the entries of the last level are
+rows, which may be any objects. The number of levels must be passed, because it does not follow from empty lists.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["flatten", "nest", "parse", "show"]
 
 
 def flatten(nested: Iterable[Any], num_levels: int) -> tuple[list[Any], list[list[int]]]:
-    """Take a batch apart.
+    """Convert nested lists to rows and offsets.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def flatten(nested: Iterable[Any], num_levels: int) -> tuple[list[Any], list[lis
     Returns
     -------
     (list, list of list of int)
-        The rows one after another, and the offsets of each level, coarse first.
+        The rows of all sequences, and the offsets of each level, the coarsest first.
 
     Examples
     --------
@@ -45,13 +45,13 @@ def flatten(nested: Iterable[Any], num_levels: int) -> tuple[list[Any], list[lis
 
 
 def nest(rows: Iterable[Any], levels: Sequence[Sequence[int]]) -> list[Any]:
-    """Put a batch together: the inverse of `flatten`.
+    """Convert rows and offsets to nested lists: the inverse of `flatten`.
 
     Parameters
     ----------
     rows : list
     levels : list of list of int
-        The offsets of each level, coarse first.
+        The offsets of each level, the coarsest first.
 
     Returns
     -------
@@ -69,12 +69,12 @@ def nest(rows: Iterable[Any], levels: Sequence[Sequence[int]]) -> list[Any]:
 
 
 def parse(text: str) -> list[Any]:
-    """Read nested lists of words.
+    """Parse the text of nested lists of words.
 
     Parameters
     ----------
     text : str
-        Words between brackets.
+        Words in brackets.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def parse(text: str) -> list[Any]:
     Raises
     ------
     ValueError
-        If the brackets do not match, or the text is not one list.
+        If the brackets do not match, or the text is not a single list.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def parse(text: str) -> list[Any]:
 
 
 def show(nested: Any) -> str:
-    """Write nested lists as text: the inverse of `parse`.
+    """Format nested lists as text: the inverse of `parse`.
 
     Parameters
     ----------

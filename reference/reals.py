@@ -1,6 +1,6 @@
-"""Functions of real numbers for the oracles: with infinities and nan where Python raises, and with derivatives.
+"""Functions of real numbers for the oracles: they return infinities and nan where Python raises, and have derivatives.
 
-An oracle takes these in place of those of `math`, so that it also works on the numbers of `reference.dual`.
+An oracle uses these instead of those of `math`, so that it also works on the numbers of `reference.dual`.
 """
 
 import math
@@ -9,26 +9,26 @@ __all__ = ["add_up", "divide", "exp", "floating", "log", "no_derivatives", "sqrt
 
 
 def add_up(numbers, start=0):
-    """Add numbers one after the other; `sum` of Python 3.12 and later rounds floats once, at the end."""
+    """Sum numbers one after another; `sum` of Python 3.12 and later rounds floats only once, at the end."""
     for number in numbers:
         start = start + number
     return start
 
 
 def divide(x, y):
-    """Divide, by 0 too."""
+    """Divide, also by 0."""
     if not isinstance(x, (int, float)) or not isinstance(y, (int, float)) or y != 0:
         return x / y
     return math.nan if x == 0 or x != x else math.copysign(math.inf, x) * math.copysign(1.0, y)
 
 
 def floating(x):
-    """Turn an integer into a float."""
+    """Convert an integer to a float."""
     return float(x) if isinstance(x, int) else x
 
 
 def no_derivatives(x, numbers):
-    """Make a number whose derivatives with respect to others are nan: where a function has none."""
+    """Make a number whose derivatives with respect to others are nan, where a function has none."""
     total = add_up(numbers) * math.nan
     return x if isinstance(total, float) else total.chain(x if isinstance(x, float) else x.value, 1.0)
 
@@ -55,12 +55,12 @@ def _exp(x):
 
 
 def _log(x):
-    """Compute the natural logarithm: -inf of 0, nan below."""
+    """Compute the natural logarithm: -inf for 0, nan for negative numbers."""
     return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
 
 
 def _sqrt(x):
-    """Compute the square root; nan below 0."""
+    """Compute the square root; nan for negative numbers."""
     return math.sqrt(x) if x >= 0 else math.nan
 
 

@@ -1,4 +1,4 @@
-"""Tensors of the cases: nested lists, and what nested lists do not tell (levels, shape of a row, dtype)."""
+"""Tensors of the cases: nested lists with what does not follow from them (levels, shape of a row, dtype)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["Dense", "Map", "Ragged", "Steps", "Structure", "Table", "fill", "lea
 
 
 class Values:
-    """What arrays and batches share."""
+    """The attributes that arrays and batches share."""
 
     def made(self, nested, num_levels=None, row_shape=None, dtype=None):
-        """Make a tensor of nested lists that is like this one but for what is given; Dense, if it has no levels."""
+        """Make a tensor like this one from nested lists, with the given changes; Dense if it has no levels."""
         num_levels = self.num_levels if num_levels is None else num_levels
         row_shape = self.row_shape if row_shape is None else row_shape
         dtype = self.dtype if dtype is None else dtype
@@ -24,13 +24,13 @@ class Values:
         return Dense(nested, (len(nested), *row_shape), dtype)
 
     def level(self, level):
-        """Count a level from the first."""
+        """Return the number of a level counted from the first."""
         return level % self.num_levels
 
 
 @dataclass(frozen=True)
 class Dense(Values):
-    """An array without levels: a number, if it has no axes."""
+    """An array without levels, or a number if it has no axes."""
 
     nested: Any
     shape: tuple[int, ...]
@@ -46,7 +46,7 @@ class Dense(Values):
 
     @property
     def rows(self):
-        """The rows, one after another."""
+        """The rows."""
         return self.nested
 
     def numbers(self):
@@ -54,7 +54,7 @@ class Dense(Values):
         return spread(self.nested, len(self.shape))
 
     def with_numbers(self, numbers):
-        """Return the same array of other numbers."""
+        """Return the same array with other numbers."""
         return replace(self, nested=fill(numbers, self.shape))
 
 
@@ -69,17 +69,17 @@ class Ragged(Values):
 
     @property
     def offsets(self):
-        """The offsets of each level, coarse first."""
+        """The offsets of each level, the coarsest first."""
         return flatten(self.nested, self.num_levels)[1]
 
     @property
     def rows(self):
-        """The rows, one after another."""
+        """The rows of all sequences."""
         return flatten(self.nested, self.num_levels)[0]
 
     @property
     def shape(self):
-        """The shape of the rows one after another."""
+        """The shape of the array of all rows."""
         return (len(self.rows), *self.row_shape)
 
     def numbers(self):
@@ -87,7 +87,7 @@ class Ragged(Values):
         return [number for row in self.rows for number in spread(row, len(self.row_shape))]
 
     def with_numbers(self, numbers):
-        """Return the same batch of other numbers."""
+        """Return the same batch with other numbers."""
         return replace(self, nested=nest(fill(numbers, self.shape), self.offsets))
 
 
@@ -100,16 +100,16 @@ class Structure:
 
     @property
     def offsets(self):
-        """The offsets of each level, coarse first."""
+        """The offsets of each level, the coarsest first."""
         return flatten(self.nested, self.num_levels)[1]
 
     @property
     def num_rows(self):
-        """How many rows there are."""
+        """The number of rows."""
         return len(flatten(self.nested, self.num_levels)[0])
 
     def level(self, level):
-        """Count a level from the first."""
+        """Return the number of a level counted from the first."""
         return level % self.num_levels
 
 
@@ -122,7 +122,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Map:
-    """What `tensor_array_unpack` gives besides the steps: the number of each element, step by step."""
+    """The map that `tensor_array_unpack` returns with the steps: the number of each element, step by step."""
 
     source: Structure
     level: int
@@ -132,7 +132,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Table:
-    """A rank table: numbers of sequences, longest first, and their lengths."""
+    """A rank table: the numbers of sequences, the longest first, and their lengths."""
 
     indices: list[int]
     lengths: list[int]
@@ -147,7 +147,7 @@ def spread(nested, ndim):
 
 
 def fill(numbers, shape):
-    """Put numbers into nested lists of a shape: the inverse of `spread`."""
+    """Arrange numbers in nested lists of a shape: the inverse of `spread`."""
     numbers = list(numbers)
     for axis in range(len(shape) - 1, 0, -1):
         size, count = shape[axis], math.prod(shape[:axis])
@@ -156,7 +156,7 @@ def fill(numbers, shape):
 
 
 def leaves(thing):
-    """List the Dense and Ragged tensors in arguments or results: in lists, dicts and Steps, too."""
+    """List the Dense and Ragged tensors in arguments or results, also in lists, dicts and Steps."""
     if isinstance(thing, (Dense, Ragged)):
         return [thing]
     if isinstance(thing, Steps):
@@ -167,7 +167,7 @@ def leaves(thing):
 
 
 def map_leaves(function, thing):
-    """Replace each Dense or Ragged tensor by what a function makes of it."""
+    """Replace each Dense or Ragged tensor by the result of a function."""
     if isinstance(thing, (Dense, Ragged)):
         return function(thing)
     if isinstance(thing, Steps):

@@ -1,4 +1,4 @@
-"""Cases drawn for every operator until each corner is hit, and their file; docs/conformance-suite.md describes it."""
+"""Draws cases for every operator until each corner case is covered, and writes them; see docs/conformance-suite.md."""
 
 import io
 import json
@@ -17,8 +17,8 @@ from reference.tensors import Dense, Map, Ragged, Steps, Structure, Table
 __all__ = ["draw_cases", "report", "write"]
 
 FORMAT = "lodcore cases 1"
-PATIENCE = 4000  # draws, until a corner that is not hit is given up
-NEVER = (1980, 1, 1, 0, 0, 0)  # the time of all files inside, so that one seed gives one file
+PATIENCE = 4000  # draws before a corner case that is not covered is given up
+NEVER = (1980, 1, 1, 0, 0, 0)  # the time of all files in the archive, so that a seed determines every byte
 
 
 def draw_cases(seed=0, count=40, names=None):
@@ -28,9 +28,9 @@ def draw_cases(seed=0, count=40, names=None):
     ----------
     seed : int
     count : int
-        How many of each operator; more, where corners are left to hit.
+        The number of cases per operator; there are more if corner cases are still missing.
     names : list of str, optional
-        Of operators; all of them, if not given.
+        Names of operators; by default all.
 
     Returns
     -------
@@ -39,12 +39,12 @@ def draw_cases(seed=0, count=40, names=None):
     Raises
     ------
     LookupError
-        If a corner that an operator's cases must hit was not hit.
+        If a corner case that the cases of an operator must cover was not drawn.
     """
     found = []
     for name in sorted(OPERATORS) if names is None else names:
         operator = OPERATORS[name]
-        source = Seeded(f"{seed} {name}")  # other operators change nothing about the cases of this one
+        source = Seeded(f"{seed} {name}")  # so that other operators do not affect the cases of this one
         missing = set(operator.must)
         kept = 0
         for _ in range(PATIENCE):
@@ -61,25 +61,25 @@ def draw_cases(seed=0, count=40, names=None):
 
 
 def report(found):
-    """Return how many cases hit each corner, operator by operator; those that must be hit have a star."""
+    """Return how many cases cover each corner case, operator by operator; required ones are marked with a star."""
     lines = []
     for name in dict.fromkeys(case.operator for case in found):
         own = [case for case in found if case.operator == name]
         hits = Counter(corner for case in own for corner in case.corners)
         counted = [f"{corner}{'*' * (corner in OPERATORS[name].must)} {hits[corner]}" for corner in sorted(hits)]
-        listed = textwrap.fill(", ".join(one.replace(" ", "~") for one in counted), 110)  # a corner stays on its line
+        listed = textwrap.fill(", ".join(one.replace(" ", "~") for one in counted), 110)  # no break inside
         lines += [f"{name}: {len(own)} cases", textwrap.indent(listed.replace("~", " "), "    ")]
     return "\n".join(lines)
 
 
 class Pools:
-    """The numbers of all tensors, one after another, one array per dtype."""
+    """The numbers of all tensors, consecutively, in one array per dtype."""
 
     def __init__(self):
         self.numbers = {}
 
     def add(self, numbers, dtype, shape):
-        """Keep numbers; give where they are."""
+        """Append numbers; return their position."""
         pool = self.numbers.setdefault(dtype, [])
         start = len(pool)
         pool.extend(wrapped(number, dtype) for number in numbers)
@@ -87,7 +87,7 @@ class Pools:
 
 
 def encoded(thing, pools, computed):
-    """Turn an argument or a result into what JSON can say; `computed` floats are kept in double precision."""
+    """Convert an argument or a result to what JSON can express; `computed` floats are kept in double precision."""
     again = lambda one: encoded(one, pools, computed)  # noqa: E731
     if isinstance(thing, (Dense, Ragged)):
         numbers = thing.numbers()
@@ -128,7 +128,7 @@ def entry(case, pools):
 
 
 def write(path, found, seed=0):
-    """Write cases into a file: `index.json`, and one flat array per dtype."""
+    """Write cases to a file: `index.json`, and one flat array per dtype."""
     pools = Pools()
     index = {"format": FORMAT, "seed": seed, "cases": [entry(case, pools) for case in found]}
     members = {"index.json": (json.dumps(index, allow_nan=False) + "\n").encode()}

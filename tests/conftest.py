@@ -1,4 +1,4 @@
-"""Profiles of hypothesis, and the trees of kernels over which the suite runs."""
+"""Profiles of hypothesis, and the packages of kernels on which the suite runs."""
 
 import contextlib
 import functools
@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from lodcore import kernels
 
-# Most tests run once per tree of kernels, in methods on another `self` each time; a loaded machine draws slowly.
+# Most tests run once per package of kernels, as methods of another `self` each time; a loaded machine draws slowly.
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 settings.register_profile("default", COMMON, max_examples=100)
 settings.register_profile("ci", COMMON, max_examples=25, derandomize=True)
@@ -24,19 +24,19 @@ settings.register_profile("dozen", COMMON, max_examples=12, derandomize=True)
 settings.register_profile("handful", COMMON, max_examples=5, derandomize=True)
 settings.register_profile("pair", COMMON, max_examples=2, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
-# Hypothesis draws constants of the files that happen to be loaded, too: which these are depends on the tests that have
-# run before in this process, and to parse them takes seconds. Without them examples are the same every time.
-with contextlib.suppress(ImportError, AttributeError):  # of other versions of hypothesis
+# Hypothesis also draws constants from the loaded files. Which files are loaded depends on the tests that ran before in
+# the process, and parsing them takes seconds. Without this, examples are the same every time.
+with contextlib.suppress(ImportError, AttributeError):  # other versions of hypothesis
     providers = importlib.import_module("hypothesis.internal.conjecture.providers")
     providers._get_local_constants = functools.partial(lambda none: none, providers.Constants())
 
 # The folders of tests that `make test` runs on the compiled kernels and on the reference; `make twins` runs all.
 BOTH_TREES = {"kernels", "ops", "tensors"}
 
-# The architecture is that of the source tree, which an installed package does not have beside the tests.
+# The architecture tests need the source tree, which an installed package does not have.
 collect_ignore = [] if (Path(__file__).parents[1] / "lodcore").exists() else ["test_architecture.py"]
-# `make doors` tries the doors on all of their libraries; the main suite runs a file whose name ends with a library if
-# that library is there.
+# `make doors` runs the doors with all of their libraries; otherwise a file whose name ends with a library runs if that
+# library is installed.
 DOORS = [] if os.environ.get("LODCORE_DOORS") else sorted((Path(__file__).parent / "doors").glob("test_*.py"))
 SINGLE = [name for name in ("awkward", "matplotlib", "pyarrow", "torch") if importlib.util.find_spec(name)]
 collect_ignore += [f"doors/{path.name}" for path in DOORS if path.stem.split("_")[-1] not in SINGLE]
@@ -56,13 +56,13 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """Keep what stands before the first test out of every garbage collection: there are 30,000 tests."""
+    """Exclude the objects that exist before the first test from garbage collection: there are 30,000 tests."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_generate_tests(metafunc):
-    """Run each test once per tree of kernels."""
+    """Run each test once per package of kernels."""
     if "kernel_tree" not in metafunc.fixturenames:
         return
     package = metafunc.config.getoption("kernels")
@@ -75,7 +75,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(scope="module", autouse=True)
 def kernel_tree(request):
-    """Let the modules of another package stand in for those of `lodcore.kernels`."""
+    """Replace the modules of `lodcore.kernels` by those of another package."""
     package = getattr(request, "param", "lodcore.kernels")  # examples of docstrings have no parameters
     with pytest.MonkeyPatch.context() as patch:
         for name in kernels.__all__:

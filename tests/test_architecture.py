@@ -1,4 +1,4 @@
-"""The house: who imports whom, twins side by side, and what stands beside each kernel."""
+"""The architecture: imports, twins of kernels, and the files that belong to each kernel."""
 
 import ast
 import builtins
@@ -32,9 +32,9 @@ REFERENCE = sorted((ROOT / "reference").rglob("*.py"))
 TWINS = [*(ROOT / "reference/kernels" / f"{name}.py" for name in KERNELS), ROOT / "reference/arithmetic.py"]
 FUNCTIONS = [name for name in lodcore.__all__ if inspect.isfunction(inspect.unwrap(getattr(lodcore, name)))]
 ALONE = [name for name in FUNCTIONS if not getattr(lodcore, name).__module__.startswith("lodcore.interop.")]
-LONGEST = 320  # lines of code of a file, without docstrings and comments
+LONGEST = 320  # lines of code per file, without docstrings and comments
 
-# A folder imports only from those before it, wherever the import stands.
+# A folder imports only from those before it, also inside functions.
 ORDER = ["errors", "kernels", "base", "tensors", "ops", "numpy_api", "graph", "testing", "nn", "batching"]
 ORDER += ["interop", "lodcore", "demo", "__main__"]
 
@@ -46,7 +46,7 @@ def path_id(path):
 
 
 def folder_of(module):
-    """Return the folder of a module, given with its dots; of a module that lies in none, its name."""
+    """Return the folder of a module, given with its dots, or its name if it is not in a folder."""
     return [*module.split("."), "lodcore"][1]
 
 
@@ -106,10 +106,10 @@ def nodes(path, kind):
 
 
 class Facts(NamedTuple):
-    """What the rules need to know of a file."""
+    """The facts about a file that the rules use."""
 
-    imported: frozenset[str]  # modules, wherever the import stands
-    names: frozenset[str]  # that are imported from modules
+    imported: frozenset[str]  # modules, also those imported inside functions
+    names: frozenset[str]  # names that are imported from modules
     kernels_kept: tuple[str, ...]  # attributes of `kernels` that are looked up when the file is loaded
 
 
@@ -127,7 +127,7 @@ def facts(path):
 
 
 def imports_of(path):
-    """List the modules of the library that a file imports, wherever the import stands."""
+    """List the modules of the library that a file imports, also inside functions."""
     found = {module for module in facts(path).imported if module.split(".")[0] == "lodcore"}
     return found - {"lodcore", module_of(path)}
 
@@ -175,7 +175,7 @@ def test_library_and_reference_are_apart(paths, forbidden):
 
 @not_on_reference
 def test_kernels_are_called_by_module_attribute():
-    """So that another tree of kernels can stand in: `kernels.gather.copy_ranges(...)`, looked up at each call."""
+    """So that another package of kernels can be used: `kernels.gather.copy_ranges(...)`, looked up at each call."""
     others = {path_id(path): facts(path) for path in MODULES if path.parent.name != "kernels"}
     assert not [
         path for path, known in others.items() if any(one.startswith("lodcore.kernels.") for one in known.imported)
@@ -221,7 +221,7 @@ def test_kernel_has_stub_tests_and_benchmark(name):
 @not_on_reference
 @pytest.mark.parametrize("name", KERNELS)
 def test_one_word_names_all_rooms_of_a_family(name):
-    """A file of that name calls the kernel; its operators have oracle and samples, and cases if no chance is drawn."""
+    """A file of that name calls the kernel; its operators have oracle and samples, and cases unless they are random."""
     homes = [path for path in MODULES if path.stem == name and "kernels" not in path.parts]
     assert homes, f"no file of the library is called {name}.py"
     operators = {op for op in OPS if OPS[op].__wrapped__.__module__ == f"lodcore.ops.{name}"}
@@ -242,7 +242,7 @@ def test_every_kernel_is_compared_with_its_twin(name):
 @not_on_reference
 @pytest.mark.parametrize("path", TWINS, ids=path_id)
 def test_twins_are_plain(path):
-    """Loops, indexing and arithmetic, so that a twin is right at a glance."""
+    """Only loops, indexing and arithmetic, so that a twin is obviously correct."""
     imported = [ast.unparse(node) for node in nodes(path, (ast.Import, ast.ImportFrom))]
     needed = {"from numpy import ndarray", "from numpy import errstate"}
     needed |= {f"from math import {name} as _{name}" for name in ("sqrt", "log")}
@@ -279,7 +279,7 @@ def test_public_functions_have_examples_that_run(name):
 
 @not_on_reference
 def test_one_place_asks_which_kernels_are_loaded():
-    """Shortcuts past the doors of kernels ask `own_kernels`, and nothing else looks at what is loaded."""
+    """Fast paths that bypass kernels query `own_kernels`, and nothing else checks which kernels are loaded."""
     texts = {path_id(path): path.read_text() for path in MODULES if "kernels" not in path.parts}
     asked = [name for name, text in texts.items() for _ in re.findall(r"kernels\.\w+ is (?:not )?[A-Z]", text)]
     assert asked == ["lodcore/tensors/core.pyx"]
@@ -287,14 +287,14 @@ def test_one_place_asks_which_kernels_are_loaded():
 
 @not_on_reference
 def test_one_place_decides_whether_a_call_is_recorded():
-    """Operators ask `dispatch`, and so does whatever runs another way where they are recorded."""
+    """Operators query `dispatch`, and so does all code that runs differently in a recording."""
     texts = {path_id(path): path.read_text() for path in MODULES}
     asked = {path for path, text in texts.items() if re.search(r"\b(?:open_block|BLOCK\.get)\(", text)}
     assert {path for path in asked if not path.startswith("lodcore/graph/")} == {"lodcore/base/dispatch.pyx"}
     recording = {path for path, text in texts.items() if re.search(r"\b(?!super\(\))[\w.]+\.record\(\w+, \(?\w+", text)}
     assert {path for path in recording if "interop" not in path} == {
         "lodcore/base/dispatch.pyx",
-        "lodcore/graph/while_loop.py",  # a loop is one call in the Block around it
+        "lodcore/graph/while_loop.py",  # a loop is one call in the outer Block
     }
 
 
@@ -303,13 +303,13 @@ FOREIGN = {"_replace", "_make", "_getframe", "_core", "_pa_array", "_ragged_idx"
 
 
 def without_text(path):
-    """Return the source of a file, its strings empty and its comments gone."""
+    """Return the source of a file, with empty strings and without comments."""
     text = re.sub(r'"""(?:.|\n)*?"""', "", path.read_text())
     return re.sub(r"#.*", "", re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text))
 
 
 def own_members(path):
-    """List the private names that a file gives to fields and methods of its classes."""
+    """List the private names of fields and methods in the classes of a file."""
     text, declarations = path.read_text(), ""
     if path.suffix == ".pyx":
         declared = path.with_suffix(".pxd")
@@ -327,7 +327,7 @@ def own_members(path):
 
 @not_on_reference
 def test_private_names_are_used_in_their_own_file():
-    """What others need has a public name."""
+    """Names that other files need are public."""
     foreign = {}
     for path in [*MODULES, *REFERENCE]:
         used = set(re.findall(r"(?<=[\w\])]\.)(_[a-z]\w*)\b", without_text(path))) - own_members(path)
@@ -353,7 +353,7 @@ def test_files_are_short():
 
 @not_on_reference
 def test_what_mutants_replace_stands_once():
-    """A stale one warns: it does not block a change, and `make mutants` plants what still stands."""
+    """A stale one warns: it does not block a change, and `make mutants` inserts the others."""
     stale = [m.name for m in MUTANTS if not (ROOT / m.path).exists() or (ROOT / m.path).read_text().count(m.old) != 1]
     if stale:
         print(f"stale planted defects: {', '.join(stale)}")
@@ -365,7 +365,7 @@ def test_mutants_have_names_of_their_own():
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
 
 
-# -- what an import loads ------------------------------------------------------------------------------------------
+# -- modules loaded by an import ---------------------------------------------------------------------------------------
 
 
 def run_anew(code, *arguments):
@@ -389,7 +389,7 @@ print(*[name for name in later if name in sys.modules])
     assert run_anew(code) == "\n"
 
 
-#: What may be done first with the package, or with a tensor.
+#: First uses of the package, or of a tensor.
 USES = [
     "x + 1",
     "1 - x",

@@ -1,4 +1,4 @@
-"""Wrong calls: one clear error that names argument, position and value, and nothing has changed."""
+"""Wrong calls: one clear error that names argument, position and value, and leaves everything unchanged."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_wrong_call(call, error, says, names):
 
 # -- vectors of integers -------------------------------------------------------------------------------------------
 
-VECTORS = [  # where a vector stands, what to raise for a number that is too large, and how the vector is called
+VECTORS = [  # the position of a vector, the error for a number that is too large, and the name of the vector
     ("LoD.from_offsets({})", LoDError, r"offsets\[0\]"),
     ("LoD.from_offsets([0, 1], {})", LoDError, r"offsets\[1\]"),
     ("LoD.from_offsets([0, 0], [0], {})", LoDError, r"offsets\[2\]"),
@@ -54,7 +54,7 @@ VECTORS = [  # where a vector stands, what to raise for a number that is too lar
     ("lod_append(flat, lengths={})", LoDError, "lengths"),
     ("lod_append(flat, offsets={})", LoDError, "offsets"),
 ]
-NO_INTEGERS = [  # what is not a vector of integers, and how that is said
+NO_INTEGERS = [  # values that are not vectors of integers, and their errors
     ("[1.0, 2.0]", "float64"),
     ("np.array([0.0, np.nan])", "float64"),
     ("np.array([])", "float64"),
@@ -81,7 +81,7 @@ TOO_LARGE = ["[0, 2**63]", "[0, 2**70]", "[0, -2**70]", "np.array([0, 2**63], np
 @pytest.mark.parametrize(("vector", "says"), [*NO_INTEGERS, *NO_VECTORS])
 def test_what_is_no_vector_of_integers(call, argument, vector, says, names):
     if vector == "None" and ("append" in call or "from_padded" in call):
-        return  # there None is an argument that was not given
+        return  # there None is an omitted argument
     assert_refused(call.format(vector), names, (DTypeError, ShapeError), f"{argument}.*({says})")
 
 
@@ -119,7 +119,8 @@ def test_what_is_no_level(call, level, names):
     assert_refused(call.format(level), names, DTypeError, "level")
 
 
-# -- offsets with one wound, at any level --------------------------------------------------------------------------
+# -- damaged offsets, at any level
+# ---------------------------------------------------------------------------------------
 
 
 @given(wounded_levels())
@@ -148,7 +149,7 @@ def test_a_wound_in_what_is_appended(wounded):
 
 # -- out -----------------------------------------------------------------------------------------------------------
 
-OUTS = [  # a call, and what its result is
+OUTS = [  # a call, and its result
     ("lod.segment_ids(1, out=out)", "lod.segment_ids(1)"),
     ("lod.positions(0, out=out)", "lod.positions(0)"),
     ("wide.to_padded(out=out)", "wide.to_padded()"),
@@ -191,7 +192,7 @@ WRONG_OUTS = [
 
 @pytest.fixture
 def grown(names):
-    """Add an array of steps that were written one by one."""
+    """Concatenate an array of steps that were written one by one."""
     names["grown"] = TensorArray()
     for t, step in enumerate(names["steps"]):
         names["grown"].write(t, step, data_shared=False)

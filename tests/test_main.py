@@ -15,7 +15,7 @@ X = lodcore.array([[[1.5, 2.5], []], [[3.5] * 5, [4.5] * 9, [5.5] * 40]])
 
 @pytest.fixture
 def saved(tmp_path):
-    """Save arrays to a file, and give its name."""
+    """Save arrays to a file, and return its name."""
 
     def save(name="batch.npz", **arrays):
         np.savez(tmp_path / name, **arrays)
@@ -129,3 +129,20 @@ def test_a_process_gives_the_exit_code(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("lodcore inspect: ")
+
+
+def test_help_is_one_line_about_the_package_and_the_commands(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "padded. options:" in shown
+    assert all(f" {command} " in shown for command in ["demo", "inspect", "pack", "bench", "pronounce"])
+
+
+def test_a_reader_of_the_demo_may_stop_early():
+    command = [sys.executable, "-m", "lodcore", "demo", "--only", "glosses", "--seeds", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "\n"
+        process.stdout.close()
+        assert process.stderr.read() == "lodcore demo: the output was closed before all was written\n"
+        assert process.wait() == 1

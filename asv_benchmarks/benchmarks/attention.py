@@ -1,4 +1,4 @@
-"""Attention over 1,000 sequences of about 30 rows: by dot products and additive, there and back."""
+"""Attention over 1,000 sequences of about 30 rows: by dot products and additive, forward and backward."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def batch(width, several):
 
 
 class Attention:
-    """Seconds of attention, and of its gradients, too; of one query per sequence, or as many as it has rows."""
+    """Seconds of attention, and of its gradients; with one query per sequence, or one per row."""
 
     params = [["dot", "additive"], ["one query", "several"], [64]]
     param_names = ["kind", "queries", "width"]

@@ -1,4 +1,4 @@
-"""Beam search: a step, the decoding of all steps, and a whole search, beside NumPy on padded arrays."""
+"""Beam search: a step, the decoding of all steps, and a whole search, compared with NumPy on padded arrays."""
 
 import functools
 
@@ -21,7 +21,7 @@ def draw_step(count, columns):
 
 
 class Step:
-    """Keep the best 4 of the candidates of each source; NumPy: of an array that is padded, best first."""
+    """Select the best 4 candidates of each source; NumPy: of a padded array, the best first."""
 
     params = [["lodcore", "padded"], list(SOURCES), [8, 42]]
     param_names = ["way", "sources", "candidates"]
@@ -52,7 +52,7 @@ class Step:
 
 
 class Decode:
-    """Follow 8 steps of beams of 4 back to their beginnings."""
+    """Trace 8 steps of beams of 4 back to the first step."""
 
     params = list(SOURCES)
     param_names = ["sources"]
@@ -83,7 +83,7 @@ def weights():
 
 
 def lstm(ids, state):
-    """Step: the table is that of embeddings times the weights of the input."""
+    """Compute a step; the table is that of the embeddings times the weights of the input."""
     table, recurrent, output = weights()
     h, c = state
     gates = h @ recurrent
@@ -99,7 +99,7 @@ def lstm(ids, state):
 
 
 class Search:
-    """Search 8 steps with a LSTM of 256; `model` are its steps alone, of as many branches."""
+    """Search 8 steps with an LSTM of width 256; `model` is its steps alone, with as many branches."""
 
     params = [["search", "model"], [1, 128], [1, 4, 10]]
     param_names = ["what", "sources", "beam"]

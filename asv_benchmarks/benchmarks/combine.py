@@ -1,4 +1,4 @@
-"""Elements brought together: pairs of one sequence, of two, several sequences in turn."""
+"""Combinations of elements: pairs of one sequence, pairs of two, several sequences interleaved."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from .common import WIDTHS, Times
 
 
 def short(batch):
-    """Keep at most 8 rows of each sequence: all pairs of long ones do not fit."""
+    """Keep at most 8 rows of each sequence: all pairs of long ones would not fit into memory."""
     return lodcore.sequence_truncate(batch.tensor, 8)
 
 
@@ -36,7 +36,7 @@ class Pairs(Times, widths=WIDTHS):
 
 
 class Cartesian(Times, widths=WIDTHS):
-    """Pair each row of a sequence with all of another one."""
+    """Pair each row of a sequence with all rows of another one."""
 
     def lodcore(self, batch):
         x = short(batch)
@@ -44,7 +44,7 @@ class Cartesian(Times, widths=WIDTHS):
 
 
 class Interleave(Times, widths=WIDTHS):
-    """Join two batches, their rows in turn."""
+    """Join two batches, with their rows in turn."""
 
     def lodcore(self, batch):
         x = batch.tensor

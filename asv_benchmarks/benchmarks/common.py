@@ -1,4 +1,4 @@
-"""What the benchmarks share: batches drawn from a seed, and the comparison of several ways to one result."""
+"""Functions that the benchmarks share: batches drawn from a seed, and the comparison of several ways to a result."""
 
 import functools
 import tracemalloc
@@ -19,7 +19,7 @@ MOST_PADDED = 2**27  # bytes
 
 
 def draw_lengths(distribution, rows, rng):
-    """Draw lengths of sequences that have `rows` rows together."""
+    """Draw lengths of sequences that have `rows` rows in total."""
     count = rows if distribution == "ones" else rows // 2 + 1000
     if distribution in ("nlp", "empty"):  # sentences: median 20, a long tail
         lengths = rng.lognormal(np.log(20), 0.8, count).astype(np.int64).clip(1, 512)
@@ -39,20 +39,20 @@ def draw_lengths(distribution, rows, rng):
 
 
 class Batch:
-    """A batch of sequences and what is asked of it, each part drawn when it is first used.
+    """A batch of sequences and the arguments of the benchmarks, each drawn when it is first used.
 
     Parameters
     ----------
     distribution : str
-        Of the lengths, one of `DISTRIBUTIONS`.
+        The distribution of the lengths, one of `DISTRIBUTIONS`.
     width : int
-        Numbers in a row; rows of width 1 have no axis of their own.
+        Numbers per row; rows of width 1 have no axis of their own.
     dtype : str
     rows : int, optional
-        `ROWS[width]`, if not given.
+        By default `ROWS[width]`.
     seed : int
     most_padded : int
-        Bytes of a padded array; what does not fit is left out.
+        The maximum number of bytes of a padded array; larger ones are skipped.
     """
 
     def __init__(self, distribution, width=1, dtype="float32", rows=None, seed=SEED, most_padded=MOST_PADDED):
@@ -79,7 +79,7 @@ class Batch:
 
     @functools.cached_property
     def document_lengths(self):
-        """Lengths of a level above: 1 to 15 sequences each."""
+        """Draw the lengths of a coarser level: 1 to 15 sequences each."""
         lengths = self.rng("documents").integers(1, 16, len(self) // 8 + 1)
         lengths = lengths[np.cumsum(lengths) < len(self)]
         return np.append(lengths, len(self) - lengths.sum())
@@ -106,7 +106,7 @@ class Batch:
 
     @functools.cached_property
     def subset(self):
-        """A quarter of the sequences, with repeats."""
+        """A quarter of the sequences, with repetitions."""
         return self.rng("subset").integers(0, len(self), max(1, len(self) // 4))
 
     @functools.cached_property
@@ -116,7 +116,7 @@ class Batch:
 
     @functools.cached_property
     def piece_starts(self):
-        """Where a piece of each sequence begins."""
+        """The start of a slice of each sequence."""
         return self.rng("starts").integers(0, self.lengths + 1)
 
     @functools.cached_property
@@ -130,7 +130,7 @@ class Batch:
 
     @functools.cached_property
     def parts(self):
-        """64 batches, each values and offsets, in memory of their own."""
+        """64 batches, each with values and offsets in memory of its own."""
         cuts = np.linspace(0, len(self), 65).astype(np.int64)
         return [(a.copy(), b.copy()) for a, b in flat.split(self.values, self.offsets, cuts)]
 
@@ -140,7 +140,7 @@ class Batch:
 
     @property
     def steps(self):
-        """The rows step by step, longest sequence first."""
+        """The rows step by step, the longest sequence first."""
         return self.unpacked[0]
 
     @property
@@ -149,12 +149,12 @@ class Batch:
 
     @property
     def order(self):
-        """The sequences, longest first."""
+        """The sequences, the longest first."""
         return self.unpacked[2]
 
     @property
     def padded_shape(self):
-        """The shape of the padded array; NotImplementedError, which asv takes for "not available", if too large."""
+        """The shape of the padded array; NotImplementedError, for asv "not available", if it is too large."""
         size = len(self) * self.longest * self.width * np.dtype(self.dtype).itemsize
         if size > self.most_padded:
             raise NotImplementedError(f"the padded array would have {size / 2**20:.0f} MiB")
@@ -173,19 +173,19 @@ class Batch:
 
 @functools.cache
 def prepared(question, way, *batch):
-    """Draw a batch and make the call that answers the question; asv asks again before each sample."""
+    """Draw a batch and make the call of a way; asv requests it again before each sample."""
     return getattr(question(), way)(Batch(*batch))
 
 
 class Question(ABC):
-    """What is asked of a batch, and a method for each way to answer it.
+    """A benchmark of an operation on a batch, with a method for each way to compute it.
 
-    A way takes a Batch and gives the call that is measured. Its names, as far as there is one:
+    A way takes a Batch and returns the call that is measured. The ways are, as far as they exist:
 
-    - lodcore: the public function; lodcore_out: the same into memory that is given
+    - lodcore: the public function; lodcore_out: the same with `out=`
     - flat: the NumPy idiom on values and offsets
-    - padded: NumPy on a padded array and lengths, which begins and ends padded
-    - copy: the plain copy of the bytes that the answer has
+    - padded: NumPy on a padded array and lengths, with a padded result
+    - copy: a plain copy of as many bytes as the result has
     """
 
     param_names = ["way", "distribution", "width", "dtype"]
@@ -213,7 +213,7 @@ class Times(Question):
 
 
 class Peaks(Question):
-    """Bytes of all arrays alive at the peak of a call, its result with them, its arguments without."""
+    """Bytes of all arrays alive at the peak of a call, including its result, without its arguments."""
 
     unit = "bytes"
 

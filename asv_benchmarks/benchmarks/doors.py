@@ -1,4 +1,4 @@
-"""What comes in through a door: offsets of Arrow, and the sum over a file."""
+"""Conversions: offsets of Arrow, and the checksum of a file."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from .common import Times
 
 
 class FromArrow(Times):
-    """Take a list array over the C data interface: offsets are checked and copied, values stay where they are."""
+    """Import a list array over the C data interface: offsets are checked and copied, values are shared."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -23,7 +23,7 @@ class FromArrow(Times):
 
 
 class Checksum(Times):
-    """Sum up the offsets as they are read from a file."""
+    """Compute the checksum of offsets as read from a file."""
 
     def lodcore(self, batch):
         data = batch.offsets.view(np.uint8)

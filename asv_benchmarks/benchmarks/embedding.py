@@ -1,4 +1,4 @@
-"""Rows of a table by their numbers, and pooled."""
+"""Rows of a table by their numbers, single and pooled."""
 
 import numpy as np
 
@@ -9,14 +9,14 @@ HEIGHT, WIDTHS = 50_000, [1, 64]
 
 
 def drawn(batch):
-    """Draw a table and skewed numbers of its rows, one per row of the batch."""
+    """Draw a table and numbers of its rows with a skewed distribution, one per row of the batch."""
     rng = batch.rng("table")
     table = rng.standard_normal((HEIGHT, batch.width)).astype("float32")
     return table, (rng.random(batch.rows) ** 3 * HEIGHT).astype(np.int64)
 
 
 class Bag(Times, distributions=DISTRIBUTIONS, widths=WIDTHS):
-    """Sum the rows that each sequence names: taken and `reduceat`, or a padded array of numbers."""
+    """Sum the rows whose numbers are in each sequence: gathered and `reduceat`, or a padded array of numbers."""
 
     def lodcore(self, batch):
         from lodcore import LoDTensor, embedding_bag
@@ -46,7 +46,7 @@ class Bag(Times, distributions=DISTRIBUTIONS, widths=WIDTHS):
 
 
 class WeightedBag(Times, distributions=["nlp"], widths=WIDTHS):
-    """Sum the rows that each sequence names, each times a weight."""
+    """Sum the rows whose numbers are in each sequence, each times a weight."""
 
     def lodcore(self, batch):
         from lodcore import LoDTensor, embedding_bag
@@ -63,7 +63,7 @@ class WeightedBag(Times, distributions=["nlp"], widths=WIDTHS):
 
 
 class Lookup(Times, distributions=["nlp"], widths=WIDTHS):
-    """Take the row of each number."""
+    """Gather the row of each number."""
 
     def lodcore(self, batch):
         from lodcore import LoDTensor, lookup_table
@@ -86,7 +86,7 @@ class Lookup(Times, distributions=["nlp"], widths=WIDTHS):
 
 
 class MergeGradient(Times, distributions=["nlp"], widths=WIDTHS):
-    """Add up the rows of a gradient that belong to one row of the table."""
+    """Sum the rows of a gradient that belong to one row of the table."""
 
     def lodcore(self, batch):
         from lodcore import SparseTensor

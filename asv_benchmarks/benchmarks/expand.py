@@ -18,7 +18,7 @@ from .common import DTYPES, WIDTHS, Peaks, Times
 
 
 def rows_of(batch):
-    """One row for each sequence."""
+    """One row per sequence."""
     return batch.values[: len(batch)].copy()
 
 
@@ -57,7 +57,7 @@ class ExpandPeak(Peaks):
 
 
 class ExpandBackward(Times, widths=WIDTHS):
-    """Add up the cotangents of the copies of each row."""
+    """Sum the cotangents of the copies of each row."""
 
     def lodcore(self, batch):
         y, d = batch.tensor, batch.values
@@ -139,7 +139,7 @@ class ReversePeak(Peaks):
 
 
 class ReverseSentences(Times, widths=WIDTHS):
-    """Reverse the sequences of each document, and leave the rows of each in their order."""
+    """Reverse the sequences of each document, and keep the order of the rows of each."""
 
     def lodcore(self, batch):
         x = batch.tensor_of_documents
@@ -157,7 +157,7 @@ class ReverseSentences(Times, widths=WIDTHS):
 
 
 class ConcatSequences(Times, widths=WIDTHS):
-    """Join each sequence of two batches to one."""
+    """Concatenate each sequence of two batches."""
 
     def lodcore(self, batch):
         xs = [batch.tensor, LoDTensor.from_offsets(batch.values.copy(), batch.offsets)]
@@ -180,7 +180,7 @@ class ConcatSequences(Times, widths=WIDTHS):
 
 
 class SplitAndMerge(Times, widths=WIDTHS):
-    """Divide the sequences by a mask, and bring them together again."""
+    """Split the sequences by a mask, and merge them again."""
 
     def chosen(self, batch):
         return batch.rng("chosen").random(len(batch)) < 0.5

@@ -1,4 +1,4 @@
-"""NumPy's interface: what a small call costs beside the same on a NumPy array, and reductions of large batches."""
+"""NumPy's interface: small calls compared with those on a NumPy array, and reductions of large batches."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ Y = LoDTensor(VALUES, X.lod)
 DENSE = np.arange(12.0, dtype=np.float32).reshape(4, 3)
 KEPT = np.array([True, False, True, True])
 LARGE, LARGE_DENSE = X > 3, DENSE > 3
-OWN = X.clone()  # what is shared with the caller is read-only
+OWN = X.clone()  # arrays shared with the caller are read-only
 
 CALLS = {  # lodcore, and NumPy on an array of four equal sequences
     "x + 1": (lambda: X + 1, lambda: DENSE + 1),
@@ -36,7 +36,7 @@ CALLS = {  # lodcore, and NumPy on an array of four equal sequences
 
 
 class Small:
-    """Seconds of a call on 4 sequences of 10 rows together."""
+    """Seconds of a call on 4 sequences of 10 rows in total."""
 
     params = [["lodcore", "numpy"], list(CALLS)]
     param_names = ["way", "call"]

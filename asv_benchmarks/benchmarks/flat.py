@@ -1,4 +1,4 @@
-"""The flat NumPy idioms: what lodcore does, written with whole-array NumPy on values and offsets."""
+"""The flat NumPy idioms: the operations of lodcore with whole-array NumPy on values and offsets."""
 
 from itertools import pairwise
 
@@ -24,7 +24,7 @@ def positions(offsets):
 
 
 def row_numbers(starts, lengths):
-    """Number the rows of ranges one after another; also their offsets."""
+    """List the row numbers of ranges, consecutively; return also their offsets."""
     offsets = offsets_from_lengths(lengths)
     numbers = np.repeat(starts - offsets[:-1], lengths)
     numbers += np.arange(len(numbers))
@@ -90,7 +90,7 @@ def rank(lengths):
 
 
 def unpack(values, offsets):
-    """Return the rows step by step, longest sequence first, the size of each step, and the order of the sequences."""
+    """Return the rows step by step, the longest sequence first, the size of each step, and the order."""
     lengths = np.diff(offsets)
     order = rank(lengths)
     descending = lengths[order]
@@ -102,7 +102,7 @@ def unpack(values, offsets):
 
 
 def pack(steps, sizes, order, offsets):
-    """Bring what `unpack` gave back into sequences."""
+    """Convert the result of `unpack` back to sequences."""
     lengths = np.diff(offsets)
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))

@@ -1,4 +1,4 @@
-"""Recurrent networks with the product of their inputs, and backward: words of different lengths, in batches."""
+"""Recurrent networks with the product of their inputs, and the backward pass, on batches of words."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def drawn(cell, width, count, dtype="float32"):
 
 
 def network(cell, width, count):
-    """Make two calls: there, and there and back."""
+    """Make two calls: the forward pass, and both passes."""
     x, offsets, weight, weight_x, bias = drawn(cell, width, count)
     ones = np.ones((len(x), width), x.dtype)
     if cell == "lstm":
@@ -66,7 +66,7 @@ class Networks:
 
 
 class Operators:
-    """Seconds of the operators on inputs that were multiplied already, and of their gradients."""
+    """Seconds of the operators on inputs that are already multiplied, and of their gradients."""
 
     params = [["lstm", "gru"], [64, 256]]
     param_names = ["operator", "width"]

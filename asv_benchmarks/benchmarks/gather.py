@@ -1,4 +1,4 @@
-"""Sequences taken whole: by their numbers, a piece of each, and batches one after another."""
+"""Whole sequences: gathered by number, sliced, and batches concatenated."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from .common import DTYPES, WIDTHS, Peaks, Times
 
 
 class Permute(Times, widths=WIDTHS):
-    """Bring the sequences into another order."""
+    """Gather the sequences in another order."""
 
     def lodcore(self, batch):
         x, index = batch.tensor, batch.permutation
@@ -32,17 +32,17 @@ class Permute(Times, widths=WIDTHS):
 
 
 class PermuteDtypes(Permute, distributions=["nlp"], widths=WIDTHS, dtypes=DTYPES):
-    """Bring the sequences into another order, for several sizes of a number."""
+    """Gather the sequences in another order, for several sizes of a number."""
 
 
 class PermutePeak(Peaks):
-    """Bring the sequences into another order."""
+    """Gather the sequences in another order."""
 
     lodcore, flat, padded = Permute.lodcore, Permute.flat, Permute.padded
 
 
 class Subset(Times, widths=WIDTHS):
-    """Take a quarter of the sequences, with repeats."""
+    """Gather a quarter of the sequences, with repetitions."""
 
     def lodcore(self, batch):
         x, index = batch.tensor, batch.subset
@@ -66,7 +66,7 @@ class Subset(Times, widths=WIDTHS):
 
 
 class SubsetBackward(Times, widths=WIDTHS):
-    """Add the cotangents of a quarter of the sequences, with repeats, to where they were taken from."""
+    """Add the cotangents of a quarter of the sequences, with repetitions, to their sources."""
 
     def lodcore(self, batch):
         index = batch.subset
@@ -98,7 +98,7 @@ class SubsetBackward(Times, widths=WIDTHS):
 
 
 class SubsetOfDocuments(Times, widths=WIDTHS):
-    """Take a quarter of the documents, with repeats and with all levels inside."""
+    """Gather a quarter of the documents, with repetitions, with all levels inside."""
 
     def lodcore(self, batch):
         x, index = batch.tensor_of_documents, batch.subset_of_documents
@@ -119,7 +119,7 @@ class SubsetOfDocuments(Times, widths=WIDTHS):
 
 
 class SliceEach(Times, widths=WIDTHS):
-    """Cut a piece out of each sequence."""
+    """Slice each sequence."""
 
     def lodcore(self, batch):
         x, starts, sizes = batch.tensor, batch.piece_starts, batch.piece_sizes
@@ -152,7 +152,7 @@ class SliceEach(Times, widths=WIDTHS):
 
 
 class SliceEachBackward(Times, widths=WIDTHS):
-    """Put the cotangents of pieces back into their sequences, zeros elsewhere."""
+    """Scatter the cotangents of slices to their sequences, zeros elsewhere."""
 
     def lodcore(self, batch):
         starts, sizes = batch.piece_starts, batch.piece_sizes
@@ -173,13 +173,13 @@ class SliceEachBackward(Times, widths=WIDTHS):
 
 
 class SliceEachPeak(Peaks):
-    """Cut a piece out of each sequence."""
+    """Slice each sequence."""
 
     lodcore, flat, padded = SliceEach.lodcore, SliceEach.flat, SliceEach.padded
 
 
 class Concat(Times, widths=WIDTHS):
-    """Put 64 batches one after another."""
+    """Concatenate 64 batches."""
 
     def lodcore(self, batch):
         xs = [LoDTensor.from_offsets(*part) for part in batch.parts]

@@ -1,4 +1,4 @@
-"""Programs and loops: what a recorded call and a step cost beside the plain functions, and a recurrent network."""
+"""Programs and loops: the cost of a recorded call and of a step next to plain functions, and a recurrent network."""
 
 import functools
 from abc import ABC, abstractmethod
@@ -12,12 +12,12 @@ from lodcore.graph import Executor, Program, append_backward, data, parameter, w
 from . import rnn_by_hand
 
 ROW = np.ones(8)
-CALLS = 100  # in a Program, so that what a run costs by itself does not count
+CALLS = 100  # in a Program, so that the fixed cost of a run does not count
 STEPS = 200
 
 
 class Timed(ABC):
-    """Seconds of a call that `prepared` makes of the parameters, after a first one that makes the plan."""
+    """Seconds of a call that `prepared` makes from the parameters, after a first one that makes the plan."""
 
     repeat = (5, 30, 1.0)
     rounds = 1
@@ -35,7 +35,7 @@ class Timed(ABC):
 
 
 class Recorded(Timed):
-    """100 calls of one operator, one after the other: its function in a Python loop, recorded in a Program."""
+    """100 calls of one operator in sequence: its function in a Python loop, recorded in a Program."""
 
     params = [["function", "recorded"], ["tanh", "relu"]]
     param_names = ["way", "operator"]
@@ -103,8 +103,8 @@ def steps_of_a_loop(count):
 class Network(Timed):
     """A recurrent network of tanh over sequences of 1 to 50 rows, and the gradients of its input and its weights.
 
-    - program: a while_loop over batches that shrink, recorded in a Program once
-    - vjp: the same, recorded anew by each call
+    - program: a while_loop over shrinking batches, recorded once in a Program
+    - vjp: the same, recorded again by each call
     - shrinking: by hand, in NumPy, over the same batches
     - padded: by hand, in NumPy, padded to the longest sequence
     """

@@ -13,7 +13,7 @@ def keys_of(batch):
 
 
 class GroupBy(Times, widths=WIDTHS):
-    """Group rows in no order by integer keys."""
+    """Group unordered rows by integer keys."""
 
     def lodcore(self, batch):
         keys, values = keys_of(batch), batch.values

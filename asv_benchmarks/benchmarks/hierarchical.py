@@ -1,4 +1,4 @@
-"""Words to sentences to documents on real text: steps of training of a hierarchical GRU, on glosses of WordNet.
+"""Words, sentences and documents of real text: training steps of a hierarchical GRU, on glosses of WordNet.
 
 `asv_benchmarks/peers/documents.py` trains it on all glosses, and compares it with PyTorch padded on both levels.
 """

@@ -1,4 +1,4 @@
-"""What an import costs, beside NumPy's."""
+"""The cost of an import, compared with NumPy's."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ class Import:
         return f"import {module}"
 
     def track_memory(self, module):
-        """Bytes resident after the import."""
+        """Resident bytes after the import."""
         code = f"import {module}; print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
         printed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout
         return int(printed) * 1024

@@ -1,4 +1,4 @@
-"""What an index picks from each sequence: slices, single rows, masks, numbers; and its backward pass."""
+"""Indexing of each sequence: slices, single rows, masks, numbers; and the backward pass."""
 
 import functools
 
@@ -19,7 +19,7 @@ class Indexed(Batch):
 
     @functools.cached_property
     def numbers(self):
-        """A few rows of each sequence, by their numbers in it."""
+        """A few rows of each sequence, by their numbers."""
         rng = self.rng("numbers")
         sizes = np.minimum(self.lengths, rng.integers(0, 9, len(self)))
         of = np.repeat(self.lengths, sizes)
@@ -27,7 +27,7 @@ class Indexed(Batch):
 
 
 class Questions(Times):
-    """Questions about an Indexed batch."""
+    """Benchmarks of an Indexed batch."""
 
     def setup(self, way, *batch):
         self.call = getattr(self, way)(Indexed(*batch))
@@ -37,7 +37,7 @@ class Questions(Times):
 
 
 class SliceEach(Questions, widths=WIDTHS):
-    """Take x[:, 1:9]."""
+    """Compute x[:, 1:9]."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -59,7 +59,7 @@ class SliceEach(Questions, widths=WIDTHS):
 
 
 class Stride(Questions, widths=WIDTHS):
-    """Take x[:, ::2]."""
+    """Compute x[:, ::2]."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -82,7 +82,7 @@ class Stride(Questions, widths=WIDTHS):
 
 
 class Reverse(Questions, widths=WIDTHS):
-    """Take x[::-1]: the sequences in the other order."""
+    """Compute x[::-1]: the sequences in reverse order."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -98,7 +98,7 @@ class Reverse(Questions, widths=WIDTHS):
 
 
 class MaskRows(Questions, widths=WIDTHS):
-    """Take x[mask], rows of sequences that stay."""
+    """Compute x[mask], where a mask of rows keeps the sequences."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -116,7 +116,7 @@ class MaskRows(Questions, widths=WIDTHS):
 
 
 class MaskRowsBackward(Questions, widths=WIDTHS):
-    """Return the cotangent of x[mask] back."""
+    """Propagate the cotangent of x[mask]."""
 
     def lodcore(self, batch):
         mask = LoDTensor(batch.row_mask, batch.tensor.lod)
@@ -136,7 +136,7 @@ class MaskRowsBackward(Questions, widths=WIDTHS):
 
 
 class MaskSequences(Questions, widths=WIDTHS):
-    """Take x[mask], some of the sequences."""
+    """Compute x[mask], some of the sequences."""
 
     def lodcore(self, batch):
         x, mask = batch.tensor, batch.rng("some").random(len(batch)) < 0.5
@@ -148,7 +148,7 @@ class MaskSequences(Questions, widths=WIDTHS):
 
 
 class TakeRows(Questions, widths=WIDTHS):
-    """Take x[index], where each sequence has its own list of numbers."""
+    """Compute x[index], where each sequence has its own list of numbers."""
 
     def lodcore(self, batch):
         x, (sizes, numbers) = batch.tensor, batch.numbers

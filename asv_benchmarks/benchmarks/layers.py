@@ -42,7 +42,7 @@ class Layers:
 
 
 class Documents:
-    """Seconds of words to sentences to documents: a layer in each step of a loop, or layer after layer."""
+    """Seconds of words to sentences to documents: a layer in each step of a loop, or consecutive layers."""
 
     params = ["layer in a loop", "layer after layer"]
     param_names = ["way"]

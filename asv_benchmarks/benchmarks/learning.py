@@ -1,4 +1,4 @@
-"""A step of training: loss and gradients of a small network over sequences, clipping, and the optimizer."""
+"""A training step: loss and gradients of a small network over sequences, clipping, and the optimizer."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ LAYERS = {
 
 
 def loss(parameters, documents, labels, rng, kind):
-    """Look words up, drop some numbers, attend to them by a learned query, and classify."""
+    """Look up words, apply dropout, attend to them with a learned query, and classify."""
     x = nn.dropout(LAYERS["words"](parameters["words"], documents), 0.1, rng)
     x = LAYERS["norm"](parameters["norm"], x)
     query = np.zeros((len(documents), 1), np.float32) + parameters["query"]

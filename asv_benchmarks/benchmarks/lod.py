@@ -1,4 +1,4 @@
-"""Offsets, lengths, numbers and places of rows, and levels above levels: cut, dropped, added, split."""
+"""Offsets, lengths, segment ids and positions of rows; levels that are sliced, dropped, added, split."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from .common import Times
 
 
 class FromLengths(Times):
-    """Make offsets of lengths."""
+    """Compute offsets from lengths."""
 
     def lodcore(self, batch):
         lengths = batch.lengths
@@ -28,7 +28,7 @@ class FromLengths(Times):
 
 
 class FromOffsets(Times):
-    """Check offsets and keep a private copy; `flat` checks alone."""
+    """Check offsets and keep a private copy; `flat` only checks."""
 
     def lodcore(self, batch):
         offsets, rows = batch.offsets, batch.rows
@@ -43,7 +43,7 @@ class FromOffsets(Times):
 
 
 class FromSegmentIds(Times):
-    """Make offsets of the number of the sequence of each row."""
+    """Compute offsets from the sequence number of each row."""
 
     def lodcore(self, batch):
         ids, count = flat.segment_ids(batch.lengths), len(batch)
@@ -58,7 +58,7 @@ class FromSegmentIds(Times):
 
 
 class Lengths(Times):
-    """Make lengths of offsets."""
+    """Compute lengths from offsets."""
 
     def lodcore(self, batch):
         return batch.tensor.lod.lengths
@@ -76,7 +76,7 @@ class Lengths(Times):
 
 
 class SegmentIds(Times):
-    """Number the sequence of each row."""
+    """Compute the sequence number of each row."""
 
     def lodcore(self, batch):
         return batch.tensor.lod.segment_ids
@@ -98,7 +98,7 @@ class SegmentIds(Times):
 
 
 class Positions(Times):
-    """Number the place of each row in its sequence."""
+    """Compute the position of each row in its sequence."""
 
     def lodcore(self, batch):
         return batch.tensor.lod.positions
@@ -120,7 +120,7 @@ class Positions(Times):
 
 
 class RowOffsets(Times):
-    """Count the offsets of documents in rows instead of sentences."""
+    """Convert the offsets of documents from sentences to rows."""
 
     def lodcore(self, batch):
         lod = batch.tensor_of_documents.lod
@@ -135,7 +135,7 @@ class RowOffsets(Times):
 
 
 class Slice(Times):
-    """Cut the middle half of the sequences out: a view, whose offsets are written when they are asked for."""
+    """Slice the middle half of the sequences: a view, whose offsets are written when they are first used."""
 
     def lodcore(self, batch):
         x, start, stop = batch.tensor, len(batch) // 4, 3 * len(batch) // 4
@@ -150,7 +150,7 @@ class Slice(Times):
 
 
 class DropOuter(Times):
-    """Take the sentences of all documents as one batch."""
+    """Return the sentences of all documents as one batch."""
 
     def lodcore(self, batch):
         x = batch.tensor_of_documents
@@ -180,7 +180,7 @@ class DropInner(Times):
 
 
 class Append(Times):
-    """Cut each row of a batch into smaller ones."""
+    """Split each row of a batch into smaller ones."""
 
     def lodcore(self, batch):
         documents, lengths = LoD.from_offsets(batch.documents), batch.lengths
@@ -195,7 +195,7 @@ class Append(Times):
 
 
 class Split(Times):
-    """Give each document as a batch of its own: rows as views, offsets from 0."""
+    """Return each document as a batch: rows as views, offsets from 0."""
 
     def lodcore(self, batch):
         x = batch.tensor_of_documents

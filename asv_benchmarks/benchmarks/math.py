@@ -40,7 +40,7 @@ class Sigmoid(Times, widths=WIDTHS):
 
 
 class Choice(Times, widths=WIDTHS):
-    """Take 0 for what is below a bound."""
+    """Replace values below a bound by 0."""
 
     def lodcore(self, batch):
         x = batch.tensor

@@ -1,4 +1,4 @@
-"""Products of few rows with a matrix that is packed once, beside those of NumPy; and of many rows, transposed."""
+"""Products of few rows and a matrix that is packed once, compared with NumPy's; and of many rows, transposed."""
 
 import numpy as np
 

@@ -25,7 +25,7 @@ class Diff(Times, widths=WIDTHS):
 
 
 class Shift(Times, widths=WIDTHS):
-    """Move the rows of each sequence by one place."""
+    """Shift the rows of each sequence by one position."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -44,7 +44,7 @@ class Shift(Times, widths=WIDTHS):
 
 
 class RunningMaximum(Times, widths=WIDTHS):
-    """The greatest row up to each one."""
+    """Compute the running maximum."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -56,7 +56,7 @@ class RunningMaximum(Times, widths=WIDTHS):
 
 
 class MovingAverage(Times):
-    """The exponential moving average."""
+    """Compute the exponential moving average."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -64,7 +64,7 @@ class MovingAverage(Times):
 
 
 class Windows(Times):
-    """Windows of four rows, as a level."""
+    """Make windows of four rows, as a level."""
 
     def lodcore(self, batch):
         x = batch.tensor

@@ -1,4 +1,4 @@
-"""From and to Python lists, of arrays or of numbers."""
+"""Conversion from and to Python lists of arrays or numbers."""
 
 from itertools import pairwise
 
@@ -60,7 +60,7 @@ class ToArrays(Times, widths=WIDTHS):
 
 
 class Iterate(Times):
-    """Run over the sequences."""
+    """Iterate over the sequences."""
 
     def lodcore(self, batch):
         x = batch.tensor

@@ -1,4 +1,4 @@
-"""Layer norm of many rows, there and back."""
+"""Layer norm of many rows, forward and backward."""
 
 import numpy as np
 

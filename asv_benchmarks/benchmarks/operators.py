@@ -1,8 +1,8 @@
-"""Every operator of the registry on a small batch, where the cost of calling decides."""
+"""Every operator of the registry on a small batch, where the overhead of a call dominates."""
 
 import numpy as np
 
-import lodcore.graph  # noqa: F401  its operators are in the registry, too
+import lodcore.graph  # noqa: F401  its operators are registered, too
 from lodcore import LoD, LoDTensor, TensorArray, lod_rank_table
 from lodcore.ops.registry import OPS
 from lodcore.ops.roles import Nested
@@ -24,11 +24,11 @@ ONE_STEP_SCORES = LoDTensor(-np.arange(4.0), ONE_STEP.lod)
 
 
 def several(names, *arguments):
-    """Return the same arguments to several operators."""
+    """Return the same arguments for several operators."""
     return dict.fromkeys(names.split(), lambda: arguments)
 
 
-#: What each operator is called with, made anew for each benchmark; those that need one LoDTensor have no entry.
+#: The arguments of each operator, made anew for each benchmark; operators of a single LoDTensor have no entry.
 ARGUMENTS = {
     **several("sigmoid tanh relu exp log sqrt sequence_softmax sequence_logsumexp sequence_cumsum sequence_sort", X),
     **several("sequence_argsort sequence_unique sequence_unique_all sequence_n_unique sequence_mode", X),
@@ -142,12 +142,12 @@ ARGUMENTS |= {
     for name, op in OPS.items()
     if name not in ARGUMENTS and op.required == 1 and op.roles.get(op.parameters[0]) is Nested
 }
-#: What is given by name.
+#: The arguments that are passed by name.
 KEYWORDS = {"lod_append": {"lengths": [1] * 10}}
 
 
 class EachOperator:
-    """Seconds of a call on 4 sequences of 10 rows together."""
+    """Seconds of a call on 4 sequences of 10 rows in total."""
 
     params = sorted(ARGUMENTS)
     param_names = ["operator"]

@@ -1,4 +1,4 @@
-"""The order of the rows of sequences, and quantiles of them."""
+"""Sorting positions of the rows of sequences, and quantiles."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ CHANCES = [0.1, 0.25, 0.5, 0.75, 0.9]
 
 
 class ArgSort(Times):
-    """Find the order of the rows of each sequence."""
+    """Find the positions that sort the rows of each sequence."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -26,7 +26,7 @@ class ArgSort(Times):
 
 
 class SortText(Times):
-    """Sort numbers that are written as text."""
+    """Sort numbers in the form of text."""
 
     def lodcore(self, batch):
         x = batch.tensor.with_values(batch.values.astype("U8"))
@@ -38,7 +38,7 @@ class SortText(Times):
 
 
 class Median(Times):
-    """The median of each sequence."""
+    """Compute the median of each sequence."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -50,7 +50,7 @@ class Median(Times):
 
 
 class Quantiles(Times):
-    """Five quantiles of each sequence."""
+    """Compute five quantiles of each sequence."""
 
     def lodcore(self, batch):
         x = batch.tensor

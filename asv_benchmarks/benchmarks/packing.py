@@ -1,4 +1,4 @@
-"""Packing plans, batches by budget, and what attention needs: lodcore beside NumPy where there is a plain answer."""
+"""Packing plans, batches by budget, and inputs of attention: lodcore compared with NumPy where possible."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class Plan:
 
 
 class Packed:
-    """Apply a plan of 10 thousand documents, and undo it, beside the operator that moves sequences and a plain copy."""
+    """Apply a plan of 10 thousand documents, and undo it; compared with gather_sequences and a plain copy."""
 
     params = ["apply", "undo", "gather", "copy"]
     param_names = ["way"]
@@ -56,7 +56,7 @@ class Packed:
 
 
 class Attention:
-    """What attention needs of 64 bins, beside arrays of the same size that are allocated and filled."""
+    """Compute the inputs of attention of 64 bins, compared with arrays of the same size that are filled."""
 
     params = ["cu_seqlens", "rows", "one row", "filled"]
     param_names = ["way"]
@@ -84,7 +84,7 @@ class Attention:
 
 
 class Batches:
-    """Batches of a budget of padded tokens."""
+    """Plan batches of a budget of padded tokens."""
 
     params = list(COUNTS)
     param_names = ["sequences"]

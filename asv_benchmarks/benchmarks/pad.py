@@ -1,4 +1,4 @@
-"""To padded arrays and back, and what padding costs."""
+"""Sequences padded to arrays and back, and the cost of padding."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from .common import DISTRIBUTIONS, DTYPES, WIDTHS, Batch, Peaks, Times
 
 
 class Pad(Times, widths=WIDTHS):
-    """Fill the sequences up to the longest: by row numbers (`flat`), or by a mask (`padded`)."""
+    """Pad the sequences to the longest: by row numbers (`flat`), or by a mask (`padded`)."""
 
     def lodcore(self, batch):
         x, _ = batch.tensor, batch.padded_shape
@@ -38,7 +38,7 @@ class Pad(Times, widths=WIDTHS):
 
 
 class PadReplicate(Times, widths=WIDTHS):
-    """Fill the sequences up with their last rows."""
+    """Pad the sequences with their last rows."""
 
     def lodcore(self, batch):
         x, _ = batch.tensor, batch.padded_shape
@@ -58,17 +58,17 @@ class PadReplicate(Times, widths=WIDTHS):
 
 
 class PadDtypes(Pad, distributions=["nlp"], widths=WIDTHS, dtypes=DTYPES):
-    """Fill the sequences up to the longest, for several sizes of a number."""
+    """Pad the sequences to the longest, for several sizes of a number."""
 
 
 class PadPeak(Peaks):
-    """Fill the sequences up to the longest."""
+    """Pad the sequences to the longest."""
 
     lodcore, flat, padded = Pad.lodcore, Pad.flat, Pad.padded
 
 
 class Unpad(Times, widths=WIDTHS):
-    """Take the sequences out of a padded array: by row numbers (`flat`), or by a mask (`padded`)."""
+    """Remove the padding of an array: by row numbers (`flat`), or by a mask (`padded`)."""
 
     def lodcore(self, batch):
         padded, lengths = batch.padded, batch.lengths
@@ -87,7 +87,7 @@ class Unpad(Times, widths=WIDTHS):
 
 
 class PadOperator(Pad, widths=WIDTHS):
-    """Fill the sequences up to the longest, and give their lengths."""
+    """Pad the sequences to the longest, and return their lengths."""
 
     def lodcore(self, batch):
         x, _ = batch.tensor, batch.padded_shape
@@ -99,7 +99,7 @@ class PadOperator(Pad, widths=WIDTHS):
 
 
 class UnpadOperator(Unpad, widths=WIDTHS):
-    """Take the first rows of each line of a padded array."""
+    """Keep the first rows of each line of a padded array."""
 
     def lodcore(self, batch):
         padded, lengths = batch.padded, batch.lengths
@@ -111,7 +111,7 @@ class UnpadOperator(Unpad, widths=WIDTHS):
 
 
 class PadBackward(Times, widths=WIDTHS):
-    """Return the cotangents of padded rows back, and add up those of the filling."""
+    """Propagate the cotangents of padded rows, and sum those of the padding."""
 
     def lodcore(self, batch):
         _, pullback = vjp(sequence_pad, batch.tensor, np.float32(0))
@@ -124,7 +124,7 @@ class PadBackward(Times, widths=WIDTHS):
 
 
 class Mask(Times):
-    """Return which places of a padded array are rows."""
+    """Compute which positions of a padded array are rows."""
 
     def lodcore(self, batch):
         lengths, _ = batch.lengths, batch.padded_shape
@@ -136,7 +136,7 @@ class Mask(Times):
 
 
 class PaddedSize:
-    """Size of the padded array over the size of the rows: what padding costs in memory."""
+    """The size of the padded array divided by the size of the rows: the memory cost of padding."""
 
     params = DISTRIBUTIONS
     param_names = ["distribution"]

@@ -1,4 +1,4 @@
-"""Sequences to one row each, and the backward pass."""
+"""Pooling of sequences to one row each, and the backward pass."""
 
 import numpy as np
 
@@ -38,14 +38,14 @@ class Pool(Times, widths=WIDTHS):
 
 
 class PoolMax(Pool, widths=WIDTHS):
-    """Take the greatest of each column of each sequence."""
+    """Compute the maximum of each column of each sequence."""
 
     pool_type = "max"
     reduce, neutral = np.maximum, -np.inf
 
 
 class PoolLast(Times, widths=WIDTHS):
-    """Take the last row of each sequence."""
+    """Copy the last row of each sequence."""
 
     pool_type = "last"
     lodcore, lodcore_out = Pool.lodcore, Pool.lodcore_out
@@ -67,7 +67,7 @@ class PoolLast(Times, widths=WIDTHS):
 
 
 class PoolBackward(Times, widths=WIDTHS):
-    """The gradient of the sums: each row for all rows of its sequence."""
+    """Compute the gradient of the sums: each row for all rows of its sequence."""
 
     pool_type = "sum"
 
@@ -97,7 +97,7 @@ class PoolBackward(Times, widths=WIDTHS):
 
 
 class PoolMaxBackward(Times, widths=WIDTHS):
-    """The gradient of the greatest: each cell where it was found."""
+    """Compute the gradient of the maxima: each cell at its position."""
 
     pool_type = "max"
     lodcore, lodcore_out = PoolBackward.lodcore, PoolBackward.lodcore_out

@@ -1,4 +1,4 @@
-"""What sequences have at the same position: x.sum(axis=0) and its relatives; and the backward pass."""
+"""Elements of sequences at the same position: x.sum(axis=0) and similar functions; and the backward pass."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def places(batch):
 
 
 class SumOfPositions(Times, widths=WIDTHS):
-    """Add up what sequences have at the same position."""
+    """Sum the elements at the same position."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -35,7 +35,7 @@ class SumOfPositions(Times, widths=WIDTHS):
 
 
 class MaxOfPositions(SumOfPositions, widths=WIDTHS):
-    """Find the greatest of what sequences have at the same position."""
+    """Compute the maximum of the elements at the same position."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -58,7 +58,7 @@ class MaxOfPositions(SumOfPositions, widths=WIDTHS):
 
 
 class SumOfPositionsBackward(Times, widths=WIDTHS):
-    """Return the cotangent of sums of positions back."""
+    """Propagate the cotangent of sums over positions."""
 
     def lodcore(self, batch):
         y, pullback = vjp(lambda x: x.sum(axis=0), batch.tensor)
@@ -70,7 +70,7 @@ class SumOfPositionsBackward(Times, widths=WIDTHS):
 
 
 class ByPosition(Times, widths=WIDTHS):
-    """Bring the rows into the order of their positions."""
+    """Reorder the rows by their positions."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -88,7 +88,7 @@ class ByPosition(Times, widths=WIDTHS):
 
 
 class AnyOfPositions(Times):
-    """Return whether any sequence is true at a position."""
+    """Compute whether any element at a position is true."""
 
     def lodcore(self, batch):
         x = LoDTensor(batch.values > 8, batch.tensor.lod)

@@ -1,4 +1,4 @@
-"""Products of sequences, and whether their rows are true."""
+"""Products of sequences, and whether all of their rows are true."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from .common import WIDTHS, Times
 
 
 def near_one(batch):
-    """Make values whose products neither vanish nor overflow."""
+    """Make values whose products neither underflow nor overflow."""
     return (0.9 + batch.values / 1275).astype(batch.values.dtype)
 
 
@@ -30,7 +30,7 @@ class Product(Times, widths=WIDTHS):
 
 
 class ProductBackward(Times, widths=WIDTHS):
-    """Return the cotangents of products back."""
+    """Propagate the cotangents of products."""
 
     def lodcore(self, batch):
         y, pullback = vjp(ops.sequence_prod, LoDTensor(near_one(batch), batch.tensor.lod))
@@ -43,7 +43,7 @@ class ProductBackward(Times, widths=WIDTHS):
 
 
 class Truth(Times):
-    """Return whether all rows of each sequence are true."""
+    """Compute whether all rows of each sequence are true."""
 
     def lodcore(self, batch):
         x = LoDTensor(batch.values > 8, batch.tensor.lod)

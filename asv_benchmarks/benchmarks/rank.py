@@ -1,4 +1,4 @@
-"""The order by length, longest first: rank table, steps and back."""
+"""The order by length, the longest first: rank table, steps and back."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class RankTable(Times):
 
 
 class Reorder(Times, widths=WIDTHS):
-    """Bring the sequences into the order of their lengths."""
+    """Reorder the sequences by their lengths."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -49,7 +49,7 @@ class Reorder(Times, widths=WIDTHS):
 
 
 class Unpack(Times, widths=WIDTHS):
-    """Cut the sequences into steps, longest sequence first; `padded` brings the axis of steps to the front."""
+    """Convert the sequences to steps, the longest first; `padded` moves the axis of steps to the front."""
 
     def lodcore(self, batch):
         return unpacking(batch.tensor, None)
@@ -70,17 +70,17 @@ class Unpack(Times, widths=WIDTHS):
 
 
 class UnpackDtypes(Unpack, distributions=["nlp"], widths=WIDTHS, dtypes=DTYPES):
-    """Cut the sequences into steps, for several sizes of a number."""
+    """Convert the sequences to steps, for several sizes of a number."""
 
 
 class UnpackPeak(Peaks):
-    """Cut the sequences into steps."""
+    """Convert the sequences to steps."""
 
     lodcore, lodcore_out, flat, padded = Unpack.lodcore, Unpack.lodcore_out, Unpack.flat, Unpack.padded
 
 
 class Pack(Times, widths=WIDTHS):
-    """Bring one array per step, each written by itself, back into sequences; `flat` has all steps in one array."""
+    """Convert one array per step, each written separately, to sequences; `flat` has all steps in one array."""
 
     def lodcore(self, batch):
         return packing(batch.tensor, None)
@@ -102,7 +102,7 @@ class Pack(Times, widths=WIDTHS):
 
 
 class PackPeak(Peaks):
-    """Bring one array per step back into sequences."""
+    """Convert one array per step to sequences."""
 
     lodcore, lodcore_out, flat, padded = Pack.lodcore, Pack.lodcore_out, Pack.flat, Pack.padded
 

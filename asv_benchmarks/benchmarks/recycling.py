@@ -1,4 +1,4 @@
-"""Results in memory of freed ones, and in fresh pages."""
+"""Results in recycled memory, and in fresh pages."""
 
 import numpy as np
 

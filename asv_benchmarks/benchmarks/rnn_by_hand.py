@@ -1,10 +1,10 @@
-"""A recurrent network of tanh in plain NumPy, forward and backward by hand: what loops are compared with."""
+"""A recurrent network with tanh in plain NumPy, forward and backward by hand, with which loops are compared."""
 
 import numpy as np
 
 
 def shrinking(values, offsets, of_input, of_state, bias):
-    """Step through sequences, longest first, over batches that shrink; give the sum of all states and the gradients."""
+    """Run over sequences, the longest first, with shrinking batches; return the sum of all states and the gradients."""
     lengths = np.diff(offsets)
     order = np.argsort(-lengths, kind="stable")
     starts, sizes = offsets[:-1][order], np.searchsorted(-lengths[order], -np.arange(lengths.max()))
@@ -33,7 +33,7 @@ def shrinking(values, offsets, of_input, of_state, bias):
 
 
 def padded(values, offsets, of_input, of_state, bias):
-    """Step through sequences padded to the longest; the same results."""
+    """Run over sequences padded to the longest; the results are the same."""
     lengths = np.diff(offsets)
     there = np.arange(lengths.max()) < lengths[:, None]
     x = np.zeros((*there.shape, values.shape[1]), values.dtype)

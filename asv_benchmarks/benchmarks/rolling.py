@@ -1,4 +1,4 @@
-"""Windows that end at each row, reduced."""
+"""Reductions over windows that end at each row."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ SIZE = 10
 
 
 class RollingMean(Times):
-    """The mean of the last ten rows."""
+    """Compute the mean of the last ten rows."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -23,7 +23,7 @@ class RollingMean(Times):
 
 
 class RollingMaximum(Times):
-    """The greatest of the last ten rows."""
+    """Compute the maximum of the last ten rows."""
 
     def lodcore(self, batch):
         x = batch.tensor
@@ -36,7 +36,7 @@ class RollingMaximum(Times):
 
 
 class RollingDeviation(Times):
-    """The standard deviation of the last ten rows."""
+    """Compute the standard deviation of the last ten rows."""
 
     def lodcore(self, batch):
         x = batch.tensor

@@ -1,4 +1,4 @@
-"""Different values of sequences, ranks among them, and runs of equal rows."""
+"""Distinct values of sequences, ranks among them, and runs of equal rows."""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ from .common import Times
 
 
 def whole_numbers(batch):
-    """Return the batch as whole numbers, many of them equal."""
+    """Return the batch as integers, many of them equal."""
     numbers = (np.abs(np.nan_to_num(batch.values)) * 8).astype(np.int64) % 50
     return batch.tensor.with_values(numbers), numbers, np.repeat(np.arange(len(batch)), batch.lengths)
 
 
 class Unique(Times):
-    """Find the different values of each sequence."""
+    """Find the distinct values of each sequence."""
 
     def lodcore(self, batch):
         x = whole_numbers(batch)[0]
@@ -26,7 +26,7 @@ class Unique(Times):
 
 
 class CountUnique(Times):
-    """Count the different values of each sequence."""
+    """Count the distinct values of each sequence."""
 
     def lodcore(self, batch):
         x = whole_numbers(batch)[0]
@@ -46,7 +46,7 @@ class Rank(Times):
 
 
 class RunLengths(Times):
-    """Write sequences as runs."""
+    """Convert sequences to runs."""
 
     def lodcore(self, batch):
         x = whole_numbers(batch)[0]

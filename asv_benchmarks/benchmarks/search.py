@@ -1,4 +1,4 @@
-"""Places among sorted numbers, and values between points, sequence by sequence."""
+"""Binary search in sorted sequences, and interpolation, sequence by sequence."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from .common import Times
 
 
 class Search(Times):
-    """Find the places of all rows among those of their sequence."""
+    """Search for all rows in their sequence."""
 
     def lodcore(self, batch):
         x = batch.tensor

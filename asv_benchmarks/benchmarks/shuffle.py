@@ -8,7 +8,7 @@ from .common import WIDTHS, Times
 
 
 class ShuffleWithin(Times, widths=WIDTHS):
-    """Bring the rows of each sequence into a random order."""
+    """Shuffle the rows of each sequence."""
 
     def lodcore(self, batch):
         x, rng = batch.tensor, np.random.default_rng(0)

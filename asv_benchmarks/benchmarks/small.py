@@ -1,4 +1,4 @@
-"""Small calls, where the cost of calling decides. They share no setup, so that asv runs each many times a sample."""
+"""Small calls, where the overhead dominates. They share no setup, so that asv runs each many times per sample."""
 
 import numpy as np
 
@@ -90,7 +90,7 @@ CALLS = {  # lodcore, and the NumPy idiom
 
 
 class Small:
-    """Seconds of a call on 4 sequences of 10 rows together."""
+    """Seconds of a call on 4 sequences of 10 rows in total."""
 
     params = [["lodcore", "flat"], list(CALLS)]
     param_names = ["way", "call"]

@@ -8,12 +8,12 @@ from .common import WIDTHS, Peaks, Times
 
 
 def scores(batch):
-    """Return the batch numbers of the size that scores have: 0 to 8."""
+    """Return the numbers of the batch in the range of scores: 0 to 8."""
     return LoDTensor(batch.values / np.array(32, batch.values.dtype), batch.tensor.lod)
 
 
 def reduced(ufunc, values, batch, empty):
-    """Reduce the rows of each sequence, and give every row its result; `empty` stands for sequences without rows."""
+    """Reduce the rows of each sequence, and give every row its result; `empty` is that of sequences without rows."""
     full = batch.lengths > 0
     result = np.full((len(batch), *values.shape[1:]), empty, values.dtype)
     result[full] = ufunc.reduceat(values, batch.offsets[:-1][full])
@@ -21,7 +21,7 @@ def reduced(ufunc, values, batch, empty):
 
 
 class Softmax(Times, widths=WIDTHS):
-    """Softmax within each sequence: by reduceat (`flat`), or under a mask (`padded`)."""
+    """Compute softmax within each sequence: by reduceat (`flat`), or with a mask (`padded`)."""
 
     def lodcore(self, batch):
         x = scores(batch)
@@ -58,17 +58,17 @@ class Softmax(Times, widths=WIDTHS):
 
 
 class SoftmaxDtypes(Softmax, distributions=["nlp"], widths=WIDTHS, dtypes=["float32", "float64"]):
-    """Softmax within each sequence, for both types of real numbers."""
+    """Compute softmax within each sequence, for both real dtypes."""
 
 
 class SoftmaxPeak(Peaks):
-    """Softmax within each sequence."""
+    """Compute softmax within each sequence."""
 
     lodcore, flat, padded = Softmax.lodcore, Softmax.flat, Softmax.padded
 
 
 class SoftmaxGradient(Times, widths=WIDTHS):
-    """The backward pass through softmax alone."""
+    """Run only the backward pass of softmax."""
 
     def lodcore(self, batch):
         _, pullback = vjp(sequence_softmax, scores(batch))
@@ -86,7 +86,7 @@ class SoftmaxGradient(Times, widths=WIDTHS):
 
 
 class LogSumExp(Times, widths=WIDTHS):
-    """The logarithm of the sum of exponentials of each sequence."""
+    """Compute the logarithm of the sum of exponentials of each sequence."""
 
     def lodcore(self, batch):
         x = scores(batch)
@@ -104,7 +104,7 @@ class LogSumExp(Times, widths=WIDTHS):
 
 
 class CumSum(Times, widths=WIDTHS):
-    """Running sums of each sequence: what is before a sequence taken off (`flat`), or along an axis (`padded`)."""
+    """Compute running sums: minus the sum before each sequence (`flat`), or along an axis (`padded`)."""
 
     def lodcore(self, batch):
         x = batch.tensor

@@ -1,4 +1,4 @@
-"""Rows of sequences in order, and the greatest of them."""
+"""Sorting of the rows of sequences, and the greatest of them."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ K = 4
 
 
 def filled(batch):
-    """Return the padded array with nothing but the greatest numbers behind the sequences."""
+    """Return the padded array with the greatest numbers as padding."""
     padded = batch.padded.copy()
     padded[~batch.mask] = np.inf if padded.dtype.kind == "f" else np.iinfo(padded.dtype).max
     return padded
@@ -46,7 +46,7 @@ class SortDtypes(Sort, distributions=["nlp"], dtypes=["float32", "float64", "int
 
 
 class SortGradient(Times, widths=WIDTHS):
-    """The backward pass through sorting alone."""
+    """Run only the backward pass of sorting."""
 
     def lodcore(self, batch):
         _, pullback = vjp(sequence_sort, batch.tensor)
@@ -55,7 +55,7 @@ class SortGradient(Times, widths=WIDTHS):
 
 
 class TopK(Times, widths=WIDTHS):
-    """Take the 4 greatest rows of each sequence, and their positions."""
+    """Select the 4 greatest rows of each sequence, and their positions."""
 
     def lodcore(self, batch):
         x = batch.tensor

@@ -1,7 +1,7 @@
 """Wide operators in one thread and in two.
 
-`python -m benchmarks.threads` prints a table of its own: the least of many wall times, the two numbers of threads in
-turns, so that other load on the machine meets both.
+`python -m benchmarks.threads` prints a table: the minimum of many wall times, where the two numbers of threads take
+turns, so that other load on the machine affects both.
 """
 
 import sys
@@ -94,7 +94,7 @@ CALLS = {
     "lookup": lambda batch: partial(lookup_table, table_of(batch), tokens_of(batch)),
     "bag": lambda batch: partial(embedding_bag, table_of(batch), tokens_of(batch)),
 }
-OF_NUMBERS = {"enumerate"}  # rows have one number, whatever the width
+OF_NUMBERS = {"enumerate"}  # rows are single numbers, for any width
 DRAWN = {}
 
 
@@ -108,7 +108,7 @@ def drawn(distribution, width):
 
 
 def prepared(call, distribution, width):
-    """Make a call; NotImplementedError, which asv takes for "not available", where it is not asked."""
+    """Make a call; raise NotImplementedError, for asv "not available", for skipped combinations."""
     if (call in OF_NUMBERS and width > 1) or ("pad" in call and distribution == "long"):
         raise NotImplementedError
     return CALLS[call](drawn(distribution, width))
@@ -135,7 +135,7 @@ class Threads:
 
 
 def least(call, seconds):
-    """Return the least wall times of a call, by numbers of threads."""
+    """Return the minimum wall times of a call, by numbers of threads."""
     found = dict.fromkeys(THREADS, float("inf"))
     end = perf_counter() + seconds
     while perf_counter() < end:
@@ -149,7 +149,7 @@ def least(call, seconds):
 
 
 def main():
-    """Print the table; the names of calls can be given."""
+    """Print the table, of all calls or the named ones."""
     before = get_num_threads()
     for distribution in DISTRIBUTIONS:
         for width in SIZES:

@@ -1,4 +1,4 @@
-"""Rows that are numbers of things: windows of them, some left out, and columns that they name."""
+"""Rows that are ids: windows of them, removal of some, and columns given by ids."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ DTYPES = ["int64", "int32"]
 
 
 class Enumerate(Times, widths=[1], dtypes=DTYPES):
-    """List windows of numbers: gathered one place after another (`flat`), or slices of a padded array."""
+    """List windows of numbers: gathered position by position (`flat`), or slices of a padded array."""
 
     def lodcore(self, batch):
         from lodcore import sequence_enumerate
@@ -50,7 +50,7 @@ class Enumerate(Times, widths=[1], dtypes=DTYPES):
 
 
 class Erase(Times, widths=[1], dtypes=DTYPES):
-    """Leave out a few numbers: by a mask of rows (`flat`), or of a padded array."""
+    """Remove a few numbers: by a mask of rows (`flat`), or of a padded array."""
 
     tokens = FEW
 
@@ -85,13 +85,13 @@ class Erase(Times, widths=[1], dtypes=DTYPES):
 
 
 class EraseMany(Erase, widths=[1], dtypes=DTYPES):
-    """Leave out a hundred numbers."""
+    """Remove a hundred numbers."""
 
     tokens = MANY
 
 
 class Scatter(Times, widths=[1], dtypes=["int64"]):
-    """Add ones to the columns that numbers name: `np.add.at` on lines and columns (`flat`)."""
+    """Add ones to the columns given by numbers: `np.add.at` on lines and columns (`flat`)."""
 
     def lodcore(self, batch):
         from lodcore import LoDTensor, sequence_scatter

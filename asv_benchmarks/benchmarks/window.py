@@ -1,4 +1,4 @@
-"""Windows of rows: multiplied with a matrix, and weighed column by column."""
+"""Windows of rows: multiplied by a matrix, and weighted column by column."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def taps_of(batch):
 
 
 def in_sequence(batch, step):
-    """Return which rows have a row `step` places further on, and give the numbers of those rows."""
+    """Return which rows have a row `step` positions later, and the numbers of those rows."""
     rows = np.arange(batch.rows)
     ends = np.repeat(batch.offsets[1:], batch.lengths)
     starts = np.repeat(batch.offsets[:-1], batch.lengths)
@@ -26,7 +26,7 @@ def in_sequence(batch, step):
 
 
 class Conv(Times, widths=WIDTHS):
-    """Multiply windows with a matrix: gathered row by row (`flat`), or slices of a padded array side by side."""
+    """Multiply windows by a matrix: gathered row by row (`flat`), or slices of a padded array side by side."""
 
     def lodcore(self, batch):
         from lodcore import sequence_conv
@@ -67,7 +67,7 @@ class Conv(Times, widths=WIDTHS):
 
 
 class ConvBackward(Times, widths=WIDTHS):
-    """The gradients of rows and filter."""
+    """Compute the gradients of rows and filter."""
 
     def lodcore(self, batch):
         from lodcore import sequence_conv, vjp
@@ -77,7 +77,7 @@ class ConvBackward(Times, widths=WIDTHS):
 
 
 class RowConv(Times, widths=WIDTHS):
-    """Weigh each row and the following ones: gathered row by row (`flat`), or slices of a padded array."""
+    """Weight each row and the following ones: gathered row by row (`flat`), or slices of a padded array."""
 
     def lodcore(self, batch):
         from lodcore import row_conv
@@ -116,7 +116,7 @@ class RowConv(Times, widths=WIDTHS):
 
 
 class RowConvBackward(Times, widths=WIDTHS):
-    """The gradients of rows and filter."""
+    """Compute the gradients of rows and filter."""
 
     def lodcore(self, batch):
         from lodcore import row_conv, vjp

@@ -1,4 +1,4 @@
-"""Words to numbers and back: a vocabulary beside a dict of Python."""
+"""Words to numbers and back: a vocabulary compared with a dict of Python."""
 
 import collections
 
@@ -10,7 +10,7 @@ N_WORDS, N_LINES, N_KNOWN = 240_000, 26_300, 20_000
 
 
 class Words:
-    """Number the words of a text whose frequencies fall as they do in a language."""
+    """Number the words of a text with a typical distribution of frequencies."""
 
     params = [["fit", "encode", "decode", "encode_utf8"], ["lodcore", "dict"]]
     param_names = ["work", "way"]

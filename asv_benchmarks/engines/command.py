@@ -8,12 +8,12 @@ from asv_benchmarks.engines import pipeline
 
 
 def main(start, run, doc):
-    """Pack a corpus with an engine, and say how fast that was.
+    """Pack a corpus with an engine, and print the speed.
 
     Parameters
     ----------
     start, run : callable
-        Of the engine's module.
+        The functions of the engine's module.
     doc : str
     """
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])

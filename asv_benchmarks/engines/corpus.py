@@ -1,6 +1,6 @@
 """A corpus of any size, by repetition: `python -m asv_benchmarks.engines.corpus DIRECTORY --gigabytes 1`.
 
-Its documents are WordNet's glosses and the verses of the King James Bible, in another order in every repetition.
+Its documents are WordNet's glosses and the verses of the King James Bible, shuffled in each repetition.
 Debian has both: `wordnet-base` puts the glosses into `/usr/share/wordnet`, `bible-kjv` has a program that prints the
 verses. The files are Parquet, uncompressed, with one column of text and row groups of `GROUP` documents.
 """
@@ -16,12 +16,12 @@ import pyarrow.parquet
 from lodcore import concat_batches, from_arrow, gather_sequences
 from lodcore.demo.glosses import data
 
-GROUP = 16384  # documents of a row group: what is packed together
-FILE = 1 << 27  # bytes of text of a file
+GROUP = 16384  # documents per row group, which are packed together
+FILE = 1 << 27  # bytes of text per file
 
 
 def glosses_of_demo():
-    """Load the glosses that the package has: a LoDTensor of documents of bytes."""
+    """Load the glosses of the package: a LoDTensor of documents of bytes."""
     collection = data.load()
     documents = collection.train.documents
     return from_arrow(pyarrow.array(["; ".join(collection.sentences(document)) for document in documents[:4000]]))
@@ -46,7 +46,7 @@ def verses(program):
 
 
 def write_corpus(directory, documents, num_bytes, file_bytes=FILE, group=GROUP, seed=0):
-    """Write documents again and again, shuffled anew each time, until there are so many bytes of text.
+    """Write documents repeatedly, shuffled each time, until a number of bytes of text is reached.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def write_corpus(directory, documents, num_bytes, file_bytes=FILE, group=GROUP, 
     documents : LoDTensor of uint8
         Sequences of bytes of UTF-8.
     num_bytes, file_bytes : int
-        Bytes of text in all, and of a file.
+        Bytes of text in total, and per file.
     group : int
-        Documents of a row group.
+        Documents per row group.
     seed : int
 
     Returns

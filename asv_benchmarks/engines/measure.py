@@ -1,7 +1,7 @@
-"""Rows a second with an engine and without: `python -m asv_benchmarks.engines.measure CORPUS ray`.
+"""Rows per second with an engine and without: `python -m asv_benchmarks.engines.measure CORPUS ray`.
 
-Both run the same function on the same units and write the same Parquet, in turn, on a machine with nothing else to do.
-Engines are started, and each worker has had a task, before the clock is: what a start takes is printed by itself.
+Both run the same function on the same units and write the same Parquet, in turn, on an otherwise idle machine. The
+clock starts after the engine has started and each worker has had a task; the time of the start is printed separately.
 """
 
 import argparse
@@ -16,14 +16,14 @@ from asv_benchmarks.engines import pipeline
 
 
 def alone(units, output, pack, units_per_task, workers, pool):
-    """Run so many processes without an engine; each gets the same number of units."""
+    """Run a number of processes without an engine; each gets the same number of units."""
     each = -(-units.num_rows // workers)
     parts = [units.slice(first, each) for first in range(0, units.num_rows, each)]
     pool.starmap(pipeline.run_alone, [(part, output, pack, units_per_task) for part in parts], 1)
 
 
 def timed(run, units, output, *arguments):
-    """Time a run: rows per second, and the checksum of what it wrote, which is removed."""
+    """Time a run: return rows per second, and the checksum of the output, which is removed."""
     begin = time.perf_counter()
     run(units, output, *arguments)
     seconds = time.perf_counter() - begin
@@ -33,7 +33,7 @@ def timed(run, units, output, *arguments):
 
 
 def tasks_per_second(engine, workers, count=1000):
-    """Measure how many tasks that do nothing an engine runs in a second."""
+    """Measure how many empty tasks an engine runs per second."""
     stop = engine.start(workers)
     engine.run_empty(10 * workers)
     begin = time.perf_counter()
@@ -65,7 +65,7 @@ def measure(engine, units, pack, where, workers, units_per_task, rounds):
 
 
 def main():
-    """Print a line for each number of workers."""
+    """Print one line per number of workers."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus", type=Path)
     parser.add_argument("engine", choices=["ray", "dask", "spark"])

@@ -1,8 +1,9 @@
-"""Clean, tokenise and pack a corpus: what every engine's workers run, and what one process runs without an engine.
+"""Clean, tokenise and pack a corpus: the function that workers run, and one process without an engine.
 
-Text goes in, bins of numbered words come out. What lies in one bin must not depend on how an engine cuts its work, so
-the corpus itself says what is packed together: a row group of a file, which is a *unit*. Engines are given the list of
-units, cut it as they like, and spread it over workers; a worker reads one unit after the other.
+The input is text, the output bins of numbered words. The content of a bin must not depend on how an engine partitions
+its work, so the corpus determines which documents are packed together: those of a row group of a file, which is a
+*unit*. Engines receive the list of units, partition it in any way, and distribute it over workers; a worker reads one
+unit after the other.
 """
 
 import functools
@@ -18,11 +19,11 @@ from lodcore import LoD, LoDTensor, Vocabulary
 from lodcore.batching import pack_plan
 from lodcore.interop import arrow_batches
 
-BUDGET = 2048  # tokens of a bin
-FEWEST = 3  # words of a document that is kept
+BUDGET = 2048  # tokens per bin
+FEWEST = 3  # the minimum number of words of a document
 
-#: One row a bin. `file` and `first_row` name the unit, `bin` counts within it; `rows` are the places of the documents
-#: in their file, and `tokens` their words. Offsets of 32 bits are what Spark takes.
+#: One row per bin. `file` and `first_row` identify the unit, `bin` the bin in it; `rows` are the positions of the
+#: documents in their file, and `tokens` their words. Spark needs offsets of 32 bits.
 BINS = pyarrow.schema(
     [
         ("file", pyarrow.int64()),
@@ -42,7 +43,8 @@ UNITS = pyarrow.schema(
     ]
 )
 
-# What becomes of each byte: letters, figures, apostrophes and all beyond ASCII are kept, in lower case; the rest is 0.
+# The translation of bytes: letters, digits, apostrophes and all bytes beyond ASCII are kept, in lower case; others
+# become 0.
 KEPT = np.zeros(256, np.uint8)
 KEPT[128:] = np.arange(128, 256)
 for character in "abcdefghijklmnopqrstuvwxyz0123456789'":
@@ -73,7 +75,7 @@ def split_words(text):
         np.not_equal(kept[1:], kept[:-1], out=edges[1:-1])
     begins = edges[:-1] & kept
     ends = edges[1:] & kept
-    inner = bounds[:-1][np.diff(bounds) > 0]  # where documents begin and end, words do
+    inner = bounds[:-1][np.diff(bounds) > 0]  # words begin and end where documents do
     begins[inner] = kept[inner]
     last = bounds[1:][np.diff(bounds) > 0] - 1
     ends[last] = kept[last]
@@ -85,7 +87,7 @@ def split_words(text):
 
 @functools.lru_cache(maxsize=4)
 def vocabulary_of(file):
-    """Load a vocabulary, once in a process."""
+    """Load a vocabulary, once per process."""
     return Vocabulary.load(file)
 
 
@@ -103,7 +105,7 @@ def tokenise(text, vocabulary):
 
 
 def clean_and_tokenise(text, vocabulary):
-    """Return a column of tokens, and whether each document has words enough to be kept."""
+    """Return a column of tokens, and whether each document has enough words to be kept."""
     tokens = tokenise(text, vocabulary)
     return {"tokens": tokens, "is_kept": tokens.lengths >= FEWEST}
 
@@ -115,7 +117,7 @@ def pack_unit(text, row, file, vocabulary="", budget=BUDGET):
     ----------
     text : LoDTensor of uint8, shape (n, None)
     row, file : int64 ndarray, shape (n,)
-        The place of each document in its file, and the number of the file.
+        The position of each document in its file, and the number of the file.
     vocabulary : str
     budget : int
     """
@@ -137,7 +139,7 @@ def pack_unit(text, row, file, vocabulary="", budget=BUDGET):
 
 
 def list_units(corpus, num_files=None):
-    """List the row groups of the Parquet files of a directory: a table, made of the footers alone."""
+    """List the row groups of the Parquet files of a directory as a table, reading only the footers."""
     columns = {name: [] for name in UNITS.names}
     for number, path in enumerate(sorted(Path(corpus).glob("*.parquet"))[:num_files]):
         footer, first = pyarrow.parquet.read_metadata(path), 0
@@ -150,7 +152,7 @@ def list_units(corpus, num_files=None):
 
 
 def cut_units(units, size):
-    """Cut a table of units into tables of so many rows.
+    """Split a table of units into tables of a number of rows.
 
     Each has memory of its own: a slice would be sent to a worker together with the whole table.
     """
@@ -159,18 +161,18 @@ def cut_units(units, size):
 
 
 def read_units(batches, columns=("text",)):
-    """Read units, one record batch each, with the place of each row.
+    """Read units, one record batch each, with the position of each row.
 
     Parameters
     ----------
     batches : iterable of RecordBatch or Table
-        Rows of what `list_units` makes.
+        Rows of the result of `list_units`.
     columns : sequence of str
 
     Yields
     ------
     RecordBatch
-        The columns, and `file`, `path` and `row`. Nothing else of the file is in memory.
+        The columns, and `file`, `path` and `row`. No other part of the file is in memory.
     """
     opened, reader = None, None
     for batch in batches:
@@ -191,7 +193,7 @@ def read_units(batches, columns=("text",)):
 
 
 class PackUnits:
-    """The function that engines are given: record batches of units in, record batches of bins out.
+    """The function for engines, from record batches of units to record batches of bins.
 
     Parameters
     ----------
@@ -199,7 +201,7 @@ class PackUnits:
         A file that `Vocabulary.save` wrote.
     budget : int
     function : callable, optional
-        In place of `pack_unit`.
+        A replacement for `pack_unit`.
     """
 
     def __init__(self, vocabulary, budget=BUDGET, function=pack_unit):
@@ -216,15 +218,15 @@ class PackUnits:
         return pyarrow.Table.from_batches(self([units]), BINS)
 
     def write(self, units, output):
-        """Write the bins of a table of units to a file, which is named after the first one.
+        """Write the bins of a table of units to a file, which is named after the first unit.
 
-        The file is put in its place when it is complete, and replaces one of the same name: what a worker that died had
-        written does not count, and what is done twice is there once. No more than a unit is in memory.
+        The file is renamed when it is complete, and replaces one of the same name: the partial output of a dead worker
+        does not count, and repeated tasks write the same file. Only one unit is in memory.
 
         Returns
         -------
         pyarrow.Table
-            One row: the file, and how many rows were read and bins written.
+            One row: the file, and the numbers of rows read and bins written.
         """
         first = units.slice(0, 1).to_pylist()[0]
         path = Path(output) / f"bins-{first['file']:04d}-{first['row_group']:06d}.parquet"
@@ -239,7 +241,7 @@ class PackUnits:
 
 
 def use_one_thread():
-    """Compute in the thread that calls: an engine has a worker for each processor."""
+    """Compute in the calling thread: an engine has a worker for each processor."""
     lodcore.set_num_threads(1)
     pyarrow.set_cpu_count(1)
     pyarrow.set_io_thread_count(1)
@@ -249,7 +251,7 @@ def use_one_thread():
 
 
 def fit_vocabulary(corpus, file, num_units=16, max_size=50_000):
-    """Make a vocabulary of the first units of a corpus, and save it; return the file."""
+    """Make a vocabulary from the first units of a corpus, and save it; return the file."""
     units = list_units(corpus).slice(0, num_units)
     texts = [split_words(lodcore.from_arrow(batch.column("text"))) for batch in read_units([units])]
     words = lodcore.concat_batches(texts) if texts else lodcore.encode_utf8([[]])
@@ -258,7 +260,7 @@ def fit_vocabulary(corpus, file, num_units=16, max_size=50_000):
 
 
 def run_alone(units, output, pack, units_per_file=64):
-    """Do the same in this process, without an engine: read, compute, write one file for so many units.
+    """Do the same in this process, without an engine: read, compute, write one file per number of units.
 
     Parameters
     ----------
@@ -272,16 +274,16 @@ def run_alone(units, output, pack, units_per_file=64):
         pack.write(units.slice(start, units_per_file), output)
 
 
-# -- what came out -----------------------------------------------------------------------------------------------------
+# -- reading the output ------------------------------------------------------------------------------------------------
 
 
 def parquet_files(output):
-    """List the Parquet files of a directory, in its folders too."""
+    """List the Parquet files of a directory and its subdirectories."""
     return sorted(str(path) for path in Path(output).rglob("*.parquet") if not path.name.startswith("."))
 
 
 def read_bins(output):
-    """Read all bins, in the order of the corpus, with types that do not depend on who wrote them."""
+    """Read all bins in the order of the corpus, with dtypes that do not depend on the writer."""
     tables = [pyarrow.parquet.ParquetFile(path).read().select(BINS.names) for path in parquet_files(output)]
     tables = [table.cast(BINS) for table in tables]
     return pyarrow.concat_tables([BINS.empty_table(), *tables]).sort_by(
@@ -290,13 +292,13 @@ def read_bins(output):
 
 
 def checksum(output):
-    """Summarise bins in a way that does not depend on their order, for more than fits into memory.
+    """Summarise bins independently of their order, for more bins than fit into memory.
 
     Returns
     -------
     dict of str to int
-        How many bins, pieces of documents and tokens there are, and a sum over all of them modulo 2**64, to which every
-        token contributes with its unit, bin, document and place.
+        The numbers of bins, pieces of documents and tokens, and a sum over all of them modulo 2**64, to which every
+        token contributes with its unit, bin, document and position.
     """
     totals = {"bins": 0, "documents": 0, "tokens": 0, "sum": 0}
     for path in parquet_files(output):
@@ -329,7 +331,7 @@ def mixed(keys):
 
 
 def share_path():
-    """Let processes that an engine starts import what this one imports."""
+    """Let processes that an engine starts import the modules that this process can import."""
     root = str(Path(__file__).resolve().parents[2])
     others = os.environ.get("PYTHONPATH", "")
     if root not in others.split(os.pathsep):

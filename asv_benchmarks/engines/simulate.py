@@ -1,9 +1,9 @@
-"""What bounds a thousand workers: `python -m asv_benchmarks.engines.simulate` prints the table of the how-to.
+"""Simulates a thousand workers: `python -m asv_benchmarks.engines.simulate` prints the table of the how-to.
 
-Tasks are handed out by one scheduler, one after the other; they read from one store, compute, and write to it. The
-scheduler and the store are queues: whoever comes while one is busy waits. Workers die and come back. With the rates
-that `measure.py` measured the simulation says how long a corpus takes; on paper it cannot take less than the busiest of
-workers, scheduler and store is busy.
+One scheduler hands out tasks one after the other; tasks read from one store, compute, and write to it. The scheduler
+and the store are queues: requests wait while they are busy. Workers die and come back. With the rates that `measure.py`
+measured, the simulation determines the time of a corpus, which cannot be shorter than the total time of the busiest of
+workers, scheduler and store.
 """
 
 import heapq
@@ -15,13 +15,13 @@ __all__ = ["Cluster", "Corpus", "on_paper", "simulate"]
 
 @dataclass(frozen=True)
 class Corpus:
-    """What there is to do.
+    """The work to do.
 
     Parameters
     ----------
     rows : int
     bytes_in, bytes_out : float
-        Of a row, read and written.
+        Bytes per row, read and written.
     rows_per_task : int
     """
 
@@ -37,29 +37,29 @@ class Corpus:
 
     @property
     def bytes(self):
-        """Bytes that are read and written in all."""
+        """Bytes read and written in total."""
         return self.rows * (self.bytes_in + self.bytes_out)
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Who does it.
+    """The workers, the scheduler and the store.
 
     Parameters
     ----------
     workers : int
     rows_per_second : float
-        Of one worker, measured, with the engine.
+        The rate of one worker, as measured with the engine.
     tasks_per_second : float
-        That the scheduler hands out and takes back, measured.
+        The rate at which the scheduler hands out and collects tasks, as measured.
     store : float
-        Bytes a second that all workers together read and write.
+        Bytes per second that all workers together read and write.
     spread : float
         Tasks take between 1 - spread and 1 + spread of their time.
     deaths : float
-        How often a worker dies, in an hour; what it was doing is done again.
+        How often a worker dies per hour; its current task is repeated.
     restart : float
-        Seconds until a worker that died is back.
+        Seconds until a dead worker is replaced.
     """
 
     workers: int = 2
@@ -72,7 +72,7 @@ class Cluster:
 
 
 def on_paper(corpus, cluster):
-    """Compute how many seconds workers, scheduler and store are busy at least."""
+    """Compute the minimum number of seconds for which workers, scheduler and store are busy."""
     return {
         "workers": corpus.rows / (cluster.rows_per_second * min(cluster.workers, corpus.tasks)),
         "scheduler": corpus.tasks / cluster.tasks_per_second,
@@ -85,7 +85,7 @@ def simulate(corpus, cluster, seed=0):
 
     Returns
     -------
-    dict
+    The `seconds`, and the numbers of tasks that were `done` and `repeated`.
         `seconds`, the number of tasks that were `done` and of those that were `repeated`.
     """
     draw = random.Random(seed)
@@ -130,7 +130,7 @@ def simulate(corpus, cluster, seed=0):
 
 
 def table(corpus, cluster, counts=(1, 2, 10, 100, 1000, 10_000)):
-    """Write out a table of numbers of workers."""
+    """Format a table by numbers of workers."""
     lines = [f"{corpus.rows:,} rows, {corpus.tasks:,} tasks of {corpus.rows_per_task:,}", ""]
     lines += [
         f"{'workers':>8}{'busy: workers':>15}{'scheduler':>11}{'store':>9}{'simulated':>11}  bound by   efficiency"

@@ -13,7 +13,7 @@ NAME = "dask"
 
 
 def start(workers, **options):
-    """Start a scheduler and so many worker processes on this machine; return what stops them."""
+    """Start a scheduler and a number of worker processes on this machine; return a function that stops them."""
     pipeline.share_path()
     from dask.distributed import Client, LocalCluster
 
@@ -28,21 +28,21 @@ def start(workers, **options):
 
 
 def as_frame(table):
-    """Make a DataFrame whose columns stay those of Arrow."""
+    """Make a DataFrame with Arrow columns."""
     import pandas
 
     return table.to_pandas(types_mapper=pandas.ArrowDtype)
 
 
 def bins_of(units, pack):
-    """Pack some units: what a task does."""
+    """Pack some units: the function of a task."""
     return as_frame(pack.table(units))
 
 
 def run(units, output, pack, units_per_task=16, workers=2):
-    """Pack a table of units; one task, and one file, for so many of them.
+    """Pack a table of units, with one task and one file per number of units.
 
-    A task whose worker dies is run again on another and writes a file of the same name.
+    A task whose worker dies is repeated by another worker, and writes a file of the same name.
     """
     import dask.dataframe
 
@@ -53,7 +53,7 @@ def run(units, output, pack, units_per_task=16, workers=2):
 
 
 def write(frame, output, schema):
-    """Write a DataFrame to Parquet while a bar shows how far it is."""
+    """Write a DataFrame to Parquet with a progress bar."""
     from dask.distributed import get_client, progress
 
     written = frame.to_parquet(
@@ -65,7 +65,7 @@ def write(frame, output, schema):
 
 
 def run_empty(count):
-    """Run so many tasks that do nothing, to see what a task costs."""
+    """Run a number of empty tasks, to measure the cost of a task."""
     from dask.distributed import get_client
 
     client = get_client()
@@ -73,7 +73,7 @@ def run_empty(count):
 
 
 def map_rows(files, function, output, batch_size):
-    """Call a function of record batches on Parquet files as Dask reads and cuts them, and write what it returns."""
+    """Call a function of record batches on Parquet files as Dask reads and partitions them, and write the results."""
     import dask.dataframe
 
     frame = dask.dataframe.read_parquet(files, dtype_backend="pyarrow", split_row_groups=batch_size)

@@ -1,6 +1,6 @@
 """The pipeline under Ray Data: `python -m asv_benchmarks.engines.with_ray CORPUS OUTPUT`.
 
-Ray shows how far it is by itself: bars in a terminal, lines of a log elsewhere.
+Ray shows its progress itself: bars in a terminal, lines of a log elsewhere.
 """
 
 import functools
@@ -15,25 +15,25 @@ NAME = "ray"
 
 
 def start(workers, **options):
-    """Start Ray on this machine, with so many workers; return what stops it."""
+    """Start Ray on this machine, with a number of workers; return a function that stops it."""
     pipeline.share_path()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_worker_niceness", "0")  # by default workers yield to whatever else the machine does
+    os.environ.setdefault("RAY_worker_niceness", "0")  # by default workers yield to other processes
     import ray
     import ray.data
 
     ray.init(num_cpus=workers, include_dashboard=False, **{"object_store_memory": 1 << 30, **options})
     context = ray.data.DataContext.get_current()
-    # what Ray sets aside for each task is a multiple of this; with its default, 128 MiB, it runs one task at a time
+    # Ray reserves a multiple of this for each task; with its default, 128 MiB, it runs one task at a time
     context.target_max_block_size = 1 << 24
-    context.op_resource_reservation_enabled = False  # nor does it keep a worker for later steps
+    context.op_resource_reservation_enabled = False  # and no worker is reserved for later steps
     return ray.shutdown
 
 
 def run(units, output, pack, units_per_task=16, workers=2):
-    """Pack a table of units; one task, and one file, for so many of them.
+    """Pack a table of units, with one task and one file per number of units.
 
-    A task whose worker dies is run again and writes a file of the same name. Workers write their files themselves:
+    A task whose worker dies is repeated, and writes a file of the same name. Workers write their files themselves:
     `write_parquet` would keep all bins of a task in memory, and copy them.
     """
     import ray.data
@@ -41,15 +41,15 @@ def run(units, output, pack, units_per_task=16, workers=2):
     Path(output).mkdir(parents=True, exist_ok=True)
     parts = pipeline.cut_units(units, units_per_task)
     write = functools.partial(pack.write, output=str(output))
-    # one block, and so one call, a task (batch_size=None)
+    # one block, and so one call, per task (batch_size=None)
     written = ray.data.from_arrow(parts).map_batches(write, batch_format="pyarrow", batch_size=None)
-    found = sum(row["rows"] for row in written.take_all())  # Dataset.sum would set a worker aside for itself
+    found = sum(row["rows"] for row in written.take_all())  # Dataset.sum would reserve a worker
     if found != sum(units["num_rows"].to_pylist()):
         raise RuntimeError(f"with_ray: units: {found} rows were packed of {units.num_rows} units, which have others")
 
 
 def run_empty(count):
-    """Run so many tasks that do nothing, to see what a task costs."""
+    """Run a number of empty tasks, to measure the cost of a task."""
     import ray.data
 
     parts = [pyarrow.table({"k": [k]}) for k in range(count)]
@@ -57,12 +57,12 @@ def run_empty(count):
 
 
 def same(table):
-    """Return what is given."""
+    """Return the argument."""
     return table
 
 
 def map_rows(files, function, output, batch_size):
-    """Call a function of record batches on Parquet files as Ray reads and cuts them, and write what it returns."""
+    """Call a function of record batches on Parquet files as Ray reads and partitions them, and write the results."""
     import ray.data
 
     dataset = ray.data.read_parquet(files, include_paths=True)

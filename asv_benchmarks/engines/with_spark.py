@@ -15,7 +15,7 @@ NAME = "spark"
 
 
 def start(workers, **options):
-    """Start Spark on this machine, with so many workers; return what stops it. A task may fail three times."""
+    """Start Spark on this machine with some workers; return a function that stops it. Tasks run up to four times."""
     pipeline.share_path()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -38,17 +38,17 @@ def start(workers, **options):
 
 
 def run(units, output, pack, units_per_task=16, workers=2):
-    """Pack a table of units; one task, and one file, for so many of them.
+    """Pack a table of units, with one task and one file per number of units.
 
-    A task whose worker dies is run again and writes a file of the same name. Workers write their files themselves:
+    A task whose worker dies is repeated, and writes a file of the same name. Workers write their files themselves:
     otherwise all bins would go through Java's memory, row by row.
     """
     from pyspark.sql import SparkSession
 
     Path(output).mkdir(parents=True, exist_ok=True)
     session = SparkSession.getActiveSession()
-    # Spark cuts a table of Arrow into partitions of this size, in its order; Java hands them out, so that a task
-    # needs one Python worker, where rows of Python would need a second one to take them apart
+    # Spark partitions a table of Arrow by this size, in its order; Java hands the partitions out, so that a task needs
+    # one Python worker, where Python rows would need a second one to decode them
     session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(units_per_task))
     frame = session.createDataFrame(units)
 
@@ -64,14 +64,14 @@ def run(units, output, pack, units_per_task=16, workers=2):
 
 
 def run_empty(count):
-    """Run so many tasks that do nothing, to see what a task costs."""
+    """Run a number of empty tasks, to measure the cost of a task."""
     from pyspark.sql import SparkSession
 
     SparkSession.getActiveSession().sparkContext.parallelize(range(count), count).map(abs).count()
 
 
 def map_rows(files, function, output, batch_size, schema):
-    """Call a function of record batches on Parquet files as Spark reads and cuts them, and write what it returns."""
+    """Call a function of record batches on Parquet files as Spark reads and partitions them, and write the results."""
     from pyspark.sql import SparkSession
 
     session = SparkSession.getActiveSession()

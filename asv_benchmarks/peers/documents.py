@@ -1,14 +1,14 @@
-"""Words to sentences to documents: train a hierarchical GRU on WordNet's glosses, and compare it with padding.
+"""Train a hierarchical GRU over words, sentences and documents of WordNet's glosses, and compare it with padding.
 
     python asv_benchmarks/peers/documents.py [DIRECTORY] [--epochs 5] [--batches 8] [--rounds 5] [--hidden 128]
 
-DIRECTORY has `data.noun`, `data.verb`, `data.adj` and `data.adv` of WordNet 3.0 (Debian's package wordnet-base puts
-them in /usr/share/wordnet, which is where they are looked for). Each gloss is a document; its topic is its
-lexicographer file, one of 45. The md5 of its words says whether it is for training or for the test.
+DIRECTORY contains `data.noun`, `data.verb`, `data.adj` and `data.adv` of WordNet 3.0; the default, /usr/share/wordnet,
+is where Debian's package wordnet-base installs them. Each gloss is a document; its topic is its lexicographer file, one
+of 45. The md5 of its words determines whether it is for training or for the test.
 
-First it trains without padding, and prints loss and test accuracy of each epoch (`--epochs 0` leaves that out). Then,
-where torch is installed, the same steps (loss, gradients, Adam with sparse rows) of the same batches by lodcore and by
-torch padded on both levels take turns in one process, on one thread: medians of processor seconds.
+First it trains without padding, and prints loss and test accuracy of each epoch (`--epochs 0` omits that). Then, if
+torch is installed, the same steps (loss, gradients, Adam with sparse rows) on the same batches are timed in turns, by
+lodcore and by torch padded on both levels, in one process, on one thread: medians of processor seconds.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from lodcore.demo.glosses.make import part_of, read  # noqa: E402
 
 
 def wordnet(directory):
-    """Read all glosses: those for training, those for the test, and how many words and topics there are."""
+    """Read all glosses: return those for training, those for the test, and the numbers of words and topics."""
     documents = [d for kind in ("noun", "verb", "adj", "adv") for d in read(directory / f"data.{kind}", 1)]
     parts = {"train": [], "dev": [], "test": []}
     for document in documents:
@@ -50,7 +50,7 @@ def wordnet(directory):
 
 
 def train(reader, learnt_from, judged_on, seed):
-    """Train, and print how that goes."""
+    """Train, and print the progress."""
     rng = np.random.default_rng(seed)
     parameters = reader.init(rng)
     start, spent = time.process_time(), 0.0
@@ -62,7 +62,7 @@ def train(reader, learnt_from, judged_on, seed):
 
 
 def by_lodcore(reader, num_words, batches):
-    """Make a call that takes one step of training for each batch."""
+    """Make a call that runs one training step for each batch."""
     rng = np.random.default_rng(0)
     parameters, optimizer = reader.init(rng), nn.Adam(1e-3)
     state, loss_and_gradients = optimizer.init(parameters), lodcore.value_and_grad(reader.loss)
@@ -77,7 +77,7 @@ def by_lodcore(reader, num_words, batches):
 
 
 def by_torch(torch, settings, num_words, num_topics, batches):
-    """Make the same of torch, padded on both levels: ids of shape (documents, sentences, words)."""
+    """Make the same call with torch, padded on both levels: ids of shape (documents, sentences, words)."""
     torch.manual_seed(0)
     torch.set_num_threads(1)
     hidden = settings.num_hidden
@@ -88,7 +88,7 @@ def by_torch(torch, settings, num_words, num_topics, batches):
     optimizers = [torch.optim.SparseAdam(table.parameters(), 1e-3), torch.optim.Adam(dense, 1e-3)]
     given = [padded(torch, documents, topics) for documents, topics in batches]
 
-    def last(outputs, lengths):  # of (steps, n, hidden) the row at the last step of each, zeros where there is none
+    def last(outputs, lengths):  # the row of (steps, n, hidden) at the last step of each, zeros if there is none
         found = outputs.gather(0, (lengths - 1).clamp(min=0)[None, :, None].expand(1, -1, hidden))[0]
         return found * (lengths > 0)[:, None]
 
@@ -119,7 +119,7 @@ def padded(torch, documents, topics):
 
 
 def compare(reader, learnt_from, num_words, num_topics, options):
-    """Print how long steps of training take, padded and not."""
+    """Print the times of training steps, padded and not."""
     try:
         import torch
     except ImportError:

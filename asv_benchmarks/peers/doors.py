@@ -1,6 +1,6 @@
-"""Doors beside the libraries' own calls, in one run: `python asv_benchmarks/peers/doors.py`.
+"""Conversions compared with the libraries' own calls, in one run: `python asv_benchmarks/peers/doors.py`.
 
-Needs pyarrow, torch and datasets. Medians of a few tenths of a second each; ratios count.
+It needs pyarrow, torch and datasets. Figures are medians of a few tenths of a second each; compare the ratios.
 """
 
 import os
@@ -39,7 +39,7 @@ def batch(count, seed=0):
 
 
 def arrow(count):
-    """Arrow in and out."""
+    """Measure conversions from and to Arrow."""
     import pyarrow
 
     x = batch(count)
@@ -53,7 +53,7 @@ def arrow(count):
 
 
 def torch_doors(count):
-    """Jagged tensors and packed sequences beside torch's own calls."""
+    """Measure jagged tensors and packed sequences, compared with torch's own calls."""
     import torch
 
     lengths = np.random.default_rng(0).integers(1, 20, count)

@@ -1,12 +1,12 @@
-"""Packing and batching beside other packers, in one run: processor seconds of one thread, bins, and how full they are.
+"""Packing and batching compared with other packers, in one run: processor seconds of one thread, bins, and occupancy.
 
     python asv_benchmarks/peers/packing.py                                   # what is installed
     python asv_benchmarks/peers/packing.py --wheel trl=FILE --wheel axolotl=FILE --documents 1000000
 
-Of trl and axolotl only the packers are run, cut out of the files of their wheels, so that nothing else of them is
-needed (trl's wants pyarrow, axolotl's numba). What is not there is left out, and said so. trl's packer moves the tokens
-as well, as its one function does both; they are bytes here. axolotl's looks for the first bin with room within groups
-of 100,000, its default.
+Of trl and axolotl only the packers are run, extracted from the files of their wheels, so that nothing else of them is
+needed (trl's needs pyarrow, axolotl's numba). Missing packers are reported and omitted. trl's packer also moves the
+tokens, in the same function; they are bytes here. axolotl's searches for the first bin with room within groups of
+100,000, its default.
 """
 
 import argparse
@@ -30,7 +30,7 @@ MAX_TOKENS = 16384
 
 
 def seconds(call, rounds=5):
-    """The median processor time of a call, and what it gives; once if it is slow."""
+    """Return the median processor time of a call, and its result; slow calls run once."""
     times = []
     while len(times) < rounds and sum(times) < 10:
         gc.collect()
@@ -46,7 +46,7 @@ def draw(count):
 
 
 def cut_out(wheel, path, names, space):
-    """Run definitions out of a file of a wheel in a namespace."""
+    """Run definitions from a file of a wheel in a namespace."""
     with zipfile.ZipFile(wheel) as archive:
         tree = ast.parse(archive.read(path))
     chosen = [node for node in tree.body if getattr(node, "name", None) in names]
@@ -55,7 +55,7 @@ def cut_out(wheel, path, names, space):
     return space
 
 
-# -- who can pack: a call on lengths that gives the number of bins and how many tokens are in them
+# -- packers: a call on lengths that returns the number of bins and the number of tokens in them
 
 
 def lodcore_packers():
@@ -114,7 +114,7 @@ def axolotl_packer(wheel):
     numba = importlib.import_module("numba")
     space = {"numba": numba, "np": np}
     pack = cut_out(wheel, "axolotl/utils/samplers/multipack.py", ["pack_group"], space)["pack_group"]
-    pack(np.array([3, 2, 1]), 0, 4, 3, 3, True)  # compiled before it is timed
+    pack(np.array([3, 2, 1]), 0, 4, 3, 3, True)  # compile before timing
 
     def call(lengths):
         bins = []
@@ -126,7 +126,7 @@ def axolotl_packer(wheel):
     return {"axolotl pack_group, one process": call}
 
 
-# -- who can batch: a call on lengths that gives an iterator of batches
+# -- batchers: a call on lengths that returns an iterator of batches
 
 
 def lodcore_batches(lengths):
@@ -214,7 +214,7 @@ def batching_table(count):
 
 
 def run_batches(make, lengths):
-    """Time the first batch, and 2,000 more: both times, and how many more there were."""
+    """Time the first batch, and 2,000 more: return both times, and how many more there were."""
     start = time.process_time()
     iterator = make(lengths)
     next(iterator)
@@ -267,7 +267,7 @@ def apply_table(count):
 
 
 def again(call):
-    """Call a hundred times, and keep nothing."""
+    """Call a hundred times, and discard the results."""
     for _ in range(100):
         call()
 

@@ -1,13 +1,14 @@
-"""Compare a recurrent layer with that of PyTorch, forward plus backward: run by hand where torch is installed.
+"""Compare a recurrent layer with that of PyTorch, forward plus backward; run it by hand where torch is installed.
 
     python asv_benchmarks/peers/recurrent.py [--lengths FILE] [--hidden 64 256] [--threads 1 2] [--rounds 5] [--all]
 
 FILE is JSON, {name: [[lengths of a batch], ...]}; without one, lengths like those of English words are drawn. A layer
-is as wide as its inputs; the loss is the sum of its outputs; gradients of inputs and weights. Forms of torch: `packed`,
-a PackedSequence made outside the timing; `padded`, each batch to its longest; `sorted`, all sequences sorted by length
-first, which no shuffled training has. Both take turns in one process: the median of processor seconds for one
-thread, the least wall time for more. The table has torch's time over lodcore's: above 1 lodcore is faster. lodcore runs
-`nn.LSTM` and `nn.GRU` with `value_and_grad`; `looped` is the same cell in `dynamic_rnn`: thousands of tokens a second.
+is as wide as its inputs; the loss is the sum of its outputs; gradients are those of inputs and weights. Forms of torch:
+`packed`, a PackedSequence made outside the timing; `padded`, each batch padded to its longest sequence; `sorted`, with
+all sequences sorted by length first, which does not occur in shuffled training. Both libraries take turns in one
+process: the median of processor seconds for one thread, the minimum wall time for more. The table shows torch's time
+divided by lodcore's: above 1, lodcore is faster. lodcore runs `nn.LSTM` and `nn.GRU` with `value_and_grad`; `looped` is
+the same cell in `dynamic_rnn`, in thousands of tokens per second.
 """
 
 import argparse
@@ -37,7 +38,7 @@ def words(size, total=512):
 
 
 def by_torch(cell, hidden, batches, form):
-    """Make a call of torch that goes there and back through all batches."""
+    """Make a call of torch that runs forward and backward through all batches."""
     torch.manual_seed(0)
     layer = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[cell](hidden, hidden)
     if form == "sorted":
@@ -61,7 +62,7 @@ def by_torch(cell, hidden, batches, form):
 
 
 def by_lodcore(cell, hidden, batches, looped=False):
-    """Make a call of lodcore that goes there and back through all batches: fused, or a cell in a loop."""
+    """Make a call of lodcore that runs forward and backward through all batches: fused, or a cell in a loop."""
     random = np.random.default_rng(0)
     layer = {"lstm": nn.LSTM, "gru": nn.GRU}[cell](hidden, hidden)
     parameters = layer.init(random)
@@ -84,7 +85,7 @@ def by_lodcore(cell, hidden, batches, looped=False):
 
 
 def measured(calls, threads, rounds):
-    """Time calls in turns: seconds of each."""
+    """Time calls in turns: return the seconds of each."""
     clock = time.process_time if threads == 1 else time.perf_counter
     found = {name: [] for name in calls}
     for _ in range(rounds + 1):

@@ -1,6 +1,6 @@
-"""Compare lodcore with other libraries: processor time on the same inputs, one thread, a process each.
+"""Compare lodcore with other libraries: processor time on the same inputs, on one thread, in one process each.
 
-Without --python all peers run in this environment; those that are not installed are left out.
+Without --python all peers run in this environment; those that are not installed are omitted.
 """
 
 import argparse
@@ -38,7 +38,7 @@ OPERATIONS = {
     "expand.Reverse": "reverse each sequence",
     "embedding.Bag": "rows of a table, summed by sequence",
 }
-VIEWS = ("levels.Slice", "levels.DropOuter", "levels.Split", "nested.ToArrays")  # no copy does what they do
+VIEWS = ("levels.Slice", "levels.DropOuter", "levels.Split", "nested.ToArrays")  # no copy corresponds to these
 MOST_PADDED = 2**28  # bytes of a padded array
 ROWS = {"medium": {1: 1_000_000, 64: 250_000}, "small": {1: 10_000, 64: 10_000}}
 DISTRIBUTIONS = ["nlp", "empty", "long", "uniform", "ones", "equal"]
@@ -69,7 +69,7 @@ class Peer:
 
 
 def start(interpreters):
-    """Start ours, NumPy (the flat idioms), and each library that has a file here and is installed."""
+    """Start lodcore, NumPy (the flat idioms), and each library that has a file here and is installed."""
     libraries = sorted(path.stem.removeprefix("with_") for path in HERE.glob("with_*.py"))
     unknown = set(interpreters) - set(libraries)
     if unknown:
@@ -84,7 +84,7 @@ def start(interpreters):
 
 
 def agree(digests, reference):
-    """Return whether results are equal as far as both list them; real numbers to five digits."""
+    """Return whether results are equal in the parts that both list; real numbers to five digits."""
     return bool(digests) and all(
         len(a) == len(b) and all(abs(x - y) <= 1e-5 * max(map(abs, b)) for x, y in zip(a, b, strict=True))
         for a, b in zip(digests, reference, strict=False)
@@ -92,7 +92,7 @@ def agree(digests, reference):
 
 
 def compare(peers, operation, batch, rounds, seconds):
-    """Measure an operation: processor seconds a call by peer, and what went wrong."""
+    """Measure an operation: return processor seconds per call by peer, and the errors."""
     replies = {peer.name: peer.ask(operation=operation, batch=batch) for peer in peers}
     problems = [f"{name}: {reply['failed']}" for name, reply in replies.items() if "failed" in reply]
     if "digests" not in replies["lodcore"]:
@@ -113,7 +113,7 @@ def compare(peers, operation, batch, rounds, seconds):
 
 
 def lines_of(operation, times):
-    """Return the lines of a case: lodcore into a new array, and into memory that is given."""
+    """Return the lines of a case: lodcore with a new result, and with `out=`."""
     peers = {name: time for name, time in times.items() if name not in OURS}
     best = min(peers, key=peers.get, default=None)
     for own, copy in (("lodcore", "copy"), ("lodcore_out", "copy_out")):
@@ -129,7 +129,7 @@ def lines_of(operation, times):
 
 
 def ratio(number):
-    """Write a ratio with two digits that count, "-" if there is none."""
+    """Format a ratio with two significant digits, "-" if there is none."""
     return "-" if number is None else f"{number:.2f}" if number < 9.95 else f"{number:.0f}"
 
 
@@ -143,7 +143,7 @@ def text_line(line):
 
 
 def markdown(lines):
-    """Write the table of the README: an operation a line, a batch a column."""
+    """Write the table of the README: one line per operation, one column per batch."""
     columns = list(dict.fromkeys((line["distribution"], line["width"]) for line in lines))
     cells = {(line["operation"], line["out"], line["distribution"], line["width"]): line for line in lines}
     yield (
@@ -166,7 +166,7 @@ def cell(line):
 
 
 def cases_of(arguments):
-    """List operation, distribution and width; wide padded arrays are too large but for even lengths."""
+    """List operation, distribution and width; wide padded arrays are too large unless lengths are even."""
     distributions = DISTRIBUTIONS if arguments.all else DISTRIBUTIONS[:2]
     chosen = [name for name in OPERATIONS if not arguments.only or name in arguments.only]
     cases = [(name, distribution, width) for width in (1, 64) for distribution in distributions for name in chosen]

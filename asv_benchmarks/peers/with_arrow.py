@@ -27,7 +27,7 @@ def documents_of(batch):
 
 
 def arrays(array):
-    """List rows, then levels, coarse first."""
+    """List rows, then levels, the coarsest first."""
     levels = []
     while pa.types.is_large_list(array.type):
         offsets = np.asarray(array.offsets)

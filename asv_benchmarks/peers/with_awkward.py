@@ -1,4 +1,4 @@
-"""Awkward Array, through its high-level functions; results are packed, so that the rows are really moved."""
+"""Awkward Array, through its high-level functions; results are packed, so that the rows are really copied."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ def documents_of(batch):
 
 
 def arrays(array):
-    """List rows, then levels, coarse first."""
+    """List rows, then levels, the coarsest first."""
     layout, levels = ak.to_packed(array).layout, []
     while isinstance(layout, ak.contents.ListOffsetArray):
         levels.append(np.asarray(layout.offsets))

@@ -1,4 +1,4 @@
-"""SciPy: each sequence a row of a sparse matrix, its numbers side by side from column 0."""
+"""SciPy: each sequence is a row of a sparse matrix, with its numbers in consecutive columns from 0."""
 
 from functools import partial
 
@@ -29,7 +29,7 @@ def take(x, index):
 
 
 def summing(columns, offsets, count):
-    """Return the matrix that adds up the rows of each sequence."""
+    """Return the matrix that sums the rows of each sequence."""
     return sparse.csr_array((np.ones(len(columns), np.float32), columns, offsets), (len(offsets) - 1, count))
 
 

@@ -90,7 +90,7 @@ def unpad(batch):
 
 
 def pool(batch):
-    """Sum by the bag of a table: on CPU several times as fast as segment_reduce."""
+    """Sum with an embedding bag: on CPU several times as fast as segment_reduce."""
     values, starts = tensor(batch.values), tensor(batch.offsets[:-1].copy())
     rows, numbers = values.reshape(len(values), -1), torch.arange(len(values))
     return lambda: torch.nn.functional.embedding_bag(numbers, rows, starts, mode="sum").reshape(-1, *values.shape[1:])

@@ -1,4 +1,4 @@
-"""One peer in a process of its own: takes orders as lines of JSON and answers each with a line. Started by run.py."""
+"""One peer in a separate process: reads commands as lines of JSON and answers each with a line. Started by run.py."""
 
 import functools
 import gc
@@ -17,7 +17,7 @@ from benchmarks import common
 
 
 class Way:
-    """A way of the benchmarks as a peer; copy_out, beside those, copies into memory that is given."""
+    """A way of the benchmarks as a peer; copy_out, in addition, copies into given memory."""
 
     def __init__(self, name):
         self.name = name
@@ -64,7 +64,7 @@ def arrays_of(result, arrays):
 
 
 def digest(array):
-    """Sum an array up, its shape included: integers of any width alike, real numbers in 64 parts by their places."""
+    """Compute a checksum of an array, including its shape: integers of any width alike, real numbers in 64 parts."""
     if array.dtype.kind == "f":
         flat = np.ascontiguousarray(array).reshape(-1)
         parts = np.array_split(flat, 64)
@@ -73,7 +73,7 @@ def digest(array):
 
 
 def measure(call, seconds):
-    """Return processor seconds a call: samples of a millisecond or more, until the time is over."""
+    """Return processor seconds per call: samples of a millisecond or more, until the time is over."""
     begin = time.process_time()
     call()
     number = max(1, int(1e-3 / max(time.process_time() - begin, 1e-7)))
@@ -91,7 +91,7 @@ def measure(call, seconds):
 
 
 def serve(peer, orders, reply):
-    """Follow orders: prepare an operation and sum its result up, then measure it as often as asked."""
+    """Execute commands: prepare an operation and return its checksum, then measure it as often as requested."""
     batch_of = functools.lru_cache(maxsize=1)(common.Batch)
     call = None
     for line in orders:
@@ -106,13 +106,13 @@ def serve(peer, orders, reply):
             reply(digests=[digest(array) for array in arrays_of(call(), peer.arrays)])
         except NotImplementedError as error:
             reply(unavailable=str(error))
-        except Exception as error:  # one operation fails, the others go on
+        except Exception as error:  # an operation fails, the others continue
             reply(failed=f"{type(error).__name__}: {error}")
 
 
 def main():
     replies = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print must not mix with the replies
+    os.dup2(2, 1)  # output of libraries must not mix with the replies
 
     def reply(**content):
         print(json.dumps(content), file=replies, flush=True)

@@ -34,7 +34,7 @@ def tables() -> dict[str, list[list[str]]]:
 
 
 def empty_sequences() -> dict[str, list[str]]:
-    """Read what an empty sequence gives, from the page on them, by the operator that a call names."""
+    """Read the results for empty sequences from the page on them, by the operator that a call names."""
     found: dict[str, list[str]] = {}
     for line in (DOCS / "empty-sequences.md").read_text().splitlines():
         if line.startswith("| `") and (named := re.match(r"`(?:lodcore|x)\.(\w+)\(", cells(line)[0])):

@@ -1,4 +1,4 @@
-"""Fenced blocks of Python that begin with a prompt are sessions: the site colours them as such."""
+"""Fenced blocks of Python that begin with a prompt are sessions, and the site highlights them as such."""
 
 from sphinx.application import Sphinx
 

@@ -1,4 +1,4 @@
-"""The directive `speed-trend`: the tables of `asv_benchmarks/trend.py`, with a line for each row."""
+"""The directive `speed-trend`: the tables of `asv_benchmarks/trend.py`, with a line graph for each row."""
 
 import datetime
 import math
@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "asv_benchmarks"))
 
 import trend
 
-WIDTH, HEIGHT, LEAST = 96, 24, 2  # of a line, in pixels; and the factor that it spans at least
+WIDTH, HEIGHT, LEAST = 96, 24, 2  # the size of a line graph in pixels, and the minimum factor of its scale
 
 
 def line(row: list[float | None]) -> str:
@@ -34,7 +34,7 @@ def line(row: list[float | None]) -> str:
 
 
 def table(other: str) -> list[str]:
-    """Write one table in HTML: a row per operation, a column per milestone, and a line."""
+    """Write one table in HTML: a row per operation, a column per milestone, and a line graph."""
     measured = trend.milestones()
     heads = "".join(f'<th scope="col"><code>{one.commit[:7]}</code></th>' for one in measured)
     lines = [

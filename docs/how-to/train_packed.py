@@ -1,11 +1,11 @@
-"""A tiny transformer of torch learns to continue WordNet's glosses, padded and packed side by side.
+"""Train a tiny transformer of torch to continue WordNet's glosses, padded and packed side by side.
 
     python docs/how-to/train_packed.py --steps 100
 
-Both begin with the same weights and get the same documents in every step, so that their losses are the same up to
-rounding. What differs is the work: a padded batch has as many tokens as its longest gloss times their number, a packed
-one hardly more than there are. The table has the loss of both, and how many words of glosses (not padding) each learns
-from in a second.
+Both start with the same weights and get the same documents in every step, so that their losses are equal up to
+rounding. They differ in the amount of work: a padded batch has as many tokens as its longest gloss times the number of
+glosses, a packed one hardly more than the glosses have. The table shows the loss of both, and how many words (not
+padding) each processes per second.
 """
 
 import argparse
@@ -20,13 +20,13 @@ from lodcore.batching import attention_inputs, batches, pack_plan
 from lodcore.demo.glosses import data
 
 WIDTH, HEADS, LAYERS, BUDGET = 64, 4, 2, 128
-DOCUMENTS = 64  # a step
+DOCUMENTS = 64  # per step
 WORDS = 2000  # the commonest ones; all others are word 0
 IGNORED = -100
 
 
 def glosses(lowest=3):
-    """Load the words of each gloss, its sentences joined: a LoDTensor of documents of words."""
+    """Load the words of each gloss, with its sentences joined: a LoDTensor of documents of words."""
     documents = data.load().train.documents
     common = np.argsort(-np.bincount(documents.values), kind="stable")[: WORDS - 1]
     numbers = np.zeros(documents.values.max() + 1, np.int64)
@@ -59,7 +59,7 @@ def make_model(torch):
 
 
 def padded(documents):
-    """Put one document in a row, all as long as the longest."""
+    """Put one document into each row, as long as the longest."""
     rows = pack_plan(documents, max(documents.lengths), "in_order", max_items=1)
     return attention_inputs(rows.apply(documents), max(documents.lengths), shift_labels=True, library="torch")
 
@@ -102,7 +102,7 @@ def main():
         if step % 10 == 0 or step == chosen.steps - 1:
             one, other = losses["padded"], losses["packed"]
             print(f"{step:>5}{one:>14.4f}{other:>14.4f}{abs(one - other):>13.1e}")
-    print(f"\n{'':<8}{'words a second':>16}{'tokens computed':>17}{'of them words':>15}")
+    print(f"\n{'':<8}{'words per second':>16}{'tokens computed':>17}{'words only':>15}")
     for name in ways:
         print(f"{name:<8}{tokens / spent[name]:>16,.0f}{rows[name]:>17,}{100 * tokens / rows[name]:>14.1f}%")
 

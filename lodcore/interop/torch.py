@@ -322,6 +322,10 @@ class TorchBatch:
     def __len__(self) -> int:
         return len(self.offsets[0]) - 1
 
+    def __repr__(self) -> str:
+        count = f"{len(self)} sequence{'' if len(self) == 1 else 's'}"
+        return f"TorchBatch({count}, values of shape {tuple(self.values.shape)}, {self.values.dtype})"
+
     def _each(self, change: Any) -> TorchBatch:
         return TorchBatch(change(self.values), tuple(change(level) for level in self.offsets))
 

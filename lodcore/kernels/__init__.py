@@ -1,4 +1,4 @@
-"""The compiled loops: arrays and numbers in, arrays out, no state and no checks beyond their docstrings."""
+"""The compiled loops: arrays and numbers in, arrays out, no state, and no checks beyond those of their docstrings."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +76,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the kernels of a family when they are first used: an import of lodcore that needs few is fast."""
+    """Load the kernels of a family when they are first used, so that importing lodcore is fast."""
     if name not in __all__:
         raise AttributeError(f"module 'lodcore.kernels' has no attribute {name!r}")
     from importlib import import_module

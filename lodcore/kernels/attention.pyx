@@ -1,8 +1,8 @@
 """Attention of one query per sequence over the rows of that sequence, and the backward pass.
 
-Scores are products of query and row, weights their softmax, the context is the sum of weights times values. Sums run in
-the order of attention.h. Every nan that comes out is the positive quiet one; a sequence with a score of nan or inf, or
-of -inf alone, has weights of nan.
+Scores are products of query and row, weights are their softmax, and the context is the weighted sum of the values. Sums
+run in the order of attention.h. Every nan in a result is the positive quiet nan; a sequence with a score of nan or inf,
+or with scores of -inf only, has weights of nan.
 """
 
 from libc.stdint cimport int64_t
@@ -31,7 +31,7 @@ def attend_rows(
     const real[:, ::1] query not None, const real[:, ::1] memory not None, const real[:, ::1] values not None,
     const int64_t[::1] offsets not None, double scale, real[::1] weights not None, real[:, ::1] context not None,
 ):
-    """Weigh the rows of each sequence by a query, and add up their values.
+    """Compute the weights of the rows of each sequence for a query, and the weighted sum of the values.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def attend_rows(
     values : as query, shape (n_rows, value_width)
     offsets : int64, shape (n_seqs + 1,), in rows
     scale : float
-        Of the products of query and memory.
+        Factor of the products of query and memory.
     weights : as query, shape (n_rows,)
         The softmax of the scores of each sequence.
     context : as query, shape (n_seqs, value_width)
@@ -72,21 +72,21 @@ def attend_rows_back(
     double scale, const real[::1] weights not None, real[::1] scores not None, real[:, ::1] d_query not None,
     real[:, ::1] d_memory not None, real[:, ::1] d_values not None, bint shared,
 ):
-    """Compute the gradients of `attend_rows`, which gave the weights.
+    """Compute the gradients of `attend_rows`, which returned the weights.
 
     Parameters
     ----------
     d_context : float32 or float64, shape (n_seqs, value_width)
     d_weights : as d_context, shape (n_rows,)
-    query, memory, values, offsets, scale, weights : as there
+    query, memory, values, offsets, scale, weights : as in `attend_rows`
     scores : as d_context, shape (n_rows,)
         The gradient of the products of query and memory.
     d_query : as query
     d_memory : as memory
     d_values : as values
-        Left alone, if they are shared.
+        Not written if `shared` is true.
     shared : bool
-        Whether the values are the memory: d_memory is then the gradient of both.
+        Whether the values are the memory. If so, d_memory is the gradient of both.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, n_rows = memory.shape[0], width = memory.shape[1]
     cdef Py_ssize_t value_width = values.shape[1]
@@ -121,5 +121,5 @@ def attend_rows_back(
 
 
 cdef inline const real* start(const real[:, ::1] x) noexcept nogil:
-    """Point to the first cell, to nothing if there is none."""
+    """Return a pointer to the first cell, or NULL if there are no cells."""
     return &x[0, 0] if x.shape[0] and x.shape[1] else NULL

@@ -1,8 +1,8 @@
-/* Attention of one type of cells; attention.h includes this once a type. */
+/* Attention for one type of cells; attention.h includes this once per type. */
 
 #include "lane_sums.h"
 
-/* The product of two rows. */
+/* Return the product of two rows. */
 LODCORE_INLINE CELL OF_CELL(dot)(const CELL *restrict x, const CELL *restrict y, int64_t width)
 {
     CELL lane[DOT_LANES] = {0};
@@ -46,7 +46,7 @@ LODCORE_THRICE(OF_CELL(attend),
                 int64_t width, int64_t value_width, CELL scale, CELL *weights, CELL *context),
                (query, memory, values, offsets, n_seqs, width, value_width, scale, weights, context))
 
-/* `d_values` is NULL where the memory is the values, too: their gradient is then part of `d_memory`. */
+/* `d_values` is NULL if the memory is also the values; their gradient is then part of `d_memory`. */
 LODCORE_BODY BODY_OF_CELL(attend_back)(const CELL *restrict d_context, const CELL *restrict d_weights,
                                        const CELL *restrict query, const CELL *restrict memory,
                                        const CELL *restrict values, const int64_t *restrict offsets, int64_t n_seqs,

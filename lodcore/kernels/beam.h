@@ -1,8 +1,9 @@
-/* A step of a beam search: the best continuations of the branches of each source; and the ways back from the ends.
+/* One step of a beam search, which keeps the best continuations of the branches of each source, and backtracking.
  *
- * What is kept of a source stands in order: the better score first, of equal scores that of the later prefix; equal
- * ones of one prefix as they were met, except that one which is met when the beam is full takes the last place from
- * one that is equal to it. Scores that are nan compare false, as in the literal insertion below. */
+ * The continuations of a source are ordered by score, the best first, and equal scores by prefix, the later first.
+ * Equal ones of one prefix keep the order in which they were found, except that one found when the beam is full
+ * replaces the last entry if that is equal to it. Scores that are nan compare false, as in the plain insertion below.
+ * */
 #ifndef LODCORE_BEAM_H
 #define LODCORE_BEAM_H
 
@@ -12,22 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beams of at most NARROW are kept in registers, if there are FEW columns; more columns are looked at in blocks. */
+/* Beams of at most NARROW entries are kept in registers if there are at most FEW columns; more columns are read in
+ * blocks. */
 enum { NARROW = 8, FEW = 16, BLOCK_COLUMNS = 32 };
 
-/* A place says prefix (within its source) and column, so that places of later prefixes are greater. */
+/* A place combines a prefix (within its source) and a column, so that places of later prefixes are greater. */
 #define PLACE_OF(PREFIX, COLUMN) ((int64_t)(((uint64_t)(PREFIX) << 32) | (uint64_t)(COLUMN)))
 #define PREFIX_OF(PLACE) ((PLACE) >> 32)
 #define COLUMN_OF(PLACE) ((PLACE) & 0xffffffff)
 
 typedef struct {
-    const int64_t *pre_ids, *ids, *offsets; /* ids: NULL for numbers of columns */
+    const int64_t *pre_ids, *ids, *offsets; /* ids is NULL if the ids are the column numbers */
     int64_t n_sources, columns, beam_size, end_id;
     int64_t *out_ids, *out_offsets;
     int32_t *out_parents;
 } Step;
 
-/* The most that one source can keep, and the most that all can, in `room`. */
+/* Return the largest number of entries that one source can keep; `room` receives the total over all sources. */
 static LODCORE_UNUSED int64_t widest_beam(const int64_t *offsets, int64_t n_sources, int64_t columns, int64_t beam_size,
                                           int64_t *room)
 {
@@ -44,7 +46,7 @@ static LODCORE_UNUSED int64_t widest_beam(const int64_t *offsets, int64_t n_sour
 
 /* -- few candidates -------------------------------------------------------------------------------------------------- */
 
-/* The number of 32 bits in whose order scores stand; -0 beside 0. */
+/* Map a score to an integer of 32 bits with the same order; -0 and 0 map to the same integer. */
 LODCORE_INLINE int32_t rank_of_score(float score)
 {
     int32_t bits;
@@ -53,9 +55,10 @@ LODCORE_INLINE int32_t rank_of_score(float score)
     return bits ^ ((bits >> 31) & INT32_MAX);
 }
 
-/* The best of few candidates, without branches. A candidate is one number: the rank of its score, its prefix, and its
- * column from the last on. So all that differ in score or prefix stand in order. Returns -1 where the place of one
- * depends on when it was met: two of them are equal, one in the beam and one out of it; or if a score is nan. */
+/* Pick the best of few candidates without branches. A candidate is one integer: the rank of its score, its prefix, and
+ * its column counted from the last, so that integer order is the order of scores and then prefixes. Return -1 if the
+ * result depends on the order in which candidates are found (two of them are equal, one in the beam and one not), or
+ * if a score is nan. */
 LODCORE_INLINE int64_t pick(const Step *step, const float *pre_scores, const float *x, int64_t start, int64_t stop,
                             const int most, int64_t *places)
 {
@@ -76,7 +79,7 @@ LODCORE_INLINE int64_t pick(const Step *step, const float *pre_scores, const flo
                 one = best[k] > one ? one : best[k];
                 best[k] = above;
             }
-            odd |= (uint64_t)(one ^ best[most - 1]) - 1 < FEW - 1; /* none is equal, but for places without any */
+            odd |= (uint64_t)(one ^ best[most - 1]) - 1 < FEW - 1; /* no two are equal, except empty entries */
         }
         count += columns;
     }
@@ -111,7 +114,7 @@ LODCORE_INLINE int64_t pick_few_float(const Step *step, const float *pre_scores,
 #undef NARROW_BEAM
 }
 
-/* Numbers of 64 bits do not fit beside their place. */
+/* Ranks of 64 bits do not fit beside their place in one integer. */
 LODCORE_INLINE int64_t pick_few_double(const Step *step, const double *pre_scores, const double *x, int64_t start,
                                        int64_t stop, int64_t *places)
 {
@@ -123,10 +126,11 @@ LODCORE_INLINE int64_t pick_few_double(const Step *step, const double *pre_score
 #define CELLS "beam_cells.h"
 #include "both_cells.h"
 
-/* -- the ways back -------------------------------------------------------------------------------------------------- */
+/* -- backtracking ---------------------------------------------------------------------------------------------------
+ * */
 
-/* The number of items on the way from an item to the first step: end tokens behind which there is another item are
- * left out. A parent comes before its item; the walk ends at one that does not. */
+/* Count the items on the path from an item back to the first step, without end tokens that are followed by another
+ * item. The parent of an item has a lower number; the path ends at an item whose parent does not. */
 LODCORE_INLINE int64_t measure_way(const int64_t *ids, const int64_t *parents, int64_t item, int64_t end_id)
 {
     int64_t count = 0;

@@ -1,9 +1,9 @@
-"""A step of a beam search, and the ways back from its ends.
+"""A step of a beam search, and backtracking from its ends.
 
-Of a source the best continuations are kept: the better score first, of equal scores that of the later prefix; equal
-ones of one prefix in the order of their columns, except that one which is met when the beam is full takes the last
-place from one that is equal to it. A score that is nan compares false with all others: it is put behind what the beam
-has, takes the last place of a full one, and loses it to the next candidate.
+The best continuations of each source are kept, ordered by score, the best first; equal scores by prefix, the later
+first; equal continuations of one prefix by column, except that one found when the beam is full replaces the last entry
+if that is equal to it. A score of nan compares false with all others: it is appended to the beam, or replaces the last
+entry of a full beam, and is itself replaced by the next candidate.
 """
 
 cimport numpy as cnp
@@ -39,7 +39,7 @@ cnp.import_array()
 
 
 cdef int64_t length_of(cnp.ndarray array, int kind, bint written) except -2:
-    """Return the length of a C-contiguous vector of a kind of numbers; -1 if it is none."""
+    """Return the length of a C-contiguous vector of the given dtype, or -1 if the array is not one."""
     if cnp.PyArray_NDIM(array) != 1 or cnp.PyArray_TYPE(array) != kind:
         return -1
     if not (cnp.PyArray_ISCARRAY(array) if written else cnp.PyArray_ISCARRAY_RO(array)):
@@ -51,15 +51,15 @@ def select_best(cnp.ndarray pre_ids not None, cnp.ndarray pre_scores not None, c
                 cnp.ndarray scores not None, cnp.ndarray offsets not None, int64_t beam_size, int64_t end_id,
                 cnp.ndarray out_ids not None, cnp.ndarray out_scores not None, cnp.ndarray out_parents not None,
                 cnp.ndarray out_offsets not None):
-    """Keep the best continuations of the prefixes of each source, prefix by prefix, the best first.
+    """Select the best continuations of the prefixes of each source, prefix by prefix, the best first.
 
     Parameters
     ----------
     pre_ids : int64, shape (n_prefixes,)
-        A prefix whose last id is `end_id` has one continuation: `end_id`, with its own score.
+        A prefix whose last id is `end_id` has exactly one continuation, `end_id`, with the score of the prefix.
     pre_scores : float32 or float64, shape (n_prefixes,)
     ids : int64, shape (n_prefixes * columns,), or None
-        None: the numbers of the columns.
+        None stands for the column numbers.
     scores : as pre_scores, shape (n_prefixes, columns)
         C-contiguous. At most 2**31 - 1 prefixes and columns.
     offsets : int64, shape (n_sources + 1,), in prefixes
@@ -67,18 +67,19 @@ def select_best(cnp.ndarray pre_ids not None, cnp.ndarray pre_scores not None, c
         At least 1.
     end_id : int
     out_ids : int64, shape (room,)
-        room is at least the sum over the sources of beam_size, or of their candidates if there are fewer: of `columns`
-        a prefix, or of 1 if there are none.
+        room is at least the sum of min(beam_size, number of candidates) over the sources, where each prefix has
+        `columns` candidates, or 1 if `columns` is 0.
     out_scores : as scores, shape (room,)
     out_parents : int32, shape (room,)
-        The prefixes that are continued.
+        The prefix of each continuation.
     out_offsets : int64, shape (n_prefixes + 1,)
-        Of what is kept of each prefix. If all that a source keeps had ended before, it keeps nothing.
+        Offsets of the continuations of each prefix. If all continuations that a source would keep had already ended, it
+        keeps none.
 
     Returns
     -------
     int
-        The number of continuations that are kept. What stands behind them is of no use.
+        The number of continuations that are kept. The entries after them are undefined.
     """
     cdef int kind = cnp.PyArray_TYPE(scores)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
@@ -140,7 +141,7 @@ def select_best(cnp.ndarray pre_ids not None, cnp.ndarray pre_scores not None, c
 
 def find_ends(cnp.ndarray scores not None, const int64_t[::1] offsets not None, int64_t n_sources, int64_t beam_size,
               int64_t[::1] ends not None, int64_t[::1] out_offsets not None):
-    """Find the items with which the ways of each source end: those of its last step that has some.
+    """Find the final items of the hypotheses of each source: those of its last step that has any items.
 
     Parameters
     ----------
@@ -150,15 +151,16 @@ def find_ends(cnp.ndarray scores not None, const int64_t[::1] offsets not None, 
         At least one step.
     n_sources : int
     beam_size : int
-        At most as many ways of each source, those with the best scores; nan is behind all others.
+        The maximum number of hypotheses per source; those with the best scores are kept, and nan comes after all
+        others.
     ends : int64, shape (n_items,)
-        Numbers of items, source by source, the best first; equal ones in their order.
+        Item numbers, source by source, the best first; equal items keep their order.
     out_offsets : int64, shape (n_sources + 1,)
 
     Returns
     -------
     int
-        The number of ends. What stands behind them is of no use.
+        The number of ends. The entries after them are undefined.
     """
     cdef int64_t n_items = cnp.PyArray_DIM(scores, 0), n_steps = (offsets.shape[0] - 1) // max(n_sources, 1), total = 0
     cdef int kind = cnp.PyArray_TYPE(scores)
@@ -190,16 +192,16 @@ def find_ends(cnp.ndarray scores not None, const int64_t[::1] offsets not None, 
 
 def measure_ways(const int64_t[::1] ids not None, const int64_t[::1] parents not None, const int64_t[::1] ends not None,
                  int64_t end_id, int64_t[::1] out_offsets not None):
-    """Add up how many items are on the way from each end to the first step.
+    """Compute offsets from the number of items on the path from each end back to the first step.
 
     Parameters
     ----------
     ids : int64, shape (n_items,)
-        Behind an item that is not left out, items with `end_id` are left out.
+        Items with `end_id` that are followed by an item that is kept are left out.
     parents : int64, shape (n_items,)
-        The item that comes before, by its number, which is lower; negative in the first step.
+        The number of the preceding item, which is lower than the item's own; negative in the first step.
     ends : int64, shape (n_ends,)
-        0 .. n_items - 1.
+        Item numbers, 0 .. n_items - 1.
     end_id : int
     out_offsets : int64, shape (n_ends + 1,)
     """
@@ -217,7 +219,7 @@ def measure_ways(const int64_t[::1] ids not None, const int64_t[::1] parents not
 def write_ways(const int64_t[::1] ids not None, cnp.ndarray scores, const int64_t[::1] parents not None,
                const int64_t[::1] ends not None, const int64_t[::1] offsets not None, int64_t end_id,
                int64_t[::1] out_ids not None, cnp.ndarray out_scores):
-    """Write the items on the ways to the ends, from the first step on.
+    """Write the items on the paths to the ends, starting from the first step.
 
     Parameters
     ----------
@@ -226,7 +228,7 @@ def write_ways(const int64_t[::1] ids not None, cnp.ndarray scores, const int64_
     parents, ends : int64
         As in `measure_ways`.
     offsets : int64, shape (n_ends + 1,)
-        What `measure_ways` made of them.
+        The result of `measure_ways`.
     end_id : int
     out_ids : int64, shape (offsets[n_ends],)
     out_scores : as scores, shape (offsets[n_ends],), or None
@@ -256,7 +258,7 @@ def write_ways(const int64_t[::1] ids not None, cnp.ndarray scores, const int64_
 
 
 def note_best(const double[::1] scores not None, const int64_t[::1] sources not None, double[:, ::1] best not None):
-    """Note scores in lines of the best ones of each source.
+    """Insert scores into the lists of the best scores of each source.
 
     Parameters
     ----------
@@ -264,8 +266,8 @@ def note_best(const double[::1] scores not None, const int64_t[::1] sources not 
     sources : int64, shape (n,)
         0 .. n_sources - 1.
     best : float64, shape (n_sources, k)
-        Each line falls; -inf where there is none yet. A score that is better than the last one of its line takes its
-        place in it, behind equal ones.
+        Each row is in descending order, with -inf for missing scores. A score that is better than the last of its row
+        is inserted after equal scores, and the last one is dropped.
 
     Returns
     -------

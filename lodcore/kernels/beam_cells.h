@@ -1,7 +1,7 @@
-/* The step of a beam search; beam.h includes this once a type of scores. CELL is the type, OF_CELL(NAME) names
- * functions, BODY_OF_CELL(NAME) bodies that are compiled twice. */
+/* The step of a beam search; beam.h includes this once per type of scores. CELL is the type; OF_CELL(NAME) names
+ * functions, BODY_OF_CELL(NAME) names bodies that are compiled twice. */
 
-/* Put a candidate into a beam of `count` entries that may have `most`, kept literally as the ancestor did. */
+/* Insert a candidate into a beam of `count` entries with room for `most`, exactly as PaddlePaddle did. */
 LODCORE_INLINE int64_t OF_CELL(insert)(CELL *scores, int64_t *places, int64_t count, int64_t most, CELL score,
                                        int64_t place)
 {
@@ -22,7 +22,7 @@ LODCORE_INLINE int64_t OF_CELL(insert)(CELL *scores, int64_t *places, int64_t co
 #undef BELOW
 }
 
-/* The beam of one source, entry by entry. */
+/* Fill the beam of one source, entry by entry. */
 LODCORE_INLINE int64_t OF_CELL(fill_beam)(const Step *step, const CELL *pre_scores, const CELL *x, int64_t start,
                                           int64_t stop, CELL *scores, int64_t *places)
 {
@@ -52,7 +52,7 @@ LODCORE_INLINE int64_t OF_CELL(fill_beam)(const Step *step, const CELL *pre_scor
     return count;
 }
 
-/* Write what a source keeps, prefix by prefix; the number of all that are written. */
+/* Write the continuations of a source, prefix by prefix, and return the number of all that are written. */
 LODCORE_INLINE int64_t OF_CELL(write_beam)(const Step *step, const CELL *pre_scores, const CELL *x, int64_t start,
                                            int64_t stop, int64_t count, const int64_t *places, int64_t total,
                                            CELL *out_scores)
@@ -102,8 +102,9 @@ LODCORE_TWICE(OF_CELL(select),
                int64_t *total),
               (step, pre_scores, x, scores, places, out_scores, total))
 
-/* The ends of each source: the items of its last step that has some, the best first, at most `beam_size`; nan is
- * behind all others, and equal ones stay as they stood. `offsets`: of the items, step by step and source by source. */
+/* Find the ends of each source: the items of its last step that has any, the best first, at most `beam_size` of them.
+ * nan comes after all others, and equal items keep their order. `offsets` are those of the items, step by step and
+ * source by source. */
 static LODCORE_UNUSED int64_t OF_CELL(order_ends)(const CELL *scores, const int64_t *offsets, int64_t n_steps,
                                                   int64_t n_sources, int64_t beam_size, int64_t *spare, int64_t *ends,
                                                   int64_t *out_offsets)
@@ -118,7 +119,7 @@ static LODCORE_UNUSED int64_t OF_CELL(order_ends)(const CELL *scores, const int6
         for (int64_t k = 0; k < count; k++)
             from[k] = bounds[0] + k;
 #define COMES_FIRST(A, B) !(scores[B] > scores[A] || (scores[A] != scores[A] && scores[B] == scores[B]))
-        for (int64_t size = 1; size < count; size *= 2) { /* a merge sort, which keeps equal ones in order */
+        for (int64_t size = 1; size < count; size *= 2) { /* merge sort is stable */
             for (int64_t left = 0; left < count; left += 2 * size) {
                 int64_t middle = left + size < count ? left + size : count;
                 int64_t stop = middle + size < count ? middle + size : count, a = left, b = middle;
@@ -139,7 +140,7 @@ static LODCORE_UNUSED int64_t OF_CELL(order_ends)(const CELL *scores, const int6
     return total;
 }
 
-/* Write the items of each way, from the first step on; `scores` and `out_scores` may be NULL. */
+/* Write the items of each path, starting from the first step; `scores` and `out_scores` may be NULL. */
 static LODCORE_UNUSED void OF_CELL(write_ways)(const int64_t *ids, const CELL *scores, const int64_t *parents,
                                                const int64_t *ends, const int64_t *offsets, int64_t n_ends,
                                                int64_t end_id, int64_t *out_ids, CELL *out_scores)

@@ -1,6 +1,6 @@
-"""Elements of sequences brought together: pairs of one sequence, of two, and several sequences in turn.
+"""Combinations of elements: pairs within a sequence, pairs of two sequences, and several sequences interleaved.
 
-An element of a level is a sequence of the next level, or a row at the last. A range is a pair (start, stop).
+An element of a level is a sequence of the next level, or a row at the last level. A range is a pair (start, stop).
 """
 
 from libc.stdint cimport INT64_MAX, int64_t
@@ -11,24 +11,24 @@ from lodcore.kernels.sizes cimport agree
 
 def pair_ranges(const int64_t[::1] offsets not None, int64_t gap, int64_t[::1] repeats not None,
                 int64_t[:, ::1] ranges not None, int64_t[::1] out not None):
-    """List for each element those that follow it in its sequence: its partners.
+    """List for each element its partners: the elements that follow it in its sequence.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,)
     gap : int
-        1, or 0 if an element is a partner of itself.
+        0 if an element is also a partner of itself, otherwise 1.
     repeats : int64, shape (n_elements + 1,)
         Written: the offsets of the partners of each element.
     ranges : int64, shape (n_elements, 2)
-        Written: where they are.
+        Written: the range of the partners of each element.
     out : int64, shape (n_seqs + 1,)
         Written: the offsets of the pairs of each sequence.
 
     Returns
     -------
     int
-        The first sequence whose pairs int64 cannot count, -1 if there is none.
+        The first sequence with more pairs than int64 can count, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
     agree(n_seqs >= 0 and repeats.shape[0] == offsets[n_seqs] + 1 and ranges.shape[0] == offsets[n_seqs]
@@ -60,7 +60,7 @@ def pair_ranges(const int64_t[::1] offsets not None, int64_t gap, int64_t[::1] r
 
 def product_ranges(const int64_t[::1] offsets not None, const int64_t[::1] others not None,
                    int64_t[::1] repeats not None, int64_t[:, ::1] ranges not None, int64_t[::1] out not None):
-    """List for each element of a sequence s all elements of the other sequence s: its partners.
+    """List for each element of a sequence s its partners: all elements of the other sequence s.
 
     Parameters
     ----------
@@ -70,14 +70,14 @@ def product_ranges(const int64_t[::1] offsets not None, const int64_t[::1] other
     repeats : int64, shape (n_elements + 1,)
         Written: the offsets of the partners of each element.
     ranges : int64, shape (n_elements, 2)
-        Written: where they are.
+        Written: the range of the partners of each element.
     out : int64, shape (n_seqs + 1,)
         Written: the offsets of the pairs of each sequence.
 
     Returns
     -------
     int
-        The first sequence whose pairs int64 cannot count, -1 if there is none.
+        The first sequence with more pairs than int64 can count, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
     agree(n_seqs >= 0 and repeats.shape[0] == offsets[n_seqs] + 1 and ranges.shape[0] == offsets[n_seqs]
@@ -108,7 +108,7 @@ def product_ranges(const int64_t[::1] offsets not None, const int64_t[::1] other
 
 
 cdef int64_t ways(int64_t count, int64_t n) noexcept nogil:
-    """Count the combinations of n of `count` elements, -1 if int64 cannot hold it."""
+    """Return the number of combinations of n of `count` elements, or -1 if int64 cannot hold it."""
     cdef int64_t found = 1, i, left
     if n > count:
         return 0
@@ -121,7 +121,7 @@ cdef int64_t ways(int64_t count, int64_t n) noexcept nogil:
 
 
 def combination_offsets(const int64_t[::1] offsets not None, int64_t n, int64_t again, int64_t[::1] out not None):
-    """Count the combinations of n elements of each sequence.
+    """Count the combinations of n elements of each sequence, and compute their offsets.
 
     Parameters
     ----------
@@ -129,14 +129,14 @@ def combination_offsets(const int64_t[::1] offsets not None, int64_t n, int64_t 
     n : int
         1 or more.
     again : int
-        1 if an element may be taken several times, else 0.
+        1 if an element may be used several times, otherwise 0.
     out : int64, shape (n_seqs + 1,)
-        Written: their offsets.
+        Written: the offsets of the combinations of each sequence.
 
     Returns
     -------
     int
-        The first sequence whose combinations int64 cannot count, -1 if there is none.
+        The first sequence with more combinations than int64 can count, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
     cdef int64_t size, length, total = 0
@@ -162,13 +162,13 @@ def list_combinations(const int64_t[::1] offsets not None, int64_t n, int64_t ag
     ----------
     offsets : int64, shape (n_seqs + 1,)
     n, again : int
-        As of `combination_offsets`.
+        As in `combination_offsets`.
     column : int
-        Which of the n elements: 0 .. n - 1.
+        Which of the n elements is listed: 0 .. n - 1.
     counted : bool
-        Elements are counted over the batch, or from the start of their sequence.
+        Whether elements are numbered over the whole batch, or from the start of their sequence.
     chosen : int64, shape (n,)
-        A place to work.
+        Work space.
     out : int64, shape (n_combinations,)
         Written.
     """
@@ -207,14 +207,14 @@ def list_combinations(const int64_t[::1] offsets not None, int64_t n, int64_t ag
 
 
 def take_turns(levels, int64_t[::1] out not None):
-    """List the elements of joined sequences in turn: the first of each of their parts, then the second of each.
+    """List the elements of joined sequences in turn: the first element of each part, then the second of each.
 
     Parameters
     ----------
     levels : list of int64, shape (n_seqs + 1,) each
-        Offsets of the parts, in their order; sequence s is joined of the sequences s of all of them.
+        Offsets of the parts, in their order; sequence s is the concatenation of the sequences s of all parts.
     out : int64, shape (n_elements,)
-        Written, sequence by sequence: places in the joined sequence. A part that has ended is passed over.
+        Written, sequence by sequence: positions in the joined sequence. A part that has ended is skipped.
     """
     cdef Py_ssize_t n_parts = len(levels), n_seqs, j, s
     cdef const int64_t[::1] view

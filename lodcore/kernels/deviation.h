@@ -1,6 +1,6 @@
 /* Squared distances from the mean of each sequence, column by column, in float64. Rows of one cell are added in lanes
- * and block by block, so that a block is read twice while it is in a cache; blocks are put together as Chan, Golub and
- * LeVeque do. Every path has the same bits: cell k of a block is in lane k modulo LANES. */
+ * and block by block, so that a block is in a cache when it is read the second time; the blocks are combined as by
+ * Chan, Golub and LeVeque. Every path returns the same bits: cell k of a block is added in lane k modulo LANES. */
 #ifndef LODCORE_DEVIATION_H
 #define LODCORE_DEVIATION_H
 

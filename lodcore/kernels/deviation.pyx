@@ -18,18 +18,19 @@ ctypedef fused real:
 
 def vary_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None, double ddof,
               double[:, ::1] means not None, double[:, ::1] out not None):
-    """Average the squared distances of the rows of each sequence from their mean.
+    """Compute the mean squared distance of the rows of each sequence from their mean.
 
     Parameters
     ----------
     x : float32 or float64, shape (n_rows, width)
     offsets : int64, shape (n_seqs + 1,), in rows
     ddof : float
-        Taken from the number of rows that is divided by; where nothing is left the result is nan.
+        Subtracted from the number of rows, by which the sum is divided; if the difference is not positive, the result
+        is nan.
     means : float64, shape (n_seqs, width)
-        0 of an empty sequence.
+        0 for an empty sequence.
     out : as means
-        Rows of one cell are added in 32 lanes within blocks of 4096, as `deviation.h` says; others row by row.
+        Rows of one cell are added in 32 lanes within blocks of 4096, as `deviation.h` describes; other rows one by one.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1], s, c
     cdef double left
@@ -58,7 +59,7 @@ def vary_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None
 def spread_distances(const real[:, ::1] x not None, const int64_t[::1] offsets not None,
                      const double[:, ::1] means not None, const double[:, ::1] scales not None,
                      real[:, ::1] out not None):
-    """Multiply the distance of each row from the mean of its sequence: the gradient of `vary_rows`.
+    """Multiply the distance of each row from the mean of its sequence by a scale: the gradient of `vary_rows`.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def spread_distances(const real[:, ::1] x not None, const int64_t[::1] offsets n
     offsets : int64, shape (n_seqs + 1,), in rows
     means : float64, shape (n_seqs, width)
     scales : float64, shape (n_seqs, width)
-        What to multiply with; 0 gives 0, also of nan.
+        The factors; a factor of 0 gives 0, also for a distance of nan.
     out : as x
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1], s, r, c

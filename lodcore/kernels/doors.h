@@ -1,4 +1,5 @@
-/* Offsets that another library made: read once, widened, checked and moved to 0; and a sum that shows damage. */
+/* Offsets from another library: each is read once, widened, checked and shifted to start at 0. And a checksum for
+ * files. */
 #ifndef LODCORE_DOORS_H
 #define LODCORE_DOORS_H
 
@@ -6,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { OFFSETS_AT_ONCE = 1024 }; /* what was copied is still in the nearest cache when it is checked */
+enum { OFFSETS_AT_ONCE = 1024 }; /* copied offsets are still in the first-level cache when they are checked */
 
 /* out[s] = given[s] */
 LODCORE_BODY widen_body(const int32_t *restrict given, int64_t count, int64_t *restrict out)
@@ -23,11 +24,11 @@ LODCORE_BODY copy_words_body(const int64_t *restrict given, int64_t count, int64
 }
 LODCORE_TWICE(copy_words, (const int64_t *given, int64_t count, int64_t *out), (given, count, out))
 
-/* The sign bit is set if an offset is negative or below the one before. */
+/* Return a number whose sign bit is set if an offset is negative or less than the one before. */
 LODCORE_BODY step_signs_body(const int64_t *restrict offsets, int64_t count, int64_t before, int64_t *restrict signs)
 {
     uint64_t any = (uint64_t)offsets[0] | ((uint64_t)offsets[0] - (uint64_t)before);
-    for (int64_t s = 1; s < count; s++) /* differences of numbers that are not negative cannot overflow */
+    for (int64_t s = 1; s < count; s++) /* differences of nonnegative numbers cannot overflow */
         any |= (uint64_t)offsets[s] | ((uint64_t)offsets[s] - (uint64_t)offsets[s - 1]);
     *signs = (int64_t)any;
 }
@@ -42,7 +43,7 @@ LODCORE_BODY move_to_zero_body(int64_t *offsets, int64_t count, int64_t first)
 }
 LODCORE_TWICE(move_to_zero, (int64_t *offsets, int64_t count, int64_t first), (offsets, count, first))
 
-/* Copy `count` offsets of `size` bytes each; give the first one that is negative or falls, or -1. */
+/* Copy `count` offsets of `size` bytes each; return the first one that is negative or decreases, or -1. */
 static LODCORE_UNUSED int64_t copy_checked(const char *given, int64_t count, int64_t size, int64_t *first, int64_t *out)
 {
     int64_t before = 0;
@@ -70,7 +71,8 @@ static LODCORE_UNUSED int64_t copy_checked(const char *given, int64_t count, int
     return -1;
 }
 
-/* A polynomial in the words of 8 bytes, modulo 2**64; eight sums at once, as one would wait for each product. */
+/* A polynomial in the words of 8 bytes, modulo 2**64. Eight sums run at once, since one would wait for each product.
+ * */
 static LODCORE_UNUSED uint64_t word_sum(const unsigned char *data, int64_t n_words, uint64_t sum)
 {
     const uint64_t prime = 0x9E3779B97F4A7C15u;
@@ -79,7 +81,7 @@ static LODCORE_UNUSED uint64_t word_sum(const unsigned char *data, int64_t n_wor
     power *= power;
     power *= power; /* prime ** 8 */
     if (n_words >= 8) {
-        lanes[7] = sum; /* as if it were the last word before */
+        lanes[7] = sum; /* treated as the last word before */
         for (; w + 8 <= n_words; w += 8) {
             for (int k = 0; k < 8; k++) {
                 memcpy(&word, data + 8 * (w + k), 8);

@@ -1,4 +1,4 @@
-"""What comes in through a door: offsets that another library made, and files that may be damaged."""
+"""Checks of data from outside: offsets from another library, and files that may be damaged."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
@@ -15,21 +15,21 @@ ctypedef fused integer:
 
 
 def copy_offsets(const integer[::1] offsets not None, int64_t[::1] first not None, int64_t[::1] out not None):
-    """Copy offsets that begin anywhere, so that they begin at 0.
+    """Copy offsets that start anywhere, shifted so that they start at 0.
 
     Parameters
     ----------
     offsets : int32 or int64, shape (n_seqs + 1,)
-        Any values; each is read once. Never negative, and never falling.
+        Any values; each is read once. Valid offsets are nonnegative and never decrease.
     first : int64, shape (1,)
-        Where they begin.
+        Written: the first offset.
     out : int64, shape (n_seqs + 1,)
-        Its content, and that of `first`, after a bad offset is of no use.
+        Its content, and that of `first`, is undefined if an offset is invalid.
 
     Returns
     -------
     int
-        The first offset that is negative or falls, -1 if there is none.
+        The first offset that is negative or decreases, -1 if there is none.
     """
     cdef Py_ssize_t count = offsets.shape[0], bad
     agree(count > 0 and first.shape[0] == 1 and out.shape[0] == count)
@@ -47,14 +47,14 @@ def first_fall(const int64_t[::1] offsets not None, int64_t before):
     Parameters
     ----------
     offsets : int64, shape (count,)
-        Any values. Never negative, and never falling.
+        Any values. Valid offsets are nonnegative and never decrease.
     before : int
-        What stands before the first of them; 0 or more.
+        The offset before the first of them; 0 or more.
 
     Returns
     -------
     int
-        The first that is negative or below the one before, -1 if there is none.
+        The first that is negative or less than the one before, -1 if there is none.
     """
     cdef Py_ssize_t count = offsets.shape[0], s = 0
     if count == 0:
@@ -73,13 +73,13 @@ def first_fall(const int64_t[::1] offsets not None, int64_t before):
 
 
 def checksum(const unsigned char[::1] data not None, uint64_t before):
-    """Sum up words of 8 bytes (little-endian), so that every single change of one shows.
+    """Compute a checksum of words of 8 bytes (little-endian) that every change of a single word alters.
 
     Parameters
     ----------
     data : uint8, shape (8 n,)
     before : int
-        The sum of what stands before; 0 .. 2**64 - 1.
+        The checksum of the preceding words; 0 .. 2**64 - 1.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-/* Rows without those that are tokens, for one size of a row. To be included once a size, with UINT and NAME(base, part)
- * defined. */
+/* Removal of the rows that are tokens, for one size of rows. This is included once per size, with UINT and NAME(base,
+ * part) defined. */
 
-/* keep[i]: whether x[i] is not a token. */
+/* Set keep[i] to whether x[i] is not a token. */
 LODCORE_BODY NAME(mark, _body)(const UINT *restrict x, int64_t count, const token_set *restrict set,
                                uint8_t *restrict keep)
 {
@@ -14,7 +14,7 @@ LODCORE_BODY NAME(mark, _body)(const UINT *restrict x, int64_t count, const toke
         const uint8_t *bits = set->bits;
         for (int64_t i = 0; i < count; i++) {
             uint64_t place = (uint64_t)x[i] - low;
-            place = place <= range ? place : range + 1; /* the bit behind the last one is 0 */
+            place = place <= range ? place : range + 1; /* the bit after the last one is 0 */
             keep[i] = !(bits[place >> 3] >> (place & 7) & 1);
         }
     } else {
@@ -29,7 +29,7 @@ LODCORE_BODY NAME(mark, _body)(const UINT *restrict x, int64_t count, const toke
 LODCORE_THRICE(NAME(mark, ), (const UINT *x, int64_t count, const token_set *set, uint8_t *keep),
                   (x, count, set, keep))
 
-/* Copy what is kept, and give the number of rows before each row: no branch on the data. */
+/* Copy the rows that are kept, and write the number of kept rows before each row, without branches on the data. */
 static LODCORE_UNUSED int64_t NAME(keep, )(const UINT *restrict x, int64_t count, const uint8_t *restrict keep,
                                            UINT *restrict out, int32_t *restrict place)
 {

@@ -1,5 +1,6 @@
-/* Rows of a table by their numbers: taken, added back, and pooled sequence by sequence. Numbers come from outside: all
- * are checked before anything is written, and each again when it is used, as another thread may change them. */
+/* Rows of a table by their numbers: gathered, scattered with addition, and pooled sequence by sequence. Numbers come
+ * from outside: all are checked before anything is written, and each is checked again when it is used, because another
+ * thread may change it. */
 #ifndef LODCORE_EMBEDDING_H
 #define LODCORE_EMBEDDING_H
 
@@ -7,7 +8,7 @@
 
 enum { GATHERED = 4096, LINES = 4 };
 
-/* The first number that is out of range, -1 if there is none. */
+/* Return the first position whose number is out of range, -1 if there is none. */
 LODCORE_BODY any_outside_body(const int64_t *index, int64_t count, int64_t n_rows, int64_t *any)
 {
     uint64_t found = 0;
@@ -28,17 +29,17 @@ static LODCORE_UNUSED int64_t first_outside(const int64_t *index, int64_t count,
     return -1;
 }
 
-/* Ask for the first bytes of a row; a number out of range does no harm. */
+/* Prefetch the first bytes of a row; a number out of range does no harm. */
 LODCORE_INLINE void prefetch_cells(const void *rows, int64_t row, int64_t row_bytes, int64_t size)
 {
     uintptr_t place = (uintptr_t)rows + (uintptr_t)row * (uintptr_t)row_bytes;
     for (int64_t line = 0; line < LINES && line * LINE < size; line++)
         LODCORE_PREFETCH((const void *)(place + (uintptr_t)(line * LINE)));
-    if (size > LINE) /* a row that does not begin with a line of the cache has one more */
+    if (size > LINE) /* a row that does not start at a cache line touches one line more */
         LODCORE_PREFETCH((const void *)(place + (uintptr_t)(size < LINES * LINE ? size : LINES * LINE) - 1));
 }
 
-/* Rows of a few bytes: out[j] = rows[index[j]], zeros where the number is `skip`. */
+/* Gather rows of a few bytes: out[j] = rows[index[j]], zeros where the number is `skip`. */
 #define TAKE_CELLS(NAME, TYPE)                                                                                    \
     static int64_t NAME(const char *rows, int64_t n_rows, const int64_t *index, int64_t count, int64_t skip,      \
                         char *out)                                                                                \
@@ -57,7 +58,7 @@ LODCORE_INLINE void prefetch_cells(const void *rows, int64_t row, int64_t row_by
 TAKE_CELLS(take_4, uint32_t)
 TAKE_CELLS(take_8, uint64_t)
 
-/* The same for rows of any size. */
+/* Gather rows of any size. */
 static LODCORE_UNUSED int64_t take_rows_of(const char *rows, int64_t n_rows, int64_t row_bytes, const int64_t *index,
                                            int64_t count, int64_t skip, char *out)
 {
@@ -80,7 +81,7 @@ static LODCORE_UNUSED int64_t take_rows_of(const char *rows, int64_t n_rows, int
     return bad;
 }
 
-/* Number the rows that are named, in rising order; how many there are, and they, go to `rows`. */
+/* Number the rows that occur, in ascending order; write their count, and the rows themselves, to `rows`. */
 static LODCORE_UNUSED int64_t number_rows_of(const int64_t *index, int64_t count, int64_t height, int64_t *numbers,
                                              int64_t *places, int64_t *rows)
 {

@@ -1,7 +1,8 @@
-"""Rows of a table by their numbers: taken, added back, and pooled sequence by sequence.
+"""Rows of a table by their numbers: gathered, scattered with addition, and pooled sequence by sequence.
 
-Numbers come from outside: each function checks all of them before it writes, and gives the first place whose number is
-out of range, -1 if there is none. Bags are pooled as `lodcore.kernels.pool` pools the rows that they name, to the bit.
+Numbers come from outside: each function checks all of them before it writes, and returns the first position whose
+number is out of range, or -1 if there is none. Bags are pooled to the same bits as `lodcore.kernels.pool` pools the
+gathered rows.
 """
 
 from libc.stdint cimport int64_t
@@ -51,7 +52,7 @@ ctypedef fused real:
 
 
 def check_index(const int64_t[::1] index not None, int64_t n_rows):
-    """Find a number that is not a row of a table.
+    """Find the first number that is not a row of a table.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def check_index(const int64_t[::1] index not None, int64_t n_rows):
     Returns
     -------
     int
-        The first place whose number is outside 0 .. n_rows - 1, -1 if there is none.
+        The first position whose number is outside 0 .. n_rows - 1, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], bad
     cdef const int64_t* numbers = &index[0] if count else NULL
@@ -73,21 +74,21 @@ def check_index(const int64_t[::1] index not None, int64_t n_rows):
 
 def take_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] index not None, int64_t skip,
               unsigned char[:, ::1] out not None):
-    """Take rows by their numbers.
+    """Gather rows by their numbers.
 
     Parameters
     ----------
     rows : uint8, shape (n_rows, row_bytes)
     index : int64, shape (n,)
-        Any values; 0 .. n_rows - 1.
+        Any values; valid numbers are 0 .. n_rows - 1.
     skip : int
-        The number whose row counts as zeros; -1 for none.
+        The number whose row counts as zeros; -1 if there is none.
     out : uint8, shape (n, row_bytes)
 
     Returns
     -------
     int
-        The first place whose number is out of range, -1 if there is none.
+        The first position whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], n_rows = rows.shape[0], row_bytes = rows.shape[1], bad
     agree(out.shape[0] == count and out.shape[1] == row_bytes)
@@ -103,20 +104,20 @@ def take_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] inde
 
 
 def add_rows(const real[:, ::1] rows not None, const int64_t[::1] index not None, real[:, ::1] out not None):
-    """Add each row to the one that its number names: the adjoint of `take_rows`.
+    """Add each row to the row of `out` with its number: the adjoint of `take_rows`.
 
     Parameters
     ----------
     rows : float32 or float64, shape (n, width)
     index : int64, shape (n,)
-        Any values; 0 .. height - 1.
+        Any values; valid numbers are 0 .. height - 1.
     out : as rows, shape (height, width)
-        Written whole: sums start at 0 and run in the order of the rows.
+        Overwritten: sums start at 0 and run in the order of the rows.
 
     Returns
     -------
     int
-        The first place whose number is out of range, -1 if there is none.
+        The first position whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], height = out.shape[0], width = out.shape[1], bad
     agree(rows.shape[0] == count and rows.shape[1] == width)
@@ -135,24 +136,24 @@ def add_rows(const real[:, ::1] rows not None, const int64_t[::1] index not None
 
 def number_rows(const int64_t[::1] index not None, int64_t[::1] numbers not None, int64_t[::1] places not None,
                 int64_t[::1] out not None):
-    """Number the rows that are named, in rising order.
+    """Number the rows that occur in an index, in ascending order.
 
     Parameters
     ----------
     index : int64, shape (n,)
-        Any values; 0 .. height - 1.
+        Any values; valid numbers are 0 .. height - 1.
     numbers : int64, shape (height,)
-        The number of each row, -1 for those that are not named.
+        Written: the number of each row, -1 for rows that do not occur.
     places : int64, shape (n,)
-        The number of the row that each entry of `index` names.
+        Written: the number of the row of each entry of `index`.
     out : int64, shape (n + 1,)
-        How many rows are named, and then these rows; what is behind them is left alone. The content of all three after
-        a bad number is of no use.
+        Written: the count of the rows that occur, then these rows; the entries after them are not written. The content
+        of all three is undefined if a number is out of range.
 
     Returns
     -------
     int
-        The first place whose number is out of range, -1 if there is none.
+        The first position whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], height = numbers.shape[0], bad
     agree(places.shape[0] == count and out.shape[0] == count + 1)
@@ -177,23 +178,23 @@ cdef int64_t pool(const real* table, int64_t n_rows, int64_t width, const int64_
 
 def sum_bags(const real[:, ::1] table not None, const int64_t[::1] index not None, const int64_t[::1] offsets not None,
              int divide, real[:, ::1] out not None):
-    """Add up the rows that each bag of numbers names.
+    """Sum the rows of a table whose numbers are in each bag.
 
     Parameters
     ----------
     table : float32 or float64, shape (n_rows, width)
     index : int64, shape (n,)
-        Any values; 0 .. n_rows - 1.
-    offsets : int64, shape (n_seqs + 1,), in places of `index`
+        Any values; valid numbers are 0 .. n_rows - 1.
+    offsets : int64, shape (n_seqs + 1,), in entries of `index`
     divide : int
-        What each sum is divided by: 0 nothing, 1 the length of the bag, 2 its square root.
+        The divisor of each sum: 0 for none, 1 for the length of the bag, 2 for its square root.
     out : as table, shape (n_seqs, width)
         Zeros for an empty bag.
 
     Returns
     -------
     int
-        The first place whose number is out of range, -1 if there is none.
+        The first position whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], n_rows = table.shape[0], n_seqs = out.shape[0], width = out.shape[1], bad
     agree(table.shape[1] == width and ends_at(offsets, n_seqs, count))
@@ -208,22 +209,22 @@ def sum_bags(const real[:, ::1] table not None, const int64_t[::1] index not Non
 
 def weigh_bags(const real[:, ::1] table not None, const int64_t[::1] index not None,
                const int64_t[::1] offsets not None, const real[::1] weights not None, real[:, ::1] out not None):
-    """Add up the rows that each bag of numbers names, each times a weight of its own.
+    """Sum the rows of a table whose numbers are in each bag, each multiplied by its own weight.
 
     Parameters
     ----------
     table : float32 or float64, shape (n_rows, width)
     index : int64, shape (n,)
-        Any values; 0 .. n_rows - 1.
-    offsets : int64, shape (n_seqs + 1,), in places of `index`
+        Any values; valid numbers are 0 .. n_rows - 1.
+    offsets : int64, shape (n_seqs + 1,), in entries of `index`
     weights : as table, shape (n,)
     out : as table, shape (n_seqs, width)
-        Each cell is one sum, in the order of the bag; zeros for an empty one.
+        Each cell is one sum, in the order of the bag; zeros for an empty bag.
 
     Returns
     -------
     int
-        The first place whose number is out of range, -1 if there is none.
+        The first position whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], n_rows = table.shape[0], n_seqs = out.shape[0], width = out.shape[1], bad
     agree(table.shape[1] == width and ends_at(offsets, n_seqs, count) and weights.shape[0] == count)
@@ -244,22 +245,23 @@ def weigh_bags(const real[:, ::1] table not None, const int64_t[::1] index not N
 
 def product_with_bags(const real[:, ::1] table not None, const int64_t[::1] index not None,
                       const int64_t[::1] offsets not None, const real[:, ::1] rows not None, real[::1] out not None):
-    """Multiply each row that a bag of numbers names by the row of the bag, and add up: the weights' adjoint.
+    """Compute the dot product of each row in a bag with the row of the bag: the gradient of the weights.
 
     Parameters
     ----------
     table : float32 or float64, shape (n_rows, width)
     index : int64, shape (n,)
-        Any values; 0 .. n_rows - 1.
-    offsets : int64, shape (n_seqs + 1,), in places of `index`
+        Any values; valid numbers are 0 .. n_rows - 1.
+    offsets : int64, shape (n_seqs + 1,), in entries of `index`
     rows : as table, shape (n_seqs, width)
     out : as table, shape (n,)
-        Products are added up in 16 (float64: 8) lanes, column c in lane c modulo that, and the lanes in order.
+        Products are added in 16 lanes (8 for float64), column c in lane c modulo the number of lanes, and then the
+        lanes in order.
 
     Returns
     -------
     int
-        The first place whose number is out of range, -1 if there is none.
+        The first position whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], n_rows = table.shape[0], n_seqs = rows.shape[0], width = rows.shape[1], bad
     agree(table.shape[1] == width and ends_at(offsets, n_seqs, count) and out.shape[0] == count)
@@ -280,14 +282,14 @@ def product_with_bags(const real[:, ::1] table not None, const int64_t[::1] inde
 
 def best_bags(const real[:, ::1] table not None, const int64_t[::1] index not None, const int64_t[::1] offsets not None,
               bint least, real[:, ::1] out not None):
-    """Find the greatest (or least) cell of each column of the rows that each bag of numbers names.
+    """Find the maximum (or minimum) of each column over the rows of a table whose numbers are in each bag.
 
     Parameters
     ----------
     table : float32 or float64, shape (n_rows, width)
     index : int64, shape (n,)
-        Any values; 0 .. n_rows - 1.
-    offsets : int64, shape (n_seqs + 1,), in places of `index`
+        Any values; valid numbers are 0 .. n_rows - 1.
+    offsets : int64, shape (n_seqs + 1,), in entries of `index`
     least : bool
     out : as table, shape (n_seqs, width)
         Zeros for an empty bag.
@@ -295,7 +297,7 @@ def best_bags(const real[:, ::1] table not None, const int64_t[::1] index not No
     Returns
     -------
     int
-        The first place whose number is out of range, -1 if there is none.
+        The first position whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], n_rows = table.shape[0], n_seqs = out.shape[0], width = out.shape[1], bad
     agree(table.shape[1] == width and ends_at(offsets, n_seqs, count))
@@ -310,22 +312,22 @@ def best_bags(const real[:, ::1] table not None, const int64_t[::1] index not No
 
 def find_in_bags(const real[:, ::1] table not None, const int64_t[::1] index not None,
                  const int64_t[::1] offsets not None, const real[:, ::1] best not None, int64_t[:, ::1] out not None):
-    """Find where each cell that `best_bags` gave comes from.
+    """Find the position in its bag of each cell that `best_bags` returned.
 
     Parameters
     ----------
     table : float32 or float64, shape (n_rows, width)
     index : int64, shape (n,)
-        Any values; 0 .. n_rows - 1.
-    offsets : int64, shape (n_seqs + 1,), in places of `index`
+        Any values; valid numbers are 0 .. n_rows - 1.
+    offsets : int64, shape (n_seqs + 1,), in entries of `index`
     best : as table, shape (n_seqs, width)
     out : int64, shape (n_seqs, width)
-        The first place in the bag whose row has the cell; -1 for an empty bag.
+        The first position in the bag whose row has the cell; -1 for an empty bag.
 
     Returns
     -------
     int
-        A place whose number is out of range, -1 if there is none.
+        A position whose number is out of range, -1 if there is none.
     """
     cdef Py_ssize_t n_rows = table.shape[0], n_seqs = out.shape[0], width = out.shape[1], bad
     agree(table.shape[1] == width and ends_at(offsets, n_seqs, index.shape[0]) and best.shape[0] == n_seqs

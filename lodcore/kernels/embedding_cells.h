@@ -1,7 +1,7 @@
-/* Arithmetic on rows of a table for one type of cells: embedding.h includes this once a type, see pool_cells.h. */
+/* Arithmetic on rows of a table for one type of cells: embedding.h includes this once per type, see pool_cells.h. */
 #define LANES (256 / (int)sizeof(CELL))
 
-/* out[index[j]] += rows[j], in this order, of zeros. */
+/* Compute out[index[j]] += rows[j] in this order, starting from zeros. */
 static int64_t OF_CELL(add_rows)(const CELL *rows, const int64_t *index, int64_t count, int64_t height, int64_t width,
                                  CELL *out)
 {
@@ -21,7 +21,7 @@ static int64_t OF_CELL(add_rows)(const CELL *rows, const int64_t *index, int64_t
     return -1;
 }
 
-/* The cells of a table of one column that numbers name, side by side. */
+/* Gather the cells of a table of one column. */
 LODCORE_INLINE int64_t OF_CELL(gather_cells)(const CELL *table, int64_t n_rows, const int64_t *index, int64_t count,
                                              CELL *cells)
 {
@@ -34,7 +34,7 @@ LODCORE_INLINE int64_t OF_CELL(gather_cells)(const CELL *table, int64_t n_rows, 
     return -1;
 }
 
-/* One bag of rows of one cell that is longer than what is gathered at a time. */
+/* Pool one bag of rows of one cell that is longer than the number gathered at a time. */
 static int64_t OF_CELL(pool_long_bag)(const CELL *table, int64_t n_rows, const int64_t *index, int64_t count,
                                       int verb, CELL *out)
 {
@@ -55,7 +55,7 @@ static int64_t OF_CELL(pool_long_bag)(const CELL *table, int64_t n_rows, const i
     return -1;
 }
 
-/* Bags of rows of one cell: gathered, and then pooled as rows are. */
+/* Pool bags of rows of one cell: gather the cells, then pool them as rows. */
 static int64_t OF_CELL(pool_cell_bags)(const CELL *table, int64_t n_rows, const int64_t *index,
                                        const int64_t *offsets, int64_t n_seqs, int verb, int divide, CELL *out)
 {
@@ -80,7 +80,7 @@ static int64_t OF_CELL(pool_cell_bags)(const CELL *table, int64_t n_rows, const 
     return bad;
 }
 
-/* `count` columns of one bag, row after row; a number of columns that the compiler knows stays in registers. */
+/* Pool `count` columns of one bag, row by row; a count that the compiler knows keeps the sums in registers. */
 LODCORE_INLINE int64_t OF_CELL(pool_bag)(const CELL *restrict table, int64_t n_rows, int64_t width,
                                          const int64_t *index, int64_t start, int64_t end, int64_t total,
                                          int64_t count, int verb, CELL *restrict cells)
@@ -100,7 +100,7 @@ LODCORE_INLINE int64_t OF_CELL(pool_bag)(const CELL *restrict table, int64_t n_r
     return -1;
 }
 
-/* Bags of rows of several cells, as many columns at a time as there are lanes. */
+/* Pool bags of rows of several cells, as many columns at a time as there are lanes. */
 LODCORE_BODY OF_CELL(pool_bags_by)(const CELL *restrict table, int64_t n_rows, int64_t width, const int64_t *index,
                                    const int64_t *offsets, int64_t n_seqs, int verb, int divide, CELL *restrict out,
                                    int64_t *bad)
@@ -146,7 +146,7 @@ static int64_t OF_CELL(pool_bags)(const CELL *table, int64_t n_rows, int64_t wid
     return bad;
 }
 
-/* `count` columns of one bag, each row times its weight. */
+/* Sum `count` columns of one bag, each row times its weight. */
 LODCORE_INLINE int64_t OF_CELL(weigh_bag)(const CELL *restrict table, int64_t n_rows, int64_t width,
                                           const int64_t *index, const CELL *weights, int64_t start, int64_t end,
                                           int64_t total, int64_t count, CELL *restrict cells)
@@ -166,7 +166,7 @@ LODCORE_INLINE int64_t OF_CELL(weigh_bag)(const CELL *restrict table, int64_t n_
     return -1;
 }
 
-/* Bags of weighted rows: each cell is one sum, in the order of the bag. */
+/* Sum bags of weighted rows: each cell is one sum, in the order of the bag. */
 LODCORE_BODY BODY_OF_CELL(weigh_wide_bags)(const CELL *restrict table, int64_t n_rows, int64_t width,
                                            const int64_t *index, const int64_t *offsets, int64_t n_seqs,
                                            const CELL *weights, CELL *restrict out, int64_t *bad)
@@ -197,7 +197,7 @@ static int64_t OF_CELL(weigh_bags)(const CELL *table, int64_t n_rows, int64_t wi
     return bad;
 }
 
-/* out[j] = sum of table[index[j]] * rows[s], for each place j of bag s. */
+/* Compute out[j] = sum of table[index[j]] * rows[s], for each position j of bag s. */
 static int64_t OF_CELL(product_with_bags)(const CELL *table, int64_t n_rows, int64_t width, const int64_t *index,
                                           const int64_t *offsets, int64_t n_seqs, const CELL *rows, CELL *out)
 {
@@ -224,7 +224,7 @@ static int64_t OF_CELL(product_with_bags)(const CELL *table, int64_t n_rows, int
     return bad;
 }
 
-/* For each cell of `best` the first place in its bag whose row has it; -1 for an empty bag. */
+/* Find for each cell of `best` the first position in its bag whose row has it; -1 for an empty bag. */
 static int64_t OF_CELL(find_in_bags)(const CELL *table, int64_t n_rows, int64_t width, const int64_t *index,
                                      const int64_t *offsets, int64_t n_seqs, const CELL *best, int64_t *places)
 {

@@ -1,8 +1,8 @@
-/* Rows repeated, in reverse order, and of several batches put together. Every function takes raw pointers that its caller has checked.
+/* Rows repeated, rows reversed, and rows of several batches joined. The caller has checked the raw pointers.
  *
- * Small rows are stored in whole groups or chunks: what runs past the end of a sequence is overwritten by the next one,
- * and where that could leave a buffer the rows are written one by one. A group of about the mean length leaves the
- * processor few branches to guess. */
+ * Small rows are stored in whole groups or chunks: bytes past the end of a sequence are overwritten by the next
+ * sequence, and where they could leave a buffer, rows are written one by one. Groups of about the mean length leave
+ * the processor few branches to predict. */
 #ifndef LODCORE_EXPAND_H
 #define LODCORE_EXPAND_H
 
@@ -10,7 +10,7 @@
 
 enum { RUN = 16 };
 
-/* Tell whether the RUN sequences from the first of these offsets on have one row each. */
+/* Return whether each of the RUN sequences from the first of these offsets on has exactly one row. */
 #if defined(__GNUC__)
 static inline __attribute__((always_inline)) int
 #else
@@ -24,7 +24,7 @@ all_ones(const int64_t *offsets)
     return odd == 0;
 }
 
-/* Write row s to the rows of sequence s, whole groups; `size` bytes per row. */
+/* Write row s to all rows of sequence s, in whole groups of rows of `size` bytes. */
 LODCORE_BODY repeat_group(const char *restrict rows, const int64_t *restrict offsets, int64_t s, char *restrict out,
                           const int64_t size, const int64_t group)
 {
@@ -42,7 +42,7 @@ LODCORE_BODY repeat_small(const char *restrict rows, const int64_t *restrict off
                           char *restrict out, const int64_t size, const int64_t group)
 {
     int64_t n_rows = offsets[n_seqs], s = 0;
-    if (n_rows < 6 * n_seqs) { /* mostly short ones: runs of single rows are copied, others go in small groups */
+    if (n_rows < 6 * n_seqs) { /* mostly short ones: copy runs of single rows, write others in small groups */
         for (; s + RUN <= n_seqs && offsets[s + RUN] + 8 <= n_rows; s += RUN)
             if (all_ones(offsets + s))
                 memcpy(out + offsets[s] * size, rows + s * size, (size_t)(RUN * size));
@@ -58,7 +58,7 @@ LODCORE_BODY repeat_small(const char *restrict rows, const int64_t *restrict off
             memcpy(out + r * size, rows + s * size, (size_t)size);
 }
 
-/* Copy a row of up to `chunk` bytes; the whole chunk is read and written where both buffers go on. */
+/* Copy a row of up to `chunk` bytes; the whole chunk is read and written where both buffers are long enough. */
 LODCORE_BODY copy_row(char *to, const char *from, int64_t row_bytes, const char *to_end, const char *from_end,
                       const int64_t chunk)
 {
@@ -106,8 +106,8 @@ LODCORE_TWICE(repeat_by_size,
               (const char *rows, int64_t row_bytes, const int64_t *offsets, int64_t n_seqs, char *out),
               (rows, row_bytes, offsets, n_seqs, out))
 
-/* Write the rows of a sequence in reverse order, whole groups; `size` bytes per row. What is read begins up to a group
- * before the sequence. */
+/* Write the rows of a sequence in reverse order, in whole groups of rows of `size` bytes. Up to a group before the
+ * sequence is read. */
 LODCORE_BODY reverse_group(const char *restrict rows, const int64_t *restrict offsets, int64_t s, char *restrict out,
                            const int64_t size, const int64_t group)
 {
@@ -189,15 +189,15 @@ LODCORE_TWICE(reverse_by_size,
               (const char *rows, int64_t row_bytes, const int64_t *offsets, int64_t n_seqs, char *out),
               (rows, row_bytes, offsets, n_seqs, out))
 
-/* The rows of a batch, and how far they are used up. */
+/* The rows of a batch, and how many of them have been used. */
 typedef struct {
     char *rows;
     const char *end;
-    const int64_t *offsets; /* of the sequence that is next */
-    int64_t left;           /* sequences */
+    const int64_t *offsets; /* of the next sequence */
+    int64_t left;           /* sequences that are left */
 } batch;
 
-/* Copy the next sequence of a batch to `out`, or from there; its size in bytes is given. */
+/* Copy the next sequence of a batch to `out`, or from `out`; return its size in bytes. */
 LODCORE_INLINE int64_t move_next(batch *from, int64_t row_bytes, char *out, const char *out_end, const int back)
 {
     int64_t size = (from->offsets[1] - from->offsets[0]) * row_bytes;
@@ -211,7 +211,7 @@ LODCORE_INLINE int64_t move_next(batch *from, int64_t row_bytes, char *out, cons
     return size;
 }
 
-/* The sequences s of all batches, for every s, one after another; or back, where each belongs. */
+/* Copy the sequences s of all batches, for every s, one after another; or copy them back to their batches. */
 LODCORE_BODY join_batches_body(batch *batches, int64_t n_batches, int64_t row_bytes, char *out, const char *out_end,
                                int back)
 {

@@ -1,4 +1,4 @@
-"""Rows repeated and in reverse order; sequences of several batches, one behind the other. Rows are opaque bytes."""
+"""Rows repeated and in reverse order; sequences of several batches joined one after another. Rows are opaque bytes."""
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t
@@ -69,13 +69,13 @@ def reverse_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] o
 
 
 def join_sequences(arrays, levels, int64_t[::1] offsets not None, unsigned char[:, ::1] out not None):
-    """Put the sequences s of all batches one after another, to one sequence s.
+    """Concatenate the sequences s of all batches to one sequence s.
 
     Parameters
     ----------
-    arrays : list of C-contiguous ndarrays, shape (rows of the batch, ...), of row_bytes a row
+    arrays : list of C-contiguous ndarrays, shape (rows of the batch, ...), of row_bytes per row
     levels : list of int64, shape (n_seqs + 1,) each, in rows
-        The offsets of each batch. Their ends together fit in int64.
+        The offsets of each batch. The sum of their last offsets fits in int64.
     offsets : int64, shape (n_seqs + 1,)
         Written: the offsets of the result.
     out : uint8, shape (n_rows, row_bytes)
@@ -85,7 +85,7 @@ def join_sequences(arrays, levels, int64_t[::1] offsets not None, unsigned char[
     cdef int64_t* result = &offsets[0]
     cdef char* place = <char*> &out[0, 0] if out.shape[0] * row_bytes else NULL
     cdef Py_ssize_t size = out.shape[0] * row_bytes
-    cdef list held = list(arrays), bounds = list(levels)  # alive while the loops run without the interpreter's lock
+    cdef list held = list(arrays), bounds = list(levels)  # keeps them alive in the loops without the GIL
     cdef batch* batches = batches_of(held, bounds, n_batches, n_seqs, row_bytes, out.shape[0])
     with nogil:
         memset(result, 0, (n_seqs + 1) * sizeof(int64_t))
@@ -98,7 +98,7 @@ def join_sequences(arrays, levels, int64_t[::1] offsets not None, unsigned char[
 
 
 def split_sequences(const unsigned char[:, ::1] rows not None, levels, arrays):
-    """Divide the sequences s among the batches from which they were joined: inverse and adjoint of `join_sequences`.
+    """Split the sequences s into the batches from which they were joined: inverse and adjoint of `join_sequences`.
 
     Parameters
     ----------
@@ -122,9 +122,10 @@ def split_sequences(const unsigned char[:, ::1] rows not None, levels, arrays):
 
 cdef batch* batches_of(list arrays, list levels, Py_ssize_t n_batches, Py_ssize_t n_seqs, Py_ssize_t row_bytes,
                        Py_ssize_t n_rows) except NULL:
-    """Take the memory of rows and offsets, which their lists keep alive.
+    """Collect pointers to rows and offsets, which their lists keep alive.
 
-    Each batch has `n_seqs` sequences (-1: as many as the first has), and all together have `n_rows` rows.
+    Check that each batch has `n_seqs` sequences (-1: as many as the first batch), and that they have `n_rows` rows in
+    total.
     """
     cdef Py_ssize_t j, total = 0
     cdef const int64_t[::1] view
@@ -153,7 +154,7 @@ cdef batch* batches_of(list arrays, list levels, Py_ssize_t n_batches, Py_ssize_
 
 
 def split_mask(const unsigned char[::1] mask not None, int64_t[::1] out not None):
-    """List the places where a mask is true, and behind them those where it is false.
+    """List the positions where a mask is true, and then those where it is false.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def split_mask(const unsigned char[::1] mask not None, int64_t[::1] out not None
     Returns
     -------
     int
-        How many are true.
+        The number of positions where it is true.
     """
     cdef Py_ssize_t n = mask.shape[0], s, true = 0, false
     agree(out.shape[0] == n)
@@ -188,16 +189,16 @@ def split_mask(const unsigned char[::1] mask not None, int64_t[::1] out not None
 
 def merge_sequences(arrays, levels, const unsigned char[::1] mask not None, int64_t[::1] offsets not None,
                     unsigned char[:, ::1] out not None):
-    """Put the sequences of two batches in the order that a mask tells.
+    """Merge the sequences of two batches in the order that a mask specifies.
 
     Parameters
     ----------
-    arrays : list of two C-contiguous ndarrays, shape (rows of the batch, ...), of row_bytes a row
-        The first where the mask is true.
+    arrays : list of two C-contiguous ndarrays, shape (rows of the batch, ...), of row_bytes per row
+        The first has the sequences where the mask is true.
     levels : list of two int64, shape (n_true + 1,) and (n_false + 1,), in rows
-        Their offsets, whose ends together fit in int64.
+        Their offsets. The sum of their last offsets fits in int64.
     mask : uint8, shape (n_true + n_false,)
-        From which batch the next sequence is.
+        Which batch the next sequence comes from.
     offsets : int64, shape (n_true + n_false + 1,)
         Written: the offsets of the result.
     out : uint8, shape (n_rows, row_bytes)
@@ -205,8 +206,8 @@ def merge_sequences(arrays, levels, const unsigned char[::1] mask not None, int6
     Returns
     -------
     int
-        The first place where the mask asks for a sequence that its batch does not have, -1 if there is none. Then the
-        content of what is written is of no use.
+        The first position where the mask selects a sequence that its batch does not have, -1 if there is none. What is
+        written is then undefined.
     """
     cdef Py_ssize_t row_bytes = out.shape[1], n_rows = out.shape[0], n = mask.shape[0], s = -1
     agree(offsets.shape[0] == n + 1)
@@ -236,22 +237,22 @@ def merge_sequences(arrays, levels, const unsigned char[::1] mask not None, int6
 
 
 def scale_offsets(const int64_t[::1] offsets not None, int64_t width, int64_t new_width, int64_t[::1] out not None):
-    """Count rows of another width, where the cells stay in their sequences.
+    """Compute the offsets of rows of another width, where the cells stay in their sequences.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,), in rows
     width : int
-        Cells of a row; all rows together have no more cells than int64 holds.
+        Cells per row; int64 can count the cells of all rows.
     new_width : int
         1 or more.
     out : int64, shape (n_seqs + 1,), in new rows
-        Its content after a sequence that cannot be cut is of no use.
+        Undefined if a sequence cannot be divided into new rows.
 
     Returns
     -------
     int
-        The first sequence whose cells make no whole number of new rows, -1 if there is none.
+        The first sequence whose cells do not fill a whole number of new rows, -1 if there is none.
     """
     cdef Py_ssize_t count = offsets.shape[0], s, bad = -1
     agree(count > 0 and out.shape[0] == count and new_width > 0)

@@ -1,14 +1,14 @@
 /* The exponential function, in plain C and for vectors: every path runs the same operations and gives the same bits.
  *
- * exp(x) = 2^n * exp(r), where n is the whole number next to x / log(2), so that |r| <= log(2) / 2, and exp(r) is
- * 1 + r + r^2 * q(r). The polynomials q keep the relative error of exp(r) least (2^-28.2 for float, 2^-57.9 for double);
- * with all roundings the result is within 1.1 units in the last place. It is 0 below LOWEST, where no normal number is
- * near (subnormal ones would take a hundred times as long), and inf above HIGHEST; nan stays nan. There is no fused
- * multiply-add.
+ * exp(x) = 2^n * exp(r), where n is the integer nearest to x / log(2), so that |r| <= log(2) / 2, and exp(r) is 1 + r
+ * + r^2 * q(r). The polynomials q minimize the relative error of exp(r) (2^-28.2 for float, 2^-57.9 for double); with
+ * all roundings the result is within 1.1 units in the last place. It is 0 below LOWEST, where results would be close
+ * to subnormal (subnormal numbers take a hundred times as long), and inf above HIGHEST; nan stays nan. No
+ * multiply-add is fused.
  *
- * SHIFT brings a whole number into the low bits of a float: 1.5 * 2^23 (or 2^52), and the bias of exponents, so that
- * these bits, moved into their place, are 2^n. Plain C and AVX2 multiply by 2^n in two halves, because 2^n may be above
- * all numbers. LN2_HIGH has so few bits that its products with n are exact. */
+ * Adding SHIFT brings an integer into the low bits of a float: 1.5 * 2^23 (or 2^52) plus the bias of exponents, so
+ * that these bits, shifted into the exponent, are 2^n. Plain C and AVX2 multiply by 2^n in two halves, because 2^n
+ * may exceed all finite numbers. LN2_HIGH has so few bits that its products with n are exact. */
 #ifndef LODCORE_EXPONENTIAL_H
 #define LODCORE_EXPONENTIAL_H
 
@@ -29,8 +29,8 @@
 #define DOUBLE_LN2_HIGH 0.6931471803691238
 #define DOUBLE_LN2_LOW 1.9082149292705877e-10
 
-/* The bodies for one number or a vector of them, V. IN_RANGE(x) is x, made harmless where it is out of range: the higher
- * end where it is above, anything below; SCALE(p, n, x) is p * 2^n, or 0 where x is below. */
+/* The bodies for one number or a vector of them, V. IN_RANGE(x) is x clamped to HIGHEST from above, and anything
+ * harmless below LOWEST; SCALE(p, n, x) is p * 2^n, or 0 where x is below LOWEST. */
 #define LODCORE_EXP_FLOAT(NAME, TARGET, V, IN_RANGE, SCALE)                                              \
     TARGET LODCORE_INLINE V NAME(V x)                                                                    \
     {                                                                                                    \
@@ -58,7 +58,7 @@
         return SCALE((r2 * q + r) + 1.0, n, x);                                                          \
     }
 
-/* p * 2^n by halves; POWER(m + SHIFT) is 2^m. */
+/* Multiply by 2^n in two halves; POWER(m + SHIFT) is 2^m. */
 #define LODCORE_BY_HALVES(V, p, n, SHIFT, POWER)                                                         \
     V half = n * 0.5f + SHIFT;                                                                           \
     V scaled = p * POWER(half) * POWER(n - (half - SHIFT) + SHIFT);
@@ -102,7 +102,8 @@ LODCORE_EXP_DOUBLE(exp_double, , double, DOUBLE_RANGE, double_scaled)
 
 #if LODCORE_HAS_SIMD
 
-/* -- AVX2: of a nan and a number, the least is the second operand ----------------------------------------------------- */
+/* -- AVX2: the minimum of a nan and a number is the second operand
+ * ---------------------------------------------------- */
 
 LODCORE_AVX2 LODCORE_INLINE __m256 not_low_float_avx2(__m256 x, __m256 chosen)
 {

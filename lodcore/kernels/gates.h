@@ -1,8 +1,8 @@
-/* The gates of recurrent networks: what a step does besides its products, in the forward and in the backward pass.
+/* The gates of recurrent networks: what a step computes besides its products, in the forward and in the backward pass.
  *
- * Every path runs the same operations in the same order and gives the same bits. The exponential is that of
- * exponential.h; sigmoid(x) = 1 / (1 + exp(-x)); tanh(x) = 1 - 2 / (1 + exp(2 |x|)) with the sign of x, and for |x| below
- * 0.625 an odd polynomial (float) or rational function (double) of x, those of Cephes. There is no fused multiply-add,
+ * Every path runs the same operations in the same order and returns the same bits. The exponential is that of
+ * exponential.h; sigmoid(x) = 1 / (1 + exp(-x)); tanh(x) = 1 - 2 / (1 + exp(2 |x|)) with the sign of x, and for |x|
+ * below 0.625 an odd polynomial (float) or rational function (double) of x, as in Cephes. No multiply-add is fused,
  * and every nan that is stored has the same bits. */
 #ifndef LODCORE_GATES_H
 #define LODCORE_GATES_H
@@ -58,18 +58,18 @@ LODCORE_IF_LESS_512(if_less_double_avx512, __m512d, DO_DOUBLE_512, _mm512_cmp_pd
     (((z * -9.64399179425052238628e-1 - 9.92877231001918586564e1) * z - 1.61468768441708447952e3) * z /              \
          (((z + 1.12811678491632931402e2) * z + 2.23548839060100448583e3) * z + 4.84406305325125486048e3) * x + x)
 
-/* The rows of a step, and where they lie in the batch. */
+/* The rows of a step, and their positions in the batch. */
 typedef struct {
     int64_t count, shift;  /* row r of the step is row starts[r] + shift */
     const int64_t *starts;
-    int64_t back; /* how far before it the row of the step before lies; 0 for the first step */
+    int64_t back; /* how many rows before it the row of the previous step is; 0 for the first step */
 } Rows;
 
-/* What the functions below have besides rows. */
+/* The arguments of the functions below other than rows. */
 typedef struct {
     int64_t width;                     /* of a state */
     int gate, cell, candidate, origin; /* activations; whether a GRU keeps the old state by its update gate */
-    double clip;                       /* of the cell of an LSTM; inf for none */
+    double clip;                       /* bound of the cell of an LSTM; inf for none */
     const void *bias, *peepholes;      /* cells; NULL for none */
 } Rule;
 

@@ -1,13 +1,13 @@
-"""Recurrent networks, step after step: one product and the gates of a step, in the forward and in the backward pass.
+"""Recurrent networks, step by step: one product and the gates of each step, in the forward and in the backward pass.
 
 Rows stay in the order of the batch. Step t has steps[t + 1] - steps[t] rows: those of the sequences that are longer
-than t, longest first, of which sequence k has its row starts[k] + stride * t. Arrays of a state, and of what a step
-needs besides, have one row for each sequence that has any rows, in the same order. Activations are numbers: 0 sigmoid,
-1 tanh, 2 relu, 3 identity. Weights are packed by `matrix.pack_columns`, transposed in the backward pass. Where they are
-empty the caller multiplies and calls step by step: the functions then compute the gates of steps first .. stop alone,
-whose bits are the same on every processor. Every nan that gates store is the positive quiet one.
+than t, longest first, where the row of sequence k is starts[k] + stride * t. Arrays of states, and of the work space of
+a step, have one row for each sequence that is not empty, in the same order. Activations are numbers: 0 sigmoid, 1 tanh,
+2 relu, 3 identity. Weights are packed by `matrix.pack_columns`, and transposed in the backward pass. If they are empty,
+the caller computes the products and calls step by step: the functions then compute only the gates of steps first ..
+stop, whose bits are the same on every processor. Every nan that gates store is the positive quiet nan.
 
-Empty arrays stand for what there is none of.
+Empty arrays stand for absent arguments.
 """
 
 from libc.math cimport INFINITY
@@ -95,29 +95,30 @@ def lstm_steps(
     stride : int
         1, or -1 for sequences that run from their last row to the first.
     first, stop : int
-        The steps that are run; what those before have written is there.
+        The steps to run; the results of earlier steps are in place.
     weight : float32 or float64, packed of shape (state_width, 4 * width), or empty
     projection : as weight, packed of shape (width, state_width), or empty
     bias : as weight, shape (4 * width,) or (0,)
     peepholes : as weight, shape (3 * width,) or (0,)
-        Weights of the cell before for the input and the forget gate, and of the new one for the output gate.
+        Weights of the previous cell for the input and the forget gate, and of the new cell for the output gate.
     gate, cell_activation, candidate : int
         Activations.
     clip : float
-        The cell stays within -clip .. clip; inf for no bounds.
+        The cell is clamped to -clip .. clip; inf for no bounds.
     booted : bool
-        Whether the state before the first step is anything but zeros.
+        Whether the state before the first step is not just zeros.
     state, state_cell : as weight, shape (n_states, state_width) and (n_states, width)
-        Before the steps, and behind them: those of a sequence behind its last row.
+        Before the call, the state before the first step; after it, the state of each sequence after its last row.
     products : as weight, shape (n_states, 4 * width)
-        Written: those of the state; read, where the caller multiplies, from the second step on, or where it is booted.
-        With a projection its first columns are in the end what is to be projected, of the last step.
+        Written: the products of the state. They are read if the caller multiplies, from the second step on, or from the
+        first if `booted` is true. With a projection, the first columns finally hold the input of the projection at the
+        last step.
     gates : as weight, shape (n_rows, 4 * width)
-        Candidate, input, forget and output gate: products of the inputs before, activations after.
-    cell : as weight, shape (n_rows, width), or no rows where it is not wanted
+        Candidate, input, forget and output gate: on entry the products of the inputs, on return the activations.
+    cell : as weight, shape (n_rows, width), or no rows if it is not needed
     inner : as weight, shape (n_rows, width), or no rows without a projection
-        What a projection makes the state of. Where the caller multiplies, `state` and `hidden` are the caller's, too.
-    hidden : as weight, shape (n_rows, state_width), or no rows where it is not wanted
+        The input of the projection. If the caller multiplies, the caller also writes `state` and `hidden`.
+    hidden : as weight, shape (n_rows, state_width), or no rows if it is not needed
     """
     cdef Py_ssize_t n_rows = gates.shape[0], width = state_cell.shape[1], state_width = state.shape[1]
     cdef Py_ssize_t n_states = starts.shape[0]
@@ -178,19 +179,20 @@ def lstm_steps_back(
     boot_cell : as weight, shape (n_states, width), or no rows for zeros
         The cell before the first step.
     gates, cell : as weight, shape (n_rows, 4 * width) and (n_rows, width)
-        What `lstm_steps` has written.
+        The results of `lstm_steps`.
     d_hidden, d_cell : as weight, shape (n_rows, state_width) and (n_rows, width), or no rows for zeros
         Cotangents of states and cells.
     to_boot : bool
-        Whether the cotangent of the state before the first step is wanted.
+        Whether the cotangent of the state before the first step is needed.
     d_state, carry : as weight, shape (n_states, state_width) and (n_states, width)
-        Cotangents of state and cell behind the steps; in the end, of those before them. Where the caller multiplies,
-        d_state is the caller's.
+        On entry the cotangents of state and cell after the last step, on return those before the first step. If the
+        caller multiplies, the caller writes d_state.
     d_step : as weight, shape (n_states, 4 * width)
-        Written: cotangents of the gates of a step. Read, where there is a projection and the caller multiplies: its
-        first columns are the cotangent of what was projected.
+        Written: cotangents of the gates of a step. With a projection and a caller that multiplies, the first columns
+        are read as the cotangent of the input of the projection.
     d_full : as weight, shape (n_rows, state_width), or no rows without a projection
-        Written: cotangents of the states, those of later steps included; where the caller multiplies, by the caller.
+        Written: cotangents of the states, including those from later steps. If the caller multiplies, the caller writes
+        them.
     d_gates : as weight, shape (n_rows, 4 * width)
         Written: cotangents of the gates before their activations.
     """
@@ -246,27 +248,28 @@ def gru_steps(
     stride : int
         1, or -1 for sequences that run from their last row to the first.
     first, stop : int
-        The steps that are run; what those before have written is there.
+        The steps to run; the results of earlier steps are in place.
     stage : int
-        1 for what comes before the product of the reset state and the weight of the candidate, 2 for what comes behind
-        it, 0 for all.
+        1 for the part before the product of the reset state and the weight of the candidate, 2 for the part after it, 0
+        for both.
     weight : float32 or float64, packed of shape (width, 2 * width), or empty
-        Of the update and the reset gate.
+        The weight of the update and the reset gate.
     weight_candidate : as weight, packed of shape (width, width), or empty
     bias : as weight, shape (3 * width,) or (0,)
     gate, candidate : int
         Activations.
     origin : bool
-        The new state is u * before + (1 - u) * n; otherwise (1 - u) * before + u * n.
+        If true, the new state is u * before + (1 - u) * n; otherwise it is (1 - u) * before + u * n.
     booted : bool
-        Whether the state before the first step is anything but zeros.
+        Whether the state before the first step is not just zeros.
     state : as weight, shape (n_states, width)
-        Before the steps, and behind them: that of a sequence behind its last row.
+        Before the call, the state before the first step; after it, the state of each sequence after its last row.
     products : as weight, shape (n_states, 3 * width)
-        Written: those of the state and, in the last columns, of the reset state r * before, which itself takes the
-        first columns. Read, where the caller multiplies, from the second step on, or where it is booted.
+        Written: the products of the state, and in the last columns those of the reset state r * before, which itself is
+        written to the first columns. They are read if the caller multiplies, from the second step on, or from the first
+        if `booted` is true.
     gates : as weight, shape (n_rows, 3 * width)
-        Update gate u, reset gate r and candidate n: products of the inputs before, activations after.
+        Update gate u, reset gate r and candidate n: on entry the products of the inputs, on return the activations.
     hidden : as weight, shape (n_rows, width)
     """
     cdef Py_ssize_t n_rows = gates.shape[0], width = state.shape[1], n_states = starts.shape[0]
@@ -312,8 +315,8 @@ def gru_steps_back(
     stride : int
     first, stop : int
     stage : int
-        1 for what comes before the product of the candidate's cotangent and its weight, 2 for what comes behind it, 0
-        for all.
+        1 for the part before the product of the candidate's cotangent and its weight, 2 for the part after it, 0 for
+        both.
     weight : float32 or float64, packed of shape (2 * width, width), transposed, or empty
     weight_candidate : as weight, packed of shape (width, width), transposed, or empty
     gate, candidate : int
@@ -321,17 +324,17 @@ def gru_steps_back(
     boot : as weight, shape (n_states, width), or no rows for zeros
         The state before the first step.
     gates, hidden : as weight, shape (n_rows, 3 * width) and (n_rows, width)
-        What `gru_steps` has written.
+        The results of `gru_steps`.
     d_hidden : as weight, shape (n_rows, width)
         The cotangent of the hidden state.
     to_boot : bool
-        Whether the cotangent of the state before the first step is wanted.
+        Whether the cotangent of the state before the first step is needed.
     d_state : as weight, shape (n_states, width)
-        The cotangent of the state behind the steps; in the end, of that before them. Where the caller multiplies, it
-        adds what comes through the gates.
+        On entry the cotangent of the state after the last step, on return that before the first step. If the caller
+        multiplies, the caller adds the part that flows through the gates.
     d_step : as weight, shape (n_states, 3 * width)
-        Written: cotangents of the gates of a step. Between the stages the middle columns are the cotangent of the reset
-        state r * before.
+        Written: cotangents of the gates of a step. Between the stages, the middle columns hold the cotangent of the
+        reset state r * before.
     reset : as weight, shape (n_rows, width)
         Written: r * before.
     d_gates : as weight, shape (n_rows, 3 * width)
@@ -374,7 +377,7 @@ def simple_steps(
     Py_ssize_t stop, const real[::1] weight not None, const real[::1] bias not None, int activation, bint booted,
     real[:, ::1] state not None, real[:, ::1] products not None, real[:, ::1] hidden not None,
 ):
-    """Run a network whose new state is the activation of input, state and bias.
+    """Run a recurrent network whose new state is an activation of the products of input and state plus the bias.
 
     Parameters
     ----------
@@ -383,18 +386,19 @@ def simple_steps(
     stride : int
         1, or -1 for sequences that run from their last row to the first.
     first, stop : int
-        The steps that are run; what those before have written is there.
+        The steps to run; the results of earlier steps are in place.
     weight : float32 or float64, packed of shape (width, width), or empty
     bias : as weight, shape (width,) or (0,)
     activation : int
     booted : bool
-        Whether the state before the first step is anything but zeros.
+        Whether the state before the first step is not just zeros.
     state : as weight, shape (n_states, width)
-        Before the steps, and behind them: that of a sequence behind its last row.
+        Before the call, the state before the first step; after it, the state of each sequence after its last row.
     products : as weight, shape (n_states, width)
-        Written: those of the state; read, where the caller multiplies, from the second step on, or where it is booted.
+        Written: the products of the state. They are read if the caller multiplies, from the second step on, or from the
+        first if `booted` is true.
     hidden : as weight, shape (n_rows, width)
-        Products of the inputs, then states.
+        On entry the products of the inputs, on return the states.
     """
     cdef Py_ssize_t n_rows = hidden.shape[0], width = state.shape[1], n_states = starts.shape[0]
     if (not fits(steps, starts, stride, first, stop, n_rows) or not has_shape(hidden, n_rows, width)
@@ -434,14 +438,14 @@ def simple_steps_back(
     weight : float32 or float64, packed of shape (width, width), transposed, or empty
     activation : int
     hidden : as weight, shape (n_rows, width)
-        What `simple_steps` has written.
+        The results of `simple_steps`.
     d_hidden : as weight, shape (n_rows, width)
         The cotangent of the hidden state.
     to_boot : bool
-        Whether the cotangent of the state before the first step is wanted.
+        Whether the cotangent of the state before the first step is needed.
     d_state : as weight, shape (n_states, width)
-        The cotangent of the state behind the steps; in the end, of that before them. Where the caller multiplies, it is
-        the caller's.
+        On entry the cotangent of the state after the last step, on return that before the first step. If the caller
+        multiplies, the caller writes it.
     d_step : as weight, shape (n_states, width)
         Written: cotangents of a step.
     d_gates : as weight, shape (n_rows, width)
@@ -475,7 +479,7 @@ def simple_steps_back(
 
 cdef bint fits(const int64_t[::1] steps, const int64_t[::1] starts, int64_t stride, Py_ssize_t first, Py_ssize_t stop,
                Py_ssize_t n_rows) noexcept:
-    """Return whether there are such steps, of which none has more rows than the one before, all in the batch."""
+    """Return whether the steps are in the batch, and none of them has more rows than the one before."""
     cdef Py_ssize_t n_steps = steps.shape[0] - 1, t, k
     cdef int64_t count = starts.shape[0], more
     if n_steps < 0 or not 0 <= first <= stop <= n_steps or steps[0] != 0 or (stride != 1 and stride != -1):
@@ -487,7 +491,7 @@ cdef bint fits(const int64_t[::1] steps, const int64_t[::1] starts, int64_t stri
         more = steps[t + 1] - steps[t]
         if more < 1 or more > count or (t == 0 and more != count):
             return False
-        for k in range(more, count):  # sequences that end with the step before
+        for k in range(more, count):  # sequences that end at the previous step
             if not 0 <= starts[k] + stride * (t - 1) < n_rows:
                 return False
         count = more
@@ -507,7 +511,7 @@ cdef inline bint is_boot(const real[:, ::1] array, Py_ssize_t n_rows, Py_ssize_t
 
 
 cdef inline bint is_packed(const real[::1] weight, Py_ssize_t depth, Py_ssize_t columns) noexcept:
-    """Return whether an array is as long as a packed matrix of this shape, or empty."""
+    """Return whether an array has the length of a packed matrix of this shape, or is empty."""
     cdef Py_ssize_t cells = PANEL_BYTES // sizeof(real)
     return weight.shape[0] == 0 or weight.shape[0] == (columns + cells - 1) // cells * cells * depth
 

@@ -1,7 +1,7 @@
-/* The gates of a step with vectors, of one lane too; gates.h includes this once a type of cells and instruction set. CELL
- * is the type, a vector has LANES of them; OF(NAME) names functions of the set. A row of gates has one width of cells
- * for each gate. Row r of a step is a row of the batch, which Rows tells: arrays of a step have one for each r, those of
- * the batch all rows. `products` are those of the state before the step, NULL for zeros. */
+/* The gates of a step with vectors, which may have a single lane; gates.h includes this once per type of cells and
+ * instruction set. CELL is the type, a vector has LANES cells, and OF(NAME) names functions of the set. A row of gates
+ * has `width` cells for each gate. Rows maps row r of a step to its row of the batch: arrays of a step have one row
+ * for each r, those of the batch have all rows. `products` are those of the state before the step, NULL for zeros. */
 
 #define V OF(vector)
 
@@ -26,7 +26,7 @@ TARGET LODCORE_INLINE V OF(act)(int kind, V x)
     return kind == RELU ? OF(if_less)(x, OF(all)(0), OF(all)(0), x) : x;
 }
 
-/* A cotangent of y = act(x), times the derivative, which y tells. */
+/* Return a cotangent of y = act(x) times the derivative, computed from y. */
 TARGET LODCORE_INLINE V OF(act_back)(int kind, V y, V d)
 {
     if (kind == SIGMOID)
@@ -54,7 +54,7 @@ TARGET LODCORE_INLINE V OF(act_back)(int kind, V y, V d)
     } while (0)
 #define PLUS_BIAS(v, k) ((v) + GET_OR_ZERO((const CELL *)rule->bias, (k) * width + c))
 
-/* All columns of all rows: BODY(full) is what is done with a vector of columns from c on. */
+/* Loop over all columns of all rows: BODY(full) handles a vector of columns starting at c. */
 #define EACH_VECTOR(BODY, ...)                                                      \
     int64_t width = rule->width, c;                                                 \
     for (int64_t r = 0; r < rows->count; r++) {                                     \
@@ -66,7 +66,7 @@ TARGET LODCORE_INLINE V OF(act_back)(int kind, V y, V d)
     }
 #define WHERE const Rule *rule, const Rows *rows, int64_t r, int64_t row, int64_t c, const int full, OF(mask) some
 
-/* A number of row r of a step, or of row `row` of the batch, and what it was a step before: at first what `boot` has. */
+/* A cell of row r of the step, or of row `row` of the batch, and its value one step before, at first from `boot`. */
 #define OF_STEP(array, wide, k) ((array) + r * (wide) + (k) * width + c)
 #define OF_BATCH(array, wide, k) ((array) + row * (wide) + (k) * width + c)
 #define BEFORE(array, boot)                                                                                 \
@@ -111,7 +111,7 @@ TARGET LODCORE_INLINE void OF(lstm_cells)(WHERE, const int gate, const int act, 
         SET(OF_BATCH(shown, width, 0), o);
 }
 
-/* What the output gate lets through goes to `state`, whose rows are `line` apart, and to `shown`. */
+/* The output of the output gate is written to `state`, whose rows are `line` apart, and to `shown`. */
 static TARGET void OF(lstm_rows)(const Rule *rule, const Rows *rows, const CELL *products, CELL *gates,
                                  CELL *state_cell, CELL *cell, CELL *state, int64_t line, CELL *shown)
 {
@@ -157,8 +157,8 @@ TARGET LODCORE_INLINE void OF(lstm_back_cells)(WHERE, const int gate, const int 
     SET(OF_STEP(carry, width, 0), d_old);
 }
 
-/* The cotangent of what the output gate let through is the sum of `d_state`, whose rows are `line` apart, and `d_shown`
- * (NULL for none). `carry` is that of the cell from the step behind, and becomes that of the cell before. */
+/* The cotangent of the output is the sum of `d_state`, whose rows are `line` apart, and `d_shown` (NULL for none).
+ * `carry` is the cotangent of the cell from the following step, and becomes that of the previous cell. */
 static TARGET void OF(lstm_back_rows)(const Rule *rule, const Rows *rows, const CELL *boot_cell, const CELL *gates,
                                       const CELL *cell, const CELL *d_shown, const CELL *d_state, int64_t line,
                                       const CELL *d_cell, CELL *carry, CELL *d_step, CELL *d_gates)
@@ -172,8 +172,8 @@ static TARGET void OF(lstm_back_rows)(const Rule *rule, const Rows *rows, const 
     }
 }
 
-/* -- GRU: update and reset gate, candidate. A step has three widths of products: those of the two gates, the first of
- *    which becomes the reset state, and that of the candidate ----------------------------------------------------------- */
+/* -- GRU: update and reset gate, candidate. A step has products of three widths: those of the two gates, the first of
+ * which is overwritten by the reset state, and that of the candidate. */
 
 TARGET LODCORE_INLINE void OF(gru_reset_cells)(WHERE, const int gate, const CELL *state, CELL *products, CELL *gates)
 {
@@ -219,7 +219,8 @@ static TARGET void OF(gru_update_rows)(const Rule *rule, const Rows *rows, const
     }
 }
 
-/* Back to the candidate and the update gate; d_state becomes what the state before gets past the gates. */
+/* Propagate to the candidate and the update gate; d_state becomes the part that reaches the previous state directly.
+ * */
 TARGET LODCORE_INLINE void OF(gru_update_back_cells)(WHERE, const CELL *boot, const CELL *gates, const CELL *hidden,
                                                      const CELL *d_hidden, CELL *d_state, CELL *d_step, CELL *d_gates)
 {
@@ -240,7 +241,8 @@ static TARGET void OF(gru_update_back_rows)(const Rule *rule, const Rows *rows, 
     EACH_VECTOR(OF(gru_update_back_cells), boot, gates, hidden, d_hidden, d_state, d_step, d_gates)
 }
 
-/* Back to the reset gate: its width of `d_step` has the cotangent of the reset state, which is written to `reset`. */
+/* Propagate to the reset gate: its columns of `d_step` hold the cotangent of the reset state, which is written to
+ * `reset`. */
 TARGET LODCORE_INLINE void OF(gru_reset_back_cells)(WHERE, const CELL *boot, const CELL *gates, const CELL *hidden,
                                                     CELL *d_state, CELL *d_step, CELL *d_gates, CELL *reset)
 {

@@ -1,12 +1,12 @@
-/* Step after step of a batch: step t has steps[t + 1] - steps[t] rows, of the sequences that the step before has, the
- * longest first; row r of it is row starts[r] + stride * t of the batch. gates_loops.h includes this once a type of
- * cells, OF_CELL(NAME) names functions. Packed weights are those of matrix.h, NULL where the caller multiplies. States
- * have a row for each sequence; `booted` tells whether they are anything but 0 before the first step, `to_boot` whether
- * anybody wants their cotangents there. */
+/* All steps of a batch: step t has steps[t + 1] - steps[t] rows, a prefix of the sequences of the step before, the
+ * longest first; its row r is row starts[r] + stride * t of the batch. gates_loops.h includes this once per type of
+ * cells; OF_CELL(NAME) names functions. Packed weights are those of matrix.h, NULL if the caller multiplies. States
+ * have one row per sequence. `booted` says whether they are nonzero before the first step, `to_boot` whether their
+ * cotangents there are needed. */
 
 #define ROWS_OF(t) {steps[(t) + 1] - steps[t], stride * (t), starts, (t) > 0 ? stride : 0}
 
-/* out (+)= rows @ weight; rows and those of out lie `line` and `out_line` apart. */
+/* Compute out (+)= rows @ weight; the rows are `line` apart, those of out `out_line`. */
 LODCORE_INLINE void OF_CELL(times)(const CELL *rows, int64_t line, int64_t count, int64_t depth, const CELL *weight,
                                  int64_t columns, int adding, CELL *out, int64_t out_line)
 {
@@ -14,7 +14,8 @@ LODCORE_INLINE void OF_CELL(times)(const CELL *rows, int64_t line, int64_t count
         OF_CELL(multiply)(rows, line, count, depth, weight, columns, adding, out, out_line);
 }
 
-/* -- LSTM. `inner` is what a projection makes the state of; NULL without one, where that is the state itself -------------- */
+/* -- LSTM. `inner` is the input of the projection; NULL without one, when it is the state itself
+ * ------------------------- */
 
 static void OF_CELL(lstm_forward)(const Rule *rule, const int64_t *steps, const int64_t *starts, int64_t stride,
                                 int64_t first, int64_t stop, const CELL *weight, const CELL *projection,
@@ -38,7 +39,8 @@ static void OF_CELL(lstm_forward)(const Rule *rule, const int64_t *steps, const 
     }
 }
 
-/* Weights are transposed here. `d_full`, with a projection, is what d_hidden and later steps come to. */
+/* The weights are transposed here. With a projection, `d_full` is the sum of d_hidden and the cotangents from later
+ * steps. */
 static void OF_CELL(lstm_backward)(const Rule *rule, const int64_t *steps, const int64_t *starts, int64_t stride,
                                  int64_t first, int64_t stop, const CELL *weight, const CELL *projection,
                                  int64_t state_width, const CELL *boot_cell, const CELL *gates, const CELL *cell,
@@ -68,7 +70,8 @@ static void OF_CELL(lstm_backward)(const Rule *rule, const int64_t *steps, const
     }
 }
 
-/* -- GRU. Both ways have a product in the middle; `stage` 1 is what is before it, 2 what is behind, 0 all ------------------ */
+/* -- GRU. Both passes have a product in the middle; `stage` 1 is the part before it, 2 the part after it, 0 both
+ * ----------- */
 
 static void OF_CELL(gru_forward)(const Rule *rule, int stage, const int64_t *steps, const int64_t *starts,
                                int64_t stride, int64_t first, int64_t stop, const CELL *weight,

@@ -1,4 +1,4 @@
-"""Ranges of sequences and rows, taken in any order; batches one after another; from and to nested lists.
+"""Ranges of sequences and rows in any order; batches one after another; conversion from and to nested lists.
 
 Rows that are only moved are opaque bytes: uint8, shape (n_rows, row_bytes). A range is a pair (start, stop).
 """
@@ -30,22 +30,22 @@ cnp.import_array()
 
 def take_sequences(const int64_t[::1] offsets not None, const int64_t[::1] index not None,
                    int64_t[:, ::1] ranges not None, int64_t[::1] out not None):
-    """Take sequences of one level by their numbers, and go down to the ranges that lie below them.
+    """Select sequences of one level by their numbers, and compute their ranges in the next level.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,)
     index : int64, shape (n,)
-        Any values; each is read once. -n_seqs .. n_seqs - 1; negative ones count from the end.
+        Any values; each is read once. Valid numbers are -n_seqs .. n_seqs - 1; negative ones count from the end.
     ranges : int64, shape (n, 2)
-        Where the sequences lie, in what `offsets` counts.
+        The range of each selected sequence, in the units of `offsets`.
     out : int64, shape (n + 1,)
-        The offsets of the taken sequences. The content of both after a bad index is of no use.
+        The offsets of the selected sequences. The content of `ranges` and `out` is undefined if an index is invalid.
 
     Returns
     -------
     int
-        The first place whose index is out of range or makes the sum overflow, -1 if there is none.
+        The first position whose index is out of range or whose offset overflows, -1 if there is none.
     """
     cdef Py_ssize_t count = index.shape[0], n_seqs = offsets.shape[0] - 1, bad
     agree(n_seqs >= 0 and ranges.shape[0] == count and ranges.shape[1] == 2 and out.shape[0] == count + 1)
@@ -62,22 +62,23 @@ def slice_ranges(
     const int64_t[::1] offsets not None, const int64_t[::1] start not None, const int64_t[::1] length not None,
     int64_t[:, ::1] ranges not None, int64_t[::1] out not None,
 ):
-    """Cut a piece out of each sequence.
+    """Slice each sequence.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,)
     start, length : int64, shape (n_seqs,)
-        Any values; each is read once. 0 <= start, 0 <= length, start + length <= the sequence's length.
+        Any values; each is read once. Valid if 0 <= start, 0 <= length and start + length <= the length of the
+        sequence.
     ranges : int64, shape (n_seqs, 2)
-        Where the pieces lie.
+        The range of each slice.
     out : int64, shape (n_seqs + 1,)
-        The offsets of the pieces. The content of both after a bad piece is of no use.
+        The offsets of the slices. The content of `ranges` and `out` is undefined if a slice is invalid.
 
     Returns
     -------
     int
-        The first sequence that its piece leaves, -1 if there is none.
+        The first sequence whose slice exceeds it, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, bad = -1
     agree(n_seqs >= 0 and start.shape[0] == n_seqs and length.shape[0] == n_seqs and ranges.shape[0] == n_seqs
@@ -94,7 +95,7 @@ def slice_ranges(
             here = source[s + 1] - source[s]
             first = read_once(starts + s)
             size = read_once(lengths + s)
-            # as unsigned numbers negative ones are too large as well
+            # negative numbers are too large as unsigned numbers
             if <uint64_t> first > <uint64_t> here or <uint64_t> size > <uint64_t> (here - first):
                 bad = s
                 break
@@ -108,20 +109,20 @@ def slice_ranges(
 
 def check_ranges(const int64_t[::1] start not None, const int64_t[::1] stop not None, int64_t size,
                  int64_t[:, ::1] out not None):
-    """Pair starts and stops.
+    """Combine starts and stops into ranges.
 
     Parameters
     ----------
     start, stop : int64, shape (n,)
-        Any values; each is read once. 0 <= start <= stop <= size.
+        Any values; each is read once. Valid if 0 <= start <= stop <= size.
     size : int
     out : int64, shape (n, 2)
-        Its content after a bad range is of no use.
+        Undefined if a range is invalid.
 
     Returns
     -------
     int
-        The first range that is reversed or leaves 0 .. size, -1 if there is none.
+        The first range that is reversed or exceeds 0 .. size, -1 if there is none.
     """
     cdef Py_ssize_t count = start.shape[0], j, bad = -1
     agree(stop.shape[0] == count and out.shape[0] == count and out.shape[1] == 2)
@@ -144,7 +145,7 @@ def check_ranges(const int64_t[::1] start not None, const int64_t[::1] stop not 
 
 
 def count_ranges(const int64_t[:, ::1] ranges not None, int64_t[::1] out not None):
-    """Add up the sizes of ranges to offsets.
+    """Compute offsets from the sizes of ranges.
 
     Parameters
     ----------
@@ -154,7 +155,7 @@ def count_ranges(const int64_t[:, ::1] ranges not None, int64_t[::1] out not Non
     Returns
     -------
     int
-        The first range that makes the sum overflow, -1 if there is none.
+        The first range whose offset overflows, -1 if there is none.
     """
     cdef Py_ssize_t count = ranges.shape[0], j, bad = -1
     agree(ranges.shape[1] == 2 and out.shape[0] == count + 1)
@@ -173,20 +174,20 @@ def count_ranges(const int64_t[:, ::1] ranges not None, int64_t[::1] out not Non
 
 
 def take_offsets(const int64_t[::1] offsets not None, int64_t[:, ::1] ranges not None, int64_t[::1] out not None):
-    """Take ranges of the sequences of one level, and go down to the ranges that lie below them.
+    """Select ranges of sequences of one level, and compute their ranges in the next level.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,)
     ranges : int64, shape (n, 2), in sequences
-        Rewritten: in what `offsets` counts.
+        Read and rewritten: afterwards in the units of `offsets`.
     out : int64, shape (sum of the sizes of the ranges + 1,)
-        The offsets of the taken sequences.
+        The offsets of the selected sequences.
 
     Returns
     -------
     int
-        The first range that makes the sum overflow, -1 if there is none.
+        The first range whose offset overflows, -1 if there is none.
     """
     cdef Py_ssize_t count = ranges.shape[0], bad
     agree(offsets.shape[0] > 0 and out.shape[0] > 0
@@ -201,7 +202,7 @@ def take_offsets(const int64_t[::1] offsets not None, int64_t[:, ::1] ranges not
 
 def copy_ranges(const unsigned char[:, ::1] rows not None, const int64_t[:, ::1] ranges not None,
                 unsigned char[:, ::1] out not None):
-    """Copy ranges of rows one after another.
+    """Copy ranges of rows consecutively.
 
     Parameters
     ----------
@@ -223,14 +224,14 @@ def copy_ranges(const unsigned char[:, ::1] rows not None, const int64_t[:, ::1]
 
 
 def add_ranges(const real[:, ::1] rows not None, const int64_t[:, ::1] ranges not None, real[:, ::1] out not None):
-    """Add rows to the ranges that they were copied from: the adjoint of `copy_ranges`.
+    """Add rows to the ranges from which they were copied: the adjoint of `copy_ranges`.
 
     Parameters
     ----------
     rows : float32 or float64, shape (sum of the sizes of the ranges, width)
     ranges : int64, shape (n, 2), in rows of `out`
     out : as rows, shape (n_rows, width)
-        Written whole: rows in no range become 0. Sums run in the order of the ranges.
+        Overwritten: rows in no range become 0. Sums run in the order of the ranges.
     """
     cdef Py_ssize_t count = ranges.shape[0], width = out.shape[1], size = out.shape[0] * width, j, k, cells
     agree(rows.shape[1] == width and size_of_ranges(ranges, out.shape[0]) == rows.shape[0])
@@ -252,19 +253,19 @@ def add_ranges(const real[:, ::1] rows not None, const int64_t[:, ::1] ranges no
 
 
 def count_rows(arrays, int64_t[::1] out not None):
-    """Add up the rows of arrays to offsets, and check that they can be joined as bytes.
+    """Compute offsets from the numbers of rows of arrays, and check that their bytes can be concatenated.
 
     Parameters
     ----------
     arrays : list of n ndarrays
     out : int64, shape (n + 1,)
-        Its content after a bad array is of no use.
+        Undefined if an array is invalid.
 
     Returns
     -------
     int
-        The first entry that is not C-contiguous ndarray of the dtype and row shape of the first, or that makes the
-        sum overflow; n if the list has another length by now; -1 if there is none.
+        The first entry that is not a C-contiguous ndarray with the dtype and row shape of the first, or whose offset
+        overflows; n if the length of the list has changed; -1 if there is none.
     """
     cdef Py_ssize_t count = out.shape[0] - 1, j
     cdef int64_t total = 0
@@ -290,7 +291,7 @@ def count_rows(arrays, int64_t[::1] out not None):
 
 
 cdef bint joins(cnp.ndarray array, cnp.ndarray like):
-    """Return whether the two have equal dtypes and row shapes, and `array` is contiguous."""
+    """Return whether two arrays have equal dtypes and row shapes, and `array` is contiguous."""
     cdef int axis
     if cnp.PyArray_NDIM(array) != cnp.PyArray_NDIM(like) or cnp.PyArray_NDIM(array) == 0:
         return False
@@ -303,7 +304,7 @@ cdef bint joins(cnp.ndarray array, cnp.ndarray like):
 
 
 def first_overlap(arrays, const unsigned char[:, ::1] out not None):
-    """Find an array that shares memory with `out`.
+    """Find the first array that shares memory with `out`.
 
     Parameters
     ----------
@@ -313,7 +314,7 @@ def first_overlap(arrays, const unsigned char[:, ::1] out not None):
     Returns
     -------
     int
-        The first one, -1 if there is none.
+        The first such array, -1 if there is none.
     """
     cdef Py_ssize_t j = 0, size = out.shape[0] * out.shape[1]
     cdef const char* low = <const char*> &out[0, 0] if size else NULL
@@ -330,7 +331,7 @@ def first_overlap(arrays, const unsigned char[:, ::1] out not None):
 
 
 def join_rows(arrays, unsigned char[:, ::1] out not None):
-    """Copy the rows of arrays one after another.
+    """Copy the rows of arrays consecutively.
 
     Parameters
     ----------
@@ -340,8 +341,8 @@ def join_rows(arrays, unsigned char[:, ::1] out not None):
     Returns
     -------
     int
-        The first array that is not contiguous or reaches past the end of `out`, their number if they do not fill it,
-        -1 if all is well: the list may have changed since it was counted.
+        The first array that is not contiguous or extends past the end of `out`, the number of arrays if they do not
+        fill it, -1 if all is well. The list may have changed since its rows were counted.
     """
     cdef Py_ssize_t left = out.shape[0] * out.shape[1], size, j = 0
     cdef char* place = <char*> &out[0, 0] if left else NULL
@@ -362,7 +363,7 @@ def join_rows(arrays, unsigned char[:, ::1] out not None):
 
 
 def kinds(nodes):
-    """Find out what a list holds.
+    """Find the kinds of objects that a list contains.
 
     Parameters
     ----------
@@ -371,7 +372,8 @@ def kinds(nodes):
     Returns
     -------
     (int, int, int)
-        The first list or tuple, the first ndarray of at least one axis, the first of anything else; -1 for none.
+        The positions of the first list or tuple, the first ndarray with at least one axis, and the first other object;
+        -1 if there is none.
     """
     cdef Py_ssize_t at = 0, a_list = -1, an_array = -1, other = -1
     for node in nodes:
@@ -386,7 +388,7 @@ def kinds(nodes):
 
 
 def chain(lists, int64_t[::1] out not None):
-    """Put lists one after another, and add up their lengths to offsets.
+    """Concatenate lists, and compute offsets from their lengths.
 
     Parameters
     ----------
@@ -410,7 +412,7 @@ def chain(lists, int64_t[::1] out not None):
 
 
 def nest(flat, const int64_t[::1] offsets not None):
-    """Cut a list into one list per sequence.
+    """Split a list into one list per sequence.
 
     Parameters
     ----------
@@ -424,7 +426,7 @@ def nest(flat, const int64_t[::1] offsets not None):
     cdef Py_ssize_t s, n_seqs = offsets.shape[0] - 1
     agree(n_seqs >= 0 and flat is not None)
     cdef list items = flat, nested = [None] * n_seqs
-    cdef bint collecting = PyGC_Disable()  # it would walk over the growing lists again and again
+    cdef bint collecting = PyGC_Disable()  # the collector would traverse the growing lists again and again
     try:
         for s in range(n_seqs):
             nested[s] = items[offsets[s]:offsets[s + 1]]

@@ -1,4 +1,4 @@
-/* Equal keys found by hashing: records of one size, compared byte by byte. */
+/* Numbering of equal keys by hashing: records of one size, compared byte by byte. */
 #ifndef LODCORE_GROUP_H
 #define LODCORE_GROUP_H
 
@@ -14,7 +14,7 @@ LODCORE_INLINE uint64_t mixed(uint64_t key)
     return key ^ (key >> 33);
 }
 
-/* The product of two words, its halves brought together. */
+/* Multiply two words, and combine the halves of the product. */
 LODCORE_INLINE uint64_t folded(uint64_t a, uint64_t b)
 {
 #if defined(__SIZEOF_INT128__)
@@ -25,7 +25,7 @@ LODCORE_INLINE uint64_t folded(uint64_t a, uint64_t b)
 #endif
 }
 
-/* What a hash is made with: words that follow from a seed, so that nobody can choose keys that meet in a slot. */
+/* Constants of the hash, derived from a seed so that nobody can choose keys that collide. */
 typedef struct {
     uint64_t first, second, third;
 } hash_words;
@@ -44,7 +44,7 @@ LODCORE_INLINE uint64_t word_at(const char *key)
     return word;
 }
 
-/* Sixteen bytes at a time; the last ones overlap those before. */
+/* Hash sixteen bytes at a time; the last ones overlap those before. */
 LODCORE_INLINE uint64_t hash_of(const char *key, int64_t size, hash_words words)
 {
     uint64_t hash = words.second, word = 0;
@@ -70,13 +70,15 @@ LODCORE_INLINE int same_key(const char *one, const char *other, int64_t size)
     return word_at(one + size - 8) == word_at(other + size - 8);
 }
 
-/* A slot of the table: the number of a key, -1 if there is none, and its hash; of keys of 8 bytes the key itself. */
+/* A slot of the table: the number of a key (-1 if the slot is free) and its hash; for keys of 8 bytes, the key itself.
+ * */
 typedef struct {
     int64_t id;
     uint64_t hash;
 } key_slot;
 
-/* Number equal keys in the order of their first appearance; -1 if there are more than `most`, three quarters of the slots. */
+/* Number equal keys in the order of their first appearance; return -1 if there are more than `most`, which is three
+ * quarters of the slots. */
 LODCORE_INLINE int64_t number_sized(const char *keys, int64_t size, int64_t n_keys, uint64_t seed, key_slot *table,
                                     uint64_t mask, int64_t most, int64_t *ids, int64_t *firsts)
 {
@@ -125,7 +127,7 @@ static LODCORE_UNUSED int64_t number_all(const char *keys, int64_t size, int64_t
     return number_sized(keys, size, n_keys, seed, (key_slot *)table, mask, slots / 4 * 3, ids, firsts);
 }
 
-/* The first row of each run of equal keys. */
+/* List the first row of each run of equal keys. */
 static LODCORE_UNUSED int64_t find_all_runs(const char *keys, int64_t size, int64_t n_keys, int64_t *out)
 {
     int64_t count = 0;
@@ -143,7 +145,7 @@ static LODCORE_UNUSED int64_t find_all_runs(const char *keys, int64_t size, int6
     return count;
 }
 
-/* A stable counting sort: offsets of the rows of each number, and the rows. */
+/* Group rows by their numbers with a stable counting sort: write offsets of the groups, and the rows. */
 static LODCORE_UNUSED void order_all(const int64_t *ids, int64_t n_rows, int64_t count, int64_t *offsets, int64_t *out)
 {
     memset(offsets, 0, (size_t)(count + 1) * sizeof(int64_t));

@@ -1,4 +1,4 @@
-"""Rows grouped by keys: equal keys numbered, and the rows of each number."""
+"""Grouping of rows by keys: equal keys are numbered, and the rows of each number are listed."""
 
 from libc.stdint cimport int64_t, uint64_t
 
@@ -18,21 +18,22 @@ def number_keys(const unsigned char[:, ::1] keys not None, uint64_t seed, int64_
     Parameters
     ----------
     keys : uint8, shape (n_rows, key_bytes)
-        Equal if all of their bytes are. Read more than once: nobody else may write them meanwhile.
+        Two keys are equal if all of their bytes are. They are read more than once, so no other thread may write to
+        them.
     seed : int
-        Of the hash: 0 .. 2**64 - 1, a secret, so that nobody can choose keys that all meet in a slot. The numbers do
+        The seed of the hash: 0 .. 2**64 - 1, kept secret, so that nobody can choose keys that collide. The numbers do
         not depend on it.
     table : int64, shape (slots, 2)
-        A place to work; slots are a power of two, 4 or more.
+        Work space; the number of slots is a power of two, at least 4.
     ids : int64, shape (n_rows,)
         Written: the number of each key.
     firsts : int64, shape (slots // 4 * 3,)
-        Written: for each number the row of its first key.
+        Written: the row in which each number first occurs.
 
     Returns
     -------
     int
-        How many different keys there are; -1 if there are more than slots // 4 * 3, and what is written is of no use.
+        The number of different keys; -1 if there are more than slots // 4 * 3, and then what is written is undefined.
     """
     cdef int64_t n_rows = keys.shape[0], size = keys.shape[1], slots = table.shape[0], count
     agree(ids.shape[0] == n_rows and table.shape[1] == 2 and slots >= 4 and (slots & (slots - 1)) == 0
@@ -58,14 +59,14 @@ def find_runs(const unsigned char[:, ::1] keys not None, int64_t[::1] out not No
     Parameters
     ----------
     keys : uint8, shape (n_rows, key_bytes)
-        Equal if all of their bytes are.
+        Two keys are equal if all of their bytes are.
     out : int64, shape (n_rows,)
-        Written: the first row of each run; what is behind these is of no use.
+        Written: the first row of each run; the entries after them are undefined.
 
     Returns
     -------
     int
-        How many runs there are.
+        The number of runs.
     """
     cdef int64_t n_rows = keys.shape[0], size = keys.shape[1], count
     agree(out.shape[0] == n_rows)
@@ -82,14 +83,14 @@ def find_runs(const unsigned char[:, ::1] keys not None, int64_t[::1] out not No
 
 
 def order_by_id(const int64_t[::1] ids not None, int64_t[::1] offsets not None, int64_t[::1] out not None):
-    """List the rows of each number, in their order.
+    """List the rows of each number, in ascending order.
 
     Parameters
     ----------
     ids : int64, shape (n_rows,)
         0 .. count - 1.
     offsets : int64, shape (count + 1,)
-        Written: of the rows of each number.
+        Written: the offsets of the rows of each number.
     out : int64, shape (n_rows,)
         Written: the rows.
 

@@ -1,6 +1,6 @@
-"""Where the elements lie that an index picks from each sequence: slices, single ones, masks, numbers.
+"""Positions of the elements that an index selects from each sequence: slices, single elements, masks, numbers.
 
-An element of a level is a sequence of the next level, or a row at the last. A range is a pair (start, stop).
+An element of a level is a sequence of the next level, or a row at the last level. A range is a pair (start, stop).
 """
 
 cimport numpy as cnp
@@ -22,7 +22,7 @@ cnp.import_array()
 
 
 cdef inline int64_t clip(int64_t bound, int64_t length, int64_t low, int64_t high) noexcept nogil:
-    """Count a bound from the end if it is negative, and bring it into low .. high."""
+    """Convert a bound that may be negative to one counted from the start, and clamp it to low .. high."""
     if bound < 0:
         bound += length
     return low if bound < low else high if bound > high else bound
@@ -30,17 +30,17 @@ cdef inline int64_t clip(int64_t bound, int64_t length, int64_t low, int64_t hig
 
 def cut_ranges(const int64_t[::1] offsets not None, int64_t start, int64_t stop, int64_t[:, ::1] ranges not None,
                int64_t[::1] out not None):
-    """Cut the same slice, start:stop, out of each sequence.
+    """Slice all sequences alike, from start to stop.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,)
     start, stop : int
-        As in a slice of Python: negative ones count from the end, and what is out of range is cut off.
+        As in a slice of Python: negative bounds count from the end, and bounds out of range are clamped.
     ranges : int64, shape (n_seqs, 2)
-        Where the pieces lie.
+        The range of each slice.
     out : int64, shape (n_seqs + 1,)
-        The offsets of the pieces.
+        The offsets of the slices.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
     agree(n_seqs >= 0 and ranges.shape[0] == n_seqs and ranges.shape[1] == 2 and out.shape[0] == n_seqs + 1)
@@ -62,17 +62,17 @@ def cut_ranges(const int64_t[::1] offsets not None, int64_t start, int64_t stop,
 
 def strided_offsets(const int64_t[::1] offsets not None, int64_t start, int64_t stop, int64_t step,
                     int64_t[::1] out not None):
-    """Count what the same slice, start:stop:step, takes from each sequence.
+    """Compute the offsets of the same slice, start:stop:step, of each sequence.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,)
     start, stop : int
-        As in a slice of Python; with a negative step the least int64 stands for a stop that is not given.
+        As in a slice of Python; if step is negative, the least int64 stands for a missing stop.
     step : int
         Not 0.
     out : int64, shape (n_seqs + 1,)
-        The offsets of what is taken.
+        The offsets of the selected elements.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
     agree(n_seqs >= 0 and out.shape[0] == n_seqs + 1 and step != 0)
@@ -94,15 +94,15 @@ def strided_offsets(const int64_t[::1] offsets not None, int64_t start, int64_t 
 
 def strided_ranges(const int64_t[::1] offsets not None, int64_t start, int64_t step,
                    const int64_t[::1] new_offsets not None, int64_t[:, ::1] out not None):
-    """List what the same slice takes from each sequence, one element a range.
+    """List the elements that the same slice selects from each sequence, one range per element.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,)
     start, step : int
-        As of `strided_offsets`.
+        As in `strided_offsets`.
     new_offsets : int64, shape (n_seqs + 1,)
-        What `strided_offsets` gave.
+        The result of `strided_offsets`.
     out : int64, shape (n, 2)
         n is the last of the new offsets.
     """
@@ -124,7 +124,7 @@ def strided_ranges(const int64_t[::1] offsets not None, int64_t start, int64_t s
 
 def pick_ranges(const int64_t[::1] offsets not None, const int64_t[::1] index not None,
                 int64_t[:, ::1] out not None):
-    """Pick one element of each sequence.
+    """Select one element of each sequence.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def pick_ranges(const int64_t[::1] offsets not None, const int64_t[::1] index no
     index : int64, shape (n_seqs,)
         Any values; each is read once. Negative ones count from the end of the sequence.
     out : int64, shape (n_seqs, 2)
-        Its content after a bad index is of no use.
+        Undefined if an index is invalid.
 
     Returns
     -------
@@ -162,20 +162,20 @@ def pick_ranges(const int64_t[::1] offsets not None, const int64_t[::1] index no
 
 def true_offsets(const int64_t[::1] offsets not None, const unsigned char[::1] mask not None,
                  int64_t[::1] out not None):
-    """Count what a mask holds of each sequence.
+    """Count the elements of each sequence for which a mask is true.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,)
     mask : uint8, shape (n,)
-        One entry an element, 0 or not; nobody else changes it meanwhile.
+        One entry per element, 0 or not 0; no other thread may change it during the call.
     out : int64, shape (n_seqs + 1,)
-        The offsets of what is left.
+        The offsets of the selected elements.
 
     Returns
     -------
     int
-        The number of runs of neighbours that are left.
+        The number of runs of consecutive selected elements.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, size = mask.shape[0], j
     agree(ends_at(offsets, n_seqs, size) and out.shape[0] == n_seqs + 1)
@@ -194,15 +194,15 @@ def true_offsets(const int64_t[::1] offsets not None, const unsigned char[::1] m
 
 def take_true(const unsigned char[:, ::1] rows not None, const unsigned char[::1] mask not None,
               unsigned char[:, ::1] out not None):
-    """Take the rows for which a mask is true.
+    """Copy the rows for which a mask is true.
 
     Parameters
     ----------
     rows : uint8, shape (n_rows, row_bytes)
     mask : uint8, shape (n_rows,)
-        0 or not; nobody else changes it meanwhile.
+        0 or not 0; no other thread may change it during the call.
     out : uint8, shape (n, row_bytes)
-        n of the mask are true.
+        n is the number of true entries of the mask.
     """
     cdef Py_ssize_t n_rows = rows.shape[0], row_bytes = rows.shape[1], size = out.shape[0]
     agree(mask.shape[0] == n_rows and out.shape[1] == row_bytes)
@@ -217,14 +217,14 @@ def take_true(const unsigned char[:, ::1] rows not None, const unsigned char[::1
 
 def put_true(const unsigned char[:, ::1] rows not None, const unsigned char[::1] mask not None,
              unsigned char[:, ::1] out not None):
-    """Put rows where a mask is true, and zero bytes elsewhere: the adjoint of `take_true`.
+    """Scatter rows to the positions where a mask is true, and write zero bytes elsewhere: the adjoint of `take_true`.
 
     Parameters
     ----------
     rows : uint8, shape (n, row_bytes)
-        n of the mask are true.
+        n is the number of true entries of the mask.
     mask : uint8, shape (n_rows,)
-        0 or not; nobody else changes it meanwhile.
+        0 or not 0; no other thread may change it during the call.
     out : uint8, shape (n_rows, row_bytes)
     """
     cdef Py_ssize_t n_rows = out.shape[0], row_bytes = out.shape[1], size = rows.shape[0]
@@ -239,12 +239,12 @@ def put_true(const unsigned char[:, ::1] rows not None, const unsigned char[::1]
 
 
 def true_ranges(const unsigned char[::1] mask not None, int64_t[:, ::1] out not None):
-    """List the runs of neighbours that a mask holds.
+    """List the runs of consecutive elements for which a mask is true.
 
     Parameters
     ----------
     mask : uint8, shape (n,)
-        0 or not; nobody else changes it meanwhile.
+        0 or not 0; no other thread may change it during the call.
     out : int64, shape (number of runs, 2)
     """
     cdef Py_ssize_t size = mask.shape[0], ends = 2 * out.shape[0], j, k = 0
@@ -268,7 +268,7 @@ def true_ranges(const unsigned char[::1] mask not None, int64_t[:, ::1] out not 
 
 def nested_ranges(const int64_t[::1] offsets not None, const int64_t[::1] index_offsets not None,
                   const int64_t[::1] index not None, int64_t[:, ::1] out not None):
-    """Find the elements of each sequence that its own list of numbers names, one element a range.
+    """Select the elements of each sequence whose numbers are in its own list, one range per element.
 
     Parameters
     ----------
@@ -277,12 +277,12 @@ def nested_ranges(const int64_t[::1] offsets not None, const int64_t[::1] index_
     index : int64, shape (n,)
         Any values; each is read once. Negative ones count from the end of the sequence.
     out : int64, shape (n, 2)
-        Its content after a bad index is of no use.
+        Undefined if an index is invalid.
 
     Returns
     -------
     int
-        The first place whose sequence is too short, -1 if there is none.
+        The first position whose sequence is too short, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s, j, bad = -1
     agree(n_seqs >= 0 and ends_at(index_offsets, n_seqs, index.shape[0]) and out.shape[0] == index.shape[0]

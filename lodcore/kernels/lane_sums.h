@@ -1,4 +1,4 @@
-/* What sums in 16 lanes share: lane k adds lane k + 8, then lane k + 4, and so on to the last one. Included once a type of
+/* Sums in 16 lanes: lane k adds lane k + 8, then lane k + 4, and so on until one is left. Included once per type of
  * cells, CELL; OF_CELL(NAME) names its functions. */
 
 LODCORE_INLINE CELL OF_CELL(folded)(CELL *lane)

@@ -1,6 +1,6 @@
-/* Vectors of float and double for AVX2 and AVX-512, under names that a template can make: NAME_float_avx2 and so on. A
- * mask chooses the first n lanes; what a load does not choose is 0 or what it is told, and no memory is read there. Sums,
- * products and quotients are written with the operators of C. */
+/* Vectors of float and double for AVX2 and AVX-512, under names that a template can construct: NAME_float_avx2 and so
+ * on. A mask selects the first n lanes; a masked load sets the other lanes to 0 or to a given value, and reads no
+ * memory for them. Sums, products and quotients are written with the operators of C. */
 #ifndef LODCORE_LANES_H
 #define LODCORE_LANES_H
 
@@ -96,7 +96,8 @@ LODCORE_VECTOR_256(FLOAT_256, float, __m256, DO_FLOAT_256, _mm256_castsi256_ps)
 #define DO_DOUBLE_256(VERB) _mm256_##VERB##_pd
 LODCORE_VECTOR_256(DOUBLE_256, double, __m256d, DO_DOUBLE_256, _mm256_castsi256_pd)
 
-/* -- within a vector: the greatest lane, in all lanes, and the sum of lane k and lane k + half, down to one ------------ */
+/* -- within a vector: the greatest lane, broadcast to all lanes, and the sum of lane k and lane k + half, until one is
+ * left -- */
 
 LODCORE_AVX2 LODCORE_INLINE __m256 greatest_lane_float_avx2(__m256 v)
 {

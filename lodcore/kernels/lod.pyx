@@ -1,4 +1,4 @@
-"""Offsets, lengths, segment ids and positions of one level, and levels that are cut, composed, joined and split."""
+"""Offsets, lengths, segment ids and positions of one level; levels that are sliced, composed, joined and split."""
 
 from libc.stdint cimport int64_t
 
@@ -16,19 +16,19 @@ cdef extern from "rows.h" nogil:
 
 
 def offsets_from_lengths(const int64_t[::1] lengths not None, int64_t[::1] out not None):
-    """Add up lengths to offsets.
+    """Compute offsets from lengths.
 
     Parameters
     ----------
     lengths : int64, shape (n_seqs,)
         Any values; each is read once.
     out : int64, shape (n_seqs + 1,)
-        Its content after a bad length is of no use.
+        Undefined if a length is invalid.
 
     Returns
     -------
     int
-        The first length that is negative or makes the sum overflow, -1 if there is none.
+        The first length that is negative or whose offset overflows, -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = lengths.shape[0], bad
     agree(out.shape[0] == n_seqs + 1)
@@ -40,7 +40,7 @@ def offsets_from_lengths(const int64_t[::1] lengths not None, int64_t[::1] out n
 
 
 cdef Py_ssize_t first_fall(const int64_t* offsets, Py_ssize_t n_seqs) noexcept nogil:
-    """Return the first position whose value is negative or below the one before, -1 if there is none."""
+    """Return the first position whose value is negative or less than the one before, -1 if there is none."""
     cdef Py_ssize_t s
     for s in range(n_seqs + 1):
         if offsets[s] < 0 or (s > 0 and offsets[s] < offsets[s - 1]):
@@ -49,7 +49,7 @@ cdef Py_ssize_t first_fall(const int64_t* offsets, Py_ssize_t n_seqs) noexcept n
 
 
 def lengths_from_offsets(const int64_t[::1] offsets not None, int64_t[::1] out not None):
-    """Take the differences of neighbouring offsets.
+    """Compute lengths from offsets.
 
     Parameters
     ----------
@@ -72,13 +72,13 @@ def first_bad_offset(const int64_t[::1] offsets not None, int64_t stop):
     offsets : int64, shape (n_seqs + 1,)
         Any values, at least one.
     stop : int
-        What the last offset must be; -1 if any will do.
+        The required last offset; -1 if any value is valid.
 
     Returns
     -------
     int
-        The first position that is wrong: 0 if it is not 0, else one below its left neighbour, else the last
-        if it is not `stop`; -1 if there is none.
+        The first invalid position: 0 if offset 0 is not 0, otherwise the first offset that is less than the one before,
+        otherwise the last one if it is not `stop`; -1 if there is none.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, bad = -1
     agree(n_seqs >= 0)
@@ -96,7 +96,7 @@ def first_bad_offset(const int64_t[::1] offsets not None, int64_t stop):
 
 
 def max_length(const int64_t[::1] offsets not None):
-    """Find the greatest length, 0 if there is no sequence.
+    """Compute the maximum length, 0 if there are no sequences.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def max_length(const int64_t[::1] offsets not None):
 
 
 def segment_ids(const int64_t[::1] offsets not None, int64_t[::1] out not None):
-    """Write the number of its sequence beside each row.
+    """Write for each row the number of its sequence.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def segment_ids(const int64_t[::1] offsets not None, int64_t[::1] out not None):
 
 
 def positions(const int64_t[::1] offsets not None, int64_t[::1] out not None):
-    """Write its place in its sequence beside each row.
+    """Write for each row its position in its sequence.
 
     Parameters
     ----------
@@ -152,19 +152,19 @@ def positions(const int64_t[::1] offsets not None, int64_t[::1] out not None):
 
 
 def offsets_from_segment_ids(const int64_t[::1] ids not None, int64_t[::1] out not None):
-    """Count how many rows each sequence has.
+    """Count the rows of each sequence.
 
     Parameters
     ----------
     ids : int64, shape (n_rows,)
-        Any values; each is read once. They never fall and lie in 0 .. n_seqs - 1.
+        Any values; each is read once. Valid ids never decrease and are in 0 .. n_seqs - 1.
     out : int64, shape (n_seqs + 1,), in rows
-        Its content after a bad id is of no use.
+        Undefined if an id is invalid.
 
     Returns
     -------
     int
-        The first row whose id falls or is out of range, -1 if there is none.
+        The first row whose id decreases or is out of range, -1 if there is none.
     """
     cdef Py_ssize_t n_rows = ids.shape[0], n_seqs = out.shape[0] - 1, r, bad = -1
     agree(n_seqs >= 0)
@@ -188,7 +188,7 @@ def offsets_from_segment_ids(const int64_t[::1] ids not None, int64_t[::1] out n
 
 
 def rebase(const int64_t[::1] offsets not None, Py_ssize_t start, Py_ssize_t stop, int64_t[::1] out not None):
-    """Cut the sequences from `start` to `stop` out of a level, so that they start at 0 again.
+    """Extract the sequences from `start` to `stop` of a level, shifted so that they start at 0.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def rebase(const int64_t[::1] offsets not None, Py_ssize_t start, Py_ssize_t sto
 
 
 def compose(const int64_t[::1] outer not None, const int64_t[::1] inner not None, int64_t[::1] out not None):
-    """Let the outer level count what the inner level counts.
+    """Express the offsets of the outer level in the units of the inner level.
 
     Parameters
     ----------
@@ -226,10 +226,10 @@ def compose(const int64_t[::1] outer not None, const int64_t[::1] inner not None
 
 
 def relative(const int64_t[::1] outer not None, const int64_t[::1] inner not None, int64_t[::1] out not None):
-    """Undo `compose`: let the outer level count the sequences of the inner one.
+    """Invert `compose`: express the offsets of the outer level in sequences of the inner level.
 
-    Where the inner level has empty sequences at a boundary they go to the sequence that begins there; those at
-    the very end belong to the last.
+    Empty sequences of the inner level at a boundary belong to the outer sequence that begins there; those at the very
+    end belong to the last one.
 
     Parameters
     ----------
@@ -237,12 +237,12 @@ def relative(const int64_t[::1] outer not None, const int64_t[::1] inner not Non
         Offsets in the units of `inner`, with the same end.
     inner : int64, shape (n_inner + 1,)
     out : int64, shape (n_outer + 1,), in sequences of `inner`
-        Its content after a bad offset is of no use.
+        Undefined if an offset is invalid.
 
     Returns
     -------
     int
-        The first outer offset that is not an offset of `inner`, or the last one if not all of `inner` is reached; -1 if
+        The first outer offset that is not an offset of `inner`, or the last one if it is not the end of `inner`; -1 if
         there is none.
     """
     cdef Py_ssize_t count = outer.shape[0], last = inner.shape[0] - 1, s, at = 0, bad = -1
@@ -266,7 +266,7 @@ def relative(const int64_t[::1] outer not None, const int64_t[::1] inner not Non
 
 
 def join(levels, int64_t[::1] out not None):
-    """Put the sequences of one level of several batches one after another.
+    """Concatenate the sequences of one level of several batches.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def join(levels, int64_t[::1] out not None):
 
 
 cdef Py_ssize_t room_for(const int64_t[::1] outer, list finer) except -2:
-    """Count what `split` writes; -1 if a level has fewer sequences than the one before counts."""
+    """Count the numbers that `split` writes; return -1 if a level has fewer sequences than the level before counts."""
     cdef Py_ssize_t n_outer = outer.shape[0] - 1, n_seqs = outer[n_outer], total = 0
     cdef const int64_t[::1] inner
     for inner in finer:
@@ -299,14 +299,14 @@ cdef Py_ssize_t room_for(const int64_t[::1] outer, list finer) except -2:
 
 
 def split(levels, int64_t[::1] out not None):
-    """Write the levels of each outermost sequence, one level fewer, one after another.
+    """Write the remaining levels of each outermost sequence, sequence by sequence.
 
     Parameters
     ----------
     levels : list of int64 arrays, at least two
-        All levels of a batch, coarse first: shape (n_seqs + 1,) each.
+        All levels of a batch, the coarsest first: shape (n_seqs + 1,) each.
     out : int64, shape (sum over sequences and finer levels of the sequences there + 1,)
-        For each outermost sequence its finer levels, coarse first, each starting at 0.
+        For each outermost sequence its finer levels, the coarsest first, each starting at 0.
     """
     cdef Py_ssize_t n_outer = levels[0].shape[0] - 1, d, s, start, stop, at = 0
     cdef const int64_t[::1] outer = levels[0]
@@ -314,7 +314,7 @@ def split(levels, int64_t[::1] out not None):
     cdef int64_t* result = &out[0] if out.shape[0] else NULL
     finer = list(levels[1:])
     agree(n_outer >= 0 and room_for(outer, finer) == out.shape[0])
-    if len(finer) == 1:  # the common depth without a view a sequence
+    if len(finer) == 1:  # the most common depth, without a memoryview per sequence
         inner = finer[0]
         with nogil:
             for d in range(n_outer):

@@ -1,10 +1,10 @@
-/* Rows for which a mask is true: counted sequence by sequence, taken out of the others, and put back. */
+/* Rows for which a mask is true: counted sequence by sequence, copied, and scattered back. */
 #ifndef LODCORE_MASKS_H
 #define LODCORE_MASKS_H
 
 #include "rows.h"
 
-/* How many of 8 bytes are not 0. */
+/* Count how many of 8 bytes are not 0. */
 LODCORE_INLINE int64_t count_bytes(uint64_t bytes)
 {
     const uint64_t low = 0x7f7f7f7f7f7f7f7fu, ones = 0x0101010101010101u;
@@ -12,7 +12,7 @@ LODCORE_INLINE int64_t count_bytes(uint64_t bytes)
     return (int64_t)((set * ones) >> 56);
 }
 
-/* The offsets of what a mask leaves of each sequence. */
+/* Compute the offsets of the elements of each sequence that a mask selects. */
 static LODCORE_UNUSED void count_true(const int64_t *offsets, int64_t n_seqs, const unsigned char *mask, int64_t *out)
 {
     int64_t total = 0;
@@ -30,7 +30,7 @@ static LODCORE_UNUSED void count_true(const int64_t *offsets, int64_t n_seqs, co
     }
 }
 
-/* Small rows: each is written, and overwritten by the next one if the mask is false. */
+/* Copy small rows: each is written, and overwritten by the next one if its mask is false. */
 #define MASK_CELLS(NAME, TYPE)                                                                                  \
     static LODCORE_UNUSED void take_true_##NAME(const char *rows, int64_t n_rows, const unsigned char *mask,    \
                                                 char *out, int64_t size)                                        \
@@ -58,7 +58,7 @@ MASK_CELLS(2, uint16_t)
 MASK_CELLS(4, uint32_t)
 MASK_CELLS(8, uint64_t)
 
-/* The first place from r on whose mask is true (or false). */
+/* Return the first position from r on whose mask is true (or false). */
 LODCORE_INLINE int64_t next_in_mask(const unsigned char *mask, int64_t r, int64_t n_rows, int wanted)
 {
     while (r < n_rows && (mask[r] != 0) != wanted)
@@ -66,7 +66,7 @@ LODCORE_INLINE int64_t next_in_mask(const unsigned char *mask, int64_t r, int64_
     return r;
 }
 
-/* out = the rows for which the mask is true, `size` of them. */
+/* Copy the `size` rows for which the mask is true to out. */
 static LODCORE_UNUSED void take_true_rows(const char *rows, int64_t n_rows, int64_t row_bytes,
                                           const unsigned char *mask, char *out, int64_t size)
 {
@@ -90,7 +90,7 @@ static LODCORE_UNUSED void take_true_rows(const char *rows, int64_t n_rows, int6
         }
 }
 
-/* out = these rows where the mask is true, zero bytes elsewhere. */
+/* Scatter rows to the positions where the mask is true, and write zero bytes elsewhere. */
 static LODCORE_UNUSED void put_true_rows(const char *rows, int64_t size, int64_t row_bytes, const unsigned char *mask,
                                          char *out, int64_t n_rows)
 {

@@ -1,10 +1,11 @@
 /* Products of matrices, for matrices that are multiplied often or with few rows.
  *
- * A right operand is packed: panels of PANEL columns, each with all its rows one after another, and zeros behind the last
- * column. The product of a block of rows and a panel stays in registers. Every cell of a result is one chain of fused
- * multiply-adds, in the order of the rows of the right operand, that begins with what the cell held or with 0: so it does
- * not depend on how rows and columns are cut into blocks, on the number of rows, or on the instruction set. Without fused
- * multiply-adds in the processor (has_product) there is a plain loop of products and sums. */
+ * The right operand is packed into panels of PANEL columns, each with all its rows one after another, and with zeros
+ * after the last column. The product of a block of rows and a panel stays in registers. Every cell of a result is one
+ * chain of fused multiply-adds, in the order of the rows of the right operand, that starts with the previous value of
+ * the cell or with 0. So it does not depend on the division of rows and columns into blocks, on the number of rows,
+ * or on the instruction set. If the processor has no fused multiply-adds (has_product), a plain loop of products and
+ * sums runs. */
 #ifndef LODCORE_MATRIX_H
 #define LODCORE_MATRIX_H
 
@@ -18,7 +19,7 @@ enum {
     BLOCK_DEPTH = 256 /* rows of a panel that are multiplied at a time */
 };
 
-/* What stands between a matrix and its rows: a row for each number of `index`, or the rows as they are. */
+/* The rows of a matrix that are used: one row per number of `index`, or all rows in their order. */
 #define ROW_AT(index, r) ((index) == NULL ? (r) : (index)[r])
 
 #if LODCORE_HAS_SIMD
@@ -33,8 +34,8 @@ static LODCORE_UNUSED int has_product(void)
 #endif
 
 #if LODCORE_HAS_SIMD
-/* Write the rows of a panel, whose columns are rows of b, by squares of four: all of them but the last depth % 4, which
- * the caller writes. Gives how many are written. */
+/* Write the rows of a panel, whose columns are rows of b, in squares of four: all of them except the last depth % 4,
+ * which the caller writes. Return how many are written. */
 static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int64_t depth, float *out)
 {
     int64_t columns = PANEL_BYTES / sizeof(float), k = 0;

@@ -1,9 +1,9 @@
-"""Products of matrices that are multiplied often, or with few rows: the right one is packed once.
+"""Products of matrices that are multiplied often, or with few rows: the right operand is packed once.
 
-A packed matrix is an array of cells: panels of 128 bytes of columns (32 for float32, 16 for float64), one behind the
-other, of each all rows, and 0 where the last panel has more columns than the matrix. Each cell of a result is one chain
-of fused multiply-adds in the order of the rows, where the processor has them: so its bits depend neither on the number
-of rows nor on the instruction set. The twin adds products; results agree to the bit where nothing is rounded.
+A packed matrix is an array of cells: panels of 128 bytes of columns (32 for float32, 16 for float64), one after
+another, each with all rows, and with 0 where the last panel has more columns than the matrix. Each cell of a result is
+one chain of fused multiply-adds in the order of the rows, if the processor has them, so its bits depend neither on the
+number of rows nor on the instruction set. The twin adds products; results agree to the bit where nothing is rounded.
 """
 
 from libc.stdint cimport int64_t
@@ -31,7 +31,7 @@ ctypedef fused real:
 
 
 def is_fast():
-    """Return whether these products are made for the processor that runs them; if not, those of NumPy are faster.
+    """Return whether these products are compiled for the processor in use; if not, those of NumPy are faster.
 
     Returns
     -------
@@ -46,11 +46,11 @@ def pack_columns(const real[:, :] matrix not None, bint transposed, real[::1] ou
     Parameters
     ----------
     matrix : float32 or float64, shape (depth, columns), or (columns, depth) if it is transposed
-        Cells of a row lie side by side.
+        The cells of a row are contiguous.
     transposed : bool
-        Pack the transposed matrix.
+        Whether to pack the transposed matrix.
     out : as matrix, shape (depth * panels * cells of a panel,)
-        As many panels as the columns need.
+        There are as many panels as the columns need.
     """
     cdef Py_ssize_t depth = matrix.shape[1 if transposed else 0], columns = matrix.shape[0 if transposed else 1]
     cdef Py_ssize_t cells = PANEL_BYTES // sizeof(real)
@@ -70,16 +70,16 @@ def pack_columns(const real[:, :] matrix not None, bint transposed, real[::1] ou
 
 def multiply_packed(const real[:, :] left not None, const real[::1] packed not None, bint adding,
                     real[:, :] out not None):
-    """Multiply rows with a packed matrix.
+    """Multiply rows by a packed matrix.
 
     Parameters
     ----------
     left : float32 or float64, shape (n_rows, depth)
-        Cells of a row lie side by side, as they do in out.
+        The cells of a row are contiguous, as in out.
     packed : as left
-        What `pack_columns` made of a matrix of shape (depth, columns).
+        The result of `pack_columns` for a matrix of shape (depth, columns).
     adding : bool
-        Add to what out holds.
+        Whether to add to the previous content of out.
     out : as left, shape (n_rows, columns)
     """
     cdef Py_ssize_t rows = left.shape[0], depth = left.shape[1], columns = out.shape[1]
@@ -107,14 +107,14 @@ def multiply_pairs(const real[:, :] left not None, const int64_t[::1] left_index
     Parameters
     ----------
     left : float32 or float64, shape (n, rows)
-        Cells of a row lie side by side, as they do in right and out.
+        The cells of a row are contiguous, as in right and out.
     left_index : int64, shape (n_pairs,), or None
-        Rows of left; None for all, in their order.
+        Rows of left; None for all rows in their order.
     right : as left, shape (m, columns)
     right_index : int64, shape (n_pairs,), or None
         Rows of right.
     adding : bool
-        Add to what out holds.
+        Whether to add to the previous content of out.
     out : as left, shape (rows, columns)
     """
     cdef Py_ssize_t rows = left.shape[1], columns = right.shape[1]
@@ -148,13 +148,13 @@ def multiply_pairs(const real[:, :] left not None, const int64_t[::1] left_index
 
 
 cdef inline bint in_lines(const real[:, :] matrix) noexcept:
-    """Return whether the cells of each row lie side by side."""
+    """Return whether the cells of each row are contiguous."""
     cdef Py_ssize_t size = sizeof(real)
     return matrix.shape[1] <= 1 or matrix.shape[0] == 0 or (matrix.strides[1] == size and matrix.strides[0] % size == 0)
 
 
 cdef bint within(const int64_t[::1] index, Py_ssize_t count) noexcept:
-    """Return whether all numbers are those of rows."""
+    """Return whether all numbers are row numbers."""
     cdef Py_ssize_t k
     if index is None:
         return True

@@ -1,5 +1,5 @@
-/* A block of rows times a panel in plain C; matrix.h includes this once a type of cells. Cell k of row i of the block is
- * a[i * row + k * step]; a row of the panel has PANEL cells. */
+/* The product of a block of rows and a panel in plain C; matrix.h includes this once per type of cells. Cell k of row
+ * i of the block is a[i * row + k * step]; a row of the panel has PANEL cells. */
 
 enum { OF_CELL(PANEL) = PANEL_BYTES / sizeof(CELL) };
 

@@ -1,5 +1,5 @@
-/* A block of rows times a panel with vectors; matrix.h includes this once a type of cells and instruction set. TALL rows
- * times two vectors of columns stay in registers. */
+/* The product of a block of rows and a panel with vectors; matrix.h includes this once per type of cells and
+ * instruction set. TALL rows times two vectors of columns stay in registers. */
 
 #define WIDE 2 /* vectors side by side */
 
@@ -32,7 +32,7 @@ LODCORE_UNROLLED
             DO(storeu)(out + i * line + j * LANES, sums[i][j]);
 }
 
-/* The compiler knows how many rows a tile has. */
+/* The number of rows of a tile is known to the compiler. */
 #define TILE(tall, from, row, step) \
     case tall: OF(tile)(from, row, step, tall, depth, panel + c, panel_line, adding, out + done * line + c, line); break;
 #define TILES(from, row, step)                                                                             \

@@ -1,8 +1,9 @@
-/* Whole products, in blocks; matrix.h includes this once a type of cells. Leading dimensions are in cells. */
+/* Whole products, in blocks; matrix.h includes this once per type of cells. Leading dimensions are in cells. */
 
 #define LEAST(x, y) ((x) < (y) ? (x) : (y))
 
-/* A block of at most BLOCK_ROWS rows times a panel; of the last panel only what is in the matrix is read and written. */
+/* Multiply at most BLOCK_ROWS rows by a panel; only the part of the last panel that is in the matrix is read and
+ * written. */
 static LODCORE_UNUSED void OF_CELL(multiply_block)(const CELL *a, int64_t row, int64_t step, int64_t rows, int64_t depth,
                                                  const CELL *panel, int64_t panel_line, int64_t columns, int adding, CELL *out,
                                                  int64_t line)
@@ -20,7 +21,8 @@ static LODCORE_UNUSED void OF_CELL(multiply_block)(const CELL *a, int64_t row, i
         memcpy(out + i * line, edge + i * OF_CELL(PANEL), columns * sizeof(CELL));
 }
 
-/* Pack rows first .. first + depth of a matrix, taken by `index`, and its columns from `column` on, as one panel. */
+/* Pack rows first .. first + depth of a matrix, selected by `index`, and its columns from `column` on, as one panel.
+ * */
 LODCORE_INLINE void OF_CELL(pack_panel)(const CELL *restrict b, int64_t line, const int64_t *index, int64_t first,
                                       int64_t depth, int64_t column, int64_t columns, CELL *restrict out)
 {
@@ -38,7 +40,7 @@ LODCORE_INLINE void OF_CELL(pack_panel)(const CELL *restrict b, int64_t line, co
     }
 }
 
-/* The same of the transposed matrix: its rows are the columns of the panel. */
+/* Pack the transposed matrix likewise: its rows are the columns of the panel. */
 LODCORE_INLINE void OF_CELL(pack_transposed)(const CELL *restrict b, int64_t line, int64_t depth, int64_t column,
                                            int64_t columns, CELL *restrict out)
 {
@@ -69,7 +71,7 @@ static LODCORE_UNUSED void OF_CELL(pack)(const CELL *b, int64_t line, int64_t de
     }
 }
 
-/* out (+)= a @ packed. */
+/* Compute out (+)= a @ packed. */
 static LODCORE_UNUSED void OF_CELL(multiply)(const CELL *a, int64_t a_line, int64_t rows, int64_t depth, const CELL *packed,
                                            int64_t columns, int adding, CELL *out, int64_t line)
 {
@@ -84,8 +86,9 @@ static LODCORE_UNUSED void OF_CELL(multiply)(const CELL *a, int64_t a_line, int6
                                       OF_CELL(PANEL), columns - c, adding || k > 0, out + i * line + c, line);
 }
 
-/* out (+)= the sum over pairs of rows of a and b of the transposed row times the row. `blocks` has BLOCK_DEPTH cells for
- * each row of out, rounded up to BLOCK_ROWS, `panel` BLOCK_DEPTH * PANEL; an index is NULL for the rows in their order. */
+/* Compute out (+)= the sum over pairs of rows of a and b of their outer products. `blocks` has BLOCK_DEPTH cells for
+ * each row of out, rounded up to BLOCK_ROWS; `panel` has BLOCK_DEPTH * PANEL; an index is NULL for all rows in their
+ * order. */
 static LODCORE_UNUSED void OF_CELL(multiply_pairs)(const CELL *a, int64_t a_line, const int64_t *a_index, const CELL *b,
                                                  int64_t b_line, const int64_t *b_index, int64_t pairs, int64_t rows,
                                                  int64_t columns, int adding, CELL *out, int64_t line, CELL *blocks,
@@ -94,7 +97,7 @@ static LODCORE_UNUSED void OF_CELL(multiply_pairs)(const CELL *a, int64_t a_line
     if (pairs == 0 && !adding)
         for (int64_t i = 0; i < rows; i++)
             memset(out + i * line, 0, columns * sizeof(CELL));
-    /* lines of a whole page lie in the same sets of the cache */
+    /* lines at the same offset of different pages share the sets of the cache */
     int b_copied = b_index != NULL || b_line * (int64_t)sizeof(CELL) % 4096 == 0;
     for (int64_t k = 0; k < pairs; k += BLOCK_DEPTH) {
         int64_t deep = LEAST(BLOCK_DEPTH, pairs - k);

@@ -1,4 +1,4 @@
-"""Rows and those before them in their sequence: differences, shifts, running extremes and products, decaying sums."""
+"""Rows and their predecessors in a sequence: differences, shifts, running extremes and products, decaying sums."""
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -32,10 +32,10 @@ def subtract_rows(const number[:, ::1] x not None, const int64_t[::1] offsets no
     Parameters
     ----------
     x : float32, float64, uint8, uint16, uint32 or uint64, shape (n_rows, width)
-        Whole numbers wrap around, so that those with a sign may be given without it.
+        Integers wrap around, so that signed ones may be passed as unsigned ones.
     offsets : int64, shape (n_seqs + 1,), in rows
     kept : int64, shape (n_seqs + 1,)
-        Offsets of one row fewer a sequence, none of an empty one.
+        Offsets of the results: one row fewer per sequence, none for an empty one.
     out : as x, shape (n_kept, width)
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
@@ -84,7 +84,7 @@ def spread_differences(const real[:, ::1] rows not None, const int64_t[::1] offs
 
 cdef int check_shorter(Py_ssize_t n_rows, const int64_t[::1] offsets, const int64_t[::1] kept,
                        Py_ssize_t n_kept) except -1:
-    """Check that each sequence keeps one row fewer."""
+    """Check that each sequence keeps one row fewer than it has."""
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
     cdef bint fit = kept.shape[0] == n_seqs + 1 and n_rows == offsets[n_seqs] and kept[0] == 0
     if fit:
@@ -98,16 +98,16 @@ cdef int check_shorter(Py_ssize_t n_rows, const int64_t[::1] offsets, const int6
 
 def shift_rows(const uint8_t[:, ::1] x not None, const int64_t[::1] offsets not None, int64_t n,
                const uint8_t[::1] fill not None, uint8_t[:, ::1] out not None):
-    """Move the rows of each sequence by n places.
+    """Shift the rows of each sequence by n positions.
 
     Parameters
     ----------
     x : uint8, shape (n_rows, row_bytes)
     offsets : int64, shape (n_seqs + 1,), in rows
     n : int
-        Towards the end, or towards the beginning if it is negative.
+        Towards the end, or towards the beginning if n is negative.
     fill : uint8, shape (row_bytes,)
-        What stands where nothing is moved to.
+        The row for positions to which no row is shifted.
     out : as x
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
@@ -135,20 +135,20 @@ def shift_rows(const uint8_t[:, ::1] x not None, const int64_t[::1] offsets not 
 
 
 cdef inline bint is_beaten(ordered best, ordered cell, bint least) noexcept nogil:
-    """Return whether a cell takes the place of the best one so far; the first nan stays."""
+    """Return whether a cell replaces the best one so far; the first nan stays."""
     return best == best and (cell != cell or (cell < best if least else cell > best))
 
 
 def accumulate_rows(const ordered[:, ::1] x not None, const int64_t[::1] offsets not None, int64_t kind,
                     ordered[:, ::1] out not None):
-    """Multiply the rows up to each one of its sequence, or find the greatest or least of them, column by column.
+    """Compute the running product, maximum or minimum of the rows of each sequence, column by column.
 
     Parameters
     ----------
     x : float32, float64, int64 or uint64, shape (n_rows, width)
     offsets : int64, shape (n_seqs + 1,), in rows
     kind : int
-        0: the product, whole numbers wrap around; 1: the greatest, 2: the least; nan stays.
+        0: product, in which integers wrap around; 1: maximum; 2: minimum. nan propagates.
     out : as x
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1], s, r, c
@@ -176,14 +176,14 @@ def accumulate_rows(const ordered[:, ::1] x not None, const int64_t[::1] offsets
 
 def spread_accumulated(const real[:, ::1] x not None, const int64_t[::1] offsets not None, int64_t kind,
                        const real[:, ::1] rows not None, real[:, ::1] out not None):
-    """Hand cotangents to the rows that a product, or an extreme, was made of: the adjoint of `accumulate_rows`.
+    """Distribute cotangents to the rows that contributed to a product or an extreme: the adjoint of `accumulate_rows`.
 
     Parameters
     ----------
     x : float32 or float64, shape (n_rows, width)
     offsets : int64, shape (n_seqs + 1,), in rows
     kind : int
-        As in `accumulate_rows`; of equal rows the first one has the cotangent of an extreme.
+        As in `accumulate_rows`; among equal rows, the first one receives the cotangent of an extreme.
     rows : as x
     out : as x
     """
@@ -198,7 +198,7 @@ def spread_accumulated(const real[:, ::1] x not None, const int64_t[::1] offsets
                 best, product, total = offsets[s], 1, 0
                 for r in range(offsets[s], offsets[s + 1]):
                     if kind == PRODUCT:
-                        out[r, c] = <real> product  # of the rows before
+                        out[r, c] = <real> product  # of the preceding rows
                         product = product * x[r, c]
                     else:
                         out[r, c] = 0
@@ -215,7 +215,7 @@ def spread_accumulated(const real[:, ::1] x not None, const int64_t[::1] offsets
 
 def decay_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None, double share, bint reverse,
                real[:, ::1] out not None):
-    """Add to each row a share of the sum before it: sum[t] = x[t] + share * sum[t - 1], column by column.
+    """Add to each row a share of the previous sum: sum[t] = x[t] + share * sum[t - 1], column by column.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def decay_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not Non
     offsets : int64, shape (n_seqs + 1,), in rows
     share : float
     reverse : bool
-        From the last row to the first.
+        Run from the last row to the first.
     out : as x
         Sums are float64 until they are written.
     """

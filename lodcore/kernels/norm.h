@@ -1,8 +1,9 @@
-/* Layer norm: each row less its mean, over the root of its variance, and the backward pass.
+/* Layer norm, which subtracts the mean of each row and divides by the root of its variance, and the backward pass.
  *
- * The order of a sum is part of its meaning: within a row, lane k of 16 adds columns k, k + 16, ... to 0; then lane k adds
- * lane k + 8, then lane k + 4, and so on to the last one. Over rows, those of a block of NORM_BLOCK are added one after
- * another. The same loops are compiled for each instruction set; every nan that is stored is the positive quiet one. */
+ * The order of a sum is part of its meaning. Within a row, lane k of 16 starts at 0 and adds columns k, k + 16, ...;
+ * then lane k adds lane k + 8, then lane k + 4, and so on until one is left. Over rows, those of a block of
+ * NORM_BLOCK are added one after another. The same loops are compiled for each instruction set; every nan that is
+ * stored is the positive quiet nan. */
 #ifndef LODCORE_NORM_H
 #define LODCORE_NORM_H
 

@@ -1,7 +1,7 @@
 """Layer norm of rows, and the backward pass.
 
-Sums over a row run in 16 lanes, sums over rows in blocks of 256, as norm.h says. Every nan that comes out is the
-positive quiet one.
+Sums over a row run in 16 lanes, sums over rows in blocks of 256, as in norm.h. Every nan in a result is the positive
+quiet nan.
 """
 
 from libc.stdint cimport int64_t
@@ -27,7 +27,7 @@ def normalize_rows(
     const real[:, ::1] x not None, const real[::1] scale not None, const real[::1] shift not None, double eps,
     real[:, ::1] out not None, real[::1] means not None, real[::1] factors not None,
 ):
-    """Subtract from each row its mean, divide by the root of its variance plus eps, scale and shift.
+    """Normalize each row: subtract its mean, divide by the root of its variance plus eps, scale and shift.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def normalize_rows(
     means : as x, shape (n_rows,)
         The mean of each row.
     factors : as x, shape (n_rows,)
-        1 / sqrt(variance + eps) of each row; the variance is the mean of squares.
+        1 / sqrt(variance + eps) of each row; the variance is the mean of the squared differences.
     """
     cdef Py_ssize_t n_rows = x.shape[0], width = x.shape[1]
     if (out.shape[0] != n_rows or out.shape[1] != width or scale.shape[0] != width or shift.shape[0] != width
@@ -70,7 +70,7 @@ def normalize_rows_back(
     ----------
     d : float32 or float64, shape (n_rows, width)
         The cotangent of its result.
-    x, scale, means, factors : as there
+    x, scale, means, factors : as in `normalize_rows`
     d_x : as x
     d_scale, d_shift : as x, shape (n_blocks, width)
         Sums over each block of 256 rows; n_blocks is n_rows / 256, rounded up.

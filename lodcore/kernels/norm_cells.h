@@ -1,8 +1,9 @@
-/* Layer norm of one type of cells; norm.h includes this once a type. */
+/* Layer norm for one type of cells; norm.h includes this once per type. */
 
 #include "lane_sums.h"
 
-/* Columns of a row, 16 of them or what is left: a loop whose end is known is one vector, or a few. */
+/* Loop over the columns of a row, 16 at a time and then the rest; loops of known length become one vector, or a few.
+ * */
 #define EACH_PART(PART, ...)                             \
     do {                                                 \
         int64_t c = 0;                                   \
@@ -51,7 +52,7 @@ LODCORE_THRICE(OF_CELL(normalize),
                 CELL *means, CELL *factors),
                (x, n_rows, width, scale, shift, eps, out, means, factors))
 
-/* Two sums of a row: of the cotangent of what is scaled, and of its products with what is scaled. */
+/* Compute two sums of a row: of the cotangent of the normalized row, and of its products with the normalized row. */
 LODCORE_BODY OF_CELL(derivative_part)(int64_t c, const int count, const CELL *restrict row, const CELL *restrict d,
                                const CELL *restrict scale, CELL mean, CELL factor, CELL *restrict sum,
                                CELL *restrict along)
@@ -75,7 +76,7 @@ LODCORE_BODY OF_CELL(back_part)(int64_t c, const int count, const CELL *restrict
     }
 }
 
-/* Sums for scale and shift, a row of them for each block of rows. */
+/* Compute the sums for scale and shift, one row of them per block of rows. */
 LODCORE_BODY BODY_OF_CELL(normalize_back)(const CELL *d, const CELL *x, int64_t n_rows, int64_t width,
                                           const CELL *scale, const CELL *means, const CELL *factors, CELL *d_x,
                                           CELL *d_scale, CELL *d_shift)

@@ -1,5 +1,5 @@
-/* Steps of optimizers, number by number: results may stand where the arguments did. The same loops are compiled for each
- * instruction set; every nan that is stored is the positive quiet one. */
+/* Steps of optimizers, number by number; results may overwrite the arguments. The same loops are compiled for each
+ * instruction set; every nan that is stored is the positive quiet nan. */
 #ifndef LODCORE_OPTIMIZERS_H
 #define LODCORE_OPTIMIZERS_H
 

@@ -1,7 +1,7 @@
-"""Steps of optimizers, and the sum of squares that clipping needs.
+"""Steps of optimizers, and the sum of squares for clipping.
 
-Every number is treated by itself. A result may be the very array of the argument that it replaces. Every nan that is
-stored is the positive quiet one.
+Every number is computed separately. A result may be the same array as the argument that it replaces. Every nan that is
+stored is the positive quiet nan.
 """
 
 from libc.stdint cimport int64_t
@@ -32,7 +32,7 @@ def adam_step(
     const real[::1] square not None, double rate, double beta, double other_beta, double eps, double kept, double root,
     real[::1] out not None, real[::1] out_mean not None, real[::1] out_square not None,
 ):
-    """Take a step of Adam.
+    """Compute a step of Adam.
 
     Parameters
     ----------
@@ -42,18 +42,17 @@ def adam_step(
     mean, square : as x
         Running means of the gradient and of its square.
     rate : float
-        The learning rate, over the correction of `mean`.
+        The learning rate, divided by the correction of `mean`.
     beta, other_beta : float
-        How much of `mean` and `square` stays.
+        The decay rates of `mean` and `square`.
     eps : float
     kept : float
-        How much of x stays, one less the decay of weights.
+        The share of x that is kept: one minus the weight decay.
     root : float
         1 / sqrt(correction of `square`).
     out, out_mean, out_square : as x
-        kept * x - rate * (m / (sqrt(v) * root + eps)), m = beta * mean + (1 - beta) * d, and
-        v = other_beta * square + (1 - other_beta) * (d * d), all numbers, 1 - beta
-        among them, of the dtype of x.
+        kept * x - rate * (m / (sqrt(v) * root + eps)), m = beta * mean + (1 - beta) * d, and v = other_beta * square +
+        (1 - other_beta) * (d * d). All numbers, including 1 - beta, have the dtype of x.
     """
     cdef Py_ssize_t count = x.shape[0]
     if not (d.shape[0] == mean.shape[0] == square.shape[0] == out.shape[0] == out_mean.shape[0]
@@ -82,7 +81,7 @@ def sgd_step(
     const real[::1] x not None, const real[::1] d not None, const real[::1] speed not None, double rate,
     double momentum, double decay, real[::1] out not None, real[::1] out_speed not None,
 ):
-    """Take a step of gradient descent, with momentum where there are speeds.
+    """Compute a step of gradient descent, with momentum if there are speeds.
 
     Parameters
     ----------
@@ -90,7 +89,7 @@ def sgd_step(
     d : as x
         The gradient.
     speed : as x, or empty
-        What earlier steps have left; empty without momentum.
+        The velocity of the previous steps; empty without momentum.
     rate, momentum, decay : float
     out : as x
         x - rate * v, v = momentum * speed + (d + decay * x).
@@ -125,7 +124,7 @@ def sgd_step(
 
 
 def sum_squares(const real[::1] x not None):
-    """Add up the squares of all numbers, in float64.
+    """Compute the sum of the squares of all numbers, in float64.
 
     Parameters
     ----------
@@ -134,7 +133,7 @@ def sum_squares(const real[::1] x not None):
     Returns
     -------
     float
-        Lane k of 16 adds numbers k, k + 16, ... to 0; then lane k adds lane k + 8, and so on.
+        Lane k of 16 starts at 0 and adds numbers k, k + 16, ...; then lane k adds lane k + 8, and so on.
     """
     cdef Py_ssize_t count = x.shape[0]
     cdef double total = 0

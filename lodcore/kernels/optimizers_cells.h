@@ -1,8 +1,8 @@
-/* Steps of optimizers on one type of cells; optimizers.h includes this once a type. */
+/* Steps of optimizers for one type of cells; optimizers.h includes this once per type. */
 
 #include "lane_sums.h"
 
-/* What stays of the means is beta, what is new in them is rest: 1 - beta in double, which float would lose. */
+/* The decay rate of the means is beta; rest is 1 - beta computed in double, which float would round. */
 LODCORE_BODY BODY_OF_CELL(adam)(const CELL *x, const CELL *d, const CELL *mean, const CELL *square, int64_t count,
                                 CELL rate, CELL beta, CELL rest, CELL other_beta, CELL other_rest, CELL eps, CELL kept,
                                 CELL root, CELL *out, CELL *out_mean, CELL *out_square)
@@ -46,7 +46,8 @@ LODCORE_THRICE(OF_CELL(roll),
                 CELL *out, CELL *out_speed),
                (x, d, speed, count, rate, momentum, decay, out, out_speed))
 
-/* The sum of squares in double: lane k of 16 adds cells k, k + 16, ... to 0; lanes are then added by halves. */
+/* Compute the sum of squares in double: lane k of 16 starts at 0 and adds cells k, k + 16, ...; lanes are then added
+ * by halves. */
 LODCORE_BODY BODY_OF_CELL(squares)(const CELL *x, int64_t count, double *sum)
 {
     double lane[SQUARE_LANES] = {0};

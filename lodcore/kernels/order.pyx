@@ -1,4 +1,4 @@
-"""Text in the order of its characters, cells by their positions, and numbers between two neighbours of that order."""
+"""Sorting of text, cells by their positions, and interpolation between two neighbours of a sorted sequence."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -16,16 +16,16 @@ ctypedef fused real:
     double
 
 cdef enum:
-    WIDE_CHARACTER = (1 << 21) - 1  # the most that a key keeps of one, more than any character of Unicode
+    WIDE_CHARACTER = (1 << 21) - 1  # the largest character that a key holds, greater than any character of Unicode
 
 
 def prefix_keys(const uint8_t[:, ::1] x not None, int64_t unit, uint64_t[::1] out not None):
-    """Make a key of the first characters of each text: keys that differ stand in the order of the texts.
+    """Compute a key from the first characters of each text, such that different keys have the order of the texts.
 
     Parameters
     ----------
     x : uint8, shape (n, size)
-        Characters of `unit` bytes, in native byte order; zeros behind the end of a text.
+        Characters of `unit` bytes, in native byte order; zeros after the end of a text.
     unit : 1 or 4
     out : uint64, shape (n,)
         8 characters of one byte, or 3 of four bytes.
@@ -33,7 +33,7 @@ def prefix_keys(const uint8_t[:, ::1] x not None, int64_t unit, uint64_t[::1] ou
     Returns
     -------
     bool
-        Whether a key may stand for several texts.
+        Whether different texts may have the same key.
     """
     cdef Py_ssize_t n = x.shape[0], size = x.shape[1], r, c, most
     cdef const uint8_t* text
@@ -68,7 +68,7 @@ def prefix_keys(const uint8_t[:, ::1] x not None, int64_t unit, uint64_t[::1] ou
 
 
 cdef inline bint comes_after(const uint8_t* one, const uint8_t* other, int64_t size, int64_t unit) noexcept nogil:
-    """Return whether a text stands behind another one, of as many characters."""
+    """Return whether a text comes after another one of the same number of characters."""
     cdef int64_t c
     cdef uint32_t first, second
     if unit == 1:
@@ -86,7 +86,7 @@ cdef inline bint comes_after(const uint8_t* one, const uint8_t* other, int64_t s
 
 cdef void merge_sort(const uint8_t* x, int64_t row_bytes, int64_t size, int64_t unit, bint descending,
                      int64_t* positions, int64_t step, int64_t count, int64_t* order, int64_t* spare) noexcept nogil:
-    """Sort positions of texts, every `step`-th; those of equal texts stay as they are."""
+    """Sort positions of texts, every `step`-th; equal texts keep their order."""
     cdef int64_t width = 1, start, middle, stop, left, right, k
     cdef int64_t* swapped
     cdef bint behind
@@ -124,7 +124,7 @@ cdef void merge_sort(const uint8_t* x, int64_t row_bytes, int64_t size, int64_t 
 
 def order_ties(const uint8_t[:, ::1] x not None, int64_t unit, const uint64_t[:, ::1] keys not None,
                const int64_t[::1] offsets not None, bint descending, int64_t[:, ::1] positions not None):
-    """Bring texts that have equal keys into order, column by column: what sorting by their keys has left.
+    """Sort the texts whose keys are equal, column by column, to complete a sort by keys.
 
     Parameters
     ----------
@@ -132,11 +132,12 @@ def order_ties(const uint8_t[:, ::1] x not None, int64_t unit, const uint64_t[:,
         Texts as in `prefix_keys`.
     unit : 1 or 4
     keys : uint64, shape (n_rows, width)
-        In order within each column of each sequence.
+        Sorted within each column of each sequence.
     offsets : int64, shape (n_seqs + 1,), in rows
     descending : bool
     positions : int64, shape (n_rows, width)
-        Where the texts stand within their sequences, in the order of the keys; equal texts stay as they are.
+        Read and rewritten: positions of the texts within their sequences, in the order of the keys; equal texts keep
+        their order.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = keys.shape[1]
     if (x.shape[0] != offsets[n_seqs] or keys.shape[0] != x.shape[0] or positions.shape[0] != x.shape[0]
@@ -175,7 +176,7 @@ def order_ties(const uint8_t[:, ::1] x not None, int64_t unit, const uint64_t[:,
 
 def take_cells(const uint8_t[:, ::1] x not None, const int64_t[::1] offsets not None,
                const int64_t[:, ::1] positions not None, uint8_t[:, ::1] out not None):
-    """Take cells by their positions within their sequences, column by column.
+    """Gather cells by their positions within their sequences, column by column.
 
     Parameters
     ----------
@@ -213,7 +214,7 @@ def take_cells(const uint8_t[:, ::1] x not None, const int64_t[::1] offsets not 
 
 cdef inline int64_t copy_cells(const uint8_t* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int64_t size,
                                const int64_t* positions, uint8_t* out) noexcept nogil:
-    """Copy cells; give the first row with a bad position, or -1."""
+    """Copy cells; return the first row with an invalid position, or -1."""
     cdef int64_t s, r, c, place
     for s in range(n_seqs):
         for r in range(offsets[s], offsets[s + 1]):
@@ -246,24 +247,24 @@ def count_numbers(const real[:, ::1] x not None, const int64_t[::1] offsets not 
 
 def mix_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, const int64_t[:, ::1] low not None,
              const double[:, ::1] weights not None, number[:, ::1] out not None):
-    """Take cells between two neighbours of each sequence, column by column, as often as is asked for.
+    """Interpolate between two neighbouring cells of each sequence, column by column, `count` times.
 
     Parameters
     ----------
     x : float32, float64, int64 or uint64, shape (n_rows, width)
-        Cells of each sequence in order.
+        The cells of each sequence are sorted.
     offsets : int64, shape (n_seqs + 1,), in rows
     low : int64, shape (n_seqs, count * width)
-        The row of the lower neighbour within the sequence; below 0 where there is none, which gives nan. The upper
-        one is the next row, or the last one.
+        The row of the lower neighbour within the sequence; negative if there is none, in which case the result is nan.
+        The upper neighbour is the next row, or the last one.
     weights : float64, as low
-        Those of the upper neighbours: 0 takes the lower one, whole numbers need 0 or 1.
+        The weights of the upper neighbours: 0 selects the lower one; integers require 0 or 1.
     out : as x, shape (n_seqs, count * width)
 
     Notes
     -----
-    Computed from the nearer neighbour, in float64; where they are infinitely far apart, as the weighted sum. Neighbours
-    that are equal are taken as they are.
+    The result is computed from the nearer neighbour, in float64, or as the weighted sum if the difference is infinite.
+    Equal neighbours are copied.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], n_cells = out.shape[1], width = x.shape[1], s, c
     cdef int64_t row, last
@@ -306,7 +307,7 @@ def mix_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not Non
 def spread_mixed(const real[:, ::1] rows not None, const int64_t[::1] offsets not None,
                  const int64_t[:, ::1] low not None, const double[:, ::1] weights not None,
                  real[:, ::1] out not None):
-    """Give each of two neighbours its part of a cotangent, zeros to all other cells: the adjoint of `mix_rows`.
+    """Distribute each cotangent to its two neighbours, and write zeros to all other cells: the adjoint of `mix_rows`.
 
     Parameters
     ----------
@@ -341,7 +342,7 @@ def spread_mixed(const real[:, ::1] rows not None, const int64_t[::1] offsets no
 
 
 def fill_nan(const real[::1] x not None, real value, real[::1] out not None):
-    """Put a number in place of each nan.
+    """Replace each nan by a number.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-/* Items packed into bins of a budget: next fit, first fit, best fit, and best fit decreasing on counts of lengths. */
+/* Packing of items into bins of a budget: next fit, first fit, best fit, and best fit decreasing on counts of lengths.
+ * */
 #ifndef LODCORE_PACKING_H
 #define LODCORE_PACKING_H
 
@@ -7,11 +8,11 @@
 
 enum { NO_MEMORY = -2, GOOD = -1 };
 
-/* The first length that is negative or above the budget, -1 if there is none. */
+/* Return the first length that is negative or above the budget, -1 if there is none. */
 static LODCORE_UNUSED int64_t first_misfit(const int64_t *lengths, int64_t count, int64_t budget)
 {
     uint64_t most = 0;
-    for (int64_t k = 0; k < count; k++) /* a negative one is greater than any budget */
+    for (int64_t k = 0; k < count; k++) /* as unsigned, a negative length is greater than any budget */
         most = (uint64_t)lengths[k] > most ? (uint64_t)lengths[k] : most;
     for (int64_t k = 0; most > (uint64_t)budget && k < count; k++)
         if ((uint64_t)lengths[k] > (uint64_t)budget)
@@ -19,9 +20,10 @@ static LODCORE_UNUSED int64_t first_misfit(const int64_t *lengths, int64_t count
     return GOOD;
 }
 
-/* -- item by item: out has the bin of each item, and then the number of bins ----------------------------------------- */
+/* -- item by item: out receives the bin of each item, and then the number of bins
+ * ------------------------------------- */
 
-/* Fill one bin after the other with the first items that wait, passing over less than `window` that do not fit. */
+/* Fill one bin after the other with the first waiting items, skipping fewer than `window` items that do not fit. */
 static LODCORE_UNUSED int64_t fill_next(const int64_t *lengths, int64_t count, int64_t budget, int64_t max_items,
                                         int64_t window, int64_t *out)
 {
@@ -41,7 +43,7 @@ static LODCORE_UNUSED int64_t fill_next(const int64_t *lengths, int64_t count, i
         out[count] = bin + (count > 0);
         return GOOD;
     }
-    next = (int64_t *)malloc((size_t)(count + 1) * sizeof(int64_t)); /* of the items that wait, from `first` on */
+    next = (int64_t *)malloc((size_t)(count + 1) * sizeof(int64_t)); /* list of waiting items */
     if (next == NULL)
         return NO_MEMORY;
     for (int64_t k = 0; k < count; k++)
@@ -131,7 +133,8 @@ static LODCORE_UNUSED int64_t fill_best(const int64_t *lengths, int64_t count, i
 
 /* -- by counts of lengths -------------------------------------------------------------------------------------------- */
 
-/* Bins that are filled alike: those of `parent` (-1: new ones), and in each of them `times` items of one size more. */
+/* A group of bins with equal content: that of `parent` (-1: empty bins), and `times` items of one more size in each.
+ * */
 typedef struct {
     int64_t parent, size, times, depth, room, places, count;
 } bin_group;
@@ -142,7 +145,7 @@ typedef struct {
     room_set open;
 } group_list;
 
-/* Add a group of bins; 0 if there is no memory. */
+/* Append a group of bins; return 0 if there is no memory. */
 static LODCORE_UNUSED int add_group(group_list *list, int64_t parent, bin_group like, int64_t size, int64_t length,
                                     int64_t times, int64_t count)
 {
@@ -160,7 +163,7 @@ static LODCORE_UNUSED int add_group(group_list *list, int64_t parent, bin_group 
     return group->places == 0 || put_room(&list->open, list->count - 1, group->room);
 }
 
-/* Best fit decreasing, all items of one size at a time; 0 if there is no memory. */
+/* Run best fit decreasing, all items of one size at a time; return 0 if there is no memory. */
 static LODCORE_UNUSED int fill_groups(group_list *list, const int64_t *sizes, const int64_t *counts, int64_t n_sizes,
                                       int64_t budget, int64_t max_items)
 {
@@ -194,7 +197,7 @@ static LODCORE_UNUSED int fill_groups(group_list *list, const int64_t *sizes, co
     return 1;
 }
 
-/* Give each bin of each group its items: of each size those that come next in `order`. */
+/* Assign items to each bin of each group: of each size, those that come next in `order`. */
 static LODCORE_UNUSED void fill_bins(const group_list *list, int64_t *next, int64_t *path, const int64_t *order,
                                      int64_t count, int64_t *items, int64_t *out)
 {
@@ -250,7 +253,8 @@ static LODCORE_UNUSED int64_t fill_by_counts(const int64_t *sizes, const int64_t
 
 /* -- in the order of the bins ------------------------------------------------------------------------------------------ */
 
-/* List the items bin by bin, in `order` within each; the first place whose bin is out of range, -1 if there is none. */
+/* List the items bin by bin, in `order` within each bin; return the first position whose bin is out of range, or -1.
+ * */
 static LODCORE_UNUSED int64_t list_by_bin(const int64_t *bins, int64_t count, const int64_t *order, int64_t n_bins,
                                           int64_t *offsets, int64_t *items)
 {
@@ -274,7 +278,8 @@ static LODCORE_UNUSED int64_t list_by_bin(const int64_t *bins, int64_t count, co
     return GOOD;
 }
 
-/* Cut items in their order into batches within a budget, none across the end of a group: offsets, then their number. */
+/* Divide items in their order into batches within a budget, none across the end of a group; write offsets and their
+ * number. */
 static LODCORE_UNUSED int64_t cut_in_order(const int64_t *lengths, int64_t n_lengths, const int64_t *order,
                                            int64_t count, const int64_t *groups, int64_t n_groups, int64_t budget,
                                            int padded, int64_t max_items, int64_t *out)
@@ -282,7 +287,7 @@ static LODCORE_UNUSED int64_t cut_in_order(const int64_t *lengths, int64_t n_len
     int64_t batches = 0, stop = 0, at = 0;
     out[0] = 0;
     for (int64_t g = 0; g < n_groups; g++) {
-        int64_t held = 0, used = 0; /* of the budget; if padded, the longest */
+        int64_t held = 0, used = 0; /* used: the part of the budget that is used, or the longest length if padded */
         stop = groups[g + 1];
         for (; at < stop; at++) {
             if (at + FAR < count && (uint64_t)order[at + FAR] < (uint64_t)n_lengths)

@@ -1,8 +1,8 @@
-"""Items packed into bins of a budget, batches cut by a budget, and what attention needs to keep documents apart.
+"""Packing of items into bins, division into batches of a budget, and inputs of attention for packed documents.
 
-A length counts what the budget counts, mostly tokens. A bin holds items whose lengths add up to the budget at most, and
-no more than `max_items` of them. Best fit takes the bin with the least room that is enough, and of equal ones that
-which got its last item latest.
+A length counts units of the budget, mostly tokens. The lengths of the items of a bin add up to at most the budget, and
+a bin holds at most `max_items` items. Best fit selects the bin with the least sufficient room, and among equal ones
+that which received an item last.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t
@@ -25,7 +25,7 @@ cdef extern from "packing.h" nogil:
 
 
 cdef int64_t checked(int64_t state) except -2:
-    """Raise if there was no memory for what a loop keeps."""
+    """Raise MemoryError if the memory of a loop could not be allocated."""
     if state == NO_MEMORY:
         raise MemoryError("the bins find no memory")
     return state
@@ -37,7 +37,7 @@ ctypedef int64_t (*fit)(
 
 cdef int64_t fitted(const int64_t[::1] lengths, int64_t budget, int64_t max_items, int64_t[::1] out,
                     fit fill) except -2:
-    """Check what is given, and fill bins with it in one of the ways that look at every bin."""
+    """Check the arguments, and fill bins by one of the methods that consider every bin."""
     cdef int64_t count = lengths.shape[0], state
     check_shapes(out.shape[0] == count + 1 and max_items > 0)
     cdef const int64_t* source = &lengths[0] if count else NULL
@@ -60,10 +60,10 @@ def next_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_it
     budget : int, 0 .. 2**62
     max_items : int, 1 or more
     window : int, 1 or more
-        The bin is closed when this many of the items that wait do not fit, and the first of them opens the next one.
-        With 1 the order of the items is that of the bins.
+        The bin is closed when this many waiting items do not fit, and the first of them opens the next bin. With 1, the
+        order of the items is that of the bins.
     out : int64, shape (n + 1,)
-        The bin of each item, and then the number of bins. Its content after a bad length is of no use.
+        The bin of each item, and then the number of bins. Undefined if a length is invalid.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def first_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_i
     budget : int, 0 .. 2**62
     max_items : int, 1 or more
     out : int64, shape (n + 1,)
-        The bin of each item, and then the number of bins. Its content after a bad length is of no use.
+        The bin of each item, and then the number of bins. Undefined if a length is invalid.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def first_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_i
 
 
 def best_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_items, int64_t[::1] out not None):
-    """Put each item into the bin that has the least room which is enough.
+    """Put each item into the bin with the least sufficient room.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def best_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_it
     budget : int, 0 .. 2**62
     max_items : int, 1 or more
     out : int64, shape (n + 1,)
-        The bin of each item, and then the number of bins. Its content after a bad length is of no use.
+        The bin of each item, and then the number of bins. Undefined if a length is invalid.
 
     Returns
     -------
@@ -124,23 +124,23 @@ def best_fit(const int64_t[::1] lengths not None, int64_t budget, int64_t max_it
 def histogram_fit(const int64_t[::1] sizes not None, const int64_t[::1] counts not None,
                   const int64_t[::1] order not None, int64_t budget, int64_t max_items, int64_t[::1] items not None,
                   int64_t[::1] out not None):
-    """Pack counts of lengths by best fit decreasing, all bins that are alike at once, and then name the items.
+    """Pack counts of lengths by best fit decreasing, all bins with equal content at a time, and then assign the items.
 
     Parameters
     ----------
     sizes : int64, shape (n_sizes,)
         The lengths that occur, longest first, 0 .. budget.
     counts : int64, shape (n_sizes,)
-        How many items have each, 0 or more; they add up to n.
+        The number of items of each length, 0 or more; their sum is n.
     order : int64, shape (n,)
-        The items, longest first.
+        The items, the longest first.
     budget : int, 0 .. 2**62
     max_items : int, 1 or more
     items : int64, shape (n,)
-        The items bin by bin. Bins that came to their content later stand behind.
+        The items bin by bin. Bins whose content was completed later come later.
     out : int64, shape (n + 2,)
-        The offsets of the bins in `items`; its last entry is the number of bins. What stands between the last offset
-        and this number is left alone. The content of both after a bad size is of no use.
+        The offsets of the bins in `items`; its last entry is the number of bins. The entries between the last offset
+        and this number are not written. The content of `items` and `out` is undefined if a size is invalid.
 
     Returns
     -------
@@ -172,18 +172,18 @@ def group_items(const int64_t[::1] bins not None, const int64_t[::1] order not N
     Parameters
     ----------
     bins : int64, shape (n,)
-        Any values; 0 .. n_bins - 1. The bin of the item at each place of `order`.
+        Any values; valid bins are 0 .. n_bins - 1. The bin of the item at each position of `order`.
     order : int64, shape (n,)
-        The items, in the order that they keep within a bin.
+        The items, in their order within the bins.
     offsets : int64, shape (n_bins + 1,)
         Written: the offsets of the bins in `items`.
     items : int64, shape (n,)
-        The content of both after a bad bin is of no use.
+        Written. The content of `offsets` and `items` is undefined if a bin is invalid.
 
     Returns
     -------
     int
-        The first place whose bin is out of range, -1 if there is none.
+        The first position whose bin is out of range, -1 if there is none.
     """
     cdef int64_t count = bins.shape[0], n_bins = offsets.shape[0] - 1, state
     check_shapes(order.shape[0] == count and items.shape[0] == count)
@@ -199,7 +199,7 @@ def group_items(const int64_t[::1] bins not None, const int64_t[::1] order not N
 def cut_batches(const int64_t[::1] lengths not None, const int64_t[::1] order not None,
                 const int64_t[::1] groups not None, int64_t budget, bint padded, int64_t max_items,
                 int64_t[::1] out not None):
-    """Cut items into batches, as many as the budget holds in each.
+    """Divide items into batches, each with as many items as the budget allows.
 
     Parameters
     ----------
@@ -208,19 +208,19 @@ def cut_batches(const int64_t[::1] lengths not None, const int64_t[::1] order no
     order : int64, shape (n,)
         The items in their order, 0 .. n_lengths - 1.
     groups : int64, shape (n_groups + 1,)
-        Offsets in `order`, from 0 to n; no batch goes across one of them.
+        Offsets in `order`, from 0 to n; no batch extends across one of them.
     budget : int, 0 .. 2**62
     padded : bool
-        Count the longest times the number of items, not the sum.
+        Whether the budget counts the longest length times the number of items, instead of the sum of lengths.
     max_items : int, 1 or more
     out : int64, shape (n + 2,)
-        The offsets of the batches in `order`; its last entry is the number of batches. What stands between the last
-        offset and this number is left alone. Its content after a bad item is of no use.
+        The offsets of the batches in `order`; its last entry is the number of batches. The entries between the last
+        offset and this number are not written. Undefined if an item is invalid.
 
     Returns
     -------
     int
-        The first place whose item or length is out of range, -1 if there is none.
+        The first position whose item or length is out of range, -1 if there is none.
     """
     cdef int64_t count = order.shape[0], n_groups = groups.shape[0] - 1, n_lengths = lengths.shape[0], state
     check_shapes(out.shape[0] == count + 2 and max_items > 0 and groups[n_groups] == count)
@@ -235,7 +235,7 @@ def cut_batches(const int64_t[::1] lengths not None, const int64_t[::1] order no
 
 def segment_ends(const int64_t[::1] documents not None, const int64_t[::1] bins not None, int64_t length,
                  bint with_tails, int32_t[::1] out not None):
-    """Add up the segments of rows that are filled up to one length: cu_seqlens.
+    """Compute the offsets of the segments of rows that are filled up to one length: cu_seqlens.
 
     Parameters
     ----------
@@ -243,17 +243,17 @@ def segment_ends(const int64_t[::1] documents not None, const int64_t[::1] bins 
     bins : int64, shape (n_bins + 1,), in documents
         A bin has at most `length` tokens.
     length : int
-        Tokens of a row.
+        The number of tokens per row.
     with_tails : bool
-        Count what fills up a row as one segment more.
+        Whether the filling of a row is a segment of its own.
     out : int32, shape (n_documents + n_bins + 3,)
-        Where each segment starts, and the end of the last one; its last two entries are the number of segments and the
-        longest one. What stands between is left alone. Its content after a bad bin is of no use.
+        The start of each segment, and the end of the last one; the last two entries are the number of segments and the
+        longest segment. The entries between are not written. Undefined if a bin is invalid.
 
     Returns
     -------
     int
-        The first bin whose row has more tokens than `length`, or ends where int32 does not reach; -1 if there is none.
+        The first bin whose row has more tokens than `length`, or ends beyond the range of int32; -1 if there is none.
     """
     cdef int64_t n_bins = bins.shape[0] - 1, n_documents = documents.shape[0] - 1, b, s, at = 0, segments = 0
     cdef int64_t longest = 0, size, bad = -1
@@ -290,7 +290,7 @@ def attention_rows(
     int64_t[:, ::1] labels not None, int64_t[:, ::1] positions not None, int32_t[:, ::1] segment_ids not None,
     int32_t[:, ::1] seq_idx not None,
 ):
-    """Write bins as rows of one length, with all that says which document a token belongs to.
+    """Write bins as rows of one length, with labels, positions, and the document of each token.
 
     Parameters
     ----------
@@ -298,20 +298,20 @@ def attention_rows(
     documents : int64, shape (n_documents + 1,), in tokens
     bins : int64, shape (n_bins + 1,), in documents
     settings : int64, shape (5,)
-        The token that fills rows up, the label that is ignored, the position of a document's first token, the shift of
-        labels (0: the first label of a document is ignored; 1: each token has the label of the next one, the last is
-        ignored), and whether the filling is a segment of its own.
+        The token that fills rows, the label that is ignored, the position of the first token of a document, the shift
+        of labels (0: the first label of a document is ignored; 1: each token has the label of the next one, and the
+        last is ignored), and whether the filling is a segment of its own.
     input_ids, labels, positions : int64, shape (n_bins, length)
-        A bin has at most `length` tokens. Positions count on in the filling as in a document.
+        A bin has at most `length` tokens. Positions in the filling count up as in a document.
     segment_ids : int32, shape (n_bins, length)
-        The number of the document in its row, from 1; 0 in the filling.
+        The number of the document in its row, starting at 1; 0 in the filling.
     seq_idx : int32, shape (n_bins, length)
-        The same from 0; in the filling the next number if it is a segment, else -1.
+        The same starting at 0; in the filling, the next number if it is a segment, otherwise -1.
 
     Returns
     -------
     int
-        The first bin that has more tokens than a row, -1 if there is none.
+        The first bin with more tokens than a row, -1 if there is none.
     """
     cdef int64_t n_bins = bins.shape[0] - 1, length = input_ids.shape[1], b, s, at, size, first, k
     check_shapes(settings.shape[0] == 5 and targets.shape[0] == tokens.shape[0])
@@ -357,7 +357,7 @@ def attention_rows(
 
 
 cdef bint same(int64_t[:, ::1] one, int64_t[:, ::1] other):
-    """Check whether two arrays have the same shape."""
+    """Return whether two arrays have the same shape."""
     return one.shape[0] == other.shape[0] and one.shape[1] == other.shape[1]
 
 
@@ -374,7 +374,7 @@ cdef void write_labels(int64_t* to, const int64_t* targets, int64_t size, int64_
 
 cdef void write_document(int64_t* positions, int32_t* segments, int32_t* numbers, int64_t size, int64_t start,
                          int32_t segment, int32_t number) noexcept nogil:
-    """Write positions that count on, and the number of a document to all its tokens."""
+    """Write consecutive positions, and the number of a document, for all its tokens."""
     cdef int64_t k
     for k in range(size):
         positions[k] = start + k
@@ -384,7 +384,7 @@ cdef void write_document(int64_t* positions, int32_t* segments, int32_t* numbers
 
 
 cdef int check_shapes(bint good) except -1:
-    """Raise if arrays do not belong together."""
+    """Raise ValueError if the shapes of arrays do not match."""
     if not good:
         raise ValueError("the arrays have shapes that do not belong together, or a limit is below 1")
     return 0

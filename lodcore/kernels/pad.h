@@ -1,18 +1,18 @@
-/* Sequences to lines of one length and back. Every function takes raw pointers that its caller has checked.
+/* Sequences padded to lines of one length, and back. The caller has checked the raw pointers.
  *
- * Short lines go in whole chunks: what runs past the end of a sequence is overwritten by what follows, and where that
- * could leave a buffer exactly what belongs there is copied. */
+ * Short lines are copied in whole chunks: bytes past the end of a sequence are overwritten by what follows, and where
+ * they could leave a buffer, exactly the bytes of the sequence are copied. */
 #ifndef LODCORE_PAD_H
 #define LODCORE_PAD_H
 
 #include "rows.h"
 
-/* What gaps are filled with: a row, and the chunk that repeats it. */
+/* The padding: a row, and the chunk that repeats it. */
 typedef struct {
     const char *row; /* NULL for zero bytes */
     int64_t row_bytes;
     int even;    /* all bytes are the same */
-    int regular; /* `chunk` begins anew where a row does */
+    int regular; /* each `chunk` starts at a row */
     char chunk[CHUNK];
 } filling;
 
@@ -30,7 +30,7 @@ static LODCORE_UNUSED filling filling_of(const char *row, int64_t row_bytes)
     return made;
 }
 
-/* Fill a gap of any size that begins with a row. */
+/* Fill a gap of any size that starts with a whole row. */
 static LODCORE_UNUSED void fill_gap(char *out, int64_t size, const filling *fill)
 {
     int64_t done = size < fill->row_bytes ? size : fill->row_bytes;
@@ -46,7 +46,7 @@ static LODCORE_UNUSED void fill_gap(char *out, int64_t size, const filling *fill
     }
 }
 
-/* In short lines as much is moved as may be there, so that there is no length to guess. */
+/* In short lines the maximum is copied, so that there is no length to predict. */
 LODCORE_BODY copy_short(char *to, const char *from, int64_t line)
 {
     for (int64_t k = 0; k < line; k += CHUNK / 2)
@@ -82,7 +82,7 @@ LODCORE_BODY pad_lines_body(const char *restrict rows, int64_t row_bytes, const 
         if (stream) {
             stream_copy(place, rows, size);
             stream_fill(gap, fill.chunk, rest);
-        } else if (fits && line <= SHORT / 2) { /* what comes first is overwritten by the other */
+        } else if (fits && line <= SHORT / 2) { /* the part that comes first is overwritten by the other */
             if (left)
                 fill_short(gap, fill.chunk, line);
             copy_short(place, rows, line);
@@ -138,7 +138,7 @@ LODCORE_TWICE(unpad_lines,
                char *out),
               (padded, row_bytes, offsets, n_seqs, line, left, out))
 
-/* Fill the rest of each line that has a row with its last one, or on the left with its first one. */
+/* Fill the rest of each line that has a row with its last row, or on the left with its first row. */
 static LODCORE_UNUSED void repeat_in_lines(const int64_t *offsets, int64_t n_seqs, int64_t row_bytes, int64_t line,
                                            int left, char *out)
 {
@@ -151,7 +151,8 @@ static LODCORE_UNUSED void repeat_in_lines(const int64_t *offsets, int64_t n_seq
     }
 }
 
-/* One item for each place before the length, zero bytes for the others; the first negative length, or -1. */
+/* Write one item for each position before the length, zero bytes for the others; return the first negative length, or
+ * -1. */
 LODCORE_INLINE int64_t mask_lines(const int64_t *lengths, int64_t n, int64_t padded, const char *one,
                                   int64_t item_bytes, char *restrict out)
 {

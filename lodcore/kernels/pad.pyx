@@ -1,4 +1,4 @@
-"""Sequences to a padded array and back, and masks of their lengths. Rows are opaque bytes."""
+"""Sequences padded to an array and back, and masks of their lengths. Rows are opaque bytes."""
 
 from libc.stdint cimport int64_t
 
@@ -26,7 +26,7 @@ def pad_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offse
     offsets : int64, shape (n_seqs + 1,), in rows
     fill : uint8, shape (row_bytes,), or (0,) for zero bytes
     left : bool
-        The filling comes first.
+        Whether the padding comes first.
     out : uint8, shape (n_seqs, padded_length, row_bytes)
         No sequence is longer than padded_length.
     """
@@ -54,7 +54,7 @@ def unpad_rows(const unsigned char[:, :, ::1] padded not None, const int64_t[::1
     offsets : int64, shape (n_seqs + 1,), in rows
         No sequence is longer than padded_length.
     left : bool
-        The filling comes first.
+        Whether the padding comes first.
     out : uint8, shape (n_rows, row_bytes)
     """
     cdef Py_ssize_t n_seqs = padded.shape[0], row_bytes = padded.shape[2], line = padded.shape[1] * row_bytes
@@ -71,16 +71,16 @@ def unpad_rows(const unsigned char[:, :, ::1] padded not None, const int64_t[::1
 
 
 def repeat_ends(const int64_t[::1] offsets not None, bint left, unsigned char[:, :, ::1] out not None):
-    """Fill the rest of each line with the last row of its sequence (or the first one).
+    """Fill the rest of each line with the last row of its sequence, or with the first row.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,), in rows
         No sequence is longer than padded_length.
     left : bool
-        The filling comes first.
+        Whether the padding comes first; it is then filled with the first row.
     out : uint8, shape (n_seqs, padded_length, row_bytes)
-        As `pad_rows` leaves it; read and written. A line without a row stays as it is.
+        Read and written: the result of `pad_rows`. A line without a row is not changed.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], row_bytes = out.shape[2], line = out.shape[1] * row_bytes
     agree(offsets.shape[0] == n_seqs + 1 and longest(&offsets[0], n_seqs) <= out.shape[1])
@@ -93,7 +93,7 @@ def repeat_ends(const int64_t[::1] offsets not None, bint left, unsigned char[:,
 
 
 def greatest(const int64_t[::1] lengths not None):
-    """Return the greatest of some lengths.
+    """Compute the maximum of lengths.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def greatest(const int64_t[::1] lengths not None):
     Returns
     -------
     int
-        0 if there is none above.
+        0 if no length is positive.
     """
     cdef Py_ssize_t n = lengths.shape[0], s
     cdef const int64_t* counts = &lengths[0] if n else NULL
@@ -117,15 +117,15 @@ def greatest(const int64_t[::1] lengths not None):
 
 def mask_rows(const int64_t[::1] lengths not None, const unsigned char[::1] one not None,
               unsigned char[:, :, ::1] out not None):
-    """Write an item for each place before a length, and zero bytes for those behind.
+    """Write an item for each position before a length, and zero bytes for those from there on.
 
     Parameters
     ----------
     lengths : int64, shape (n,)
-        Any values; each is read once. What is beyond padded_length counts as that.
+        Any values; each is read once. Lengths above padded_length count as padded_length.
     one : uint8, shape (item_bytes,)
     out : uint8, shape (n, padded_length, item_bytes)
-        Its content after a negative length is of no use.
+        Undefined if a length is negative.
 
     Returns
     -------

@@ -1,9 +1,10 @@
-/* Sums, greatest and least rows of sequences, and rows spread over sequences.
+/* Sums, maxima and minima of the rows of sequences, and rows spread over sequences.
  *
  * The order of a sum is part of its meaning. Rows of several cells are added one after another to 0. Of rows of one
- * cell 256 bytes lie side by side: lane k of 64 (float) or 32 (double) adds rows k, k + 64, ... to 0; then lane k adds lane
- * k + 32, then lane k + 16, and so on to the last one. Lanes without a row are 0. Every path keeps to it. As no sum
- * that started at 0 is -0, a path may leave out additions of 0 if the end result is added to 0. */
+ * cell, 256 bytes form a line: lane k of 64 (float) or 32 (double) starts at 0 and adds rows k, k + 64, ...; then
+ * lane k adds lane k + 32, then lane k + 16, and so on until one is left. Lanes without a row are 0. Every path
+ * follows this order. Since no sum that started at 0 is -0, a path may omit additions of 0 if it adds 0 to the final
+ * result. */
 #ifndef LODCORE_POOL_H
 #define LODCORE_POOL_H
 
@@ -56,7 +57,7 @@ enum { NARROW = 8, COLUMNS = 256, PIECE = 1 << 30, SPAN = 32, NEAR = 1 << 15 };
 
 /* -- first and last rows, as opaque bytes -------------------------------------------------------------------------- */
 
-/* Rows that fit a register: a row beside an empty sequence is read and cleared, without a branch. */
+/* Rows that fit a register: for an empty sequence, an adjacent row is read and cleared, without a branch. */
 #define POOL_PICK(NAME, TYPE)                                                                                         \
     LODCORE_BODY NAME(const char *rows, const int64_t *offsets, int64_t n_seqs, int last, char *out)                  \
     {                                                                                                                 \
@@ -72,7 +73,7 @@ enum { NARROW = 8, COLUMNS = 256, PIECE = 1 << 30, SPAN = 32, NEAR = 1 << 15 };
 POOL_PICK(pick_4, uint32_t)
 POOL_PICK(pick_8, uint64_t)
 
-/* The first or last row of each sequence; zeros for an empty one. */
+/* Copy the first or last row of each sequence; write zeros for an empty one. */
 static LODCORE_UNUSED void pick_rows_of(const char *rows, const int64_t *offsets, int64_t n_seqs, size_t row_bytes,
                                         int last, char *out)
 {
@@ -92,11 +93,11 @@ static LODCORE_UNUSED void pick_rows_of(const char *rows, const int64_t *offsets
         }
 }
 
-/* Each row to the first or last place of its sequence, zeros beside it. */
+/* Copy each row to the first or last position of its sequence, and write zeros to the others. */
 static LODCORE_UNUSED void place_rows_of(const char *rows, const int64_t *offsets, int64_t n_seqs, size_t row_bytes,
                                          int last, char *out)
 {
-    for (int64_t s = 0, end; s < n_seqs; s = end) { /* cleared while it is about to be used */
+    for (int64_t s = 0, end; s < n_seqs; s = end) { /* cleared just before it is used */
         end = s + 1;
         while (end < n_seqs && (uint64_t)(offsets[end + 1] - offsets[s]) * row_bytes <= NEAR)
             end++;

@@ -1,12 +1,12 @@
-"""Sequences to one row each and back: sums, greatest and least, first and last rows.
+"""Pooling of sequences to one row each, and back: sums, maxima and minima, first and last rows.
 
-Rows of arithmetic are float32, float64, int64 or uint64, shape (n_rows, width). The order of a sum is part of its
-meaning, so that every path gives the same bits. Rows of several cells are added one after another to 0. Rows of one
+Rows for arithmetic are float32, float64, int64 or uint64, shape (n_rows, width). The order of a sum is part of its
+meaning, so that every path returns the same bits. Rows of several cells are added one after another to 0. Rows of one
 cell are added in lanes, 64 for float32 and 32 for float64: lane k starts at 0 and adds rows k, k + 64, ... of the
-sequence; then each of the first 32 lanes adds the one 32 places on, each of the first 16 the one 16 places on, and so
-on to the first. Whole numbers wrap around.
+sequence; then each of the first 32 lanes adds the lane 32 positions later, each of the first 16 the lane 16 positions
+later, and so on until one lane is left. Integers wrap around.
 
-Of greatest and least cells the first of equal ones stays, and the first nan. An empty sequence gives zeros.
+Among equal maxima or minima the first one counts; nan propagates, the first of several. An empty sequence yields zeros.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -68,15 +68,15 @@ cdef void pool(const number* x, const int64_t* offsets, Py_ssize_t n_seqs, Py_ss
 
 def sum_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, int divide,
              number[:, ::1] out not None):
-    """Add up the rows of each sequence.
+    """Sum the rows of each sequence.
 
     Parameters
     ----------
     x : number, shape (n_rows, width)
     offsets : int64, shape (n_seqs + 1,), in rows
     divide : int
-        What each sum is divided by: 0 nothing, 1 the length of the sequence, 2 the square root of the length, as a
-        number of the dtype of x. Only 0 for whole numbers.
+        The divisor of each sum: 0 for none, 1 for the length of the sequence, 2 for the square root of the length, as a
+        number of the dtype of x. Only 0 for integers.
     out : as x, shape (n_seqs, width)
     """
     cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1]
@@ -92,7 +92,7 @@ def sum_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not Non
 
 def best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, bint least,
               number[:, ::1] out not None):
-    """Find the greatest (or least) cell of each column of each sequence.
+    """Compute the maximum (or minimum) of each column of each sequence.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not No
 
 def find_best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, bint least,
                    number[:, ::1] out not None, int64_t[:, ::1] index not None):
-    """Find the greatest (or least) cell of each column of each sequence, and where it is.
+    """Compute the maximum (or minimum) of each column of each sequence, and its row.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def find_best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets n
     least : bool
     out : as x, shape (n_seqs, width)
     index : int64, shape (n_seqs, width)
-        The row of its sequence that each cell of `out` comes from; -1 for an empty sequence.
+        The row, within its sequence, of each cell of `out`; -1 for an empty sequence.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1]
     agree(x.shape[1] == width and ends_at(offsets, n_seqs, x.shape[0]) and index.shape[0] == n_seqs
@@ -148,14 +148,14 @@ def find_best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets n
 
 def spread_rows(const real[:, ::1] rows not None, const int64_t[::1] offsets not None, int divide,
                 real[:, ::1] out not None):
-    """Give each row to all rows of its sequence: the adjoint of `sum_rows`.
+    """Copy each row to all rows of its sequence: the adjoint of `sum_rows`.
 
     Parameters
     ----------
     rows : float32 or float64, shape (n_seqs, width)
     offsets : int64, shape (n_seqs + 1,), in rows of `out`
     divide : int
-        As of `sum_rows`.
+        As in `sum_rows`.
     out : as rows, shape (n_rows, width)
     """
     cdef Py_ssize_t n_seqs = rows.shape[0], width = out.shape[1]
@@ -174,16 +174,16 @@ def spread_rows(const real[:, ::1] rows not None, const int64_t[::1] offsets not
 
 def scatter_cells(const real[:, ::1] rows not None, const int64_t[::1] offsets not None,
                   const int64_t[:, ::1] index not None, real[:, ::1] out not None):
-    """Put each cell where `find_best_rows` found it: the gradient of the greatest and least.
+    """Scatter each cell to the position where `find_best_rows` found it: the gradient of the maximum or minimum.
 
     Parameters
     ----------
     rows : float32 or float64, shape (n_seqs, width)
     offsets : int64, shape (n_seqs + 1,), in rows of `out`
     index : int64, shape (n_seqs, width)
-        A row of its sequence for each cell; any number for an empty sequence.
+        The row, within its sequence, of each cell; any number for an empty sequence.
     out : as rows, shape (n_rows, width)
-        Zeros beside these cells.
+        Zeros at all other positions.
     """
     cdef Py_ssize_t n_seqs = rows.shape[0], width = out.shape[1]
     agree(rows.shape[1] == width and ends_at(offsets, n_seqs, out.shape[0]) and index.shape[0] == n_seqs
@@ -203,7 +203,7 @@ def scatter_cells(const real[:, ::1] rows not None, const int64_t[::1] offsets n
 
 def pick_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None, bint last,
               unsigned char[:, ::1] out not None):
-    """Take the first (or last) row of each sequence.
+    """Copy the first (or last) row of each sequence.
 
     Parameters
     ----------
@@ -225,12 +225,12 @@ def pick_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offs
 
 def place_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None, bint last,
                unsigned char[:, ::1] out not None):
-    """Put each row to the first (or last) place of its sequence, zeros to the others: the adjoint of `pick_rows`.
+    """Copy each row to the first (or last) position of its sequence, and zeros elsewhere: the adjoint of `pick_rows`.
 
     Parameters
     ----------
     rows : uint8, shape (n_seqs, row_bytes)
-        Those of empty sequences are left out.
+        The rows of empty sequences are not used.
     offsets : int64, shape (n_seqs + 1,), in rows of `out`
     last : bool
     out : uint8, shape (n_rows, row_bytes)
@@ -248,7 +248,7 @@ def place_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] off
 
 def fill_empty(const unsigned char[::1] row not None, const int64_t[::1] offsets not None,
                unsigned char[:, ::1] out not None):
-    """Write a row for each empty sequence, and leave the other rows alone.
+    """Write a row for each empty sequence, and keep the other rows.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def fill_empty(const unsigned char[::1] row not None, const int64_t[::1] offsets
 
 
 def sum_empty(const real[:, ::1] rows not None, const int64_t[::1] offsets not None, real[::1] out not None):
-    """Add up the rows of the empty sequences, one after another to 0: the adjoint of `fill_empty`.
+    """Sum the rows of the empty sequences, one after another to 0: the adjoint of `fill_empty`.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-/* Pooling for one type of cells: pool.h includes this once a type. CELL is the type, OF_CELL and BODY_OF_CELL name its
- * functions, PLACE is an integer of its size. Only floating-point types have LANES. */
+/* Pooling for one type of cells: pool.h includes this once per type. CELL is the type, OF_CELL and BODY_OF_CELL name
+ * its functions, PLACE is an integer of its size. Only floating-point types have LANES. */
 
-/* Whether the greatest or least cell so far stays: the first of equal ones does, and the first nan. */
+/* Return whether the maximum or minimum so far stays: the first of equal cells does, and the first nan. */
 LODCORE_INLINE int OF_CELL(stays)(CELL best, CELL cell, int verb)
 {
     int good = verb == GREATEST ? best >= cell : best <= cell;
@@ -11,7 +11,7 @@ LODCORE_INLINE int OF_CELL(stays)(CELL best, CELL cell, int verb)
     return good;
 }
 
-/* What a column has after one cell more. */
+/* Combine the result of a column with one more cell. */
 LODCORE_INLINE CELL OF_CELL(fold)(CELL so_far, CELL cell, int verb)
 {
     CELL best = verb == GREATEST ? (so_far >= cell ? so_far : cell) : so_far <= cell ? so_far : cell;
@@ -24,7 +24,7 @@ LODCORE_INLINE CELL OF_CELL(fold)(CELL so_far, CELL cell, int verb)
 }
 
 #ifdef LANES
-/* What the sum of a sequence is divided by; that of an empty one stays 0. */
+/* Return the divisor of the sum of a sequence; the sum of an empty one stays 0. */
 LODCORE_INLINE CELL OF_CELL(divisor_of)(int64_t length, int divide)
 {
     return divide == BY_ONE || length == 0 ? 1 : divide == BY_ROOT ? (CELL)sqrt((double)length) : (CELL)length;
@@ -52,7 +52,8 @@ LODCORE_INLINE CELL OF_CELL(best_cell)(const CELL *x, int64_t length, int verb)
     return best;
 }
 
-/* Where a cell stands in a sequence that has it, 0 if another thread has changed it; a nan stands for any nan. */
+/* Return the position of a cell in a sequence that contains it, or 0 if another thread has changed it; any nan matches
+ * nan. */
 LODCORE_INLINE int64_t OF_CELL(first_place)(const CELL *x, int64_t length, CELL cell)
 {
     int64_t r = 0;
@@ -68,7 +69,8 @@ LODCORE_INLINE int64_t OF_CELL(first_place)(const CELL *x, int64_t length, CELL 
 }
 
 #ifdef LANES
-/* The first 0 of a column whose best cell is 0: zeros have signs. Bounded, as another thread may change the cells. */
+/* Find the first 0 of a column whose best cell is 0, since zeros have signs. Bounded, because another thread may
+ * change the cells. */
 LODCORE_INLINE CELL OF_CELL(first_zero)(const CELL *x, int64_t length, int64_t width)
 {
     for (int64_t r = 0; r < length; r++)
@@ -77,7 +79,7 @@ LODCORE_INLINE CELL OF_CELL(first_zero)(const CELL *x, int64_t length, int64_t w
     return 0;
 }
 
-/* What vectors leave open, of some sequences: which zero came first, and which nan. */
+/* Resolve what vectors leave open for some sequences: which zero came first, and which nan. */
 LODCORE_APART void OF_CELL(choose_first)(const CELL *x, const int64_t *offsets, int count, int nan, int verb, CELL *out)
 {
     for (int s = 0; s < count; s++) {
@@ -91,7 +93,7 @@ LODCORE_APART void OF_CELL(choose_first)(const CELL *x, const int64_t *offsets, 
 #endif
 
 #ifdef LANES
-/* Of at most `size` cells; behind which at least `size` can be read. */
+/* Pool at most `size` cells, after which at least `size` cells can be read. */
 LODCORE_INLINE CELL OF_CELL(sum_few)(const CELL *x, PLACE length, int size)
 {
     CELL lane[LANES];
@@ -159,7 +161,7 @@ static void OF_CELL(pool_cells)(const CELL *x, const int64_t *offsets, int64_t n
 
 /* -- rows of several cells ----------------------------------------------------------------------------------------- */
 
-/* Few columns, whose number the compiler knows: they stay in registers. */
+/* Pool few columns, whose number the compiler knows, so that they stay in registers. */
 LODCORE_BODY OF_CELL(pool_narrow_by)(const CELL *restrict x, const int64_t *offsets, int64_t n_seqs, int width,
                                      int verb, int divide, CELL *restrict out)
 {
@@ -202,7 +204,7 @@ static void OF_CELL(pool_narrow)(const CELL *x, const int64_t *offsets, int64_t 
 }
 
 #ifdef LANES
-/* Sums of as many columns as there are lanes, which stay in registers, row after row; memory far ahead is asked for. */
+/* Sum as many columns as there are lanes in registers, row by row, and prefetch far ahead. */
 LODCORE_BODY OF_CELL(sum_columns)(const CELL *restrict x, int64_t length, int64_t width, CELL *restrict out)
 {
     CELL cells[LANES] = {0};
@@ -217,7 +219,8 @@ LODCORE_BODY OF_CELL(sum_columns)(const CELL *restrict x, int64_t length, int64_
 }
 #endif
 
-/* Many columns: sums as many at a time as there are lanes, all others four rows at a time into the result. */
+/* Pool many columns: sums as many columns at a time as there are lanes, all else four rows at a time into the result.
+ * */
 LODCORE_BODY OF_CELL(pool_wide_by)(const CELL *restrict x, const int64_t *offsets, int64_t n_seqs, int64_t width,
                                    int verb, int divide, CELL *restrict out)
 {
@@ -258,7 +261,8 @@ LODCORE_TWICE(OF_CELL(pool_wide),
               (const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, int divide, CELL *out),
               (x, offsets, n_seqs, width, verb, divide, out))
 
-/* -- the choice ---------------------------------------------------------------------------------------------------- */
+/* -- dispatch ------------------------------------------------------------------------------------------------------
+ * */
 
 #if defined(LANES) && LODCORE_HAS_SIMD
 #define PATH(NAME) OF_CELL(NAME##_avx2)
@@ -273,7 +277,7 @@ LODCORE_TWICE(OF_CELL(pool_wide),
 #undef VECTOR_BYTES
 #endif
 
-/* Sums, greatest or least cells of the columns of each sequence; zeros for an empty one. */
+/* Compute sums, maxima or minima of the columns of each sequence; zeros for an empty one. */
 static LODCORE_UNUSED void OF_CELL(pool_rows)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width,
                                               int verb, int divide, CELL *out)
 {
@@ -296,11 +300,11 @@ static LODCORE_UNUSED void OF_CELL(pool_rows)(const CELL *x, const int64_t *offs
 #ifdef LANES
 /* -- back to the rows ---------------------------------------------------------------------------------------------- */
 
-/* The cell of a sequence to all its rows, `span` at a time: the next sequence overwrites what is too much. */
+/* Copy the cell of a sequence to all its rows, `span` at a time: the next sequence overwrites the excess. */
 LODCORE_BODY OF_CELL(spread_cell)(CELL cell, int64_t r, int64_t end, int span, int64_t n_rows, CELL *out)
 {
     if (r + span <= n_rows) {
-        do { /* for an empty sequence too: that costs less than a wrong guess */
+        do { /* also for an empty sequence, which costs less than a branch misprediction */
             for (int k = 0; k < span; k++)
                 out[r + k] = cell;
             r += span;
@@ -338,7 +342,7 @@ LODCORE_TWICE(OF_CELL(spread_cells),
               (const CELL *cells, const int64_t *offsets, int64_t n_seqs, int divide, CELL *out),
               (cells, offsets, n_seqs, divide, out))
 
-/* Each row of `rows`, divided, for all rows of its sequence. */
+/* Write each row of `rows`, divided, to all rows of its sequence. */
 static LODCORE_UNUSED void OF_CELL(spread_rows)(const CELL *rows, const int64_t *offsets, int64_t n_seqs,
                                                 int64_t width, int divide, CELL *out)
 {
@@ -357,7 +361,7 @@ static LODCORE_UNUSED void OF_CELL(spread_rows)(const CELL *rows, const int64_t 
     }
 }
 
-/* Each cell of `rows` to its place, zeros beside it. Rows are cleared while they are about to be used. */
+/* Scatter each cell of `rows` to its position among zeros. Rows are cleared just before they are used. */
 static LODCORE_UNUSED void OF_CELL(scatter_cells)(const CELL *rows, const int64_t *offsets, int64_t n_seqs,
                                                   int64_t width, const int64_t *index, CELL *out)
 {

@@ -1,6 +1,6 @@
-/* Pooling of rows of one cell with vectors: pool_cells.h includes this once an instruction set. One vector per sequence
- * is left after its lanes are halved as far as a vector; those of PER sequences are then halved together, which takes
- * about one operation per sequence, to one vector that holds a result each. Loads beside a sequence are masked. */
+/* Pooling of rows of one cell with vectors: pool_cells.h includes this once per instruction set. Halving the lanes of
+ * a sequence leaves one vector per sequence; those of PER sequences are then halved together, at about one operation
+ * per sequence, into one vector with one result each. Loads that reach outside a sequence are masked. */
 #include "pool_vectors.h"
 
 #define PARTS (LANES / PER)
@@ -10,7 +10,7 @@ TARGET LODCORE_INLINE VECTOR PATH(fold)(VECTOR so_far, VECTOR cells, int verb)
     return verb == SUM ? ADD(so_far, cells) : verb == GREATEST ? MAXIMUM(so_far, cells) : MINIMUM(so_far, cells);
 }
 
-/* Load the first `parts` vectors of a sequence, which has no cells behind them, and halve them to one. */
+/* Load the first `parts` vectors of a sequence, which has no cells after them, and reduce them to one vector. */
 TARGET LODCORE_INLINE VECTOR PATH(short_lanes)(const CELL *x, int64_t length, int parts, int verb, VECTOR fill,
                                                NANS *nans)
 {
@@ -66,7 +66,7 @@ TARGET LODCORE_BODY PATH(block)(const CELL *x, const int64_t *offsets, int verb,
     int64_t most = 0;
     for (int j = 0; j < PER; j++)
         most = offsets[j + 1] - offsets[j] > most ? offsets[j + 1] - offsets[j] : most;
-    if (most == 1 && offsets[PER] - offsets[0] == PER) { /* the rows are the result, but sums are no -0 */
+    if (most == 1 && offsets[PER] - offsets[0] == PER) { /* the rows are the result, but a sum is never -0 */
         VECTOR cells = LOAD(x + offsets[0]);
         STORE(out, verb == SUM ? ADD(cells, ALL(0)) : cells);
         return;
@@ -105,7 +105,7 @@ TARGET LODCORE_BODY PATH(blocks)(const CELL *x, const int64_t *offsets, int64_t 
     }
 }
 
-/* Where up to LANES cells have the one that is known to be there: a bit for each of them. */
+/* Return a bit for each of up to LANES cells that equals the known best cell. */
 TARGET LODCORE_INLINE uint64_t PATH(equal_bits)(const CELL *x, int64_t length, int parts, CELL cell)
 {
     uint64_t bits = 0;
@@ -115,14 +115,15 @@ TARGET LODCORE_INLINE uint64_t PATH(equal_bits)(const CELL *x, int64_t length, i
     return bits;
 }
 
-/* The row in its sequence of each cell of `best`, the result of rows of one cell; -1 for an empty sequence. */
+/* Find the row, within its sequence, of each cell of `best`, the result for rows of one cell; -1 for an empty
+ * sequence. */
 TARGET LODCORE_APART void PATH(places)(const CELL *x, const int64_t *offsets, int64_t n_seqs, const CELL *best,
                                        int64_t *index)
 {
     for (int64_t s = 0; s < n_seqs; s++) {
         int64_t length = offsets[s + 1] - offsets[s], r;
         const CELL *cells = x + offsets[s];
-        if (length <= LANES / 2 && best[s] == best[s]) /* there is a bit: cells beside a sequence count as equal */
+        if (length <= LANES / 2 && best[s] == best[s]) /* a bit is set: cells outside a sequence count as equal */
             r = __builtin_ctzll(PATH(equal_bits)(cells, length, PARTS / 2, best[s]) | (uint64_t)1 << (LANES / 2 - 1));
         else if (length < LANES && best[s] == best[s])
             r = __builtin_ctzll(PATH(equal_bits)(cells, length, PARTS, best[s]) | (uint64_t)1 << (LANES - 1));
@@ -132,7 +133,7 @@ TARGET LODCORE_APART void PATH(places)(const CELL *x, const int64_t *offsets, in
     }
 }
 
-/* The greatest or least cells of `count` rows, of at least PER columns; the last vector overlaps the one before. */
+/* Compute the maximum or minimum of `count` rows of at least PER columns; the last vector overlaps the one before. */
 TARGET LODCORE_INLINE void PATH(best_of)(const CELL *row, int64_t width, int count, int verb, CELL *out, NANS *nans)
 {
     for (int64_t c = 0; c < width; c += PER) {
@@ -174,7 +175,7 @@ TARGET LODCORE_BODY PATH(best_wide)(const CELL *x, const int64_t *offsets, int64
     }
 }
 
-/* Apart, so that each of them has the registers for itself. */
+/* Separate functions, so that each has all registers. */
 TARGET LODCORE_APART void PATH(sum_cells)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int divide, CELL *out)
 {
     PATH(blocks)(x, offsets, n_seqs, SUM, divide, out);
@@ -197,7 +198,7 @@ TARGET LODCORE_APART void PATH(least)(const CELL *x, const int64_t *offsets, int
         PATH(best_wide)(x, offsets, n_seqs, width, LEAST, out);
 }
 
-/* Pool where vectors pay, and tell whether they do. */
+/* Pool with vectors where they pay, and return whether they do. */
 static int PATH(pool)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, int divide,
                       CELL *out)
 {

@@ -1,6 +1,6 @@
-/* Where the greatest and least cells of sequences are, for one type of cells: pool_cells.h includes this once a type. */
+/* Positions of the maxima and minima of sequences, for one type of cells: pool_cells.h includes this once per type. */
 
-/* Best cells of up to COLUMNS columns of one sequence that is not empty, and their rows in it. */
+/* Find the best cells of up to COLUMNS columns of one nonempty sequence, and their rows in it. */
 LODCORE_BODY OF_CELL(find_best_columns)(const CELL *restrict x, int64_t length, int64_t width, int count, int verb,
                                         CELL *restrict out, int64_t *restrict index)
 {
@@ -9,7 +9,7 @@ LODCORE_BODY OF_CELL(find_best_columns)(const CELL *restrict x, int64_t length, 
         out[c] = x[c];
         index[c] = 0;
     }
-    for (int64_t done = 1; done < length; done += PIECE) { /* a row of a piece fits a PLACE */
+    for (int64_t done = 1; done < length; done += PIECE) { /* a row number of a piece fits a PLACE */
         const CELL *row = x + done * width;
         PLACE rows = (PLACE)(length - done < PIECE ? length - done : PIECE);
         for (int c = 0; c < count; c++)
@@ -54,7 +54,7 @@ LODCORE_TWICE(OF_CELL(find_best_wide),
                int64_t *index),
               (x, offsets, n_seqs, width, verb, out, index))
 
-/* The same as pool_rows, and the row in its sequence of each cell; -1 for an empty one. */
+/* Pool as pool_rows does, and write the row, within its sequence, of each cell; -1 for an empty one. */
 static LODCORE_UNUSED void OF_CELL(find_best_rows)(const CELL *x, const int64_t *offsets, int64_t n_seqs,
                                                    int64_t width, int verb, CELL *out, int64_t *index)
 {

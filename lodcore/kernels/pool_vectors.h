@@ -1,7 +1,8 @@
-/* Vectors of VECTOR_BYTES for pool_lanes.h, which undefines all of this. PER cells make a VECTOR; LANES == 64 says that
- * they are float. MASKS_OF(n) masks the first n cells of a sequence, of which LOAD_PART loads part j, FILL beside them.
- * NANS notes whether there was a nan. EQUAL gives a bit a cell. HALVE adds (or compares) the lower and upper halves of
- * vectors, or of parts of vectors, and puts what is left of two neighbours into one. */
+/* Vectors of VECTOR_BYTES for pool_lanes.h, which undefines all of this. A VECTOR has PER cells; LANES == 64 means
+ * that they are float. MASKS_OF(n) masks the first n cells of a sequence, and LOAD_PART loads part j of them, with
+ * FILL elsewhere. NANS accumulates whether there was a nan. EQUAL yields one bit per cell. HALVE adds (or compares)
+ * the lower and upper halves of vectors, or of parts of vectors, and combines the results of two neighbours in one
+ * vector. */
 #define HALVE(COUNT, LOWER, UPPER)      \
     for (int j = 0; j < COUNT; j++)     \
         part[j] = PATH(fold)(LOWER(part[2 * j], part[2 * j + 1]), UPPER(part[2 * j], part[2 * j + 1]), verb);

@@ -1,6 +1,6 @@
-"""Positions: what the sequences of a group have first, what they have second; sums and extremes of it.
+"""Positions across the sequences of a group: their first elements, their second ones, and so on; their extremes.
 
-A group is a run of sequences, mostly those of one sequence of the level before; `outer` has the offsets of groups in
+A group is a run of sequences, mostly those of one sequence of the previous level; `outer` has the offsets of groups in
 sequences, `offsets` those of sequences in elements or rows. A group has as many positions as its longest sequence has
 elements; `positions` has their offsets. Sums run over the sequences in their order.
 """
@@ -17,12 +17,12 @@ ctypedef fused number:
 
 
 cdef inline bint grouped(const int64_t[::1] outer, const int64_t[::1] offsets) noexcept:
-    """Return whether groups count the sequences that there are."""
+    """Return whether the last group ends at the number of sequences."""
     return outer.shape[0] > 0 and offsets.shape[0] > 0 and outer[outer.shape[0] - 1] == offsets.shape[0] - 1
 
 
 def count_positions(const int64_t[::1] outer not None, const int64_t[::1] offsets not None, int64_t[::1] out not None):
-    """Count the positions of each group: running sums of the greatest lengths.
+    """Compute the offsets of the positions of each group from its greatest lengths.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def count_positions(const int64_t[::1] outer not None, const int64_t[::1] offset
 
 def count_elements(const int64_t[::1] outer not None, const int64_t[::1] offsets not None,
                    const int64_t[::1] positions not None, int64_t[::1] out not None):
-    """Count the elements at each position: running sums of how many sequences of the group reach it.
+    """Compute the offsets of the elements at each position: how many sequences of the group reach it.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def count_elements(const int64_t[::1] outer not None, const int64_t[::1] offsets
     with nogil:
         for t in range(n_positions + 1):
             made[t] = 0
-        for g in range(n_groups):  # first how many sequences end at each position, then how many go on
+        for g in range(n_groups):  # first how many sequences end at each position, then how many continue
             for s in range(groups[g], groups[g + 1]):
                 if bounds[s + 1] > bounds[s]:
                     made[firsts[g] + bounds[s + 1] - bounds[s]] += 1
@@ -82,7 +82,7 @@ def count_elements(const int64_t[::1] outer not None, const int64_t[::1] offsets
 def order_by_position(const int64_t[::1] outer not None, const int64_t[::1] offsets not None,
                       const int64_t[::1] positions not None, int64_t[::1] next_places not None,
                       int64_t[::1] out not None):
-    """List the numbers of all elements by their positions, and at one position by their sequences.
+    """List the numbers of all elements by position, and at each position by sequence.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def order_by_position(const int64_t[::1] outer not None, const int64_t[::1] offs
     offsets : int64, shape (n_seqs + 1,)
     positions : int64, shape (n_groups + 1,)
     next_places : int64, shape (n_positions,)
-        Where the elements of each position begin in `out`; where they end, in the end.
+        Read and rewritten: where the elements of each position begin in `out`; afterwards, where they end.
     out : int64, shape (n_elements,)
     """
     cdef Py_ssize_t n_groups = outer.shape[0] - 1, g, s, e
@@ -117,7 +117,7 @@ def order_by_position(const int64_t[::1] outer not None, const int64_t[::1] offs
 def add_positions(const number[:, ::1] x not None, const int64_t[::1] outer not None,
                   const int64_t[::1] offsets not None, const int64_t[::1] positions not None,
                   number[:, ::1] out not None):
-    """Add up the rows at each position, one sequence after another. Whole numbers wrap around.
+    """Sum the rows at each position, one sequence after another. Integers wrap around.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def add_positions(const number[:, ::1] x not None, const int64_t[::1] outer not 
 
 
 cdef inline bint is_better(number found, number best, bint least) noexcept nogil:
-    """Return whether a number takes the place of the best one before; without branches, for whole registers."""
+    """Return whether a number replaces the best one so far; without branches, so that the loop is vectorized."""
     if number is float or number is double:
         return ((found < best) if least else (found > best)) | ((found != found) & (best == best))
     else:
@@ -168,7 +168,7 @@ cdef inline bint is_better(number found, number best, bint least) noexcept nogil
 def best_positions(const number[:, ::1] x not None, const int64_t[::1] outer not None,
                    const int64_t[::1] offsets not None, const int64_t[::1] positions not None, bint least,
                    number[:, ::1] out not None, int64_t[:, ::1] index not None):
-    """Find the greatest (or least) cell of each column at each position: nan if there is one, the first of equal ones.
+    """Compute the maximum (or minimum) of each column at each position: nan wins, then the first of equal cells.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def best_positions(const number[:, ::1] x not None, const int64_t[::1] outer not
     least : bool
     out : as x, shape (n_positions, width)
     index : int64, shape (n_positions, width) or (0, 0)
-        The cell of x that each cell of `out` comes from, counted row by row; not written if it has no rows.
+        The index, row by row, of the cell of x that became each cell of `out`; not written if it has no rows.
     """
     cdef Py_ssize_t n_groups = outer.shape[0] - 1, width = out.shape[1], g, s, i
     agree(grouped(outer, offsets) and ends_at(positions, n_groups, out.shape[0]) and x.shape[1] == width
@@ -226,7 +226,7 @@ def best_positions(const number[:, ::1] x not None, const int64_t[::1] outer not
 def spread_positions(const number[:, ::1] x not None, const int64_t[::1] outer not None,
                      const int64_t[::1] offsets not None, const int64_t[::1] positions not None,
                      number[:, ::1] out not None):
-    """Give each row what its position has: the adjoint of `add_positions`.
+    """Copy to each row the row of its position: the adjoint of `add_positions`.
 
     Parameters
     ----------

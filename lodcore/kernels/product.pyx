@@ -1,4 +1,4 @@
-"""Products of the rows of each sequence, column by column, and their gradients; whether any or all are true."""
+"""Products of the rows of each sequence, column by column, and their gradients; and tests of any and all."""
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
@@ -16,14 +16,14 @@ ctypedef fused real:
 
 
 def multiply_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, number[:, ::1] out not None):
-    """Multiply the rows of each sequence, one after another to 1. Whole numbers wrap around.
+    """Multiply the rows of each sequence, starting from 1. Integers wrap around.
 
     Parameters
     ----------
     x : float32, float64, int64 or uint64, shape (n_rows, width)
     offsets : int64, shape (n_seqs + 1,), in rows
     out : as x, shape (n_seqs, width)
-        An empty sequence gives ones.
+        Ones for an empty sequence.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1], s, _r, c
     agree(x.shape[1] == width and ends_at(offsets, n_seqs, x.shape[0]))
@@ -48,7 +48,7 @@ def multiply_rows(const number[:, ::1] x not None, const int64_t[::1] offsets no
 
 def multiply_others(const real[:, ::1] x not None, const int64_t[::1] offsets not None,
                     const real[:, ::1] rows not None, real[:, ::1] out not None):
-    """Multiply, for each row, the other rows of its sequence and a row of the sequence: the gradient of a product.
+    """Multiply, for each row, the other rows of its sequence and the row of the sequence: the gradient of a product.
 
     Parameters
     ----------
@@ -56,7 +56,8 @@ def multiply_others(const real[:, ::1] x not None, const int64_t[::1] offsets no
     offsets : int64, shape (n_seqs + 1,), in rows
     rows : as x, shape (n_seqs, width)
     out : as x, shape (n_rows, width)
-        The product of the rows before, times that of the rows behind beginning from the last, times the sequence's.
+        The product of the preceding rows, times that of the following rows starting from the last, times the sequence's
+        row.
     """
     cdef Py_ssize_t n_seqs = rows.shape[0], width = out.shape[1], s, r, c
     agree(x.shape[1] == width and rows.shape[1] == width and out.shape[0] == x.shape[0]
@@ -83,16 +84,16 @@ def multiply_others(const real[:, ::1] x not None, const int64_t[::1] offsets no
 
 def true_sequences(const uint8_t[:, ::1] x not None, const int64_t[::1] offsets not None, bint every,
                    uint8_t[:, ::1] out not None):
-    """Return whether any row of each sequence (or every one) is true, column by column.
+    """Compute whether any row of each sequence (or every one) is true, column by column.
 
     Parameters
     ----------
     x : uint8, shape (n_rows, width)
-        0 is false, all else true.
+        0 is false, other values are true.
     offsets : int64, shape (n_seqs + 1,), in rows
     every : bool
     out : uint8, shape (n_seqs, width)
-        0 or 1: of an empty sequence, `every`.
+        0 or 1; `every` for an empty sequence.
     """
     cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1], s, r, c
     agree(x.shape[1] == width and ends_at(offsets, n_seqs, x.shape[0]))

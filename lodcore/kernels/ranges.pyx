@@ -18,7 +18,7 @@ def fill_ranges(const number[::1] starts not None, const number[::1] steps not N
     starts, steps : int64 or float64, shape (n_seqs,)
     offsets : int64, shape (n_seqs + 1,)
     out : of the same dtype, shape (n_rows,)
-        Written; no number of int64 may overflow.
+        Written; int64 results must not overflow.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
     agree(ends_at(offsets, n_seqs, out.shape[0]) and starts.shape[0] == n_seqs and steps.shape[0] == n_seqs)

@@ -1,4 +1,4 @@
-"""Sequences by their length, and the time-major order of their elements: step t holds element t of each."""
+"""Sequences ordered by length, and the time-major order of their elements: step t has element t of each sequence."""
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t
@@ -19,13 +19,13 @@ cnp.import_array()
 
 
 def step_offsets(const int64_t[::1] offsets not None, int64_t[::1] out not None):
-    """Add up how many sequences reach each step.
+    """Compute the offsets of the steps: how many sequences reach each of them.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,)
     out : int64, shape (n_steps + 1,), in elements
-        n_steps is the greatest length. Step t has as many elements as there are sequences longer than t.
+        n_steps is the greatest length. Step t has one element per sequence that is longer than t.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, n_steps = out.shape[0] - 1
     agree(n_seqs >= 0 and n_steps >= 0 and longest(&offsets[0], n_seqs) <= n_steps)
@@ -36,13 +36,13 @@ def step_offsets(const int64_t[::1] offsets not None, int64_t[::1] out not None)
 
 
 def rank_by_length(const int64_t[::1] offsets not None, const int64_t[::1] steps not None, int64_t[::1] out not None):
-    """Order the sequences by length, longest first; equal lengths keep their order.
+    """Order the sequences by length, the longest first; equal lengths keep their order.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,)
     steps : int64, shape (n_steps + 1,)
-        What `step_offsets` made of them.
+        The result of `step_offsets`.
     out : int64, shape (n_seqs,)
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, n_steps = steps.shape[0] - 1, s, t
@@ -58,12 +58,12 @@ def rank_by_length(const int64_t[::1] offsets not None, const int64_t[::1] steps
     if place == NULL:
         raise MemoryError
     with nogil:
-        if n_steps == 0 or reached[n_steps] == n_seqs * n_steps:  # all are equal
+        if n_steps == 0 or reached[n_steps] == n_seqs * n_steps:  # all lengths are equal
             for s in range(n_seqs):
                 result[s] = s
             n_seqs = 0
         place[n_steps] = 0
-        for t in range(n_steps):  # behind the sequences that are longer than t
+        for t in range(n_steps):  # after the sequences that are longer than t
             place[t] = reached[t + 1] - reached[t]
         for s in range(n_seqs):
             length = source[s + 1] - source[s]
@@ -78,7 +78,7 @@ def count_longer(const int64_t[::1] lengths not None, int64_t step):
     Parameters
     ----------
     lengths : int64, shape (n_seqs,)
-        Longest first.
+        The longest first.
     step : int
 
     Returns
@@ -99,7 +99,7 @@ def unpack_rows(
     const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None, const int64_t[::1] order not None,
     const int64_t[::1] steps not None, unsigned char[:, ::1] out not None,
 ):
-    """Bring rows from sequence order into step order.
+    """Reorder rows from sequence order to step order.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def unpack_rows(
     order : int64, shape (n_seqs,)
         The order of the sequences within each step.
     steps : int64, shape (n_steps + 1,), in rows
-        What `step_offsets` made of the offsets.
+        The result of `step_offsets`.
     out : uint8, shape (n_rows, row_bytes)
     """
     cdef Py_ssize_t n_steps = steps.shape[0] - 1, row_bytes = rows.shape[1], t
@@ -128,7 +128,7 @@ def unpack_rows(
     with nogil:
         for t in range(n_steps):
             places[t] = result + steps[t] * row_bytes
-        if n_steps == 1 and rises(in_order, out.shape[0]):  # every row is in its place already
+        if n_steps == 1 and rises(in_order, out.shape[0]):  # every row is already at its position
             memcpy(result, source, out.shape[0] * row_bytes)
         else:
             unpack_by_size(source, row_bytes, from_offsets, in_order, n_seqs, places)
@@ -139,7 +139,7 @@ def pack_rows(
     const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None, const int64_t[::1] order not None,
     const int64_t[::1] steps not None, unsigned char[:, ::1] out not None,
 ):
-    """Bring rows from step order back into sequence order: the inverse of `unpack_rows`.
+    """Reorder rows from step order to sequence order: the inverse of `unpack_rows`.
 
     Parameters
     ----------
@@ -167,12 +167,12 @@ def pack_steps(
     arrays, const int64_t[::1] offsets not None, const int64_t[::1] order not None,
     const int64_t[::1] steps not None, unsigned char[:, ::1] out not None,
 ):
-    """Bring the rows of one array per step back into sequence order.
+    """Reorder the rows of one array per step to sequence order.
 
     Parameters
     ----------
     arrays : list of n_steps C-contiguous ndarrays
-        As many rows each as `steps` says, of `row_bytes` bytes.
+        Each has as many rows as `steps` specifies, of `row_bytes` bytes.
     offsets, order, steps : int64
         As in `unpack_rows`.
     out : uint8, shape (n_rows, row_bytes)
@@ -187,7 +187,7 @@ def pack_steps(
     if out.shape[0] == 0 or row_bytes == 0:
         return -1
     cdef cnp.ndarray array
-    cdef list held = list(arrays)  # alive while the loop runs without the interpreter's lock
+    cdef list held = list(arrays)  # keeps them alive in the loop without the GIL
     if len(held) != n_steps:
         return min(len(held), n_steps)
     cdef const char** places = <const char**> malloc(n_steps * sizeof(char*))
@@ -208,7 +208,7 @@ def pack_steps(
 
 
 cdef bint rises(const int64_t* order, Py_ssize_t count) noexcept nogil:
-    """Return whether the first `count` numbers rise."""
+    """Return whether the first `count` numbers increase."""
     cdef Py_ssize_t k
     cdef bint falls = False
     for k in range(1, count):
@@ -218,7 +218,7 @@ cdef bint rises(const int64_t* order, Py_ssize_t count) noexcept nogil:
 
 cdef int from_places(const char** places, Py_ssize_t n_steps, Py_ssize_t row_bytes, const int64_t[::1] offsets,
                      const int64_t[::1] order, unsigned char[:, ::1] out) except -1:
-    """Run the loop of `pack_rows` and `pack_steps`, and free the places."""
+    """Run the loop of `pack_rows` and `pack_steps`, and free the array of places."""
     cdef char* result = <char*> &out[0, 0]
     cdef const int64_t* to_offsets = &offsets[0]
     cdef const int64_t* in_order = &order[0]

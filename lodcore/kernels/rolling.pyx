@@ -1,8 +1,9 @@
-"""Sums, means, extremes and variances of the last rows up to each row of its sequence, and the backward pass.
+"""Sums, means, extremes and variances of rolling windows that end at each row of a sequence, and the backward pass.
 
-A window of `size` rows consists of the last rows of one block of `size` rows and of the first ones of the next. What
-the last rows of a block come to is computed once from its end, what the first ones do as the windows move on: two
-steps a row for windows of any size, nothing is subtracted, and a nan is gone when its window is.
+A window of `size` rows consists of the last rows of one block of `size` rows and the first rows of the next. The
+reduction of the last rows of a block is computed once from its end, that of the first rows while the windows advance:
+two operations per row for windows of any size. Nothing is subtracted, so a nan affects only the windows that contain
+it.
 """
 
 from libc.math cimport NAN, sqrt
@@ -24,7 +25,7 @@ cdef struct Part:
 
 
 cdef inline Part join(Part one, Part other, int64_t kind) noexcept nogil:
-    """Put together what two parts of a window come to."""
+    """Combine the reductions of two parts of a window."""
     cdef Part made = one
     cdef double apart
     if kind <= MEAN:
@@ -54,22 +55,22 @@ cdef inline double outcome(Part part, int64_t count, int64_t kind, double ddof) 
 
 def roll_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None, int64_t size, int64_t least,
               int64_t kind, double ddof, bint reverse, real[:, ::1] out not None):
-    """Reduce the last rows up to each row of its sequence, column by column.
+    """Reduce the window of rows that ends at each row of its sequence, column by column.
 
     Parameters
     ----------
     x : float32 or float64, shape (n_rows, width)
     offsets : int64, shape (n_seqs + 1,), in rows
     size : int
-        Rows of a window, 1 or more; at the beginning of a sequence there are fewer.
+        The number of rows of a window, 1 or more; windows at the beginning of a sequence have fewer.
     least : int
-        nan where a window has fewer rows.
+        Windows with fewer rows than this yield nan.
     kind : int
-        0: the sum, 1: the mean, 2: the greatest, 3: the least, 4: the variance, 5: its square root.
+        0: sum, 1: mean, 2: maximum, 3: minimum, 4: variance, 5: standard deviation.
     ddof : float
-        Taken from the number of rows that a variance is divided by.
+        Subtracted from the number of rows, by which a variance divides.
     reverse : bool
-        The rows from each row on, in place of those up to it.
+        Whether windows start at each row instead of ending at it.
     out : as x
         Computed in float64.
     """
@@ -93,7 +94,7 @@ def roll_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None
             step = -width if reverse else width
             first = offsets[s + 1] - 1 if reverse else offsets[s]
             for c in range(width):
-                if kind == SUM:  # the compiler knows what is computed
+                if kind == SUM:  # constants, so that the compiler specializes the loops
                     roll_column(&x[first, c], offsets[s + 1] - offsets[s], step, size, least, SUM, ddof, space,
                                 &out[first, c])
                 elif kind == MEAN:
@@ -113,7 +114,7 @@ def roll_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None
 
 cdef inline void roll_column(const real* x, int64_t length, int64_t step, int64_t size, int64_t least, int64_t kind,
                              double ddof, Part* behind, real* out) noexcept nogil:
-    """Reduce the windows of a column; `behind` holds what the last rows of the block before come to."""
+    """Reduce the windows of a column; `behind` holds the reductions of the last rows of the previous block."""
     cdef int64_t start, r, stop, count
     cdef Part so_far, one, window
     one.count = 1
@@ -122,7 +123,7 @@ cdef inline void roll_column(const real* x, int64_t length, int64_t step, int64_
         stop = start + size if start + size < length else length
         for r in range(start, stop):
             one.first = x[r * step]
-            one.squares = one.first - one.first  # 0, but nan of what is not finite
+            one.squares = one.first - one.first  # 0, but nan if x is not finite
             so_far = one if r == start else join(so_far, one, kind)
             window = join(behind[r - start + 1], so_far, kind) if start > 0 and r - start + 1 < size else so_far
             count = r + 1 if r + 1 < size else size
@@ -138,7 +139,7 @@ cdef inline void roll_column(const real* x, int64_t length, int64_t step, int64_
 
 def spread_windows(const real[:, ::1] x not None, const int64_t[::1] offsets not None, int64_t size, int64_t least,
                    int64_t kind, const real[:, ::1] rows not None, real[:, ::1] out not None):
-    """Give the cotangent of each window to its greatest, or least, row: the adjoint of those of `roll_rows`.
+    """Add the cotangent of each window to its maximum or minimum: the adjoint of `roll_rows` for these.
 
     Parameters
     ----------
@@ -146,9 +147,9 @@ def spread_windows(const real[:, ::1] x not None, const int64_t[::1] offsets not
     offsets : int64, shape (n_seqs + 1,), in rows
     size : int
     least : int
-        As in `roll_rows`; a window with fewer rows passes nothing on.
+        As in `roll_rows`; a window with fewer rows has no effect.
     kind : int
-        2: the greatest, 3: the least; of equal ones the first, of nan the first.
+        2: maximum, 3: minimum; among equal rows the first one counts, and among nan the first one.
     rows : as x
     out : as x
     """
@@ -167,7 +168,7 @@ def spread_windows(const real[:, ::1] x not None, const int64_t[::1] offsets not
         for s in range(n_seqs):
             first = offsets[s]
             for c in range(width):
-                head = tail = 0  # rows that may yet be the best, the best one first
+                head = tail = 0  # rows that may still become the best, the best one first
                 for r in range(first, offsets[s + 1]):
                     out[r, c] = 0
                     cell = x[r, c]
@@ -184,7 +185,7 @@ def spread_windows(const real[:, ::1] x not None, const int64_t[::1] offsets not
 
 
 cdef inline bint loses(real one, real cell, int64_t kind) noexcept nogil:
-    """Return whether a row that stands before another one can be the best of no window that has both."""
+    """Return whether a row cannot be the best of a window that also contains the later row."""
     if one != one:
         return False
     return cell != cell or (cell > one if kind == GREATEST else cell < one)

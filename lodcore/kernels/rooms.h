@@ -1,4 +1,4 @@
-/* Bins by the room that is left in them: the set from which best fit takes, and the tree in which first fit searches. */
+/* Bins by their remaining room: the set from which best fit selects, and the tree that first fit searches. */
 #ifndef LODCORE_ROOMS_H
 #define LODCORE_ROOMS_H
 
@@ -10,7 +10,7 @@
 
 enum { BLOCK_ENTRIES = 512, BIT_LEVELS = 11, SMALL_TABLE = 1 << 16 };
 
-/* The place of the lowest bit that is set; there is one. */
+/* Return the position of the lowest bit that is set; there is one. */
 LODCORE_INLINE int64_t lowest_bit(uint64_t word)
 {
 #if defined(__GNUC__)
@@ -25,7 +25,7 @@ LODCORE_INLINE int64_t lowest_bit(uint64_t word)
 #endif
 }
 
-/* Make room for entry `count` of an array that has `*capacity`; 0 if there is no memory. */
+/* Ensure room for entry `count` of an array of capacity `*capacity`; return 0 if there is no memory. */
 static LODCORE_UNUSED int make_place(void **array, int64_t *capacity, int64_t count, size_t size)
 {
     if (count < *capacity)
@@ -39,7 +39,8 @@ static LODCORE_UNUSED int make_place(void **array, int64_t *capacity, int64_t co
     return 1;
 }
 
-/* -- members by their room, of equal ones the latest first ---------------------------------------------------------- */
+/* -- members by their room, among equal ones the latest first --------------------------------------------------------
+ * */
 
 typedef struct {
     int64_t room, member;
@@ -50,10 +51,10 @@ typedef struct {
     int64_t count;
 } block;
 
-/* For small budgets a list of members for every room, and bits, 64 a word on each level, that say which lists have
- * any; otherwise blocks of entries in the order of their rooms. */
+/* For small budgets: a list of members per room, and bits, 64 per word on each level, for the lists that are not
+ * empty. Otherwise: blocks of entries sorted by room. */
 typedef struct {
-    int64_t *heads, *next, next_capacity; /* heads: the latest member and 1; next: the one before it and 1 */
+    int64_t *heads, *next, next_capacity; /* heads: the latest member plus 1; next: the one before it plus 1 */
     uint64_t *bits[BIT_LEVELS];
     int64_t sizes[BIT_LEVELS]; /* the number of places on each level */
     int bit_levels;
@@ -72,7 +73,7 @@ static LODCORE_UNUSED void close_rooms(room_set *set)
     free(set->blocks);
 }
 
-/* Begin a set for rooms 0 .. budget, into which about `count` members are put; 0 if there is no memory. */
+/* Initialize a set for rooms 0 .. budget that will receive about `count` members; return 0 if there is no memory. */
 static LODCORE_UNUSED int open_rooms(room_set *set, int64_t budget, int64_t count)
 {
     memset(set, 0, sizeof *set);
@@ -95,7 +96,7 @@ static LODCORE_UNUSED int open_rooms(room_set *set, int64_t budget, int64_t coun
     return done;
 }
 
-/* The first block whose last room is at least `room`; their number if there is none. */
+/* Return the first block whose last room is at least `room`; the number of blocks if there is none. */
 static LODCORE_UNUSED int64_t find_block(const room_set *set, int64_t room)
 {
     int64_t low = 0, high = set->n_blocks;
@@ -110,7 +111,7 @@ static LODCORE_UNUSED int64_t find_block(const room_set *set, int64_t room)
     return low;
 }
 
-/* The first entry of a block whose room is at least `room`. */
+/* Return the first entry of a block whose room is at least `room`. */
 static LODCORE_UNUSED int64_t find_entry(const block *here, int64_t room)
 {
     int64_t low = 0, high = here->count;
@@ -124,7 +125,7 @@ static LODCORE_UNUSED int64_t find_entry(const block *here, int64_t room)
     return low;
 }
 
-/* Begin a block at place k; 0 if there is no memory. */
+/* Insert a block at position k; return 0 if there is no memory. */
 static LODCORE_UNUSED int insert_block(room_set *set, int64_t k)
 {
     if (!make_place((void **)&set->blocks, &set->block_capacity, set->n_blocks, sizeof(block)))
@@ -181,7 +182,7 @@ static LODCORE_UNUSED int64_t take_entry(room_set *set, int64_t need, int64_t *r
     return member;
 }
 
-/* Put a member into the set; 0 if there is no memory. */
+/* Insert a member into the set; return 0 if there is no memory. */
 LODCORE_INLINE int put_room(room_set *set, int64_t member, int64_t room)
 {
     if (set->heads == NULL)
@@ -201,14 +202,14 @@ LODCORE_INLINE int put_room(room_set *set, int64_t member, int64_t room)
     return 1;
 }
 
-/* Take the latest member with the least room that is at least `need`; -1 if there is none. */
+/* Remove and return the latest member with the least room that is at least `need`; -1 if there is none. */
 LODCORE_INLINE int64_t take_room(room_set *set, int64_t need, int64_t *room)
 {
     if (set->heads == NULL)
         return take_entry(set, need, room);
     int64_t place = need;
     int level = 0;
-    for (;;) { /* upwards, to a word with a bit at `place` or behind it */
+    for (;;) { /* upwards, to a word with a bit at or after `place` */
         if (place < set->sizes[level]) {
             const uint64_t word = set->bits[level][place >> 6] & ~(uint64_t)0 << (place & 63);
             if (word) {
@@ -236,12 +237,12 @@ LODCORE_INLINE int64_t take_room(room_set *set, int64_t need, int64_t *room)
 
 /* -- the first bin with enough room --------------------------------------------------------------------------------- */
 
-/* A tree of the most room below each node, the bins as its leaves; -1 where there is no bin. */
+/* A tree of the most room below each node, with the bins as leaves; -1 for missing bins. */
 typedef struct {
     int64_t *most, leaves;
 } room_tree;
 
-/* Double the leaves; 0 if there is no memory. */
+/* Double the number of leaves; return 0 if there is no memory. */
 static LODCORE_UNUSED int grow_tree(room_tree *tree)
 {
     const int64_t leaves = tree->leaves ? 2 * tree->leaves : 1024;
@@ -258,7 +259,7 @@ static LODCORE_UNUSED int grow_tree(room_tree *tree)
     return 1;
 }
 
-/* The first bin whose room is at least `need`, -1 if there is none. */
+/* Return the first bin whose room is at least `need`, -1 if there is none. */
 LODCORE_INLINE int64_t first_room(const room_tree *tree, int64_t need)
 {
     if (tree->leaves == 0 || tree->most[1] < need)

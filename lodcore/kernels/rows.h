@@ -1,5 +1,5 @@
-/* Rows as opaque bytes: reading shared memory once, copying ranges of rows, and the two directions of
- * the time-major step order. Every function takes raw pointers that its caller has checked. */
+/* Rows as opaque bytes: reads of shared memory, copies of ranges of rows, and both directions of the time-major step
+ * order. The caller has checked the raw pointers. */
 #ifndef LODCORE_ROWS_H
 #define LODCORE_ROWS_H
 
@@ -16,7 +16,8 @@
 #define LODCORE_PREFETCH_TO_WRITE(address) ((void)(address))
 #endif
 
-/* Another thread may write into a caller's array while we check it: what was checked must be what is used. */
+/* Another thread may write to a caller's array during a check: the value that was checked must be the one that is
+ * used. */
 static inline int64_t read_once(const int64_t *place)
 {
     return *(const volatile int64_t *)place;
@@ -41,17 +42,17 @@ LODCORE_BODY shift_offsets_body(const int64_t *restrict offsets, int64_t count, 
 LODCORE_TWICE(shift_offsets, (const int64_t *offsets, int64_t count, int64_t shift, int64_t *out),
               (offsets, count, shift, out))
 
-/* The sign bit is set if an offset is negative or below the one before. */
+/* Return a number whose sign bit is set if an offset is negative or less than the one before. */
 LODCORE_BODY offset_signs_body(const int64_t *restrict offsets, int64_t n_seqs, int64_t *restrict signs)
 {
     uint64_t any = (uint64_t)offsets[0];
-    for (int64_t s = 0; s < n_seqs; s++) /* differences of numbers that are not negative cannot overflow */
+    for (int64_t s = 0; s < n_seqs; s++) /* differences of nonnegative numbers cannot overflow */
         any |= (uint64_t)offsets[s + 1] | ((uint64_t)offsets[s + 1] - (uint64_t)offsets[s]);
     *signs = (int64_t)any;
 }
 LODCORE_TWICE(offset_signs, (const int64_t *offsets, int64_t n_seqs, int64_t *signs), (offsets, n_seqs, signs))
 
-/* The greatest length, 0 if there is no sequence. */
+/* Return the greatest length, 0 if there are no sequences. */
 static LODCORE_UNUSED int64_t longest(const int64_t *offsets, int64_t n_seqs)
 {
     int64_t most = 0;
@@ -62,12 +63,12 @@ static LODCORE_UNUSED int64_t longest(const int64_t *offsets, int64_t n_seqs)
     return most;
 }
 
-/* Running sums of how many sequences reach each step. */
+/* Compute the offsets of the steps from the number of sequences that reach each of them. */
 static LODCORE_UNUSED void add_steps(const int64_t *restrict offsets, int64_t n_seqs, int64_t n_steps,
                                      int64_t *restrict out)
 {
     memset(out, 0, (size_t)(n_steps + 1) * sizeof(int64_t));
-    for (int64_t s = 0; s < n_seqs; s++) /* first how many sequences have each length, */
+    for (int64_t s = 0; s < n_seqs; s++) /* first the number of sequences of each length, */
         out[offsets[s + 1] - offsets[s]]++;
     int64_t reach = n_seqs - out[0];
     out[0] = 0;
@@ -78,7 +79,7 @@ static LODCORE_UNUSED void add_steps(const int64_t *restrict offsets, int64_t n_
     }
 }
 
-/* Running sums of lengths, four at a time; the sign bit of the result is set if a length or a sum is negative. */
+/* Compute offsets from lengths, four at a time; the sign bit of the result is set if a length or a sum is negative. */
 static LODCORE_UNUSED int64_t add_lengths(const int64_t *lengths, int64_t n_seqs, int64_t *restrict out)
 {
     uint64_t total = 0, signs = 0;
@@ -106,7 +107,8 @@ static LODCORE_UNUSED int64_t add_lengths(const int64_t *lengths, int64_t n_seqs
     return (int64_t)signs;
 }
 
-/* Offsets and ranges of sequences taken by their numbers; the first bad number or overflow, or -1. */
+/* Compute offsets and ranges of sequences selected by their numbers; return the first bad number or overflow, or -1.
+ * */
 static LODCORE_UNUSED int64_t take_by_index(const int64_t *restrict offsets, int64_t n_seqs, const int64_t *restrict index,
                                             int64_t count, int64_t *restrict ranges, int64_t *restrict out)
 {
@@ -131,7 +133,8 @@ static LODCORE_UNUSED int64_t take_by_index(const int64_t *restrict offsets, int
     return -1;
 }
 
-/* Offsets of ranges of sequences, whose ranges are replaced by what lies below; the first that overflows, or -1. */
+/* Compute offsets of ranges of sequences, and replace the ranges by those of the next level; return the first that
+ * overflows, or -1. */
 static LODCORE_UNUSED int64_t take_range_offsets(const int64_t *restrict offsets, int64_t *restrict ranges, int64_t count,
                                                  int64_t *restrict out)
 {
@@ -155,7 +158,7 @@ static LODCORE_UNUSED int64_t take_range_offsets(const int64_t *restrict offsets
     return -1;
 }
 
-/* Copy in whole chunks; up to a chunk more is read and written. */
+/* Copy in whole chunks; up to a chunk more than `size` bytes is read and written. */
 LODCORE_BODY copy_chunks(char *to, const char *from, int64_t size)
 {
     const char *end = to + size;
@@ -166,8 +169,8 @@ LODCORE_BODY copy_chunks(char *to, const char *from, int64_t size)
     } while (to < end);
 }
 
-/* Copy a piece to where the next one will go on. Short ones go in whole chunks: what runs past their end is
- * overwritten by the next piece, and never leaves either buffer. */
+/* Copy a piece that is followed by another one. Short pieces are copied in whole chunks: bytes past their end are
+ * overwritten by the next piece, and never leave either buffer. */
 LODCORE_BODY copy_piece(char *to, const char *to_end, const char *from, const char *from_end, int64_t size)
 {
     if (size <= SHORT && from_end - from >= size + CHUNK && to_end - to >= size + CHUNK)
@@ -176,7 +179,7 @@ LODCORE_BODY copy_piece(char *to, const char *to_end, const char *from, const ch
         memcpy(to, from, (size_t)size);
 }
 
-/* Copy the ranges of rows one behind the other. */
+/* Copy the ranges of rows one after another. */
 LODCORE_BODY copy_row_ranges_body(const char *restrict rows, int64_t n_rows, int64_t row_bytes,
                                   const int64_t *restrict ranges, int64_t count, char *restrict out, int64_t out_rows)
 {
@@ -201,9 +204,9 @@ LODCORE_TWICE(copy_row_ranges,
                int64_t out_rows),
               (rows, n_rows, row_bytes, ranges, count, out, out_rows))
 
-/* Write s (or the place in sequence s) beside every row of sequence s. Whole groups are stored: what runs past the end
- * of a sequence is overwritten by the next one, and the last sequences are written to the row. A group of about the
- * mean length leaves the processor few branches to guess. */
+/* Write s (or the position in sequence s) for every row of sequence s. Whole groups are stored: what runs past the end
+ * of a sequence is overwritten by the next one, and the last sequences are written exactly. Groups of about the mean
+ * length leave the processor few branches to predict. */
 #define LODCORE_FILL(NAME, VALUE)                                                                                 \
     LODCORE_BODY NAME##_by_group(const int64_t *restrict offsets, int64_t n_seqs, int64_t *restrict out,          \
                                  const int64_t group)                                                             \
@@ -268,9 +271,9 @@ LODCORE_TWICE(copy_row_ranges,
 LODCORE_FILL(fill_ids, s)
 LODCORE_FILL(fill_positions, at + k)
 
-/* Move the rows of sequences, taken in the given order, to (or from) the places where each step goes on.
- * A block of sequences is walked step by step, so that both sides stay in cache; a sequence that ends leaves
- * the block. places[t] is where the next row of step t lies; it is moved on. */
+/* Move the rows of sequences, in the given order, to (or from) the places where each step continues. A block of
+ * sequences is traversed step by step, so that both sides stay in the cache; a sequence that ends leaves the block.
+ * places[t] is the position of the next row of step t, and advances. */
 #define LODCORE_STEP_LOOP(NAME, CONST_SEQUENCES, CONST_PLACES, SIZE, MOVE, FETCH, HINT)                          \
     static LODCORE_UNUSED void NAME(CONST_SEQUENCES char *rows, size_t row_bytes, const int64_t *offsets,                       \
                      const int64_t *order, int64_t n_seqs, CONST_PLACES char **places)                           \

@@ -1,4 +1,4 @@
-"""Runs of equal rows within sequences: where they start, their numbers, ranks, and the longest ones."""
+"""Runs of equal rows within sequences: their starts and lengths, ranks of rows, and the longest runs."""
 
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcmp
@@ -26,14 +26,14 @@ cdef inline bint are_equal(const cell* one, const cell* other, int64_t width) no
 
 cdef inline int64_t start_runs(const cell* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int64_t* starts,
                                int64_t* out) noexcept nogil:
-    """Write where runs start and how many there are; give their number."""
+    """Write the starts of the runs of a sequence; return their number."""
     cdef int64_t s, r, count = 0
     out[0] = 0
     for s in range(n_seqs):
         if offsets[s] < offsets[s + 1]:
             starts[count] = offsets[s]
             count += 1
-        for r in range(offsets[s] + 1, offsets[s + 1]):  # no branch: what is not a start is overwritten
+        for r in range(offsets[s] + 1, offsets[s + 1]):  # no branch: a value that is not a start is overwritten
             starts[count] = r
             count += not are_equal(x + r * width, x + (r - 1) * width, width)
         out[s + 1] = count
@@ -47,17 +47,17 @@ def find_runs(const cell[:, ::1] x not None, const int64_t[::1] offsets not None
     Parameters
     ----------
     x : float32, float64 or uint8, shape (n_rows, width)
-        Numbers, of which nan is equal to nan, or rows of bytes.
+        Numbers, where nan equals nan, or rows of bytes.
     offsets : int64, shape (n_seqs + 1,), in rows
     starts : int64, shape (n_rows + 1,)
-        The first rows of the runs; what stands behind the last one is of no use.
+        The first row of each run; the entries after the last run are undefined.
     out : int64, shape (n_seqs + 1,)
         Offsets in runs.
 
     Returns
     -------
     int
-        How many runs there are.
+        The number of runs.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
     cdef int64_t count
@@ -99,7 +99,7 @@ def measure_runs(const int64_t[::1] starts not None, const int64_t[::1] runs not
 
 
 cdef int check_runs(Py_ssize_t n_runs, const int64_t[::1] runs, const int64_t[::1] offsets) except -1:
-    """Check that there are as many runs as offsets say."""
+    """Check that the number of runs is that of the offsets."""
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
     if runs.shape[0] != n_seqs + 1 or n_runs != runs[n_seqs]:
         raise ValueError("starts, runs and offsets do not belong together")
@@ -109,21 +109,21 @@ cdef int check_runs(Py_ssize_t n_runs, const int64_t[::1] runs, const int64_t[::
 def rank_runs(const int64_t[::1] starts not None, const int64_t[::1] runs not None,
               const int64_t[::1] offsets not None, const int64_t[::1] positions not None, int64_t kind,
               int64_t[::1] out not None):
-    """Write the rank of each row to where it stood before its sequence was sorted.
+    """Write the rank of each row to its position before its sequence was sorted.
 
     Parameters
     ----------
     starts : int64, shape (n_runs,)
-        First rows of the runs of equal rows.
+        The first rows of the runs of equal rows.
     runs : int64, shape (n_seqs + 1,), in runs
     offsets : int64, shape (n_seqs + 1,), in rows
     positions : int64, shape (n_rows,)
-        Where the rows stood within their sequences.
+        The positions of the sorted rows within their unsorted sequences.
     kind : int
-        0: place among all rows, from 1; of equal rows 1: the least place, 2: the greatest, 3: the number of the run,
-        from 1, 4: the least place and the greatest added up.
+        0: position among all rows, starting at 1; for equal rows 1: the least position, 2: the greatest, 3: the number
+        of the run, starting at 1, 4: the sum of the least and the greatest position.
     out : int64, shape (n_rows,)
-        Its content after a bad position is of no use.
+        Undefined if a position is invalid.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def rank_runs(const int64_t[::1] starts not None, const int64_t[::1] runs not No
 
 def longest_runs(const int64_t[::1] starts not None, const int64_t[::1] runs not None,
                  const int64_t[::1] offsets not None, int64_t[::1] out not None):
-    """Find the first row of the longest run of each sequence, the first one of equally long ones.
+    """Find the first row of the longest run of each sequence, and of the first one if several are equally long.
 
     Parameters
     ----------

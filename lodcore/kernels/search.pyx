@@ -1,4 +1,4 @@
-"""Places of numbers among sorted ones, sequence by sequence, and values between known points."""
+"""Binary search in sorted sequences, and interpolation between known points."""
 
 from libc.math cimport NAN
 from libc.stdint cimport int64_t, uint64_t
@@ -11,14 +11,14 @@ ctypedef fused number:
 
 
 cdef inline bint goes_behind(number one, number v, bint right) noexcept nogil:
-    """Return whether a number v is to be put behind another one; nan stands behind all others."""
+    """Return whether a number v is inserted after another one; nan sorts after all others."""
     if v != v:
         return right or one == one
     return one <= v if right else one < v
 
 
 cdef inline int64_t place_of(const number* x, int64_t length, number v, bint right) noexcept nogil:
-    """Find the first place that keeps numbers in order, or the last one: by halves, without branches."""
+    """Find the first (or last) position that keeps numbers sorted, by bisection without branches."""
     cdef int64_t low = 0, half
     if length == 0:
         return 0
@@ -30,7 +30,7 @@ cdef inline int64_t place_of(const number* x, int64_t length, number v, bint rig
 
 
 cdef inline double between(double x, const double* xp, const double* fp) noexcept nogil:
-    """Interpolate between two points as np.interp does: from the other one where infinity leaves none."""
+    """Interpolate between two points as np.interp does: from the second point if infinity makes the result nan."""
     cdef double slope = (fp[1] - fp[0]) / (xp[1] - xp[0]), found = slope * (x - xp[0]) + fp[0]
     if found != found:
         found = slope * (x - xp[1]) + fp[1]
@@ -41,17 +41,17 @@ cdef inline double between(double x, const double* xp, const double* fp) noexcep
 
 def search_rows(const number[::1] x not None, const int64_t[::1] offsets not None, const number[::1] v not None,
                 const int64_t[::1] wanted not None, bint right, int64_t[::1] out not None):
-    """Find where numbers are to be put among those of the same sequence, so that these stay in order.
+    """Find the positions at which numbers can be inserted into the same sequence of x so that it stays sorted.
 
     Parameters
     ----------
     x : float32, float64, int64 or uint64, shape (n_rows,)
-        In order within each sequence, nan last; of what is not, the places are of no use.
+        Sorted within each sequence, nan last; otherwise the positions are undefined.
     offsets : int64, shape (n_seqs + 1,), in rows of x
     v : as x, shape (n_wanted,)
     wanted : int64, shape (n_seqs + 1,), in rows of v
     right : bool
-        Behind those that are equal, in place of before them.
+        Whether to insert after equal numbers instead of before them.
     out : int64, shape (n_wanted,)
         Places within the sequences of x.
     """
@@ -65,7 +65,7 @@ def search_rows(const number[::1] x not None, const int64_t[::1] offsets not Non
     with nogil:
         for s in range(n_seqs):
             first = &x[offsets[s]] if offsets[s] < offsets[s + 1] else &nothing
-            if right:  # the compiler knows which
+            if right:  # a constant, so that the compiler specializes the loop
                 for r in range(wanted[s], wanted[s + 1]):
                     out[r] = place_of(first, offsets[s + 1] - offsets[s], v[r], True)
             else:
@@ -83,14 +83,15 @@ def interpolate_rows(const double[::1] x not None, const int64_t[::1] wanted not
     x : float64, shape (n_wanted,)
     wanted : int64, shape (n_seqs + 1,), in rows of x
     xp, fp : float64, shape (n_points,)
-        The points, whose xp grow within each sequence; of what does not, the results are of no use.
+        The points. xp increases within each sequence; otherwise the results are undefined.
     offsets : int64, shape (n_seqs + 1,), in points
     out : float64, shape (n_wanted,)
-        Before the first point its value, behind the last one that of it; nan of nan, or where there are no points.
+        Before the first point, the value of that point; after the last point, the value of that one; nan if x is nan,
+        or if there are no points.
     places : int64, shape (n_wanted,)
-        The point below each x, -1 if there is none at all.
+        The point before each x, -1 if there is none.
     weights : float64, shape (n_wanted,)
-        That of the next point.
+        The weight of the next point.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
     cdef int64_t s, r, k, length, first

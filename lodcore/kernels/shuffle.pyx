@@ -1,4 +1,4 @@
-"""Random orders within sequences, from random numbers that the caller has drawn."""
+"""Random orders within sequences, computed from random numbers that the caller has drawn."""
 
 from libc.stdint cimport int64_t
 
@@ -7,19 +7,19 @@ from lodcore.kernels.sizes cimport agree, ends_at
 
 def shuffle_places(const int64_t[::1] offsets not None, const int64_t[::1] sizes not None,
                    const double[::1] random not None, int64_t[::1] work not None, int64_t[::1] out not None):
-    """Draw elements of each sequence without replacement: the shuffle of Fisher and Yates, as far as is needed.
+    """Draw elements of each sequence without replacement, by a partial Fisher-Yates shuffle.
 
     Parameters
     ----------
     offsets : int64, shape (n_seqs + 1,)
     sizes : int64, shape (n_seqs + 1,)
-        Offsets of what is drawn; of no sequence more elements than it has.
+        Offsets of the elements to draw; from each sequence at most as many as it has.
     random : float64, shape (n_drawn,)
-        In [0, 1), one for each element that is drawn; what is not leaves the element where it is.
+        In [0, 1), one per element to draw; a number outside leaves the element at its position.
     work : int64, shape (longest,)
-        A place to work, as long as the longest sequence.
+        Work space, as long as the longest sequence.
     out : int64, shape (n_drawn,)
-        Written: the places of what is drawn, in its sequence.
+        Written: the positions of the drawn elements within their sequences.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, s
     agree(ends_at(sizes, n_seqs, out.shape[0]) and random.shape[0] == out.shape[0])

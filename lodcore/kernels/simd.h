@@ -1,5 +1,5 @@
-/* Loops for wider registers: which instruction set may be used is found out once, at run time. Every path of a kernel
- * gives the same bits; LODCORE_SIMD=none|avx2|avx512 forces one that the processor has. */
+/* Loops for wider registers: the instruction set is chosen once, at run time. Every path of a kernel returns the same
+ * bits; LODCORE_SIMD=none|avx2|avx512 forces one that the processor supports. */
 #ifndef LODCORE_SIMD_H
 #define LODCORE_SIMD_H
 
@@ -32,8 +32,8 @@
 
 enum { SIMD_NONE, SIMD_AVX2, SIMD_AVX512 };
 
-/* LODCORE_HAS_SIMD guards code with intrinsics; LODCORE_AVX2 and LODCORE_AVX512 stand before its functions. Neither
- * allows fused multiply-add to what is written as a product and a sum: -ffp-contract=off, see setup.py. */
+/* LODCORE_HAS_SIMD guards code with intrinsics; LODCORE_AVX2 and LODCORE_AVX512 are attributes of its functions.
+ * Neither lets the compiler fuse a product and a sum: -ffp-contract=off, see setup.py. */
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(LODCORE_PLAIN)
 #include <immintrin.h>
 #define LODCORE_HAS_SIMD 1
@@ -66,7 +66,7 @@ static LODCORE_UNUSED int simd_level(void)
 #endif
 #define has_wide() (simd_level() >= SIMD_AVX2)
 
-/* Plain loops: the same body is compiled twice, as NAME_wide for AVX2 too; NAME chooses. */
+/* Plain loops: the same body is compiled twice, the second time for AVX2 as NAME_wide; NAME chooses at run time. */
 #define LODCORE_TWICE(NAME, PARAMETERS, ARGUMENTS) LODCORE_TWICE_OF(NAME, PARAMETERS, ARGUMENTS)
 #define LODCORE_TWICE_OF(NAME, PARAMETERS, ARGUMENTS)                            \
     static LODCORE_UNUSED LODCORE_AVX2 void NAME##_wide PARAMETERS            \
@@ -81,7 +81,7 @@ static LODCORE_UNUSED int simd_level(void)
             NAME##_body ARGUMENTS;                                            \
     }
 
-/* The same, and once more for AVX-512. */
+/* The same, and a third time for AVX-512. */
 #define LODCORE_THRICE(NAME, PARAMETERS, ARGUMENTS) LODCORE_THRICE_OF(NAME, PARAMETERS, ARGUMENTS)
 #define LODCORE_THRICE_OF(NAME, PARAMETERS, ARGUMENTS)                            \
     static LODCORE_UNUSED LODCORE_AVX512 void NAME##_widest PARAMETERS        \

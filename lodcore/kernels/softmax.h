@@ -1,10 +1,12 @@
 /* Softmax within sequences, logarithms of sums of exponentials, and the gradient of softmax.
  *
- * The order of a sum is part of its meaning, see pool.h: rows of several cells are added one after another to 0. Of rows
- * of one cell, 256 bytes lie side by side: lane k of 64 (float) or 32 (double) adds rows k, k + 64, ... to 0; then lane k
- * adds lane k + 32, then lane k + 16, and so on to the last one. Every path keeps to it, and makes the same nan.
+ * The order of a sum is part of its meaning, see pool.h: rows of several cells are added one after another to 0. Of
+ * rows of one cell, 256 bytes form a line: lane k of 64 (float) or 32 (double) starts at 0 and adds rows k, k + 64,
+ * ...; then lane k adds lane k + 32, then lane k + 16, and so on until one is left. Every path follows this order,
+ * and produces the same nan.
  *
- * What would be a subnormal number, exp(x - max) or its quotient by the sum, is 0: no processor is fast with these. */
+ * Results that would be subnormal, of exp(x - max) or of its quotient by the sum, are 0, since subnormal numbers are
+ * slow. */
 #ifndef LODCORE_SOFTMAX_H
 #define LODCORE_SOFTMAX_H
 

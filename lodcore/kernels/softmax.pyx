@@ -1,7 +1,7 @@
-"""Softmax within sequences, logarithms of sums of exponentials, running sums; the columns of a row each on its own.
+"""Softmax within sequences, logarithms of sums of exponentials, and running sums; each column of a row separately.
 
-The exponential is that of exponential.h, within 1.1 units in the last place. Sums of rows of several cells go row by
-row; rows of one cell are added in lanes, as softmax.h says. Every nan that comes out is the positive quiet one.
+The exponential is that of exponential.h, within 1.1 units in the last place. Sums of rows of several cells run row by
+row; rows of one cell are added in lanes, as in softmax.h. Every nan in a result is the positive quiet nan.
 """
 
 from libc.math cimport NAN
@@ -26,7 +26,7 @@ cdef extern from "pool.h" nogil:
                           double* out)
 
 cdef enum:
-    TOGETHER = 64  # rows whose offsets and greatest cells are at hand at a time
+    TOGETHER = 64  # the number of rows whose offsets and maxima are kept at a time
 
 ctypedef fused real:
     float
@@ -47,8 +47,8 @@ def softmax_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not N
     x : float32 or float64, shape (n_rows, width)
     offsets : int64, shape (n_seqs + 1,), in rows
     out : as x
-        The quotient is a product with 1 / sum, and 0 where it would be a subnormal number. A sequence with nan or inf,
-        or of only -inf, becomes nan.
+        The quotient is a product with 1 / sum, and 0 where it would be subnormal. A sequence with nan or inf, or with
+        -inf only, becomes nan.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
     if n_seqs < 0 or offsets[n_seqs] != x.shape[0] or out.shape[0] != x.shape[0] or out.shape[1] != width:
@@ -67,7 +67,7 @@ def softmax_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not N
 
 def spread_softmax(const real[:, ::1] rows not None, const real[:, ::1] x not None,
                    const int64_t[::1] offsets not None, real[:, ::1] out not None):
-    """Spread one row per sequence over its rows by their softmax: the gradient of `log_sum_exp`.
+    """Distribute one row per sequence over its rows in proportion to their softmax: the gradient of `log_sum_exp`.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def spread_softmax(const real[:, ::1] rows not None, const real[:, ::1] x not No
 
 def pull_softmax(const real[:, ::1] y not None, const real[:, ::1] d not None, const int64_t[::1] offsets not None,
                  real[:, ::1] out not None):
-    """Compute y * (d - sum(y * d)) within each sequence: the gradient of `softmax_rows`, which gave y.
+    """Compute y * (d - sum(y * d)) within each sequence: the gradient of `softmax_rows`, which returned y.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ def log_sum_exp(const real[:, ::1] x not None, const int64_t[::1] offsets not No
     x : float32 or float64, shape (n_rows, width)
     offsets : int64, shape (n_seqs + 1,), in rows
     out : as x, shape (n_seqs, width)
-        The logarithm and the sum of the two are those of double. -inf for an empty sequence and for one of only -inf,
-        inf for one with inf, nan for one with nan.
+        The logarithm, and its sum with the maximum, are computed in double. -inf for an empty sequence and for one of
+        -inf only, inf for one with inf, nan for one with nan.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1]
     if n_seqs < 0 or offsets[n_seqs] != x.shape[0] or out.shape[0] != n_seqs or out.shape[1] != width:
@@ -155,16 +155,16 @@ def label_losses(const real[:, ::1] x not None, const int64_t[::1] labels not No
     ----------
     x : float32 or float64, shape (n, classes)
     labels : int64, shape (n,)
-        0 .. classes - 1, which nobody else changes.
+        0 .. classes - 1; no other thread may change them during the call.
     shifted : as x
-        x less the greatest cell of its row, nan if one is.
+        x minus the maximum of its row; nan if a cell of the row is nan.
     out : as x, shape (n,)
-        Exponentials are added up as `log_sum_exp` does those of a sequence.
+        Exponentials are summed in the order in which `log_sum_exp` sums those of a sequence.
 
     Returns
     -------
     int
-        The first row whose label is not a class, before anything is written; -1 if there is none.
+        The first row whose label is not a class, checked before anything is written; -1 if there is none.
     """
     cdef Py_ssize_t n = x.shape[0], classes = x.shape[1], first = 0, count, r, c, bad = -1
     cdef int64_t bounds[TOGETHER + 1]
@@ -205,15 +205,15 @@ def label_losses(const real[:, ::1] x not None, const int64_t[::1] labels not No
 
 def add_up_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, bint backwards,
                 number[:, ::1] out not None):
-    """Compute the running sums of each sequence. Those from the last row on are the adjoint of those from the first.
+    """Compute the running sums of each sequence. Those from the last row are the adjoint of those from the first.
 
     Parameters
     ----------
     x : float32, float64, int64 or uint64, shape (n_rows, width)
-        Whole numbers wrap around.
+        Integers wrap around.
     offsets : int64, shape (n_seqs + 1,), in rows
     backwards : bool
-        From the last row on.
+        Whether the sums start at the last row.
     out : as x
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = x.shape[1], s
@@ -241,7 +241,7 @@ def add_up_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not 
 
 
 cdef inline number one_nan(number x) noexcept nogil:
-    """Return a cell, with one bit pattern for every nan."""
+    """Return a cell, with the same bits for every nan."""
     if number is float or number is double:
         return x if x == x else <number> NAN
     else:
@@ -249,7 +249,7 @@ cdef inline number one_nan(number x) noexcept nogil:
 
 
 cdef inline number plus(number x, number y) noexcept nogil:
-    """Add; whole numbers wrap around."""
+    """Add; integers wrap around."""
     if number is int64_t:
         return <int64_t> (<uint64_t> x + <uint64_t> y)
     else:
@@ -257,7 +257,7 @@ cdef inline number plus(number x, number y) noexcept nogil:
 
 
 cdef void running_sum(const number* x, Py_ssize_t length, Py_ssize_t step, number* out) noexcept nogil:
-    """Add up one column, which has no others beside it."""
+    """Compute the running sums of a single column."""
     cdef Py_ssize_t r
     cdef number total = x[0]
     out[0] = one_nan(total)
@@ -268,7 +268,7 @@ cdef void running_sum(const number* x, Py_ssize_t length, Py_ssize_t step, numbe
 
 cdef void running_rows(const number* x, Py_ssize_t length, Py_ssize_t width, Py_ssize_t step,
                        number* out) noexcept nogil:
-    """Add up rows; `step` leads to the next one."""
+    """Compute the running sums of rows; `step` leads to the next row."""
     cdef Py_ssize_t r, c
     for c in range(width):
         out[c] = one_nan(x[c])

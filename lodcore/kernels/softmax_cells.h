@@ -1,9 +1,10 @@
-/* Softmax in plain C; softmax.h includes this once a type of cells. CELL is the type, OF_CELL(NAME) names functions, exp
- * too, SUM_LANES is the number of lanes of a sum.
+/* Softmax in plain C; softmax.h includes this once per type of cells. CELL is the type, OF_CELL(NAME) names functions,
+ * including exp, and SUM_LANES is the number of lanes of a sum.
  *
- * A block is what is added up side by side. Of rows of one cell, that is a sequence: lines of SUM_LANES rows, the last one
- * may be shorter, and in the end one lane is made of all. A short sequence is one line, with a power of two of lanes that
- * hold it: further ones would be 0. Of wider rows, a block is some columns of a sequence. */
+ * A block is a set of cells that are added side by side. For rows of one cell, it is a sequence in lines of SUM_LANES
+ * rows, of which the last may be shorter; finally all lanes are reduced to one. A short sequence is one line, with
+ * the least power of two of lanes that holds it: further lanes would be 0. For wider rows, a block is some columns of
+ * a sequence. */
 
 typedef struct {
     int64_t stop, stride, columns; /* lines start at 0, stride, 2 * stride, ... below stop, and have `columns` cells */
@@ -15,13 +16,13 @@ typedef struct {
     for (int64_t at = 0, left = LEFT(0); at < block.stop; at += block.stride, left = LEFT(at))           \
         for (int64_t k = 0; k < left; k++)
 
-/* Every nan has the same bits, whichever operation made it. */
+/* Return a cell, with the same bits for every nan, whichever operation produced it. */
 LODCORE_INLINE CELL OF_CELL(one_nan)(CELL x)
 {
     return x == x ? x : (CELL)NAN;
 }
 
-/* Add up the lanes of one sum: lane k and lane k + half, down to one; then all of them have it. */
+/* Reduce the lanes of one sum: add lane k and lane k + half until one is left, and broadcast it. */
 LODCORE_INLINE void OF_CELL(add_lanes)(CELL *lane, int64_t lanes)
 {
     for (int64_t half = lanes / 2; half > 0; half /= 2)
@@ -39,7 +40,7 @@ LODCORE_INLINE void OF_CELL(greatest_of_lanes)(CELL *lane, int64_t lanes)
         lane[k] = lane[0];
 }
 
-/* exp(x - most) into `out`, if that is given, and their sums. */
+/* Compute exp(x - most), write it to `out` unless that is NULL, and sum it. */
 LODCORE_INLINE void OF_CELL(exp_block)(const CELL *restrict x, OF_CELL(Block) block, CELL *restrict out, CELL *restrict most,
                                      CELL *restrict sum)
 {
@@ -75,7 +76,7 @@ LODCORE_INLINE void OF_CELL(softmax_block)(const CELL *restrict x, OF_CELL(Block
         out[at + k] = OF_CELL(one_nan)((out[at + k] < least[k] ? 0 : out[at + k]) * by[k]);
 }
 
-/* The logarithm of a sum of exp(x - most), with most added. Only infinities and nan make the sum nan. */
+/* Return the logarithm of a sum of exp(x - most) plus most. Only infinities and nan make the sum nan. */
 LODCORE_INLINE CELL OF_CELL(log_of_sum)(CELL most, CELL sum, const CELL *x, int64_t length, int64_t width)
 {
     if (length == 0)
@@ -98,7 +99,7 @@ LODCORE_INLINE void OF_CELL(log_sum_block)(const CELL *restrict x, OF_CELL(Block
         out[k] = OF_CELL(log_of_sum)(most[k], sum[k], x + k, length, block.one_cell ? 1 : block.stride);
 }
 
-/* y * (d - sum of y * d) */
+/* Compute y * (d - sum of y * d). */
 LODCORE_INLINE void OF_CELL(pull_block)(const CELL *restrict y, const CELL *restrict d, OF_CELL(Block) block,
                                       CELL *restrict out)
 {
@@ -116,7 +117,8 @@ LODCORE_INLINE void OF_CELL(pull_block)(const CELL *restrict y, const CELL *rest
 #undef LEFT
 #undef EACH_CELL
 
-/* -- all sequences, and of each all columns --------------------------------------------------------------------------- */
+/* -- all sequences, and all columns of each
+ * ----------------------------------------------------------------------------- */
 
 #define EACH_BLOCK                                                                                       \
     for (int64_t s = 0; s < n_seqs; s++)                                                                 \

@@ -1,9 +1,10 @@
-/* Softmax with vectors; softmax.h includes this once a type of cells and instruction set. CELL is the type, a vector has
- * LANES of them, SUM_LANES is the number of lanes of a sum; OF(NAME) names functions of the set, those of lanes.h too. */
+/* Softmax with vectors; softmax.h includes this once per type of cells and instruction set. CELL is the type, a vector
+ * has LANES cells, and SUM_LANES is the number of lanes of a sum; OF(NAME) names functions of the set, including those
+ * of lanes.h. */
 
 #define GROUP (SUM_LANES / LANES)
 
-/* Vectors of a sum added up: lane k and lane k + half of them, down to one vector, then within it. */
+/* Reduce the vectors of a sum: add lane k and lane k + half of them until one vector is left, and reduce that. */
 TARGET LODCORE_INLINE CELL OF(total_of)(OF(vector) *v, int count)
 {
     for (int half = GROUP / 2; half > 0; half /= 2)
@@ -13,15 +14,16 @@ TARGET LODCORE_INLINE CELL OF(total_of)(OF(vector) *v, int count)
     return OF(add_lanes)(v[0]);
 }
 
-/* x * y, or 0 * y where x is below the least. */
+/* Return x * y, or 0 * y where x is below the least. */
 TARGET LODCORE_INLINE OF(vector) OF(times)(OF(vector) x, OF(vector) least, OF(vector) y)
 {
     return OF(one_nan)(OF(not_below)(x, least) * y);
 }
 
-/* -- rows of one cell: what is left of a sequence behind whole vectors is chosen by a mask ---------------------------- */
+/* -- rows of one cell: a mask selects the rest of a sequence after whole vectors
+ * -------------------------------------- */
 
-/* exp(x - most) of a sequence of 1 to 4 vectors, which stay in registers, and their sum. */
+/* Compute exp(x - most) of a sequence of 1 to 4 vectors, which stay in registers, and their sum. */
 TARGET LODCORE_INLINE CELL OF(few_vectors)(const CELL *x, int64_t length, int count, OF(vector) *v, OF(vector) *most)
 {
     for (int j = 0; j < count - 1; j++)
@@ -46,7 +48,7 @@ TARGET LODCORE_INLINE void OF(softmax_few)(const CELL *x, int64_t length, int co
     OF(store_some)(out + (count - 1) * LANES, OF(first)(length - (count - 1) * LANES), OF(times)(v[count - 1], least, by));
 }
 
-/* exp(x - most) of a longer sequence, into `out` if that is given, and their sum. */
+/* Compute exp(x - most) of a longer sequence, write it to `out` unless that is NULL, and sum it. */
 TARGET LODCORE_INLINE CELL OF(many_vectors)(const CELL *x, int64_t length, CELL *out, OF(vector) *most)
 {
     int64_t whole = length - length % SUM_LANES, r = 0;
@@ -105,7 +107,7 @@ TARGET LODCORE_INLINE void OF(softmax_cells)(const CELL *x, const int64_t *offse
             *to = OF_CELL(one_nan)(*from - *from == 0 ? weight : (CELL)NAN);
             continue;
         }
-        switch ((length + LANES - 1) / LANES) { /* the compiler knows where loops over vectors end */
+        switch ((length + LANES - 1) / LANES) { /* constants let the compiler unroll loops over vectors */
         case 0: break;
         case 1: OF(softmax_few)(from, length, 1, weight, to); break;
         case 2: OF(softmax_few)(from, length, 2, weight, to); break;
@@ -139,7 +141,7 @@ TARGET LODCORE_INLINE void OF(log_sum_cells)(const CELL *x, const int64_t *offse
     }
 }
 
-/* y * (d - sum of y * d) */
+/* Compute y * (d - sum of y * d). */
 TARGET LODCORE_INLINE void OF(pull_cells)(const CELL *y, const CELL *d, const int64_t *offsets, int64_t n_seqs, CELL *out)
 {
     for (int64_t s = 0; s < n_seqs; s++) {
@@ -170,7 +172,8 @@ TARGET LODCORE_INLINE void OF(pull_cells)(const CELL *y, const CELL *d, const in
     }
 }
 
-/* -- rows of several cells: `count` vectors of columns side by side, of the last one `some` lanes unless it is `full` ---- */
+/* -- rows of several cells: `count` vectors of columns side by side; the last has `some` lanes unless it is `full`
+ * ------- */
 
 #define COLUMNS(j, place) (j < count - !full ? OF(load)((place) + j * LANES) : OF(load_some)(some, (place) + j * LANES))
 #define SET_COLUMNS(j, place, vector)                                                                    \
@@ -179,7 +182,7 @@ TARGET LODCORE_INLINE void OF(pull_cells)(const CELL *y, const CELL *d, const in
     else                                                                                                 \
         OF(store_some)((place) + j * LANES, some, vector)
 
-/* exp(x - most) of the columns of a sequence, into `out` if that is given, and their sums. */
+/* Compute exp(x - most) of the columns of a sequence, write it to `out` unless that is NULL, and sum it. */
 TARGET LODCORE_INLINE void OF(exp_columns)(const CELL *x, int64_t length, int64_t width, int count, int full, OF(mask) some,
                                            CELL *out, OF(vector) *most, OF(vector) *sums)
 {
@@ -244,7 +247,7 @@ TARGET LODCORE_INLINE void OF(pull_columns)(const CELL *y, const CELL *d, int64_
         }
 }
 
-/* Every sequence, and of each every column, as many side by side as there are. */
+/* Loop over all sequences and all columns of each, as many side by side as there are. */
 #define EACH_BLOCK(BLOCK)                                                                                \
     for (int64_t s = 0; s < n_seqs; s++) {                                                               \
         int64_t first = offsets[s] * width, length = offsets[s + 1] - offsets[s];                        \

@@ -1,9 +1,9 @@
-/* Cells of each column of sequences brought into order, and the first ones of that order.
+/* Sorting of the cells of each column of sequences, and selection of the first ones.
  *
- * A cell becomes a key, a whole number of 32 or 64 bits in whose order cells stand: nan behind all others, -0 beside 0,
- * and everything the other way round for a descending order. Equal keys keep the order of their rows. A few cells are
- * ranked, each against all others, which takes no branches; of many, either the best few are picked, or their keys are
- * sorted by NumPy, alone or with the rows as one whole number. */
+ * A cell becomes a key, an integer of 32 or 64 bits with the same order: nan comes after all others, -0 and 0 are
+ * equal, and everything is reversed for a descending order. Equal keys keep the order of their rows. A few cells are
+ * ranked, each against all others, without branches; for many cells, either the best few are selected, or the keys
+ * are sorted by NumPy, alone or combined with the rows into one integer. */
 #ifndef LODCORE_SORT_H
 #define LODCORE_SORT_H
 
@@ -59,7 +59,7 @@ LODCORE_INLINE int64_t size_of_cell(int kind)
 #undef OF_AVX2
 #undef OF_AVX512
 
-/* Offsets of the first k rows of each sequence. */
+/* Compute the offsets of the first k rows of each sequence. */
 static LODCORE_UNUSED void count_first(const int64_t *offsets, int64_t n_seqs, int64_t k, int64_t *out)
 {
     int64_t total = 0;
@@ -71,8 +71,8 @@ static LODCORE_UNUSED void count_first(const int64_t *offsets, int64_t n_seqs, i
     }
 }
 
-/* Put cells back to the rows that they were taken from, zeros beside them: the first kept row with a position that its
- * sequence does not have, or -1. */
+/* Scatter cells to the rows from which they were taken, and write zeros elsewhere; return the first kept row with a
+ * position that is not in its sequence, or -1. */
 #define LODCORE_PLACE_CELLS(SIZE)                                                                         \
     case SIZE:                                                                                            \
         for (int64_t r = kept[s]; r < kept[s + 1]; r++)                                                   \
@@ -100,7 +100,7 @@ static LODCORE_UNUSED int64_t place_cells(const char *cells, int64_t size, const
     return -1;
 }
 
-/* Sort every column of every sequence and keep the first cells: -1 if there is no memory. */
+/* Sort every column of every sequence, and keep the first cells; return -1 if there is no memory. */
 static LODCORE_UNUSED int sort_cells(const char *x, int kind, const int64_t *offsets, const int64_t *kept,
                                      int64_t n_seqs, int64_t width, int descending, char *out, int64_t *positions)
 {
@@ -110,7 +110,7 @@ static LODCORE_UNUSED int sort_cells(const char *x, int kind, const int64_t *off
         if (offsets[s + 1] - offsets[s] > longest)
             longest = offsets[s + 1] - offsets[s];
     int wide = kind >= CELL_UINT64;
-    if (longest > UINT32_MAX) /* rows must fit beside a key */
+    if (longest > UINT32_MAX) /* a row number must fit beside a key */
         return -1;
     if (longest > (width >= LEAST_COLUMNS ? LINES_SORTED : ALONE)) {
         size_t each = 2 * sizeof(int64_t) + (wide ? sizeof(int64_t) : sizeof(int32_t));

@@ -1,7 +1,7 @@
-"""Cells of each column of sequences in order, the first ones of that order, and the backward pass.
+"""Sorting of the cells of each column of sequences, selection of the first ones, and the backward pass.
 
-nan stands behind all other cells, -0 beside 0, and a descending order is the other way round; equal cells keep the
-order of their rows.
+nan comes after all other cells, -0 and 0 are equal, and a descending order is the reverse; equal cells keep the order
+of their rows.
 """
 
 cimport numpy as cnp
@@ -38,7 +38,7 @@ cdef list of_each_kind = []  # an empty array of every dtype that NumPy sorts he
 
 
 cdef int look_up(int kind, int number) except -1:
-    """Find the sort of cells of one kind."""
+    """Return the sort function of NumPy for cells of one kind."""
     cdef cnp.npy_intp nothing = 0
     cdef cnp.ndarray array = cnp.PyArray_EMPTY(1, &nothing, number, 0)
     of_each_kind.append(array)
@@ -57,7 +57,7 @@ look_up(CELL_DOUBLE, cnp.NPY_DOUBLE)
 
 
 def keep_first(const int64_t[::1] offsets not None, int64_t k, int64_t[::1] out not None):
-    """Count the rows of which each sequence keeps at most k.
+    """Compute the offsets of the rows that remain if each sequence keeps at most k.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def keep_first(const int64_t[::1] offsets not None, int64_t k, int64_t[::1] out 
     k : int
         0 or more.
     out : int64, shape (n_seqs + 1,)
-        Offsets of the kept rows.
+        Offsets of the rows that are kept.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
     if n_seqs < 0 or out.shape[0] != offsets.shape[0]:
@@ -83,14 +83,14 @@ def sort_rows(cnp.ndarray x not None, const int64_t[::1] offsets not None, const
     Parameters
     ----------
     x : bool, integers, float16, float32 or float64, shape (n_rows, width)
-        C-contiguous, of native byte order.
+        C-contiguous, in native byte order.
     offsets : int64, shape (n_seqs + 1,), in rows
     kept : int64, shape (n_seqs + 1,)
-        Offsets of the rows that are kept, no more than there are; `offsets` itself keeps all.
+        Offsets of the rows that are kept, at most as many as there are; `offsets` itself keeps all.
     descending : bool
     out : as x, shape (n_kept, width)
     positions : int64, shape (n_kept, width), or None
-        The rows that the cells stood in, counted within their sequences; not wanted, if None.
+        The rows, within their sequences, of the sorted cells; None if they are not needed.
     """
     cdef Py_ssize_t n_seqs = offsets.shape[0] - 1
     if n_seqs < 0 or kept.shape[0] != offsets.shape[0]:
@@ -117,7 +117,7 @@ def sort_rows(cnp.ndarray x not None, const int64_t[::1] offsets not None, const
 
 def place_cells(cnp.ndarray cells not None, const int64_t[::1] offsets not None, const int64_t[::1] kept not None,
                 const int64_t[:, ::1] positions not None, cnp.ndarray out not None):
-    """Put cells back to the rows that `sort_rows` took them from, zeros beside them: its adjoint.
+    """Scatter cells to the rows from which `sort_rows` took them, and write zeros elsewhere: its adjoint.
 
     Parameters
     ----------
@@ -126,9 +126,9 @@ def place_cells(cnp.ndarray cells not None, const int64_t[::1] offsets not None,
     offsets, kept : int64, shape (n_seqs + 1,)
         As in `sort_rows`.
     positions : int64, shape (n_kept, width)
-        Any values; each is read once. Of one place that is named twice the last cell stays.
+        Any values; each is read once. If a position occurs twice, the last cell is kept.
     out : as cells, shape (n_rows, width)
-        Its content after a bad position is of no use.
+        Undefined if a position is invalid.
 
     Returns
     -------
@@ -157,14 +157,14 @@ def place_cells(cnp.ndarray cells not None, const int64_t[::1] offsets not None,
 
 
 cdef int check_cells(cnp.ndarray array, int64_t n_rows) except -1:
-    """Check that an array can be taken as cells."""
+    """Check that an array can be read as cells."""
     if cnp.PyArray_NDIM(array) != 2 or cnp.PyArray_DIM(array, 0) != n_rows or not cnp.PyArray_IS_C_CONTIGUOUS(array):
         raise ValueError("cells are needed as C-contiguous rows, as many as the offsets say")
     return 0
 
 
 cdef int kind_of(cnp.ndarray array) except -1:
-    """Return what the bits of a cell mean."""
+    """Return the interpretation of the bits of a cell."""
     cdef int size = cnp.PyArray_ITEMSIZE(array)
     cdef char kind = (<cnp.dtype> cnp.PyArray_DESCR(array)).kind
     if cnp.PyArray_ISNOTSWAPPED(array):

@@ -1,8 +1,9 @@
-/* Sorting by keys of one size; sort.h includes this once a size. KEY is the type of keys, UNSIGNED the same without a
- * sign, KEY_LANES how many are in 64 bytes; OF_KEY(NAME), OF_AVX2(NAME) and OF_AVX512(NAME) name functions. */
+/* Sorting by keys of one size; sort.h includes this once per size. KEY is the type of keys, UNSIGNED the unsigned type
+ * of its size, KEY_LANES the number of keys in 64 bytes; OF_KEY(NAME), OF_AVX2(NAME) and OF_AVX512(NAME) name
+ * functions. */
 
-/* The key of a float, of its bits as a whole number: as numbers below 0 grow, their bits fall. The key of -0 would be -1,
- * which no other number has; nan becomes the highest one. */
+/* Convert the bits of a float to a key: for negative numbers the order of the bits is reversed. The key of -0 would be
+ * -1, which no other number has; nan becomes the greatest key. */
 LODCORE_INLINE KEY OF_KEY(key_of_float)(KEY bits, KEY highest, KEY infinite)
 {
     KEY key = bits ^ (bits < 0 ? highest : 0), is_nan = -(KEY)((bits & highest) > infinite);
@@ -40,7 +41,7 @@ LODCORE_INLINE void OF_KEY(load_keys_by)(const char *x, int64_t length, int64_t 
 
 LODCORE_INLINE void OF_KEY(load_keys)(const char *x, int64_t length, int64_t step, int kind, KEY flip, KEY *keys)
 {
-    if (step == size_of_cell(kind)) /* the compiler knows the step of the loops */
+    if (step == size_of_cell(kind)) /* a constant step, so that the compiler specializes the loops */
         switch (step) {
         case 1: OF_KEY(load_keys_by)(x, length, 1, kind, flip, keys); break;
         case 2: OF_KEY(load_keys_by)(x, length, 2, kind, flip, keys); break;
@@ -51,7 +52,7 @@ LODCORE_INLINE void OF_KEY(load_keys)(const char *x, int64_t length, int64_t ste
         OF_KEY(load_keys_by)(x, length, step, kind, flip, keys);
 }
 
-/* The rows of the `count` lowest keys, in order: each is put into its place among those found so far. */
+/* Select the rows of the `count` least keys, in order: each is inserted among those found so far. */
 LODCORE_INLINE void OF_KEY(pick)(const KEY *keys, int64_t length, int64_t count, int64_t *order)
 {
     KEY found[PICKED];
@@ -78,7 +79,7 @@ LODCORE_INLINE void OF_KEY(pick)(const KEY *keys, int64_t length, int64_t count,
     }                                                                                                 \
     break;
 
-/* Make cells of their keys: the inverse of `load_keys`. */
+/* Convert keys to cells: the inverse of `load_keys`. */
 LODCORE_INLINE void OF_KEY(write_keys)(const KEY *sorted, int64_t count, int64_t step, int kind, KEY flip, char *to)
 {
     const KEY lowest = (KEY)((UNSIGNED)1 << (8 * sizeof(KEY) - 1));
@@ -106,7 +107,8 @@ LODCORE_BODY BODY_OF_KEY(take_keys)(const char *x, int64_t length, int64_t step,
 LODCORE_THRICE(OF_KEY(take_keys), (const char *x, int64_t length, int64_t step, int kind, KEY flip, KEY *keys),
                (x, length, step, kind, flip, keys))
 
-/* Cells of one key, zeros or nans, may differ: put them to where they were sorted to in the order of their rows. */
+/* Cells with equal keys, zeros or nans, may differ: write them to their sorted positions in the order of their rows.
+ * */
 static void OF_KEY(put_alike)(const char *x, int64_t length, int64_t step, int kind, KEY flip, KEY alike, int64_t count,
                               char *to)
 {
@@ -152,7 +154,7 @@ static void OF_KEY(sort_alone)(const char *x, int64_t length, int64_t count, int
     }
 }
 
-/* Write cells of `size` bytes, and their rows if wanted. */
+/* Write cells of `size` bytes, and their rows if needed. */
 #define WRITE_CELLS(SIZE, ROW)                                                                        \
     case SIZE:                                                                                        \
         for (int64_t r = 0; r < count; r++)                                                           \
@@ -174,7 +176,7 @@ static void OF_KEY(sort_alone)(const char *x, int64_t length, int64_t count, int
             memcpy(place + c * SIZE, from + (taken[c] & UINT32_MAX) * step + c * SIZE, SIZE);         \
         break;
 
-/* Some columns of a sequence, at most LINE, side by side: `lines` holds them and their rows. */
+/* Sort some columns of a sequence, at most LINE, side by side: `lines` has room for them and their rows. */
 LODCORE_BODY BODY_OF_KEY(sort_beside)(const char *from, int kind, int64_t length, int64_t count, int64_t width,
                                       int64_t columns, KEY flip, char *to, int64_t *rows, int64_t *lines)
 {
@@ -208,7 +210,7 @@ LODCORE_THRICE(OF_KEY(sort_beside),
                 char *to, int64_t *rows, int64_t *lines),
                (from, kind, length, count, width, columns, flip, to, rows, lines))
 
-/* Every column of every sequence; `space` holds two whole numbers and a key a row of the longest sequence. */
+/* Sort every column of every sequence; `space` has room for two integers and a key per row of the longest sequence. */
 static void OF_KEY(sort_cells)(const char *x, int kind, const int64_t *offsets, const int64_t *kept, int64_t n_seqs,
                                int64_t width, int descending, char *out, int64_t *positions, void *space,
                                int64_t longest, int64_t *lines)
@@ -225,7 +227,7 @@ static void OF_KEY(sort_cells)(const char *x, int kind, const int64_t *offsets, 
 #endif
     for (int64_t s = 0; s < n_seqs; s++) {
         int64_t length = offsets[s + 1] - offsets[s], count = kept[s + 1] - kept[s];
-        if (length == 1 && count == 1) { /* as all that follow: they are in order */
+        if (length == 1 && count == 1) { /* copy a run of sequences of one row */
             int64_t first = s;
             while (s + 1 < n_seqs && offsets[s + 2] - offsets[s + 1] == 1 && kept[s + 2] - kept[s + 1] == 1)
                 s++;

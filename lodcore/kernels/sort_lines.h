@@ -1,9 +1,10 @@
-/* Wide rows: LINE columns side by side are sorted by one network of exchanges, which is the same for all of them; sort.h
- * includes this. The network is Knuth's merge exchange (volume 3, algorithm 5.2.2 M), which takes any number of lines. */
+/* Wide rows: LINE columns are sorted side by side by one sorting network, which is the same for all of them; sort.h
+ * includes this. The network is Knuth's merge exchange (volume 3, algorithm 5.2.2 M), which sorts any number of lines.
+ * */
 
 enum { LINE = 16, LINES_SORTED = 512, LEAST_COLUMNS = 4 };
 
-/* Bring two lines into order, lane by lane, and the rows with them; equal keys are ordered by their rows. */
+/* Sort two lines, lane by lane, and their rows with them; equal keys are ordered by their rows. */
 LODCORE_INLINE void exchange_keys_and_rows(int64_t *restrict low, int64_t *restrict high)
 {
     for (int c = 0; c < LINE; c++) {
@@ -17,7 +18,7 @@ LODCORE_INLINE void exchange_keys_and_rows(int64_t *restrict low, int64_t *restr
     }
 }
 
-/* The same where the row stands in the lower half of a number, and its key in the upper one. */
+/* Sort two lines where the row is the lower half of a number, and its key the upper half. */
 LODCORE_INLINE void exchange_packed(int64_t *restrict low, int64_t *restrict high)
 {
     for (int c = 0; c < LINE; c++) {
@@ -27,7 +28,7 @@ LODCORE_INLINE void exchange_packed(int64_t *restrict low, int64_t *restrict hig
     }
 }
 
-/* Sort `count` lines of `size` numbers, 2 * LINE or LINE of them. */
+/* Sort `count` lines of `size` numbers, which is 2 * LINE or LINE. */
 LODCORE_INLINE void sort_lines(int64_t *lines, int64_t count, int64_t size)
 {
     int64_t most = 1;

@@ -1,5 +1,5 @@
-/* The order of a few keys: how many stand before each. Lanes of keys are compared with one key at a time, so that no
- * branch depends on them; sort.h includes this. `keys` has lanes to spare behind the last one. */
+/* Sorting of a few keys by counting the keys that come before each. Lanes of keys are compared with one key at a time,
+ * so that no branch depends on them; sort.h includes this. `keys` has spare lanes after the last one. */
 
 /* Plain C. */
 #define LODCORE_RANK(NAME, KEY)                                                                           \
@@ -26,7 +26,7 @@ LODCORE_RANK(rank_by_64, int64_t)
     for (row = first; row < stop; row++)                                                                  \
         order[places[row - first]] = row;
 
-/* An equal key stands before if its row does: rows before the own lanes, rows among them, rows behind. */
+/* An equal key comes first if its row does: rows before this vector, rows in it, rows after it. */
 #define LODCORE_RANK_512(NAME, KEY, LANES, DO, MASK)                                                      \
     static LODCORE_AVX512 void NAME(const KEY *keys, int length, int64_t *order)                          \
     {                                                                                                     \
@@ -55,7 +55,7 @@ LODCORE_RANK_512(rank_by_32_avx512, int32_t, 16, RANK_DO_32, RANK_MASK_32)
 #define RANK_MASK_64(VERB) _mm512_##VERB##_epi64_mask
 LODCORE_RANK_512(rank_by_64_avx512, int64_t, 8, RANK_DO_64, RANK_MASK_64)
 
-/* The same with AVX2, whose comparisons give -1. */
+/* The same with AVX2, whose comparisons yield -1. */
 #define LODCORE_RANK_256(NAME, KEY, LANES, DO, LANE, SET1)                                                \
     static LODCORE_AVX2 void NAME(const KEY *keys, int length, int64_t *order)                            \
     {                                                                                                     \

@@ -1,11 +1,11 @@
-/* Many cells sorted by NumPy, which does it with the widest registers that there are, and rows by their keys with the
- * same sorts; sort.h includes this, and sort.pyx looks the sorts up. */
+/* Many cells are sorted by NumPy, which uses the widest registers available, and rows are sorted by their keys with
+ * the same functions; sort.h includes this, and sort.pyx looks the functions up. */
 
 typedef int (*numpy_sort)(void *start, Py_ssize_t count, void *array);
 
 static LODCORE_UNUSED struct {
-    numpy_sort sort; /* NULL for short cells: they are sorted as keys, which is faster */
-    void *array;     /* one of the dtype that is sorted */
+    numpy_sort sort; /* NULL for short cells: sorting them as keys is faster */
+    void *array;     /* an array of the dtype to sort */
 } sorts[KINDS];
 
 LODCORE_INLINE void sort_whole(int kind, void *cells, int64_t count)
@@ -13,7 +13,7 @@ LODCORE_INLINE void sort_whole(int kind, void *cells, int64_t count)
     sorts[kind].sort(cells, (Py_ssize_t)count, sorts[kind].array);
 }
 
-/* Sort a column and write its first cells; zeros, and nans, stand in no order. `spare` is room for the column. */
+/* Sort a column and write its first cells; zeros and nans are in any order. `spare` has room for the column. */
 #define LODCORE_SORT_COLUMN(CELL)                                                                         \
     {                                                                                                     \
         CELL *cells = step == sizeof(CELL) && count == length && (uintptr_t)to % sizeof(CELL) == 0        \
@@ -44,7 +44,7 @@ static void sort_column(const char *x, int64_t length, int64_t count, int64_t st
         LODCORE_SORT_COLUMN(uint64_t)
 }
 
-/* The rows in the order of their keys; `packed` is room for as many numbers. */
+/* Sort the rows by their keys; `packed` has room for as many numbers. */
 LODCORE_BODY pack_with_rows_body(const int32_t *keys, int64_t length, int64_t *packed)
 {
     for (int64_t r = 0; r < length; r++)
@@ -69,7 +69,7 @@ LODCORE_INLINE int bits_of(uint64_t number)
     return bits;
 }
 
-/* The least key and the greatest one. */
+/* Find the least and the greatest key. */
 LODCORE_BODY find_ends_body(const int64_t *keys, int64_t count, int64_t *low, int64_t *high)
 {
     int64_t least = INT64_MAX, greatest = INT64_MIN;
@@ -82,7 +82,7 @@ LODCORE_BODY find_ends_body(const int64_t *keys, int64_t count, int64_t *low, in
 }
 LODCORE_THRICE(find_ends, (const int64_t *keys, int64_t count, int64_t *low, int64_t *high), (keys, count, low, high))
 
-/* Make one number of each key, counted from the lowest one and without its last bits, and of its place. */
+/* Combine each key, counted from the least key and without its last bits, with its position. */
 LODCORE_BODY pack_body(const int64_t *keys, int64_t count, int64_t low, int lost, int bits, int64_t *packed)
 {
     for (int64_t k = 0; k < count; k++) {
@@ -93,7 +93,8 @@ LODCORE_BODY pack_body(const int64_t *keys, int64_t count, int64_t low, int lost
 LODCORE_THRICE(pack, (const int64_t *keys, int64_t count, int64_t low, int lost, int bits, int64_t *packed),
                (keys, count, low, lost, bits, packed))
 
-/* Sort keys with their places: give the bits of a place, and how many of a key had to be left out. */
+/* Sort keys with their positions; return the number of bits of a position, and of the bits of a key that were omitted.
+ * */
 static int sort_packed(const int64_t *keys, int64_t count, int64_t *packed, int *lost)
 {
     int64_t low, high;
@@ -105,8 +106,8 @@ static int sort_packed(const int64_t *keys, int64_t count, int64_t *packed, int 
     return bits;
 }
 
-/* The rows in the order of their keys. Keys that are alike but for what was left out differ in so few
- * bits that these fit beside the place of a row. */
+/* Sort the rows by their keys. Keys that differ only in the omitted bits differ in so few bits that these fit beside
+ * the position of a row. */
 static void order_rows_by_64(const int64_t *keys, int64_t length, int64_t *packed, int64_t *order)
 {
     int lost;

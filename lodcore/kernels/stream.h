@@ -1,6 +1,6 @@
-/* Large results into memory that is mapped already are written past the caches: the processor need not fetch what is
- * overwritten, nor drop what it holds. Into fresh pages that would cost, because the system has just cleared them in
- * the caches. The bytes are the same. */
+/* Non-temporal stores: large results in memory that is already mapped are written past the caches, so that the
+ * processor neither fetches what is overwritten nor evicts other data. For fresh pages this would be slower, because
+ * the system has just cleared them in the caches. The bytes are the same. */
 #ifndef LODCORE_STREAM_H
 #define LODCORE_STREAM_H
 
@@ -14,7 +14,7 @@
 
 enum { STREAM_UNIT = 16, STREAM_LEAST = 1 << 25, STREAM_PROBES = 8 };
 
-/* Tell whether a result of so many bytes, in pieces of whole units, is written past the caches. */
+/* Return whether a result of this many bytes, in pieces of whole units, is written past the caches. */
 static LODCORE_UNUSED int stream_pays(const char *out, int64_t size, int64_t piece)
 {
     if (size < STREAM_LEAST || piece % STREAM_UNIT || (uintptr_t)out % STREAM_UNIT)
@@ -42,7 +42,7 @@ LODCORE_BODY stream_fill(char *to, const char *chunk, int64_t size)
         _mm_stream_si128((__m128i *)(to + k), _mm_loadu_si128((const __m128i *)(chunk + k % (4 * STREAM_UNIT))));
 }
 
-/* Let others see what was written. */
+/* Make the stores visible to other threads. */
 LODCORE_BODY stream_end(void)
 {
     _mm_sfence();

@@ -1,8 +1,8 @@
-/* Rows weighed by a filter: each column has one weight a tap, and tap j meets the row j places further on (step > 0) or
- * back (step < 0) in the same sequence. A sum begins with the product of tap 0 and takes the others in order; every
- * path keeps to it. To be included once a type, with REAL and NAME(base, part) defined. */
+/* Rows weighted by a filter: each column has one weight per tap, and tap j applies to the row j positions later (step
+ * > 0) or earlier (step < 0) in the same sequence. A sum starts with the product of tap 0 and adds the others in
+ * order; every path follows this order. Included once per type, with REAL and NAME(base, part) defined. */
 
-/* Sum `taps` weighed rows, the first of which is `x`. */
+/* Sum `taps` weighted rows, the first of which is `x`. */
 LODCORE_BODY NAME(weigh_row, )(const REAL *restrict x, int64_t step, int64_t width, const REAL *restrict filter,
                              int64_t taps, REAL *restrict out)
 {
@@ -25,7 +25,7 @@ LODCORE_BODY NAME(weigh_row, )(const REAL *restrict x, int64_t step, int64_t wid
     }
 }
 
-/* Weigh rows `from` to `stop` of the sequence from `begin` to `end`. */
+/* Filter rows `from` to `stop` of the sequence from `begin` to `end`. */
 LODCORE_BODY NAME(weigh_rows, )(const REAL *restrict x, int64_t ahead, int64_t width, int64_t begin, int64_t end,
                               int64_t from, int64_t stop, const REAL *restrict filter, int64_t taps,
                               REAL *restrict out)
@@ -37,8 +37,8 @@ LODCORE_BODY NAME(weigh_rows, )(const REAL *restrict x, int64_t ahead, int64_t w
     }
 }
 
-/* Weigh groups of LANES narrow rows as if they were one wide row, whatever sequences they belong to; the weights stand
- * side by side as often as there are rows. Rows `from` to `stop` have all taps within the batch. */
+/* Filter groups of LANES narrow rows as if each were one wide row, whatever sequences they belong to; the weights are
+ * repeated once per row. All taps of rows `from` to `stop` are within the batch. */
 LODCORE_BODY NAME(weigh_groups, )(const REAL *restrict x, int64_t step, int64_t width, int64_t from, int64_t groups,
                                 const REAL *restrict filter, int64_t taps, REAL *restrict out)
 {
@@ -81,7 +81,7 @@ LODCORE_BODY NAME(weigh, _body)(const REAL *restrict x, int64_t width, const int
     int64_t from = ahead ? 0 : taps - 1, groups = n_rows < taps ? 0 : (n_rows - taps + 1) / LANES;
     int64_t stop = from + groups * LANES;
     NAME(weigh_groups, )(x, ahead ? width : -width, width, from, groups, filter, taps, out);
-    for (int64_t s = 0; s < n_seqs; s++) { /* again where taps reach over the end of a sequence, and the rest */
+    for (int64_t s = 0; s < n_seqs; s++) { /* repeat where taps reach over the end of a sequence, and do the rest */
         int64_t begin = offsets[s], end = offsets[s + 1];
         if (ahead) {
             int64_t edge = end - taps + 1 < stop ? end - taps + 1 : stop;
@@ -98,12 +98,12 @@ LODCORE_THRICE(NAME(weigh, ),
                 int64_t ahead, REAL *out),
                (x, width, offsets, n_seqs, filter, taps, ahead, out))
 
-/* out[j] = sum of x[t + j] * y[t], column by column, in double, over the rows t of all sequences in order. */
+/* Compute out[j] = sum of x[t + j] * y[t], column by column, in double, over the rows t of all sequences in order. */
 LODCORE_BODY NAME(lagged, _body)(const REAL *restrict x, const REAL *restrict y, int64_t width,
                                const int64_t *restrict offsets, int64_t n_seqs, int64_t taps, double *restrict out)
 {
     memset(out, 0, (size_t)(taps * width) * sizeof(double));
-    if (width == 1) { /* some sums at a time, kept in registers */
+    if (width == 1) { /* several sums at a time, kept in registers */
         for (int64_t j = 0; j < taps; j += 4) {
             double a = 0, b = 0, c = 0, d = 0;
             int64_t some = taps - j;
@@ -142,7 +142,7 @@ LODCORE_THRICE(NAME(lagged, ),
                 double *out),
                (x, y, width, offsets, n_seqs, taps, out))
 
-/* Sum the first `before` rows of all sequences, place by place, then the last `after` rows, in double. */
+/* Sum the first `before` rows of all sequences, position by position, then the last `after` rows, in double. */
 static LODCORE_UNUSED void NAME(edges, )(const REAL *restrict x, int64_t width, const int64_t *restrict offsets,
                                        int64_t n_seqs, int64_t before, int64_t after, double *restrict out)
 {

@@ -1,4 +1,4 @@
-/* Rows that are numbers: those of a set left out. */
+/* Rows that are numbers: removal of those in a set. */
 #ifndef LODCORE_TOKENS_H
 #define LODCORE_TOKENS_H
 
@@ -11,7 +11,8 @@
 
 enum { FEW = 4, SOME_ROWS = 1024 };
 
-/* A set of numbers: a few are compared with each, many are bits of a table, or searched for if they lie far apart. */
+/* A set of numbers: a few are compared with each number; many are bits of a table, or a sorted list if they are far
+ * apart. */
 typedef struct {
     int64_t count;
     uint64_t few[FEW];
@@ -19,7 +20,7 @@ typedef struct {
     uint8_t *bits;
 } token_set;
 
-/* The bits of a number of some size, as an unsigned number; 0 if that size cannot hold it. */
+/* Return the bits of a number of some size, as an unsigned number; 0 if that size cannot represent it. */
 static LODCORE_UNUSED int bits_of(int64_t number, int64_t size, int is_signed, uint64_t *bits)
 {
     const int64_t half = size < 8 ? (int64_t)1 << (8 * size - 1) : INT64_MAX;
@@ -35,7 +36,8 @@ static LODCORE_UNUSED int by_number(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* Make the set of those tokens that a number of some size can be; `rows` will be looked up. 0 if there is no memory. */
+/* Build the set of the tokens that a number of some size can represent; `rows` numbers will be looked up. Return 0 if
+ * there is no memory. */
 static LODCORE_UNUSED int make_set(token_set *set, const int64_t *tokens, int64_t count, int64_t size, int is_signed,
                                    int64_t rows)
 {
@@ -59,7 +61,7 @@ static LODCORE_UNUSED int make_set(token_set *set, const int64_t *tokens, int64_
     }
     qsort(sorted, (size_t)set->count, sizeof(uint64_t), by_number);
     set->range = sorted[set->count - 1] - sorted[0];
-    if (set->range / 16 <= (uint64_t)rows + 4096) /* no more bits than are worth clearing */
+    if (set->range / 16 <= (uint64_t)rows + 4096) /* no more bits than it pays to clear */
         set->bits = (uint8_t *)calloc((size_t)(set->range / 8 + 2), 1);
     if (set->bits != NULL)
         for (int64_t k = 0; k < set->count; k++) {
@@ -92,7 +94,8 @@ static LODCORE_UNUSED void free_set(token_set *set)
 #define NAME(base, part) base##_8##part
 #include "drop.h"
 
-/* Copy the rows that are not tokens, and give their offsets; `out` has room for all rows. 0 if there is no memory. */
+/* Copy the rows that are not tokens, and write their offsets; `out` has room for all rows. Return 0 if there is no
+ * memory. */
 static LODCORE_UNUSED int drop_rows(const void *x, int64_t size, int is_signed, const int64_t *offsets, int64_t n_seqs,
                                     const int64_t *tokens, int64_t n_tokens, void *out, int64_t *out_offsets)
 {

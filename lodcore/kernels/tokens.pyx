@@ -1,4 +1,4 @@
-"""Rows that are numbers: some of them left out; and numbers of columns, to which rows are added."""
+"""Rows that are numbers: removal of some of them; and numbers of columns to which rows are added."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -40,7 +40,7 @@ def drop_tokens(const number[::1] x not None, const int64_t[::1] offsets not Non
     tokens : int64, shape (n_tokens,)
         Any values, in any order; rows equal to one of them are left out.
     out : as x
-        The first out_offsets[n_seqs] rows are what is left; what stands behind them is of no use.
+        The first out_offsets[n_seqs] rows are those that remain; the rows after them are undefined.
     out_offsets : int64, shape (n_seqs + 1,)
     """
     cdef int64_t n_seqs = offsets.shape[0] - 1, n_tokens = tokens.shape[0]
@@ -61,18 +61,18 @@ def drop_tokens(const number[::1] x not None, const int64_t[::1] offsets not Non
 
 def add_at(const cell[::1] updates not None, const int64_t[::1] ids not None, const int64_t[::1] offsets not None,
            int64_t n_columns, cell[:, ::1] out not None):
-    """Add each row to the column, of the line of its sequence, that its id names.
+    """Add each row to the column given by its id, in the line of its sequence.
 
     Parameters
     ----------
     updates : float32, float64 or unsigned integers, shape (n_rows * width,)
         Added in order; integers wrap around.
     ids : int64, shape (n_rows,)
-        Any values; each is read once. 0 .. n_columns - 1.
+        Any values; each is read once. Valid ids are 0 .. n_columns - 1.
     offsets : int64, shape (n_seqs + 1,), in rows
     n_columns : int
     out : as updates, shape (n_seqs, n_columns * width)
-        Added to. Its content after a bad id is of no use.
+        Added to. Its content is undefined if an id is invalid.
 
     Returns
     -------
@@ -109,17 +109,17 @@ def add_at(const cell[::1] updates not None, const int64_t[::1] ids not None, co
 
 def take_at(const unsigned char[:, ::1] rows not None, const int64_t[::1] ids not None,
             const int64_t[::1] offsets not None, int64_t n_columns, unsigned char[:, ::1] out not None):
-    """Copy for each id the column that it names, of the line of its sequence: the adjoint of `add_at`.
+    """Copy the column given by each id from the line of its sequence: the adjoint of `add_at`.
 
     Parameters
     ----------
     rows : uint8, shape (n_seqs, n_columns * row_bytes)
     ids : int64, shape (n_rows,)
-        Any values; each is read once. 0 .. n_columns - 1.
+        Any values; each is read once. Valid ids are 0 .. n_columns - 1.
     offsets : int64, shape (n_seqs + 1,), in rows of `out`
     n_columns : int
     out : uint8, shape (n_rows, row_bytes)
-        Its content after a bad id is of no use.
+        Undefined if an id is invalid.
 
     Returns
     -------

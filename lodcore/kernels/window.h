@@ -1,5 +1,5 @@
-/* Windows over the rows of sequences: copied as opaque bytes, and weighed by a filter column by column. A batch is
- * walked as one long sequence, and what reaches over the ends of a sequence is put right afterwards. */
+/* Windows over the rows of sequences: copied as opaque bytes, and filtered column by column. A batch is processed as
+ * one long sequence, and windows that reach over the ends of a sequence are corrected afterwards. */
 #ifndef LODCORE_WINDOW_H
 #define LODCORE_WINDOW_H
 
@@ -15,7 +15,7 @@ static inline int64_t between(int64_t low, int64_t value, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* The sequence that holds a row, which exists. */
+/* Return the sequence that contains a row, which exists. */
 static LODCORE_UNUSED int64_t sequence_of(const int64_t *offsets, int64_t n_seqs, int64_t row)
 {
     int64_t low = 0, high = n_seqs;
@@ -36,7 +36,7 @@ typedef struct {
     int64_t n_rows, row_bytes;
     const int64_t *offsets;
     int64_t n_seqs;
-    const char *padding; /* no row: zeros; one: everywhere; else those before a sequence, then those after it */
+    const char *padding; /* no row: zeros; one row: everywhere; else the rows before a sequence, then after it */
     int64_t n_padding, start, length, first, count;
     char *out;
 } windows;
@@ -51,7 +51,7 @@ typedef struct {
         return;                                                  \
     }
 
-/* Write one row `count` times, zeros if there is none. */
+/* Write one row `count` times; zeros if it is NULL. */
 static inline void repeat_row(const char *row, int64_t row_bytes, int64_t count, char *to)
 {
     switch (row_bytes) {
@@ -68,7 +68,7 @@ static inline void repeat_row(const char *row, int64_t row_bytes, int64_t count,
         memcpy(to + k * row_bytes, row, (size_t)row_bytes);
 }
 
-/* Write `count` rows of padding, from number `from` on. */
+/* Write `count` rows of padding, starting with number `from`. */
 static inline void copy_padding(const windows *w, int64_t from, int64_t count, char *to)
 {
     if (w->n_padding > 1)
@@ -77,8 +77,8 @@ static inline void copy_padding(const windows *w, int64_t from, int64_t count, c
         repeat_row(w->n_padding ? w->padding : NULL, w->row_bytes, count, to);
 }
 
-/* Copy windows that lie within the batch, in whole chunks: what runs past the end of a window is overwritten by the
- * next one. `left` is how many bytes may be read, `room` how many written. */
+/* Copy windows that lie within the batch, in whole chunks: bytes past the end of a window are overwritten by the next
+ * one. `left` is the number of bytes that may be read, `room` the number that may be written. */
 LODCORE_INLINE int64_t copy_chunks(const char *from, int64_t left, int64_t step, int64_t width, int64_t count, char *to,
                                    int64_t room, const int64_t chunk, const int64_t chunks)
 {
@@ -112,7 +112,7 @@ LODCORE_THRICE(copy_whole,
                (const char *from, int64_t left, int64_t step, int64_t width, int64_t count, char *to, int64_t room),
                (from, left, step, width, count, to, room))
 
-/* Copy what of the window at row t lies within the batch. */
+/* Copy the part of the window at row t that lies within the batch. */
 static inline void copy_part(const windows *w, int64_t t)
 {
     int64_t low = between(0, t + w->start, w->n_rows), high = between(0, t + w->start + w->length, w->n_rows);
@@ -121,7 +121,7 @@ static inline void copy_part(const windows *w, int64_t t)
                (size_t)((high - low) * w->row_bytes));
 }
 
-/* Put padding into the windows at the rows from a to b that reach over the ends of a sequence. */
+/* Write padding into the windows at the rows from a to b that reach over the ends of a sequence. */
 static inline void pad_windows(const windows *w, int64_t sequence, int64_t a, int64_t b)
 {
     const int64_t begin = w->offsets[sequence], end = w->offsets[sequence + 1], start = w->start, length = w->length;
@@ -157,13 +157,14 @@ static LODCORE_UNUSED void copy_all_windows(const windows *w)
             copy_part(w, t);
         for (; s < w->n_seqs && w->offsets[s] < b; s++) {
             pad_windows(w, s, a, b);
-            if (w->offsets[s + 1] > b) /* it goes on in the next block */
+            if (w->offsets[s + 1] > b) /* it continues in the next block */
                 break;
         }
     }
 }
 
-/* -- weighed ------------------------------------------------------------------------------------------------------ */
+/* -- filtered ------------------------------------------------------------------------------------------------------
+ * */
 
 
 #define REAL float

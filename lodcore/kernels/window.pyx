@@ -1,6 +1,6 @@
-"""Windows over the rows of sequences: copied side by side, and weighed by a filter column by column.
+"""Windows over the rows of sequences: copied side by side, and filtered column by column.
 
-A window never reaches over the ends of its sequence: what lies beyond is padding, or is left out.
+A window never reaches over the ends of its sequence: positions beyond them are padded, or omitted.
 """
 
 from libc.stdint cimport int64_t
@@ -39,15 +39,15 @@ def copy_windows(
     const unsigned char[:, ::1] padding not None, int64_t start, int64_t length, int64_t first,
     unsigned char[:, ::1] out not None,
 ):
-    """Copy for each of some rows the window that starts `start` rows after it.
+    """Copy, for each of some rows, the window that starts `start` rows after it.
 
     Parameters
     ----------
     rows : uint8, shape (n_rows, row_bytes)
     offsets : int64, shape (n_seqs + 1,), in rows
     padding : uint8, shape (n_padding, row_bytes)
-        What stands for rows beyond the ends of the sequence. No row: zeros; one row: everywhere; else the
-        max(0, -start) rows before each sequence and the max(0, start + length - 1) rows after it.
+        The rows for positions beyond the ends of the sequence. No row: zeros; one row: everywhere; otherwise the max(0,
+        -start) rows before each sequence and the max(0, start + length - 1) rows after it.
     start : int, -2**62 .. 2**62
     length : int, 0 .. 2**62
     first : int
@@ -79,7 +79,7 @@ def copy_windows(
 
 cdef int weigh(const real[:, ::1] x, const int64_t[::1] offsets, const real[:, ::1] filter, bint ahead,
                real[:, ::1] out) except -1:
-    """Weigh the rows ahead of each row, or those before it."""
+    """Sum the weighted rows after (or before) each row."""
     cdef int64_t width = x.shape[1], n_seqs = offsets.shape[0] - 1, taps = filter.shape[0]
     if n_seqs < 0 or x.shape[0] != offsets[n_seqs] or out.shape[0] != x.shape[0] or taps < 1:
         raise ValueError("x, offsets and out have different numbers of rows, or there is no filter")
@@ -100,7 +100,7 @@ cdef int weigh(const real[:, ::1] x, const int64_t[::1] offsets, const real[:, :
 
 def correlate_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None,
                    const real[:, ::1] filter not None, real[:, ::1] out not None):
-    """Sum for each row the rows from it on, column by column, each weighed by its row of the filter.
+    """Sum for each row the following rows of its sequence, itself included, weighted by the rows of the filter.
 
     Parameters
     ----------
@@ -109,14 +109,14 @@ def correlate_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not
     filter : as x, shape (taps, width)
         At least one row.
     out : as x, shape (n_rows, width)
-        out[t] = x[t] * filter[0] + x[t + 1] * filter[1] + ... as far as the sequence goes, added in this order.
+        out[t] = x[t] * filter[0] + x[t + 1] * filter[1] + ... up to the end of the sequence, added in this order.
     """
     weigh(x, offsets, filter, True, out)
 
 
 def convolve_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None,
                   const real[:, ::1] filter not None, real[:, ::1] out not None):
-    """Sum for each row the rows up to it, backwards, each weighed by its row of the filter.
+    """Sum for each row the preceding rows of its sequence, itself included, weighted by the rows of the filter.
 
     The adjoint of `correlate_rows`.
 
@@ -127,21 +127,21 @@ def convolve_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not 
     filter : as x, shape (taps, width)
         At least one row.
     out : as x, shape (n_rows, width)
-        out[t] = x[t] * filter[0] + x[t - 1] * filter[1] + ... as far back as the sequence goes, added in this order.
+        out[t] = x[t] * filter[0] + x[t - 1] * filter[1] + ... back to the start of the sequence, added in this order.
     """
     weigh(x, offsets, filter, False, out)
 
 
 def sum_lagged_products(const real[:, ::1] x not None, const real[:, ::1] y not None,
                         const int64_t[::1] offsets not None, double[:, ::1] out not None):
-    """Sum the products of rows with the rows that stand some places further on in their sequence.
+    """Sum the products of rows and the rows some positions later in their sequence.
 
     Parameters
     ----------
     x, y : float32 or float64, shape (n_rows, width)
     offsets : int64, shape (n_seqs + 1,), in rows
     out : float64, shape (taps, width)
-        out[j] = the sum of x[t + j] * y[t] over all rows t whose sequence has a row t + j, in order, added to 0.
+        out[j] = the sum of x[t + j] * y[t] over all rows t whose sequence has a row t + j, in order, starting at 0.
     """
     cdef int64_t width = x.shape[1], n_seqs = offsets.shape[0] - 1, taps = out.shape[0]
     if (n_seqs < 0 or x.shape[0] != offsets[n_seqs] or y.shape[0] != x.shape[0] or y.shape[1] != width
@@ -165,7 +165,7 @@ def sum_lagged_products(const real[:, ::1] x not None, const real[:, ::1] y not 
 
 def sum_edges(const real[:, ::1] x not None, const int64_t[::1] offsets not None, int64_t before, int64_t after,
               double[:, ::1] out not None):
-    """Sum the first rows of all sequences, and the last ones, place by place.
+    """Sum the first rows of all sequences, and the last ones, position by position.
 
     Parameters
     ----------
@@ -173,8 +173,8 @@ def sum_edges(const real[:, ::1] x not None, const int64_t[::1] offsets not None
     offsets : int64, shape (n_seqs + 1,), in rows
     before, after : int, in rows
     out : float64, shape (before + after, width)
-        out[i] = the sum of row i of all sequences, out[before + after - 1 - i] that of row i counted from the last,
-        of those sequences that have it, in order, added to 0.
+        out[i] = the sum of row i of all sequences that have it, and out[before + after - 1 - i] the sum of row i
+        counted from the last, in order, starting at 0.
     """
     cdef int64_t width = x.shape[1], n_seqs = offsets.shape[0] - 1
     if before < 0 or after < 0 or out.shape[0] != before + after:

@@ -1,21 +1,21 @@
-"""Words, as bytes one after another: numbered as they are met, and looked up by their numbers.
+"""Words, as consecutive bytes: numbered in the order of their first occurrence, and looked up by their numbers.
 
-A table is a power of two of slots. A slot is -1, or holds the number of a word in its low 32 bits and the high 31 bits
-of the word's hash above them; a word stands in the first free slot from where the low bits of its hash point.
+A table is a power of two of slots. A slot is -1, or has the number of a word in its low 32 bits and the high 31 bits of
+the word's hash above them; a word is in the first free slot from that given by the low bits of its hash.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 cdef enum:
-    KNOWN = 0xffffffff  # the bits of a slot that hold a number
+    KNOWN = 0xffffffff  # the bits of a slot that contain a number
 
 cdef uint64_t MIX = 0x9e3779b97f4a7c15
 cdef uint64_t STIR = 0xff51afd7ed558ccd
 
 
 cdef inline uint64_t load(const uint8_t* word, int64_t size, const uint8_t* limit) noexcept nogil:
-    """Load up to eight bytes as a little-endian number; `limit` is where the text ends."""
+    """Load up to eight bytes as a little-endian number; `limit` is the end of the text."""
     cdef uint64_t made = 0
     if limit - word >= 8:
         memcpy(&made, word, 8)
@@ -25,11 +25,11 @@ cdef inline uint64_t load(const uint8_t* word, int64_t size, const uint8_t* limi
 
 
 cdef inline uint64_t hash_of(const uint8_t* word, int64_t size, const uint8_t* limit, uint64_t seed) noexcept nogil:
-    """Hash eight bytes at a time; `seed` makes which words meet in a slot a secret."""
+    """Hash eight bytes at a time; `seed` makes collisions unpredictable."""
     cdef uint64_t made = seed ^ (<uint64_t> size * MIX)
     while size > 0:
         made = (made ^ load(word, size, limit)) * MIX
-        made = (made ^ (made >> 32)) * STIR  # else later bytes could cancel a difference, whatever the seed
+        made = (made ^ (made >> 32)) * STIR  # otherwise later bytes could cancel a difference, for any seed
         made ^= made >> 29
         word += 8
         size -= 8
@@ -55,7 +55,7 @@ cdef inline int64_t slot_of(uint64_t made, int64_t number) noexcept nogil:
 cdef inline int64_t place_of(const uint8_t* word, int64_t size, const uint8_t* limit, uint64_t made,
                              const uint8_t* text, const uint8_t* text_limit, const int64_t* begins,
                              const int64_t* ends, const int64_t* table, int64_t mask) noexcept nogil:
-    """Find the slot of a word, or the free slot where it would stand; `begins` and `ends` are those of known words."""
+    """Find the slot of a word, or the free slot for it; `begins` and `ends` are those of the numbered words."""
     cdef int64_t at = <int64_t> (made & <uint64_t> mask), known
     while table[at] >= 0:
         if (table[at] >> 32) == <int64_t> (made >> 33):
@@ -73,29 +73,29 @@ cdef bint is_table(const int64_t[::1] table) noexcept nogil:
 def number_words(const uint8_t[::1] text not None, const int64_t[::1] offsets not None, int64_t start, int64_t known,
                  uint64_t seed, int64_t[::1] table not None, int64_t[::1] begins not None, int64_t[::1] ends not None,
                  int64_t[::1] counts not None, int64_t[::1] ids not None):
-    """Number words in the order in which each is met first, until the table is half full.
+    """Number words in the order of their first occurrence, until the table is half full.
 
     Parameters
     ----------
     text : uint8, shape (n_bytes,)
     offsets : int64, shape (n_words + 1,), in bytes
     start : int
-        The first word that has no number yet.
+        The first word without a number.
     known : int
-        How many different words have been met before it.
+        The number of different words before it.
     seed : int
-        Of the hash; the same for one table.
+        The seed of the hash; the same for all calls with a table.
     table : int64, shape (a power of two,)
     begins, ends : int64, shape (n_slots // 2,), in bytes
-        Where each different word stands for the first time.
+        The position of the first occurrence of each different word.
     counts : int64, shape (n_slots // 2,)
-        How often each different word has been met.
+        The number of occurrences of each different word.
     ids : int64, shape (n_words,)
 
     Returns
     -------
     (int, int)
-        The first word that has no number now, n_words if all have; how many different words have been met.
+        The first word that is still without a number, n_words if there is none; and the number of different words.
     """
     cdef int64_t n_words = offsets.shape[0] - 1, most = table.shape[0] // 2, mask = table.shape[0] - 1
     cdef int64_t j = start, at, first, size, number
@@ -131,7 +131,7 @@ def number_words(const uint8_t[::1] text not None, const int64_t[::1] offsets no
 
 def fill_table(const uint8_t[::1] text not None, const int64_t[::1] begins not None, const int64_t[::1] ends not None,
                uint64_t seed, int64_t[::1] table not None):
-    """Enter words into a table of free slots, each under its own position.
+    """Insert words into a table of free slots, each with its own position as number.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def fill_table(const uint8_t[::1] text not None, const int64_t[::1] begins not N
     Returns
     -------
     int
-        The first word that is there already, -1 if all are different.
+        The first word that is already in the table, -1 if all are different.
     """
     cdef int64_t n_words = begins.shape[0], mask = table.shape[0] - 1, j, at, size, bad = -1
     cdef uint64_t made
@@ -172,7 +172,7 @@ def fill_table(const uint8_t[::1] text not None, const int64_t[::1] begins not N
 def look_up(const uint8_t[::1] text not None, const int64_t[::1] offsets not None, const uint8_t[::1] known not None,
             const int64_t[::1] begins not None, const int64_t[::1] ends not None, uint64_t seed,
             const int64_t[::1] table not None, int64_t unknown, int64_t[::1] ids not None):
-    """Find the number of each word among those of a table.
+    """Look up the number of each word in a table.
 
     Parameters
     ----------
@@ -180,11 +180,11 @@ def look_up(const uint8_t[::1] text not None, const int64_t[::1] offsets not Non
     offsets : int64, shape (n_words + 1,), in bytes
     known : uint8, shape (n_known_bytes,)
     begins, ends : int64, shape (n_known,), in bytes
-        The words that `fill_table` entered, in the bytes of `known`.
+        The words that `fill_table` inserted, in the bytes of `known`.
     seed : int
     table : int64, shape (a power of two,)
     unknown : int
-        The number of words that are not in the table.
+        The number for words that are not in the table.
     ids : int64, shape (n_words,)
 
     Returns

@@ -1,1 +1,1 @@
-"""The plain-Python meaning of lodcore.batching."""
+"""The definition of lodcore.batching in plain Python."""

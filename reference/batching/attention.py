@@ -1,4 +1,4 @@
-"""What attention gets, from lists of bins of documents of tokens."""
+"""Inputs of attention, from lists of bins of documents of tokens."""
 
 
 def attention_inputs(bins, length, labels, shift, ignored, filling, start, tail_is_segment):
@@ -32,6 +32,6 @@ def attention_inputs(bins, length, labels, shift, ignored, filling, start, tail_
 
 
 def mask(seq_idx, causal):
-    """Compute which token of a row may look at which."""
+    """Compute which tokens each token of a row may attend to."""
     size = range(len(seq_idx))
     return [[seq_idx[a] == seq_idx[b] and seq_idx[a] >= 0 and (b <= a or not causal) for b in size] for a in size]

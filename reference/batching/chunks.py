@@ -15,7 +15,7 @@ def windows(tokens, size, stride, full):
 
 
 def undo(pieces, where, length, first):
-    """Bring the windows of a document back to one number per token."""
+    """Merge the windows of a document into one number per token."""
     said = [[] for _ in range(length)]
     for piece, (start, stop) in zip(pieces, where, strict=True):
         for number, place in zip(piece, range(start, stop), strict=True):

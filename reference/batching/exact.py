@@ -8,7 +8,7 @@ def fewest_bins(lengths, budget, max_items=None):
     best = len(items)
 
     def place(k, bins):
-        """Put item k and those after it into bins, pairs of the room that is left and how many items are in."""
+        """Put item k and those after it into bins, which are pairs of the remaining room and the number of items."""
         nonlocal best
         if len(bins) >= best:
             return

@@ -1,4 +1,4 @@
-"""Cases of every operator, a file a family: `OPERATORS` by their names."""
+"""Cases of every operator, one file per family: `OPERATORS` by their names."""
 
 import pkgutil
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Elements of sequences in other places."""
+"""Elements of sequences at other positions."""
 
 from reference.case import cases
 from reference.corners import MOVED, STRUCTURES, depths, walks
@@ -36,7 +36,7 @@ def _(x, repeats, level):
 
 
 def halves(length):
-    """Divide a length in two, if that is possible."""
+    """Split a length into two factors, if that is possible."""
     return [part for part in (length - length // 2, length // 2) if part]
 
 

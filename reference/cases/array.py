@@ -1,4 +1,4 @@
-"""TensorArray: tensors by step, joined and cut, and the way from sequences to steps and back."""
+"""TensorArray: tensors by step, joined and split, and conversions between sequences and steps."""
 
 from reference.case import cases
 from reference.corners import STRUCTURES, walks
@@ -12,7 +12,7 @@ KINDS = {*FLOATS, "no levels", "depth 1", "depth 2"}
 
 
 def elements(source, count, alike=False):
-    """Draw elements that can stand in one array: of one depth, dtype and shape of a row; or of one structure, too."""
+    """Draw elements that fit into one array: of one depth, dtype and row shape; or also of one structure."""
     depth, dtype, row_shape = source.integer(0, 2), source.choice(DTYPES), source.choice(ROW_SHAPES)
     made = []
     for _ in range(count):
@@ -24,14 +24,14 @@ def elements(source, count, alike=False):
 
 
 def shaped(like, nested, shape):
-    """Make a tensor like an element, whose values have another shape."""
+    """Make a tensor like an element, with values of another shape."""
     if isinstance(like, Dense):
         return Dense(nested, shape, like.dtype)
     return like.made(nested, row_shape=shape[1:])
 
 
 def along(function, given, axis):
-    """Apply an oracle to elements along an axis of their values: to the rows of batches, one by one."""
+    """Apply an oracle to elements along an axis of their values, row by row for batches."""
     if isinstance(given[0], Dense):
         return function([x.nested for x in given], axis)
     rows = function([x.rows for x in given], axis)
@@ -170,7 +170,7 @@ def _(x, level, sort_by_length):
 
 
 def map_of(x, level, sort_by_length):
-    """Make the map that comes with the steps of a level."""
+    """Make the IndicesMap for the steps of a level."""
     numbered = nest(range(len(x.rows)), x.offsets)
     found = oracle.indices_map(numbered, level, sort_by_length)
     return Map(Structure(numbered, x.num_levels), level, sort_by_length, found)
@@ -182,7 +182,7 @@ def tensor_array_pack(source):
     k, sort_by_length = level_of(source, x), source.choice([True, True, False])
     source_map = map_of(x, x.level(k), sort_by_length)
     sizes = [len(step) for step in oracle.unpack(x.nested, x.level(k), sort_by_length)]
-    if not sizes:  # nothing would say what the elements of an array without steps are
+    if not sizes:  # an array without steps does not determine the Spec of its elements
         x, k, sizes = Ragged([[1.0]], 1, (), "float64"), 0, [1]
         source_map = map_of(x, 0, sort_by_length)
     dtype, row_shape, finer = source.choice(DTYPES), source.choice(ROW_SHAPES), source.integer(0, 1)
@@ -191,7 +191,7 @@ def tensor_array_pack(source):
 
 
 def step_of(source, count, finer, dtype, row_shape):
-    """Draw what a network may have made of a step: as many elements, of another width, dtype or structure."""
+    """Draw a step as a network may have computed it: as many elements, of another width, dtype or structure."""
     offsets = levels_below(source, count, finer, longest=2)
     return rows_for(source, offsets, [dtype], [row_shape], count=count)
 

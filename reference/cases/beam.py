@@ -1,4 +1,4 @@
-"""A step of a beam search, and the decoding of all steps."""
+"""A step of a beam search, and decoding of all steps."""
 
 from reference.case import cases
 from reference.corners import STRUCTURES, walks

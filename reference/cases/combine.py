@@ -1,4 +1,4 @@
-"""Elements of sequences brought together."""
+"""Combinations of elements of sequences."""
 
 from reference.case import cases
 from reference.corners import MOVED, STRUCTURES, walks
@@ -19,7 +19,7 @@ def _(x, replacement, level):
 
 
 def beside(source, x, level):
-    """Draw a batch that agrees with another one before a level, and has as many sequences there."""
+    """Draw a batch that agrees with another one on the levels before a level, and on the number of sequences there."""
     upper = x.offsets[:level]
     count = len(sequences(x.nested, level))
     return rows_for(source, [*upper, *levels_below(source, count, x.num_levels - level)])

@@ -8,7 +8,7 @@ from reference.ops.compare import COMPARE, LOGIC
 
 
 def comparison(name):
-    """Make the cases of an operator of two operands that tells true or false."""
+    """Make the cases of an operator of two operands with a boolean result."""
 
     def draw(source):
         x, y = operands(source, 2, DTYPES)

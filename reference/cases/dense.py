@@ -1,4 +1,4 @@
-"""Products of matrices, softmax and loss, axes reduced."""
+"""Products of matrices, softmax and loss, and reductions over axes."""
 
 from reference.case import cases
 from reference.corners import STRUCTURES, depths
@@ -17,7 +17,7 @@ FINITE = ("quarters", "any")
 
 
 def of_rows(function, x, row_shape, dtype):
-    """Replace each row by what a function makes of it."""
+    """Replace each row by the result of a function."""
     made = [function(row) for row in x.rows]
     if x.num_levels:
         made = each_at_level(made, x.nested, x.num_levels)
@@ -25,7 +25,7 @@ def of_rows(function, x, row_shape, dtype):
 
 
 def loose(source, x):
-    """Leave out the levels of a tensor, now and then."""
+    """Remove the levels of a tensor, in some cases."""
     return x.made(x.rows, 0) if source.integer(0, 3) == 0 else x
 
 
@@ -133,7 +133,7 @@ def reduce_values(source):
     if name.startswith("arg"):
         axes = [source.choice(range(len(x.shape)))]
     if name in ("max", "min", "argmax", "argmin") and 0 in [x.shape[axis] for axis in axes]:
-        name = "sum"  # nothing has no extreme
+        name = "sum"  # an empty array has no extreme
     return {"x": x, "name": name, "axes": axes, "keepdims": source.choice([False, True])}
 
 

@@ -1,4 +1,4 @@
-"""Rows of a table by their numbers, one by one or pooled."""
+"""Rows of a table by their numbers, single or pooled."""
 
 from reference.case import cases
 from reference.cases.pool import POOL_TYPES, pooled_dtype
@@ -17,7 +17,7 @@ def zeros_of(table, dtype):
 
 
 def corners(arguments):
-    """Name what is odd about a table and its ids."""
+    """List the corner cases of a table and its ids."""
     table, numbers = arguments["table"], arguments["ids"].numbers()
     hit = {
         "table of one row": table.shape[0] == 1,
@@ -30,7 +30,7 @@ def corners(arguments):
 
 
 def ids_of(source, height, row_shapes):
-    """Draw a structure of numbers of rows."""
+    """Draw a structure whose rows are row numbers."""
     x = ragged(source, 4, INTEGERS, row_shapes)
     return x.with_numbers(source.integers(len(x.numbers()), 0, height - 1))
 

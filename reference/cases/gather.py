@@ -1,4 +1,4 @@
-"""Sequences taken whole."""
+"""Selection of whole sequences."""
 
 from reference.case import cases
 from reference.corners import MOVED, STRUCTURES, depths, walks

@@ -1,4 +1,4 @@
-"""Rows by key."""
+"""Grouping of rows by key."""
 
 from reference.case import cases
 from reference.draw import DTYPES

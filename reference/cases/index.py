@@ -1,4 +1,4 @@
-"""What an index picks, axes put in and taken out, rows on their own and joined."""
+"""Indexing, insertion and removal of axes, rows without structure, and rows joined."""
 
 from reference.case import cases
 from reference.corners import MOVED, depths
@@ -12,7 +12,7 @@ STEPS = [1, 1, 2, 3, -1, -2, None]
 
 
 def elements(x, axis):
-    """List what lies along an axis of a batch."""
+    """List the entries along an axis of a batch."""
     return sequences(x.nested, axis)
 
 
@@ -126,7 +126,7 @@ def _(x, keys):
 
 
 def picked(nested, shape, keys):
-    """Pick from an array, axis by axis; give also the shape of what is picked."""
+    """Index an array axis by axis; return also the shape of the result."""
     if not keys:
         return nested, shape
     if isinstance(keys[0], int):
@@ -140,7 +140,7 @@ def picked(nested, shape, keys):
 
 
 def empty(shape):
-    """Make an array of a shape, of no matter what."""
+    """Make an array of a shape with arbitrary values."""
     return [empty(shape[1:]) for _ in range(shape[0])] if shape else 0
 
 

@@ -1,4 +1,4 @@
-"""Recurrent layers: networks with the product of their inputs, and their last states."""
+"""Recurrent layers: networks that include the product of their inputs, and their last states."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ MUST = STRUCTURES | depths(3) | {*FLOATS, "rows of no width", "is_reverse True",
 
 
 def network(source, gates, states=1):
-    """Draw x, weights and a bias, how sequences are run, the width, and boot states or none for them."""
+    """Draw x, weights and a bias, the direction, the width, and initial states or None."""
     width = source.choice([2, 1, 3])
     x = ragged(source, 3, FLOATS, [(2,), (1,), (0,)], QUARTERS)
     level, booted = level_of(source, x), source.choice([False, True])
@@ -32,7 +32,7 @@ def network(source, gates, states=1):
 
 
 def results(x, cell, widths, boots, is_reverse, level, dtype):
-    """Run a cell: outputs, and the last of each of its states, of some widths."""
+    """Run a cell: return outputs, and the last of each of its states, of some widths."""
     k = level % x.num_levels
     count = len(sequences(x.nested, k))
     states = [zeros_for(boot, count, width) for boot, width in zip(boots, widths, strict=True)]

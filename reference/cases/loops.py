@@ -18,7 +18,7 @@ PLACES = {"break_if first", "break_if between", "break_if last"}
 
 
 def corners(arguments):
-    """Name the number of steps, and the place of the break."""
+    """Return the corner cases of the number of steps and of the position of the break."""
     body, trips = arguments["body"], arguments["outer"][-1].nested
     place = [instruction[0] for instruction in body].index("break_if")
     before, after = (any(one[0] == "update" for one in part) for part in (body[:place], body[place:]))
@@ -48,7 +48,7 @@ def while_loop(source):
 
 
 def body_of(source):
-    """Draw the instructions of a body: some to compute, updates, and one place at which it ends."""
+    """Draw the instructions of a body: computations, updates, and one break."""
     known = ["a", "b", "w", "x"]
     body = []
     for number in range(source.integer(0, 3)):
@@ -74,7 +74,7 @@ def _(body, variables, init, outer_names, outer):
 
 
 def interpreted(body, init, outer):
-    """Run a body; list the values of its loop variables. What is an integer and never updated counts steps."""
+    """Run a body; list the values of its loop variables. An integer that is never updated counts steps."""
     counters = {name: 1 for name, x in init.items() if x.dtype == "int64" and name not in updated(body)}
 
     def instruction(kind, name, *rest):
@@ -94,7 +94,7 @@ def updated(body):
 
 
 def computed(name):
-    """Return a function of tensors, computed elementwise; a comparison is one of numbers."""
+    """Return a function of tensors, computed elementwise; the result of a comparison is a number."""
 
     def function(*given):
         if name == "greater_equal_than":

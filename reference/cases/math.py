@@ -1,4 +1,4 @@
-"""Elementwise math, types and constants."""
+"""Elementwise math, type conversions and constants."""
 
 import operator
 from dataclasses import replace
@@ -19,7 +19,7 @@ USUAL = ("quarters", "any", "nan", "infinite")
 
 
 def operands(source, count, dtypes=NUMBERS, flavours=USUAL):
-    """Draw operands that broadcast: of one structure, of its first levels, dense ones; axes of length 1, or missing."""
+    """Draw operands that broadcast: of one structure, of its first levels, dense; axes of length 1, or none."""
     first = ragged(source, dtypes=dtypes, flavours=flavours)
     if not source.integer(0, 3):
         first = dense(source, first.shape, dtypes, flavours)
@@ -47,7 +47,7 @@ def beside(source, first, dtypes, flavours):
 
 
 def applied(function, dtype, *given):
-    """Compute elementwise, by the oracle; NumPy's rule of shapes."""
+    """Compute elementwise, by the oracle, with NumPy's rule of shapes."""
     nested = elementwise(function, *[described(x) for x in given])
     batch = max(given, key=lambda x: x.num_levels)
     if not batch.num_levels:
@@ -59,12 +59,12 @@ def applied(function, dtype, *given):
 
 
 def described(x):
-    """Return an operand as the oracle wants it."""
+    """Return an operand in the form that the oracle takes."""
     return (x.num_levels, len(x.row_shape), x.nested) if isinstance(x, Ragged) else (None, len(x.shape), x.nested)
 
 
 def broadcast_shape(shapes):
-    """Return the shape in which several shapes meet."""
+    """Return the shape to which several shapes broadcast."""
     longest = max(map(len, shapes))
     aligned = [(1,) * (longest - len(shape)) + tuple(shape) for shape in shapes]
     return tuple(next((size for size in sizes if size != 1), 1) for sizes in zip(*aligned, strict=True))
@@ -138,7 +138,7 @@ def _(xs, ufunc):
     return applied(BY_NAME[ufunc], promoted(*[x.dtype for x in xs]), *xs)
 
 
-# -- choice, types, constants --------------------------------------------------------------------------------------
+# -- selection, types, constants ----------------------------------------------------------------------------------
 
 
 @cases(EVERY | VALUES, walked="x")
@@ -156,7 +156,7 @@ def _(condition, x, y):
 @cases(EVERY | {"uint8", "bool"}, exact=False)
 def cast(source):
     x = operands(source, 1, DTYPES, ("quarters", "any"))[0]
-    signed = x.dtype not in ("uint8", "bool")  # what is below 0 has no meaning as a uint8
+    signed = x.dtype not in ("uint8", "bool")  # negative numbers are undefined as uint8
     return {"x": x, "dtype": source.choice([dtype for dtype in DTYPES if not signed or dtype != "uint8"])}
 
 

@@ -1,4 +1,4 @@
-"""Numbers in place of nan."""
+"""Replacement of nan by numbers."""
 
 from reference.case import cases
 from reference.corners import ROWS, STRUCTURES, depths

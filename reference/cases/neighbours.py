@@ -13,7 +13,7 @@ EVERY = STRUCTURES | ROWS | {*DTYPES, "nan", "ties"}
 
 @cases(EVERY | depths(4))
 def sequence_diff(source):
-    x = ragged(source, flavours=("quarters", "nan"))  # differences of near numbers have few digits left
+    x = ragged(source, flavours=("quarters", "nan"))  # differences of close numbers have few significant digits
     return {"x": x, "n": source.choice([0, 1, 1, 2, 5])}
 
 

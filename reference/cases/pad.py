@@ -1,4 +1,4 @@
-"""Sequences filled up to one length, and back; masks of lengths."""
+"""Sequences padded to one length, and back; masks of lengths."""
 
 import math
 

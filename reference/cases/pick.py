@@ -1,4 +1,4 @@
-"""Rows and sequences by their numbers."""
+"""Selection of rows and sequences by their numbers."""
 
 from reference.case import cases
 from reference.corners import depths

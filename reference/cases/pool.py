@@ -11,7 +11,7 @@ POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
 
 
 def pooled_dtype(dtype, pool_type):
-    """Return the dtype of the result: sums of integers are wide, means floats."""
+    """Return the dtype of the result: sums of integers have a wide dtype, means a float dtype."""
     if dtype in FLOATS or pool_type in ("max", "min", "first", "last"):
         return dtype
     return float_of(dtype) if pool_type != "sum" else "uint64" if dtype == "uint8" else "int64"

@@ -1,4 +1,4 @@
-"""Levels put in and taken out, sequences turned to what they have at each position, and pooled there."""
+"""Insertion and removal of levels, transposition of sequences and positions, and pooling over positions."""
 
 from reference.case import cases
 from reference.cases.pool import pooled_dtype

@@ -1,4 +1,4 @@
-"""Sequences multiplied, asked whether they are true, and where their extremes are."""
+"""Products of sequences, any and all, and positions of extremes."""
 
 from reference.case import cases
 from reference.corners import MOVED, ROWS, STRUCTURES, walks
@@ -13,7 +13,7 @@ from reference.ops.levels import at_level
 @cases(MOVED | walks(4), exact=False)
 def sequence_prod(source):
     x = ragged(source)
-    if x.dtype == "uint8":  # products of others wrap around at 2**63
+    if x.dtype == "uint8":  # products of other dtypes wrap around at 2**63
         x = x.with_numbers([min(number, 1) for number in x.numbers()])
     return {"x": x, "level": level_of(source, x)}
 
@@ -26,7 +26,7 @@ def _(x, level):
 
 
 def product_of(dtype):
-    """Multiply, whole numbers modulo 2**64."""
+    """Multiply; integers modulo 2**64."""
     function = reduction("prod")
     if dtype in FLOATS:
         return function

@@ -1,4 +1,4 @@
-"""Sequences by their length."""
+"""Sequences ordered by their length."""
 
 from reference.case import cases
 from reference.corners import MOVED, STRUCTURES, depths, walks
@@ -38,7 +38,7 @@ def shrink_memory(source):
     count = source.integer(left, len(table.indices))
     depth = source.integer(0, 2)
     x = rows_for(source, levels_below(source, count, depth), count=count)
-    if depth == 1:  # the sequences that were ranked are in the order of the table
+    if depth == 1:  # the ranked sequences are in the order of the table
         x = x.made(sorted(x.nested, key=len, reverse=True))
     return {"x": x, "step": Dense(step, (), "int64"), "table": table}
 

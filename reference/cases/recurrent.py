@@ -1,4 +1,4 @@
-"""Recurrent networks of inputs that were multiplied already."""
+"""Recurrent networks whose inputs are already multiplied by their weights."""
 
 from reference.case import cases
 from reference.corners import STRUCTURES, depths
@@ -14,7 +14,7 @@ QUARTERS = ("quarters",)
 
 
 def network(source, gates):
-    """Draw projected inputs, a weight, a width, how many sequences there are, and whether activations are the usual."""
+    """Draw projected inputs, a weight, a width, the number of sequences, and whether activations are the defaults."""
     width = source.choice([2, 1, 3, 0])
     x = ragged(source, 3, FLOATS, [(gates * width,)], QUARTERS)
     weight = dense(source, (width, gates * width), FLOATS, QUARTERS)
@@ -30,7 +30,7 @@ def bias_of(source, length):
 
 
 def zeros_for(boot, count, width):
-    """Return states, or zeros."""
+    """Return the states, or zeros."""
     return [[0.0] * width] * count if boot is None else boot.nested
 
 

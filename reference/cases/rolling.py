@@ -1,4 +1,4 @@
-"""Windows that end at each row of a sequence, reduced."""
+"""Reductions over windows that end at each row of a sequence."""
 
 from reference.case import cases
 from reference.corners import ROWS, STRUCTURES, walks

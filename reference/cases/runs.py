@@ -1,4 +1,4 @@
-"""Different values of sequences, ranks among them, and sequences written as runs of equal rows."""
+"""Distinct values of sequences, ranks among them, and sequences as runs of equal rows."""
 
 from reference.case import cases
 from reference.corners import ROWS, STRUCTURES, depths, walks

@@ -1,4 +1,4 @@
-"""Places of numbers among sorted ones, sequence by sequence, and values between known points."""
+"""Binary search in sorted sequences, and interpolation between known points."""
 
 from reference.case import cases
 from reference.corners import STRUCTURES, depths
@@ -11,7 +11,7 @@ from reference.tensors import Ragged
 
 
 def beside(source, x):
-    """Draw lengths for the sequences of the last level: of another batch with the same sequences."""
+    """Draw other lengths for the sequences of the last level."""
     last = x.num_levels - 1
     count = len(sequences(x.nested, last))
     sizes = source.integers(count, 0, 4)
@@ -20,7 +20,7 @@ def beside(source, x):
 
 
 def numbered(x, nested, numbers, dtype):
-    """Make a batch of numbers in place of the numbers of rows."""
+    """Replace the row numbers of a batch by numbers."""
     rows = flatten(nested, x.num_levels)[0]
     assert len(rows) == len(numbers)
     return Ragged(nested, x.num_levels, (), dtype).with_numbers(numbers)

@@ -1,4 +1,4 @@
-"""Sequences divided by a mask, and brought together again."""
+"""Sequences split by a mask, and merged again."""
 
 from reference.case import cases
 from reference.corners import MOVED, walks
@@ -8,7 +8,7 @@ from reference.ops.levels import sequences
 
 
 def masked(source):
-    """Draw a tensor, a level of it, and a mask with one entry for each of its sequences."""
+    """Draw a tensor, a level of it, and a mask with one entry per sequence of the level."""
     x = rows_for(source, [], count=source.integer(0, 6)) if source.integer(0, 4) == 0 else ragged(source, 3)
     level = source.choice([0, -1]) if not x.num_levels else level_of(source, x)
     count = len(sequences(x.nested, first(x, level)))
@@ -16,7 +16,7 @@ def masked(source):
 
 
 def first(x, level):
-    """Count a level from the first; without levels there are rows only."""
+    """Return the number of a level counted from the first; without levels there are only rows."""
     return x.level(level) if x.num_levels else 0
 
 

@@ -1,4 +1,4 @@
-"""Rows of sequences in the order of their numbers."""
+"""Sorting of the rows of sequences."""
 
 from reference.case import cases
 from reference.corners import ROWS, STRUCTURES, walks

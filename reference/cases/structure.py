@@ -15,7 +15,7 @@ from reference.tensors import Structure
 @cases(STRUCTURES | depths(3) | {"float64", "float32", "nan"})
 def sequence_reshape(source):
     width, new_dim = source.choice([(1, 1), (2, 1), (6, 4), (4, 6), (3, 6), (0, 2), (4, 4)])
-    once = new_dim // math.gcd(width, new_dim)  # so many rows can be cut
+    once = new_dim // math.gcd(width, new_dim)  # this many rows can be divided
     offsets = levels(source, 1, 3, 4)
     offsets[-1] = [once * offset for offset in offsets[-1]]
     shapes = [(width,), (1, width), *[()] * (width == 1)]
@@ -44,7 +44,7 @@ def lod_reset(source):
 
 
 def cut(source, count):
-    """Draw offsets of a level above a number of things."""
+    """Draw the offsets of a level above a number of elements."""
     return [0, *sorted(source.integers(source.integer(0, 4), 0, count)), count]
 
 
@@ -62,7 +62,7 @@ def lod_append(source):
     count = len(x.rows)
     if not x.num_levels:
         offsets = cut(source, count)
-    else:  # its last level counts the new sequences: as many as it has rows now
+    else:  # the last level counts the new sequences: the number of its rows now
         offsets = [0, *sorted(source.integers(count - 1, 0, count)), count] if count else [0]
     if source.choice([True, False]):
         return {"x": x, "offsets": vector(source, offsets)}

@@ -1,4 +1,4 @@
-"""Rows that are numbers of things."""
+"""Rows that are ids."""
 
 from reference.case import cases
 from reference.corners import STRUCTURES, depths, walks

@@ -1,4 +1,4 @@
-"""The axes of rows, places of what is not 0, bits, and operands brought to one shape."""
+"""The axes of rows, positions of nonzero numbers, bits, and broadcasting of operands to one shape."""
 
 from reference.case import cases
 from reference.corners import STRUCTURES, depths, walks
@@ -14,13 +14,13 @@ FORMS = {(2, 3): (3, -1), (2, 1, 2): (4,), (3,): (1, 3)}
 
 
 def drawn(source, table):
-    """Draw a batch, or an array, whose rows have one of some shapes."""
+    """Draw a batch, or an array, with one of some row shapes."""
     offsets = ragged(source, 3).offsets if source.integer(0, 3) else []
     return rows_for(source, offsets, row_shapes=list(table), count=source.integer(0, 4))
 
 
 def of_rows(x, rows, row_shape):
-    """Put rows of another shape in place of those of x."""
+    """Replace the rows of x by rows of another shape."""
     return x.made(each_at_level(rows, x.nested, x.num_levels) if x.num_levels else rows, row_shape=tuple(row_shape))
 
 

@@ -1,4 +1,4 @@
-"""Windows of rows, multiplied with a matrix or weighed column by column."""
+"""Windows of rows, multiplied by a matrix or weighted column by column."""
 
 import math
 

@@ -1,1 +1,1 @@
-"""The meaning of programs and loops: plain Python."""
+"""The definition of programs and loops in plain Python."""

@@ -1,4 +1,4 @@
-"""The functions that programs compute with, by name: of numbers, NumPy arrays and nested batches."""
+"""The functions that programs call, by name: of numbers, NumPy arrays and nested batches."""
 
 import numpy as np
 
@@ -9,17 +9,17 @@ __all__ = ["FUNCTIONS"]
 
 
 def elementwise(function):
-    """Make a function of arrays one of batches, too."""
+    """Extend a function of arrays to batches."""
     return lambda *inputs: each(function, *inputs)
 
 
 def total(x):
-    """Add all values."""
+    """Sum all values."""
     return 0.0 if isinstance(x, Unsized) else np.sum(rows(x))
 
 
 def one(index):
-    """Take an integer out of an array of one."""
+    """Convert an array of one integer to an integer."""
     return int(np.reshape(index, ()))
 
 

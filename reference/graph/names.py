@@ -1,4 +1,4 @@
-"""What statements use and make, and which programs mean nothing whatever they are run on."""
+"""Names that statements use and make, and the errors of programs that are invalid for any input."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ MAKES = {
 
 
 def check(program):
-    """Raise GraphError (or Refused), with the name, where a program means nothing whatever it is run on."""
+    """Raise GraphError (or Refused) with the name if a program is invalid for any input."""
     arrays = {name for name, _ in program.outside}
     known = {*program.inputs, *arrays}
     check_all(program.body, known, arrays, ())
@@ -62,7 +62,7 @@ def check(program):
 
 
 def check_all(statements, known, arrays, variables):
-    """Check statements in order, and add the names that they make to those that are known."""
+    """Check statements in order, and add the names that they make to the known ones."""
     for s in statements:
         known_or_raise(USES[type(s)](s), known)
         if isinstance(s, WrongUpdate) or (isinstance(s, Update) and s.variable not in variables):
@@ -88,7 +88,7 @@ def check_all(statements, known, arrays, variables):
 
 
 def known_or_raise(arguments, known):
-    """Raise GraphError for a name that is not known."""
+    """Raise GraphError for an unknown name."""
     for argument in arguments:
         if isinstance(argument, str) and argument not in known:
             raise GraphError(argument)
@@ -100,13 +100,13 @@ def declarations(loop):
 
 
 def within(body):
-    """List the statements of a body, those that Python repeats too."""
+    """List the statements of a body, including those of repeated bodies."""
     for statement in body:
         yield from within(statement.body) if isinstance(statement, Repeat) else [statement]
 
 
 def written(body, written_by_loops):
-    """List the arrays that a body writes to; those that loops write to which run later are known by their names."""
+    """List the arrays that a body writes to; the arrays of loops that run later are looked up by name."""
     found, slots, loops = set(), {}, dict(written_by_loops)
     for s in within(body):
         if isinstance(s, Write):

@@ -1,4 +1,4 @@
-"""Whole programs with loops and arrays, as data, and what they mean.
+"""Whole programs with loops and arrays, as data, and their meaning.
 
     old = new = init
     while True:
@@ -7,7 +7,7 @@
                 return new               # what ran before counts, what follows does not
         old = new = advance(new)         # counters: + 1
 
-A statement runs with `old`, the values by name, and `new`, what goes on to the next step. Values are those of
+A statement runs with `old`, the values by name, and `new`, the values for the next step. Values are those of
 `reference.graph.values`; arguments are names, or numbers.
 """
 
@@ -45,13 +45,13 @@ from reference.graph.values import Array, GraphError, Nested, Refused
 __all__ = ["ERRORS", "Endless", "all_errors", "run", "run_until_error"]
 
 BREAK = "break"
-MISSING = object()  # the value of what failed, where all errors are looked for
+MISSING = object()  # the value of a statement that failed, when all errors are collected
 ERRORS = (IndexError, GraphError, Refused, values.LoDError, values.ShapeError)
-MANY = 100  # steps of a loop: one that runs longer has no end, as far as anyone can tell
+MANY = 100  # steps of a loop: one that runs longer is considered infinite
 
 
 class Endless(Exception):
-    """A loop does not end."""
+    """Error for a loop that does not end."""
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Slot:
     boot: Any = None
 
     def read(self):
-        """Read it; what is given for negative indices may be a slot, which is read only now."""
+        """Read the slot; the default for negative indices may itself be a slot, which is then read."""
         boot = self.boot.read() if isinstance(self.boot, Slot) else self.boot
         return boot if boot is not None and self.index < 0 else self.array.read(self.index)
 
@@ -77,12 +77,12 @@ def run(program, feed):
     Returns
     -------
     (list, dict)
-        The results, and the arrays from outside with what was written.
+        The results, and the arrays from outside with the elements that were written.
 
     Raises
     ------
     GraphError, Refused, IndexError, ShapeError, LoDError
-        If the program has no meaning, or none on these inputs.
+        If the program has no meaning, or none for these inputs.
     """
     check(program)
     names = {**feed, **{name: deepcopy(array) for name, array in program.outside}}
@@ -92,7 +92,7 @@ def run(program, feed):
 
 
 def run_until_error(program, feed):
-    """Return what the arrays from outside hold before the statement at which a program fails."""
+    """Return the content of the arrays from outside before the statement at which a program fails."""
     names = {**feed, **{name: deepcopy(array) for name, array in program.outside}}
     before = {}
     for statement in one_after_another(program.body, names):
@@ -106,7 +106,7 @@ def run_until_error(program, feed):
 
 
 def all_errors(program, feed):
-    """List the names of all errors of a program, as if statements that fail were not there."""
+    """List the names of all errors of a program, as if the statements that fail were missing."""
     found = set()
     try:
         check(program)
@@ -117,19 +117,19 @@ def all_errors(program, feed):
         try:
             check_all([statement], set(names), set(), ())
         except (GraphError, Refused):
-            continue  # wrong itself, or of what could not be made
+            continue  # invalid itself, or depends on a statement that failed
         try:
             run_all([statement], names, None)
         except ERRORS as error:
             found.add(type(error).__name__)
-            names |= dict.fromkeys(MAKES[type(statement)](statement), MISSING)  # which is not read everywhere
+            names |= dict.fromkeys(MAKES[type(statement)](statement), MISSING)  # not every path reads it
         except (TypeError, ValueError, AttributeError, ArithmeticError, Endless):
-            continue  # of values that would not be there
+            continue  # depends on missing values
     return found
 
 
 def one_after_another(statements, names):
-    """List statements as Python comes to them."""
+    """List statements in the order in which Python executes them."""
     for statement in statements:
         if isinstance(statement, Repeat):
             for time in range(statement.times):
@@ -140,25 +140,25 @@ def one_after_another(statements, names):
 
 
 def run_all(statements, old, new):
-    """Run statements; BREAK, if one of them ends the loop."""
+    """Run statements; return BREAK if one of them ends the loop."""
     for statement in statements:
         try:
             if MEANINGS[type(statement)](statement, old, new) is BREAK:
                 return BREAK
         except ERRORS as error:
-            error.statement = getattr(error, "statement", statement)  # the innermost
+            error.statement = getattr(error, "statement", statement)  # the innermost statement
             raise
     return None
 
 
 def value_of(old, argument):
-    """Look at an argument: a number, or what has this name; a slot is read."""
+    """Evaluate an argument, a number or a name; a slot is read."""
     found = old[argument] if isinstance(argument, str) else argument
     return found.read() if isinstance(found, Slot) else found
 
 
 def index_of(old, argument):
-    """Look at an index: an integer, or an array of one."""
+    """Evaluate an index, an integer or an array of one integer."""
     return int(np.reshape(value_of(old, argument), ()))
 
 
@@ -246,7 +246,7 @@ def loop(s, old, new):
 
 @dataclass
 class Met:
-    """What a loop begins with at each run: the values and arrays that were there where it was met."""
+    """The initial values of each run of a loop: the values and arrays that existed where it was recorded."""
 
     loop: Loop
     names: dict[str, Any]
@@ -266,7 +266,7 @@ def run_met(s, old, new):
 
 
 def run_loop(s, outside, inits, advance):
-    """Run a loop from its first values, and give the last ones."""
+    """Run a loop from its initial values, and return the final ones."""
     new, steps = dict(inits), 0
     while True:
         own_names = {d.init: new[d.target] for d in s.given if isinstance(d.init, str)}
@@ -282,7 +282,7 @@ def run_loop(s, outside, inits, advance):
 
 
 def advance_of(declared, init, updated):
-    """Say by how much a loop variable advances: one, if it is one integer that the body never updates."""
+    """Return the increment of a loop variable: 1 if it is a single integer that the body never updates."""
     if declared.advance is not None:
         return int(declared.advance) if declared.advance is not False else 0
     return int(not isinstance(init, Nested) and init.dtype.kind == "i" and init.size == 1 and not updated)

@@ -19,7 +19,7 @@ class Compute:
 
 @dataclass(frozen=True)
 class Make:
-    """Make an array; one that a body makes is made anew in each step."""
+    """Make an array; an array made in a body is new in each step."""
 
     target: str
     kind: str = "TensorArray"
@@ -30,7 +30,7 @@ class Make:
 
 @dataclass(frozen=True)
 class Unstack:
-    """Make an array of the rows of a tensor, or of the sequences of a batch; `how` it is written."""
+    """Make an array from the rows of a tensor, or from the sequences of a batch; `how` names the notation."""
 
     target: str
     x: str
@@ -39,7 +39,7 @@ class Unstack:
 
 @dataclass(frozen=True)
 class Unpack:
-    """Cut sequences into steps, with the map that brings them back."""
+    """Convert sequences to steps, with the map for the inverse."""
 
     target: str
     rank: str
@@ -61,7 +61,7 @@ class Write:
 
 @dataclass(frozen=True)
 class Read:
-    """Read an element of an array; where there is a `default`, it stands at negative indices."""
+    """Read an element of an array, or `default`, if there is one, at negative indices."""
 
     target: str
     array: str
@@ -72,7 +72,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Get:
-    """Name a slot of an array, which is read where it is used, and written by `Put`."""
+    """Name a slot of an array, which is read when it is used, and written by `Put`."""
 
     target: str
     array: str
@@ -90,7 +90,7 @@ class Put:
 
 @dataclass(frozen=True)
 class Ask:
-    """Compute something of an array: its size, sizes, stack, concat or pack."""
+    """Compute a value from an array: its size, sizes, stack, concat or pack."""
 
     target: str
     question: str
@@ -100,7 +100,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Declare:
-    """Declare a loop variable; None is for `loop.step()`."""
+    """Declare a loop variable; None stands for `loop.step()`."""
 
     target: str
     init: Any = None
@@ -109,7 +109,7 @@ class Declare:
 
 @dataclass(frozen=True)
 class Update:
-    """Let a loop variable have another value in the next step."""
+    """Set the value of a loop variable in the next step."""
 
     variable: str
     value: Any
@@ -117,7 +117,7 @@ class Update:
 
 @dataclass(frozen=True)
 class WrongUpdate(Update):
-    """An update by a value of another dtype, width or number of levels."""
+    """An update with a value of another dtype, width or number of levels."""
 
 
 @dataclass(frozen=True)
@@ -129,11 +129,11 @@ class Break:
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop; with `runs`, it does not run when its body is closed, but so many times later, each time from the same.
+    """A loop. With `runs`, it runs this many times after its body is closed, each time from the same values.
 
-    With 0 it runs where `Run` says.
+    With 0 it runs at a `Run` statement.
 
-    Variables in `given` are those of `while_loop(loop_vars=...)`, which have their own names too in the body.
+    The variables in `given` are those of `while_loop(loop_vars=...)`, which keep their own names in the body.
     """
 
     name: str
@@ -146,7 +146,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Run:
-    """Run a loop that was met before, here or around; afterwards its variables are these targets."""
+    """Run a loop that was recorded before, here or in an outer body; assign its variables to these targets."""
 
     loop: str
     targets: tuple[str, ...]
@@ -167,7 +167,7 @@ class MapFn:
 
 @dataclass(frozen=True)
 class Repeat:
-    """The body written so many times, as by a loop of Python over numbers."""
+    """Repeat a body a number of times, as a loop of Python over numbers does."""
 
     counter: str
     times: int
@@ -176,7 +176,7 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Program:
-    """Inputs by name, arrays that were there before, statements, and the names of results."""
+    """Inputs by name, arrays that existed before, statements, and the names of results."""
 
     inputs: tuple[str, ...]
     outside: tuple[tuple[str, Array], ...]

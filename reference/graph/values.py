@@ -1,6 +1,6 @@
-"""The values of programs: numbers and NumPy arrays as they are, nested batches as lists, arrays as lists with holes.
+"""The values of programs: numbers and NumPy arrays, nested batches as lists, arrays as lists with holes.
 
-A batch of k levels is a list of batches of k - 1 levels, and one of no level is an ndarray, so that almost every
+A batch of k levels is a list of batches of k - 1 levels, and one of no levels is an ndarray, so that almost every
 function here is a list comprehension.
 """
 
@@ -15,23 +15,23 @@ import numpy as np
 __all__ = ["HOLE", "Array", "Element", "GraphError", "LoDError", "Nested", "Rank", "Refused", "ShapeError", "Unsized"]
 
 HOLE = "hole"
-MANY = 500  # sequences, or rows
+MANY = 500  # maximum number of sequences, or rows
 
 
 class ShapeError(Exception):
-    """Shapes do not fit."""
+    """Error for shapes that do not match."""
 
 
 class LoDError(Exception):
-    """Structures do not fit."""
+    """Error for structures that do not match."""
 
 
 class GraphError(Exception):
-    """A program has no meaning."""
+    """Error for a program without a meaning."""
 
 
 class Refused(Exception):
-    """A program has no meaning; whether it is the program or an argument that is wrong is a matter of taste."""
+    """Error for a program without a meaning, where either the program or an argument can be considered wrong."""
 
 
 # -- batches -------------------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ class Refused(Exception):
 
 @dataclass
 class Nested:
-    """A batch of sequences; `row_shape` and `dtype` are for when it has no row."""
+    """A batch of sequences; `row_shape` and `dtype` are used if it has no rows."""
 
     sequences: list[Any]
     num_levels: int
@@ -50,23 +50,23 @@ class Nested:
         return len(self.sequences)
 
     def made(self, elements, num_levels):
-        """Make a batch of so many levels, with rows like these; an ndarray, if it is without levels."""
+        """Make a batch of a number of levels, with rows like these; an ndarray if there are no levels."""
         return batch(elements, num_levels, self.row_shape, self.dtype)
 
     def of_level(self, level):
-        """List the sequences of a level, those of all coarser sequences one after another."""
+        """List the sequences of a level of all coarser sequences, consecutively."""
         found = self.sequences
         for _ in range(level):
             found = [inside for sequence in found for inside in sequence.sequences]
         return found
 
     def lengths(self, level):
-        """List how many elements the sequences of a level have."""
+        """List the lengths of the sequences of a level."""
         return [len(sequence) for sequence in self.of_level(level)]
 
 
 def batch(elements, num_levels, row_shape, dtype):
-    """Make a batch of its elements, which are rows if there is no level."""
+    """Make a batch from its elements, which are rows if there is no level."""
     if num_levels:
         return Nested(list(elements), num_levels, tuple(row_shape), dtype)
     return np.array(list(elements), dtype).reshape(len(elements), *row_shape)
@@ -78,14 +78,14 @@ def elements(value):
 
 
 def rows(value):
-    """Put all rows of a batch one after another."""
+    """Concatenate all rows of a batch."""
     if not isinstance(value, Nested):
         return np.asarray(value)
     return np.concatenate([value.made([], 0), *map(rows, value.sequences)])
 
 
 def each(function, *values):
-    """Apply a function of arrays to the rows of batches, sequence by sequence; dense values go to all of them."""
+    """Apply a function of arrays to the rows of batches, sequence by sequence; dense values are shared by all."""
     batches = [value for value in values if isinstance(value, Nested)]
     if not batches:
         return function(*values)
@@ -96,20 +96,20 @@ def each(function, *values):
 
 
 def pool(function, x):
-    """Make one row of the rows of each sequence of the last level; zeros where there are none."""
+    """Reduce the rows of each sequence of the last level to one row; zeros for empty sequences."""
     if x.num_levels > 1:
         return x.made([pool(function, sequence) for sequence in x.sequences], x.num_levels - 1)
     return x.made([function(part) if len(part) else np.zeros(x.row_shape) for part in x.sequences], 0)
 
 
 def reverse(x):
-    """Turn the sequences of the last level round."""
+    """Reverse the sequences of the last level."""
     turned = [reverse(part) if isinstance(part, Nested) else part[::-1] for part in x.sequences]
     return x.made(turned, x.num_levels)
 
 
 def joined(x, *others):
-    """Put batches, or arrays, one after another; what grows without end is refused before it is large."""
+    """Concatenate batches or arrays; a result that would grow without bound is refused before it is large."""
     if sum(map(len, (x, *others))) > MANY:
         raise OverflowError("a batch grows without end")
     if isinstance(x, Nested):
@@ -122,7 +122,7 @@ def joined(x, *others):
 
 @dataclass(frozen=True)
 class Element:
-    """What is known of values before there are any; None is a length that is not known."""
+    """The Spec of values that do not exist yet; None is an unknown length."""
 
     dtype: str
     num_levels: int
@@ -131,7 +131,7 @@ class Element:
 
 @dataclass(frozen=True)
 class Unsized:
-    """An array without entries, of which some lengths are not known."""
+    """An array without entries, some lengths of which are unknown."""
 
     shape: tuple[int | None, ...]
     dtype: str
@@ -144,7 +144,7 @@ def without_entries(shape, dtype):
 
 @dataclass
 class Array:
-    """What a TensorArray is; `element` is known of those that will be written, `rank` of what was unpacked."""
+    """A TensorArray; `element` is the Spec of elements still to be written, `rank` that of unpacked sequences."""
 
     slots: list[Any] = field(default_factory=list)
     dynamic: bool = True
@@ -158,7 +158,7 @@ class Array:
         return self.slots[index]
 
     def write(self, index, value):
-        """Write an element, with holes before it where there is nothing yet."""
+        """Write an element, after holes where nothing has been written."""
         if index < 0 or (index >= len(self.slots) and not self.dynamic):
             raise IndexError(index)
         self.slots += [HOLE] * (index + 1 - len(self.slots))
@@ -169,7 +169,7 @@ class Array:
         return [self.read(index) for index in range(len(self.slots))]
 
     def stack(self, axis=0):
-        """Put the elements one after another along a new axis, or as sequences of a new level."""
+        """Stack the elements along a new axis, or as sequences of a new level."""
         found = self.all()
         if not found:
             if self.element.num_levels:
@@ -183,7 +183,7 @@ class Array:
         return np.stack(found, axis)
 
     def concat(self, axis=0):
-        """Put the elements one after another along an axis that they have."""
+        """Concatenate the elements along an existing axis."""
         found = self.all()
         if not found:
             none = self.element
@@ -202,7 +202,7 @@ class Array:
 
 
 def unstack(x):
-    """Make an array of the outermost sequences of a batch, or of the rows of an array."""
+    """Make an array from the outermost sequences of a batch, or from the rows of an array."""
     if isinstance(x, Nested):
         element = Element(x.dtype, x.num_levels - 1, (None, *x.row_shape))
     else:
@@ -215,9 +215,9 @@ def unstack(x):
 
 @dataclass(frozen=True)
 class Rank:
-    """In which order sequences stand in their steps: `lengths[i]` is that of sequence i, `order` lists them.
+    """The order of the sequences in their steps: `lengths[i]` is the length of sequence i, `order` lists the sequences.
 
-    `above` holds how many sequences of the next level each sequence of the coarser levels has.
+    `above` lists the number of sequences of the next level for each sequence of the coarser levels.
     """
 
     order: tuple[int, ...]
@@ -226,19 +226,19 @@ class Rank:
     level: int = 0
 
     def longer_than(self, step):
-        """List the sequences that have an element of this number."""
+        """List the sequences that have an element with this number."""
         return [at for at in self.order if self.lengths[at] > step]
 
 
 def rank(x, level=0, sort=True):
-    """Order the sequences of a level, longest first and equal ones as they come, or all as they come."""
+    """Order the sequences of a level, the longest first and equal ones in their order; or keep the order of all."""
     lengths = x.lengths(level)
     order = sorted(range(len(lengths)), key=lambda at: -lengths[at]) if sort else range(len(lengths))
     return Rank(tuple(order), tuple(lengths), tuple(tuple(x.lengths(above)) for above in range(level)), level)
 
 
 def unpack(x, level, sort):
-    """Cut the sequences of a level into steps: step t holds element t of all that have one."""
+    """Convert the sequences of a level to steps: step t has element t of all sequences that have one."""
     made, found = rank(x, level, sort), x.of_level(level)
     inside = x.num_levels - level - 1
     steps = [
@@ -249,7 +249,7 @@ def unpack(x, level, sort):
 
 
 def pack(array, level, made):
-    """Bring steps back into the sequences that they are of."""
+    """Convert steps back to their sequences."""
     steps, inside = array.all(), array.element.num_levels
     if level != made.level or [len(step) for step in steps] != [
         len(made.longer_than(step)) for step in range(max(made.lengths, default=0))
@@ -268,7 +268,7 @@ def pack(array, level, made):
 
 
 def reorder(x, made):
-    """Bring one entry per sequence into the order of the steps."""
+    """Reorder one entry per sequence to the order of the steps."""
     if len(x) != len(made.order):
         raise LoDError("reorder_by_rank")
     found = [elements(x)[at] for at in made.order]
@@ -276,9 +276,9 @@ def reorder(x, made):
 
 
 def shrink(x, step, made):
-    """Keep the entries of sequences that go on; x has those of an earlier step, or of all sequences, in their order.
+    """Keep the entries of sequences that continue; x has those of an earlier step, or of all of them, in their order.
 
-    Where the longest sequence is first, x may have any number of entries that suffices.
+    If the longest sequence is first, x may have any sufficient number of entries.
     """
     if step < 0:
         raise IndexError(step)

@@ -1,22 +1,23 @@
-"""What a while_loop means: names and values, and instructions that look at what was and say what will be.
+"""The meaning of a while_loop: names and values, and instructions that read old values and write new ones.
 
-An instruction is a function of `old`, what is read, and `new`, what goes on to the next step; BREAK ends the loop.
+An instruction is a function of `old`, the values that it reads, and `new`, the values of the next step; BREAK ends the
+loop.
 """
 
 BREAK = "break"
 
 
 def while_loop(init, body, advance=None):
-    """Run a body until it breaks, and give what its names hold then.
+    """Run a body until it breaks, and return the final values of its names.
 
     Parameters
     ----------
     init : dict
-        First values by name: loop variables, arrays, and what comes from outside.
+        Initial values by name: loop variables, arrays, and values from outside.
     body : list of callable
         Of (old, new).
     advance : dict, optional
-        What is added to counters after each step.
+        The increment of each counter after a step.
     """
     old, new = dict(init), dict(init)
     while True:
@@ -38,7 +39,7 @@ def compute(target, function, *names):
 
 
 def update(name, value):
-    """Let a loop variable have another value in the next step."""
+    """Set the value of a loop variable in the next step."""
 
     def run(old, new):
         new[name] = old[value]
@@ -52,7 +53,7 @@ def break_if(condition):
 
 
 def write(array, index, value):
-    """Write an element of an array, a dict here; the rest of the step reads it, and so does the next one."""
+    """Write an element of an array, which is a dict here; the rest of the step and the next step can read it."""
 
     def run(old, new):
         if old[index] < 0:
@@ -63,7 +64,7 @@ def write(array, index, value):
 
 
 def read(target, array, index, boot=None):
-    """Read an element of an array; what is given for the first step stands at negative indices."""
+    """Read an element of an array; at negative indices return the value for the first step."""
 
     def run(old, new):
         if boot is not None and old[index] < 0:
@@ -77,12 +78,12 @@ def read(target, array, index, boot=None):
 
 
 def nested(carried, body, advance=None):
-    """Run a loop inside: its names begin with what they are now, and what is carried is what they are afterwards.
+    """Run an inner loop: its names start with their current values, and the carried ones are assigned afterwards.
 
     Parameters
     ----------
     carried : dict
-        For each name after the loop, the name in it. Arrays go on to the next step, too.
+        For each name after the loop, its name in the loop. Arrays are carried to the next step, too.
     body : list of callable
     advance : dict, optional
     """

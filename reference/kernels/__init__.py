@@ -1,1 +1,1 @@
-"""The twins of the compiled kernels: same files, functions and parameters, written with loops and indexing only."""
+"""The twins of the compiled kernels: the same files, functions and parameters, with loops and indexing only."""

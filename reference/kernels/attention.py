@@ -9,7 +9,7 @@ LANES = 16
 
 @errstate(all="ignore")
 def attend_rows(query, memory, values, offsets, scale, weights, context):
-    """Weigh the rows of each sequence by a query, and add up their values."""
+    """Compute the weights of the rows of each sequence for a query, and the weighted sum of the values."""
     _check(query, memory, values, offsets, weights, context)
     real = memory.dtype.type
     for s in range(len(offsets) - 1):
@@ -34,7 +34,7 @@ def attend_rows(query, memory, values, offsets, scale, weights, context):
 def attend_rows_back(
     d_context, d_weights, query, memory, values, offsets, scale, weights, scores, d_query, d_memory, d_values, shared
 ):
-    """Compute the gradients of `attend_rows`, which gave the weights."""
+    """Compute the gradients of `attend_rows`, which returned the weights."""
     _check(query, memory, values, offsets, weights, d_context)
     if not (d_weights.shape == scores.shape == weights.shape and d_query.shape == query.shape):
         raise ValueError("the arrays do not belong together")
@@ -61,7 +61,7 @@ def attend_rows_back(
 
 
 def _dot(x, row, y, other, real):
-    """Multiply two rows."""
+    """Compute the dot product of two rows."""
     return sum_in_lanes([x[row, c] * y[other, c] for c in range(x.shape[1])], LANES, real(0))
 
 

@@ -4,7 +4,7 @@
 def select_best(
     pre_ids, pre_scores, ids, scores, offsets, beam_size, end_id, out_ids, out_scores, out_parents, out_offsets
 ):
-    """Keep the best continuations of the prefixes of each source, prefix by prefix, the best first."""
+    """Select the best continuations of the prefixes of each source, prefix by prefix, the best first."""
     n_prefixes, columns = scores.shape
     if not len(pre_ids) == len(pre_scores) == len(out_offsets) - 1 == n_prefixes == offsets[len(offsets) - 1]:
         raise ValueError("pre_ids, pre_scores, ids, scores and offsets do not belong together")
@@ -40,7 +40,7 @@ def select_best(
 
 
 def _insert(beam, beam_size, item):
-    """Put an item into a beam: the better score first, of equal ones the later prefix, else the one that was there."""
+    """Insert an item into a beam: the better score first, among equal ones the later prefix, then the earlier item."""
     if len(beam) < beam_size:
         beam.append(item)
     elif _below(item, beam[len(beam) - 1]):
@@ -53,12 +53,12 @@ def _insert(beam, beam_size, item):
 
 
 def _below(item, other):
-    """Return whether an item stands behind another."""
+    """Return whether an item comes after another one."""
     return item[0] < other[0] or (item[0] == other[0] and item[1] < other[1])
 
 
 def find_ends(scores, offsets, n_sources, beam_size, ends, out_offsets):
-    """Find the items with which the ways of each source end: those of its last step that has some."""
+    """Find the final items of the hypotheses of each source: those of its last step that has any items."""
     n_steps = (len(offsets) - 1) // n_sources if n_sources else 0
     if n_steps * n_sources != len(offsets) - 1 or len(out_offsets) != n_sources + 1:
         raise ValueError("scores, offsets, ends and out_offsets do not belong together")
@@ -83,7 +83,7 @@ def find_ends(scores, offsets, n_sources, beam_size, ends, out_offsets):
 
 
 def _comes_first(scores, other, item):
-    """Return whether another item stands before this one: nan is last, equal ones keep their order."""
+    """Return whether another item comes before this one: nan is last, and equal items keep their order."""
     a, b = scores[other], scores[item]
     if a != a or b != b:
         return a == a or (b != b and other < item)
@@ -91,7 +91,7 @@ def _comes_first(scores, other, item):
 
 
 def measure_ways(ids, parents, ends, end_id, out_offsets):
-    """Add up how many items are on the way from each end to the first step."""
+    """Compute offsets from the number of items on the path from each end back to the first step."""
     if len(parents) != len(ids) or len(out_offsets) != len(ends) + 1:
         raise ValueError("ids, parents, ends and out_offsets do not belong together")
     out_offsets[0] = 0
@@ -100,7 +100,7 @@ def measure_ways(ids, parents, ends, end_id, out_offsets):
 
 
 def _way(ids, parents, item, end_id):
-    """List the items from an end to the first step, but for end tokens behind others."""
+    """List the items from an end back to the first step, without end tokens that are followed by other items."""
     found = [item]
     while 0 <= parents[item] < item:
         item = int(parents[item])
@@ -110,7 +110,7 @@ def _way(ids, parents, item, end_id):
 
 
 def write_ways(ids, scores, parents, ends, offsets, end_id, out_ids, out_scores):
-    """Write the items on the ways to the ends, from the first step on."""
+    """Write the items on the paths to the ends, starting from the first step."""
     if len(parents) != len(ids) or len(offsets) != len(ends) + 1 or len(out_ids) != offsets[len(ends)]:
         raise ValueError("ids, parents, ends, offsets and out_ids do not belong together")
     if (scores is None) != (out_scores is None):
@@ -127,7 +127,7 @@ def write_ways(ids, scores, parents, ends, offsets, end_id, out_ids, out_scores)
 
 
 def note_best(scores, sources, best):
-    """Note scores in lines of the best ones of each source."""
+    """Insert scores into the lists of the best scores of each source."""
     n_sources, most = best.shape
     if len(scores) != len(sources):
         raise ValueError("scores and sources have different lengths")

@@ -2,7 +2,7 @@
 
 
 def pair_ranges(offsets, gap, repeats, ranges, out):
-    """List for each element those that follow it in its sequence; give the first sequence of too many, or -1."""
+    """List for each element its partners: the elements that follow it in its sequence."""
     repeats[0] = out[0] = total = 0
     for s in range(len(offsets) - 1):
         stop = int(offsets[s + 1])
@@ -17,7 +17,7 @@ def pair_ranges(offsets, gap, repeats, ranges, out):
 
 
 def product_ranges(offsets, others, repeats, ranges, out):
-    """List for each element all elements of the other sequence; give the first sequence of too many, or -1."""
+    """List for each element of a sequence s its partners: all elements of the other sequence s."""
     repeats[0] = out[0] = total = 0
     for s in range(len(offsets) - 1):
         for e in range(offsets[s], offsets[s + 1]):
@@ -31,7 +31,7 @@ def product_ranges(offsets, others, repeats, ranges, out):
 
 
 def _combinations(length, n, again, first=0):
-    """List the combinations of n of the places from the first on, as lists."""
+    """List the combinations of n of the positions from the first on, as lists."""
     if n == 0:
         return [[]]
     found = []
@@ -42,7 +42,7 @@ def _combinations(length, n, again, first=0):
 
 
 def combination_offsets(offsets, n, again, out):
-    """Count the combinations of n elements of each sequence; give the first sequence of too many, or -1."""
+    """Count the combinations of n elements of each sequence, and compute their offsets."""
     out[0] = total = 0
     for s in range(len(offsets) - 1):
         length = int(offsets[s + 1] - offsets[s])
@@ -57,7 +57,7 @@ def combination_offsets(offsets, n, again, out):
 
 
 def list_combinations(offsets, n, again, column, counted, chosen, out):
-    """List one element of each combination of n elements of a sequence."""
+    """List one element of each combination of n elements of a sequence, in lexicographic order."""
     place = 0
     for s in range(len(offsets) - 1):
         for one in _combinations(int(offsets[s + 1] - offsets[s]), n, again):
@@ -66,7 +66,7 @@ def list_combinations(offsets, n, again, column, counted, chosen, out):
 
 
 def take_turns(levels, out):
-    """List the elements of joined sequences in turn, as places in the joined sequence."""
+    """List the elements of joined sequences in turn: the first element of each part, then the second of each."""
     if len(levels) == 0 or len(out) == 0:
         return
     place = 0

@@ -27,7 +27,7 @@ def _in_lanes(x, first, stop):
 
 
 def vary_rows(x, offsets, ddof, means, out):
-    """Average the squared distances of the rows of each sequence from their mean."""
+    """Compute the mean squared distance of the rows of each sequence from their mean."""
     if len(x) != offsets[len(offsets) - 1] or means.shape != out.shape or len(out) != len(offsets) - 1:
         raise ValueError("x, offsets, means and out do not belong together")
     if out.shape[1] != x.shape[1]:
@@ -48,7 +48,7 @@ def vary_rows(x, offsets, ddof, means, out):
 
 
 def spread_distances(x, offsets, means, scales, out):
-    """Multiply the distance of each row from the mean of its sequence: the gradient of `vary_rows`."""
+    """Multiply the distance of each row from the mean of its sequence by a scale: the gradient of `vary_rows`."""
     if len(x) != offsets[len(offsets) - 1] or out.shape != x.shape or means.shape != scales.shape:
         raise ValueError("x, offsets, means, scales and out do not belong together")
     if len(means) != len(offsets) - 1 or means.shape[1] != x.shape[1]:

@@ -2,7 +2,7 @@
 
 
 def copy_offsets(offsets, first, out):
-    """Copy offsets so that they begin at 0; give the first one that is negative or falls, or -1."""
+    """Copy offsets that start anywhere, shifted so that they start at 0; return the first invalid position, or -1."""
     first[0] = offsets[0]
     for s in range(len(offsets)):
         if offsets[s] < 0 or (s > 0 and offsets[s] < offsets[s - 1]):
@@ -12,7 +12,7 @@ def copy_offsets(offsets, first, out):
 
 
 def first_fall(offsets, before):
-    """Return the first offset that is negative or below the one before, or -1."""
+    """Check a part of the offsets of one level."""
     for s in range(len(offsets)):
         if offsets[s] < 0 or offsets[s] < (offsets[s - 1] if s else before):
             return s
@@ -20,7 +20,7 @@ def first_fall(offsets, before):
 
 
 def checksum(data, before):
-    """Sum up words of 8 bytes, each times a power of a number that grows with what follows it."""
+    """Compute a checksum of words of 8 bytes (little-endian) that every change of a single word alters."""
     total = before
     for w in range(len(data) // 8):
         word = 0

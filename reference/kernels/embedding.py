@@ -6,7 +6,7 @@ from reference.arithmetic import beats, sum_in_lanes
 
 
 def check_index(index, n_rows):
-    """Return the first place whose number is not a row of a table, or -1."""
+    """Find the first number that is not a row of a table."""
     return _first_outside(index, n_rows)
 
 
@@ -18,7 +18,7 @@ def _first_outside(index, n_rows):
 
 
 def take_rows(rows, index, skip, out):
-    """Take rows by their numbers, zeros where the number is `skip`; give the first bad place, or -1."""
+    """Gather rows by their numbers; return the first invalid position, or -1."""
     bad = _first_outside(index, len(rows))
     if bad < 0:
         for j in range(len(index)):
@@ -28,7 +28,7 @@ def take_rows(rows, index, skip, out):
 
 
 def add_rows(rows, index, out):
-    """Add each row to the one that its number names, in order; give the first bad place, or -1."""
+    """Add each row to the row of `out` with its number: the adjoint of `take_rows`."""
     bad = _first_outside(index, len(out))
     if bad < 0:
         for c in range(out.shape[1]):
@@ -40,7 +40,7 @@ def add_rows(rows, index, out):
 
 
 def number_rows(index, numbers, places, out):
-    """Number the rows that are named, in rising order; give the first bad place, or -1."""
+    """Number the rows that occur in an index, in ascending order; return the first invalid position, or -1."""
     bad = _first_outside(index, len(numbers))
     if bad < 0:
         for r in range(len(numbers)):
@@ -59,7 +59,7 @@ def number_rows(index, numbers, places, out):
 
 
 def sum_bags(table, index, offsets, divide, out):
-    """Add up the rows that each bag names, as `pool.sum_rows` does; give the first bad place, or -1."""
+    """Sum the rows of a table whose numbers are in each bag; return the first invalid position, or -1."""
     bad = _first_outside(index, len(table))
     if bad < 0:
         for s in range(len(offsets) - 1):
@@ -73,7 +73,7 @@ def sum_bags(table, index, offsets, divide, out):
 
 
 def weigh_bags(table, index, offsets, weights, out):
-    """Add up the rows that each bag names, each times a weight of its own; give the first bad place, or -1."""
+    """Sum the rows of a table whose numbers are in each bag, each multiplied by its own weight."""
     bad = _first_outside(index, len(table))
     if bad < 0:
         for s in range(len(offsets) - 1):
@@ -86,7 +86,7 @@ def weigh_bags(table, index, offsets, weights, out):
 
 
 def product_with_bags(table, index, offsets, rows, out):
-    """Multiply each row that a bag names by the row of the bag, and add up; give the first bad place, or -1."""
+    """Compute the dot product of each row in a bag with the row of the bag: the gradient of the weights."""
     bad = _first_outside(index, len(table))
     if bad < 0:
         lanes = 64 // table.itemsize
@@ -103,7 +103,7 @@ def product_with_bags(table, index, offsets, rows, out):
 
 
 def best_bags(table, index, offsets, least, out):
-    """Find the greatest (or least) cell of each column of the rows that each bag names; give a bad place, or -1."""
+    """Find the maximum (or minimum) of each column over the rows of a table whose numbers are in each bag."""
     bad = _first_outside(index, len(table))
     if bad < 0:
         for s in range(len(offsets) - 1):
@@ -117,7 +117,7 @@ def best_bags(table, index, offsets, least, out):
 
 
 def find_in_bags(table, index, offsets, best, out):
-    """Find the first place of each bag whose row has the cell that `best_bags` gave; give a bad place, or -1."""
+    """Find the position in its bag of each cell that `best_bags` returned; return the first invalid position, or -1."""
     for s in range(len(offsets) - 1):
         for c in range(table.shape[1]):
             out[s, c] = -1

@@ -2,7 +2,7 @@
 
 
 def repeat_rows(rows, offsets, out):
-    """Write row s to all rows of sequence s."""
+    """Write row s to all rows of sequence s: the adjoint of `pool.sum_rows`."""
     if rows.shape[1] != out.shape[1]:
         raise ValueError("rows and out have rows of different sizes")
     for k in range(rows.shape[1]):
@@ -12,7 +12,7 @@ def repeat_rows(rows, offsets, out):
 
 
 def reverse_rows(rows, offsets, out):
-    """Write the rows of each sequence in reverse order."""
+    """Write the rows of each sequence in reverse order: its own inverse and adjoint."""
     if rows.shape[1] != out.shape[1]:
         raise ValueError("rows and out have rows of different sizes")
     for k in range(rows.shape[1]):
@@ -22,7 +22,7 @@ def reverse_rows(rows, offsets, out):
 
 
 def join_sequences(arrays, levels, offsets, out):
-    """Put the sequences s of all batches one after another, to one sequence s."""
+    """Concatenate the sequences s of all batches to one sequence s."""
     contents = [array.tobytes() for array in arrays]
     offsets[0] = at = 0
     for s in range(len(offsets) - 1):
@@ -35,7 +35,7 @@ def join_sequences(arrays, levels, offsets, out):
 
 
 def split_sequences(rows, levels, arrays):
-    """Divide the sequences s among the batches from which they were joined."""
+    """Split the sequences s into the batches from which they were joined: inverse and adjoint of `join_sequences`."""
     at = 0
     for s in range(len(levels[0]) - 1):
         for j in range(len(arrays)):
@@ -46,7 +46,7 @@ def split_sequences(rows, levels, arrays):
 
 
 def split_mask(mask, out):
-    """List the places where a mask is true, and behind them those where it is false; give how many are true."""
+    """List the positions where a mask is true, and then those where it is false."""
     true = [s for s in range(len(mask)) if mask[s] != 0]
     both = true + [s for s in range(len(mask)) if mask[s] == 0]
     for j in range(len(both)):
@@ -55,7 +55,7 @@ def split_mask(mask, out):
 
 
 def merge_sequences(arrays, levels, mask, offsets, out):
-    """Put the sequences of two batches in the order of a mask; give the first place that cannot be filled, or -1."""
+    """Merge the sequences of two batches in the order that a mask specifies."""
     contents = [array.tobytes() for array in arrays]
     taken = [0, 0]
     offsets[0] = at = 0
@@ -73,7 +73,7 @@ def merge_sequences(arrays, levels, mask, offsets, out):
 
 
 def scale_offsets(offsets, width, new_width, out):
-    """Count rows of another width; give the first sequence whose cells make no whole number of new rows, or -1."""
+    """Compute the offsets of rows of another width, where the cells stay in their sequences."""
     for s in range(len(offsets)):
         if offsets[s] * width % new_width != 0:
             return s - 1

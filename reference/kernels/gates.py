@@ -1,4 +1,4 @@
-"""Twin of lodcore/kernels/gates.pyx; its gates spell the operations of gates_lanes.h."""
+"""Twin of lodcore/kernels/gates.pyx; its gates run the operations of gates_lanes.h one by one."""
 
 from numpy import errstate
 
@@ -12,7 +12,7 @@ def lstm_steps(
     steps, starts, stride, first, stop, weight, projection, bias, peepholes, gate, cell_activation, candidate, clip,
     booted, state, state_cell, products, gates, cell, inner, hidden,
 ):  # fmt: skip
-    """Run a LSTM over steps."""
+    """Run an LSTM over steps."""
     n_rows, width, states, wide = len(gates), state_cell.shape[1], len(starts), state.shape[1]
     _check(steps, starts, stride, first, stop, n_rows)
     _check_shapes([(gates, n_rows, 4 * width), (state, states, wide), (state_cell, states, width)])
@@ -198,7 +198,7 @@ def gru_steps_back(
 
 @errstate(all="ignore")
 def simple_steps(steps, starts, stride, first, stop, weight, bias, activation, booted, state, products, hidden):
-    """Run a network whose new state is the activation of input, state and bias."""
+    """Run a recurrent network whose new state is an activation of the products of input and state plus the bias."""
     n_rows, width, states = len(hidden), state.shape[1], len(starts)
     _check(steps, starts, stride, first, stop, n_rows)
     _check_shapes([(hidden, n_rows, width), (state, states, width), (products, states, width)])
@@ -271,7 +271,7 @@ def _small_tanh_double(x, z, real):
 
 
 def _act_back(kind, y, d):
-    """Multiply a cotangent of y = act(x) with the derivative."""
+    """Multiply a cotangent of y = act(x) by the derivative."""
     real = type(y)
     if kind == 0:
         return d * (y * (real(1) - y))
@@ -286,7 +286,7 @@ def _act_back(kind, y, d):
 
 
 def _before(states, boot, t, r, row, c):
-    """Return a cell of the state before a row of a step, which is in `row` of the batch, or in the boot states."""
+    """Return a cell of the state before a row of a step, which is in `row` of the batch, or in the initial states."""
     if t > 0:
         return states[row, c]
     return boot[r, c] if len(boot) else states.dtype.type(0)
@@ -312,7 +312,7 @@ def _set_product(row, first, depth, packed, out, at, width):
 
 
 def _check(steps, starts, stride, first, stop, n_rows):
-    """Check that there are such steps, of which none has more rows than the one before, all in the batch."""
+    """Check that the steps are in the batch, and none of them has more rows than the one before."""
     n_steps, count = len(steps) - 1, len(starts)
     fit = n_steps >= 0 and 0 <= first <= stop <= n_steps and steps[0] == 0 and stride in (1, -1)
     sizes = [steps[t + 1] - steps[t] for t in range(n_steps)]
@@ -343,13 +343,13 @@ def _check_boots(given):
 
 
 def _check_lines(given):
-    """Check that arrays have a length, or no cells."""
+    """Check that arrays have a length, or are empty."""
     if any(len(array) not in (0, length) for array, length in given):
         raise ValueError("the arrays do not belong together")
 
 
 def _check_packed(given):
-    """Check that arrays are as long as packed matrices, or empty."""
+    """Check that arrays have the length of packed matrices, or are empty."""
     for packed, depth, columns in given:
         cells = 128 // packed.itemsize
         if len(packed) not in (0, (columns + cells - 1) // cells * cells * depth):

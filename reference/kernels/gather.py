@@ -4,7 +4,7 @@ from numpy import ndarray
 
 
 def take_sequences(offsets, index, ranges, out):
-    """Take sequences of one level, and go down to the ranges below; give the first bad index or overflow, or -1."""
+    """Select sequences of one level by their numbers, and compute their ranges in the next level."""
     n_seqs = len(offsets) - 1
     out[0] = total = 0
     for j in range(len(index)):
@@ -20,7 +20,7 @@ def take_sequences(offsets, index, ranges, out):
 
 
 def slice_ranges(offsets, start, length, ranges, out):
-    """Cut a piece out of each sequence; give the first sequence that its piece leaves, or -1."""
+    """Slice each sequence; return the first invalid position, or -1."""
     out[0] = 0
     for s in range(len(offsets) - 1):
         first, size = int(start[s]), int(length[s])
@@ -32,7 +32,7 @@ def slice_ranges(offsets, start, length, ranges, out):
 
 
 def check_ranges(start, stop, size, out):
-    """Pair starts and stops; give the first range that is reversed or leaves 0 .. size, or -1."""
+    """Combine starts and stops into ranges; return the first invalid position, or -1."""
     for j in range(len(start)):
         if not 0 <= start[j] <= stop[j] <= size:
             return j
@@ -41,7 +41,7 @@ def check_ranges(start, stop, size, out):
 
 
 def count_ranges(ranges, out):
-    """Add up the sizes of ranges to offsets; give the first range that makes the sum overflow, or -1."""
+    """Compute offsets from the sizes of ranges; return the first invalid position, or -1."""
     out[0] = total = 0
     for j in range(len(ranges)):
         total += int(ranges[j, 1]) - int(ranges[j, 0])
@@ -52,7 +52,7 @@ def count_ranges(ranges, out):
 
 
 def take_offsets(offsets, ranges, out):
-    """Take ranges of the sequences of one level, and go down to the ranges below; give the first overflow, or -1."""
+    """Select ranges of sequences of one level, and compute their ranges in the next level."""
     out[0] = total = at = 0
     for j in range(len(ranges)):
         start, stop = ranges[j, 0], ranges[j, 1]
@@ -67,7 +67,7 @@ def take_offsets(offsets, ranges, out):
 
 
 def copy_ranges(rows, ranges, out):
-    """Copy ranges of rows one after another, byte by byte."""
+    """Copy ranges of rows consecutively."""
     if rows.shape[1] != out.shape[1]:
         raise ValueError("rows and out have rows of different sizes")
     for k in range(rows.shape[1]):
@@ -79,7 +79,7 @@ def copy_ranges(rows, ranges, out):
 
 
 def add_ranges(rows, ranges, out):
-    """Add rows to the ranges that they were copied from, column by column."""
+    """Add rows to the ranges from which they were copied: the adjoint of `copy_ranges`."""
     for k in range(out.shape[1]):
         for r in range(len(out)):
             out[r, k] = 0
@@ -91,7 +91,7 @@ def add_ranges(rows, ranges, out):
 
 
 def count_rows(arrays, out):
-    """Add up the rows of arrays to offsets; give the first that does not fit the first one or overflows, or -1."""
+    """Compute offsets from the numbers of rows of arrays, and check that their bytes can be concatenated."""
     out[0] = total = 0
     if len(arrays) != len(out) - 1:
         return len(out) - 1
@@ -115,7 +115,7 @@ def _joins(array, like):
 
 
 def first_overlap(arrays, out):
-    """Return the first array that shares memory with `out`, or -1."""
+    """Find the first array that shares memory with `out`."""
     low, high = out.ctypes.data, out.ctypes.data + out.nbytes
     for j in range(len(arrays)):
         first, last = arrays[j].ctypes.data, arrays[j].ctypes.data + arrays[j].nbytes
@@ -125,7 +125,7 @@ def first_overlap(arrays, out):
 
 
 def join_rows(arrays, out):
-    """Copy the rows of arrays one after another; give the first that does not fit, their number if more do, or -1."""
+    """Copy the rows of arrays consecutively; return the first invalid position, or -1."""
     n_rows, row_bytes = out.shape
     at = 0
     for j in range(len(arrays)):
@@ -139,7 +139,7 @@ def join_rows(arrays, out):
 
 
 def kinds(nodes):
-    """Return the first list or tuple, the first ndarray of at least one axis, the first of all else; -1 for none."""
+    """Find the kinds of objects that a list contains."""
     found = [-1, -1, -1]
     for at in range(len(nodes)):
         if isinstance(nodes[at], (list, tuple)):
@@ -154,7 +154,7 @@ def kinds(nodes):
 
 
 def chain(lists, out):
-    """Put lists one after another, and add up their lengths to offsets."""
+    """Concatenate lists, and compute offsets from their lengths."""
     flat = []
     out[0] = 0
     for j in range(len(lists)):
@@ -165,5 +165,5 @@ def chain(lists, out):
 
 
 def nest(flat, offsets):
-    """Cut a list into one list per sequence."""
+    """Split a list into one list per sequence."""
     return [[flat[r] for r in range(offsets[s], offsets[s + 1])] for s in range(len(offsets) - 1)]

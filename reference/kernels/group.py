@@ -2,7 +2,7 @@
 
 
 def number_keys(keys, seed, table, ids, firsts):
-    """Number equal keys in the order of their first appearance; give their count, -1 if there are too many."""
+    """Number equal keys in the order of their first appearance."""
     known, count = {}, 0
     for r in range(keys.shape[0]):
         key = keys[r].tobytes()
@@ -17,7 +17,7 @@ def number_keys(keys, seed, table, ids, firsts):
 
 
 def find_runs(keys, out):
-    """Find where runs of equal keys begin; give their count."""
+    """Find where runs of equal keys begin."""
     count = 0
     for r in range(keys.shape[0]):
         if r == 0 or keys[r].tobytes() != keys[r - 1].tobytes():
@@ -27,7 +27,7 @@ def find_runs(keys, out):
 
 
 def order_by_id(ids, offsets, out):
-    """List the rows of each number, in their order; give the first row whose number is out of range, or -1."""
+    """List the rows of each number, in ascending order; return the first invalid position, or -1."""
     count = len(offsets) - 1
     for r in range(len(ids)):
         if ids[r] < 0 or ids[r] >= count:

@@ -2,7 +2,7 @@
 
 
 def _positions(length, start, stop, step):
-    """List the positions that a slice takes of a sequence of some length, as Python does."""
+    """List the positions that a slice selects from a sequence of some length, as Python does."""
     if start < 0:
         start += length
     if stop < 0:
@@ -22,7 +22,7 @@ def _positions(length, start, stop, step):
 
 
 def cut_ranges(offsets, start, stop, ranges, out):
-    """Cut the same slice, start:stop, out of each sequence."""
+    """Slice all sequences alike, from start to stop."""
     out[0] = 0
     for s in range(len(offsets) - 1):
         length = int(offsets[s + 1] - offsets[s])
@@ -34,14 +34,14 @@ def cut_ranges(offsets, start, stop, ranges, out):
 
 
 def strided_offsets(offsets, start, stop, step, out):
-    """Count what the same slice, start:stop:step, takes from each sequence."""
+    """Compute the offsets of the same slice, start:stop:step, of each sequence."""
     out[0] = 0
     for s in range(len(offsets) - 1):
         out[s + 1] = out[s] + len(_positions(int(offsets[s + 1] - offsets[s]), start, stop, step))
 
 
 def strided_ranges(offsets, start, step, new_offsets, out):
-    """List what the same slice takes from each sequence, one element a range."""
+    """List the elements that the same slice selects from each sequence, one range per element."""
     for s in range(len(offsets) - 1):
         length = int(offsets[s + 1] - offsets[s])
         places = _positions(length, start, length if step > 0 else -(2**63), step)
@@ -51,7 +51,7 @@ def strided_ranges(offsets, start, step, new_offsets, out):
 
 
 def pick_ranges(offsets, index, out):
-    """Pick one element of each sequence; give the first sequence that is too short, or -1."""
+    """Select one element of each sequence; return the first invalid position, or -1."""
     for s in range(len(offsets) - 1):
         length = offsets[s + 1] - offsets[s]
         if index[s] < -length or index[s] >= length:
@@ -62,7 +62,7 @@ def pick_ranges(offsets, index, out):
 
 
 def true_offsets(offsets, mask, out):
-    """Count what a mask holds of each sequence; give the number of runs."""
+    """Count the elements of each sequence for which a mask is true."""
     out[0] = runs = 0
     for s in range(len(offsets) - 1):
         out[s + 1] = out[s]
@@ -76,7 +76,7 @@ def true_offsets(offsets, mask, out):
 
 
 def take_true(rows, mask, out):
-    """Take the rows for which a mask is true."""
+    """Copy the rows for which a mask is true."""
     k = 0
     for r in range(len(rows)):
         if mask[r] != 0 and k < len(out):
@@ -85,7 +85,7 @@ def take_true(rows, mask, out):
 
 
 def put_true(rows, mask, out):
-    """Put rows where a mask is true, and zero bytes elsewhere."""
+    """Scatter rows to the positions where a mask is true, and write zero bytes elsewhere."""
     k = 0
     for r in range(len(out)):
         out[r] = 0
@@ -95,7 +95,7 @@ def put_true(rows, mask, out):
 
 
 def true_ranges(mask, out):
-    """List the runs of neighbours that a mask holds."""
+    """List the runs of consecutive elements for which a mask is true."""
     run = -1
     for j in range(len(mask)):
         if mask[j]:
@@ -106,7 +106,7 @@ def true_ranges(mask, out):
 
 
 def nested_ranges(offsets, index_offsets, index, out):
-    """Find the elements that the numbers of each sequence name; give the first bad place, or -1."""
+    """Select the elements of each sequence whose numbers are in its own list, one range per element."""
     for s in range(len(offsets) - 1):
         length = offsets[s + 1] - offsets[s]
         for j in range(index_offsets[s], index_offsets[s + 1]):

@@ -2,7 +2,7 @@
 
 
 def offsets_from_lengths(lengths, out):
-    """Add up lengths to offsets; give the first one that is negative or makes the sum overflow, or -1."""
+    """Compute offsets from lengths; return the first invalid position, or -1."""
     out[0] = total = 0
     for s in range(len(lengths)):
         total += int(lengths[s])
@@ -13,13 +13,13 @@ def offsets_from_lengths(lengths, out):
 
 
 def lengths_from_offsets(offsets, out):
-    """Take the differences of neighbouring offsets."""
+    """Compute lengths from offsets."""
     for s in range(len(offsets) - 1):
         out[s] = offsets[s + 1] - offsets[s]
 
 
 def first_bad_offset(offsets, stop):
-    """Return the first offset that breaks a rule, or -1; `stop` is where they end, -1 if anywhere will do."""
+    """Check the offsets of one level."""
     if offsets[0] != 0:
         return 0
     for s in range(1, len(offsets)):
@@ -30,7 +30,7 @@ def first_bad_offset(offsets, stop):
 
 
 def max_length(offsets):
-    """Find the greatest length, 0 if there is no sequence."""
+    """Compute the maximum length, 0 if there are no sequences."""
     longest = 0
     for s in range(len(offsets) - 1):
         if offsets[s + 1] - offsets[s] > longest:
@@ -39,21 +39,21 @@ def max_length(offsets):
 
 
 def segment_ids(offsets, out):
-    """Write the number of its sequence beside each row."""
+    """Write for each row the number of its sequence."""
     for s in range(len(offsets) - 1):
         for r in range(offsets[s], offsets[s + 1]):
             out[r] = s
 
 
 def positions(offsets, out):
-    """Write its place in its sequence beside each row."""
+    """Write for each row its position in its sequence."""
     for s in range(len(offsets) - 1):
         for r in range(offsets[s], offsets[s + 1]):
             out[r] = r - offsets[s]
 
 
 def offsets_from_segment_ids(ids, out):
-    """Count how many rows each sequence has; give the first row whose id falls or is out of range, or -1."""
+    """Count the rows of each sequence; return the first invalid position, or -1."""
     n_seqs = len(out) - 1
     for s in range(n_seqs + 1):
         out[s] = 0
@@ -67,33 +67,33 @@ def offsets_from_segment_ids(ids, out):
 
 
 def rebase(offsets, start, stop, out):
-    """Cut the sequences from `start` to `stop` out of a level, so that they start at 0 again."""
+    """Extract the sequences from `start` to `stop` of a level, shifted so that they start at 0."""
     for s in range(start, stop + 1):
         out[s - start] = offsets[s] - offsets[start]
 
 
 def compose(outer, inner, out):
-    """Let the outer level count what the inner level counts."""
+    """Express the offsets of the outer level in the units of the inner level."""
     for s in range(len(outer)):
         out[s] = inner[outer[s]]
 
 
 def relative(outer, inner, out):
-    """Let the outer level count the sequences of the inner one; give the first offset where that fails, or -1."""
+    """Invert `compose`: express the offsets of the outer level in sequences of the inner level."""
     last_outer, last_inner = len(outer) - 1, len(inner) - 1
     for s in range(len(outer)):
         places = [t for t in range(len(inner)) if inner[t] == outer[s]]
         if len(places) == 0:
             return s
-        out[s] = places[0]  # empty sequences at a boundary go to the sequence that begins there
+        out[s] = places[0]  # empty sequences at a boundary belong to the sequence that begins there
     if outer[last_outer] != inner[last_inner] or (last_outer == 0 and last_inner > 0):
         return last_outer
-    out[last_outer] = last_inner  # those at the very end belong to the last
+    out[last_outer] = last_inner  # those at the very end belong to the last one
     return -1
 
 
 def join(levels, out):
-    """Put the sequences of one level of several batches one after another."""
+    """Concatenate the sequences of one level of several batches."""
     out[0] = at = 0
     for offsets in levels:
         for s in range(1, len(offsets)):
@@ -102,7 +102,7 @@ def join(levels, out):
 
 
 def split(levels, out):
-    """Write the levels of each outermost sequence, one level fewer, one after another."""
+    """Write the remaining levels of each outermost sequence, sequence by sequence."""
     at = 0
     for d in range(len(levels[0]) - 1):
         start, stop = levels[0][d], levels[0][d + 1]

@@ -4,12 +4,12 @@ from numpy import errstate
 
 
 def is_fast():
-    """Return whether these products are made for the processor that runs them."""
+    """Return whether these products are compiled for the processor in use; if not, those of NumPy are faster."""
     return False
 
 
 def pack_columns(matrix, transposed, out):
-    """Pack a matrix in panels of columns."""
+    """Pack a matrix."""
     depth, columns = (matrix.shape[1], matrix.shape[0]) if transposed else (matrix.shape[0], matrix.shape[1])
     cells = 128 // matrix.itemsize
     if len(out) != _panels(columns, cells) * cells * depth or not _in_lines(matrix):
@@ -24,7 +24,7 @@ def pack_columns(matrix, transposed, out):
 
 @errstate(all="ignore")
 def multiply_packed(left, packed, adding, out):
-    """Multiply rows with a packed matrix."""
+    """Multiply rows by a packed matrix."""
     depth, columns, cells = left.shape[1], out.shape[1], 128 // left.itemsize
     fit = len(packed) == _panels(columns, cells) * cells * depth and len(out) == len(left)
     if not fit or not _in_lines(left) or not _in_lines(out):
@@ -39,7 +39,7 @@ def multiply_packed(left, packed, adding, out):
 
 @errstate(all="ignore")
 def multiply_pairs(left, left_index, right, right_index, adding, out):
-    """Sum the products of the columns of two matrices over pairs of rows."""
+    """Multiply the columns of two matrices over pairs of rows."""
     pairs = len(left) if left_index is None else len(left_index)
     fit = pairs == (len(right) if right_index is None else len(right_index)) and left.shape[1] == out.shape[0]
     if not fit or right.shape[1] != out.shape[1] or not all(_in_lines(x) for x in (left, right, out)):
@@ -58,10 +58,10 @@ def multiply_pairs(left, left_index, right, right_index, adding, out):
 
 
 def _panels(columns, cells):
-    """Count the panels that hold some columns."""
+    """Return the number of panels for some columns."""
     return (columns + cells - 1) // cells
 
 
 def _in_lines(matrix):
-    """Return whether the cells of each row lie side by side."""
+    """Return whether the cells of each row are contiguous."""
     return True

@@ -19,7 +19,7 @@ def _wrapped(number, dtype):
 
 
 def subtract_rows(x, offsets, kept, out):
-    """Subtract from each row the one before it; whole numbers wrap around."""
+    """Subtract from each row the one before it."""
     _check_shorter(len(x), offsets, kept, len(out))
     if out.shape[1] != x.shape[1]:
         raise ValueError("x, offsets, kept and out do not belong together")
@@ -47,7 +47,7 @@ def spread_differences(rows, offsets, kept, out):
 
 
 def shift_rows(x, offsets, n, fill, out):
-    """Move the rows of each sequence by n places."""
+    """Shift the rows of each sequence by n positions."""
     if len(x) != offsets[len(offsets) - 1] or out.shape != x.shape or len(fill) != x.shape[1]:
         raise ValueError("x, offsets, fill and out do not belong together")
     for s in range(len(offsets) - 1):
@@ -58,12 +58,12 @@ def shift_rows(x, offsets, n, fill, out):
 
 
 def _is_beaten(best, cell, least):
-    """Return whether a cell takes the place of the best one so far; the first nan stays."""
+    """Return whether a cell replaces the best one so far; the first nan stays."""
     return best == best and (cell != cell or (cell < best if least else cell > best))
 
 
 def accumulate_rows(x, offsets, kind, out):
-    """Multiply the rows up to each one of its sequence, or find the greatest or least of them, column by column."""
+    """Compute the running product, maximum or minimum of the rows of each sequence, column by column."""
     if len(x) != offsets[len(offsets) - 1] or out.shape != x.shape:
         raise ValueError("x, offsets and out do not belong together")
     for s in range(len(offsets) - 1):
@@ -84,7 +84,7 @@ def accumulate_rows(x, offsets, kind, out):
 
 
 def spread_accumulated(x, offsets, kind, rows, out):
-    """Hand cotangents to the rows that a product, or an extreme, was made of: the adjoint of `accumulate_rows`."""
+    """Distribute cotangents to the rows that contributed: the adjoint of `accumulate_rows`."""
     if len(x) != offsets[len(offsets) - 1] or out.shape != x.shape or rows.shape != x.shape:
         raise ValueError("x, offsets, rows and out do not belong together")
     for s in range(len(offsets) - 1):
@@ -108,7 +108,7 @@ def spread_accumulated(x, offsets, kind, rows, out):
 
 
 def decay_rows(x, offsets, share, reverse, out):
-    """Add to each row a share of the sum before it, column by column."""
+    """Add to each row a share of the previous sum: sum[t] = x[t] + share * sum[t - 1], column by column."""
     if len(x) != offsets[len(offsets) - 1] or out.shape != x.shape:
         raise ValueError("x, offsets and out do not belong together")
     for s in range(len(offsets) - 1):

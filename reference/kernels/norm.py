@@ -9,7 +9,7 @@ LANES, BLOCK = 16, 256
 
 @errstate(all="ignore")
 def normalize_rows(x, scale, shift, eps, out, means, factors):
-    """Subtract from each row its mean, divide by the root of its variance plus eps, scale and shift."""
+    """Normalize each row: subtract its mean, divide by the root of its variance plus eps, scale and shift."""
     width, real = x.shape[1], x.dtype.type
     if not (x.shape == out.shape and scale.shape == shift.shape == (width,)) or not (
         means.shape == factors.shape == (len(x),)

@@ -9,7 +9,7 @@ LANES = 16
 
 @errstate(all="ignore")
 def adam_step(x, d, mean, square, rate, beta, other_beta, eps, kept, root, out, out_mean, out_square):
-    """Take a step of Adam."""
+    """Compute a step of Adam."""
     _check(x, [d, mean, square, out, out_mean, out_square])
     real = x.dtype.type
     for j in range(len(x)):
@@ -21,7 +21,7 @@ def adam_step(x, d, mean, square, rate, beta, other_beta, eps, kept, root, out, 
 
 @errstate(all="ignore")
 def sgd_step(x, d, speed, rate, momentum, decay, out, out_speed):
-    """Take a step of gradient descent, with momentum where there are speeds."""
+    """Compute a step of gradient descent, with momentum if there are speeds."""
     _check(x, [d, out, speed, out_speed] if len(speed) else [d, out])
     if len(speed) != len(out_speed):
         raise ValueError("the arrays do not belong together")
@@ -36,7 +36,7 @@ def sgd_step(x, d, speed, rate, momentum, decay, out, out_speed):
 
 @errstate(all="ignore")
 def sum_squares(x):
-    """Add up the squares of all numbers, in float64: in lanes, and then the lanes by halves."""
+    """Compute the sum of the squares of all numbers, in float64."""
     return sum_in_lanes([float(x[j]) * float(x[j]) for j in range(len(x))], LANES, 0.0)
 
 

@@ -17,7 +17,7 @@ def _characters(x, r, first, size, unit):
 
 
 def prefix_keys(x, unit, out):
-    """Make a key of the first characters of each text: keys that differ stand in the order of the texts."""
+    """Compute a key from the first characters of each text, such that different keys have the order of the texts."""
     size = x.shape[1]
     if len(out) != len(x) or size % unit:
         raise ValueError("x, unit and out do not belong together")
@@ -35,7 +35,7 @@ def prefix_keys(x, unit, out):
 
 
 def order_ties(x, unit, keys, offsets, descending, positions):
-    """Bring texts that have equal keys into order, column by column: what sorting by their keys has left."""
+    """Sort the texts whose keys are equal, column by column, to complete a sort by keys."""
     width = keys.shape[1]
     if not len(x) == len(keys) == len(positions) == offsets[len(offsets) - 1] or positions.shape[1] != width:
         raise ValueError("x, unit, keys, offsets and positions do not belong together")
@@ -63,7 +63,7 @@ def order_ties(x, unit, keys, offsets, descending, positions):
 
 
 def take_cells(x, offsets, positions, out):
-    """Take cells by their positions; give the first row with a position outside of its sequence, or -1."""
+    """Gather cells by their positions within their sequences, column by column."""
     width = positions.shape[1]
     if not len(x) == len(positions) == len(out) == offsets[len(offsets) - 1] or out.shape[1] != x.shape[1]:
         raise ValueError("x, offsets, positions and out do not belong together")
@@ -90,7 +90,7 @@ def count_numbers(x, offsets, out):
 
 
 def mix_rows(x, offsets, low, weights, out):
-    """Take cells between two neighbours of each sequence, column by column, as often as is asked for."""
+    """Interpolate between two neighbouring cells of each sequence, column by column, `count` times."""
     if len(offsets) != len(out) + 1 or low.shape != out.shape or weights.shape != out.shape:
         raise ValueError("x, offsets, low, weights and out do not belong together")
     if len(x) != offsets[len(out)]:
@@ -116,7 +116,7 @@ def mix_rows(x, offsets, low, weights, out):
 
 
 def _neighbours(offsets, low, s, c):
-    """Find the rows of two neighbours, -1 where there are none."""
+    """Return the rows of two neighbours, -1 where there are none."""
     last = offsets[s + 1] - offsets[s] - 1
     if low[s, c] < 0 or last < 0:
         return -1, -1
@@ -125,7 +125,7 @@ def _neighbours(offsets, low, s, c):
 
 
 def spread_mixed(rows, offsets, low, weights, out):
-    """Give each of two neighbours its part of a cotangent, zeros to all other cells: the adjoint of `mix_rows`."""
+    """Distribute each cotangent to its two neighbours, and zeros to all other cells: the adjoint of `mix_rows`."""
     if len(offsets) != len(rows) + 1 or low.shape != rows.shape or weights.shape != rows.shape:
         raise ValueError("rows, offsets, low, weights and out do not belong together")
     if len(out) != offsets[len(rows)]:
@@ -144,7 +144,7 @@ def spread_mixed(rows, offsets, low, weights, out):
 
 
 def fill_nan(x, value, out):
-    """Put a number in place of each nan."""
+    """Replace each nan by a number."""
     if len(x) != len(out):
         raise ValueError("x and out do not belong together")
     for k in range(len(x)):

@@ -66,7 +66,7 @@ def first_fit(lengths, budget, max_items, out):
 
 
 def _best(rooms, latest, length):
-    """Find the least room that is enough, of equal ones the latest; -1 if there is none."""
+    """Return the bin with the least sufficient room, the latest of equal ones; -1 if there is none."""
     best = -1
     for b in range(len(rooms)):
         if rooms[b] < length or latest[b] < 0:
@@ -77,7 +77,7 @@ def _best(rooms, latest, length):
 
 
 def best_fit(lengths, budget, max_items, out):
-    """Put each item into the bin that has the least room which is enough."""
+    """Put each item into the bin with the least sufficient room."""
     count = len(lengths)
     _check(len(out) == count + 1 and max_items > 0)
     bad = _first_misfit(lengths, budget)
@@ -102,7 +102,7 @@ def best_fit(lengths, budget, max_items, out):
 
 
 def histogram_fit(sizes, counts, order, budget, max_items, items, out):
-    """Pack counts of lengths by best fit decreasing, all bins that are alike at once, and then name the items."""
+    """Pack counts of lengths by best fit decreasing, all bins with equal content at a time."""
     count = len(order)
     _check(len(counts) == len(sizes) and len(items) == count and len(out) == count + 2)
     _check(max_items > 0)
@@ -112,10 +112,10 @@ def histogram_fit(sizes, counts, order, budget, max_items, items, out):
             return k
         total += int(counts[k])
     _check(total == count)
-    contents = []  # of the bins of each group, as pairs of a size and how many items of it
+    contents = []  # of the bins of each group, as pairs of a size and the number of items of it
     rooms = []
     places = []
-    numbers = []  # how many bins each group has
+    numbers = []  # the number of bins of each group
     latest = []
     now = 0
     for k in range(len(sizes)):
@@ -186,7 +186,7 @@ def group_items(bins, order, offsets, items):
 
 
 def cut_batches(lengths, order, groups, budget, padded, max_items, out):
-    """Cut items into batches, as many as the budget holds in each."""
+    """Divide items into batches, each with as many items as the budget allows."""
     count = len(order)
     _check(len(out) == count + 2 and max_items > 0 and groups[len(groups) - 1] == count)
     for at in range(count):
@@ -219,7 +219,7 @@ def cut_batches(lengths, order, groups, budget, padded, max_items, out):
 
 
 def segment_ends(documents, bins, length, with_tails, out):
-    """Add up the segments of rows that are filled up to one length."""
+    """Compute the offsets of the segments of rows that are filled up to one length: cu_seqlens."""
     n_bins = len(bins) - 1
     _check(len(out) == len(documents) + n_bins + 2 and bins[n_bins] == len(documents) - 1 and length >= 0)
     segments = 0
@@ -246,7 +246,7 @@ def segment_ends(documents, bins, length, with_tails, out):
 
 
 def attention_rows(tokens, targets, documents, bins, settings, input_ids, labels, positions, segment_ids, seq_idx):
-    """Write bins as rows of one length, with all that says which document a token belongs to."""
+    """Write bins as rows of one length, with labels, positions, and the document of each token."""
     n_bins = len(bins) - 1
     length = input_ids.shape[1]
     _check(len(settings) == 5 and len(targets) == len(tokens))

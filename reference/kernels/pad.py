@@ -17,7 +17,7 @@ def pad_rows(rows, offsets, fill, left, out):
 
 
 def unpad_rows(padded, offsets, left, out):
-    """Copy the sequences out of their lines."""
+    """Copy the sequences out of their lines: the inverse of `pad_rows`."""
     n_seqs, padded_length, row_bytes = padded.shape
     if out.shape[1] != row_bytes:
         raise ValueError("padded and out have rows of different sizes")
@@ -30,7 +30,7 @@ def unpad_rows(padded, offsets, left, out):
 
 
 def repeat_ends(offsets, left, out):
-    """Fill the rest of each line with the last row of its sequence (or the first one)."""
+    """Fill the rest of each line with the last row of its sequence, or with the first row."""
     n_seqs, padded_length, row_bytes = out.shape
     for s in range(n_seqs):
         length = offsets[s + 1] - offsets[s]
@@ -43,7 +43,7 @@ def repeat_ends(offsets, left, out):
 
 
 def greatest(lengths):
-    """Return the greatest of some lengths, 0 if there is none above."""
+    """Compute the maximum of lengths."""
     most = 0
     for s in range(len(lengths)):
         most = lengths[s] if lengths[s] > most else most
@@ -51,7 +51,7 @@ def greatest(lengths):
 
 
 def mask_rows(lengths, one, out):
-    """Write an item for each place before a length, zero bytes behind; give the first negative length, or -1."""
+    """Write an item for each position before a length, and zero bytes for those from there on."""
     n, padded_length, item_bytes = out.shape
     if len(one) != item_bytes:
         raise ValueError("one and out have items of different sizes")

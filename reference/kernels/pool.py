@@ -6,7 +6,7 @@ from reference.arithmetic import beats, sum_in_lanes
 
 
 def sum_rows(x, offsets, divide, out):
-    """Add up the rows of each sequence, row after row; rows of one cell in lanes."""
+    """Sum the rows of each sequence."""
     for s in range(len(offsets) - 1):
         length = int(offsets[s + 1] - offsets[s])
         for c in range(x.shape[1]):
@@ -17,7 +17,7 @@ def sum_rows(x, offsets, divide, out):
 
 
 def best_rows(x, offsets, least, out):
-    """Find the greatest (or least) cell of each column of each sequence; the first of equal ones, or the first nan."""
+    """Compute the maximum (or minimum) of each column of each sequence."""
     for s in range(len(offsets) - 1):
         for c in range(x.shape[1]):
             r = _best_row(x, offsets[s], offsets[s + 1], c, least)
@@ -25,7 +25,7 @@ def best_rows(x, offsets, least, out):
 
 
 def find_best_rows(x, offsets, least, out, index):
-    """Find the greatest (or least) cell of each column of each sequence, and its row in it; -1 in an empty one."""
+    """Compute the maximum (or minimum) of each column of each sequence, and its row."""
     for s in range(len(offsets) - 1):
         for c in range(x.shape[1]):
             r = _best_row(x, offsets[s], offsets[s + 1], c, least)
@@ -42,7 +42,7 @@ def _best_row(x, start, stop, c, least):
 
 
 def spread_rows(rows, offsets, divide, out):
-    """Give each row, divided, to all rows of its sequence."""
+    """Copy each row to all rows of its sequence: the adjoint of `sum_rows`."""
     for s in range(len(offsets) - 1):
         length = int(offsets[s + 1] - offsets[s])
         for r in range(offsets[s], offsets[s + 1]):
@@ -51,7 +51,7 @@ def spread_rows(rows, offsets, divide, out):
 
 
 def scatter_cells(rows, offsets, index, out):
-    """Put each cell where `find_best_rows` found it, zeros beside them."""
+    """Scatter each cell to the position where `find_best_rows` found it: the gradient of the maximum or minimum."""
     for s in range(len(offsets) - 1):
         for c in range(rows.shape[1]):
             for r in range(offsets[s], offsets[s + 1]):
@@ -59,7 +59,7 @@ def scatter_cells(rows, offsets, index, out):
 
 
 def pick_rows(rows, offsets, last, out):
-    """Take the first (or last) row of each sequence; zeros for an empty one."""
+    """Copy the first (or last) row of each sequence."""
     for s in range(len(offsets) - 1):
         for k in range(rows.shape[1]):
             if offsets[s] == offsets[s + 1]:
@@ -69,7 +69,7 @@ def pick_rows(rows, offsets, last, out):
 
 
 def place_rows(rows, offsets, last, out):
-    """Put each row to the first (or last) place of its sequence, zeros to the others."""
+    """Copy each row to the first (or last) position of its sequence, and zeros elsewhere."""
     for s in range(len(offsets) - 1):
         for k in range(rows.shape[1]):
             for r in range(offsets[s], offsets[s + 1]):
@@ -77,7 +77,7 @@ def place_rows(rows, offsets, last, out):
 
 
 def fill_empty(row, offsets, out):
-    """Write a row for each empty sequence."""
+    """Write a row for each empty sequence, and keep the other rows."""
     for s in range(len(offsets) - 1):
         for k in range(len(row)):
             if offsets[s] == offsets[s + 1]:
@@ -85,7 +85,7 @@ def fill_empty(row, offsets, out):
 
 
 def sum_empty(rows, offsets, out):
-    """Add up the rows of the empty sequences, one after another."""
+    """Sum the rows of the empty sequences, one after another to 0: the adjoint of `fill_empty`."""
     for c in range(len(out)):
         out[c] = 0
         for s in range(len(offsets) - 1):

@@ -2,7 +2,7 @@
 
 
 def count_positions(outer, offsets, out):
-    """Count the positions of each group: running sums of the greatest lengths."""
+    """Compute the offsets of the positions of each group from its greatest lengths."""
     out[0] = 0
     for g in range(len(outer) - 1):
         longest = 0
@@ -13,7 +13,7 @@ def count_positions(outer, offsets, out):
 
 
 def count_elements(outer, offsets, positions, out):
-    """Count the elements at each position: running sums of how many sequences of the group reach it."""
+    """Compute the offsets of the elements at each position: how many sequences of the group reach it."""
     out[0] = 0
     for g in range(len(outer) - 1):
         for t in range(positions[g + 1] - positions[g]):
@@ -25,7 +25,7 @@ def count_elements(outer, offsets, positions, out):
 
 
 def order_by_position(outer, offsets, positions, next_places, out):
-    """List the numbers of all elements by their positions, and at one position by their sequences."""
+    """List the numbers of all elements by position, and at each position by sequence."""
     for g in range(len(outer) - 1):
         for s in range(outer[g], outer[g + 1]):
             for t in range(offsets[s + 1] - offsets[s]):
@@ -34,7 +34,7 @@ def order_by_position(outer, offsets, positions, next_places, out):
 
 
 def add_positions(x, outer, offsets, positions, out):
-    """Add up the rows at each position, one sequence after another; whole numbers wrap around."""
+    """Sum the rows at each position, one sequence after another. Integers wrap around."""
     for g in range(len(outer) - 1):
         for t in range(positions[g + 1] - positions[g]):
             for c in range(x.shape[1]):
@@ -55,7 +55,7 @@ def _sum(x, before, number):
 
 
 def best_positions(x, outer, offsets, positions, least, out, index):
-    """Find the greatest (or least) cell of each column at each position: nan if there is one, then the first."""
+    """Compute the maximum (or minimum) of each column at each position: nan wins, then the first of equal cells."""
     for g in range(len(outer) - 1):
         for t in range(positions[g + 1] - positions[g]):
             for c in range(x.shape[1]):
@@ -70,14 +70,14 @@ def best_positions(x, outer, offsets, positions, least, out, index):
 
 
 def _better(number, before, least):
-    """Return whether a number takes the place of the best one before."""
+    """Return whether a number replaces the best one before."""
     if number != number:
         return before == before
     return number < before if least else number > before
 
 
 def spread_positions(x, outer, offsets, positions, out):
-    """Give each row what its position has: the adjoint of `add_positions`."""
+    """Copy to each row the row of its position: the adjoint of `add_positions`."""
     for g in range(len(outer) - 1):
         for s in range(outer[g], outer[g + 1]):
             for t in range(offsets[s + 1] - offsets[s]):

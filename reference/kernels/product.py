@@ -2,7 +2,7 @@
 
 
 def multiply_rows(x, offsets, out):
-    """Multiply the rows of each sequence, one after another to 1; whole numbers wrap around."""
+    """Multiply the rows of each sequence, starting from 1. Integers wrap around."""
     for s in range(len(offsets) - 1):
         for c in range(x.shape[1]):
             out[s, c] = 1
@@ -17,7 +17,7 @@ def multiply_rows(x, offsets, out):
 
 
 def multiply_others(x, offsets, rows, out):
-    """Multiply, for each row, the other rows of its sequence and a row of the sequence: the gradient of a product."""
+    """Multiply, for each row, the other rows of its sequence and the row of the sequence: the gradient of a product."""
     for s in range(len(offsets) - 1):
         for c in range(x.shape[1]):
             for r in range(offsets[s], offsets[s + 1]):
@@ -30,7 +30,7 @@ def multiply_others(x, offsets, rows, out):
 
 
 def true_sequences(x, offsets, every, out):
-    """Write whether any row of each sequence (or every one) is true, column by column."""
+    """Compute whether any row of each sequence (or every one) is true, column by column."""
     for s in range(len(offsets) - 1):
         for c in range(x.shape[1]):
             count = 0

@@ -2,7 +2,7 @@
 
 
 def step_offsets(offsets, out):
-    """Add up how many sequences reach each step."""
+    """Compute the offsets of the steps: how many sequences reach each of them."""
     out[0] = 0
     for t in range(len(out) - 1):
         out[t + 1] = out[t]
@@ -12,7 +12,7 @@ def step_offsets(offsets, out):
 
 
 def rank_by_length(offsets, steps, out):
-    """Order the sequences by length, longest first; equal lengths keep their order."""
+    """Order the sequences by length, the longest first; equal lengths keep their order."""
     at = 0
     for length in range(len(steps) - 1, -1, -1):
         for s in range(len(offsets) - 1):
@@ -31,7 +31,7 @@ def count_longer(lengths, step):
 
 
 def unpack_rows(rows, offsets, order, steps, out):
-    """Bring rows from sequence order into step order."""
+    """Reorder rows from sequence order to step order."""
     if rows.shape[0] != out.shape[0] or rows.shape[1] != out.shape[1]:
         raise ValueError("rows and out have different shapes")
     for t in range(len(steps) - 1):
@@ -44,7 +44,7 @@ def unpack_rows(rows, offsets, order, steps, out):
 
 
 def pack_rows(rows, offsets, order, steps, out):
-    """Bring rows from step order back into sequence order."""
+    """Reorder rows from step order to sequence order: the inverse of `unpack_rows`."""
     if rows.shape[0] != out.shape[0] or rows.shape[1] != out.shape[1]:
         raise ValueError("rows and out have different shapes")
     for t in range(len(steps) - 1):
@@ -57,7 +57,7 @@ def pack_rows(rows, offsets, order, steps, out):
 
 
 def pack_steps(arrays, offsets, order, steps, out):
-    """Bring the rows of one array per step back; give the first step whose array does not fit, or -1."""
+    """Reorder the rows of one array per step to sequence order; return the first invalid position, or -1."""
     n_rows, row_bytes = out.shape
     if n_rows * row_bytes == 0:
         return -1

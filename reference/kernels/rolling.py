@@ -8,7 +8,7 @@ SUM, MEAN, GREATEST, LEAST, VARIANCE, DEVIATION = range(6)
 
 
 def _joined(one, other, kind):
-    """Put together what two parts of a window come to: a sum, an extreme or a mean, squared distances, and a count."""
+    """Combine the reductions of two parts of a window: a sum, extreme or mean, squared distances, and a count."""
     if kind <= MEAN:
         return one[0] + other[0], 0.0, 1.0
     if kind == GREATEST:
@@ -30,7 +30,7 @@ def _outcome(part, count, kind, ddof):
 
 
 def roll_rows(x, offsets, size, least, kind, ddof, reverse, out):
-    """Reduce the last rows up to each row of its sequence, column by column."""
+    """Reduce the window of rows that ends at each row of its sequence, column by column."""
     if len(x) != offsets[len(offsets) - 1] or out.shape != x.shape or size < 1:
         raise ValueError("x, offsets, size and out do not belong together")
     for s in range(len(offsets) - 1):
@@ -38,9 +38,9 @@ def roll_rows(x, offsets, size, least, kind, ddof, reverse, out):
         for c in range(x.shape[1]):
             places = [int(offsets[s + 1]) - 1 - k if reverse else int(offsets[s]) + k for k in range(length)]
             cells = [float(x[place, c]) for place in places]
-            parts = [(cell, cell - cell, 1.0) for cell in cells]  # nan of what is not finite
+            parts = [(cell, cell - cell, 1.0) for cell in cells]  # nan if the cell is not finite
             for k in range(length):
-                block = k - k % size  # the rows of the window in it, then those before, from its end
+                block = k - k % size  # the rows of the window in this block, then those before from their end
                 with errstate(all="ignore"):
                     part = parts[block]
                     for r in range(block + 1, k + 1):
@@ -55,7 +55,7 @@ def roll_rows(x, offsets, size, least, kind, ddof, reverse, out):
 
 
 def spread_windows(x, offsets, size, least, kind, rows, out):
-    """Give the cotangent of each window to its greatest, or least, row."""
+    """Add the cotangent of each window to its maximum or minimum: the adjoint of `roll_rows` for these."""
     if len(x) != offsets[len(offsets) - 1] or out.shape != x.shape or rows.shape != x.shape or size < 1:
         raise ValueError("x, offsets, size, rows and out do not belong together")
     for s in range(len(offsets) - 1):

@@ -4,7 +4,7 @@ ORDINAL, LEAST, MOST, DENSE, AVERAGE = range(5)
 
 
 def _are_equal(x, one, other):
-    """Return whether two rows are equal; nan is equal to nan."""
+    """Return whether two rows are equal; nan equals nan."""
     for c in range(x.shape[1]):
         both_nan = x[one, c] != x[one, c] and x[other, c] != x[other, c]
         if x[one, c] != x[other, c] and not both_nan:
@@ -33,7 +33,7 @@ def _check_runs(starts, runs, offsets):
 
 
 def _stop(starts, runs, offsets, s, k):
-    """Return the row behind a run."""
+    """Return the row after a run."""
     return starts[k + 1] if k + 1 < runs[s + 1] else offsets[s + 1]
 
 
@@ -48,7 +48,7 @@ def measure_runs(starts, runs, offsets, out):
 
 
 def rank_runs(starts, runs, offsets, positions, kind, out):
-    """Write the rank of each row to where it stood before its sequence was sorted."""
+    """Write the rank of each row to its position before its sequence was sorted."""
     _check_runs(starts, runs, offsets)
     if not len(positions) == len(out) == offsets[len(offsets) - 1]:
         raise ValueError("starts, runs, offsets, positions and out do not belong together")
@@ -71,7 +71,7 @@ def rank_runs(starts, runs, offsets, positions, kind, out):
 
 
 def longest_runs(starts, runs, offsets, out):
-    """Find the first row of the longest run of each sequence, the first one of equally long ones."""
+    """Find the first row of the longest run of each sequence, and of the first one if several are equally long."""
     _check_runs(starts, runs, offsets)
     if len(out) != len(offsets) - 1:
         raise ValueError("starts, runs, offsets and out do not belong together")

@@ -4,14 +4,14 @@ from numpy import errstate
 
 
 def _goes_behind(one, v, right):
-    """Return whether a number v is to be put behind another one; nan stands behind all others."""
+    """Return whether a number v is inserted after another one; nan sorts after all others."""
     if v != v:
         return right or one == one
     return one <= v if right else one < v
 
 
 def _place(x, first, stop, v, right):
-    """Find the first place that keeps numbers in order, or the last one, by halves, as numbers may be in no order."""
+    """Find the first (or last) position that keeps numbers sorted, by bisection, since numbers may be unsorted."""
     low, length = first, stop - first
     while length > 1:
         half = length // 2
@@ -21,7 +21,7 @@ def _place(x, first, stop, v, right):
 
 
 def search_rows(x, offsets, v, wanted, right, out):
-    """Find where numbers are to be put among those of the same sequence, so that these stay in order."""
+    """Find the positions at which numbers can be inserted into the same sequence of x so that it stays sorted."""
     n_seqs = len(offsets) - 1
     if len(wanted) != n_seqs + 1 or len(x) != offsets[n_seqs] or not len(v) == len(out) == wanted[n_seqs]:
         raise ValueError("x, offsets, v, wanted and out do not belong together")
@@ -54,6 +54,6 @@ def interpolate_rows(x, wanted, xp, fp, offsets, out, places, weights):
                 places[r] = k
                 slope = (fp[k + 1] - fp[k]) / apart
                 found = fp[k] if x[r] == xp[k] else slope * (x[r] - xp[k]) + fp[k]
-                if found != found:  # as np.interp has it: from the other point
+                if found != found:  # as np.interp does: from the second point
                     found = slope * (x[r] - xp[k + 1]) + fp[k + 1]
                 out[r] = fp[k] if found != found and fp[k] == fp[k + 1] else found

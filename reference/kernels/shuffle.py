@@ -2,7 +2,7 @@
 
 
 def shuffle_places(offsets, sizes, random, work, out):
-    """Draw elements of each sequence without replacement."""
+    """Draw elements of each sequence without replacement, by a partial Fisher-Yates shuffle."""
     for s in range(len(offsets) - 1):
         length, first = int(offsets[s + 1] - offsets[s]), sizes[s]
         left = []

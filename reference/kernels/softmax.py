@@ -1,4 +1,4 @@
-"""Twin of lodcore/kernels/softmax.pyx; `exp` spells the operations of exponential.h."""
+"""Twin of lodcore/kernels/softmax.pyx; `exp` runs the operations of exponential.h one by one."""
 
 from math import log as _log
 
@@ -23,7 +23,7 @@ def softmax_rows(x, offsets, out):
 
 @errstate(all="ignore")
 def spread_softmax(rows, x, offsets, out):
-    """Spread one row per sequence over its rows by their softmax."""
+    """Distribute one row per sequence over its rows in proportion to their softmax: the gradient of `log_sum_exp`."""
     if x.shape != out.shape or rows.shape != (len(offsets) - 1, x.shape[1]) or offsets[len(offsets) - 1] != len(x):
         raise ValueError("rows, x, offsets and out do not belong together")
     for s in range(len(offsets) - 1):
@@ -35,7 +35,7 @@ def spread_softmax(rows, x, offsets, out):
 
 @errstate(all="ignore")
 def pull_softmax(y, d, offsets, out):
-    """Compute y * (d - sum(y * d)) within each sequence."""
+    """Compute y * (d - sum(y * d)) within each sequence: the gradient of `softmax_rows`, which returned y."""
     if not y.shape == d.shape == out.shape or offsets[len(offsets) - 1] != len(y):
         raise ValueError("y, d, offsets and out do not belong together")
     for s in range(len(offsets) - 1):
@@ -65,7 +65,7 @@ def log_sum_exp(x, offsets, out):
 
 @errstate(all="ignore")
 def label_losses(x, labels, shifted, out):
-    """Compute log(sum(exp(x))) - x[label] of each row; give the first row whose label is not a class, or -1."""
+    """Compute log(sum(exp(x))) - x[label] of each row; return the first invalid position, or -1."""
     n, classes = x.shape
     if len(labels) != n or out.shape != (n,) or shifted.shape != x.shape:
         raise ValueError("x, labels, shifted and out do not belong together")
@@ -96,7 +96,7 @@ def label_losses(x, labels, shifted, out):
 
 @errstate(all="ignore")
 def add_up_rows(x, offsets, backwards, out):
-    """Compute the running sums of each sequence, from its first or from its last row on."""
+    """Compute the running sums of each sequence. Those from the last row are the adjoint of those from the first."""
     if x.shape != out.shape or offsets[len(offsets) - 1] != len(x):
         raise ValueError("x, offsets and out do not belong together")
     for s in range(len(offsets) - 1):
@@ -108,7 +108,7 @@ def add_up_rows(x, offsets, backwards, out):
 
 
 def _powers(x, start, stop, c):
-    """List exp(x - max) of a column of a sequence; their sum, and max."""
+    """List exp(x - max) of a column of a sequence; return also their sum, and max."""
     most = x.dtype.type(-float("inf"))
     for r in range(start, stop):
         if x[r, c] > most:
@@ -118,12 +118,12 @@ def _powers(x, start, stop, c):
 
 
 def _lanes(x):
-    """Count the lanes of a sum: of rows of one cell several, of others one per column."""
+    """Return the number of lanes of a sum: several for rows of one cell, one per column for others."""
     return 256 // x.itemsize if x.shape[1] == 1 else 1
 
 
 def _normal(power, total):
-    """Return 0 for a power whose quotient by the sum would be below all normal numbers."""
+    """Return 0 for a power whose quotient by the sum would be subnormal."""
     real = type(total)
     least = total * real(2.0**-126 if total.itemsize == 4 else 2.0**-1022)
     return real(0) if power < least else power

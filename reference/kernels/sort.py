@@ -2,7 +2,7 @@
 
 
 def keep_first(offsets, k, out):
-    """Count the rows of which each sequence keeps at most k."""
+    """Compute the offsets of the rows that remain if each sequence keeps at most k."""
     if len(offsets) != len(out):
         raise ValueError("offsets and out have different shapes")
     out[0] = 0
@@ -33,7 +33,7 @@ def sort_rows(x, offsets, kept, descending, out, positions):
 
 
 def _comes_first(cell, row, other, other_row, descending):
-    """Return whether a cell stands before another one; nan is the greatest, and of equal ones the first comes first."""
+    """Return whether a cell comes before another one; nan is the greatest, and equal cells keep their order."""
     if cell == other or (cell != cell and other != other):
         return row < other_row
     greater = cell != cell or (other == other and cell > other)
@@ -41,7 +41,7 @@ def _comes_first(cell, row, other, other_row, descending):
 
 
 def place_cells(cells, offsets, kept, positions, out):
-    """Put cells back to the rows that they were taken from; give the first kept row with a bad position, or -1."""
+    """Scatter cells to the rows from which `sort_rows` took them, and write zeros elsewhere: its adjoint."""
     n_seqs, width = len(offsets) - 1, out.shape[1]
     if len(out) != offsets[n_seqs] or len(cells) != kept[n_seqs]:
         raise ValueError("cells are needed as C-contiguous rows, as many as the offsets say")

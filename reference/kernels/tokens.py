@@ -13,7 +13,7 @@ def drop_tokens(x, offsets, tokens, out, out_offsets):
 
 
 def add_at(updates, ids, offsets, n_columns, out):
-    """Add each row to the column, of the line of its sequence, that its id names; give the first bad row, or -1."""
+    """Add each row to the column given by its id, in the line of its sequence."""
     for s in range(len(out)):
         for t in range(offsets[s], offsets[s + 1]):
             if not 0 <= ids[t] < n_columns:
@@ -25,7 +25,7 @@ def add_at(updates, ids, offsets, n_columns, out):
 
 
 def take_at(rows, ids, offsets, n_columns, out):
-    """Copy for each id the column that it names, of the line of its sequence; give the first bad row, or -1."""
+    """Copy the column given by each id from the line of its sequence: the adjoint of `add_at`."""
     row_bytes = out.shape[1]
     if rows.shape[1] != n_columns * row_bytes:
         raise ValueError("rows and out have columns of different sizes")

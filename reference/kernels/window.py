@@ -2,7 +2,7 @@
 
 
 def copy_windows(rows, offsets, padding, start, length, first, out):
-    """Copy for each of some rows the window that starts `start` rows after it, byte by byte."""
+    """Copy, for each of some rows, the window that starts `start` rows after it."""
     row_bytes = rows.shape[1]
     if out.shape[1] != length * row_bytes:
         raise ValueError("out has windows of another size")
@@ -24,7 +24,7 @@ def copy_windows(rows, offsets, padding, start, length, first, out):
 
 
 def correlate_rows(x, offsets, filter, out):
-    """Sum for each row the rows from it on, column by column, each weighed by its row of the filter."""
+    """Sum for each row the following rows of its sequence, itself included, weighted by the rows of the filter."""
     for s in range(len(offsets) - 1):
         for t in range(offsets[s], offsets[s + 1]):
             for c in range(x.shape[1]):
@@ -35,7 +35,7 @@ def correlate_rows(x, offsets, filter, out):
 
 
 def convolve_rows(x, offsets, filter, out):
-    """Sum for each row the rows up to it, backwards, each weighed by its row of the filter."""
+    """Sum for each row the preceding rows of its sequence, itself included, weighted by the rows of the filter."""
     for s in range(len(offsets) - 1):
         for t in range(offsets[s], offsets[s + 1]):
             for c in range(x.shape[1]):
@@ -46,7 +46,7 @@ def convolve_rows(x, offsets, filter, out):
 
 
 def sum_lagged_products(x, y, offsets, out):
-    """Sum the products of rows with the rows that stand some places further on in their sequence."""
+    """Sum the products of rows and the rows some positions later in their sequence."""
     for j in range(len(out)):
         for c in range(x.shape[1]):
             out[j, c] = 0
@@ -56,7 +56,7 @@ def sum_lagged_products(x, y, offsets, out):
 
 
 def sum_edges(x, offsets, before, after, out):
-    """Sum the first rows of all sequences, and the last ones, place by place."""
+    """Sum the first rows of all sequences, and the last ones, position by position."""
     if len(out) != before + after:
         raise ValueError("out has another number of rows")
     for c in range(x.shape[1]):

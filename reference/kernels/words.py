@@ -16,7 +16,7 @@ def _hash(text, begin, end, seed):
 
 
 def _place(text, begin, end, others, begins, ends, seed, table):
-    """Find the slot of a word, or the free one where it would stand; and its hash."""
+    """Find the slot of a word, or the free slot for it; return also its hash."""
     made = _hash(text, begin, end, seed)
     at = made % len(table)
     while table[at] >= 0:
@@ -29,7 +29,7 @@ def _place(text, begin, end, others, begins, ends, seed, table):
 
 
 def number_words(text, offsets, start, known, seed, table, begins, ends, counts, ids):
-    """Number words in the order in which each is met first, until the table is half full."""
+    """Number words in the order of their first occurrence, until the table is half full."""
     for j in range(start, len(ids)):
         begin, end = int(offsets[j]), int(offsets[j + 1])
         at, made = _place(text, begin, end, text, begins, ends, seed, table)
@@ -47,7 +47,7 @@ def number_words(text, offsets, start, known, seed, table, begins, ends, counts,
 
 
 def fill_table(text, begins, ends, seed, table):
-    """Enter words into a table of free slots, each under its own position; give the first that is there already."""
+    """Insert words into a table of free slots, each with its own position as number."""
     for j in range(len(begins)):
         at, made = _place(text, int(begins[j]), int(ends[j]), text, begins, ends, seed, table)
         if table[at] >= 0:
@@ -57,7 +57,7 @@ def fill_table(text, begins, ends, seed, table):
 
 
 def look_up(text, offsets, known, begins, ends, seed, table, unknown, ids):
-    """Find the number of each word among those of a table; give the first that is not there."""
+    """Look up the number of each word in a table."""
     bad = -1
     for j in range(len(ids)):
         at, _ = _place(text, int(offsets[j]), int(offsets[j + 1]), known, begins, ends, seed, table)

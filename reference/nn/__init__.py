@@ -1,1 +1,1 @@
-"""What networks mean, and how they learn: plain Python on nested lists."""
+"""The definition of networks and optimizers: plain Python on nested lists."""

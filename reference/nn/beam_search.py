@@ -1,8 +1,8 @@
-"""Beam search of one source, branch by branch, to the last step; and the search through all hypotheses.
+"""Beam search for one source, branch by branch; and exhaustive search through all hypotheses.
 
-`step` takes the last token and the state of one branch, and gives a list of log probabilities and the next state.
-`may(tokens, token)` says whether a token may come next, `penalty(length)` what a log probability is divided by. Both
-give pairs of tokens and score, the best first; equal ones in the order in which they were finished.
+`step` takes the last token and the state of a branch, and returns a list of log probabilities and the next state.
+`may(tokens, token)` returns whether a token may come next, `penalty(length)` the divisor of a log probability. Both
+searches return pairs of tokens and score, the best first; equal ones are in the order in which they were finished.
 """
 
 from reference.ops.beam import insert
@@ -13,7 +13,7 @@ IMPOSSIBLE = float("-inf")
 
 
 def beam_search(step, state, zero, start_id, end_id, beam_size, max_length, penalty, may):
-    """Keep the `beam_size` best continuations of all branches in each step; `zero` is the score to begin with."""
+    """Keep the `beam_size` best continuations of all branches in each step; `zero` is the initial score."""
     branches, finished = [((), zero, state)], []
     for length in range(1, max_length + 1):
         beam = []
@@ -37,7 +37,7 @@ def _continuations(step, tokens, score, state, start_id, may):
 
 
 def exhaustive_search(step, state, zero, start_id, end_id, max_length, penalty, may):
-    """Look at every hypothesis there is."""
+    """Evaluate every hypothesis."""
     open_, finished = [((), zero, state)], []
     for length in range(1, max_length + 1):
         following = []
@@ -53,7 +53,7 @@ def exhaustive_search(step, state, zero, start_id, end_id, max_length, penalty, 
 
 
 def greedy_search(step, state, zero, start_id, end_id, max_length, penalty, may):
-    """Take the most probable token, the last one of several, until the end."""
+    """Take the most probable token in each step, the last one of several, until the end."""
     tokens, score = (), zero
     while len(tokens) < max_length and (not tokens or tokens[-1] != end_id):
         found = _continuations(step, tokens, score, state, start_id, may)

@@ -1,4 +1,4 @@
-"""What dynamic_rnn means: a cell goes through the elements of each sequence, one sequence after another."""
+"""The definition of dynamic_rnn: a cell runs over the elements of each sequence, one sequence after another."""
 
 from reference.ops.layers import run_cell
 from reference.ops.levels import each_at_level, sequences
@@ -7,7 +7,7 @@ __all__ = ["dynamic_rnn"]
 
 
 def dynamic_rnn(cell, nested, level, states, is_reverse):
-    """Run a cell of one element and one state: outputs in place of the elements, a list of last states."""
+    """Run a cell of one element and one state: return outputs in place of the elements, and a list of last states."""
     pairs = [
         run_cell(cell, elements, state, is_reverse)
         for elements, state in zip(sequences(nested, level), states, strict=True)

@@ -6,7 +6,7 @@ __all__ = ["adam", "sgd"]
 
 
 def sgd(x, gradients, rates, momentum, weight_decay):
-    """Descend, with momentum: the number after each step."""
+    """Run gradient descent with momentum: return the number after each step."""
     speed, found = 0.0, []
     for d, rate in zip(gradients, rates, strict=True):
         speed = momentum * speed + d + weight_decay * x
@@ -16,7 +16,7 @@ def sgd(x, gradients, rates, momentum, weight_decay):
 
 
 def adam(x, gradients, rates, betas, eps, weight_decay):
-    """Step by the mean of the gradients over the root of that of their squares: the number after each step."""
+    """Run Adam, which divides the mean of gradients by their root mean square: return the number after each step."""
     mean = square = 0.0
     found = []
     for t, (d, rate) in enumerate(zip(gradients, rates, strict=True), 1):

@@ -1,4 +1,4 @@
-"""Elements of sequences in other places."""
+"""Elements of sequences at other positions."""
 
 from reference.ops.levels import at_level, each_at_level, sequences
 
@@ -6,7 +6,7 @@ __all__ = ["sequence_repeat", "sequence_roll", "sequence_unflatten"]
 
 
 def sequence_roll(nested, shifts, level):
-    """Move the elements of each sequence of a level on."""
+    """Shift the elements of each sequence of a level."""
     shifts = iter(shifts)
 
     def rolled(sequence):
@@ -23,7 +23,7 @@ def sequence_repeat(nested, repeats, level):
 
 
 def sequence_unflatten(nested, lengths, level):
-    """Divide sequences of a level into sequences of lengths, a list of them for each."""
+    """Split the sequences of a level into sequences of the given lengths, one list of lengths for each."""
 
     def divided(sequence, sizes):
         found = []

@@ -1,4 +1,4 @@
-"""Elements one after another; sequences to steps and back."""
+"""Elements joined; sequences to steps and back."""
 
 from reference.ops.levels import each_at_level, sequences
 from reference.ops.rank import lod_rank_table
@@ -13,7 +13,7 @@ def step_order(nested, level, sort_by_length):
 
 
 def unpack(nested, level, sort_by_length=True):
-    """Cut the sequences of a level into steps: step t holds element t of every sequence longer than t."""
+    """Convert the sequences of a level to steps: step t has element t of every sequence longer than t."""
     found = sequences(nested, level)
     order = step_order(nested, level, sort_by_length)
     longest = max(map(len, found), default=0)
@@ -28,7 +28,7 @@ def indices_map(nested, level, sort_by_length=True):
 
 
 def pack(steps, nested, level, sort_by_length=True):
-    """Bring steps back into sequences that are as long as those of a level of `nested`."""
+    """Convert steps back to sequences with the lengths of those of a level of `nested`."""
     found = sequences(nested, level)
     steps = [iter(step) for step in steps]
     packed = [None] * len(found)
@@ -41,21 +41,21 @@ def pack(steps, nested, level, sort_by_length=True):
 
 
 def stack(elements, axis):
-    """Put nested lists one after another along a new axis, counted from the outermost lists."""
+    """Stack nested lists along a new axis, counted from the outermost lists."""
     if axis == 0:
         return list(elements)
     return [stack(each, axis - 1) for each in zip(*elements, strict=True)]
 
 
 def concat(elements, axis):
-    """Put nested lists one after another along an axis, counted from the outermost lists."""
+    """Concatenate nested lists along an axis, counted from the outermost lists."""
     if axis == 0:
         return [entry for element in elements for entry in element]
     return [concat(each, axis - 1) for each in zip(*elements, strict=True)]
 
 
 def unstack(nested, axis):
-    """Cut nested lists along an axis: the inverse of `stack`, but for lists in which that axis is not seen."""
+    """Split nested lists along an axis: the inverse of `stack`, except for lists in which that axis is not visible."""
     if axis == 0:
         return list(nested)
     inside = [unstack(inner, axis - 1) for inner in nested]

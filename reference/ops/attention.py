@@ -8,14 +8,14 @@ __all__ = ["attend", "dot_attention"]
 
 
 def attend(query, memory, values, width, scale):
-    """Weigh rows by their products with a query, and add up their values, of some width: context and weights."""
+    """Attend to rows by their products with a query: return the context, of some width, and the weights."""
     weights = softmax([add_up((a * b for a, b in zip(query, row, strict=True)), 0.0) * scale for row in memory])
     context = [add_up((w * row[c] for w, row in zip(weights, values, strict=True)), 0.0) for c in range(width)]
     return context, weights
 
 
 def dot_attention(query, memory, values, width, scale):
-    """Attend by one query per sequence, or by several; all are (levels, nested)."""
+    """Attend with one query per sequence, or with several; all arguments are pairs (levels, nested)."""
     levels, nested = memory
     rows, summed = sequences(nested, levels - 1), sequences(values, levels - 1)
     if query[0] < levels:

@@ -1,6 +1,6 @@
-"""Reductions over one axis of nested lists, sequences and rows alike.
+"""Reductions over one axis of nested lists, for sequences and rows alike.
 
-Along an axis lists may have different lengths: what they have at the same place is reduced, where they have it.
+Lists along an axis may have different lengths: entries at the same position are reduced, of the lists that have them.
 """
 
 from reference.ops.levels import at_level, sequences
@@ -10,7 +10,7 @@ __all__ = ["insert_axis", "reduce_axis", "reduce_below", "reduction"]
 
 
 def reduce_axis(function, nested, axis, depth, row_shape):
-    """Reduce one axis of lists nested `depth` deep, at the end of which are rows of a shape."""
+    """Reduce one axis of lists that are nested `depth` deep and contain rows of a shape."""
     if axis > 0:
         return [reduce_axis(function, entry, axis - 1, depth - 1, row_shape) for entry in nested]
     if depth == 1:
@@ -34,7 +34,7 @@ def reduce_below(function, nested, level, num_levels, row_shape):
 
 
 def insert_axis(nested, axis):
-    """Put an axis of length 1 in."""
+    """Insert an axis of length 1."""
     if axis == 0:
         return [nested]
     return [insert_axis(entry, axis - 1) for entry in nested]

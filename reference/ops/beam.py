@@ -1,4 +1,4 @@
-"""Beam search, source by source: the best continuations of its prefixes, and the ways back from the last ones."""
+"""Beam search, source by source: the best continuations of its prefixes, and backtracking from the last ones."""
 
 from reference.ops.levels import at_level, sequences
 from reference.reals import log
@@ -7,7 +7,7 @@ __all__ = ["beam_search", "beam_search_decode"]
 
 
 def beam_search(pre_ids, pre_scores, ids, scores, beam_size, end_id, level, is_accumulated, num_levels):
-    """Keep the best continuations of the prefixes of each source; ids and scores are rows, one per prefix."""
+    """Select the best continuations of the prefixes of each source; ids and scores are rows, one per prefix."""
     prefixes, parents = iter(range(len(pre_ids))), []
 
     def one_source(source):
@@ -35,7 +35,7 @@ def beam_search(pre_ids, pre_scores, ids, scores, beam_size, end_id, level, is_a
 
 
 def insert(beam, beam_size, item):
-    """Put an item into a beam: the better score first, of equal ones the later prefix, else the one that was there."""
+    """Insert an item into a beam: the better score first, among equal ones the later prefix, then the earlier item."""
 
     def below(one, other):
         return one[0] < other[0] or (one[0] == other[0] and one[1] < other[1])
@@ -51,7 +51,7 @@ def insert(beam, beam_size, item):
 
 
 def beam_search_decode(ids, scores, beam_size, end_id):
-    """Follow what all steps have kept back to their beginnings: sentences and scores of each source."""
+    """Trace the items that all steps have kept back to the first step: return sentences and scores of each source."""
     found = [[], []]
     for s in range(len(ids[0])):
         sentences = sorted(sentences_of([x[s] for x in ids], [x[s] for x in scores], end_id), key=best_first)
@@ -61,14 +61,14 @@ def beam_search_decode(ids, scores, beam_size, end_id):
 
 
 def best_first(sentence):
-    """Order sentences by the score of their last token; nan is behind all others."""
+    """Sort sentences by the score of their last token; nan comes after all others."""
     last = sentence[1][-1]
     return (last != last, -last if last == last else 0)
 
 
 def sentences_of(ids, scores, end_id):
     """List the sentences of one source: ids and scores of each."""
-    steps = []  # of each step a list of items: id, score, prefix
+    steps = []  # for each step a list of items: id, score, prefix
     for prefixes, numbers in zip(ids, scores, strict=True):
         steps.append([(i, x, p) for p, items in enumerate(prefixes) for i, x in zip(items, numbers[p], strict=True)])
     with_items = [t for t, items in enumerate(steps) if items]

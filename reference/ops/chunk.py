@@ -1,4 +1,4 @@
-"""Sequences cut into chunks."""
+"""Sequences split into chunks."""
 
 from reference.ops.levels import at_level
 
@@ -6,7 +6,7 @@ __all__ = ["sequence_chunk"]
 
 
 def chunks(sequence, size, stride, last):
-    """Cut one sequence into chunks of a size, one every `stride` elements."""
+    """Split one sequence into chunks of a size, one every `stride` elements."""
     if not sequence:
         return []
     starts = [0]
@@ -19,5 +19,5 @@ def chunks(sequence, size, stride, last):
 
 
 def sequence_chunk(nested, size, stride, last, level):
-    """Cut each sequence of a level into chunks."""
+    """Split each sequence of a level into chunks."""
     return at_level(lambda sequence: chunks(sequence, size, stride or size, last), nested, level)

@@ -1,4 +1,4 @@
-"""Functions of a list of numbers, on the columns of rows: a row is a number, or nested lists of one shape."""
+"""Functions of a list of numbers, applied to the columns of rows: a row is a number, or nested lists of one shape."""
 
 __all__ = ["each_column", "within"]
 
@@ -6,7 +6,7 @@ from reference.ops.levels import at_level, each_at_level, sequences
 
 
 def each_column(function, rows, row_shape):
-    """Put what a function makes of each column in its place: numbers of one row, or lists that become as many rows."""
+    """Replace each column by the result of a function: the numbers of one row, or lists that become several rows."""
     if not row_shape:
         return function(rows)
     columns = [each_column(function, [row[c] for row in rows], row_shape[1:]) for c in range(row_shape[0])]
@@ -17,7 +17,7 @@ def each_column(function, rows, row_shape):
 
 
 def within(function, nested, level, num_levels, row_shape):
-    """Replace the rows below each sequence of a level, column by column, and leave the structure as it is."""
+    """Replace the rows below each sequence of a level, column by column, and keep the structure."""
     inner = num_levels - level - 1
 
     def replaced(sequence):

@@ -7,7 +7,7 @@ __all__ = ["cross_entropy", "product", "sequence_matmul", "softmax"]
 
 
 def product(row, matrix):
-    """Multiply a row with a matrix, or with a column."""
+    """Multiply a row by a matrix, or by a column."""
     if matrix and not isinstance(matrix[0], list):
         return add_up(a * b for a, b in zip(row, matrix, strict=True))
     width = len(matrix[0]) if matrix else 0
@@ -15,7 +15,7 @@ def product(row, matrix):
 
 
 def sequence_matmul(x, y, transpose_y, level, width):
-    """Multiply the rows of x, sequence by sequence of a level, with those of y; both are (levels, nested)."""
+    """Multiply the rows of x, sequence by sequence of a level, by those of y; both are pairs (levels, nested)."""
     following = iter(sequences(y[1], level))
 
     def multiplied(sequence):
@@ -40,7 +40,7 @@ def softmax(row):
 
 
 def cross_entropy(row, label, label_smoothing=0.0):
-    """Compute the loss of a row of logits; a part of the target goes to all classes alike."""
+    """Compute the loss of a row of logits; label smoothing distributes a part of the target over all classes."""
     logs = [log(x) for x in softmax(row)]
     if not label_smoothing:
         return -logs[label]

@@ -10,7 +10,7 @@ __all__ = ["sequence_std", "sequence_var"]
 
 
 def variance(column, ddof):
-    """Average the squared distances from the mean."""
+    """Compute the mean of the squared distances from the mean."""
     left = len(column) - ddof
     if left <= 0 or not column:
         return math.nan
@@ -19,23 +19,23 @@ def variance(column, ddof):
 
 
 def deviation(column, ddof):
-    """Take the root of a variance; its derivative is 0 at 0."""
+    """Compute the square root of a variance; its derivative is 0 at 0."""
     found = variance(column, ddof)
     return sqrt(found) if found != 0 else found * 0.0
 
 
 def one_row(function, nested, ddof, level, num_levels, row_shape):
-    """Put in place of each sequence of a level the row that a function makes of its columns."""
+    """Replace each sequence of a level by a row that a function computes from its columns."""
     below = [sequences(one, num_levels - level - 1) for one in sequences(nested, level)]
     found = [each_column(lambda column: [function(column, ddof)], rows, row_shape)[0] for rows in below]
     return each_at_level(found, nested, level)
 
 
 def sequence_var(nested, ddof, level, num_levels, row_shape):
-    """Compute variances below each sequence of a level."""
+    """Compute the variance below each sequence of a level."""
     return one_row(variance, nested, ddof, level, num_levels, row_shape)
 
 
 def sequence_std(nested, ddof, level, num_levels, row_shape):
-    """Compute standard deviations below each sequence of a level."""
+    """Compute the standard deviation below each sequence of a level."""
     return one_row(deviation, nested, ddof, level, num_levels, row_shape)

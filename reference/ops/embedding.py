@@ -1,4 +1,4 @@
-"""Rows of a table by their numbers, one by one or pooled."""
+"""Rows of a table by their numbers, single or pooled."""
 
 from reference.ops.levels import at_level
 from reference.ops.pool import pooled
@@ -14,7 +14,7 @@ def lookup_table(table, nested, num_levels, zeros, padding_idx):
 
 
 def embedding_bag(table, nested, pool_type, num_levels, zeros):
-    """Pool the rows that each sequence of numbers names; an empty one gives zeros."""
+    """Pool the rows whose numbers are in each sequence; zeros for an empty one."""
     return at_level(
         lambda numbers: pooled([table[number] for number in numbers], pool_type) if numbers else zeros,
         nested,
@@ -23,7 +23,7 @@ def embedding_bag(table, nested, pool_type, num_levels, zeros):
 
 
 def weighted_bag(table, nested, weights, num_levels, zeros):
-    """Add up the rows that each sequence of numbers names, each times its weight; an empty one gives zeros."""
+    """Sum the rows whose numbers are in each sequence, each times its weight; zeros for an empty one."""
     if num_levels > 1:
         return [
             weighted_bag(table, inner, factors, num_levels - 1, zeros)

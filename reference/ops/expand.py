@@ -6,13 +6,13 @@ __all__ = ["sequence_expand", "sequence_expand_as", "sequence_reverse", "with_va
 
 
 def sequence_expand(nested, reference, level):
-    """Repeat each entry of a batch as often as the sequence of a level that stands beside it is long."""
+    """Repeat each entry of a batch as often as the corresponding sequence of a level has elements."""
     found = sequences(reference, level)
     return [entry for entry, sequence in zip(nested, found, strict=True) for _ in sequence]
 
 
 def sequence_expand_as(rows, reference, level, num_levels):
-    """Put row i in place of every row of sequence i of a level."""
+    """Replace every row of sequence i of a level by row i."""
     following = iter(rows)
 
     def filled(sequence):
@@ -28,5 +28,5 @@ def sequence_reverse(nested, level):
 
 
 def with_values(nested, rows, num_levels):
-    """Put rows in place of those of a batch, one by one."""
+    """Replace the rows of a batch, one by one."""
     return each_at_level(rows, nested, num_levels)

@@ -1,4 +1,4 @@
-"""Sequences taken whole: by their numbers, pieces of each, batches one after another."""
+"""Selection and slicing of whole sequences, and concatenation of batches."""
 
 from reference.ops.levels import each_at_level, sequences
 
@@ -6,25 +6,25 @@ __all__ = ["concat_batches", "gather_sequences", "sequence_concat", "sequence_sl
 
 
 def gather_sequences(nested, index, level):
-    """Take sequences of a level by their numbers."""
+    """Gather sequences of a level by their numbers."""
     found = sequences(nested, level)
     return [found[i] for i in index]
 
 
 def concat_batches(batches):
-    """Put batches one after another."""
+    """Concatenate batches."""
     return [sequence for batch in batches for sequence in batch]
 
 
 def sequence_concat(batches, level):
-    """Join the sequences s of a level of all batches to one sequence s."""
+    """Concatenate the sequences s of a level of all batches to one sequence s."""
     found = [sequences(nested, level) for nested in batches]
     joined = [[element for sequence in each for element in sequence] for each in zip(*found, strict=True)]
     return each_at_level(joined, batches[0], level)
 
 
 def sequence_slice(nested, offset, length, level):
-    """Cut a piece out of each sequence of a level."""
+    """Slice each sequence of a level."""
     found = sequences(nested, level)
     pieces = [found[s][offset[s] : offset[s] + length[s]] for s in range(len(found))]
     return each_at_level(pieces, nested, level)

@@ -1,10 +1,10 @@
-"""Rows by key."""
+"""Grouping of rows by key."""
 
 __all__ = ["group_rows", "match_keys"]
 
 
 def known(key):
-    """Return a key that equals its like: nan does not by itself."""
+    """Return a key that compares equal to equal rows; nan does not equal itself."""
     return ("nan",) if key != key else (key,)
 
 
@@ -31,7 +31,7 @@ def group_rows(keys, order):
 
 
 def match_keys(x_keys, y_keys, how):
-    """Find equal keys of two columns: the keys, their places in both, -1 for none."""
+    """Find equal keys of two columns: return the keys, and their positions in both, -1 for none."""
     if how == "right":
         keys, y_places, x_places = match_keys(y_keys, x_keys, "left")
         return keys, x_places, y_places

@@ -1,4 +1,4 @@
-"""What an index picks, along an axis: 0 is that of the batch, k that of the elements of level k - 1."""
+"""Indexing along an axis: axis 0 is the batch, axis k the elements of level k - 1."""
 
 from reference.ops.levels import at_level, each_at_level, sequences
 
@@ -6,7 +6,7 @@ __all__ = ["pick_along", "select_by_mask", "slice_along", "take_nested", "take_o
 
 
 def slice_along(nested, start, stop, step, axis):
-    """Take the same slice of every sequence."""
+    """Slice every sequence alike."""
     if axis == 0:
         return nested[start:stop:step]
     found = sequences(nested, axis - 1)
@@ -14,7 +14,7 @@ def slice_along(nested, start, stop, step, axis):
 
 
 def pick_along(nested, index, axis):
-    """Pick one element of every sequence; the index is one for each of them."""
+    """Select one element of every sequence; the index has one entry per sequence."""
     if axis == 0:
         return nested[index[0]]
     found = sequences(nested, axis - 1)
@@ -31,11 +31,11 @@ def select_by_mask(nested, mask, axis):
 
 
 def take_nested(nested, index, axis):
-    """Take elements of every sequence by their numbers in it; the index has as many levels as the axis says."""
+    """Select elements of every sequence by their numbers; the index has as many levels as the axis requires."""
     pairs = zip(sequences(nested, axis - 1), sequences(index, axis - 1), strict=True)
     return each_at_level([[sequence[i] for i in numbers] for sequence, numbers in pairs], nested, axis - 1)
 
 
 def take_of_each(nested, index, axis):
-    """Take the same elements of every sequence."""
+    """Select the same elements of every sequence."""
     return at_level(lambda sequence: [sequence[i] for i in index], nested, axis - 1)

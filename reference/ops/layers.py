@@ -1,4 +1,4 @@
-"""Recurrent layers, one row at a time: cells of lists of numbers, and what runs them."""
+"""Recurrent layers, one row at a time: cells on lists of numbers, and the loop that runs them."""
 
 from reference.ops.levels import each_at_level, sequences
 from reference.ops.math import sigmoid
@@ -9,7 +9,7 @@ __all__ = ["gru_cell", "layer", "lstm_cell", "run_cell", "simple_cell"]
 
 
 def simple_cell(parameters, row, h, activation="tanh"):
-    """Compute one step of a network of one activation: output, next state."""
+    """Compute one step of a network with one activation: return output and next state."""
     width = len(parameters["bias"])
     act, given = ACTIVATIONS[activation], times(row, parameters["weight_x"], 0, width)
     h = [act(x) for x in plus(given, times(h, parameters["weight_h"], 0, width), parameters["bias"])]
@@ -17,7 +17,7 @@ def simple_cell(parameters, row, h, activation="tanh"):
 
 
 def lstm_cell(parameters, row, state, peepholes=False, clip=None):
-    """Compute one step of a LSTM."""
+    """Compute one step of an LSTM."""
     (h, c), bias = state, parameters["bias"]
     width = len(bias) // (7 if peepholes else 4)
     peep = bias[4 * width :] if peepholes else [0.0] * (3 * width)
@@ -56,7 +56,7 @@ def gru_cell(parameters, row, h, origin_mode=False):
 
 
 def run_cell(cell, elements, state, is_reverse):
-    """Run a cell over the elements of one sequence: outputs in their places, last state."""
+    """Run a cell over the elements of one sequence: return outputs in their places, and the last state."""
     outputs = []
     for element in reversed(elements) if is_reverse else elements:
         output, state = cell(element, state)
@@ -65,7 +65,7 @@ def run_cell(cell, elements, state, is_reverse):
 
 
 def layer(cell, nested, num_levels, level, states, is_reverse):
-    """Run a cell over all rows of each sequence of a level: outputs, a list of last states."""
+    """Run a cell over all rows of each sequence of a level: return outputs, and a list of last states."""
     found, lasts = [], []
     for sequence, state in zip(sequences(nested, level), states, strict=True):
         outputs, last = run_cell(cell, sequences(sequence, num_levels - level - 1), state, is_reverse)

@@ -1,4 +1,4 @@
-"""The walk that all oracles share, and what a LoD does with its levels."""
+"""The traversal that all oracles share, and changes of levels."""
 
 __all__ = ["at_level", "drop", "each_at_level", "positions", "segment_ids", "sequences"]
 
@@ -11,7 +11,7 @@ def sequences(nested, level):
 
 
 def at_level(function, nested, level):
-    """Replace each sequence of a level by what a function makes of it, in order."""
+    """Replace each sequence of a level by the result of a function, in order."""
     if level == 0:
         return [function(sequence) for sequence in nested]
     return [at_level(function, sequence, level - 1) for sequence in nested]
@@ -24,7 +24,7 @@ def each_at_level(replacements, nested, level):
 
 
 def drop(nested, level):
-    """Remove a level: its sequences are joined within what held them."""
+    """Remove a level: its sequences are joined within each sequence that contained them."""
     if level == 0:
         return sequences(nested, 1)
     return at_level(lambda outer: sequences(outer, 1), nested, level - 1)
@@ -37,6 +37,6 @@ def segment_ids(nested, level, num_levels):
 
 
 def positions(nested, level, num_levels):
-    """Return for each row its place in its sequence of a level."""
+    """Return for each row its position in its sequence of a level."""
     found = sequences(nested, level)
     return [place for sequence in found for place in range(len(sequences(sequence, num_levels - level - 1)))]

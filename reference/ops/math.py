@@ -1,7 +1,7 @@
 """Elementwise math of nested lists.
 
-An operand is a pair: how often it is nested in levels, and how many axes a row has (of a dense operand: None, and how
-many axes it has). Then come the nested lists themselves.
+An operand is a pair of the number of levels and the number of axes of a row (for a dense operand: None and the number
+of its axes), followed by the nested lists.
 """
 
 import math
@@ -12,7 +12,7 @@ __all__ = ["UNARY", "broadcast", "elementwise", "relu", "sigmoid"]
 
 
 def broadcast(function, operands):
-    """Apply a function to pairs (number of axes, nested lists); of the lists that meet some may have length 1."""
+    """Apply a function to pairs (number of axes, nested lists), broadcasting lists of length 1."""
     depth = max(axes for axes, _ in operands)
     if depth == 0:
         return function(*[x for _, x in operands])
@@ -26,9 +26,9 @@ def broadcast(function, operands):
 
 
 def elementwise(function, *operands):
-    """Apply a function to operands (levels, axes of a row, nested), which meet as nested lists do, from the last axis.
+    """Apply a function to operands (levels, axes of a row, nested), which broadcast from the last axis.
 
-    One number per row of a batch is one for all that is in a row.
+    A number per row of a batch is used for the whole row.
     """
     widest = max((levels + 1 + axes for levels, axes, _ in operands if levels is not None), default=0)
 
@@ -43,7 +43,7 @@ def elementwise(function, *operands):
 
 
 def wrapped(x, depth, count):
-    """Put each number in nested lists into `count` lists of one."""
+    """Replace each number in nested lists by `count` nested lists of one."""
     if depth:
         return [wrapped(inner, depth - 1, count) for inner in x]
     for _ in range(count):
@@ -57,7 +57,7 @@ def sigmoid(x):
 
 
 def relu(x):
-    """Compute the larger of x and 0; nan stays, and has no derivative."""
+    """Compute the larger of x and 0; nan propagates, and has no derivative."""
     return x if x > 0 else math.nan if x != x else 0 if isinstance(x, int) else 0.0
 
 

@@ -25,7 +25,7 @@ def sequence_diff(nested, n, subtract, num_levels, row_shape):
 
 
 def sequence_shift(nested, n, fill, level, num_levels):
-    """Move the rows below each sequence of a level; rows go whole."""
+    """Shift the rows below each sequence of a level; whole rows are moved."""
 
     def shifted(sequence):
         rows = sequences(sequence, num_levels - level - 1)
@@ -36,7 +36,7 @@ def sequence_shift(nested, n, fill, level, num_levels):
 
 
 def sliding_window(nested, size, step, num_levels):
-    """Cut the sequences of the last level into windows."""
+    """Replace the sequences of the last level by their windows."""
 
     def windows(sequence):
         return [sequence[k : k + size] for k in range(0, len(sequence) - size + 1, step)]
@@ -45,7 +45,7 @@ def sliding_window(nested, size, step, num_levels):
 
 
 def sequence_accumulate(nested, function, level, num_levels, row_shape):
-    """Apply a function to what the rows before come to and each row, below each sequence of a level."""
+    """Accumulate: apply a function to the result of the preceding rows and each row, below each sequence of a level."""
 
     def accumulated(column):
         made = []
@@ -57,17 +57,17 @@ def sequence_accumulate(nested, function, level, num_levels, row_shape):
 
 
 def greatest(one, other):
-    """Take the greater number, the first of equal ones, or nan."""
+    """Return the greater number, the first of equal ones, or nan."""
     return other if one == one and (other != other or other > one) else one
 
 
 def least(one, other):
-    """Take the lesser number, the first of equal ones, or nan."""
+    """Return the lesser number, the first of equal ones, or nan."""
     return other if one == one and (other != other or other < one) else one
 
 
 def sequence_moving_average(nested, alpha, adjust, level, num_levels, row_shape):
-    """Average the rows up to each one below its sequence of a level, with weights that decay."""
+    """Compute exponentially weighted means of the rows up to each row below its sequence of a level."""
 
     def averages(column):
         made, total, weights = [], 0.0, 0.0

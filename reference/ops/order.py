@@ -10,7 +10,7 @@ __all__ = ["sequence_argsort", "sequence_quantile"]
 
 
 def sequence_argsort(nested, level, descending, num_levels, row_shape):
-    """List for the rows below each sequence of a level where the first of their order stands, the second, and so on."""
+    """Compute for the rows below each sequence of a level the positions that sort them."""
     return within(lambda column: order_of(column, descending), nested, level, num_levels, row_shape)
 
 
@@ -29,7 +29,7 @@ def sequence_quantile(nested, q, method, level, skip_nan, num_levels, row_shape)
 
 
 def quantile(column, q, method, skip_nan):
-    """Compute one quantile of some numbers, as Hyndman and Fan say, or NumPy."""
+    """Compute one quantile of some numbers, by the methods of Hyndman and Fan, or of NumPy."""
     known = sorted(number for number in column if number == number)
     if not known or (len(known) < len(column) and not skip_nan):
         return math.nan
@@ -39,24 +39,24 @@ def quantile(column, q, method, skip_nan):
     one, other = known[min(low, len(known) - 1)], known[min(low + 1, len(known) - 1)]
     if weight in (0, 1):
         return other if weight else one
-    if one == other or other - one == math.inf:  # infinite ones, too, and each has its part of the derivative
+    if one == other or other - one == math.inf:  # also if both are infinite; each receives its part of the derivative
         return one * (1 - weight) + other * weight
     return one + (other - one) * weight if weight < 0.5 else other - (other - one) * (1 - weight)
 
 
 def floor(place):
-    """Round down to a whole number."""
+    """Round down to an integer."""
     return int(place // 1)
 
 
 def between(place):
-    """Split a place into the row below and the weight of the one above."""
+    """Split a position into the row below and the weight of the row above."""
     low = floor(place)
     return low, place - low
 
 
 def along(alpha, beta):
-    """Make the method of two constants."""
+    """Make the method with two constants."""
     return lambda n, q: between(n * q + (alpha + q * (1 - alpha - beta)) - 1)
 
 

@@ -1,4 +1,4 @@
-"""Sequences filled up to one length, and back; masks of lengths."""
+"""Sequences padded to one length, and back; masks of lengths."""
 
 from reference.ops.levels import sequences
 
@@ -6,7 +6,7 @@ __all__ = ["sequence_mask", "sequence_pad", "sequence_unpad"]
 
 
 def sequence_pad(nested, row, maxlen, num_levels):
-    """Fill the sequences of the last level up with a row; give also their lengths."""
+    """Pad the sequences of the last level with a row; return also their lengths."""
     found = sequences(nested, num_levels - 1)
     lengths = [len(sequence) for sequence in found]
     longest = max(lengths, default=0) if maxlen is None else maxlen
@@ -19,7 +19,7 @@ def sequence_unpad(lines, lengths):
 
 
 def sequence_mask(lengths, maxlen):
-    """Return for each place whether it is before the length; `lengths` are a number, or lists of such."""
+    """Return for each position whether it is before the length; `lengths` are a number, or lists of numbers."""
     if isinstance(lengths, list):
         return [sequence_mask(length, maxlen) for length in lengths]
     return [int(place < lengths) for place in range(maxlen)]

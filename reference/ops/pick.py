@@ -1,4 +1,4 @@
-"""Rows and sequences by their numbers."""
+"""Selection of rows and sequences by their numbers."""
 
 from reference.ops.levels import at_level
 
@@ -6,7 +6,7 @@ __all__ = ["gather_nested"]
 
 
 def gather_nested(nested, index, index_levels, default=None):
-    """Take the entries of a batch by their numbers, in the structure of the numbers."""
+    """Gather the entries of a batch by their numbers, in the structure of the numbers."""
 
     def entry(number):
         if default is None or 0 <= number < len(nested):

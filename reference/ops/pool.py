@@ -7,7 +7,7 @@ __all__ = ["pooled", "sequence_pool"]
 
 
 def sequence_pool(nested, pool_type, pad_row, level, num_levels):
-    """Pool all rows below each sequence of a level, column by column; an empty one gives `pad_row`."""
+    """Pool all rows below each sequence of a level, column by column; `pad_row` for an empty one."""
     below = [sequences([sequence], num_levels - level) for sequence in sequences(nested, level)]
     return each_at_level([pooled(rows, pool_type) if rows else pad_row for rows in below], nested, level)
 

@@ -1,4 +1,4 @@
-"""Sequences turned to what they have at each position."""
+"""Transposition of sequences and positions, and pooling over positions."""
 
 from reference.ops.levels import at_level
 from reference.ops.pool import pooled
@@ -7,7 +7,7 @@ __all__ = ["by_position", "pool_by_position"]
 
 
 def by_position(nested, axis):
-    """Turn sequences of level `axis` within what holds them."""
+    """Transpose the sequences of level `axis` within each sequence that contains them."""
     if axis:
         return at_level(lambda outer: by_position(outer, 0), nested, axis - 1)
     longest = max(map(len, nested), default=0)
@@ -15,5 +15,5 @@ def by_position(nested, axis):
 
 
 def pool_by_position(nested, pool_type, num_levels):
-    """Pool what sequences of the last level have at each position."""
+    """Pool the elements at each position of the sequences of the last level."""
     return at_level(lambda rows: pooled(rows, pool_type), by_position(nested, num_levels - 1), num_levels - 1)

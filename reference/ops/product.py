@@ -1,4 +1,4 @@
-"""Sequences multiplied, asked whether they are true, and where their extremes are: all rows below each of a level."""
+"""Products, any and all, and positions of extremes, of all rows below each sequence of a level."""
 
 from reference.ops.axes import reduce_below, reduction
 
@@ -16,6 +16,6 @@ def sequence_truth(nested, name, level, num_levels, row_shape):
 
 
 def sequence_place(nested, name, level, num_levels, row_shape):
-    """Find where the greatest or the least number stands; -1 in an empty sequence."""
+    """Find the position of the greatest or the least number; -1 in an empty sequence."""
     known = reduction(name)
     return reduce_below(lambda numbers: known(numbers) if numbers else -1, nested, level, num_levels, row_shape)

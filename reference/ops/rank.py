@@ -1,4 +1,4 @@
-"""Sequences by their length, longest first."""
+"""Sequences ordered by their length, the longest first."""
 
 from reference.ops.levels import sequences
 
@@ -6,17 +6,17 @@ __all__ = ["lod_rank_table", "reorder_by_rank", "shrink_memory"]
 
 
 def lod_rank_table(nested, level):
-    """Order the sequences of a level: their numbers, and their lengths."""
+    """Order the sequences of a level: return their numbers, and their lengths."""
     found = sequences(nested, level)
     indices = sorted(range(len(found)), key=lambda s: -len(found[s]))
     return indices, [len(found[s]) for s in indices]
 
 
 def reorder_by_rank(nested, indices):
-    """Bring the sequences of a batch into an order."""
+    """Reorder the sequences of a batch."""
     return [nested[s] for s in indices]
 
 
 def shrink_memory(nested, step, lengths):
-    """Keep what belongs to the sequences that are longer than a step."""
+    """Keep the entries of the sequences that are longer than a step."""
     return [sequence for sequence, length in zip(nested, lengths, strict=False) if length > step]

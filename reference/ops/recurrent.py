@@ -10,9 +10,9 @@ ACTIVATIONS = {"sigmoid": sigmoid, "tanh": tanh, "relu": relu, "identity": lambd
 
 
 def over_sequences(run, nested, num_levels, boots, is_reverse):
-    """Run over each sequence of the last level with its boot states; `run` gives a tuple a row.
+    """Run over each sequence of the last level with its initial states; `run` returns one tuple per row.
 
-    The function that comes back gives the batch of the entries k of these tuples.
+    The returned function returns the batch of the entries k of these tuples.
     """
     found = []
     for rows, boot in zip(sequences(nested, num_levels - 1), boots, strict=True):
@@ -26,7 +26,7 @@ def over_sequences(run, nested, num_levels, boots, is_reverse):
 
 
 def times(row, matrix, first, width):
-    """Multiply a row with some columns of a matrix, from the first on."""
+    """Multiply a row by some columns of a matrix, starting at a column."""
     return [add_up(row[k] * matrix[k][first + c] for k in range(len(row))) for c in range(width)]
 
 
@@ -35,7 +35,7 @@ def plus(*rows):
 
 
 def dynamic_lstm(nested, num_levels, weight, bias, h_0, c_0, use_peepholes, is_reverse, gate, cell, candidate):
-    """Run a LSTM: states and cells."""
+    """Run an LSTM: return states and cells."""
     width = len(weight)
     gate, cell, candidate = ACTIVATIONS[gate], ACTIVATIONS[cell], ACTIVATIONS[candidate]
     peep = bias[4 * width :] if use_peepholes else [0.0] * (3 * width)
@@ -61,7 +61,7 @@ def dynamic_lstm(nested, num_levels, weight, bias, h_0, c_0, use_peepholes, is_r
 
 
 def dynamic_gru(nested, num_levels, weight, bias, h_0, is_reverse, origin_mode, gate, candidate):
-    """Run a GRU: states."""
+    """Run a GRU: return states."""
     width = len(weight)
     cells = [x for row in weight for x in row]
     gates = [cells[2 * width * k : 2 * width * (k + 1)] for k in range(width)]
@@ -87,7 +87,7 @@ def dynamic_gru(nested, num_levels, weight, bias, h_0, is_reverse, origin_mode, 
 
 
 def simple_rnn(nested, num_levels, weight, bias, h_0, is_reverse, activation):
-    """Run a network of one activation: states."""
+    """Run a network with one activation: return states."""
     width, act = len(weight), ACTIVATIONS[activation]
 
     def run(rows, h):

@@ -1,4 +1,4 @@
-"""Axes of nested lists reduced: an array is nested as deep as it has axes."""
+"""Reductions over axes of nested lists: an array is nested as deep as it has axes."""
 
 import math
 
@@ -26,11 +26,11 @@ def smallest(numbers, initial):
 
 
 def place(numbers, number):
-    """Find where a number stands first."""
+    """Find the first position of a number."""
     return next(i for i, one in enumerate(numbers) if one == number or (one != one and number != number))
 
 
-REDUCTIONS = {  # of the numbers, and of what an extreme begins with
+REDUCTIONS = {  # of the numbers, and of the initial value of an extreme
     "sum": lambda numbers, initial: add_up(numbers),
     "prod": lambda numbers, initial: math.prod(numbers),
     "mean": lambda numbers, initial: divide(add_up(numbers), len(numbers)),

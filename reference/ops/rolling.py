@@ -1,4 +1,4 @@
-"""Windows that end at each row of a sequence, reduced."""
+"""Reductions over windows that end at each row of a sequence."""
 
 import math
 
@@ -36,7 +36,7 @@ def reduced(window, pool_type, ddof):
 
 
 def sequence_rolling(nested, size, pool_type, min_periods, ddof, level, num_levels, row_shape):
-    """Reduce the last rows up to each row below its sequence of a level, column by column."""
+    """Reduce the window that ends at each row below its sequence of a level, column by column."""
     least = size if min_periods is None else min_periods
 
     def rolled(column):

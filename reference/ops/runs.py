@@ -1,4 +1,4 @@
-"""Different values of sequences, ranks among them, and sequences written as runs of equal rows."""
+"""Distinct values of sequences, ranks among them, and sequences as runs of equal rows."""
 
 import math
 
@@ -18,14 +18,14 @@ __all__ = [
 
 
 def are_equal(one, other):
-    """Return whether two rows are equal: numbers, of which nan is equal to nan, or lists of them."""
+    """Return whether two rows are equal: numbers, where nan equals nan, or lists of numbers."""
     if isinstance(one, list):
         return all(are_equal(one[c], other[c]) for c in range(len(one)))
     return one == other or (one != one and other != other)
 
 
 def places_of(column, descending=False):
-    """List for each value, in order, the places where it stands."""
+    """List for each value, in order, its positions."""
     found = []
     for r in order_of(column, descending):
         if found and are_equal(column[found[-1][0]], column[r]):
@@ -41,13 +41,13 @@ def below(nested, level, num_levels):
 
 
 def sequence_unique(nested, level, num_levels):
-    """Find the different values of the rows below each sequence of a level."""
+    """Find the distinct values of the rows below each sequence of a level."""
     found = [[rows[group[0]] for group in places_of(rows)] for rows in below(nested, level, num_levels)]
     return each_at_level(found, nested, level)
 
 
 def sequence_unique_all(nested, level, num_levels):
-    """Find them, where they stand first, which one each row is, and how often they stand."""
+    """Find the distinct values, their first positions, the number of the value of each row, and their counts."""
     groups = [places_of(rows) for rows in below(nested, level, num_levels)]
 
     def each(function):
@@ -61,7 +61,7 @@ def sequence_unique_all(nested, level, num_levels):
 
 
 def one_row(function, nested, level, num_levels, row_shape):
-    """Put in place of each sequence of a level the row that a function makes of its columns."""
+    """Replace each sequence of a level by a row that a function computes from its columns."""
     found = [
         each_column(lambda column: [function(column)], rows, row_shape)[0] for rows in below(nested, level, num_levels)
     ]
@@ -69,12 +69,12 @@ def one_row(function, nested, level, num_levels, row_shape):
 
 
 def sequence_n_unique(nested, level, num_levels, row_shape):
-    """Count the different values of each column below each sequence of a level."""
+    """Count the distinct values of each column below each sequence of a level."""
     return one_row(lambda column: len(places_of(column)), nested, level, num_levels, row_shape)
 
 
 def sequence_mode(nested, level, num_levels, row_shape):
-    """Find the most frequent value of each column, the least of those that stand equally often; nan of none."""
+    """Find the most frequent value of each column, the least of equally frequent ones; nan if there are no rows."""
 
     def most(column):
         groups = places_of(column)
@@ -84,7 +84,7 @@ def sequence_mode(nested, level, num_levels, row_shape):
 
 
 def sequence_rank(nested, method, level, descending, num_levels, row_shape):
-    """Rank the rows below each sequence of a level, column by column, from 1."""
+    """Rank the rows below each sequence of a level, column by column, starting at 1."""
 
     def ranks(column):
         made, before = [None] * len(column), 0
@@ -100,7 +100,7 @@ def sequence_rank(nested, method, level, descending, num_levels, row_shape):
 
 
 def run_lengths(nested, num_levels):
-    """Write the sequences of the last level as runs: the first row of each, and its length."""
+    """Convert the sequences of the last level to runs: return the first row of each, and its length."""
 
     def runs(sequence):
         found = []

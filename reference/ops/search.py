@@ -1,4 +1,4 @@
-"""Places of numbers among sorted ones, sequence by sequence, and values between known points."""
+"""Binary search in sorted sequences, and interpolation between known points."""
 
 import math
 
@@ -8,12 +8,12 @@ __all__ = ["sequence_interp", "sequence_searchsorted"]
 
 
 def key(number):
-    """Make what numbers are sorted by: nan is the greatest."""
+    """Return a sort key: nan is the greatest."""
     return (number != number, 0 if number != number else number)
 
 
 def sequence_searchsorted(nested, wanted, side, num_levels):
-    """Count for each number those of the same sequence that stand before it, equal ones too on the right side."""
+    """Count for each number the numbers of the same sequence that come before it, with side "right" also equal ones."""
     last = num_levels - 1
 
     def place(column, number):
@@ -26,7 +26,7 @@ def sequence_searchsorted(nested, wanted, side, num_levels):
 
 
 def interpolated(x, xp, fp):
-    """Compute the value of a line through points at one place."""
+    """Evaluate the polyline through points at one place."""
     if not xp or x != x:
         return math.nan
     k = sum(known <= x for known in xp) - 1

@@ -1,4 +1,4 @@
-"""Sequences divided by a mask, and brought together again."""
+"""Sequences split by a mask, and merged again."""
 
 from reference.ops.levels import sequences
 
@@ -6,7 +6,7 @@ __all__ = ["merge_by_mask", "split_by_mask"]
 
 
 def split_by_mask(nested, mask, level):
-    """Divide the sequences of a level: those where the mask is true, and the others."""
+    """Split the sequences of a level into those where the mask is true, and the others."""
     both = []
     for side in (True, False):
         chosen = iter(mask)
@@ -15,14 +15,14 @@ def split_by_mask(nested, mask, level):
 
 
 def kept(nested, level, wanted):
-    """Leave out the sequences of a level that are not wanted."""
+    """Remove the sequences of a level that are not selected."""
     if level == 0:
         return [sequence for sequence in nested if wanted()]
     return [kept(sequence, level - 1, wanted) for sequence in nested]
 
 
 def merge_by_mask(when_true, when_false, mask, level):
-    """Bring the sequences of a level together: each where the mask tells, the coarser ones as long as both sides."""
+    """Merge the sequences of a level by a mask; the coarser ones become as long as both sides together."""
     sides = {True: iter(sequences(when_true, level)), False: iter(sequences(when_false, level))}
     following = iter([next(sides[chosen]) for chosen in mask])
 

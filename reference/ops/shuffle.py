@@ -1,4 +1,4 @@
-"""Random orders, from random numbers that are given."""
+"""Random orders, from given random numbers."""
 
 from reference.ops.levels import at_level
 
@@ -6,7 +6,7 @@ __all__ = ["sample_places"]
 
 
 def sample_places(nested, sizes, chances, level):
-    """Draw elements of each sequence without replacement, as places in it."""
+    """Draw elements of each sequence without replacement, as positions in it."""
     sizes, chances = iter(sizes), iter(chances)
 
     def drawn(sequence):

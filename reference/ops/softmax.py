@@ -10,21 +10,21 @@ __all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
 
 
 def sequence_softmax(nested, level, num_levels, row_shape):
-    """Divide exp(x - max) by their sum."""
+    """Divide exp(x - max) by the sum of these."""
     return within(softmax, nested, level, num_levels, row_shape)
 
 
 def softmax(column):
     column = [floating(x) for x in column]
     if any(x != x for x in column):
-        return [add_up(column) * nan for _ in column]  # nan, and so are its derivatives
+        return [add_up(column) * nan for _ in column]  # the result is nan, and so are its derivatives
     powers = [exp(x - max(column)) for x in column]
     total = add_up(powers)
     return [power / total for power in powers]
 
 
 def sequence_logsumexp(nested, level, num_levels, row_shape):
-    """Take the logarithm of the sum of exp(x)."""
+    """Compute the logarithm of the sum of exp(x)."""
     inner = num_levels - level - 1
     return at_level(lambda sequence: each_column(logsumexp, sequences(sequence, inner), row_shape), nested, level)
 
@@ -40,7 +40,7 @@ def logsumexp(column):
 
 
 def sequence_cumsum(nested, level, num_levels, row_shape):
-    """Add up to each row those before it."""
+    """Compute running sums."""
     return within(cumsum, nested, level, num_levels, row_shape)
 
 

@@ -1,4 +1,4 @@
-"""Rows of sequences in the order of their numbers; nan is the greatest, and equal numbers keep their order."""
+"""Sorting of the rows of sequences; nan is the greatest, and equal numbers keep their order."""
 
 from reference.ops.columns import each_column, within
 from reference.ops.levels import at_level, sequences
@@ -7,13 +7,13 @@ __all__ = ["sequence_sort", "sequence_topk"]
 
 
 def order_of(column, descending):
-    """List the places of a column's numbers, in order; NaT, which is None or the least of 64 bits, is the greatest."""
+    """List the positions of the numbers of a column, sorted; NaT, which is None or the least int64, is the greatest."""
     keys = [key_of(number) for number in column]
     return sorted(range(len(column)), key=keys.__getitem__, reverse=descending)
 
 
 def key_of(number):
-    """Return what stands for a number in the order of numbers: of a complex one its parts, of which nan is greater."""
+    """Return the sort key of a number; of a complex number its parts, of which nan is the greatest."""
     if isinstance(number, complex):
         parts = [key_of(number.real), key_of(number.imag)]
         return [lost for lost, _ in parts], [known for _, known in parts]
@@ -31,7 +31,7 @@ def sequence_sort(nested, level, descending, num_levels, row_shape):
 
 
 def sequence_topk(nested, k, level, num_levels, row_shape):
-    """Take the k greatest rows below each sequence of a level, and their places; levels below are gone."""
+    """Select the k greatest rows below each sequence of a level, and their positions; finer levels are removed."""
     inner = num_levels - level - 1
 
     def each(function):

@@ -1,4 +1,4 @@
-"""What loops over sequences need of their states, on nested lists."""
+"""Functions on states for loops over sequences, on nested lists."""
 
 __all__ = ["last_of_steps", "zero_states"]
 
@@ -9,7 +9,7 @@ def zero_states(n, width):
 
 
 def last_of_steps(steps, boot, order):
-    """Take what each sequence had at its last step, or its boot state; each step has the first ones of the order."""
+    """Return the entry of each sequence at its last step, or its initial state; a step has the longest sequences."""
     made = list(boot)
     for step in steps:
         for place, entry in enumerate(step):

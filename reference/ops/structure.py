@@ -7,12 +7,12 @@ __all__ = ["lod_append", "lod_reset", "sequence_reshape"]
 
 
 def cells(row):
-    """List the cells of a row, which is a number or lists of such."""
+    """List the cells of a row, which is a number or lists of numbers."""
     return [cell for part in row for cell in cells(part)] if isinstance(row, list) else [row]
 
 
 def sequence_reshape(nested, new_dim, num_levels):
-    """Cut the cells of each sequence of the last level into rows of another width."""
+    """Divide the cells of each sequence of the last level into rows of another width."""
     cut = []
     for sequence in sequences(nested, num_levels - 1):
         flat = [cell for row in sequence for cell in cells(row)]
@@ -21,12 +21,12 @@ def sequence_reshape(nested, new_dim, num_levels):
 
 
 def lod_reset(nested, num_levels, levels):
-    """Return the rows of a batch other offsets."""
+    """Replace the offsets of the rows of a batch."""
     return nest(sequences(nested, num_levels), levels)
 
 
 def lod_append(nested, num_levels, lengths):
-    """Put sequences of these lengths in place of rows."""
+    """Replace rows by sequences of these lengths."""
     rows = iter(sequences(nested, num_levels))
     fresh = [[next(rows) for _ in range(length)] for length in lengths]
     return each_at_level(fresh, nested, num_levels) if num_levels else fresh

@@ -1,4 +1,4 @@
-"""Rows that are numbers of things."""
+"""Rows that are ids."""
 
 from reference.ops.levels import at_level, sequences
 from reference.ops.window import of_rows
@@ -7,7 +7,7 @@ __all__ = ["sequence_enumerate", "sequence_erase", "sequence_scatter"]
 
 
 def sequence_enumerate(nested, win_size, pad_value, level, num_levels):
-    """List for each row (a number) the numbers from it on."""
+    """List for each row (a number) the numbers from this row on."""
 
     def windows(rows):
         return [[rows[t + j] if t + j < len(rows) else pad_value for j in range(win_size)] for t in range(len(rows))]
@@ -16,12 +16,12 @@ def sequence_enumerate(nested, win_size, pad_value, level, num_levels):
 
 
 def sequence_erase(nested, tokens, num_levels):
-    """Leave out the rows (numbers) that are tokens."""
+    """Remove the rows (numbers) that are tokens."""
     return at_level(lambda rows: [number for number in rows if number not in tokens], nested, num_levels - 1)
 
 
 def sequence_scatter(x, ids, updates, level, num_levels):
-    """Add updates (rows one after another) to the columns of lines that ids name."""
+    """Add updates (rows of all sequences) to the columns of lines given by ids."""
     out = [list(line) for line in x]
     rest = iter(updates)
     for line, sequence in zip(out, sequences(ids, level), strict=True):
@@ -31,5 +31,5 @@ def sequence_scatter(x, ids, updates, level, num_levels):
 
 
 def added(cell, more):
-    """Add two numbers, or nested lists of them."""
+    """Add two numbers, or nested lists of numbers."""
     return [added(*pair) for pair in zip(cell, more, strict=True)] if isinstance(cell, list) else cell + more

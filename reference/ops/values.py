@@ -1,4 +1,4 @@
-"""The axes of rows in another order and shape, places of what is not 0, bits of sequences."""
+"""Axes of rows in another order and shape, positions of nonzero numbers, bits of sequences."""
 
 from functools import reduce
 
@@ -8,19 +8,19 @@ __all__ = ["argwhere", "picked", "sequence_bitwise", "shaped"]
 
 
 def picked(row, places):
-    """Pick a number of a row by its place along each axis."""
+    """Select a number of a row by its position along each axis."""
     for place in places:
         row = row[place]
     return row
 
 
 def shaped(numbers, shape):
-    """Make a row of a shape of an iterator over its numbers."""
+    """Build a row of a shape from an iterator over its numbers."""
     return [shaped(numbers, shape[1:]) for _ in range(shape[0])] if shape else next(numbers)
 
 
 def transpose_row(row, shape, axes):
-    """Bring the axes of a row, counted from 0, into another order."""
+    """Permute the axes of a row, counted from 0."""
 
     def built(order, places):
         if not order:
@@ -36,7 +36,7 @@ def spread_row(row, depth):
 
 
 def argwhere(nested, ndim):
-    """List the places of what is not 0."""
+    """List the positions of nonzero numbers."""
     if ndim == 0:
         return [[]] if nested else []
     return [[at, *rest] for at, entry in enumerate(nested) for rest in argwhere(entry, ndim - 1)]

@@ -7,13 +7,13 @@ __all__ = ["of_rows", "row_conv", "sequence_conv"]
 
 
 def of_rows(function, nested, level, num_levels):
-    """Replace the rows of each sequence of a level by what a function makes of them, one row per row."""
+    """Replace the rows of each sequence of a level by the results of a function of them, one row per row."""
     parts = [function(sequences(sequence, num_levels - level - 1)) for sequence in sequences(nested, level)]
     return each_at_level([row for part in parts for row in part], nested, num_levels)
 
 
 def sequence_conv(nested, filter, new_width, length, start, padding, level, num_levels):
-    """Multiply the window around each row (a list) with a matrix."""
+    """Multiply the window around each row (a list) by a matrix."""
     before = max(0, -start)
 
     def row_at(rows, at):
@@ -31,7 +31,7 @@ def sequence_conv(nested, filter, new_width, length, start, padding, level, num_
 
 
 def row_conv(nested, filter, level, num_levels):
-    """Sum each row (a list) and those after it, weighed column by column."""
+    """Sum each row (a list) and those after it, weighted column by column."""
 
     def convolve(rows):
         found = [[(rows[t + j], filter[j]) for j in range(min(len(filter), len(rows) - t))] for t in range(len(rows))]

@@ -1,7 +1,7 @@
-"""What the LoD tensors of PaddlePaddle Fluid 1.8.5 got wrong is right here: each test is named after a defect.
+"""Defects of the LoD tensors of PaddlePaddle Fluid 1.8.5, none of which lodcore has: one test per defect.
 
-Deaths of the process, silent wrong answers, wrong gradients, caps on levels and dtypes, batches that could not be said,
-structures that went stale. Offsets are written as there, coarse first; batches of one column are flat here.
+Crashes, silently wrong results, wrong gradients, limits of levels and dtypes, batches that could not be expressed, and
+stale structures. Offsets are written as in Paddle, coarse first; batches of one column are flat here.
 """
 
 import itertools
@@ -36,14 +36,14 @@ def ones_like(x):
 
 
 def assert_nothing(x, shape, dtype, num_levels=0):
-    """Check that a result without rows has kept its levels, the shape of a row, and its dtype."""
+    """Check that a result without rows has kept its levels, its row shape, and its dtype."""
     values = x.values if num_levels else x
     assert isinstance(x, LoDTensor) == bool(num_levels)
     assert (values.shape, values.dtype) == (shape, dtype)
     assert not num_levels or x.num_levels == num_levels
 
 
-# -- deaths of the process on plain input --------------------------------------------------------------------------
+# -- crashes on plain input -----------------------------------------------------------------------------------------
 
 EMPTIES = [[], [0], [0, 0, 0]]
 
@@ -121,7 +121,7 @@ def test_split_of_no_sequences():
     assert len(when_true) == len(when_false) == 0
 
 
-# -- silent wrong answers ------------------------------------------------------------------------------------------
+# -- silently wrong results ----------------------------------------------------------------------------------------
 
 
 def test_concat_of_two_levels():
@@ -242,7 +242,7 @@ def test_mask_of_negative_lengths_and_of_floats():
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_softmax_of_large_scores(dtype):
-    """There, exp without the largest subtracted: nan for the whole sequence."""
+    """Paddle did not subtract the maximum before exp: nan for the whole sequence."""
     x = LoDTensor.from_lengths(np.array([1000, 1000, -1e30, 3e4, 0, -np.inf, 0], dtype), [3, 1, 0, 3])
     softened, pullback = vjp(lodcore.sequence_softmax, x)
     assert softened.tolist() == [[0.5, 0.5, 0], [1], [], [0.5, 0, 0.5]]
@@ -264,7 +264,7 @@ def test_operands_of_unequal_structure():
 
 @pytest.mark.parametrize("trips", [0, 1, 2, 5])
 def test_gradient_of_a_loop(trips):
-    """There, 0 with respect to x after one trip, and far off with respect to w."""
+    """In Paddle, the gradient was 0 with respect to x after one iteration, and far off with respect to w."""
     x, w = np.array([0.3, -0.2]), np.array([0.5, 0.7])
 
     def looped(x, w):
@@ -290,7 +290,7 @@ def test_gradient_of_a_loop(trips):
 
 
 def test_gradient_of_an_overwritten_element():
-    """There, the gradient of the value that was overwritten was added: 4 in place of 3."""
+    """Paddle added the gradient of the value that was overwritten: 4 instead of 3."""
 
     def last_wins(y):
         steps = TensorArray()
@@ -307,7 +307,7 @@ def test_gradient_of_an_overwritten_element():
 @pytest.mark.parametrize("start", [-4, -1, 0, 1, 2, 5])
 @pytest.mark.parametrize("with_padding", [False, True])
 def test_gradient_of_a_filter_over_short_sequences(start, with_padding):
-    """There, wrong where windows begin after their row and a sequence is not longer than that."""
+    """Paddle's result was wrong if windows begin after their row and a sequence is not longer than that."""
     random = np.random.default_rng(0)
     x = LoDTensor.from_lengths(random.standard_normal((9, 2)), [1, 0, 2, 5, 1])
     weights = random.standard_normal((6, 4))
@@ -350,7 +350,7 @@ ONE_LEVEL_ONLY = [
 
 @pytest.mark.parametrize("name", ONE_LEVEL_ONLY)
 def test_operators_of_one_level_take_any(name):
-    """The cases that lodcore is held against hit each of these levels."""
+    """The cases with which lodcore is compared cover each of these levels."""
     assert {"depth 3", "level 0", "level 1", "level 2"} <= OPERATORS[name].must
 
 
@@ -428,7 +428,7 @@ def test_indices_of_any_width(dtype):
 
 # -- empty batches -------------------------------------------------------------------------------------------------
 
-NOTHING = [  # what to do with zero sequences of rows of shape (3,), and what comes out
+NOTHING = [  # calls with zero sequences of rows of shape (3,), and their results
     (lambda x: lodcore.sequence_pool(x, "sum"), (0, 3), 0),
     (lambda x: lodcore.sequence_pool(x, "max", -1.0), (0, 3), 0),
     (lambda x: lodcore.sequence_slice(x, [], []), (0, 3), 1),
@@ -481,10 +481,10 @@ def test_zero_sequences_can_be_said():
     for lod in (LoD.from_offsets([0]), LoD.from_lengths([]), LoD.from_offsets([0], [0])):
         assert (lod.num_sequences(), lod.num_rows) == (0, 0)
     assert lodcore.sequence_mask([]).shape == (0, 0)
-    assert lodcore.sequence_mask([0, 0]).shape == (2, 0)  # not memory that nobody has written
+    assert lodcore.sequence_mask([0, 0]).shape == (2, 0)  # not uninitialised memory
 
 
-# -- what an empty sequence must not break -------------------------------------------------------------------------
+# -- empty sequences that must not break anything -------------------------------------------------------------------
 
 
 def test_row_conv_with_an_empty_sequence():
@@ -526,7 +526,7 @@ def test_slices_without_elements():
 
 
 def test_steps_are_views():
-    """There, unpack and pack copied row by row."""
+    """In Paddle, unpack and pack copied row by row."""
     x = batch([0, 1, 1, 4, 6], width=3)
     steps, indices_map = TensorArray.unpack(x, 0)
     buffer = steps.concat(0)
@@ -555,6 +555,6 @@ def test_steps_are_views():
     ],
 )
 def test_errors_say_what_is_wrong(call, error, says):
-    """There: "Expected in_lod_level > 0, but received 0 <= 0", "vector::_M_range_check"."""
+    """Paddle's messages were "Expected in_lod_level > 0, but received 0 <= 0" and "vector::_M_range_check"."""
     with pytest.raises(error, match=says):
         call(batch([0, 2, 6]))

@@ -1,4 +1,4 @@
-"""Where the LoD tensors of PaddlePaddle Fluid 1.8.5 were right we agree: conventions, with worked examples."""
+"""Conventions of PaddlePaddle Fluid 1.8.5 that lodcore shares, with worked examples."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_unpack_of_two_levels():
 
 
 def test_unpack_without_sorting_keeps_the_order_and_all_rows():
-    """The TensorArray of 2017 sorted ascending here, and lost rows."""
+    """The TensorArray of 2017 sorted in ascending order here, and lost rows."""
     steps, indices_map = TensorArray.unpack(batch([0, 1, 1, 4, 6]), 0, sort_by_length=False)
     assert [step.tolist() for step in steps] == [[1, 2, 5], [3, 6], [4]]
     assert indices_map.tolist() == [0, 1, 4, 2, 5, 3]
@@ -56,7 +56,7 @@ def test_first_of_equal_maxima_has_the_gradient():
 
 
 def test_a_late_nan_is_not_ignored():
-    """There, a nan in first place stayed and a later one was ignored."""
+    """In Paddle, a nan in the first position stayed, and a later one was ignored."""
     for rows in ([np.nan, 1.0], [1.0, np.nan]):
         assert np.isnan(lodcore.sequence_pool([rows], "max")).all()
 
@@ -116,7 +116,7 @@ def test_expand_as_has_the_lod_of_the_reference():
 def test_concat_goes_sequence_by_sequence():
     joined = lodcore.sequence_concat([array([[1, 2], [3]]), array([[4], []])])
     assert (joined.tolist(), joined.offsets.tolist()) == ([[1, 2, 4], [3]], [0, 3, 4])
-    assert lodcore.sequence_concat([array([[1, 2], [3]])]).tolist() == [[1, 2], [3]]  # one is enough
+    assert lodcore.sequence_concat([array([[1, 2], [3]])]).tolist() == [[1, 2], [3]]  # one operand is enough
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_filter_of_a_convolution():
 
 
 def test_rows_that_stand_beyond_the_edges():
-    """First those before the beginning, then those after the end; the nearest to the edge comes last, or first."""
+    """The rows before the beginning come first, then those after the end; the nearest to the edge is last, or first."""
     x, edges = array([[1.0, 2.0], [3.0]]), [[-2.0], [-1.0], [9.0]]
     found = lodcore.sequence_conv(x, np.eye(4), 4, -2, edges)
     assert found.values.tolist() == [[-2, -1, 1, 2], [-1, 1, 2, 9], [-2, -1, 3, 9]]
@@ -160,7 +160,7 @@ def test_lookahead():
 def test_windows_of_numbers():
     x = array([[1, 2, 3], [], [4]])
     assert lodcore.sequence_enumerate(x, 2, pad_value=7).tolist() == [[[1, 2], [2, 3], [3, 7]], [], [[4, 7]]]
-    assert lodcore.sequence_enumerate(x, 1).tolist() == [[[1], [2], [3]], [], [[4]]]  # refused there
+    assert lodcore.sequence_enumerate(x, 1).tolist() == [[[1], [2], [3]], [], [[4]]]  # Paddle refused this
 
 
 def test_erased_numbers():
@@ -210,7 +210,7 @@ def test_reshape_scales_lengths():
 def test_reset_takes_a_lod_or_offsets():
     x = batch([0, 2, 6])
     assert lodcore.lod_reset(x, target_lod=[0, 4, 6]).tolist() == [[1, 2, 3, 4], [5, 6]]
-    assert lodcore.lod_reset(x, np.array([0, 4, 6])).offsets.tolist() == [0, 4, 6]  # data are offsets, not lengths
+    assert lodcore.lod_reset(x, np.array([0, 4, 6])).offsets.tolist() == [0, 4, 6]  # the data are offsets, not lengths
     y = LoD.from_offsets([0, 1, 3], [0, 2, 2, 6])
     assert lodcore.lod_reset(x, y, target_lod=[0, 6]).lod is y  # y wins, with all levels
     _, pullback = vjp(lambda x: lodcore.lod_reset(x, y), x)
@@ -224,12 +224,12 @@ def test_arrays_stack_and_concat():
     assert steps.stack().shape == (2, 1, 2)
     assert steps.concat(axis=1).tolist() == [[1, 2, 3, 4]]
     assert steps.sizes(1).tolist() == [2, 2]
-    steps.write(4, np.zeros((1, 2)))  # past the end: it grows, with holes
+    steps.write(4, np.zeros((1, 2)))  # beyond the end: it grows, with holes
     assert steps.size() == 5
 
 
 def test_lengths_are_no_offsets():
-    """There, both were called `lod` over the years, and examples mixed them."""
+    """In Paddle, both were called `lod` at some time, and examples mixed them."""
     assert LoD.from_lengths([2, 3, 4]).offsets().tolist() == [0, 2, 5, 9]
     assert LoD.from_offsets([0, 2, 5, 9]).lengths().tolist() == [2, 3, 4]
     relative, absolute = LoD.from_offsets([0, 1, 3], [0, 2, 2, 6]), LoD.from_row_offsets([0, 2, 6], [0, 2, 2, 6])
@@ -238,6 +238,6 @@ def test_lengths_are_no_offsets():
 
 
 def test_nested_lists_of_any_depth():
-    """There, one level only, always int64, and always a column."""
+    """In Paddle, one level only, always int64, and always a column."""
     x = array([[[1.5], []], [[2.5, 3.5]]])
     assert (x.num_levels, x.dtype, x.values.shape) == (2, np.float64, (3,))

@@ -1,4 +1,4 @@
-"""Memory: no call keeps any, and none takes an amount that its arguments chose. Reads /proc, as Linux has it."""
+"""Memory: no call leaks, and none allocates an amount that its arguments chose. Reads /proc, so it needs Linux."""
 
 import os
 import subprocess
@@ -15,13 +15,13 @@ from tests.helpers import wrong_calls
 from tests.helpers.kept_memory import C, growth, resident
 from tests.helpers.wrong_calls import RIGHT, WRONG, things
 
-pytestmark = pytest.mark.not_on_reference  # it is compiled code that can lose memory
+pytestmark = pytest.mark.not_on_reference  # only compiled code can leak
 
 ROOT = Path(__file__).parents[2]
 
 
 def repeated(codes, names):
-    """Make what runs each call so often as it is told, their errors passed over."""
+    """Make a function that runs each call a given number of times, and ignores their errors."""
     public = {**wrong_calls.public_names(), "np": np, "operator": None, "rebuilt": wrong_calls.rebuilt}
 
     def repeat(times):
@@ -47,7 +47,7 @@ def test_ten_thousand_calls_leave_nothing_behind(call, names):
     times = 10_000
     objects, size = growth(repeated([compile(call, call, "eval")], names), times, small=16 * times)
     assert objects < times // 10
-    assert size < 16 * times  # the least that malloc gives is 32 bytes
+    assert size < 16 * times  # malloc allocates at least 32 bytes
 
 
 @pytest.mark.parametrize("leak", ["kept.append(bytes(40))", "malloc(4096)"])
@@ -75,7 +75,7 @@ def test_no_error_of_the_table_leaves_anything_behind(part, names):
 
 
 def test_large_results_are_given_back(names):
-    """A hundred results of 8 MB, one after the other, fit in the memory of a few."""
+    """A hundred results of 8 MB, one after another, fit in the memory of a few."""
     x = LoDTensor.from_lengths(np.zeros((10**5, 10)), np.full(10**4, 10))
     steps, indices_map = TensorArray.unpack(x, 0)
     before = resident()
@@ -96,7 +96,7 @@ LIMITED = """if True:
 
 
 def limited(program):
-    """Run a program that may take 2 GiB."""
+    """Run a program with a limit of 2 GiB."""
     return subprocess.run(
         [sys.executable, "-c", LIMITED + program],
         cwd=ROOT,

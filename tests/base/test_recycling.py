@@ -1,4 +1,4 @@
-"""Memory of freed results that later ones get: what is kept, how much of it, and that nothing of it shows."""
+"""Recycled memory of freed results: what is kept, how much of it, and that results do not show it."""
 
 import ctypes
 import gc
@@ -18,12 +18,12 @@ from lodcore.base import buffers
 from lodcore.base.recycling import Recycled, kept_bytes
 from lodcore.graph import while_loop
 
-pytestmark = pytest.mark.not_on_reference  # the kernels do not matter
+pytestmark = pytest.mark.not_on_reference  # independent of the kernels
 
 
 @pytest.fixture(autouse=True)
 def limit():
-    """Begin with nothing that is kept, and let 4 MiB be."""
+    """Begin with no kept memory, and a limit of 4 MiB."""
     before = lodcore.get_recycled_bytes()
     gc.collect()
     lodcore.set_recycled_bytes(0)
@@ -38,14 +38,14 @@ def new(count):
 
 
 def handler_of(array):
-    """Name the handler of the memory that an array is a view of."""
+    """Return the name of the memory handler of the array that owns the memory."""
     while isinstance(base := buffers.owner_of(array), np.ndarray):
         array = base
     return get_handler_name(array)
 
 
 def room(array):
-    """Count the bytes that an array may write to, where the system tells."""
+    """Return the number of usable bytes of an array, where the system reports it."""
     if sys.platform != "linux":
         return array.nbytes
     usable = ctypes.CDLL(None).malloc_usable_size
@@ -97,7 +97,7 @@ class Handler(ctypes.Structure):
 
 
 def test_a_handler_of_the_user_stays():
-    """NEP 49: memory that is locked, aligned or counted; results come from it, and so do those of loops."""
+    """NEP 49: locked, aligned or counted memory; results come from it, and so do those of loops."""
     from numpy._core._multiarray_umath import _ARRAY_API
 
     python = ctypes.pythonapi
@@ -147,7 +147,7 @@ def test_loops_and_their_gradients_use_it():
 
 @given(st.lists(st.integers(1, 2**21), min_size=1, max_size=30), st.randoms())
 def test_any_sizes_in_any_order(sizes, random):
-    """Blocks are as large as asked for, apart from each other, and what is kept stays below the limit."""
+    """Blocks have the requested size and do not overlap, and the kept memory stays below the limit."""
     alive = []
     for number, size in enumerate(sizes):
         made = new(size)

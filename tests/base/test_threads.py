@@ -1,4 +1,4 @@
-"""set_num_threads: the same bits for any number of threads, errors that arrive, children after a fork."""
+"""set_num_threads: the same bits for any number of threads, errors of threads, and child processes after a fork."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ from tests.helpers.draw import lengths, running_sum
 
 @pytest.fixture(params=[2, 3], autouse=True)
 def several(request, monkeypatch):
-    """Use several threads, for work of any size."""
+    """Use several threads for work of any size."""
     monkeypatch.setattr(threads, "WIDE", 1)
     lodcore.set_num_threads(request.param)
     yield request.param
@@ -137,12 +137,12 @@ TABLE = np.random.default_rng(0).standard_normal((4, 3))
 
 
 def numbers_like(x):
-    """Return numbers of rows of the table, with the structure of x."""
+    """Return row numbers of the table, with the structure of x."""
     return LoDTensor(np.arange(x.num_rows) % 4, x.lod)
 
 
 def taps_like(x):
-    """Return three rows to weigh those of x with."""
+    """Return three rows of weights for those of x."""
     return np.random.default_rng(1).standard_normal((3, *x.values.shape[1:]))
 
 
@@ -194,7 +194,7 @@ def test_operators_give_the_same_bits(name, row_shape, several):
 
 @pytest.mark.not_on_reference
 def test_several_parts_in_one_thread():
-    """Where no threads were ever wanted there is no pool of them, and wide layers are cut into the same parts."""
+    """If threads were never requested, there is no pool of them, and wide layers are divided into the same parts."""
     program = (
         "import numpy as np, lodcore\n"
         "from lodcore import nn\n"

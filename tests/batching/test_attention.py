@@ -1,4 +1,4 @@
-"""Rows for attention, beside their meaning on lists; and the proof that documents are apart."""
+"""Inputs of attention, compared with their definition on lists; and the check that documents are isolated."""
 
 import numpy as np
 import pytest
@@ -154,7 +154,7 @@ def test_one_leak_is_found_and_named(pair):
 
 
 def test_positions_alone_isolate_nothing():
-    """What people try first: positions that start anew, without a mask."""
+    """A common mistake: positions that restart, without a mask."""
     with pytest.raises(AssertionError, match="changes document"):
         assert_isolated(lambda x: attention(x.values, np.tri(len(x.values), dtype=bool)), X)
 

@@ -1,4 +1,4 @@
-"""Batches by budget: every sequence once per epoch, equal steps on every rank, resumed anywhere."""
+"""Batches by a budget: every sequence once per epoch, equal steps on every rank, and resuming anywhere."""
 
 import json
 import multiprocessing
@@ -75,7 +75,7 @@ def test_a_state_goes_on_where_it_was(call, steps):
     fresh = batches(np.array(lengths, np.int64), **arguments | {"seed": 99})
     begun = batches(np.array(lengths, np.int64), **arguments | {"seed": 98})
     assert len(begun) >= 0
-    next(begun, None)  # its order is known, and that of the state is another one
+    next(begun, None)  # its order is fixed, and that of the state differs
     for other in (fresh, begun):
         other.load_state_dict(state)
     for _ in range(30):
@@ -137,7 +137,7 @@ def test_shuffling_keeps_lengths_together():
     assert report.occupancy > 0.85
     assert report.padding < 0.1 * report.num_tokens
     pairs = [{frozenset(batch.tolist()) for batch in plan} for _ in range(2)]
-    assert len(pairs[0] & pairs[1]) < 0.1 * len(pairs[0])  # other batches, not only another order of them
+    assert len(pairs[0] & pairs[1]) < 0.1 * len(pairs[0])  # other batches, not just another order of them
     means = [float(lengths[plan[k]].mean()) for k in range(len(plan))]
     assert abs(np.corrcoef(means[1:], means[:-1])[0, 1]) < 0.2  # and no order of lengths among the batches
 
@@ -206,7 +206,7 @@ def test_a_pickled_plan_is_small_and_goes_on():
 
 
 class Loader:
-    """What torch's DataLoader does with a batch_sampler and a map-style dataset."""
+    """Simulate the use of a batch_sampler and a map-style dataset by torch's DataLoader."""
 
     def __init__(self, dataset, batch_sampler, collate_fn):
         self.dataset, self.batch_sampler, self.collate_fn = dataset, batch_sampler, collate_fn

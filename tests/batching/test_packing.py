@@ -1,4 +1,4 @@
-"""Packing plans: every token once, true names, overflow, shards, the exact solver, inverted exactly."""
+"""Packing plans: every token once, correct reports, overflow, shards, exact solutions, exact inverses."""
 
 import copy
 import io
@@ -50,7 +50,7 @@ def test_every_token_lies_in_one_bin_or_is_named(call):
     assert not named or arguments["overflow"] in ("truncate", "drop")
     assert report.num_tokens == len(places)
     lost = {document for document, start, _ in report.dropped if start == 0}
-    assert {*plan.documents.tolist()} == {*range(len(lengths))} - lost  # those without tokens, too
+    assert {*plan.documents.tolist()} == {*range(len(lengths))} - lost  # also those without tokens
 
 
 @given(calls())
@@ -86,7 +86,7 @@ def test_undo_is_the_inverse_of_apply(call, width):
         kept[document] = start
     want = [x[d][: kept[d]].tolist() for d in range(len(lengths))]
     assert [np.asarray(one).tolist() for one in plan.undo(packed)] == want
-    made = LoDTensor(np.stack([packed.values, packed.values], axis=-1) * 0.5, packed.lod)  # what a network made
+    made = LoDTensor(np.stack([packed.values, packed.values], axis=-1) * 0.5, packed.lod)  # as from a network
     assert plan.undo(made).tolist() == [[np.array([t, t]).T.dot(0.5).tolist() for t in map(np.array, d)] for d in want]
     assert plan.undo(packed.values).equals(plan.undo(packed))
     for rank in range(arguments["shards"]):
@@ -109,7 +109,7 @@ def test_plans_are_the_same_again(call):
 
 def test_a_thousand_small_plans_against_an_exact_solver():
     random = np.random.default_rng(11)
-    bounds_of = {  # the most bins for a least number of them, as proved for each method
+    bounds_of = {  # the proved bound of the number of bins of each method, from the minimum
         "next_fit": lambda n: 2 * n - 1,
         "in_order": lambda n: 2 * n - 1,
         "first_fit": lambda n: 17 * n // 10,
@@ -140,7 +140,7 @@ def test_a_thousand_small_plans_against_an_exact_solver():
 
 
 def test_methods_are_what_they_are_called():
-    """The textbook's example: every method has a packing of its own."""
+    """A textbook example in which every method has a different packing."""
     lengths, found = [5, 7, 5, 2, 4, 2, 5, 1, 6], {}
     for method in METHODS:
         found[method] = [one.tolist() for one in pack_plan(lengths, 10, method)]
@@ -158,7 +158,7 @@ def test_methods_are_what_they_are_called():
 
 
 def test_first_fit_is_not_best_fit():
-    lengths = [4, 6, 3, 4]  # with a budget of 10 the last one fits the first bin, and fits the second better
+    lengths = [4, 6, 3, 4]  # with a budget of 10 the last one fits the first bin, and leaves less room in the second
     assert [one.tolist() for one in pack_plan([5, 7, 3], 10, "first_fit")] == [[0, 2], [1]]
     assert [one.tolist() for one in pack_plan([5, 7, 3], 10, "best_fit")] == [[0], [1, 2]]
     assert pack_plan(lengths, 10, "best_fit").num_bins == 2
@@ -296,7 +296,7 @@ COPIES = {
 
 
 def answers(plan):
-    """List everything that a plan says of itself, and what it does with documents."""
+    """List all attributes of a plan, and its results for documents."""
     x = documents_of(plan.lengths.tolist())
     packed = plan.apply(x)
     arrays = [plan.documents, plan.starts, plan.sizes, plan.lengths]
@@ -448,7 +448,7 @@ def test_plans_are_recorded(overflow):
 
 
 def least_bins(sizes, budget, max_items):
-    """Bound the number of bins from below, by the definition of Martello and Toth: the greatest over all lengths k."""
+    """Compute the lower bound of Martello and Toth for the number of bins: the greatest over all lengths k."""
     bound = max(-(-sum(sizes) // budget), bool(sizes), -(-len(sizes) // max_items) if max_items else 0)
     for k in {*range(budget // 2 + 1)}:
         alone = [n for n in sizes if n > budget - k]
@@ -460,7 +460,7 @@ def least_bins(sizes, budget, max_items):
 
 
 def pieces_of(plan):
-    """List the pieces of each bin: document, first token, and the one behind the last."""
+    """List the pieces of each bin: document, first token, and the token after the last."""
     pieces = [
         (d, s, s + n) for d, s, n in zip(*(x.tolist() for x in (plan.documents, plan.starts, plan.sizes)), strict=True)
     ]
@@ -484,7 +484,7 @@ def test_every_number_of_a_report(call):
         assert report.padding == padding
         assert report.efficiency == (sum(used) / (sum(used) + padding) if sum(used) + padding else 1.0)
 
-        long = [n for n in sizes if n > budget]  # which have bins of their own
+        long = [n for n in sizes if n > budget]  # these have bins of their own
         least = least_bins([n for n in sizes if n <= budget], budget, arguments["max_items"]) + len(long)
         assert report.lower_bound == -(-least // multiple) * multiple
         assert report.distance == len(bins) - report.lower_bound
@@ -511,7 +511,7 @@ def test_few_items_in_a_bin_bound_the_report(lengths, max_items):
 
 
 def check_text(text, report):
-    """Check that the text names the numbers of the report."""
+    """Check that the text contains the numbers of the report."""
     numbers = [
         int(number.replace(",", "")) for number in re.findall(r"(?<![.\d])[\d,]*\d(?![.\d])", text.split("\n")[0])
     ]

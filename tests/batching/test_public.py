@@ -1,4 +1,4 @@
-"""The public interface of lodcore.batching: loaded when it is first used, described, with examples that run."""
+"""The public interface of lodcore.batching: loaded when it is first used, documented, with examples that run."""
 
 import doctest
 import inspect

@@ -1,4 +1,4 @@
-"""Sampling by temperature: probabilities, each sequence before any comes twice, going on."""
+"""Sampling by temperature: probabilities, no repetition before all sequences have been drawn, and resuming."""
 
 import json
 import pickle
@@ -40,7 +40,7 @@ def test_a_state_goes_on_where_it_was(steps):
         next(sampler)
     fresh, begun = sample_by_temperature([30, 5, 8], 2), sample_by_temperature([30, 5, 8], 2, seed=99)
     for _ in range(7):
-        next(begun)  # what it has drawn ahead is that of another seed
+        next(begun)  # what it has drawn ahead belongs to another seed
     for other in (fresh, begun):
         other.load_state_dict(json.loads(json.dumps(sampler.state_dict())))
     copied = pickle.loads(pickle.dumps(sampler))
@@ -51,7 +51,7 @@ def test_a_state_goes_on_where_it_was(steps):
 
 
 def test_blocks_of_draws_differ():
-    """Whatever their size: no stretch of the draws repeats one before, and other seeds draw otherwise."""
+    """For any size: no stretch of the draws repeats an earlier one, and other seeds draw differently."""
     drawn = np.array([source for source, _ in sample_by_temperature([50, 50], seed=1, num_samples=3 * 4096)])
     for apart in (256, 512, 1024, 2048, 4096, 8192):
         assert (drawn[apart:] != drawn[:-apart]).mean() > 0.4

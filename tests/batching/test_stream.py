@@ -1,4 +1,4 @@
-"""Streams: a buffer that stays full, none lost, none for ever, a warning when bins stay empty, and going on."""
+"""Streams: a buffer that stays full, no item lost or kept forever, a warning about empty bins, and resuming."""
 
 import json
 import warnings

@@ -1,6 +1,6 @@
-"""Kernels, the error table, hostile input and kept memory under the address and undefined-behaviour sanitizers.
+"""Kernels, the error table, hostile input and recycled memory under the address and undefined-behaviour sanitizers.
 
-`python -m tests.builds.asan soak SECONDS` changes what calls work on while they run instead.
+`python -m tests.builds.asan soak SECONDS` runs `tests.robustness.injection` instead.
 """
 
 import os
@@ -18,7 +18,7 @@ TESTS = (
 
 
 def library(name: str) -> str:
-    """Find a library of the compiler, which must be loaded before the interpreter."""
+    """Find a library of the compiler that must be loaded before the interpreter."""
     compiler = os.environ.get("CC", "gcc").split()
     found = subprocess.run([*compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=True)
     path = found.stdout.strip()
@@ -28,8 +28,8 @@ def library(name: str) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """Build a copy with the sanitizers, and run the tests in it, or the machine that changes arguments."""
-    command = tree.pytest("--capture=sys", *TESTS)  # what a sanitizer writes as it aborts must be seen
+    """Build a copy with the sanitizers, and run the tests in it, or the fuzzer that changes arguments."""
+    command = tree.pytest("--capture=sys", *TESTS)  # the report of a sanitizer that aborts must be visible
     if arguments[:1] == ["soak"]:
         command = (sys.executable, "-m", "tests.robustness.injection", "--seconds", *arguments[1:2])
     preload = f"{library('libasan.so')} {library('libubsan.so')}"
@@ -40,10 +40,10 @@ def main(arguments: list[str]) -> None:
             directory,
             *command,
             LD_PRELOAD=preload,
-            PYTHONMALLOC="malloc",  # so that the sanitizer sees every allocation
+            PYTHONMALLOC="malloc",  # so that the sanitizer tracks every allocation
             ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096",
             UBSAN_OPTIONS="print_stacktrace=1",
-            HYPOTHESIS_PROFILE="pair",  # a sanitizer sees what an access is, not which number comes out
+            HYPOTHESIS_PROFILE="pair",  # a sanitizer checks accesses, not results
         )
 
 

@@ -1,4 +1,4 @@
-"""Line coverage of .py and .pyx together: in a copy that is built to trace lines."""
+"""Line coverage of .py and .pyx together, in a copy that is built with line tracing."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from tests.builds import tree
 
 
 def main() -> None:
-    """Run the tests in a traced copy, and print the lines that they ran; fail under what pyproject.toml demands."""
+    """Run the tests in a traced copy, and print the coverage; fail below the minimum in pyproject.toml."""
     coverage = (sys.executable, "-m", "coverage")
     with tree.fresh_directory() as directory:
         tree.copy(directory)

@@ -1,4 +1,4 @@
-"""The list of kernels in docs/kernels.md, made of the docstrings: `python -m tests.builds.kernels_page`."""
+"""Generates the list of kernels in docs/kernels.md from docstrings: `python -m tests.builds.kernels_page`."""
 
 import inspect
 import re
@@ -22,20 +22,20 @@ def functions(module: Any) -> dict[str, Callable[..., Any]]:
 
 
 def sections(doc: str) -> dict[str, str]:
-    """Cut a docstring at its headings; what comes first has none."""
+    """Split a docstring at its headings; the first part has none."""
     pieces = re.split(r"^(\w+)\n-+\n", doc, flags=re.MULTILINE)
     return dict(zip(["", *pieces[1::2]], [piece.strip() for piece in pieces[::2]], strict=True))
 
 
 def entries(section: str) -> Iterator[tuple[str, str]]:
-    """List the entries of a section: what stands at the margin, and what is said about it."""
+    """List the entries of a section: the unindented line, and its description."""
     for entry in re.split(r"\n(?=\S)", section):
         head, _, text = entry.partition("\n")
         yield head.strip(), " ".join(textwrap.dedent(text).split())
 
 
 def filled(text: str, indent: str = "") -> list[str]:
-    """Break a paragraph into lines."""
+    """Wrap a paragraph."""
     return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
@@ -46,10 +46,14 @@ def about(module: str, name: str, function: Callable[..., Any]) -> list[str]:
     for paragraph in parts.pop("").split("\n\n"):
         lines += [*filled(" ".join(paragraph.split())), ""]
     for title, section in parts.items():
+        if title == "Notes":
+            lines += ["", *filled(" ".join(section.split()))]
+            continue
         for head, text in entries(section):
             names, _, kind = head.partition(" : ")
             shown = ", ".join(f"`{name}`" for name in names.split(", "))
-            said = [f"- {shown}: {kind}.", text] if title == "Parameters" else [f"- {title} {head}:", text]
+            end = ":" if text else "."
+            said = [f"- {shown}: {kind}.", text] if title == "Parameters" else [f"- {title} {head}{end}", text]
             lines += filled(" ".join(said).rstrip(), "  ")
     return [*lines, ""]
 
@@ -58,7 +62,7 @@ def listing() -> str:
     """Describe all kernels."""
     lines = [MARK]
     for module in kernels.__all__:
-        found = import_module(f"lodcore.kernels.{module}")  # not those of a package that stands in
+        found = import_module(f"lodcore.kernels.{module}")  # not those of another package of kernels
         title, _, rest = inspect.cleandoc(found.__doc__).partition("\n\n")
         lines += [f"### {module}", "", *filled(" ".join(title.split())), ""]
         for paragraph in rest.split("\n\n") if rest else []:
@@ -69,7 +73,7 @@ def listing() -> str:
 
 
 def page() -> str:
-    """Return docs/kernels.md as it should be: what is written by hand, then the list."""
+    """Return the expected docs/kernels.md: the part that is written by hand, then the list."""
     return PAGE.read_text().partition(MARK)[0] + listing()
 
 

@@ -1,7 +1,7 @@
-"""Call everything many times, and see that memory is where it was.
+"""Call everything many times, and check that memory does not grow.
 
-python -m tests.builds.leaks [--count N] [--seconds S] [NAME ...] makes so many calls of each case whose name has one of
-these words in it, in at most so many seconds a case. It fails if a call leaves anything behind.
+python -m tests.builds.leaks [--count N] [--seconds S] [NAME ...] makes N calls of each case whose name contains one of
+the words NAME, in at most S seconds per case. It fails if a call leaks.
 """
 
 import argparse
@@ -12,12 +12,12 @@ import time
 from tests.helpers.kept_memory import growth, resident
 from tests.helpers.leak_cases import CASES
 
-LEAST = 100  # objects: what caches and the lists of free objects may take meanwhile
+LEAST = 100  # objects: caches and free lists may take as many
 BYTES = 40_000
 
 
 def main():
-    """Run the chosen cases, and print what each left behind."""
+    """Run the selected cases, and print what each leaked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, default=60.0)
@@ -27,7 +27,7 @@ def main():
     if not chosen:
         raise SystemExit("leaks: no case has such a name")
     gc.collect()
-    gc.freeze()  # what was there before need not be looked through each time
+    gc.freeze()  # so that existing objects are not traversed each time
     leaking, total, before = [], 0, 0
     for number, name in enumerate(chosen):
         made, objects, size = kept_by(CASES[name](), options.count, options.seconds)
@@ -43,7 +43,7 @@ def main():
 
 
 def kept_by(call, count, seconds):
-    """Call so often, or for so long; count the calls of a round, and the objects and bytes that it left behind."""
+    """Call a number of times, or for some time; return the calls per round, and leaked objects and bytes."""
     for _ in range(20):  # the first call imports, and fills caches
         call()
     start = time.process_time()

@@ -1,7 +1,7 @@
-"""Writes the types of all operators into two stubs of `lodcore.ops`, from their roles, annotations and docstrings.
+"""Generates the types of all operators in two stubs of `lodcore.ops`, from their roles, annotations and docstrings.
 
-Which results have the dtype of the values that are given is read from `tests.helpers.table_of_dtypes`.
-What stands before the mark in a stub is written by hand. A Variable stands for its value.
+Whether results have the dtype of the passed values is read from `tests.helpers.table_of_dtypes`.
+The part of a stub before the mark is written by hand. A Variable is typed as its value.
 """
 
 import inspect
@@ -18,7 +18,7 @@ from tests.helpers.dtypes_of_results import written
 STUBS = {name: Path(ops.__file__).with_name(f"{name}.pyi") for name in ("public", "__init__")}
 MARK = "# -- made by `make pages` of roles, annotations and docstrings\n"
 
-#: What people may write for a parameter without a role, by its name.
+#: The types of parameters without a role, by name.
 BY_NAME = {
     "axis": "int | tuple[int, ...] | None",
     "axes": "tuple[int, ...] | None",
@@ -31,17 +31,17 @@ BY_NAME = {
     "f": "Callable[..., object]",
 }
 
-#: What a docstring says of a result, each word as a type.
+#: The types of the words for results in docstrings.
 RESULTS = {"LoDTensor": "LoDTensor", "ndarray": "_Array", "number": "_Number", "TensorArray": "TensorArray"}
 RESULTS |= {"IndicesMap": "IndicesMap", "RankTable": "RankTable", "int64": "_Array", "list": "list[LoDTensor | _Array]"}
 
-#: The types that are given values, and the dtypes of results that stand in the table whatever is given.
+#: The types of values, and the dtypes of results that the table fixes for any input.
 VALUES = {"_Nested", "_Dense", "_Plain", "_Rows", "_Given"}
 FIXED = {"b1": "np.bool_", "i4": "np.int32", "i8": "np.int64"}
 
 
 def dtypes_of(name):
-    """Find the dtype of each result: "_S" is that of the values, "_F" is if those are floats; "" is not known."""
+    """Find the dtype of each result: "_S" is that of the values, "_F" is that if those are floats; "" is unknown."""
     rows = [row for call, row in written().items() if call.partition(" ")[0] == name]
     count = max((given.count(",") + 1 for row in rows for given in row.values()), default=0)
     found = []
@@ -60,9 +60,9 @@ def dtypes_of(name):
 
 
 def with_dtypes(name, parameters, kind):
-    """Write the forms of a declaration with the dtype of the values, where one parameter alone decides it."""
+    """Return the overloads of a declaration with the dtype of the values, if a single parameter determines it."""
     dtypes = dtypes_of(name)
-    deciding = {*VALUES, "LoDTensor", "_Batches", "_Rows | None = ..."}  # others are made what these are
+    deciding = {*VALUES, "LoDTensor", "_Batches", "_Rows | None = ..."}  # other arguments are converted to these
     required = [k for k, text in enumerate(parameters) if text.partition(": ")[2] in deciding]
     if len(required) != 1:
         dtypes = [dtype if dtype.startswith("np.") else "" for dtype in dtypes]
@@ -82,13 +82,13 @@ def with_dtypes(name, parameters, kind):
     of = forms.get(given, "_Of[{}]").format(used[0])
     made = made.replace(f"LoDTensor[{used[0]}] | ", "") if given == "_Plain" else made
     if given == "_Nested" and used[0] == "_S":
-        of = "_NestedOf[_S]"  # all that may be given: one form will do
+        of = "_NestedOf[_S]"  # covers all arguments: a single overload is enough
     typed = [f"{label}: {of}" if k == required[0] else text for k, text in enumerate(parameters)]
     return [(typed, made)] if of == "_NestedOf[_S]" else [(typed, made), (parameters, kind)]
 
 
 def sections(function):
-    """Read the types that a docstring names: of each parameter, and of each result."""
+    """Parse the types in a docstring: of each parameter, and of each result."""
     text = inspect.getdoc(function) or ""
     found = []
     for name in ("Parameters", "Returns"):
@@ -99,7 +99,7 @@ def sections(function):
 
 
 def parameter(function, one, said):
-    """Write a parameter with its type."""
+    """Return a parameter with its type."""
     role = getattr(function, "roles", {}).get(one.name)
     kind = re.sub(r"\bArray\b", "_Array", str(one.annotation))
     choices = re.match(r"\{(\".*\")\}", said.get(one.name) or "")
@@ -116,7 +116,7 @@ def parameter(function, one, said):
 
 
 def result(function, lines):
-    """Write the type of a result."""
+    """Return the type of a result."""
     kind = str(inspect.signature(function).return_annotation)
     if "Any" not in kind:
         return re.sub(r"\bArray\b", "_Array", kind)
@@ -132,7 +132,7 @@ def result(function, lines):
 
 
 def declaration(name, function):
-    """Write the lines of one operator."""
+    """Return the lines of one operator."""
     said, returned = sections(function)
     signature = inspect.signature(function)
     parameters = []
@@ -143,7 +143,7 @@ def declaration(name, function):
     kind = result(function, returned)
     forms = [(parameters, kind)]
     if isinstance(function, ElementwiseOp):
-        plain = [text.replace("_Dense", "_Plain") for text in parameters]  # of the forms one fits, whatever the dtype
+        plain = [text.replace("_Dense", "_Plain") for text in parameters]  # of the overloads one matches, for any dtype
         tensor = [text.replace("_Dense", "LoDTensor") for text in parameters]
         count = range(len(parameters))
         forms = [([*plain[:k], tensor[k], *parameters[k + 1 :]], "LoDTensor") for k in count] + [(plain, kind)]
@@ -156,7 +156,7 @@ def declaration(name, function):
 
 
 def declarations(stub):
-    """Write the lines of the operators of one stub."""
+    """Return the lines of the operators of one stub."""
     known = {name for name in vars(public) if name[0] != "_"}
     names = sorted(known if stub == "public" else set(ops.__all__) - known)
     functions = {name: getattr(ops, name) for name in names}
@@ -168,11 +168,11 @@ def declarations(stub):
 
 
 def stub_text(stub):
-    """Write a stub: its beginning as it stands there, and the operators."""
+    """Return a stub: its hand-written beginning, and the operators."""
     return STUBS[stub].read_text().partition(MARK)[0] + MARK + declarations(stub)
 
 
-#: Files whose functions make operators and rules, and are declared by hand.
+#: Files whose functions make operators and rules, and are typed by hand.
 BY_HAND = {f"lodcore.ops.{name}" for name in ("registry", "lod_rules", "kinds", "checking", "roles")}
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""A build without x86 instructions, as for other processors: the same bits as this one, and tests of the kernels.
+"""A build without x86 instructions, as for other processors: it must return the same bits, and pass the kernel tests.
 
-Products of matrices are NumPy's there (`kernels/matrix.h`), so `test_matrix` has nothing to compare.
+Products of matrices are NumPy's there (`kernels/matrix.h`), so `test_matrix` is omitted.
 """
 
 import sys
@@ -26,7 +26,7 @@ CALLS = "\n".join(
 
 
 def main() -> None:
-    """Build a copy without instructions, compare its bits with those of this build, and test its kernels."""
+    """Build a copy without x86 instructions, compare its bits with those of this build, and test its kernels."""
     with tree.fresh_directory() as directory:
         tree.copy(directory)
         tree.build(directory, "plain")

@@ -1,7 +1,7 @@
-"""The sdist installed and tested on every Python that is promised, with its oldest and its newest NumPy.
+"""Installs and tests the sdist on every supported Python, with its oldest and its newest NumPy.
 
-`python -m tests.builds.pythons` tries all that the machine has; with `--ends` the oldest one with its oldest NumPy, and
-the newest one with its newest NumPy.
+`python -m tests.builds.pythons` tests all versions that the machine has; with `--ends`, only the oldest with its oldest
+NumPy and the newest with its newest NumPy.
 """
 
 import os
@@ -12,12 +12,12 @@ from pathlib import Path
 
 from tests.builds import tree
 
-#: The minor versions of Python 3 that are promised, and the oldest NumPy that each can have.
+#: The supported minor versions of Python 3, and the oldest NumPy for each.
 OLDEST = {10: "2.0.0", 11: "2.0.0", 12: "2.0.0", 13: "2.1.0", 14: "2.3.2"}
 
 
 def interpreters() -> dict[int, str]:
-    """Find the promised Pythons of this machine: those on the path, and those of pyenv."""
+    """Find the supported Pythons of this machine: those on the path, and those of pyenv."""
     places = []
     if shutil.which("pyenv"):
         root = subprocess.run(["pyenv", "root"], capture_output=True, text=True, check=True).stdout.strip()
@@ -32,14 +32,14 @@ def interpreters() -> dict[int, str]:
 
 
 def minor_of(path: str) -> int:
-    """Ask an interpreter for its minor version; -1 if it does not run, or cannot make environments."""
+    """Return the minor version of an interpreter; -1 if it does not run, or cannot create environments."""
     code = "import sys, venv, ensurepip; print(sys.version_info[1])"
     done = subprocess.run([path, "-c", code], capture_output=True, text=True, check=False)
     return -1 if done.returncode else int(done.stdout)
 
 
 def try_on(sdist: Path, interpreter: str, numpys: list[str]) -> None:
-    """Build the sdist for a Python, and run the tests on the wheel with each NumPy, away from the checkout."""
+    """Build the sdist with a Python, and run the tests on the wheel with each NumPy, outside of the checkout."""
     with tree.fresh_directory() as directory:
         tree.run(directory, interpreter, "-m", "venv", "environment")
         python = str(directory / "environment/bin/python")
@@ -54,7 +54,7 @@ def try_on(sdist: Path, interpreter: str, numpys: list[str]) -> None:
 
 
 def main() -> None:
-    """Try the Pythons of this machine."""
+    """Test the Pythons of this machine."""
     found = interpreters()
     print("found", ", ".join(f"3.{minor}" for minor in found) or "none", flush=True)
     if not found:

@@ -1,7 +1,7 @@
-"""The property tests on other examples than usual: `python -m tests.builds.soak SEED MINUTES`.
+"""Runs the property tests on other examples than usual: `python -m tests.builds.soak SEED MINUTES`.
 
-One run of the whole suite after another, each with a seed of its own, until the minutes are over. It ends at the first
-run that fails, whose seed it printed: `pytest --hypothesis-seed=SEED` draws the same examples again.
+The whole suite runs repeatedly, each time with another seed, until the time is over. It stops at the first run that
+fails and prints its seed: `pytest --hypothesis-seed=SEED` draws the same examples again.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""A copy of the tree in a directory of its own, and what is built and run there."""
+"""Copies of the source tree in temporary directories, and commands that run there."""
 
 import os
 import shutil
@@ -25,20 +25,20 @@ GENERATED = shutil.ignore_patterns("*.so", "*.c", "__pycache__", ".*", "_build",
 
 
 def made(directory: str, names: list[str]) -> set[str]:
-    """Name what was built; the tests have some C of their own."""
+    """List built files; the .c files of the tests are not built."""
     found = set(GENERATED(directory, names))
     return {name for name in found if not (name.endswith(".c") and Path(directory).name == "robustness")}
 
 
 @contextmanager
 def fresh_directory() -> Iterator[Path]:
-    """Return an empty directory, and remove it in the end."""
+    """Yield an empty directory, and remove it afterwards."""
     with tempfile.TemporaryDirectory(prefix="lodcore-") as name:
         yield Path(name).resolve()
 
 
 def copy(target: Path, *parts: str) -> Path:
-    """Copy parts of the tree, all that is needed to build and test by default, without what was built."""
+    """Copy parts of the tree without built files; by default all parts that building and testing need."""
     target.mkdir(exist_ok=True)
     for part in parts or PARTS:
         if (ROOT / part).is_dir():
@@ -49,14 +49,14 @@ def copy(target: Path, *parts: str) -> Path:
 
 
 def run(directory: Path, *command: str, **environment: str) -> None:
-    """Run a command there, and leave with its exit code if it fails."""
+    """Run a command in a directory, and exit with its exit code if it fails."""
     done = subprocess.run(command, cwd=directory, env={**os.environ, **environment}, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}")
 
 
 def output(directory: Path, *command: str) -> list[str]:
-    """Run a command there, and return the lines that it prints."""
+    """Run a command in a directory, and return the lines that it prints."""
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
@@ -69,5 +69,5 @@ def pytest(*arguments: str, python: str = sys.executable) -> tuple[str, ...]:
 
 
 def build(directory: Path, mode: str) -> None:
-    """Build the extension modules there, beside their sources."""
+    """Build the extension modules in place."""
     run(directory, sys.executable, "setup.py", "-q", "build_ext", "--inplace", LODCORE_BUILD=mode)

@@ -1,4 +1,4 @@
-"""The sdist and the wheel: what they hold, and tests of the installed wheel with the newest and the oldest NumPy."""
+"""Checks the contents of sdist and wheel, and tests the installed wheel with the newest and the oldest NumPy."""
 
 import shutil
 import sys
@@ -10,22 +10,22 @@ from pathlib import Path
 from tests.builds import tree
 from tests.builds.pythons import OLDEST
 
-#: What the wheel is tried on: something of every folder. The whole suite runs on the checkout, and by `make pythons`.
+#: Tests of the wheel, some of every folder. The whole suite runs on the checkout, and by `make pythons`.
 TRIED = ["base", "tensors", "numpy_api", "nn", "interop", "batching", "demo", "test_main.py"]
-#: What it is tried on again with the oldest NumPy: what depends on NumPy most.
+#: Tests that are repeated with the oldest NumPy, on which they depend most.
 TRIED_ON_OLDEST = ["base", "tensors", "numpy_api"]
 SOURCE_ONLY = {".pyx", ".pxd", ".h", ".c"}
 
 
 def source_files(*parts: str) -> set[str]:
-    """List the files of parts of the tree, without what was built."""
+    """List the source files of parts of the tree, without built files."""
     with tree.fresh_directory() as directory:
         tree.copy(directory, *parts)
         return {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
 
 
 def check_sdist(path: Path) -> None:
-    """Check that the sdist holds the whole tree and nothing that was built."""
+    """Check that the sdist contains the whole tree and no built files."""
     with tarfile.open(path) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
     wanted = source_files(*tree.PARTS, "Makefile", "CONTRIBUTING.md", "CHANGELOG.md")
@@ -33,7 +33,7 @@ def check_sdist(path: Path) -> None:
 
 
 def check_wheel(path: Path) -> None:
-    """Check that the wheel holds the package, compiled, and none of its sources in Cython or C."""
+    """Check that the wheel contains the package, compiled, and none of its Cython or C sources."""
     with zipfile.ZipFile(path) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
     package = source_files("lodcore")
@@ -45,14 +45,14 @@ def check_wheel(path: Path) -> None:
 
 
 def report(name: str, missing: set[str], strange: set[str]) -> None:
-    """Leave if files are missing, or should not be there."""
+    """Exit with a message if files are missing or unexpected."""
     for problem, names in (("lacks", missing), ("should not hold", strange)):
         if names:
             raise SystemExit(f"wheel: the {name} {problem} {', '.join(sorted(names))}")
 
 
 def main() -> None:
-    """Build both, check their files, and test the wheel in an empty environment, also with the oldest NumPy."""
+    """Build both, check their contents, and test the wheel in an empty environment, also with the oldest NumPy."""
     built = tree.ROOT / "dist"
     shutil.rmtree(built, ignore_errors=True)
     tree.run(tree.ROOT, sys.executable, "-m", "build", "-q")

@@ -1,4 +1,4 @@
-"""The recordings of the demo, the reservoir against a plain loop over recordings, and what the act prints."""
+"""The recordings of the demo, the reservoir compared with a plain loop over recordings, and the output of the act."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The second act of the demo: its data, its network against plain loops and padded arrays, and what it prints."""
+"""The second act of the demo: its data, its network compared with plain loops and padded arrays, and its output."""
 
 import hashlib
 import re
@@ -30,7 +30,7 @@ def first(glosses, count):
 
 
 def some_parameters(glosses, dtype=np.float64):
-    """Draw parameters of which none is zero."""
+    """Draw parameters, none of which is zero."""
     generator = np.random.default_rng(7)
     drawn = network.draw(len(glosses.words), len(glosses.topics), SMALL, generator)
     return {name: generator.standard_normal(values.shape).astype(dtype) for name, values in drawn.items()}

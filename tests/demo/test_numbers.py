@@ -20,7 +20,7 @@ PLAIN = Glyphs()
 
 
 class ByLength:
-    """Stands in for network and readout: the speaker of a recording is its length."""
+    """A replacement for network and readout: the speaker of a recording is its length."""
 
     @classmethod
     def draw(cls, x, settings, seed):
@@ -42,8 +42,8 @@ def recordings(lengths, speakers):
     return Recordings(lodcore.LoDTensor.from_lengths(np.ones((sum(lengths), 2)), lengths), np.array(speakers))
 
 
-TRAIN = recordings([1, 2, 3, 4], [1, 2, 3, 4])  # all are right
-TEST = recordings([1, 2, 3, 4, 5], [1, 2, 9, 9, 9])  # two of five are
+TRAIN = recordings([1, 2, 3, 4], [1, 2, 3, 4])  # all are correct
+TEST = recordings([1, 2, 3, 4, 5], [1, 2, 9, 9, 9])  # two of five are correct
 
 
 def test_the_accuracy_is_that_of_what_was_not_learnt_from(monkeypatch):
@@ -81,7 +81,7 @@ def test_the_final_state_is_where_the_reading_ends(is_backward, final):
 
 
 def test_features_are_those_of_both_directions():
-    """Read forwards, the last state is that of the last frame; read backwards, it is that of the first one."""
+    """Read forwards, the last state is that of the last frame; read backwards, that of the first one."""
     settings = reservoir.Settings(num_units=3)
     x = lodcore.LoDTensor.from_lengths(np.random.default_rng(0).standard_normal((7, 2)), [4, 1, 2])
     made = reservoir.Network.draw(x, settings, 0)
@@ -150,7 +150,7 @@ def test_the_first_act_prints_every_seed_and_their_mean(monkeypatch, capsys):
 
 
 def tiny():
-    """Four documents to learn from, two to judge on, one of which is about what is commonest."""
+    """Four documents for training, two for testing, one of which is about the commonest topic."""
     train = Glosses(lodcore.array([[[1], [1]], [[1]], [[2]], [[1, 2]]]), np.array([1, 1, 0, 1]))
     test = Glosses(lodcore.array([[[1]], [[2]], [[2, 2, 2], [1]]]), np.array([1, 0, 1]))
     return Collection(train, train, test, ["_", "one", "two"], ["even", "odd"])
@@ -160,7 +160,7 @@ def test_baselines_of_few_documents():
     found = glosses.measure_baselines(tiny())
     assert list(found) == ["always odd", "naive Bayes, no sentences"]
     assert found["always odd"] == pytest.approx(200 / 3)
-    assert found["naive Bayes, no sentences"] == pytest.approx(200 / 3)  # the third has mostly the word of the second
+    assert found["naive Bayes, no sentences"] == pytest.approx(200 / 3)  # the third has words of the second
 
 
 def test_the_network_is_judged_on_what_was_not_learnt_from(monkeypatch, capsys):
@@ -172,7 +172,7 @@ def test_the_network_is_judged_on_what_was_not_learnt_from(monkeypatch, capsys):
 
     def scores(parameters, documents):
         assert documents is data.test.documents
-        return np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])  # the first is right
+        return np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])  # the first is correct
 
     monkeypatch.setattr(network, "learn", learn)
     monkeypatch.setattr(network, "scores", scores)
@@ -207,7 +207,7 @@ def parameters(data):
 
 @pytest.mark.parametrize("part", ["scores", "loss", "gradients"])
 def test_each_difference_is_that_of_its_part(part, monkeypatch):
-    """What is wrong in one document, by as much as is planted, is what is printed."""
+    """An error that is planted in one document is printed with its size."""
     data = tiny()
     assert max(agreement.differences(parameters(data), data.test).values()) < 1e-12
     read, add = agreement.by_hand.read, agreement.by_hand.add_gradients

@@ -1,4 +1,4 @@
-"""The pages of the site: what is public is in the reference, every page is reached, every link leads somewhere."""
+"""The pages of the site: public names are in the reference, every page is reachable, and every link has a target."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "generated"
 
 
 def public(module: ModuleType) -> set[str]:
-    """List the functions and classes of ours that a module offers."""
+    """List the functions and classes that a module exports."""
     names = {name for name in dir(module) if not name.startswith("_")}
     values = {name: getattr(module, name) for name in names}
     return {name for name, value in values.items() if (getattr(value, "__module__", None) or "").startswith("lodcore")}
@@ -36,7 +36,7 @@ def test_every_public_name_has_a_place(module):
 
 
 def prose(page: Path) -> str:
-    """Read a page without its code."""
+    """Return the text of a page without its code."""
     return re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.S)
 
 

@@ -1,4 +1,4 @@
-"""The trend: its milestones are commits that were measured on one machine, and their ratios are in the results."""
+"""The trend: its milestones are commits that were measured on one machine, and its ratios follow from the results."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What else speaks Arrow's C data interface: nanoarrow, DuckDB, datasets."""
+"""Other libraries that support Arrow's C data interface: nanoarrow, DuckDB, datasets."""
 
 import numpy as np
 

@@ -79,11 +79,11 @@ def test_what_is_no_such_array_is_refused():
 
 @pytest.mark.parametrize("offsets", [[0, 4, 2, 5], [0, -1, 5], [0, 3, 100], [0, 10**9, 5], [0, 2**31 + 3], [0, 2**62]])
 def test_offsets_that_lie_are_refused(offsets):
-    """awkward itself takes them, and crashes or gives what stands behind its memory."""
+    """awkward accepts them, and crashes or returns what lies beyond its memory."""
     content = awkward.contents.NumpyArray(np.arange(5.0))
     try:
         layout = awkward.contents.ListOffsetArray(awkward.index.Index64(np.array(offsets)), content)
     except ValueError:
-        return  # newer releases look at the last one
+        return  # newer releases check the last one
     with pytest.raises(LoDError, match="offsets of level 0"):
         from_awkward(layout)

@@ -1,4 +1,4 @@
-"""Batching beside torch: its attention, its losses, its DataLoader, forked and spawned workers."""
+"""Batching with torch: its attention, its losses, its DataLoader, with forked and spawned workers."""
 
 from itertools import pairwise
 
@@ -63,7 +63,7 @@ def test_packed_attention_equals_one_document_at_a_time(tokens, causal, length):
 
 
 def test_cu_seqlens_cut_as_torch_wants_them(tokens):
-    """What variable-length attention does on a GPU, written with the offsets alone: each segment by itself."""
+    """Compute variable-length attention, as a GPU does, from the offsets alone: each segment separately."""
     packed = pack_plan(tokens, 10).apply(tokens)
     inputs = attention_inputs(packed, library="torch")
     ends, longest = cu_seqlens(packed)
@@ -90,7 +90,7 @@ def test_losses_are_those_of_documents_by_themselves(tokens, shift):
     table = torch.randn(50, 50, generator=torch.Generator().manual_seed(0))
     inputs = attention_inputs(plan.apply(tokens), 12, shift_labels=shift, library="torch")
     logits, labels = table[inputs.input_ids], inputs.labels
-    if not shift:  # as a model does that shifts by itself
+    if not shift:  # as a model does that shifts labels itself
         logits, labels = logits[:, :-1], labels[:, 1:]
     loss = cross_entropy(logits.reshape(-1, 50), labels.reshape(-1), reduction="sum")
     each = [

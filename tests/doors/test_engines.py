@@ -25,7 +25,7 @@ SPARK_ROWS = "text string, path string, row bigint, tokens array<int>, is_kept b
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A corpus of two files, its vocabulary, and its bins as one process without an engine makes them."""
+    """A corpus of two files, its vocabulary, and its bins as computed by one process without an engine."""
     where = tmp_path_factory.mktemp("engines")
     directory, vocabulary = corpus(where / "corpus", 1_200_000, 700_000)
     units = pipeline.list_units(directory)
@@ -35,7 +35,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture(scope="module", params=["ray", "dask", "spark"])
 def engine(request):
-    """An engine with two workers; their processes find the tests, too."""
+    """An engine with two workers, whose processes can import the tests."""
     engine = importlib.import_module(f"asv_benchmarks.engines.with_{request.param}")
     stop = start_patiently(engine, WORKERS)
     yield engine
@@ -43,7 +43,7 @@ def engine(request):
 
 
 def packed(vocabulary, notes, **named):
-    """Make the function that engines are given, with notes of what it does."""
+    """Make the function that is passed to engines, with records of its calls."""
     notes.mkdir(exist_ok=True)
     return pipeline.PackUnits(vocabulary, function=functools.partial(watched, notes=str(notes), **named))
 
@@ -81,7 +81,7 @@ def test_a_batch_that_fails_is_named_with_file_and_row(made, engine, tmp_path):
 
 
 def test_memory_of_a_worker_is_bounded_by_the_batch(made, engine, tmp_path):
-    """One file holds eight times what the other does; tasks are equal."""
+    """One file is eight times as large as the other; tasks are equal."""
     _, vocabulary, _ = made
     peaks = []
     for name, num_bytes in (("small", 5_000_000), ("large", 40_000_000)):
@@ -97,11 +97,11 @@ def test_memory_of_a_worker_is_bounded_by_the_batch(made, engine, tmp_path):
     assert peaks[1] - peaks[0] < 24_000_000, peaks
 
 
-# -- the engines' own readers, and their own cuts ------------------------------------------------------------------
+# -- readers and partitions of the engines -----------------------------------------------------------------------------
 
 
 def rows_of(output):
-    """Read what `clean_and_tokenise` made: tokens and texts, sorted by text."""
+    """Read the result of `clean_and_tokenise`: tokens and texts, sorted by text."""
     tables = [pyarrow.parquet.ParquetFile(path).read() for path in pipeline.parquet_files(output)]
     rows = [
         (text, tuple(tokens), kept)

@@ -17,14 +17,14 @@ for name in ("ray", "ray.data", "dask.dataframe", "distributed", "pyspark"):
 pytestmark = MARKS
 
 ROOT = Path(__file__).parents[2]
-#: A busy machine takes longer to start Ray than Ray waits for itself and for its workers.
+#: On a busy machine, Ray takes longer to start than it waits for itself and for its workers.
 PATIENT = {"RAY_raylet_start_wait_time_s": "600", "RAY_worker_register_timeout_seconds": "600"}
 SHOWN = {"ray": r"Total Progress: \d", "dask": r"100% Completed", "spark": r"\[Stage \d+:"}
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A corpus of two files, and its bins as one process without an engine makes them."""
+    """A corpus of two files, and its bins as computed by one process without an engine."""
     where = tmp_path_factory.mktemp("engines")
     directory, vocabulary = corpus(where / "corpus", 1_200_000, 700_000)
     pipeline.run_alone(pipeline.list_units(directory), where / "bins", pipeline.PackUnits(vocabulary))

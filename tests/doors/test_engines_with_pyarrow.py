@@ -1,4 +1,4 @@
-"""arrow_batches on what pyarrow hands over, and the pipeline without an engine."""
+"""arrow_batches with objects of pyarrow, and the pipeline without an engine."""
 
 import functools
 import pickle
@@ -31,7 +31,7 @@ PLACES = pyarrow.schema([("values", pyarrow.list_(pyarrow.float32())), ("row", p
 
 
 def table_of(count=6):
-    """Make a table of lists, text, and where each row lies."""
+    """Make a table of lists, text, and the place of each row."""
     lists = [[float(k)] * (k % 3) for k in range(count)]
     text = [f"Ab{k}" for k in range(count)]
     paths = ["one.parquet" if k < count // 2 else "two.parquet" for k in range(count)]
@@ -152,7 +152,7 @@ def test_schema_says_order_and_types():
     with pytest.raises(BatchError, match="gives no column 'more', which schema has"):
         arrow_batches(double, schema=lacking)(table_of())
     narrow = pyarrow.schema([("values", pyarrow.list_(pyarrow.int8()))])
-    with pytest.raises(BatchError, match="ArrowInvalid"):  # what does not fit is not cut
+    with pytest.raises(BatchError, match="ArrowInvalid"):  # a value that does not fit is not truncated
         arrow_batches(lambda values: values * 1000.5, keep=False, schema=narrow)(table_of())
 
 
@@ -215,7 +215,7 @@ def test_nulls():
         arrow_batches(double)(table.slice(0, 3).set_column(0, "values", pyarrow.array([[1.0], None, []])))
     made = arrow_batches(double, nulls=0.5)(table)
     assert made["values"].to_pylist() == [[2.0], [], [1.0]]
-    assert made["name"].to_pylist() == ["a", None, "c"]  # what is passed on keeps its nulls
+    assert made["name"].to_pylist() == ["a", None, "c"]  # columns that are passed on keep their nulls
     seen = []
 
     def look(values):

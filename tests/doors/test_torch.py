@@ -53,7 +53,7 @@ def test_values_stay_where_they_are():
 
 
 def test_memory_that_cannot_be_written_is_copied(tmp_path):
-    """torch writes into whatever it has; into a mapped file that would end the process."""
+    """torch writes to any memory; writing to a mapped file would end the process."""
     lodcore.save(tmp_path / "x.lod", drawn([2, 1]))
     x = lodcore.load(tmp_path / "x.lod")
     jagged = to_torch(x)
@@ -272,6 +272,8 @@ def test_a_batch_moves():
     x = lodcore.array([[[1, 2], []], [[3]]])
     batch = collate(list(x))
     assert batch.to_lodtensor().equals(x)
+    assert repr(batch) == "TorchBatch(2 sequences, values of shape (3,), torch.int64)"
+    assert repr(collate([np.zeros((2, 4))])) == "TorchBatch(1 sequence, values of shape (2, 4), torch.float64)"
     assert batch.to(torch.float32).values.dtype == torch.float32
     assert batch.to(torch.float32).offsets[0].dtype == torch.int64
     assert batch.share_memory_().values.is_shared()
@@ -290,7 +292,7 @@ def test_a_batch_moves():
 
 @pytest.mark.parametrize("x", [drawn([2, 0, 1]), drawn([2, 2]), lodcore.array([[[1], []], [[2, 3]]])], ids=str)
 def test_a_dense_tensor_is_refused_and_the_door_is_named(x):
-    """Also where lengths happen to be equal."""
+    """Also if lengths happen to be equal."""
     for make in (torch.tensor, torch.as_tensor, torch.asarray, torch.from_dlpack, torch.FloatTensor):
         with pytest.raises(ValueError, match=r"not a dense array; use x\.to_torch\(\)"):
             make(x)

@@ -1,4 +1,4 @@
-"""Vocabularies of text that other libraries hold."""
+"""Vocabularies of text from other libraries."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""TensorArrays where operators are recorded: each is a value; VarArray, its slots, and what stands before the first."""
+"""TensorArrays in recordings: each is a value; VarArray, its slots, and reads before the first element."""
 
 import gc
 
@@ -66,7 +66,7 @@ def test_many_versions_are_released():
 
 
 def test_overwritten_slots_get_no_gradient():
-    """The ancestor adds the gradient of what was overwritten: 4 in place of 3 (y, then 3 y at one index)."""
+    """Paddle adds the gradient of the overwritten value: 4 instead of 3 (y, then 3 y at one index)."""
 
     def f(y):
         array = TensorArray()
@@ -428,7 +428,7 @@ def states_of(x, h_0):
 
 @pytest.mark.parametrize("lengths", [[], [0], [0, 0, 0]])
 def test_what_a_loop_without_steps_writes_keeps_its_width(lengths):
-    """A Program runs on a batch without any row: there is nothing in the states, but they are as wide as ever."""
+    """A Program runs on a batch without rows: the states are empty, but have their width."""
     with Program() as program:
         x = data("x", (None, 2), np.float32, 1)
         last = lodcore.sequence_pool(states_of(x, data("h", (None, 3), np.float32)), "last", 7.0)

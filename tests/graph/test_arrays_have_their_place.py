@@ -1,4 +1,4 @@
-"""Arrays of a body end with its step, and are not loop variables; those from outside stay or are left alone."""
+"""Arrays made in a body end with its step, and are not loop variables; those from outside are updated or unchanged."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ X = np.array([0.5, -1.5, 2.0])
 
 
 def leak(make, use):
-    """Record a loop that makes an array in its body, and use that afterwards."""
+    """Record a loop that makes an array in its body, and use the array afterwards."""
     kept = []
     run_body(lambda step: kept.append(make()))
     return use(kept[0])
@@ -62,9 +62,9 @@ def test_one_of_an_outer_body_may_be_used_until_that_ends():
 @pytest.mark.parametrize("way", ["at once", "vjp", "recompute", "Program"])
 @pytest.mark.parametrize("index", ["step", "constant", "step before"])
 def test_a_read_of_nothing_says_that_it_is_made_anew(way, index):
-    """The commonest slip: states are made in the body, and that of the step before is read.
+    """The most common mistake: states are made in the body, and the state of the previous step is read.
 
-    Nothing is there to be read, so it is an IndexError, as any read of nothing, whenever it is found out.
+    There is nothing to read, so it is an IndexError, like any such read, whenever it is found.
     """
 
     def text(while_loop, x):

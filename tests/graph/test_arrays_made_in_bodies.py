@@ -1,4 +1,4 @@
-"""An array made in the body of a loop is made anew in every step; what is outside is carried from step to step."""
+"""An array made in the body of a loop is new in every step; one from outside is carried from step to step."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ MAKERS = {
 @every_way
 @pytest.mark.parametrize("make", MAKERS)
 def test_fresh_in_each_step(way, make):
-    """What one step writes at 1, and past the end, the next step does not see."""
+    """The next step does not see what one step writes at 1, and beyond the end."""
 
     def text(while_loop, x, w):
         loop = while_loop()
@@ -136,7 +136,7 @@ def test_a_segmented_var_array_made_in_the_body(way):
 
 @every_way
 def test_an_array_of_the_outer_body_is_carried_by_the_inner_loop(way):
-    """Made in the body of the outer loop: anew in each of its steps, and carried through all steps of the inner one."""
+    """An array made in the body of the outer loop is new in each of its steps, and carried through the inner loop."""
 
     def text(while_loop, x):
         outer = while_loop()
@@ -158,7 +158,7 @@ def test_an_array_of_the_outer_body_is_carried_by_the_inner_loop(way):
 
 @every_way
 def test_an_array_from_outside_is_carried_through_both_loops(way):
-    """Beside one that is made in the body, of the same elements."""
+    """An array next to one that is made in the body, with the same elements."""
 
     def text(while_loop, x):
         carried = TensorArray()
@@ -189,7 +189,7 @@ def test_an_array_from_outside_is_carried_through_both_loops(way):
 
 @every_way
 def test_an_array_made_in_a_body_that_breaks_before_it(way):
-    """In the breaking step nothing of it runs: neither its making, nor its gradient."""
+    """In the step that breaks, neither the array is made, nor is there a gradient of it."""
 
     def text(while_loop, x):
         loop = while_loop()

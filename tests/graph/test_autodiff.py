@@ -346,7 +346,7 @@ class Watched(np.ndarray):
 
 
 def test_nothing_is_kept_when_the_pullback_is_gone(monkeypatch):
-    """Without the garbage collector: arrays are large, and it does not know that."""
+    """Without the garbage collector, which does not account for the size of arrays."""
     alive = []
     plain = lodcore.tanh.__wrapped__
 
@@ -473,13 +473,13 @@ def test_grad_check_takes_all_forms():
     lodcore.grad_check(lambda x: lodcore.tanh(x), X.astype(np.float32))
 
 
-# -- loops: what the ancestor computes wrongly ------------------------------------------------------------------------
+# -- loops: wrong results of Paddle -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("trips", [0, 1, 2, 5])
 @pytest.mark.parametrize("recompute", [False, True])
 def test_gradients_of_loop_variables(trips, recompute):
-    """The ancestor's functional while_loop assigns in place: after a trip d/dx is 0, and d/dw is off by a lot."""
+    """Paddle's functional while_loop assigns in place: after an iteration d/dx is 0, and d/dw is far off."""
 
     def f(x, w):
         loop = while_loop(recompute=recompute)
@@ -502,7 +502,7 @@ def test_gradients_of_loop_variables(trips, recompute):
 
 
 def test_a_state_multiplied_by_itself():
-    """The ancestor failed where a memory was multiplied by itself."""
+    """Paddle failed if a memory was multiplied by itself."""
 
     def f(x):
         loop = while_loop()
@@ -516,7 +516,7 @@ def test_a_state_multiplied_by_itself():
 
 
 def test_what_several_steps_share_is_added_up_apart():
-    """A rule gives one array to two inputs; adding to one of them at a later step must not reach the other."""
+    """A rule returns one array for two inputs; adding to one of them at a later step must not affect the other."""
 
     def step(s, w):
         scaled, double = lodcore.mul(w, 1.5), lodcore.mul(s, 2.0)
@@ -597,7 +597,7 @@ def test_no_gradient_wanted_no_scope_kept():
 
 
 def test_memory_with_and_without_recomputing():
-    """Without it what gradients read of each step is kept; with it the loop variables, and one step at a time."""
+    """Without it, what gradients read of each step is kept; with it, the loop variables, and one step at a time."""
     rows, steps, products = 20_000, 20, 6
     w = np.eye(2)
 
@@ -664,7 +664,7 @@ def test_a_single_input_may_give_its_array_alone():
 
 
 def test_gradients_lie_row_by_row():
-    """Rules of gradients may give any memory order; who gets a LoDTensor finds rows one after another."""
+    """vjp rules may return any memory order; the gradient of a LoDTensor has contiguous rows."""
     x = LoDTensor.from_lengths(np.ones((3, 2)), [1, 2])
     gradient = of_type(x, np.arange(6.0).reshape(2, 3).T)
     assert gradient.values.flags.c_contiguous
@@ -672,7 +672,7 @@ def test_gradients_lie_row_by_row():
 
 
 def test_elements_of_an_array_that_nobody_reads():
-    """Their gradients are zeros of their own shapes, no holes."""
+    """Their gradients are zeros of their own shapes, not holes."""
 
     def read_one(ta):
         return ops.sum(ta.read(1))
@@ -686,7 +686,7 @@ def test_elements_of_an_array_that_nobody_reads():
 
 
 def test_rows_that_are_looked_up_of_what_was_computed():
-    """The gradient of a table is a SparseTensor; that of a table which was computed goes on dense."""
+    """The gradient of a table is a SparseTensor; that of a computed table becomes dense."""
     ids = np.array([1, 0, 1])
     w = np.array([[1.0, 0.5], [-0.5, 2.0]])
     for before in (

@@ -1,4 +1,4 @@
-"""Which loop variables count: one integer that the body never updates, however many axes it has and however it runs."""
+"""Counters: loop variables of a single integer that the body never updates, of any shape and in any way of running."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ every_integer = pytest.mark.parametrize("first", INTEGERS, ids=lambda first: str
 
 
 def after(first, steps=3, by=1):
-    """Describe what such a loop variable is after some steps, in plain Python."""
+    """Compute the value of such a loop variable after some steps, in plain Python."""
     return first + steps * by if first.size == 1 else first
 
 
@@ -52,7 +52,7 @@ def test_a_result_counts_as_an_input_does(way, first):
 @every_way
 @every_integer
 def test_one_integer_counts_in_a_loop_within(way, first):
-    """It goes on from where the loop around has brought it."""
+    """It continues from the value to which the outer loop has brought it."""
 
     def text(while_loop, first, x):
         seen = TensorArray()
@@ -69,7 +69,7 @@ def test_one_integer_counts_in_a_loop_within(way, first):
 @every_way
 @every_integer
 def test_what_is_read_from_an_array_counts(way, first):
-    """Nothing is known of it while it is recorded, if the array was empty."""
+    """Its value is unknown while it is recorded, if the array was empty."""
 
     def text(while_loop, first, x):
         kept, seen = TensorArray(), TensorArray()
@@ -113,7 +113,7 @@ def test_one_integer_advances_by_what_is_said(way, first, by):
 
 @pytest.mark.parametrize("place", list(WHILE_RECORDING))
 def test_only_one_integer_advances_by_what_is_said(place):
-    """What is known to be more raises when it is recorded, anything else when it runs, with the same words."""
+    """Known violations raise when they are recorded, others when they run, with the same text."""
     from lodcore.graph import while_loop
 
     with pytest.raises(GraphError, match="loop_var: advance: is 2; only an integer of one element"):
@@ -128,7 +128,7 @@ def test_only_one_integer_advances_by_what_is_said(place):
 
 @every_way
 def test_nothing_else_counts(way):
-    """Numbers with a fraction, booleans and sequences stay as they are, also of one element."""
+    """Floats, booleans and sequences do not count, even with one element."""
 
     def text(while_loop, x, b, q):
         return counted(while_loop, x), counted(while_loop, b), counted(while_loop, q)
@@ -139,7 +139,7 @@ def test_nothing_else_counts(way):
 
 @every_way
 def test_lengths_of_a_batch_of_one_sequence(way):
-    """The law is one of what a loop variable is when the loop begins, so that all ways of running agree."""
+    """The rule depends on the initial value of the loop variable, so that all ways of running agree."""
 
     def text(while_loop, x):
         return counted(while_loop, lodcore.lod_lengths(x)), ops.sum(x)

@@ -1,4 +1,4 @@
-"""How recorded calls run: what computes on arrays alone gives what the function gives, and so do its derivatives."""
+"""The execution of recorded calls: the fast path for arrays computes the same results and derivatives."""
 
 import itertools
 
@@ -32,7 +32,7 @@ def by_function(op, given):
 
 
 def by_engine(op, given):
-    """Run a call on a frame that holds the arguments behind slot 0."""
+    """Run a call on a frame with the arguments after slot 0."""
     slots = tuple(range(1, len(given) + 1))
     call = Call(None, op.__wrapped__, op.on_arrays, op.parameters, slots, (len(given) + 1,), True, {}, False)
     frame = [None, *given, None]
@@ -59,7 +59,7 @@ def test_the_same_types_and_bits(name):
 
 
 def test_structures_are_seen():
-    """Arrays alone are what the short way is for."""
+    """The fast path is used for arrays only."""
     x = LoDTensor.from_lengths(np.ones((3, 2)), [1, 2])
     for name in SHORT:
         others = [np.ones((2, 2)) if name == "matmul" else 1.0] * (len(OPS[name].parameters) - 1)
@@ -73,7 +73,7 @@ def test_those_that_compute_on_arrays():
 
 @pytest.mark.parametrize("name", WITH_RULES)
 def test_the_same_gradients(name):
-    """One rule serves arrays alone and the rows of LoDTensors."""
+    """One rule serves arrays and the rows of LoDTensors."""
     op = OPS[name]
     real = [x for x in OPERANDS if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
     for given in itertools.product(real, repeat=len(op.parameters)):
@@ -86,7 +86,7 @@ def test_the_same_gradients(name):
         nested = LoDTensor.from_lengths(given[0], [len(given[0])])
         try:
             out, pullback = vjp(op, nested, *given[1:])
-        except ShapeError:  # rows of another shape than those of x
+        except ShapeError:  # rows of a shape other than those of x
             continue
         found = pullback(np.ones(out.values.shape))
         out, pullback = vjp(op, *given)
@@ -136,7 +136,7 @@ def test_a_frame_tells_where_it_failed():
 
 
 def test_arguments_that_end_are_released_if_they_are_like_the_result():
-    """Whoever goes back takes the cotangent for their shape and dtype."""
+    """The backward pass takes shape and dtype from the cotangent."""
     given = [np.ones((2, 3)), np.ones((2, 3), np.float32), np.ones((1, 3)), np.ones(3), 1.0, np.float64(1)]
     for kept, x in enumerate(given):
         call = Call(None, np.add, np.add, ("x", "y"), (1, 2), (3,), True, {}, False)
@@ -150,7 +150,7 @@ def test_arguments_that_end_are_released_if_they_are_like_the_result():
 
 @pytest.mark.parametrize("name", SHORT)
 def test_wide_operands_stay_as_they_are(name):
-    """NumPy computes in the memory of operands that it takes for intermediate results; those of a frame are none."""
+    """NumPy may compute in the memory of temporary operands; those of a frame are not temporary."""
     op = OPS[name]
     given = [RNG.uniform(0.1, 0.9, (300, 300)) for _ in op.parameters]
     copies = [x.copy() for x in given]
@@ -181,7 +181,7 @@ def test_nothing_is_read_beyond_a_frame():
 
 
 def test_gradients_of_elements_of_arrays_add_up():
-    """Of two reads of one slot, in one step and in several."""
+    """Two reads of one slot, in one step and in several."""
 
     def f(x, w):
         rows = lodcore.tensor_array_unstack(x)

@@ -1,4 +1,4 @@
-"""What an Executor can fetch is the same by itself, by its Variable and by its name: alone, with others, run again."""
+"""What an Executor fetches is the same as a result, as its Variable and by name; alone, with others, and run again."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,14 @@ import lodcore
 from lodcore import LoDTensor, TensorArray
 from lodcore.graph import Executor, Program, VarArray, data, parameter, while_loop
 
-pytestmark = pytest.mark.not_on_reference  # what is fetched is looked up above the kernels
+pytestmark = pytest.mark.not_on_reference  # fetching is independent of the kernels
 
 X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 W = np.array([2.0, 0.5])
 
 
 def everything():
-    """Record a Program; return it, what may be fetched by name, and what each of them is, computed with NumPy."""
+    """Record a Program; return it, the names that can be fetched, and their values computed with NumPy."""
     with Program() as program:
         x, w = data("x", (3, 2), "float64"), parameter(W.copy(), "w")
         scaled = lodcore.mul(x, w, name="scaled")
@@ -26,7 +26,7 @@ def everything():
         written.write(0, x)
         first = lodcore.add(written.read(0), 0.0, name="first")
         written.write(1, scaled)
-        written.write(0, scaled)  # once more: what was read before is what was there
+        written.write(0, scaled)  # again: earlier reads keep the earlier value
         second = lodcore.add(written.read(0), 0.0, name="second")
         things |= {"written": (written, [X * W, X * W]), "first": (first, X), "second": (second, X * W)}
 
@@ -58,7 +58,7 @@ def everything():
 
 
 def listed(value):
-    """Return a value as lists, None for the holes of an array."""
+    """Return a value as lists, with None for the holes of an array."""
     if isinstance(value, TensorArray):
         held = value.known_elements()
         return [listed(held[at]) if at in held else None for at in range(value.size())]
@@ -80,7 +80,7 @@ def test_each_is_what_it_was_last(way, alone):
     program, things = everything()
     wanted = {name: listed(value) for name, (_, value) in things.items()}
     fetched = {name: WAYS[way](program, thing, name) for name, (thing, _) in things.items()}
-    for _ in range(2):  # a second run begins anew
+    for _ in range(2):  # a second run starts anew
         if alone:
             found = {name: Executor().run(program, {"x": X}, [one])[0] for name, one in fetched.items()}
         else:

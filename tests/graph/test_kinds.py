@@ -1,4 +1,4 @@
-"""Kinds of tensors: a new one in two steps, what a Variable holds as which kind, and which operators take which."""
+"""Kinds of tensors: adding a new one in two steps, the kind of a Variable, and the operators that accept each kind."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def test_a_variable_without_a_value_gets_an_empty_one():
             wrong(np.ones(2), LoDTensor)
 
 
-# -- what operators make of kinds ------------------------------------------------------------------------------------
+# -- operators on kinds ------------------------------------------------------------------------------------------------
 
 
 def test_structure_is_passed_on_while_it_is_recorded():
@@ -143,7 +143,7 @@ SPARSE = SparseTensor([1, 0], np.ones((2, 3)), 4)
 
 @pytest.mark.parametrize("name", [name for name in sorted(SAMPLES) if "first" not in name])
 def test_operators_that_cannot_take_sparse_say_so(name):
-    """While it is recorded: whatever the operator, it is said which argument is of a kind it does not take."""
+    """At recording: every operator names the argument whose kind it does not accept."""
     op = OPS[name]
     first = next(iter(op.roles))
     arguments = dict.fromkeys(op.parameters, 0)
@@ -170,7 +170,7 @@ def test_operators_that_cannot_take_sparse_say_so(name):
     ],
 )
 def test_computing_with_sparse_is_refused(call):
-    """Nothing makes a dense array of it that nobody asked for."""
+    """Nothing converts it to a dense array implicitly."""
     with pytest.raises(DTypeError, match="SparseTensor"):
         call(SPARSE)
     with pytest.raises(DTypeError, match="SparseTensor"):
@@ -237,7 +237,7 @@ def test_two_sparse_gradients_share_no_memory():
 
 @pytest.mark.parametrize("recompute", [False, True])
 def test_sparse_gradients_inside_loops(recompute):
-    """The ancestor does not allow them."""
+    """Paddle does not allow them."""
     ids = TensorArray(unstack_from=np.array([[0, 1], [1, 1], [3, 0]]))
 
     def f(table, w):

@@ -1,4 +1,4 @@
-"""Loops of no entries know the sizes of what comes from outside; loops that run twice begin anew."""
+"""Loops without entries know the sizes of tensors from outside; loops that run twice start anew."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def updated_in_a_loop(v):
 
 
 def written_in_a_loop(v, steps=lambda row: 1, after=lambda array: array.read(0)):
-    """An array that is made in the body, and written by a loop there."""
+    """An array that is made in the body, and written in a loop there."""
 
     def of_row(row):
         made, count = TensorArray(), steps(row)
@@ -137,7 +137,7 @@ PARTS = LoDTensor.from_lengths(np.ones((3, 2)), [0, 2, 1])
 
 @pytest.mark.parametrize("made", MADE)
 def test_an_empty_sequence_has_the_width_that_the_others_have(made):
-    """Nested: the loop over the rows of the empty sequence takes no step."""
+    """Nested: the loop over the rows of the empty sequence has no steps."""
     v = np.array([1.0, 2.0])
 
     def f(x):
@@ -151,7 +151,7 @@ def test_an_empty_sequence_has_the_width_that_the_others_have(made):
 
 
 def test_an_array_of_no_steps_has_the_width_that_the_others_have():
-    """What is written in a loop of as many steps as a sequence has rows."""
+    """An array is written in a loop with as many steps as a sequence has rows."""
     v = np.array([1.0, 2.0])
 
     def joined(x, after):

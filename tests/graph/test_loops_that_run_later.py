@@ -1,6 +1,6 @@
-"""A loop that is met in one place and runs in another, once or more: each run begins with what it met.
+"""A loop that is recorded in one place and runs in another, once or more: each run starts with the captured values.
 
-What each text means is said in plain Python, with lists for arrays.
+The meaning of each text is given in plain Python, with lists for arrays.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ LISTS = LoDTensor.from_lengths(np.array([1.0, 2.0, -1.0, 0.5]), [1, 0, 3])
 
 
 def steps_of(make_loop, count, body, **options):
-    """Run a loop of so many steps, whose body is called with the number of the step."""
+    """Run a loop of a number of steps, whose body is called with the number of the step."""
     loop = make_loop()
     with loop.loop(**options):
         t = loop.loop_var(0)
@@ -32,7 +32,7 @@ def steps_of(make_loop, count, body, **options):
 
 
 def doubling(while_loop, own, count=3):
-    """Make a loop that runs later: it doubles a loop variable, which it reads by the name that is given."""
+    """Make a loop that runs later: it doubles a loop variable, which it reads by the given name."""
     loop = while_loop(loop_vars=[own])
     with loop.loop(exec_immediately=False):
         t = loop.loop_var(0)
@@ -55,7 +55,7 @@ def test_each_run_begins_with_the_first_value(way, runs):
 
 @every_way
 def test_a_number_that_an_operator_gave_has_a_name_of_its_own(way):
-    """Such a result has no axis: at once it is a number, and it is the loop variable all the same."""
+    """Such a result has no axis: it is a number when computed at once, and still the loop variable."""
 
     def text(while_loop, x):
         loop = doubling(while_loop, ops.sum(x))
@@ -95,7 +95,7 @@ def test_own_names_are_known_in_loops_within(way):
 
 @pytest.mark.parametrize("recorded", [False, True], ids=["at once", "vjp"])
 def test_a_variable_that_a_loop_leaves_changed_does_not_change_where_it_begins(recorded):
-    """Each run begins with the value that the Variable had where the loop met it."""
+    """Each run starts with the value that the Variable had where the loop was recorded."""
     own = Variable("own", np.array(3.0))
     loop = doubling(while_loop, own)
 
@@ -147,7 +147,7 @@ def test_a_variable_that_a_loop_met_outside_changes_in_a_body():
 
 
 def test_what_is_read_is_read_at_each_run():
-    """Outer Variables are held by reference; only what a loop begins with is kept as it was."""
+    """Outer Variables are held by reference; only the initial values of a loop are kept as they were."""
     factor, begin = parameter(np.array(2.0)), parameter(np.array(1.0))
     loop = while_loop()
     with loop.loop(exec_immediately=False):
@@ -164,7 +164,7 @@ def test_what_is_read_is_read_at_each_run():
 
 @pytest.mark.parametrize("way", RECORDED)
 def test_what_another_loop_changed_is_read_at_the_run(way):
-    """A recorded Variable that another loop was given holds the last value afterwards, also for loops met before."""
+    """A recorded Variable passed to another loop has the last value afterwards, also for loops recorded earlier."""
 
     def text(while_loop, x):
         own = lodcore.add(x, 1.0)
@@ -181,7 +181,7 @@ def test_what_another_loop_changed_is_read_at_the_run(way):
 
 
 def test_lengths_under_the_own_name():
-    """What is asked of a loop variable is asked of it, whatever value the Variable had before."""
+    """Queries about a loop variable refer to it, whatever value the Variable had before."""
 
     def f(x):
         own = lodcore.mul(x, 1.0)
@@ -200,7 +200,7 @@ def test_lengths_under_the_own_name():
     assert Executor().run(program, {"x": x}, [found])[0].tolist() == [1, 2] * 4
 
 
-# -- a loop that is met outside, and runs in the body of another -----------------------------------------------------
+# -- a loop that is recorded outside, and runs in the body of another -------------------------------------------------
 
 
 def written_one_by_one(kind):
@@ -226,7 +226,7 @@ every_array = pytest.mark.parametrize("made", list(ARRAYS))
 
 
 def scaling(while_loop, array, factor):
-    """Make a loop that runs later: element t becomes the element before it, or the last one, plus its own, scaled."""
+    """Make a loop that runs later: element t becomes the previous element, or the last one, plus itself, scaled."""
 
     def body(t):
         array.write(t, (array.read(t) + array.read(2)) * factor)
@@ -235,7 +235,7 @@ def scaling(while_loop, array, factor):
 
 
 def scaled(elements, factor):
-    """Say in plain Python what such a loop leaves of the elements with which it begins."""
+    """Compute in plain Python the final elements of such a loop."""
     made = list(elements)
     for t in range(3):
         made[t] = (made[t] + made[2]) * factor
@@ -246,7 +246,7 @@ def scaled(elements, factor):
 @every_array
 @pytest.mark.parametrize("runs", [1, 2])
 def test_a_loop_met_outside_runs_in_a_body(way, made, runs):
-    """Each of its runs begins with the array as it was met, whatever was written since."""
+    """Each of its runs starts with the captured array, whatever was written since."""
 
     def text(while_loop, x):
         array = ARRAYS[made](x)
@@ -326,7 +326,7 @@ def test_a_loop_met_outside_runs_in_a_body_within_a_body(way, made):
 @every_way
 @every_array
 def test_a_loop_met_in_a_body_runs_twice_there(way, made):
-    """It meets the array anew in each step around it."""
+    """It captures the array anew in each step of the outer loop."""
 
     def text(while_loop, x):
         array = ARRAYS[made](x)
@@ -384,7 +384,7 @@ def test_a_loop_met_in_a_body_runs_in_a_body_within(way):
 @every_way
 @pytest.mark.parametrize("place", ["body", "map_fn"])
 def test_results_of_a_loop_met_outside_are_those_of_its_last_run(way, place):
-    """Loop variables stand in the body for what the run in this body gave."""
+    """Loop variables refer in the body to the results of the run in this body."""
 
     def text(while_loop, x):
         first, loop = x[0], while_loop()
@@ -436,7 +436,7 @@ def test_unpacked_steps_that_a_loop_met(way):
 @pytest.mark.parametrize("recompute", [False, True], ids=["vjp", "recompute"])
 @pytest.mark.parametrize("runs", [1, 2])
 def test_an_array_that_is_differentiated_and_that_a_loop_met(recompute, runs):
-    """An array among the inputs of vjp is met like any other."""
+    """An array among the inputs of vjp is captured like any other."""
 
     def f(array, y):
         loop = while_loop(recompute=recompute)
@@ -476,7 +476,7 @@ def test_an_array_that_is_differentiated_and_that_a_loop_met(recompute, runs):
 @every_way
 @every_array
 def test_nested_map_fn_reads_and_writes_arrays_from_outside(way, made):
-    """What one entry wrote the next one reads: arrays go on in program order."""
+    """The next entry reads what the previous one wrote: arrays are updated in program order."""
 
     def text(while_loop, x):
         array, count = ARRAYS[made](x), TensorArray()
@@ -602,7 +602,7 @@ def test_loops_and_map_fn_take_turns_with_an_array_from_outside(way):
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("known", [False, True])
 def test_a_loop_that_runs_again_computes_of_what_it_met_while_a_program_is_recorded(inside, known):
-    """Of a Variable with a value that it doubles: each run, also one in a body, begins with the same."""
+    """A Variable with a value that the loop doubles: each run, also one in a body, starts with the same value."""
     with Program() as program:
         x = parameter(ROWS) if known else data("x", (None, 2), "float64")
         number = lodcore.add(parameter(np.array(1.0)), 0.0)

@@ -1,4 +1,4 @@
-"""map_fn: what comes back depends on the function, never on the data."""
+"""map_fn: the form of the result depends on the function, never on the data."""
 
 import numpy as np
 import pytest

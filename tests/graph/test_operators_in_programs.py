@@ -1,4 +1,4 @@
-"""Every operator where nothing has a value while it is recorded: in a Program, and in the body of a loop."""
+"""Every operator on Variables without values: in a Program, and in the body of a loop."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Programs: text and picture, what is fed and fetched, shapes while they are recorded, gradients as operators."""
+"""Programs: text and picture, feeding and fetching, shapes at recording, gradients as operators."""
 
 import re
 
@@ -99,7 +99,7 @@ def test_names_do_not_depend_on_who_asks_first():
 
 
 def parsed(dot):
-    """Read nodes, edges and clusters of a picture, refusing what is not a dot."""
+    """Parse nodes, edges and clusters of a picture; reject what is not dot."""
     lines = [line.strip() for line in dot.splitlines()]
     assert lines[0] == "digraph program {"
     assert sum(line.endswith("{") for line in lines) == sum(line == "}" for line in lines)
@@ -373,7 +373,7 @@ def test_what_is_wrong_is_said_while_it_is_recorded(call, error, says):
 
 
 def test_constants_in_the_first_place():
-    """Arguments have the order of the operator, wherever the Variable stands."""
+    """Arguments are in the order of the operator's parameters, wherever the Variable is."""
     with Program() as program:
         pad = data("pad", (), "float64")
         n = data("n", (), "int64")

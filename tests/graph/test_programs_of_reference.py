@@ -1,4 +1,4 @@
-"""The interpreter of programs, by examples whose results are known."""
+"""The interpreter of programs, on examples with known results."""
 
 import numpy as np
 import pytest
@@ -38,13 +38,13 @@ def count(steps, name="t", init=0):
 
 
 def results(*body, inputs=None, found, outside=()):
-    """Run statements, and give what these names hold."""
+    """Run statements, and return the values of these names."""
     inputs = inputs or {}
     return run(Program(tuple(inputs), tuple(outside), body, tuple(found)), inputs)[0]
 
 
 def nested(*lists):
-    """Make a batch of one level, of rows without axes."""
+    """Make a batch of one level, whose rows have no axes."""
     return Nested([np.array(part, float) for part in lists], 1, ())
 
 
@@ -231,7 +231,7 @@ def test_states_shrink():
 
 
 def test_a_network_over_sentences():
-    """Each sentence on its own gives what the steps give."""
+    """Running over each sentence separately gives the same as the steps."""
     body = [
         Unpack("steps", "map", "x"),
         Compute("first", "reorder_by_rank", ("boot", "map")),
@@ -292,7 +292,7 @@ def test_functions_of_sequences():
     assert lists(pooled) == [[1, 5], [], [4, 0, 11]]
 
 
-# -- what means nothing ----------------------------------------------------------------------------------------------
+# -- programs without a meaning ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_functions_of_sequences():
     ],
 )
 def test_programs_without_meaning(body, name):
-    """They are refused whether or not the loop has a trip."""
+    """They are refused, also if the loop has no iterations."""
     with pytest.raises(GraphError, match=f"^{name}$"):
         results(*body, found=[])
 

@@ -1,4 +1,4 @@
-"""Random bodies of loops: what they give is what the reference says, their gradients are those of the unrolled body."""
+"""Random bodies of loops: results are those of the reference, gradients those of the unrolled body."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def inputs(seed):
 
 
 def expected(loop, names, **options):
-    """Run the reference: what the variables hold, and the arrays; or None, where it reads what is not there."""
+    """Run the reference: return variables and arrays, or None if it reads a missing element."""
     try:
         found = in_reference(loop, {**names, "p": {}, "q": {}}, **options)
     except IndexError:
@@ -112,7 +112,7 @@ def test_gradients_are_derivatives(loop, seed):
     names = inputs(seed)
     assume(expected(loop, names) is not None)
     limits = [limit for kind, *_, limit in bodies.flat(loop) if kind == "break above"]
-    assume(not limits)  # a break that depends on values is a jump
+    assume(not limits)  # a break that depends on values is a discontinuity
 
     def f(x, y, w):
         variables, arrays = looped(loop)(x, y, w)

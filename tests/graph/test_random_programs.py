@@ -1,6 +1,6 @@
-"""Whole programs, drawn at random: run at once, under vjp, with recompute and in a Program, they do what they mean.
+"""Random whole programs: at once, under vjp, with recompute and in a Program, they compute their meaning.
 
-`python -m tests.helpers.random_programs --count 20000` draws more of them, and makes those that fail small.
+`python -m tests.helpers.random_programs --count 20000` draws more of them, and shrinks those that fail.
 """
 
 import functools
@@ -12,7 +12,7 @@ from tests.helpers.drawing.programs import draw_program
 from tests.helpers.programs_as_python import as_python
 from tests.helpers.ways_of_running import Disagreement, check_program, feeds_as_python
 
-pytestmark = pytest.mark.not_on_reference  # the kernels run in tests of their own
+pytestmark = pytest.mark.not_on_reference  # the kernels have tests of their own
 
 CHUNKS, EACH = 20, 20
 draw = functools.cache(draw_program)
@@ -29,7 +29,7 @@ def test_every_way_of_running_does_what_a_program_means(chunk):
 
 
 def test_what_is_drawn_covers_what_there_is():
-    """No statement, function or spelling is forgotten, and most programs mean values."""
+    """Every statement, function and notation is drawn, and most programs have a meaning."""
     text, errors, bodies = "", [], []
     for seed in range(CHUNKS * EACH):
         program, _, _, meanings = draw(seed)

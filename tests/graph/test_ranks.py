@@ -1,4 +1,4 @@
-"""One rank object: the map of unpack, the table of lod_rank_table and `steps.rank` say the same; structure as data."""
+"""One rank object: the map of unpack, the table of lod_rank_table and `steps.rank` agree; structure is data."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ NESTED = LoDTensor.from_lengths(np.arange(6.0), [2, 0, 1], [1, 3, 2])
 
 
 def rnn_by_hand(x, boot, w, u):
-    """Run the network over each sequence alone."""
+    """Run the network over each sequence separately."""
     made = [np.empty((0, boot.shape[1]))]
     for s in range(len(x)):
         state = boot[s]
@@ -29,7 +29,7 @@ def rnn_by_hand(x, boot, w, u):
     return LoDTensor(np.concatenate(made), x.lod)
 
 
-#: How a rank is had: of the sequences, the steps, and their map.
+#: Ways to obtain a rank: from the sequences, the steps, and their map.
 RANKS = {
     "indices_map": lambda x, steps, indices_map: indices_map,
     "RankTable": lambda x, steps, indices_map: lodcore.lod_rank_table(x),
@@ -43,7 +43,7 @@ every_rank = pytest.mark.parametrize(("sort_by_length", "name"), RANK_OF_STEPS)
 @every_way
 @every_rank
 def test_one_rank_serves_all(way, sort_by_length, name):
-    """In reorder_by_rank, shrink_memory and pack, also of unsorted steps, where the order is that of the batch."""
+    """In reorder_by_rank, shrink_memory and pack, also for unsorted steps, which are in the order of the batch."""
 
     def text(while_loop, x, boot, w, u):
         steps, indices_map = TensorArray.unpack(x, 0, sort_by_length)
@@ -65,7 +65,7 @@ def test_one_rank_serves_all(way, sort_by_length, name):
 @pytest.mark.parametrize("sort_by_length", [True, False])
 @pytest.mark.parametrize("kind", [TensorArray, VarArray])
 def test_an_rnn_with_unpack_alone(way, sort_by_length, kind):
-    """Nothing is ranked twice: `steps.boot` takes a state in the batch's own order."""
+    """Nothing is ranked twice: `steps.boot` takes a state in the order of the batch."""
 
     def text(while_loop, x, boot, w, u):
         steps, outputs = kind(), kind()
@@ -84,7 +84,7 @@ def test_an_rnn_with_unpack_alone(way, sort_by_length, kind):
 
 @every_way
 def test_a_boot_state_of_sequences(way):
-    """A state may be a LoDTensor: one sequence for each of x, in the order of the batch; two of x are empty."""
+    """A state may be a LoDTensor with one sequence per sequence of x, in the order of the batch; two of x are empty."""
     memory = LoDTensor.from_lengths(RANDOM.standard_normal(9), [1, 3, 0, 2, 2, 0, 1])
 
     def text(while_loop, x, memory):
@@ -117,7 +117,7 @@ def test_what_a_rank_says(sort_by_length):
 
 @pytest.mark.parametrize("held", ["all", "step before", "step 0"])
 def test_a_state_shrinks_by_unsorted_steps(held):
-    """The number of its rows says whose they are: of the elements of an earlier step, or of all sequences."""
+    """The number of its rows determines whether they belong to an earlier step, or to all sequences."""
     rank = TensorArray.unpack(X, 0, sort_by_length=False)[1]
     lengths = np.array(LENGTHS)
     for t in range(1, 5):
@@ -140,7 +140,7 @@ def test_a_rank_of_another_batch_is_refused():
 
 @every_way
 def test_sequences_in_another_order_than_the_rank_are_refused(way):
-    """Silently wrong otherwise: row k would go to the k-th longest sequence."""
+    """Without the check it would be silently wrong: row k would be matched with the k-th longest sequence."""
     x = LoDTensor.from_lengths(np.arange(5.0), [1, 3, 1])
 
     def text(while_loop, x):
@@ -200,7 +200,7 @@ def test_a_lod_as_an_argument(way):
 
 @every_way
 def test_the_map_is_a_tensor(way):
-    """The seed's int32 tensor: from elements of the steps to elements of x."""
+    """The int32 tensor of the design document: from elements of the steps to elements of x."""
 
     def text(while_loop, x):
         _, indices_map = TensorArray.unpack(x, 0)

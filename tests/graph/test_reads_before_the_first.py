@@ -1,4 +1,4 @@
-"""What stands before the first element: boots of slots, and defaults of reads, with their gradients."""
+"""Reads before the first element: boot values of slots, and defaults of reads, with their gradients."""
 
 import numpy as np
 import pytest

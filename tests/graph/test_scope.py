@@ -1,4 +1,4 @@
-"""Scopes: a chain of names, held against a model of dicts."""
+"""Scopes: a chain of names, compared with a model of dicts."""
 
 import numpy as np
 import pytest

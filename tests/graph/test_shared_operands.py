@@ -1,4 +1,4 @@
-"""Operands that all steps of a loop share, and values that no gradient reads."""
+"""Loop-invariant operands, and values that no gradient reads."""
 
 import itertools
 
@@ -20,7 +20,7 @@ RNG = np.random.default_rng(11)
 
 
 def steps_of(body, x, shared, count, recompute=False):
-    """Run `state = body(state, *shared)` in a loop; give the sum of the last state."""
+    """Run `state = body(state, *shared)` in a loop; return the sum of the last state."""
     loop = while_loop(recompute=recompute)
     with loop.loop():
         state = loop.loop_var(x)
@@ -37,7 +37,7 @@ def unrolled(body, x, shared, count):
 
 
 def check(body, x, shared, count=3, rtol=1e-10):
-    """Compare the gradients of a loop with those of the same body unrolled, for every choice of what is wanted."""
+    """Compare the gradients of a loop with those of the unrolled body, for every choice of needed gradients."""
     for chosen in itertools.product([False, True], repeat=len(shared) + 1):
         if not any(chosen):
             continue
@@ -67,7 +67,7 @@ def network(x, w, b, s):
 
 @pytest.mark.parametrize("rows", [0, 1, 5, 400])
 def test_as_unrolled(rows):
-    """A weight, a bias and a scale; with 400 rows and 3 steps they are added up more than once."""
+    """A weight, a bias and a scale; with 400 rows and 3 steps their gradients are accumulated more than once."""
     check(network, RNG.standard_normal((rows, 3)), [RNG.standard_normal(shape) for shape in ((3, 3), (3,), (3,))])
 
 
@@ -78,7 +78,7 @@ def test_in_either_order():
 
 
 def test_operands_of_other_shapes():
-    """Those that the rows are as wide as, those of one number or row, and rows that are made wider."""
+    """Operands as wide as the rows, of one number or row, and rows that are broadcast to more columns."""
     x = RNG.standard_normal((4, 3))
     for shape in ((), (1,), (1, 3), (4, 1), (4, 3)):
         check(lambda x, y: lodcore.tanh(lodcore.mul(lodcore.add(x, y), y)), x, [RNG.standard_normal(shape)])
@@ -98,7 +98,7 @@ def test_rows_with_a_structure():
 
 
 def test_of_other_dtypes():
-    """float32; and float32 whose sum with a number of float64 lets it go, of which no gradient may become float64."""
+    """float32, alone and added to float64; no gradient of float32 may become float64."""
     check(
         lambda x, w: lodcore.tanh(lodcore.add(lodcore.matmul(x, w), np.ones((4, 3)))).astype(np.float32),
         RNG.standard_normal((4, 3)).astype(np.float32),
@@ -173,7 +173,7 @@ def test_a_loop_variable_is_not_shared():
 
 
 def called(op, d, operands, out, needs):
-    """Call the vjp rule of an operator with what it names."""
+    """Call the vjp rule of an operator with the values that it names."""
     known = dict(zip([*op.parameters, "out", "needs"], [*operands, out, needs], strict=True))
     found = op.vjp_rule(d, *[known[name] for name in op._vjp.names])
     return found if len(operands) > 1 else (found,)
@@ -186,7 +186,7 @@ def test_those_that_go_row_by_row():
 @pytest.mark.parametrize("name", ROWWISE)
 @given(rows=strategies.lists(strategies.integers(0, 4), min_size=1, max_size=4))
 def test_the_gradient_of_joined_rows(name, rows):
-    """It is the sum of those of the calls."""
+    """It is the sum of the gradients of the calls."""
     op, rng = OPS[name], np.random.default_rng(rows)
     for place in [op.parameters.index(x) for x in op.rowwise]:
         shared = rng.uniform(1, 2, (3,) * (1 + (name == "matmul")))
@@ -210,7 +210,7 @@ def test_the_gradient_of_joined_rows(name, rows):
 
 @pytest.mark.parametrize("name", WITH_RULES)
 def test_what_is_not_read(name):
-    """With nothing but NaN there the gradients are the same."""
+    """If unread values are replaced by nan, the gradients are the same."""
     op = OPS[name]
     operands = [RNG.uniform(0.1, 0.9, (3, 3)) for _ in op.parameters]
     out, d, needs = op.__wrapped__(*operands), RNG.standard_normal((3, 3)), (True,) * len(op.parameters)
@@ -223,7 +223,7 @@ def test_what_is_not_read(name):
 
 
 def test_rules_of_arrays_and_memory():
-    """Of reads, also before the first element, of writes, and of memory that shrinks."""
+    """Reads, also before the first element, writes, and memory that shrinks."""
     table = lodcore.lod_rank_table([[0], [0] * 3, [0] * 3])
 
     def f(x, rows):
@@ -271,7 +271,7 @@ def test_what_nobody_reads_is_released():
         with loop.loop():
             state = loop.loop_var(x)
             loop.break_if(lodcore.equal(loop.step(), 2))
-            product = lodcore.matmul(state, w)  # read by the sum alone, whose gradient does not ask for it
+            product = lodcore.matmul(state, w)  # read by the sum alone, whose gradient does not need it
             twice = lodcore.add(product, 1.0)  # read twice
             wide = lodcore.matmul(state, np.ones((2, 1)))  # another shape than the sum
             bent = lodcore.tanh(lodcore.add(twice, wide))  # read by its own gradient
@@ -291,7 +291,7 @@ def test_what_nobody_reads_is_released():
 @pytest.mark.parametrize("rows", [1, 2, 3])
 @pytest.mark.parametrize("count", [1, 39, 40, 63, 64, 65, 100, 127, 128, 129, 200])
 def test_every_small_step_counts(count, rows):
-    """Steps of few rows, many of which are resolved at once: the gradient is the sum over all of them."""
+    """Many steps of few rows are processed together: the gradient is the sum over all of them."""
     x, weight, bias = RNG.standard_normal((rows, 2)), 0.5 * RNG.standard_normal((2, 2)), RNG.standard_normal(2)
     drives = RNG.standard_normal((count, rows, 2))
 

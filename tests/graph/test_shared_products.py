@@ -1,4 +1,4 @@
-"""What the steps of a loop share: matrices that are packed once, and gradients that slices of one tensor add up."""
+"""Loop invariants: matrices that are packed once, and sums of the gradients of slices of one tensor."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ DTYPES = [np.float32, np.float64]
 
 
 def whole(rng, *shape, dtype=np.float64):
-    """Draw small whole numbers, whose products are exact."""
+    """Draw small integers, whose products are exact."""
     return rng.integers(-3, 4, shape).astype(dtype)
 
 
@@ -54,7 +54,7 @@ def test_what_the_kernel_does_not_take_is_left_to_numpy():
 
 
 def cell(p, x, state):
-    """Compute a step with two shared matrices, one of them used twice, and slices that overlap."""
+    """Compute a step with two shared matrices, one of them used twice, and overlapping slices."""
     both = x @ p["in"] + state @ p["of"] + (0.5 * state) @ p["of"]
     first, rest, all_but_one = both[:, :2], both[:, 2:], both[:, 1:]
     state = state + first * rest + all_but_one[:, ::-1][:, :2] + both[:, 3:1:-1]
@@ -76,7 +76,7 @@ def loss(p, x, boot):
 
 
 def unrolled(p, x, boot):
-    """Compute the same for each sequence alone, by NumPy's products."""
+    """Compute the same for each sequence separately, with NumPy's products."""
     total = 0.0
     for j, length in enumerate(X.lengths):
         state = ops.index_values(boot, [slice(j, j + 1)])
@@ -197,7 +197,7 @@ def test_sigmoid_has_no_branch_and_the_same_numbers(dtype):
         np.testing.assert_array_equal(ops.sigmoid(odd), [np.nan, 1, 0, 0.5])
 
 
-#: What a step may make of a state and of what all steps share.
+#: Computations of a step from a state and shared operands.
 STEPS = {
     "add": lodcore.add,
     "minus": lodcore.minus,
@@ -231,7 +231,7 @@ def test_gradients_of_what_is_shared_are_those_of_steps_one_by_one(step, shape):
         return ops.sum(lodcore.mul(h0, h0))
 
     w = np.broadcast_to([0.9, 1.1, 1.2][: shape[-1] if shape else 1], shape) if shape else np.array(1.1)
-    for rows, steps in [(5, 4), (50, 2), (50, 8), (200, 3)]:  # what is kept for one sum at the end: some, all, parts
+    for rows, steps in [(5, 4), (50, 2), (50, 8), (200, 3)]:  # rows kept for one sum at the end: some, all, in parts
         h0 = np.random.default_rng(rows).uniform(0.1, 0.9, (rows, 3))
         value, found = lodcore.value_and_grad(lambda h, w, n=steps: looped(h, w, n), (0, 1))(h0, w)
         wanted_value, wanted = lodcore.value_and_grad(lambda h, w, n=steps: one_by_one(h, w, n), (0, 1))(h0, w)

@@ -1,4 +1,4 @@
-"""Slots and Variables as values: bool, int, float, len and the like, and where that would cut the tape."""
+"""Slots and Variables as values: bool, int, float, len and the like, and conversions that would cut the tape."""
 
 import math
 
@@ -106,7 +106,7 @@ CUTS = {
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("holder", ["Variable", "slot", "result", "element"])
 def test_a_number_taken_out_under_vjp_is_an_error(cut, holder):
-    """It would have no gradient. What to use instead is named: an operator, or v.get() for a look at the value."""
+    """It would have no gradient. The error names the operator to use, or v.get() to look at the value."""
 
     def f(x):
         array = TensorArray()
@@ -142,7 +142,7 @@ def test_a_look_at_a_value_is_get():
 
 def test_integers_and_bools_with_values_convert():
     def f(x, n):
-        if x > 0.0:  # a bool: control flow of Python on values
+        if x > 0.0:  # a bool: Python control flow on values
             x = x * float(int(n))
         for _ in range(int(n)):
             x = x * 2.0
@@ -176,7 +176,7 @@ def test_data_without_a_value_says_break_if():
 @pytest.mark.parametrize("steps", range(4))
 @pytest.mark.parametrize("used_before", [False, True])
 def test_a_slot_from_outside_is_read_anew_in_every_step(steps, used_before):
-    """Also where its value was read outside before."""
+    """Also if its value was read outside before."""
     array = VarArray()
     array.write(0, np.array(1.0))
     slot = array.get(0)

@@ -8,7 +8,7 @@ from lodcore import LoDTensor
 from lodcore.graph import Executor, Program, data
 from reference.ops import beam as oracle
 
-pytestmark = pytest.mark.not_on_reference  # the kernels run in tests of their own
+pytestmark = pytest.mark.not_on_reference  # the kernels have tests of their own
 
 VOCABULARY, HIDDEN, START, END, BEAM, STEPS = 7, 4, 1, 0, 3, 6
 RANDOM = np.random.default_rng(2)
@@ -18,7 +18,7 @@ ENCODED = RANDOM.standard_normal((5, HIDDEN)) * 2
 
 
 def decoder(boot_state, boot_ids, boot_scores, max_steps):
-    """Decode what an encoder has left: a state and a start token for each source."""
+    """Decode the output of an encoder: a state and a start token per source."""
     ids, scores, states = pd.VarArray(), pd.VarArray(), pd.VarArray()
     ids.update(0, boot_ids)
     scores.update(0, boot_scores)
@@ -33,7 +33,7 @@ def decoder(boot_state, boot_ids, boot_scores, max_steps):
         pre_ids, pre_scores, prestate = ids.get(time_), scores.get(time_), states.get(time_)
         embedded = pd.lookup_table(EMBEDDING, pre_ids)
         act = pd.tanh(pd.add(embedded.values, pd.matmul(prestate, U)))
-        # the scores of the step belong to the prefixes that the step before has kept
+        # the scores of the step belong to the prefixes that the previous step has kept
         probabilities = pd.lod_reset(pd.softmax(pd.matmul(act, W)), pre_scores)
         selected_ids, selected_scores, parent_idx = pd.beam_search(
             pre_ids, pre_scores, None, probabilities, BEAM, END, is_accumulated=False
@@ -47,7 +47,7 @@ def decoder(boot_state, boot_ids, boot_scores, max_steps):
 
 
 def first(n_sources):
-    """Return the first state, ids and scores: one prefix per source."""
+    """Return the initial state, ids and scores: one prefix per source."""
     ones = [1] * n_sources
     ids = LoDTensor.from_lengths(np.full(n_sources, START), ones, ones)
     return ENCODED[:n_sources], ids, LoDTensor(np.zeros(n_sources), ids.lod)

@@ -1,4 +1,4 @@
-"""The sample programs of the two texts "Design for TensorArray", as close to their text as Python allows."""
+"""The sample programs of the two documents "Design for TensorArray", as close to their text as Python allows."""
 
 import functools
 
@@ -22,7 +22,7 @@ from tests.helpers.network import (
     states_of,
 )
 
-pytestmark = pytest.mark.not_on_reference  # the kernels run in tests of their own
+pytestmark = pytest.mark.not_on_reference  # the kernels have tests of their own
 
 
 # -- "Design for TensorArray": unpack, step by step, pack ------------------------------------------------------------
@@ -69,7 +69,7 @@ def test_the_class_unpacks_as_well():
 
 
 def test_twelve_steps():
-    """The program as it stands, computed at once: as many steps as it says."""
+    """The program as written, computed at once, with the number of steps that it states."""
     input = np.random.default_rng(5).standard_normal((12, 4, WIDTH))
     num_steps = pd.Var(12)
 
@@ -99,7 +99,7 @@ def test_twelve_steps():
 
 
 def test_twelve_steps_of_one_sequence():
-    """The same to the letter: weights stand to the left of a state, which is a vector."""
+    """The same literally: weights are on the left of a state, which is a vector."""
     Tensor = np.asarray
     some_op = functools.partial(pd.tanh, BOOT_DENSE[0])
     input = np.random.default_rng(5).standard_normal((12, WIDTH))
@@ -227,7 +227,7 @@ def test_the_pseudocode_as_a_loop_of_python():
 
 
 def test_the_operators_under_their_names():
-    """tensor_array_stack, _unstack, _write, _read, _size, and the interface in Python, are one thing."""
+    """tensor_array_stack, _unstack, _write, _read, _size and the Python interface are the same operators."""
 
     def rnn(tensor, state, W, U):
         ta, outputs = pd.tensor_array_unstack(tensor), TensorArray(name="outputs")
@@ -242,7 +242,7 @@ def test_the_operators_under_their_names():
 @pytest.mark.parametrize("recompute", [False, True])
 @pytest.mark.parametrize("sort_by_length", [True, False])
 def test_the_while_loop_over_sentences(recompute, sort_by_length):
-    """The state shrinks to the batch of its step; the boot state is brought into the order of the steps."""
+    """The state shrinks to the batch of its step; the boot state is reordered to the order of the steps."""
 
     def rnn(input, boot_state, W, U):
         step_inputs, states, step_outputs = TensorArray(), TensorArray(), TensorArray()

@@ -22,7 +22,7 @@ from tests.helpers.network import (
     states_of,
 )
 
-pytestmark = pytest.mark.not_on_reference  # the kernels run in tests of their own
+pytestmark = pytest.mark.not_on_reference  # the kernels have tests of their own
 
 
 def static_rnn(dataset, state, w, u):
@@ -79,7 +79,7 @@ def dynamic_rnn(input, boot_state, W, U, exec_immediately=True):
 
 
 def test_the_dynamic_rnn_of_one_sequence():
-    """To the letter: `matmul(W, input)` of vectors, `add`, `minus` and `sigmoid` under their plain names."""
+    """Literally: `matmul(W, input)` of vectors, `add`, `minus` and `sigmoid` under their plain names."""
     add, matmul, minus, sigmoid = pd.add, pd.matmul, pd.minus, pd.sigmoid
 
     def program(x, boot_state, W, U):
@@ -194,7 +194,7 @@ def test_the_dynamic_rnn_over_sentences_as_a_program(sort_by_length):
 
 
 def test_nothing_but_empty_sentences():
-    """The ancestor dies of them."""
+    """Paddle crashes on them."""
     empty = LoDTensor.from_lengths(np.empty((0, WIDTH)), [0, 0])
     for count in (2, 0):
         x = empty[:count]

@@ -1,4 +1,4 @@
-"""A SparseTensor is kept, or refused by the name of the operator that was called: it never becomes dense in silence."""
+"""A SparseTensor is kept, or refused by the name of the called operator: it never becomes dense silently."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def is_same(found):
     return isinstance(found, SparseTensor) and np.array_equal(found.to_dense(), SPARSE.to_dense())
 
 
-#: A call, the name by which it refuses, and whether it gives the tensor itself back if it keeps it.
+#: A call, the name in its error, and whether it returns the tensor itself if it keeps it.
 CALLS = {
     "TensorArray.write": (lambda x: written(x), "tensor_array_write"),
     "TensorArray.unstack": (lambda x: TensorArray.unstack(x), "tensor_array_unstack"),
@@ -54,7 +54,7 @@ CALLS = {
     "sequence_unpad": (lambda x: lodcore.sequence_unpad(x, [1, 1, 1, 1]), "sequence_unpad"),
     "sequence_pool": (lambda x: lodcore.sequence_pool(x, "sum"), "sequence_pool"),
 }
-#: What makes a tensor is called outside of Programs only.
+#: Constructors of tensors are called only outside of Programs.
 MAKERS = {
     "DenseTensor": (lambda x: DenseTensor(x), "DenseTensor"),
     "LoDTensor": (lambda x: LoDTensor(x, LoD.from_lengths([4])), "LoDTensor"),
@@ -70,7 +70,7 @@ def written(x):
 
 
 def assert_kept_or_refused(call, x, by):
-    """Either the same SparseTensor comes back, as an element or as the result; or it is refused by name."""
+    """Either the same SparseTensor is returned, as an element or as the result, or it is refused by name."""
     try:
         found = call(x)
     except DTypeError as error:

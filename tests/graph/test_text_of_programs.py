@@ -1,4 +1,4 @@
-"""What a Program prints: loops with their options, and results under the names that their variables have."""
+"""The text of a Program: loops with their options, and results under the names of their variables."""
 
 import re
 
@@ -47,7 +47,7 @@ def test_options_of_a_loop_are_shown(options, shown, hidden):
 
 
 def test_results_of_a_loop_have_the_names_of_their_variables():
-    """As it prints, as it is asked by `name`, and as it is fetched."""
+    """As printed, as queried by `name`, and as fetched."""
     program, loop, (time, total), doubled = recorded()
     line = line_of(program, "while_loop")
     results = [name.strip() for name in line.split("=")[0].split(",")]

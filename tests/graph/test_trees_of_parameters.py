@@ -1,4 +1,4 @@
-"""Functions of trees of parameters: dicts, lists, tuples, named tuples and dataclasses; what a Variable takes over."""
+"""Functions of trees of parameters: dicts, lists, tuples, named tuples and dataclasses; what a Variable retains."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -114,7 +114,7 @@ def test_results_may_be_trees(kind):
     ids=repr,
 )
 def test_an_argument_without_floating_point_tensors_is_an_error(argument):
-    """Where its gradient is asked for by name; an input of vjp that is of integers has None beside those of others."""
+    """If its gradient is requested by name; an integer input of vjp has None among those of others."""
     with pytest.raises(DTypeError, match=r"value_and_grad: argument 0: .*floating-point"):
         value_and_grad(lambda p, x: ops.sum(x))(argument, X)
     with pytest.raises(DTypeError, match=r"value_and_grad: argument 1: .*floating-point"):
@@ -146,7 +146,7 @@ def test_tree_map_and_leaves_are_public():
 
 @pytest.mark.parametrize("kind", [TensorArray, lodcore.VarArray])
 def test_a_clone_of_an_array_shares_no_elements(kind):
-    """Neither what was written, nor what lies in the buffer that unstack or unpack made."""
+    """Neither written elements, nor the buffer of unstack or unpack."""
     first, rows = kind(), np.array([[1.0, 2.0], [3.0, 4.0]])
     first.write(0, rows[0])
     first.write(2, LISTS)

@@ -1,4 +1,4 @@
-"""Loops give the numbers and gradients of plain Python, however they run: arrays, slots and map_fn in them."""
+"""Loops compute the numbers and gradients of plain Python in all ways of running: arrays, slots and map_fn in them."""
 
 import itertools
 
@@ -102,7 +102,7 @@ def documents_of(seed):
 @every_way
 @pytest.mark.parametrize("seed", range(8))
 def test_words_to_sentences_to_documents_by_two_loops(way, seed):
-    """The inner loop is an RNN over the words of all sentences of one document; the outer one takes the documents."""
+    """The inner loop is an RNN over the words of all sentences of a document; the outer loop runs over documents."""
     random = np.random.default_rng(99)
     w, u = random.standard_normal((2, 2)) / 2, random.standard_normal((2, 2)) / 2
 
@@ -142,7 +142,7 @@ def test_words_to_sentences_to_documents_by_two_loops(way, seed):
     check(way, text, meaning, documents_of(seed), w, u)
 
 
-# -- a loop into which no Variable enters reads what was written before ----------------------------------------------
+# -- a loop without Variables from outside reads earlier writes ------------------------------------------------------
 
 
 def read_and_sum(while_loop, array, of_element=lambda element: element):

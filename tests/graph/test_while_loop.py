@@ -1,4 +1,4 @@
-"""while_loop by examples: what its body means, where it may be, and what it refuses."""
+"""while_loop by examples: the meaning of its body, where it may occur, and what it refuses."""
 
 import threading
 
@@ -132,7 +132,7 @@ def test_conditions_of_one_element():
     with refused(r"while_loop: step 0: break_if: cond: has shape \(2,\)"):
         loop = while_loop()
         with loop.loop():
-            x = loop.loop_var(np.ones(2))  # its number of rows is not known in the body
+            x = loop.loop_var(np.ones(2))  # its number of rows is unknown in the body
             loop.break_if(lodcore.greater_than(x, 0.0))
 
 
@@ -195,7 +195,7 @@ def test_each_run_begins_with_the_captured_first_values():
     with loop.loop(exec_immediately=False):
         time = count(loop, 2)
         array.write(lodcore.add(time, 1), lodcore.mul(array.read(time), 2.0))
-    array.write(0, np.array(5.0))  # after the body was closed: the loop begins with what was there
+    array.write(0, np.array(5.0))  # after the body was closed: the loop starts with the captured content
     for _ in range(2):
         loop()
         np.testing.assert_array_equal(array.stack(), [1.0, 2.0, 4.0])
@@ -364,7 +364,7 @@ def test_updates_of_which_nothing_is_known_are_checked_when_they_run():
 
 
 def unknown(array, time):
-    """Read an element in a way that tells nothing of it while it is recorded."""
+    """Read an element such that its Spec is unknown at recording."""
     return array.read(time, 0.0)
 
 
@@ -488,7 +488,7 @@ def test_errors_that_cannot_be_made_of_a_text_alone(error, monkeypatch):
 
 
 def test_errors_of_signals(monkeypatch):
-    """They come as they are between two calls, and are not lost in one."""
+    """They are raised unchanged between two calls, and are not lost in one."""
 
     def late(*given):
         raise TimeoutError("late")
@@ -661,7 +661,7 @@ def test_one_loop_in_many_threads():
 
 
 def test_a_body_in_a_generator():
-    """A generator that stops inside a body leaves it open; leaving it ends that, and nothing runs."""
+    """A generator that stops inside a body leaves it open; closing the generator ends it, and nothing runs."""
 
     def generator():
         loop = while_loop()

@@ -1,4 +1,4 @@
-"""The words of the design documents for Variables and kinds of tensors: what they hold, and what they are."""
+"""The terms of the design documents for Variables and kinds of tensors."""
 
 import pickle
 
@@ -68,7 +68,7 @@ def test_a_variable_of_a_shape():
 
 @pytest.mark.parametrize("recording", ["at once", "Program"])
 def test_a_parameter_of_a_shape(recording):
-    """Of small numbers, not all of them zero, since a network whose weights are equal does not learn."""
+    """Small numbers, not all zero, since a network with equal weights does not learn."""
     w, b = WHILE_RECORDING[recording](
         lambda: (parameter(shape=(3, 2), name="W"), parameter(shape=[4], dtype=lodcore.float64))
     )
@@ -132,7 +132,7 @@ def test_a_registered_kind_is_fed():
 
 
 class Sentences(LoDTensor):
-    """A subclass with a word of its own."""
+    """A subclass with a method of its own."""
 
     def count(self):
         return len(self)

@@ -1,4 +1,4 @@
-"""The words of the design documents mean what they say: arrays, loops, Variables, names, kinds of tensors."""
+"""The terms of the design documents have their meaning there: arrays, loops, Variables, names, kinds of tensors."""
 
 import numpy as np
 import pytest
@@ -117,7 +117,7 @@ def test_what_unstack_and_unpack_return():
 
 
 def test_what_unstack_cannot_fill():
-    """An array of a fixed size that is too small, or to which something was written, stays as it was."""
+    """An array that is too small, or has been written to, is not changed."""
     fixed, written = TensorArray(2, dynamic=False), TensorArray()
     written.write(0, X)
     for array, says in [(fixed, "2"), (written, "written")]:
@@ -224,7 +224,7 @@ def test_data_whose_first_axis_is_not_known_is_not(use, shape, levels):
 
 @every_way
 def test_numbers_and_tensors_as_loop_vars(way):
-    """What has no name of its own in the body is `loop.loop_vars[k]`, there and after the loop."""
+    """A variable without a name in the body is `loop.loop_vars[k]`, there and after the loop."""
 
     def text(while_loop, x):
         loop = while_loop([0, 1.0, x * 1.0])

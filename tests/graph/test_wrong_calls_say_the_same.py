@@ -1,8 +1,8 @@
-"""A wrong call is one error, of one type and text: computed, under vjp, in a Program, and in the body of a loop.
+"""A wrong call raises one error, of one type and text: computed, under vjp, in a Program, and in the body of a loop.
 
-What the Specs show raises when it is recorded, anything else when it runs; there the loop names the step before the
-text, and adds to a hole in an array of the body that the array is made anew in every step. A size that is not known
-where it is recorded is None in the text; what Python says of a signature is its own.
+Errors that follow from Specs are raised at recording, others at execution; there the loop adds the number of the step
+to the text, and says for a hole in an array of the body that the array is new in every step. A size that is unknown at
+recording is None in the text; errors of Python about signatures have their own text.
 """
 
 import re
@@ -20,7 +20,7 @@ from tests.samples import SAMPLES
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
-#: Calls that make something of the structure or the memory of a value that a Variable need not have.
+#: Calls that need the structure or the memory of a value, which a Variable may not have.
 OF_VALUES = re.compile(
     r"\.lod\b|LoDTensor|np\.\w+\(\w+[,)]|matrix|objects|masked|out=|\.values|\.astype|\.T\b|\.reshape"
 )
@@ -95,13 +95,13 @@ CALLS = [
 
 
 def given():
-    """Make what the calls work on that may be an input of a Program: tensors."""
+    """Make the tensors that may be inputs of a Program."""
     found = {name: x for name, x in things().items() if isinstance(x, (LoDTensor, np.ndarray))}
     return {name: x for name, x in found.items() if name not in ("objects", "masked")}
 
 
 def words(call, names):
-    """Return what a call raises when it is computed: type and text."""
+    """Return the error of a call that is computed: type and text."""
     with pytest.raises(Exception) as caught:  # noqa: PT011
         run(call, names)
     return caught.type, str(caught.value)
@@ -113,7 +113,7 @@ def under_vjp(call, names):
 
 
 def in_a_program(call, names):
-    """Record it on data; what goes through is run."""
+    """Record a call on data; run it if recording succeeds."""
     tensors = given()
     with Program() as program:
         made = run(call, {**names, **{name: data(name, spec_of(x)) for name, x in tensors.items()}})
@@ -140,9 +140,9 @@ def test_a_wrong_call_says_the_same(call):
 
 
 def assert_same_text(way, kind, found, text):
-    """Check that an error says what it says where the call is computed."""
+    """Check that an error has the text of the computed call."""
     said = [found]
-    if way == "in a body":  # behind the step, and the name of the operator where the error does not begin with it
+    if way == "in a body":  # after the step, and the operator's name if the error does not start with it
         said = [re.sub("; it is made anew in every step: .*", "", said[0])]
         said += [re.sub(r"^while_loop: step 0: ", "", said[0]), re.sub(r"^while_loop: step 0: \w+: ", "", said[0])]
     if kind is not TypeError:
@@ -151,7 +151,7 @@ def assert_same_text(way, kind, found, text):
 
 
 def test_the_levels_of_the_documents():
-    """One text for a level that is not there, and one for a level that is not an integer."""
+    """One text for a level out of range, and one for a level that is not an integer."""
     x = lodcore.array([[1.0, 2.0], [3.0]])
     for call in (lambda: lodcore.sequence_pool(x, "sum", level=3), lambda: lodcore.sequence_cumsum(x, 3)):
         with pytest.raises(lodcore.LevelError, match="level: is 3; there is 1 level"):

@@ -1,4 +1,4 @@
-"""Zero steps: stack and concat are defined wherever an element is known; elsewhere there is one clear error."""
+"""Zero steps: stack and concat are defined if the Spec of an element is known; otherwise there is one clear error."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.helpers.ways import WAYS, check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
-#: No steps of rows of 2, in float64; what they are of has no entry, or only empty sequences.
+#: No steps of rows of width 2, in float64, from tensors without entries, or with only empty sequences.
 NO_ROWS = np.empty((0, 3, 2))
 EMPTY = LoDTensor.from_lengths(np.empty((0, 2)), [0, 0])
 NESTED = LoDTensor.from_lengths(np.empty((0, 2)), [0, 0], [])
@@ -27,7 +27,7 @@ def made_by_a_loop(while_loop, steps, of_element=lambda element: element):
     return outputs
 
 
-#: Array of zero steps; the input it is made of; what stack and concat give.
+#: Array of zero steps; the input from which it is made; results of stack and concat.
 MADE = {
     "unstack": (lambda loop, x, w: TensorArray.unstack(x), NO_ROWS, (0, 3, 2), (0, 2)),
     "unstack_from": (lambda loop, x, w: TensorArray(unstack_from=x), NO_ROWS, (0, 3, 2), (0, 2)),
@@ -59,7 +59,7 @@ MADE = {
 @every_way
 @pytest.mark.parametrize("name", MADE)
 def test_concat_of_zero_steps_has_no_rows(way, name):
-    """Of the right width and dtype."""
+    """Of the correct width and dtype."""
     make, x, _, shape = MADE[name]
     check(way, lambda loop, x, w: make(loop, x, w).concat() * ops.sum(w), lambda x, w: np.empty(shape), x, W)
 
@@ -67,7 +67,7 @@ def test_concat_of_zero_steps_has_no_rows(way, name):
 @every_way
 @pytest.mark.parametrize("name", MADE)
 def test_stack_of_zero_steps_has_no_entry(way, name):
-    """(0, ...), where an axis of elements that is not known is 0; then the width is the right one."""
+    """(0, ...), where an unknown axis of elements is 0; then the width is the right one."""
     make, x, shape, _ = MADE[name]
     results, gradients = WAYS[way](lambda loop, x, w: make(loop, x, w).stack() * ops.sum(w), x, W)
     assert (results[0].shape[0], results[0].shape[2], results[0].ndim) == (0, shape[2], 3)
@@ -87,7 +87,7 @@ def test_stack_of_zero_steps_of_vectors(way):
 
 @every_way
 def test_zero_steps_of_sequences(way):
-    """A level more for stack, and a level of no sequences for concat."""
+    """One more level for stack, a level of no sequences for concat."""
 
     def text(while_loop, x):
         steps = TensorArray.unpack(x, 0)[0]
@@ -102,7 +102,7 @@ def test_zero_steps_of_sequences(way):
 @every_way
 @pytest.mark.parametrize("lengths", [[0, 0, 0], [], [0]], ids=repr)
 def test_an_rnn_over_empty_sentences_alone_keeps_the_width(way, lengths):
-    """The network makes rows of 3 of rows of 2; no row is made, and so its result has the width 3."""
+    """The network computes rows of 3 from rows of 2; there are no rows, and yet its result has width 3."""
 
     def text(while_loop, x, w):
         steps, indices_map = TensorArray.unpack(x, 0)
@@ -115,7 +115,7 @@ def test_an_rnn_over_empty_sentences_alone_keeps_the_width(way, lengths):
 
 @pytest.mark.parametrize("way", ["at once", "vjp"])
 def test_a_loop_of_python_over_empty_sentences_alone(way):
-    """Nothing is ever written: no width is known, and any that were made up might break later."""
+    """Nothing is ever written: no width is known, and an invented one might fail later."""
 
     def text(while_loop, x, w):
         steps, indices_map = TensorArray.unpack(x, 0)
@@ -131,7 +131,7 @@ def test_a_loop_of_python_over_empty_sentences_alone(way):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("join", ["stack", "concat"])
 def test_where_nothing_is_known_there_is_one_error(way, join):
-    """One type and one text, however it is run: never a shape that breaks later."""
+    """One type and one text, in all ways of running: never a shape that fails later."""
 
     def text(while_loop, x):
         return getattr(TensorArray(), join)() + x

@@ -1,4 +1,4 @@
-"""A kernel and its twin on the same arguments."""
+"""Comparison of a kernel and its twin on the same arguments."""
 
 import importlib
 import re
@@ -7,12 +7,12 @@ import numpy as np
 
 from lodcore import kernels
 
-MARGIN = 64  # bytes before and behind what a kernel writes, which it must leave alone
+MARGIN = 64  # bytes before and after the output of a kernel, which it must not change
 GARBAGE = 0xA5
 
 
 def guarded(array):
-    """Copy an array into the middle of a buffer of garbage: the buffer, and the copy."""
+    """Copy an array into the middle of a buffer of garbage: return the buffer, and the copy."""
     buffer = np.full(array.nbytes + 2 * MARGIN, GARBAGE, np.uint8)
     copy = buffer[MARGIN : MARGIN + array.nbytes].view(array.dtype).reshape(array.shape)
     copy[...] = array
@@ -20,15 +20,15 @@ def guarded(array):
 
 
 def unwritten(*shape, dtype=np.int64):
-    """Make an array of garbage, for a kernel to write."""
+    """Make an array of garbage for a kernel to write."""
     count = int(np.prod(shape)) * np.dtype(dtype).itemsize
     return np.full(count, GARBAGE, np.uint8).view(dtype).reshape(shape)
 
 
 def call(package, name, arguments, seen=None):
-    """Call a kernel on copies of what is writable: what it returns, and what it has written, as bytes.
+    """Call a kernel on copies of the writable arguments: return its result, and the written bytes.
 
-    Where not all that it writes is of use, `seen` takes the arguments after the call and gives the arrays that are.
+    If a part of the output is undefined, `seen` takes the arguments after the call and returns the defined arrays.
     """
     module, function = name.split(".")
     buffers, given = [], []
@@ -45,14 +45,14 @@ def call(package, name, arguments, seen=None):
 
 
 def counts(kernel):
-    """Return whether the number that a kernel returns is a count, and not the first bad position."""
+    """Return whether the number that a kernel returns is a count, and not the first invalid position."""
     return re.search(r"Returns\n *-+\n *int\n *(How many|The number)", kernel.__doc__ or "") is not None
 
 
 def agree(name, *arguments, seen=None):
-    """Compare a kernel with its twin: equal results, and the same bytes in whatever is writable.
+    """Compare a kernel with its twin: equal results, and equal bytes in all writable arguments.
 
-    A bad input that the kernel reports leaves the content of what it writes open.
+    If the kernel reports invalid input, the content of its output is undefined.
     """
     got, got_bytes = call(kernels, name, arguments, seen)
     module, function = name.split(".")

@@ -1,4 +1,4 @@
-"""Compares results with the oracles, which work on nested lists of the numbers of rows."""
+"""Comparison of results with the oracles, which work on nested lists of row numbers."""
 
 import contextlib
 
@@ -14,12 +14,12 @@ def offsets_of(lod):
 
 
 def numbered(lod):
-    """Return the batch as nested lists in which each row is its number."""
+    """Return the batch as nested lists in which each row is replaced by its number."""
     return nest(range(lod.num_rows), offsets_of(lod))
 
 
 def from_the_first(level, lod):
-    """Turn a level that may count from the last into one that counts from the first."""
+    """Return the number of a level counted from the first; it may be given counted from the last."""
     return level % lod.num_levels
 
 
@@ -29,13 +29,13 @@ def same_memory(array, other):
 
 
 def assert_lod(lod, nested, num_levels):
-    """Check that a LoD is the structure of nested lists."""
+    """Check that a LoD has the structure of nested lists."""
     rows, levels = flatten(nested, num_levels)
     assert (lod.num_levels, lod.num_rows, offsets_of(lod)) == (num_levels, len(rows), levels)
 
 
 def assert_rows(result, nested, num_levels, source):
-    """Check that a result is nested lists of rows of `source`, bit by bit; an ndarray if there are no levels."""
+    """Check that a result equals nested lists of rows of `source`, bit by bit; an ndarray if there are no levels."""
     assert type(result) is (LoDTensor if num_levels else np.ndarray)
     if num_levels:
         assert_lod(result.lod, nested, num_levels)
@@ -61,7 +61,7 @@ def elements_of(array):
 
 
 def of_elements(elements):
-    """Make a TensorArray of elements, None for holes."""
+    """Make a TensorArray from elements, None for holes."""
     array = TensorArray(len(elements))
     for at, element in enumerate(elements):
         if element is not None:
@@ -70,7 +70,7 @@ def of_elements(elements):
 
 
 def assert_close(got, want, exact, tolerance):
-    """Compare nested lists of numbers: to the last bit, or about; nan equals nan."""
+    """Compare nested lists of numbers, to the last bit or approximately; nan equals nan."""
     assert type(got) is type(want) or not isinstance(got, (list, tuple)), (got, want)
     if isinstance(got, (list, tuple)):
         assert len(got) == len(want), (got, want)
@@ -94,7 +94,7 @@ def numbers(x):
 
 
 def tolerance_of(result):
-    """Return how far a result may be from what is computed in Python's floats."""
+    """Return the tolerance of a result relative to the one computed with Python's floats."""
     found = result if isinstance(result, tuple) else (result,)
     sizes = [x.dtype.itemsize for x in found if hasattr(x, "dtype") and np.dtype(x.dtype).kind == "f"]
     return {2: 2e-2, 4: 2e-5}.get(min(sizes, default=8), 1e-11)

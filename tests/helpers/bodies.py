@@ -1,7 +1,7 @@
-"""Random bodies of loops, as data; how they are recorded, and how they are said in the reference.
+"""Random bodies of loops, as data; how they are recorded, and how they run in the reference.
 
-A loop is a dict: `vars` (loop variables and the names of their first values), `counters` (name: first value, step),
-`body` (instructions, tuples), and `results` (what its variables are called after it). Values are vectors of float64
+A loop is a dict: `vars` (loop variables and the names of their initial values), `counters` (name: initial value, step),
+`body` (instructions, tuples), and `results` (the names of its variables after it). Values are vectors of float64
 between -1 and 1, indices are integers, arrays are written and read at indices.
 """
 
@@ -15,7 +15,7 @@ from lodcore import TensorArray, ops
 from lodcore.graph import Variable, while_loop
 from reference.graph import while_loop as reference
 
-# -- functions: as operators, and as NumPy has them ----------------------------------------------------------------
+# -- functions: as operators, and of NumPy --------------------------------------------------------------------------
 
 
 def halved(x, y):
@@ -43,7 +43,7 @@ FUNCTIONS = {
 
 @st.composite
 def loops(draw, floats=("x", "y", "w"), arrays=("p", "q"), depth=2, prefix="", written=()):
-    """Draw a loop over the values that have these names; some arrays were written before."""
+    """Draw a loop over the values of these names; some arrays have been written before."""
     written = set(written)
     own = [f"{prefix}v{j}" for j in range(draw(st.integers(1, 3)))]
     counters = {f"{prefix}t": (0, 1)}
@@ -93,7 +93,7 @@ def loops(draw, floats=("x", "y", "w"), arrays=("p", "q"), depth=2, prefix="", w
 
 
 def record(loop, names, **options):
-    """Record a loop as lodcore has it, and give its variables, which stand for the last values."""
+    """Record a loop with lodcore, and return its variables, which hold the final values."""
     made = while_loop(**options)
     with made.loop():
         local = dict(names)
@@ -159,7 +159,7 @@ INSTRUCTIONS = {
 
 
 def in_words_of_the_reference(loop, functions):
-    """Turn a loop into the instructions of the reference, and what its counters advance by."""
+    """Convert a loop to the instructions of the reference, and the increments of its counters."""
     made = []
     for kind, *rest in loop["body"]:
         if kind == "compute":
@@ -195,12 +195,12 @@ def in_words_of_the_reference(loop, functions):
 
 
 def mean(functions, x):
-    """Return the mean as a number, of an array or a Variable."""
+    """Return the mean, as a number, of an array or a Variable."""
     return float(ops.mean(x).get()) if isinstance(x, Variable) else np.mean(x)
 
 
 def in_reference(loop, names, functions=FUNCTIONS):
-    """Run a loop in the reference; arrays are dicts of what was written. Gives all its names."""
+    """Run a loop in the reference, where arrays are dicts of written elements; return all its names."""
     body, advance = in_words_of_the_reference(loop, functions)
     first = {v: names[init] for v, init in loop["vars"].items()}
     counters = {v: first for v, (first, _) in loop["counters"].items()}
@@ -208,7 +208,7 @@ def in_reference(loop, names, functions=FUNCTIONS):
 
 
 def contents(array):
-    """Return what an array holds: a dict."""
+    """Return the content of an array as a dict."""
     held = {}
     for at in range(array.size()):
         with contextlib.suppress(IndexError):  # a hole
@@ -221,7 +221,7 @@ def new_arrays():
 
 
 def flat(loop):
-    """List all instructions, those of inner loops too."""
+    """List all instructions, including those of inner loops."""
     found = []
     for instruction in loop["body"]:
         found += flat(instruction[1]) if instruction[0] == "nested" else [instruction]

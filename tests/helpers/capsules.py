@@ -1,4 +1,4 @@
-"""Structs of Arrow's C data interface, made by hand with ctypes: right ones, and such as no honest library gives."""
+"""Structs of Arrow's C data interface, made with ctypes: valid and invalid ones."""
 
 import ctypes
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_void_p, cast, py_object, pythonapi
@@ -60,7 +60,7 @@ pythonapi.PyCapsule_GetPointer.argtypes = [py_object, c_char_p]
 
 
 class Forged:
-    """An array of the interface that stands in ctypes' memory, and counts how often it is released.
+    """An array of the interface in memory of ctypes, which counts how often it is released.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Forged:
     children : list of Forged
     dictionary : Forged, optional
     array, schema : dict
-        Fields of the structs to set to something else.
+        Fields of the structs to override.
     """
 
     def __init__(
@@ -200,10 +200,10 @@ def lists(offsets, child, dtype=np.int32, **fields):
 
 
 def array_of(capsules):
-    """Look at the struct of an array in a pair of capsules."""
+    """Return the struct of an array in a pair of capsules."""
     return ArrowArray.from_address(pythonapi.PyCapsule_GetPointer(capsules[1], b"arrow_array"))
 
 
 def schema_of(capsule):
-    """Look at the struct of a schema in a capsule."""
+    """Return the struct of a schema in a capsule."""
     return ArrowSchema.from_address(pythonapi.PyCapsule_GetPointer(capsule, b"arrow_schema"))

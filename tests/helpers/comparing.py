@@ -1,4 +1,4 @@
-"""What compares rows with each other, and the bits of nans."""
+"""Keys that compare rows, and the bits of nans."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
-"""Strategies of hypothesis, named by what they draw.
+"""Strategies of hypothesis, named after what they draw.
 
-Structures are drawn coarse to fine, each level counting the next one, so that all of them are valid and shrink to few
-short sequences. Arrays of values come from a seed: what shrinks is their structure.
+Structures are drawn from coarse to fine, where each level counts the next one, so that all of them are valid and shrink
+to few short sequences. Arrays of values come from a seed: only their structure shrinks.
 """
 
 import functools
@@ -21,20 +21,20 @@ DTYPES = [np.dtype(name) for name in [*NAMES, "S3", "U2", "V5", "i2, (2,)f4"]]
 NUMBERS = [dtype for dtype in DTYPES if dtype.kind in "iuf"]
 
 
-# -- strategies that are made once ---------------------------------------------------------------------------------
+# -- strategies that are made once -----------------------------------------------------------------------------------
 
-MOST = 5_000  # that are kept of one kind
+MOST = 5_000  # the maximum number of cached strategies of one kind
 
 
 def key(thing):
-    """Make a key of a dictionary of an argument; lists become tuples."""
+    """Convert an argument to a key of a dictionary; lists become tuples."""
     if isinstance(thing, (list, tuple)):
         return (type(thing), *map(key, thing))
     return type(thing), thing.hex() if isinstance(thing, float) else thing  # 0.0 is not -0.0
 
 
 def made_once(strategy):
-    """Let a function return the same strategy for the same arguments: to make one anew takes longer than to draw."""
+    """Cache the strategies of a function by its arguments: making a strategy takes longer than drawing from it."""
     made = {}
 
     @functools.wraps(strategy)
@@ -42,7 +42,7 @@ def made_once(strategy):
         try:
             place = key(args), *((name, key(value)) for name, value in kwargs.items())
             found = made.get(place)
-        except TypeError:  # an argument that is no key
+        except TypeError:  # an argument that is not hashable
             return strategy(*args, **kwargs)
         if found is None:
             if len(made) > MOST:
@@ -54,7 +54,7 @@ def made_once(strategy):
 
 
 def composite(draw):
-    """Make a composite strategy, once for the same arguments."""
+    """Make a composite strategy, cached by its arguments."""
     return made_once(st.composite(draw))
 
 
@@ -71,12 +71,12 @@ def many_integers(count, low, high):
 
 
 class Drawn:
-    """A source of choices for `reference.draw`, so that the cases for other implementations are drawn alike.
+    """A source of choices for `reference.draw`, so that the cases for other implementations are drawn likewise.
 
     Parameters
     ----------
     draw : callable
-        As hypothesis hands it to a composite strategy.
+        As passed by hypothesis to a composite strategy.
     """
 
     def __init__(self, draw):
@@ -94,13 +94,13 @@ class Drawn:
 
 @composite
 def lengths(draw, count=None, most=8, longest=5):
-    """Draw the lengths of `count` sequences (of up to `most`, if not given), corners often: a list of int."""
+    """Draw the lengths of `count` sequences (by default of up to `most`), often corner cases."""
     return plain.lengths(Drawn(draw), count, most, longest)
 
 
 @composite
 def levels(draw, min_levels=1, max_levels=4, most=8):
-    """Draw the offsets of a structure, coarse to fine: a list of lists of int."""
+    """Draw the offsets of a structure, from coarse to fine: a list of lists of int."""
     return plain.levels(Drawn(draw), min_levels, max_levels, most)
 
 
@@ -112,21 +112,22 @@ def lods(draw, min_levels=1, max_levels=4, most=8):
 
 
 class Wounded(NamedTuple):
-    """A structure with one thing wrong."""
+    """A structure with a single defect."""
 
     levels: list[list[int]]
     wound: str
-    level: int  # where an error must point
+    level: int  # the level that an error must name
     position: int
-    num_rows: int  # of the structure before
+    num_rows: int  # of the original structure
 
 
 @composite
 def wounded_levels(draw, min_levels=1, max_levels=4):
-    """Draw a valid structure and wound it once: a Wounded.
+    """Draw a valid structure and damage it in one way: a Wounded.
 
-    The wounds: a level has "no offsets"; the "start" is not 0; one offset is below its left neighbour, a "fall", or
-    "negative"; one is a "peak", so that the next one falls; the "end" does not count the next level, or the rows.
+    The kinds of damage: a level has "no offsets"; the "start" is not 0; one offset is less than the one before, a
+    "fall", or "negative"; one is a "peak", so that the next one is less; the "end" does not count the next level, or
+    the rows.
     """
     good = draw(levels(min_levels, max_levels))
     rich = [k for k in range(len(good)) if len(good[k]) > 2]
@@ -161,13 +162,13 @@ def wounded_levels(draw, min_levels=1, max_levels=4):
 
 
 def read_only(array):
-    """Make an array read-only, so that who writes into an input fails."""
+    """Make an array read-only, so that writing to an input raises an error."""
     array.flags.writeable = False
     return array
 
 
 def corners(dtype):
-    """List the values of a dtype that go wrong most easily."""
+    """List the values of a dtype that are most likely to fail."""
     if dtype.kind == "f":
         limits = np.finfo(dtype)
         numbers = [np.nan, np.inf, -np.inf, -0.0, limits.max, -limits.max, limits.smallest_subnormal, 1.0]
@@ -183,7 +184,7 @@ def corners(dtype):
 
 
 def values_from_seed(seed, n_rows, dtype, row_shape):
-    """Make values of a dtype, every fourth a corner if it has any: an ndarray of shape (n_rows, *row_shape)."""
+    """Make values of a dtype, every fourth a corner case if there are any: an ndarray of shape (n_rows, *row_shape)."""
     random = np.random.default_rng(seed)
     shape = (n_rows, *row_shape)
     if dtype.kind == "U":  # not every 32 bits are a character
@@ -208,7 +209,7 @@ def values(draw, n_rows=None, dtypes=DTYPES, row_shapes=ROW_SHAPES):
 
 @composite
 def whole_numbers(draw, n_rows, dtype, width):
-    """Draw small whole numbers, whose sums and products are exact: a read-only ndarray, shape (n_rows, width)."""
+    """Draw small integers, whose sums and products are exact: a read-only ndarray, shape (n_rows, width)."""
     random = np.random.default_rng(draw(integers(0, 2**32)))
     return read_only(random.integers(-8, 9, (n_rows, width)).astype(dtype))
 
@@ -233,13 +234,13 @@ def nested_lists(draw, min_levels=1, max_levels=4, rows=None):
 
 
 def indices(count, most=10):
-    """Draw indices of `count` things, with repeats and negative ones: a list of int."""
+    """Draw indices of `count` elements, with repetitions and negative ones: a list of int."""
     return st.lists(st.integers(-count, count - 1), max_size=most) if count else st.just([])
 
 
 @composite
 def ranges(draw, count, most=8):
-    """Draw ranges (start, stop) among `count` things, in any order, overlapping or not: int64, shape (n, 2)."""
+    """Draw ranges (start, stop) among `count` elements, in any order, which may overlap: int64, shape (n, 2)."""
     ends = st.integers(0, count)
     pairs = draw(st.lists(st.tuples(ends, ends).map(sorted), max_size=most))
     return read_only(np.array(pairs, np.int64).reshape(-1, 2))
@@ -251,7 +252,7 @@ def int64(numbers):
 
 
 def forms(numbers):
-    """List the forms in which people have a vector of integers: pairs of a name and an object."""
+    """List the forms of a vector of integers: pairs of a name and an object."""
     vector = np.array(numbers, np.int64)
     found = [("list", list(map(int, vector))), ("tuple", tuple(map(int, vector))), ("NumPy scalars", list(vector))]
     for name in ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]:

@@ -1,9 +1,9 @@
-"""What dtype each operator gives of each dtype that it is given: run, and inferred.
+"""The dtypes of the results of each operator for each dtype of its arguments: computed, and inferred.
 
-A call of an operator is a small one that computes; its tensors of floats are given in another dtype, or its integers,
-if it takes nothing else. `python -m tests.helpers.dtypes_of_results` writes `table_of_dtypes.py` anew, which is read
-against the rules of NumPy when it changes: a new operator gets a row, or its samples say whose row it shares
-(`Samples.dtypes`); a row that changes is a change of what users get.
+The calls are small; their float tensors are converted to another dtype, or their integers if there are no floats.
+`python -m tests.helpers.dtypes_of_results` regenerates `table_of_dtypes.py`, which is reviewed against NumPy's rules
+when it changes: a new operator has a row, or its samples name the operator whose row it shares (`Samples.dtypes`); a
+changed row is a change for users.
 """
 
 import textwrap
@@ -25,13 +25,13 @@ __all__ = ["CALLS", "SAME_EVERYWHERE", "inferred", "operator_of", "run", "sample
 
 DTYPES = ["?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8", "F", "D", "U3", "M8"]
 NAMES = {"M8": "M8[s]"}
-#: Of the first tensor, and of all others.
+#: The dtype of the first tensor, and that of all others.
 PAIRS = ["f4/f8", "f8/f4", "f2/f4", "f4/f2", "f4/i8", "i8/f4", "i4/u4", "u8/i8", "?/f2", "i2/?", "F/f8", "f4/D"]
 
 #: Ufuncs that have the same dtypes in every NumPy.
 SAME_EVERYWHERE = sorted(UFUNC_RULES.keys() - {"floor", "ceil", "trunc"})
 POOLS = ["sum", "mean", "sqrt", "max", "min", "first", "last"]
-#: Calls of an operator that may differ from each other, besides the one that is timed.
+#: Calls of an operator that may differ from each other, besides the timed one.
 MORE = {
     **{f"sequence_pool {name}": (X, name) for name in POOLS},
     **{f"pool_positions {name}": (X, name) for name in ["sum", "mean", "max", "min"]},
@@ -58,7 +58,7 @@ CALLS = {
 
 
 def operator_of(name):
-    """Find the operator of a call."""
+    """Return the operator of a call."""
     return OPS[name.partition(" ")[0]]
 
 
@@ -69,7 +69,7 @@ def _tensors(sample):
 
 
 def with_dtypes(sample, first, others):
-    """Make the same call with other dtypes; None, if there is nothing to give one to."""
+    """Make the same call with other dtypes; None if there is no tensor to convert."""
     tensors = _tensors(sample)
     kinds = "fc" if any(x.dtype.kind in "fc" for x in tensors) else "iub"
     count = sum(x.dtype.kind in kinds for x in tensors)
@@ -97,7 +97,7 @@ def _text(x):
 
 
 def run(name, sample):
-    """Return the dtypes that a call gives, "-" if it raises."""
+    """Return the dtypes of the results of a call, "-" if it raises."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -107,7 +107,7 @@ def run(name, sample):
 
 
 def inferred(name, sample):
-    """Return the dtypes that the shape rule promises, "-" if it raises."""
+    """Return the dtypes that the Spec rule infers, "-" if it raises."""
     op = operator_of(name)
     try:
         found = op.infer_arguments(described(op, sample)[0])
@@ -117,14 +117,14 @@ def inferred(name, sample):
 
 
 def samples_of(name):
-    """Make a call with each dtype, and each pair of them: a dict, empty where no tensor is given."""
+    """Make a call with each dtype, and with each pair of dtypes: a dict, empty if there are no tensors."""
     made = {dtype: with_dtypes(CALLS[name](), dtype, None) for dtype in DTYPES}
     made |= {pair: with_dtypes(CALLS[name](), *pair.split("/")) for pair in PAIRS}
     return {key: sample for key, sample in made.items() if sample is not None}
 
 
 def written():
-    """Read the table: of each call, what it gives of each dtype, or pair of dtypes."""
+    """Parse the table: the dtypes of results of each call, by dtype or pair of dtypes."""
     table, names, complete = {}, [], True
     for line in table_of_dtypes.TABLE.strip().splitlines():
         if line.startswith(" "):
@@ -138,7 +138,7 @@ def written():
 
 
 def main():
-    """Write the table anew: calls that give the same, and what that is."""
+    """Regenerate the table: calls with equal results, and the results."""
     groups = {}
     for name in [name for name in CALLS if name not in SAMPLES or not SAMPLES[name].dtypes]:
         row = tuple((key, run(name, sample)) for key, sample in samples_of(name).items())

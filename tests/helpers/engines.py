@@ -1,4 +1,4 @@
-"""Corpora for the tests of engines, and workers that die, fail, or tell what memory they took."""
+"""Corpora for the tests of engines, and workers that die, fail, or record their memory."""
 
 import importlib
 import os
@@ -19,14 +19,15 @@ def corpus(directory, num_bytes, file_bytes, group=GROUP):
 
 
 def watched(text, row, file, vocabulary, budget, notes, die_at=None, fail_at=None):
-    """Pack a unit, and note what memory the process took; die once, or fail always, where a document stands.
+    """Pack a unit, and record the memory of the process; die once, or always fail, at a document.
 
     Parameters
     ----------
     text, row, file, vocabulary, budget
-        As of `pipeline.pack_unit`.
+        As in `pipeline.pack_unit`.
     notes : str
-        A directory: one file a process says the most memory it took, and its name how often it was called.
+        A directory with one file per process: its content is the peak memory of the process, its name the number of
+        calls.
     die_at, fail_at : (int, int), optional
         File and row.
     """
@@ -48,13 +49,13 @@ def watched(text, row, file, vocabulary, budget, notes, die_at=None, fail_at=Non
 
 
 def noted(directory):
-    """Read what each worker noted: how often it was called, the KiB that it took, and those since its first call."""
+    """Read the record of each worker: its number of calls, its peak KiB, and the KiB since its first call."""
     notes = [[int(word) for word in path.read_text().split()] for path in Path(directory).glob("worker-*")]
     return [(calls, last, last - first) for calls, first, last in notes]
 
 
 def start_patiently(engine, workers, attempts=5):
-    """Start an engine; on a busy machine Ray takes longer than it waits for itself and for its workers."""
+    """Start an engine; on a busy machine Ray takes longer than it waits for itself and its workers."""
     busy = {"_system_config": {"worker_register_timeout_seconds": 600}}
     for attempt in range(attempts):
         try:

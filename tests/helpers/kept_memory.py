@@ -1,4 +1,4 @@
-"""How much memory this process has. Reads /proc, as Linux has it."""
+"""The memory of this process. Reads /proc, so it needs Linux."""
 
 import ctypes
 import gc
@@ -24,7 +24,7 @@ if hasattr(C, "mallinfo2"):
 
 
 def allocated():
-    """Return the bytes that malloc has handed out, or what comes close to it where the C library does not tell."""
+    """Return the bytes allocated by malloc, or an approximation if the C library does not report them."""
     if not hasattr(C, "mallinfo2"):
         return resident()
     info = C.mallinfo2()
@@ -32,16 +32,16 @@ def allocated():
 
 
 def growth(repeat, times, few=None, small=1):
-    """Count the objects and the bytes that some rounds of calls leave behind: the least of three rounds.
+    """Count the objects and bytes that rounds of calls leave behind: the minimum of three rounds.
 
     Parameters
     ----------
     repeat : callable
-        Makes so many calls.
+        Makes the given number of calls.
     times : int
-        How many a round has.
+        The number of calls per round.
     few, small : int
-        A round that leaves fewer objects (a tenth of `times` by default) and fewer bytes is the last one.
+        After a round that leaves fewer objects (by default a tenth of `times`) and fewer bytes, no more rounds run.
     """
     few = times // 10 if few is None else few
     repeat(times // 10)

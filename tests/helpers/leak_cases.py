@@ -1,4 +1,4 @@
-"""What is called many times to see that it keeps no memory: CASES by name, each a function that makes the call."""
+"""Cases of the leak tests: CASES by name, each a function that makes the call."""
 
 import functools
 from contextlib import suppress
@@ -21,7 +21,7 @@ ROWS = np.array([[1.0, -0.5], [0.25, 2.0], [-1.0, 0.75]])
 X = LoDTensor.from_lengths(np.arange(12.0).reshape(6, 2) / 8, [2, 0, 3, 1])
 
 
-# -- operators, in every way -----------------------------------------------------------------------------------------
+# -- operators, in every way of running --------------------------------------------------------------------------------
 
 
 def sample(name):
@@ -29,11 +29,11 @@ def sample(name):
 
 
 def in_one_way(way, name):
-    return lambda: way(OPS[name], sample(name))  # some write to what they are given
+    return lambda: way(OPS[name], sample(name))  # some calls write to their arguments
 
 
 def cotangent(y):
-    """Make a cotangent of a result, whatever it is."""
+    """Make a cotangent of a result of any kind."""
     if not differentiable(y):
         return None
     if isinstance(y, TensorArray):
@@ -71,7 +71,7 @@ def of_operators():
 
 
 def rnn(make_loop, x, w):
-    """Run a recurrent network over sequences, with a state that shrinks."""
+    """Run a recurrent network over sequences, with a shrinking state."""
     steps, outputs, first = VarArray().segment(x), TensorArray(), lodcore.sequence_pool(x, "last")
     loop = make_loop()
     with loop.loop():

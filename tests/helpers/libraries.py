@@ -1,16 +1,16 @@
-"""The real libraries, imported in spite of what they warn of."""
+"""Imports of the real libraries, ignoring their warnings."""
 
 import importlib
 import warnings
 
 import pytest
 
-#: Each test runs once, on the compiled kernels, and what other libraries warn of is theirs.
+#: Each test runs once, on the compiled kernels; warnings of other libraries are ignored.
 MARKS = [pytest.mark.not_on_reference, pytest.mark.filterwarnings("ignore")]
 
 
 def imported(name):
-    """Import a library, which must be there."""
+    """Import a library, which must be installed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return importlib.import_module(name)

@@ -1,4 +1,4 @@
-"""Matrices as the kernels of `matrix` keep them."""
+"""Matrices in the packed form of the kernels of `matrix`."""
 
 import numpy as np
 

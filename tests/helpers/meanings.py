@@ -1,4 +1,4 @@
-"""What a program means on its inputs: results, arrays, errors, and the derivative of a loss along a direction."""
+"""The meaning of a program on its inputs: results, arrays, errors, and the directional derivative of a loss."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STEP = 1e-4
 
 @dataclass
 class Meaning:
-    """What a program means on a feed: an error, or results, arrays from outside, and a derivative along a line."""
+    """The meaning of a program on a feed: an error, or results, arrays from outside, and a directional derivative."""
 
     error: str | None
     results: list[Any]
@@ -26,7 +26,7 @@ class Meaning:
 
 
 def meaning(program, feed):
-    """Ask the interpreter."""
+    """Run the interpreter."""
     try:
         results, arrays = programs.run(program, feed)
     except programs.ERRORS as error:
@@ -57,7 +57,7 @@ def moved(value, by, along):
 
 
 def derivative(program, feed, directions):
-    """Differentiate the loss along directions of inputs, by central differences; and say whether it is smooth."""
+    """Differentiate the loss along directions of inputs by central differences; return also whether it is smooth."""
 
     def at(by):
         there = {name: moved(feed[name], by, along) for name, along in directions.items()}
@@ -72,7 +72,7 @@ def weight(number):
 
 
 def loss_of(results):
-    """Compute one number of all results."""
+    """Compute one number from all results."""
     total = 0.0
     for number, value in enumerate(results):
         if not isinstance(value, (Unsized, Array)) and is_floating(value):

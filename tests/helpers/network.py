@@ -1,4 +1,4 @@
-"""The network of the design documents, as a plain loop over each sequence; programs are held against it."""
+"""The network of the design documents as a plain loop over each sequence, with which programs are compared."""
 
 import numpy as np
 
@@ -16,7 +16,8 @@ BOOT = RANDOM.standard_normal((len(LENGTHS), HIDDEN))
 BOOT_DENSE = RANDOM.standard_normal((4, HIDDEN))
 
 
-# -- what is wanted: a plain loop over each sequence -----------------------------------------------------------------
+# -- the definition: a plain loop over each sequence
+# --------------------------------------------------------------------
 
 
 def sigmoid(x):
@@ -33,7 +34,7 @@ def states_of(sequence, state, w, u):
 
 
 def gradients_of(sequence, boot, w, u, d_states):
-    """Go back over one sequence: gradients of the rows, of the boot state, of the weights."""
+    """Run the backward pass over one sequence: gradients of the rows, of the boot state, of the weights."""
     states = [boot, *states_of(sequence, boot, w, u)]
     d_rows, d_w, d_u, d_state = [], np.zeros_like(w), np.zeros_like(u), np.zeros_like(boot)
     for t in reversed(range(len(sequence))):
@@ -46,7 +47,7 @@ def gradients_of(sequence, boot, w, u, d_states):
 
 
 def expected(sequences, boots, d):
-    """Do so with all sequences: states, and gradients for cotangents `d`, one list per sequence."""
+    """Run over all sequences: return states, and gradients for cotangents `d`, one list per sequence."""
     states, d_x, d_boot, d_w, d_u = [], [], [], 0, 0
     for sequence, boot, d_states in zip(sequences, boots, d, strict=True):
         states.append(states_of(sequence, boot, W, U))
@@ -58,7 +59,7 @@ def expected(sequences, boots, d):
 
 
 def check_sentences(program):
-    """Hold a program over sentences against the plain loop."""
+    """Compare a program over sentences with the plain loop."""
     found, pullback = vjp(program, SENTENCES, BOOT, W, U)
     d = LoDTensor(np.random.default_rng(3).standard_normal((len(SENTENCES.values), HIDDEN)), SENTENCES.lod)
     states, d_x, d_boot, d_w, d_u = expected(SENTENCES.to_arrays(), BOOT, d.to_arrays())
@@ -77,11 +78,11 @@ def check_sentences(program):
 
 
 def check_dense(program, axis):
-    """Hold a program over dense steps against the plain loop; `axis` is that of the steps in its result."""
+    """Compare a program over dense steps with the plain loop; `axis` is that of the steps in its result."""
     found, pullback = vjp(program, DENSE, BOOT_DENSE, W, U)
     d = np.random.default_rng(3).standard_normal((5, 4, HIDDEN))
     states, d_x, d_boot, d_w, d_u = expected(np.moveaxis(DENSE, 1, 0), BOOT_DENSE, np.moveaxis(d, 1, 0))
-    if axis == 1:  # the states of all steps one after another
+    if axis == 1:  # the states of all steps, consecutively
         found, d = found.reshape(4, 5, HIDDEN).swapaxes(0, 1), d.swapaxes(0, 1).reshape(4, 5 * HIDDEN)
     gradients = pullback(d)
     for one, other in [
@@ -96,7 +97,7 @@ def check_dense(program, axis):
 
 
 def check_program(rnn, axis, steps=(5, 1, 3), known=None):
-    """Hold a program over dense steps, recorded once and fed with several, against the plain loop; returns its text."""
+    """Compare a program over dense steps, recorded once and fed several times, with the plain loop; return its text."""
     with Program() as program:
         input = data("input", (known, 4, WIDTH), "float64")
         boot_state = data("boot_state", (4, HIDDEN), "float64")

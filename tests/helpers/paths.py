@@ -1,4 +1,4 @@
-"""The same kernels on each instruction set: a path is chosen when it is first used, so each gets its own process."""
+"""The same kernels on each instruction set: a path is chosen at first use, so each has its own process."""
 
 import atexit
 import functools
@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-PATHS = ("none", "avx2", "avx512")  # a processor that lacks one takes the next lower
+PATHS = ("none", "avx2", "avx512")  # a processor that lacks one uses the next lower
 SERVE = """
 import importlib, sys
 for line in sys.stdin:
@@ -17,7 +17,7 @@ for line in sys.stdin:
 
 @functools.cache
 def process_of(path):
-    """Start a process that calls what it is told on one path, until this one ends."""
+    """Start a process that runs calls on one path until this process ends."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "LODCORE_SIMD": path}
     pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
     process = subprocess.Popen([sys.executable, "-c", SERVE], env=environment, text=True, **pipes)
@@ -26,7 +26,7 @@ def process_of(path):
 
 
 def on_each_path(module, function):
-    """Call a function without parameters on every path: what it returns as text, by path."""
+    """Call a function without parameters on every path: return its results as text, by path."""
     for path in PATHS:
         process = process_of(path)
         process.stdin.write(f"{module} {function}\n")
@@ -34,6 +34,6 @@ def on_each_path(module, function):
     found = {path: process_of(path).stdout.readline() for path in PATHS}
     dead = [process_of(path) for path, line in found.items() if not line]
     if dead:
-        process_of.cache_clear()  # the next test begins anew
+        process_of.cache_clear()  # the next test starts anew
     assert not dead, "\n".join(process.communicate()[1] for process in dead)
     return {path: line.strip() for path, line in found.items()}

@@ -1,4 +1,4 @@
-"""Strategies of what is packed and batched."""
+"""Strategies for packing and batching."""
 
 import numpy as np
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Programs of `reference.graph.programs` as text that calls lodcore: what is run is what a person reads."""
+"""Programs of `reference.graph.programs` as Python text that calls lodcore: a person can read what is run."""
 
 import numpy as np
 
@@ -56,7 +56,7 @@ CALLS = {
 
 
 def as_python(program):
-    """Write a program: a function `make` that makes the arrays from outside, and the function of the inputs."""
+    """Write a program: a function `make` that creates the arrays from outside, and the function of the inputs."""
     arrays = [line for name, array in program.outside for line in outside(name, array)]
     names = "".join(f'"{name}": {name}, ' for name, _ in program.outside)
     inside = [*arrays, "", f"def f({', '.join(program.inputs)}):", *indented(lines(program.body))]
@@ -94,7 +94,7 @@ def tensor(x):
 
 
 def outside(name, array):
-    """Write how an array is made that is there before the program."""
+    """Write the creation of an array from outside."""
     if array.dynamic:
         made = [f"{name} = TensorArray()"]
     else:
@@ -198,7 +198,7 @@ def loop(s):
 
 
 def in_loop(name, body):
-    """Write statements of a body, which may declare variables and break."""
+    """Write the statements of a body, which may declare variables and break."""
     text = []
     for s in body:
         if isinstance(s, p.Declare):

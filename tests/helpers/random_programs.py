@@ -40,7 +40,7 @@ def main():
 
 
 def print_failure(seed, first, program, feeds, fixed, error):
-    """Print a program that fails, as small as it became."""
+    """Print a program that fails, after shrinking."""
     print(f"\n==== seed {seed}: {first.kind}\n{as_python(program)}\n{feeds_as_python(feeds)}")
     print(f"parameters in a Program: {fixed}\n{error}\n", flush=True)
     if error.__cause__ is not None:

@@ -17,11 +17,11 @@ def opaque(n_rows, row_bytes, seed=0):
 
 
 def cells(seed, count, width, dtype, nan=False):
-    """Make rows of random cells; nan only where asked for, as the bits of a sum of several nan are not defined."""
+    """Make rows of random cells; nan only on request, since the bits of a sum of several nans are undefined."""
     made = values_from_seed(seed, count, dtype, (width,))
     if dtype.kind == "f" and not nan:
         made[np.isnan(made)] = np.inf
-    elif dtype.kind == "f" and seed % 3:  # mostly without nan, as one in a sequence decides it
+    elif dtype.kind == "f" and seed % 3:  # mostly without nan, since one determines the result of a sequence
         made[np.isnan(made)] = 0
     return read_only(made)
 
@@ -35,7 +35,7 @@ def structures(draw, longest=5):
 
 
 def scores(seed, n_rows, dtype, width):
-    """Make rows as people have them: a spread of any size; some are -inf, a few nan or inf."""
+    """Make typical rows: of any scale; some are -inf, a few nan or inf."""
     random = np.random.default_rng(seed)
     made = random.normal(size=(n_rows, width)) * random.choice([0.1, 1, 10, 100, 1000])
     for odd, part in [(-np.inf, 0.2), (np.nan, 0.01), (np.inf, 0.01)]:
@@ -55,7 +55,7 @@ def rows(draw, dtypes):
 
 
 def alike(*arguments):
-    """Make all nan of what was written alike: their signs depend on the order of operands."""
+    """Replace all nans in the output by one nan: their signs depend on the order of operands."""
     out = arguments[-1]
     if out.dtype.kind == "f":
         out[np.isnan(out)] = np.nan

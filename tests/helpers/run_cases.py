@@ -1,4 +1,4 @@
-"""Runs the cases of `reference` on lodcore: the other half of `reference/read_cases.py`."""
+"""Runs the cases of `reference` on lodcore: the counterpart of `reference/read_cases.py`."""
 
 import io
 
@@ -13,7 +13,7 @@ from reference.write_cases import write
 from tests.helpers.agree import offsets_of
 from tests.helpers.draw import read_only
 
-#: Attributes that JSON has no word for.
+#: Attributes that JSON cannot express.
 SPECIAL = {
     "ufunc": lambda name: getattr(np, name),
     "axes": tuple,
@@ -22,14 +22,14 @@ SPECIAL = {
 
 
 def key_of(key):
-    """Make an index of its text: "1:3"; vectors are lists."""
+    """Parse the text of an index: "1:3"; vectors are lists."""
     if isinstance(key, str):
         return slice(*[int(part) if part else None for part in key.split(":")])
     return np.array(key) if isinstance(key, list) else key
 
 
 def made(thing):
-    """Make what an entry of the file describes; what is not an entry is an attribute."""
+    """Convert an entry of the file; other values are attributes."""
     if isinstance(thing, list):
         return [made(one) for one in thing]
     if not isinstance(thing, dict):
@@ -55,7 +55,7 @@ def made(thing):
 
 
 def described(thing):
-    """Describe a result or a gradient as the file does."""
+    """Convert a result or a gradient to the form of the file."""
     if thing is None or isinstance(thing, (list, tuple)):
         return None if thing is None else [described(one) for one in thing]
     if isinstance(thing, Variable):
@@ -78,7 +78,7 @@ def described(thing):
 
 
 def elements(steps):
-    """List the elements of an array, None for a hole."""
+    """List the elements of an array, None for holes."""
     found = []
     for index in range(steps.size()):
         try:
@@ -89,7 +89,7 @@ def elements(steps):
 
 
 def described_gradient(x, gradient):
-    """Describe the gradient of an argument; what got none has zeros, what is not made of floats has None."""
+    """Describe the gradient of an argument: zeros where no gradient arrived, None for tensors without a float dtype."""
     if isinstance(x, list):
         return [described_gradient(*pair) for pair in zip(x, gradient, strict=True)]
     if isinstance(x, TensorArray):
@@ -106,7 +106,7 @@ def zeros_like(x):
 
 
 def cotangent_of(entry):
-    """Make a cotangent: of an array, a list of those of its elements."""
+    """Make a cotangent; for an array, a list of those of its elements."""
     return elements(made(entry)) if isinstance(entry, dict) and entry["kind"] == "array" else made(entry)
 
 
@@ -137,7 +137,7 @@ def as_file(cases):
 
 @np.errstate(all="ignore")
 def run(operator, arguments, cotangents):
-    """Run a case: its results, and its gradients by `vjp`."""
+    """Run a case: return its results, and its gradients by `vjp`."""
     function = loop if operator == "while_loop" else OPS.get(operator) or getattr(lodcore, operator)
     result = function(**attributes(arguments))
     results = [described(one) for one in (result if isinstance(result, tuple) else (result,))]
@@ -161,7 +161,7 @@ def attributes(arguments):
 
 
 def is_tensor(thing):
-    """Return whether there may be a gradient of an argument."""
+    """Return whether an argument may have a gradient."""
     if isinstance(thing, list):
         return bool(thing) and all(map(is_tensor, thing))
     return isinstance(thing, (LoDTensor, np.ndarray, TensorArray))

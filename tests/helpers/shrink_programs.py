@@ -1,4 +1,4 @@
-"""Make a program that fails as small as it can be while it fails in the same way."""
+"""Shrink a program that fails, as long as it fails in the same way."""
 
 import itertools
 from dataclasses import replace
@@ -13,7 +13,7 @@ from tests.helpers.ways_of_running import Disagreement, check_program
 
 
 def shrink(program, feeds, fixed, error, tries=400):
-    """Leave out one thing after the other, as long as it fails like that."""
+    """Remove one part after the other, as long as the program still fails in that way."""
     best = (program, feeds, fixed, error)
     tries_left, forbidden = [tries], forbidden_name(program)
     changed = True
@@ -30,7 +30,7 @@ def shrink(program, feeds, fixed, error, tries=400):
 
 
 def forbidden_name(program):
-    """Describe what name makes that a program has no meaning, or None."""
+    """Return the name for which a program is invalid, or None."""
     try:
         check(program)
     except (GraphError, Refused) as error:
@@ -39,7 +39,7 @@ def forbidden_name(program):
 
 
 def fails_like(program, feeds, fixed, error, forbidden, tries_left):
-    """Run a candidate; give its error if it is of the same kind."""
+    """Run a candidate; return its error if it is of the same kind."""
     if tries_left[0] <= 0:
         return None
     try:
@@ -58,7 +58,7 @@ def fails_like(program, feeds, fixed, error, forbidden, tries_left):
 
 
 def well_formed(program, forbidden):
-    """Raise, if an array is asked for its elements before any is known, or if a name is wrong that was not before."""
+    """Raise if an array is read before any element is known, or if a name is wrong that was not before."""
     if forbidden_name(program) != forbidden:
         raise ValueError(forbidden)
     known = {name for name, array in program.outside if array.slots}
@@ -87,7 +87,7 @@ def check_known(body, known):
 
 
 def smaller(program, feeds):
-    """Make programs, and feeds, that are one thing smaller."""
+    """Yield programs, and feeds, that are smaller by one part."""
     if len(feeds) > 1:
         yield from ((program, [feed]) for feed in feeds)
     for at in range(len(program.results)):
@@ -119,7 +119,7 @@ def smaller_value(value):
 
 
 def smaller_body(body):
-    """Make bodies with a statement less, or with a smaller one."""
+    """Yield bodies with one statement fewer, or with a smaller one."""
     for size in (4, 2, 1):
         for at in reversed(range(0, len(body) - size + 1)):
             yield body[:at] + body[at + size :]
@@ -134,7 +134,7 @@ def smaller_body(body):
 
 
 def simpler(s):
-    """Make simpler statements of one."""
+    """Yield simpler versions of a statement."""
     if isinstance(s, p.Loop):
         if s.runs is not None:
             yield replace(s, runs=None)

@@ -1,7 +1,7 @@
-"""What dtypes operators give: calls that give the same, and then what comes of each dtype, and of pairs of dtypes.
+"""The dtypes of results: calls with equal results, and then the results for each dtype, and for pairs of dtypes.
 
 "b1" is bool, "-" an error; a pair is the dtype of the first tensor, and that of all others. Calls are those of
-`tests.helpers.dtypes_of_results`, which writes this; read it against NumPy's rules when it changes.
+`tests.helpers.dtypes_of_results`, which generates this file; review it against NumPy's rules when it changes.
 """
 
 TABLE = """

@@ -1,4 +1,4 @@
-"""Every function of NumPy that runs on LoDTensors: how it is called, and each of its options with values that count."""
+"""Every function of NumPy that runs on LoDTensors: its calls, and each of its options with effective values."""
 
 __all__ = ["CALLS", "REFUSED", "WITHOUT_EFFECT"]
 
@@ -12,8 +12,8 @@ LIKE = {**TYPE, "order": ["'C'"], "subok": ["False"], "device": ["'cpu'"]}
 QUANTILE = {**AXIS, **KEPT, "method": ["'lower'", "'midpoint'"], "overwrite_input": ["True"]}
 CLOSE = {"rtol": ["99"], "atol": ["9"], "equal_nan": ["True"]}
 
-#: The function: the arguments that it needs, in one or more ways, and its options with their values. In the calls x, y
-#: and z are tensors (n and p have nan, g is complex, in v all are different), m is a mask, i a matrix, a an axis.
+#: The function: its required arguments, in one or more ways, and its options with values. In the calls x, y and z are
+#: tensors (n and p have nan, g is complex, in v all are different), m is a mask, i a matrix, a an axis.
 CALLS = {
     **dict.fromkeys(["sum", "prod"], (["x"], {**AXIS, **TYPE, **KEPT, **FIRST, **MASK})),
     "mean": (["x"], {**AXIS, **TYPE, **KEPT, **MASK}),
@@ -89,7 +89,7 @@ CALLS = {
     "broadcast_to": (["x[..., :1], x.shape"], {"subok": ["False"]}),
 }
 
-#: What is refused whatever its value: the result is a new tensor, in the order of its rows.
+#: Options that are refused for any value: the result is a new tensor, in the order of its rows.
 REFUSED = {
     **{f"{name}.out": "np.empty(3)" for name in CALLS},
     **{f"{name}.shape": "(3,)" for name in ("zeros_like", "ones_like", "empty_like", "full_like")},
@@ -100,7 +100,7 @@ REFUSED = {
     "unique.equal_nan": "False",
 }
 
-#: What changes nothing here; some of it nothing in NumPy either.
+#: Options without an effect here; some have no effect in NumPy either.
 WITHOUT_EFFECT = {
     *("order", "subok", "device", "copy", "kind", "stable", "sorted", "overwrite_input", "assume_unique"),
 }

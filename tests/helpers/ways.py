@@ -1,7 +1,7 @@
-"""The ways in which one text runs: at once, under vjp, with recompute, in a Program, in the body of a loop.
+"""The ways of running a text: at once, under vjp, with recompute, in a Program, in the body of a loop.
 
-A text is a function `text(while_loop, *inputs)` that makes its loops with what it is given as `while_loop`; it returns
-a tensor, or a tuple of them. What it means is a function of plain Python, `meaning(*inputs)`, of arrays and LoDTensors.
+A text is a function `text(while_loop, *inputs)` that makes its loops with the given `while_loop`; it returns a tensor,
+or a tuple of tensors. Its meaning is a function of plain Python, `meaning(*inputs)`, of arrays and LoDTensors.
 """
 
 import functools
@@ -23,7 +23,7 @@ def listed(result):
 
 
 def value_of(x):
-    """Return what a result holds: a LoDTensor, or an ndarray."""
+    """Return the content of a result: a LoDTensor, or an ndarray."""
     held = x.get() if isinstance(x, Symbol) else x
     return held if isinstance(held, LoDTensor) else np.asarray(held)
 
@@ -42,7 +42,7 @@ def is_real(x):
 
 
 def loss(results):
-    """Compute the number whose gradients are compared: with derivative 2 y + 1 in each entry y of the results."""
+    """Compute the number whose gradients are compared, with derivative 2 y + 1 for each entry y of the results."""
     return sum(float(np.sum(rows_of(y) ** 2 + rows_of(y))) for y in results if is_real(y))
 
 
@@ -71,7 +71,7 @@ def declared(name, x):
 
 
 def in_a_program(text, *inputs):
-    """Run twice, so that what the first run leaves behind would show in the second."""
+    """Run twice, so that anything left behind by the first run would show in the second."""
     with Program() as program:
         results = listed(text(while_loop, *[declared(f"input{j}", x) for j, x in enumerate(inputs)]))
         real = [y for y in results if y.dtype.kind == "f"]
@@ -85,7 +85,7 @@ def in_a_program(text, *inputs):
 
 
 def in_a_body(text, *inputs):
-    """Run in each of two steps of a loop around it; the results are those of the second step."""
+    """Run in each of two steps of an outer loop; the results are those of the second step."""
 
     def twice(make_loop, *variables):
         kept = []
@@ -119,7 +119,7 @@ every_way = pytest.mark.parametrize("way", list(WAYS))
 
 
 def derivatives(meaning, inputs, at, step=1e-5):
-    """Measure the gradient of the loss with regard to one input, by central differences of plain Python."""
+    """Measure the gradient of the loss with respect to one input, by central differences in plain Python."""
     values = np.array(rows_of(inputs[at]), np.float64)
     found = np.empty(values.shape)
     for place in np.ndindex(values.shape):
@@ -166,7 +166,7 @@ def in_open_program(call):
         return call()
 
 
-#: Call a function without arguments while nothing is recorded, or while this is.
+#: Call a function without arguments while nothing is recorded, or during a recording.
 WHILE_RECORDING = {
     "at once": lambda call: call(),
     "vjp": lambda call: vjp(lambda x: [x, call()][0], np.array(0.5)),

@@ -1,4 +1,4 @@
-"""One program in every way that lodcore has: at once, under vjp, with recompute, and in a Program."""
+"""One program in every way of running: at once, under vjp, with recompute, and in a Program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS = {"Refused": ("GraphError", "DTypeError")}
 
 
 class Disagreement(AssertionError):
-    """A way that does not do what the program means."""
+    """An error for a way of running that disagrees with the meaning of the program."""
 
     def __init__(self, way, what, detail):
         self.way, self.what, self.detail = way, what, detail
@@ -28,28 +28,28 @@ class Disagreement(AssertionError):
 
     @property
     def kind(self):
-        """What all failures of one kind have in common, as far as a text tells."""
+        """Return the part of the text that failures of one kind share."""
         words = re.sub(r"\d+", "0", self.detail) if "raise" in self.what else ""
         return f"{self.way}: {self.what}: {words[:90]}"
 
 
-# -- from plain values, and back -------------------------------------------------------------------------------------
+# -- conversion from plain values, and back --------------------------------------------------------------------------
 
 
 def as_tensor(value):
-    """Turn a plain value into what lodcore takes."""
+    """Convert a plain value for lodcore."""
     if isinstance(value, Nested):
         return LoDTensor.from_lengths(rows(value), *(value.lengths(level) for level in range(value.num_levels)))
     return value
 
 
 def held(value):
-    """Take what stands in a Variable."""
+    """Return the value of a Variable."""
     return value.get() if hasattr(value, "get") and hasattr(value, "spec") else value
 
 
 def differs(found, wanted):
-    """Describe how a result differs from what is wanted, or give None."""
+    """Describe the difference between a result and the expected one; None if there is none."""
     if isinstance(wanted, Array):
         return array_differs(found, wanted)
     if isinstance(wanted, Nested):
@@ -76,7 +76,7 @@ def differs(found, wanted):
 
 
 def array_differs(found, wanted):
-    """Describe how an array differs."""
+    """Describe the difference of an array."""
     if found.size() != len(wanted.slots):
         return f"has size {found.size()}; wanted {len(wanted.slots)}"
     for at, value in enumerate(wanted.slots):
@@ -95,7 +95,7 @@ def array_differs(found, wanted):
 
 
 def feeds_as_python(feeds):
-    """Write feeds, as what f takes."""
+    """Write feeds, in the form that f takes."""
     said_feeds = [", ".join(f"{name}={said(value)}" for name, value in feed.items()) for feed in feeds]
     return "\n".join(f"feed: {text}" for text in said_feeds)
 
@@ -107,7 +107,7 @@ WAYS = ("eager", "vjp", "recompute", "Program")
 
 
 def check_program(program, feeds, fixed=(), meanings=None, ways=WAYS):
-    """Run a program in all ways; raise Disagreement at the first that does not do what is meant.
+    """Run a program in all ways; raise Disagreement at the first that disagrees with its meaning.
 
     Parameters
     ----------
@@ -115,9 +115,9 @@ def check_program(program, feeds, fixed=(), meanings=None, ways=WAYS):
     feeds : list of dict
         Values by name.
     fixed : collection of str
-        Inputs that are the same in all feeds: parameters, in a Program.
+        Inputs that are the same in all feeds: the parameters of a Program.
     meanings : list of Meaning, optional
-        What the interpreter says of each feed, if it is known.
+        The results of the interpreter for each feed, if they are known.
     ways : collection of str
     """
     made = compile(as_python(program), "program", "exec")
@@ -141,18 +141,18 @@ def new(made, **options):
 
 
 def raised(way, where, error, more=""):
-    """Make what is raised where something else is raised than what is wanted."""
+    """Make the Disagreement of two errors."""
     return Disagreement(way, f"raises {type(error).__name__}{where}", " ".join(str(error).split()) + more)
 
 
 def is_one_of(error, names):
-    """Return whether an error is of a kind that has one of these names."""
+    """Return whether an error is of a kind with one of these names."""
     kinds = [kind for name in names for kind in KINDS.get(name, (name,))]
     return any(kind.__name__ in kinds for kind in type(error).__mro__)
 
 
 def tried(way, wanted, run):
-    """Run, and compare how it fails; gives None where it is right that it fails."""
+    """Run, and compare the error; return None if the error is expected."""
     try:
         found = run()
     except Exception as error:
@@ -222,7 +222,7 @@ def values_of(gradient):
 
 
 def check_gradients(way, program, feed, inputs, gradients, wanted, more):
-    """Hold gradients against the derivative along directions, to which `more` is added for each entry of an input."""
+    """Compare gradients with the directional derivative, to which `more` is added for each entry of an input."""
     found, scale = {}, 1 + abs(wanted.derivative)
     for name, gradient in gradients.items():
         x, along = inputs[name], rows(wanted.directions[name])
@@ -253,7 +253,7 @@ def in_program(program, made, feeds, meanings, fixed):
         compare(way, "arrays from outside after an error", arrays, dict(program.outside))
         pairs = zip(feeds, meanings, strict=True)
         if all(wanted.error and is_one_of(error, programs.all_errors(program, feed)) for feed, wanted in pairs):
-            return  # which of several errors comes first is another matter where some values are not known yet
+            return  # which of several errors comes first is undefined if some values are unknown
         raise raised(way, " while it is recorded", error) from error
     floating = [name for name in inputs if is_floating(feeds[0][name])]
     if floating:
@@ -267,7 +267,7 @@ def in_program(program, made, feeds, meanings, fixed):
     for number in [*range(len(feeds)), 0]:
         feed, wanted = feeds[number], meanings[number]
         fed = {name: as_tensor(feed[name]) for name in program.inputs if name not in fixed}
-        fetch = [] if wanted.error else results  # what is not on the way to what is fetched does not run
+        fetch = [] if wanted.error else results  # operations that no fetched result depends on do not run
         found = tried(way, wanted, lambda fed=fed, fetch=fetch: executor.run(recorded, fed, fetch))
         compare(way, "arrays from outside", arrays, dict(program.outside))
         if found is None:
@@ -281,14 +281,14 @@ def in_program(program, made, feeds, meanings, fixed):
 
 
 def with_constants(found, constants):
-    """Put results that need no run, by their numbers, among those that were fetched."""
+    """Insert results that need no run, by their numbers, among the fetched ones."""
     fetched = iter(found)
     count = len(found) + len(constants)
     return [constants[j] if j in constants else next(fetched) for j in range(count)]
 
 
 def placeholder(name, value, is_parameter):
-    """Make the Variable of an input, of which the number of rows is not known."""
+    """Make the Variable of an input with an unknown number of rows."""
     if is_parameter:
         return parameter(value, name)
     if isinstance(value, Nested):
@@ -299,7 +299,7 @@ def placeholder(name, value, is_parameter):
 
 
 def loss_in_program(results, inputs, meanings):
-    """Record the loss, to which half of each input is added, so that each is on the way."""
+    """Record the loss, plus half of each input, so that it depends on every input."""
     terms = []
     known = next((found.results for found in meanings if found.error is None), [])
     for number, (value, meant) in enumerate(zip(results, known, strict=False)):

@@ -1,6 +1,6 @@
-"""Holds NumPy's names against awkward on random batches: `python -m tests.helpers.with_awkward`.
+"""Compares NumPy's functions with awkward on random batches: `python -m tests.helpers.with_awkward`.
 
-It compares where both define a result. awkward is not a dependency of lodcore or of its tests;
+Results are compared if both define one. awkward is not a dependency of lodcore or of its tests;
 `tests/numpy_api/test_with_awkward.py` runs it where it is installed.
 """
 
@@ -14,7 +14,7 @@ ROUNDS = 60
 
 
 def draw(random, num_levels, dtype, low=0):
-    """Draw a LoDTensor, and the same for awkward."""
+    """Draw a LoDTensor, and the same array for awkward."""
     levels, count = [], int(random.integers(low, 6))
     for _ in range(num_levels):
         lengths = random.integers(low, 4, count) * (random.random(count) < 0.8 if not low else 1)
@@ -32,7 +32,7 @@ def both(x):
 
 
 def plain(result):
-    """Return a result as lists, with nan and None as one: awkward has None where there is nothing to choose from."""
+    """Return a result as lists, with nan and None as one value: awkward has None for empty selections."""
     lists = result.tolist() if hasattr(result, "tolist") else result
 
     def walked(one):
@@ -59,7 +59,7 @@ def form(lists):
 
 
 def either(what, mine, theirs):
-    """Compare two calls, either of which may find that an index is out of range: both must."""
+    """Compare two calls; if one raises IndexError, both must."""
     results = []
     for call in (mine, theirs):
         try:
@@ -101,12 +101,12 @@ def operators(random):
         agree(f"concatenate {axis}", np.concatenate([x, y], axis=axis), ak.concatenate([a, b], axis=axis))
     agree("sort", np.sort(x), ak.sort(a, axis=-1))
     one = random.integers(1, 5, (len(x), *(1,) * x.num_levels)).astype(x.dtype)
-    theirs = ak.from_numpy(one.reshape(len(x)))  # awkward puts the axes of an array with levels from the first
+    theirs = ak.from_numpy(one.reshape(len(x)))  # awkward inserts the axes of an array with levels at the front
     agree("one per sequence", x * one, a * theirs)
 
 
 def alignment(random):
-    """Compare what is kept by keepdims, and dense arrays with axes of 1, for rows of numbers whose counts coincide."""
+    """Compare results of keepdims, and dense arrays with axes of 1, for rows of numbers whose counts coincide."""
     width = int(random.integers(1, 4))
     levels, count = [], int(random.integers(1, 4))
     for _ in range(int(random.integers(1, 3))):
@@ -132,7 +132,7 @@ def alignment(random):
 
 
 def empties(random):
-    """Compare what sequences without rows give where a value is chosen for them."""
+    """Compare the results of sequences without rows if a value is chosen for them."""
     x, a = draw(random, int(random.integers(1, 4)), "f8")
     for name in ("max", "min"):
         chosen = getattr(x, name)(axis=x.num_levels, empty=-7.0)
@@ -184,7 +184,7 @@ def indices(random):
         key = (*front, slice(*bounds, step))
         try:
             sliced = a[key]
-        except ValueError:  # awkward has no result where a slice of the batch ends before it begins
+        except ValueError:  # awkward raises if a slice of the batch ends before it begins
             assert axis == 0
         else:
             agree(f"x[{key}]", x[key], sliced)
@@ -219,7 +219,7 @@ COMPARED = {
 
 
 def run(rounds=ROUNDS):
-    """Compare on as many batches for each of them; return the number of batches."""
+    """Run each comparison on a number of batches; return the number of batches."""
     for name, compare in COMPARED.items():
         for seed in range(rounds):
             try:

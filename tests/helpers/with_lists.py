@@ -1,25 +1,25 @@
-"""What a dense operand means beside nested lists, said without offsets: axes align from the last."""
+"""Operations of nested lists and a dense operand, defined without offsets: axes align from the last."""
 
 __all__ = ["aligned_lists"]
 
 
 def aligned_lists(function, nested, num_levels, width, v):
-    """Compute elementwise of nested lists, whose rows are lists of numbers, and of an array.
+    """Compute a function of nested lists, whose rows are lists of numbers, and of an array elementwise.
 
     Parameters
     ----------
     function : callable
         Of two numbers.
     nested : list
-        The batch; below `num_levels` lists of sequences are rows.
+        The batch; below `num_levels` levels, lists are rows.
     num_levels, width : int
-        Of rows, which no list tells where there are none.
+        The width of rows, which does not follow from lists without rows.
     v : ndarray
 
     Returns
     -------
     list or None
-        None where the shapes do not align: where sequences may have different lengths, v has length 1.
+        None if the shapes do not align: along axes of sequences, v has length 1.
     """
     ndim = num_levels + 2
     if v.ndim > ndim:

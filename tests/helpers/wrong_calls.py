@@ -1,7 +1,7 @@
-"""Wrong calls of every public entry, as text: what the tests of errors and of leaks run.
+"""Wrong calls of every public function, as text, for the tests of errors and of leaks.
 
-A row is a call, the error that it raises, and a pattern that pins argument, position and value, not the prose. The
-names that calls use are those of `things`.
+An entry is a call, its error, and a pattern that matches argument, position and value, but not the rest of the text.
+The names in calls are those of `things`.
 """
 
 import functools
@@ -16,7 +16,7 @@ from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
 
 
 def things():
-    """Make what the calls work on, fresh for each."""
+    """Make the objects that calls use, anew for each call."""
     x = lodcore.array([[[1, 2], [3]], [], [[4, 5, 6]]])
     flat = lodcore.array([[1, 2], [], [3, 4, 5]])
     steps, steps_map = TensorArray.unpack(flat, 0)
@@ -59,18 +59,18 @@ def things():
 
 
 def run(call, names):
-    """Run a call in which the public names stand beside these."""
+    """Run a call with these names and the public names."""
     return eval(call, {**public_names(), "np": np, "operator": operator, "rebuilt": rebuilt}, names)
 
 
 @functools.cache
 def public_names():
-    """Return what calls may name, also what is loaded when it is first used."""
+    """Return the names that calls may use, including lazily loaded ones."""
     return {**{name: getattr(lodcore, name) for name in lodcore.__all__}, **vars(lodcore)}
 
 
 def rebuilt(thing, *state):
-    """Do what unpickling does, with another state."""
+    """Set another state, as unpickling does."""
     make, _ = thing.__reduce__()
     return make(*state)
 
@@ -584,18 +584,18 @@ PICKLES = [
 
 TABLE = OFFSETS + STRUCTURE + TENSORS + NESTED + OPERATORS + ARRAYS + PICKLES
 
-BOMBS = ["array([], num_levels=2**62)", "array([[]], num_levels=2**70)"]  # run under a limit only
+BOMBS = ["array([], num_levels=2**62)", "array([[]], num_levels=2**70)"]  # run only under a memory limit
 
 
 def content(thing):
-    """Return all there is to see of a thing."""
+    """Return everything observable about an object."""
     if isinstance(thing, (LoD, LoDTensor, TensorArray, np.ndarray)):
         return pickle.dumps(thing)
     return repr(thing)
 
 
 def assert_refused(call, names, error, says):
-    """Check that a call raises just this error, and leaves its arguments as they were."""
+    """Check that a call raises exactly this error, and does not change its arguments."""
     before = {name: content(thing) for name, thing in names.items()}
     with pytest.raises(error, match=says) as caught:
         run(call, names)
@@ -607,7 +607,7 @@ def assert_refused(call, names, error, says):
 
 
 def assert_all_refused(rows, **more):
-    """Check many wrong calls (call, error, pattern), each of things of its own, and name all that do otherwise."""
+    """Check many wrong calls (call, error, pattern), each with objects of its own, and report all that differ."""
     wrong = []
     for call, error, says in rows:
         try:
@@ -617,7 +617,7 @@ def assert_all_refused(rows, **more):
     assert not wrong, "\n".join(wrong)
 
 
-#: Calls that are right, of what `things` makes and a few more.
+#: Correct calls with the objects of `things` and a few more.
 RIGHT = [
     *("LoD.from_offsets([0, 2], [0, 1, 2])", "LoD.from_lengths([2, 0], [1, 3])", "LoD.from_segment_ids([0, 0, 2])"),
     *("LoD.from_row_offsets([0, 3], [0, 1, 3])", "lod.offsets(1)", "lod.lengths(1)", "lod.row_offsets(0)"),

@@ -1,4 +1,4 @@
-"""Arrow arrays in and out, without pyarrow: what goes out comes in again, and structs mean what they say."""
+"""Arrow arrays in and out, without pyarrow: round trips, and the meaning of the structs."""
 
 import gc
 import sys
@@ -23,7 +23,7 @@ OUT = [dtype for dtype in DTYPES if dtype.kind not in "cMmV"] + [
 OUT += [np.dtype("i2, f4")]
 
 
-# -- there and back ------------------------------------------------------------------------------------------------
+# -- round trips ---------------------------------------------------------------------------------------------------
 
 
 @given(lod_tensors(0, 3, OUT))
@@ -49,7 +49,7 @@ def test_what_goes_out_comes_in(x):
 
 
 class Streamed:
-    """Speaks streams only."""
+    """An object that supports only streams."""
 
     def __init__(self, x):
         self.x = x
@@ -118,7 +118,7 @@ def test_an_array_may_be_released_by_any_thread():
     assert x.tolist() == [[1, 2], [3]]
 
 
-# -- wishes --------------------------------------------------------------------------------------------------------
+# -- requests ------------------------------------------------------------------------------------------------------
 
 
 def test_offsets_of_32_bits_are_given_where_they_are_wanted():
@@ -162,7 +162,7 @@ def test_a_wish_that_cannot_be_granted_is_left():
 @pytest.mark.parametrize("dtype", ["c8", "M8[Y]", "m8[M]", "M8", "m8[as]"])
 def test_dtypes_that_arrow_lacks_are_refused(dtype):
     x = LoDTensor(np.zeros(2, dtype), LoD.from_lengths([2]))
-    if dtype == "M8[Y]":  # years are days
+    if dtype == "M8[Y]":  # years become days
         assert from_arrow(x).values.tolist() == x.values.astype("M8[D]").tolist()
         return
     with pytest.raises(DTypeError, match="which Arrow does not have"):
@@ -347,7 +347,7 @@ def test_a_table_is_a_dict_whose_columns_share_what_is_equal():
 
 
 def with_nulls():
-    """[[0, null], null, [3]]: the null list has two rows that nobody sees."""
+    """[[0, null], null, [3]]: the null list has two rows that are not part of any sequence."""
     child = Forged(b"l", 5, [bits(1, 0, 0, 1, 1), np.arange(5)], null_count=2)
     offsets = np.array([0, 2, 3, 4], "i4")
     return Forged(b"+l", 3, [bits(1, 0, 1), offsets], [child], null_count=-1)
@@ -393,7 +393,7 @@ def test_nulls_inside_and_of_a_row():
 
 
 def test_what_stands_in_the_place_of_a_null_is_nothing():
-    """Ids of no word, lists that lie beyond all elements: where a null is, any number may stand."""
+    """Ids of no word, and lists beyond all elements: under a null, any number may occur."""
     words = np.array([70, 80])
     for garbage in (-1, 2, 127):
         ids = np.array([1, garbage, 0], "i1")

@@ -1,4 +1,4 @@
-"""Arrow arrays that lie: each is refused with a clear error, and released exactly once."""
+"""Invalid Arrow arrays: each is refused with a clear error, and released exactly once."""
 
 import ctypes
 import gc
@@ -213,7 +213,7 @@ def test_very_deep_types_are_refused():
 
 
 def test_a_type_that_grows_without_end_is_refused():
-    """Each struct has the one below as both of its fields: 2**40 columns, in 40 structs."""
+    """Each struct has the next one as both of its fields: 2**40 columns, in 40 structs."""
     forged = leaf(np.zeros(1, np.int64), name=b"a")
     for _ in range(40):
         forged = Forged(b"+s", 1, [None], [forged, forged], name=b"a")
@@ -262,7 +262,7 @@ def test_values_keep_the_memory_alive():
 
 
 def test_offsets_are_private():
-    """Whoever lends the memory may write into it later, or meanwhile: the structure was copied."""
+    """The owner of the memory may write to it later, or during the call: the structure was copied."""
     offsets = np.array([0, 2, 2, 5], np.int32)
     forged = Forged(b"+l", 3, [None, offsets], [leaf(NUMBERS)])
     x = from_arrow(forged)
@@ -287,7 +287,7 @@ def test_an_empty_array_needs_no_buffers():
 
 
 def test_hidden_lists_may_hold_anything():
-    """A null list has a range, which may hold nulls, and whose rows count as nothing."""
+    """A null list has a range, which may contain nulls, and whose rows do not count."""
     child = leaf(NUMBERS, array={"null_count": 1, "n_buffers": 2}, null_count=1)
     child.buffers[0] = bits(1, 1, 0, 1, 1).ctypes.data
     child.kept.append(mask := bits(1, 1, 0, 1, 1))

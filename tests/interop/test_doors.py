@@ -1,4 +1,4 @@
-"""What the doors do that needs none of the libraries."""
+"""The part of the conversions that needs none of the libraries."""
 
 import mmap
 import types
@@ -270,7 +270,7 @@ def test_columns_have_one_structure():
         common_lod("x", {"a": LoDTensor(np.zeros(2), LoD.from_offsets(num_rows=2))})
 
 
-# -- looking -------------------------------------------------------------------------------------------------------
+# -- descriptions --------------------------------------------------------------------------------------------------
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=12), st.integers(1, 4))
@@ -350,7 +350,7 @@ def test_inspect_needs_pyarrow_for_parquet(tmp_path, capsys, monkeypatch):
 
 
 class Group(dict):
-    """As much of a group as is needed."""
+    """The part of a group of HDF5 that is needed."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""arrow_batches: what needs no library, and, where pyarrow is installed, what it makes of batches."""
+"""arrow_batches: the part that needs no library, and, if pyarrow is installed, its results for batches."""
 
 import functools
 import pickle

@@ -1,4 +1,4 @@
-"""The simulation of a cluster against what can be said on paper, and the page that shows its table."""
+"""The simulation of a cluster compared with bounds on paper, and the page with its table."""
 
 import io
 from contextlib import redirect_stdout

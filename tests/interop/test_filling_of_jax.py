@@ -1,4 +1,4 @@
-"""Segment ids of JAX, which needs no JAX: rows behind the last segment are filling, whatever their ids."""
+"""Segment ids of JAX, without JAX: rows after the last segment are padding, whatever their ids."""
 
 import itertools
 

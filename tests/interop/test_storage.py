@@ -1,4 +1,4 @@
-"""Trees in files: the same bits come back, and what is damaged, cut short or forged is refused."""
+"""Trees in files: the same bits after a round trip; damaged, truncated or forged files are refused."""
 
 import io
 import json
@@ -28,7 +28,7 @@ REFUSED = (LoDError, DTypeError, MemoryError)
 
 
 def same(a, b):
-    """Compare trees to the bit."""
+    """Compare trees bit by bit."""
     if isinstance(a, LoDTensor):
         return isinstance(b, LoDTensor) and a.lod == b.lod and same(a.values, b.values)
     if isinstance(a, (np.ndarray, np.generic)):
@@ -68,7 +68,7 @@ TREES = st.recursive(
 )
 
 
-# -- there and back ------------------------------------------------------------------------------------------------
+# -- round trips ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -184,7 +184,7 @@ def test_a_file_that_is_cut_anywhere_is_refused(saved):
 
 
 def test_a_file_with_a_changed_byte_is_refused_or_the_same(saved):
-    """Some bytes mean nothing, such as the date of an entry."""
+    """Some bytes have no effect, such as the date of an entry."""
     tree, refused = lodcore.load(io.BytesIO(saved)), 0
     for place in range(0, len(saved), 3):
         for flip in (0x01, 0xFF):
@@ -205,7 +205,7 @@ def test_a_file_with_a_changed_byte_is_refused_or_the_same(saved):
 
 
 def forged(members, manifest=None, method=zipfile.ZIP_STORED):
-    """Make a file of members: arrays, or bytes."""
+    """Make a file of members, which are arrays or bytes."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, content in members.items():
@@ -362,7 +362,7 @@ def test_a_member_that_stands_twice_is_refused():
 
 
 def test_sizes_that_cannot_be_are_refused_before_memory_is_asked_for():
-    """An entry may say that it has any size; the bytes that are there bound what it can have."""
+    """An entry may claim any size; the number of bytes present is the limit."""
     file = forged({"values.npy": np.zeros(100), "offsets_0.npy": np.array([0, 100])}, method=zipfile.ZIP_DEFLATED)
     data = bytearray(file.getvalue())
     for mark, field in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
@@ -438,12 +438,12 @@ def test_nothing_to_add_to(tmp_path):
 
 
 class Crash(BaseException):
-    """The process is gone."""
+    """The simulated end of the process."""
 
 
 @pytest.mark.parametrize("made", ["append", "save"])
 def test_a_crash_at_any_step_leaves_what_was_there_or_all(tmp_path, monkeypatch, made):
-    """Every write, flush to the disk and change of a name is the last one, once."""
+    """Every write, flush and rename is the last one, once."""
     from lodcore.interop import folder
 
     name, more = tmp_path / "x.lod", lodcore.array([[[7]], []])
@@ -471,7 +471,7 @@ def test_a_crash_at_any_step_leaves_what_was_there_or_all(tmp_path, monkeypatch,
             x = lodcore.load(name, verify=True)
             assert x.equals(DEEP) or x.equals(other)
             if x.equals(DEEP):
-                last = lodcore.array([[[8, 9], [10]]])  # other bytes than those that the dead writer left
+                last = lodcore.array([[[8, 9], [10]]])  # other bytes than those left by the dead writer
                 lodcore.append(name, last)
                 assert lodcore.load(name, verify=True).equals(lodcore.concat_batches([DEEP, last]))
             continue
@@ -483,7 +483,7 @@ def test_a_crash_at_any_step_leaves_what_was_there_or_all(tmp_path, monkeypatch,
 
 
 def test_bytes_behind_the_end_are_not_read_and_cut_off(tmp_path):
-    """A writer may die after any byte of its new rows: readers see the old ones, and the next writer begins again."""
+    """A writer may die after any byte of its new rows: readers see the old ones, and the next writer starts again."""
     name = tmp_path / "x.lod"
     lodcore.save(name, DEEP)
     before = {path: path.read_bytes() for path in name.glob("*.bin")}
@@ -523,7 +523,7 @@ def test_one_writer_at_a_time(tmp_path):
 
 
 def changed(name, change):
-    """Change the manifest of a folder, with a right checksum."""
+    """Change the manifest of a folder, and update its checksum."""
     path = name / "manifest.json"
     body = json.loads(json.loads(path.read_bytes())["content"])
     change(body)
@@ -631,7 +631,7 @@ def test_damaged_offsets_and_values_are_found(tmp_path):
 
 @pytest.mark.parametrize("size", [1, 5, 8, 24, 64, 1000])
 def test_offsets_are_read_and_checked_in_pieces(tmp_path, monkeypatch, size):
-    """Wherever a piece ends, also within a word."""
+    """For any end of a piece, also within a word."""
     monkeypatch.setattr(folder, "PIECE", size)
     name = tmp_path / "x.lod"
     x = LoDTensor.from_lengths(np.arange(15), [1, 0, 2, 4, 0, 3, 5])
@@ -658,11 +658,11 @@ def test_bools_of_a_folder_are_bools(tmp_path):
         lodcore.load(name)
 
 
-# -- memory that processes share -----------------------------------------------------------------------------------
+# -- shared memory -----------------------------------------------------------------------------------------------------
 
 
 def tell(shared, name, queue):
-    """Look at both from another process."""
+    """Read both from another process."""
     x, y = shared.tensor(), lodcore.load(name)
     queue.put((x.tolist(), y.tolist(), x.values.flags.writeable, x.offsets.flags.writeable))
 
@@ -725,7 +725,7 @@ class TestSealed:
 
 @pytest.mark.parametrize("arguments", [(), (1,), (2, 1, 4, 64, (0,), "<f8")])
 def test_a_number_of_a_file_is_nothing_to_make_one_of(arguments):
-    """It would close that file in the end."""
+    """It would close that file at the end."""
     with pytest.raises(TypeError, match="is made by"):
         sealed.Shared(*arguments)
     os.fstat(2)

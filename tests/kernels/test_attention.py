@@ -58,7 +58,7 @@ def test_weights_are_a_softmax_and_the_context_their_sum(offsets, seed):
 
 
 def digest():
-    """Compute seeded batches of all kinds of widths, and hash what is written."""
+    """Compute seeded batches of all kinds of widths, and hash the results."""
     found = hashlib.sha256()
     random = np.random.default_rng(3)
     for seed in range(100):

@@ -1,4 +1,4 @@
-"""A step of a beam search, and the ways back from its ends."""
+"""A step of a beam search, and backtracking from its ends."""
 
 import hashlib
 
@@ -17,7 +17,7 @@ END = 3
 
 
 def drawn_scores(random, shape, dtype):
-    """Make scores of which many are equal, or none, with what compares oddly among them, or without."""
+    """Make scores, many or none of which are equal, with or without values that compare in unusual ways."""
     few = random.integers(-3, 1, shape) / 2 if random.random() < 0.6 else random.standard_normal(shape)
     few = np.asarray(few, dtype)
     if random.random() < 0.3:
@@ -28,7 +28,7 @@ def drawn_scores(random, shape, dtype):
 
 @st.composite
 def steps(draw):
-    """Draw what a step takes: ids and scores of prefixes, candidates, offsets, a beam."""
+    """Draw the arguments of a step: ids and scores of prefixes, candidates, offsets, a beam."""
     offsets = draw(OFFSETS)
     random, dtype = np.random.default_rng(draw(st.integers(0, 2**32))), draw(st.sampled_from(["f4", "f8"]))
     n, k = int(offsets[-1]), draw(st.sampled_from([0, 1, 2, 3, 8, 40, 70, 150]))
@@ -36,7 +36,7 @@ def steps(draw):
     ids = random.integers(0, 6, n * k) if draw(st.booleans()) else None
     beam_size = draw(st.integers(1, 10) | st.sampled_from([30, 200, 2**62]))
     scores = drawn_scores(random, (n, k), dtype)
-    if k > 30 and n:  # the best ones come last, too
+    if k > 30 and n:  # the best ones are also last
         scores = np.sort(scores, axis=1) if draw(st.booleans()) else scores
     before = drawn_scores(random, n, dtype)
     return [
@@ -50,7 +50,7 @@ def steps(draw):
 
 
 def results(pre_ids, pre_scores, ids, scores, offsets, beam_size):
-    """Make the arrays that a step writes."""
+    """Make the output arrays of a step."""
     room = int(np.minimum(np.diff(offsets) * max(scores.shape[1], 1), beam_size).sum())
     return [
         unwritten(room),
@@ -61,14 +61,14 @@ def results(pre_ids, pre_scores, ids, scores, offsets, beam_size):
 
 
 def selected(*arguments):
-    """Return what is of use of a step."""
+    """Return the defined part of the output of a step."""
     out_ids, out_scores, out_parents, out_offsets = arguments[7:]
     count = out_offsets[-1]
     return out_ids[:count], out_scores[:count], out_parents[:count], out_offsets
 
 
 def kept(rows, beam_size, ended=(), pre_scores=None, dtype="f4"):
-    """Step with one source: ids and parents of what is kept."""
+    """Run a step with one source: return ids and parents of the kept candidates."""
     scores = np.array(rows, dtype)
     pre_ids = int64([END if p in ended else 0 for p in range(len(rows))])
     before = np.zeros(len(rows), dtype) if pre_scores is None else np.array(pre_scores, dtype)
@@ -88,7 +88,7 @@ class TestTwins:
     @pytest.mark.parametrize("columns", [31, 32, 40, 64, 97, 200])
     @pytest.mark.parametrize("odd", ["few values", "nan", "nan first", "rising"])
     def test_many_columns(self, columns, odd, dtype):
-        """Ties, and nan, that are far from each other, with beams that are full and with those that are not."""
+        """Ties and nans that are far apart, with full beams and with others."""
         for seed in range(12):
             random = np.random.default_rng(seed)
             count = 1 + seed % 3
@@ -165,17 +165,17 @@ class TestTwins:
 
 
 class TestTheOrder:
-    """That of the ancestor, in which an equal score takes the last place of a full beam."""
+    """The order of PaddlePaddle, where an equal score replaces the last entry of a full beam."""
 
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
     @pytest.mark.parametrize("columns", [31, 32, 33, 63, 64, 65, 100, 200])
     @pytest.mark.parametrize("beam_size", [1, 2, 8, 9, 40])
     def test_of_equal_scores_in_many_columns(self, dtype, columns, beam_size):
-        """Those that come later take the last place, in whichever block of columns they stand."""
+        """Later candidates replace the last entry, in any block of columns."""
         least = min(beam_size, columns)
         wanted = [*range(least - 1), columns - 1]
         assert kept([[0.5] * columns], beam_size, dtype=dtype) == (wanted, [0] * least)
-        for at in {0, columns // 2, columns - 1}:  # all others are worse, but for one that is as good
+        for at in {0, columns // 2, columns - 1}:  # all others are worse, except one that is equal
             row = [-1.0] * columns
             row[at] = row[at // 2] = 0.5
             best = sorted({at, at // 2})[: 2 if beam_size > 1 else None]
@@ -216,7 +216,7 @@ class TestTheOrder:
 @given(steps().filter(lambda drawn: not any(np.isnan(x).any() for x in (drawn[1], drawn[3]))))
 @example([int64([1]), np.zeros(1), None, np.zeros((1, 4)), int64([0, 1]), 2])
 def test_the_scores_are_the_best_ones(drawn):
-    """Whatever the order of equal ones is."""
+    """Independent of the order of equal scores."""
     pre_ids, before, _, scores, offsets, beam_size = drawn
     _, out_scores, parents, out_offsets = found = results(*drawn)
     count = kernels.beam.select_best(*drawn, END, *found)
@@ -238,7 +238,7 @@ def test_the_scores_are_the_best_ones(drawn):
 
 
 def digest():
-    """Step with all kinds of scores, and hash what is written."""
+    """Run steps with all kinds of scores, and hash the results."""
     made = hashlib.sha256()
     for seed in range(300):
         random = np.random.default_rng(seed)

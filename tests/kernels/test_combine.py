@@ -1,4 +1,4 @@
-"""Elements brought together: pairs of one sequence, of two, several in turn."""
+"""Combinations of elements: pairs of one sequence, pairs of two, several sequences interleaved."""
 
 import numpy as np
 import pytest

@@ -18,7 +18,7 @@ SEEDS = st.integers(0, 2**32)
 
 @st.composite
 def rows(draw):
-    """Draw rows of floats, any bits of them or usual ones, and offsets."""
+    """Draw rows of floats, of any bits or of usual values, and offsets."""
     offsets, dtype, width = (
         draw(OFFSETS),
         np.dtype(draw(st.sampled_from(["f4", "f8"]))),
@@ -32,7 +32,7 @@ def rows(draw):
 
 
 def without_signs_of_nan(x, offsets, ddof, means, out):
-    """Make all nan alike: their signs depend on the order of operands."""
+    """Replace all nans by one nan: their signs depend on the order of operands."""
     for array in (means, out):
         array[np.isnan(array)] = np.nan
     return [means, out]
@@ -75,7 +75,7 @@ def test_blocks(length):
 
 
 def digest():
-    """Compute variances of sequences of all lengths, and hash what is written."""
+    """Compute variances of sequences of all lengths, and hash the results."""
     found, random = hashlib.sha256(), np.random.default_rng(3)
     for k in range(60):
         sizes = random.integers(0, [4, 40, 6000][k % 3], 5)

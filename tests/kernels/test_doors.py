@@ -1,4 +1,4 @@
-"""Offsets that others made, and sums that show damage."""
+"""Offsets from other libraries, and checksums."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ WIDTHS = st.sampled_from([np.int32, np.int64])
 
 
 def copied(offsets):
-    """Copy offsets with the kernel: what it returns, where they begin, and the copy."""
+    """Copy offsets with the kernel: return its result, the first offset, and the copy."""
     first, out = unwritten(1), unwritten(len(offsets))
     return kernels.doors.copy_offsets(offsets, first, out), int(first[0]), out
 

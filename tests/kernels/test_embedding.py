@@ -1,4 +1,4 @@
-"""Rows of a table taken, added back, and pooled in bags."""
+"""Rows of a table: gathered, scattered with addition, and pooled in bags."""
 
 import hashlib
 
@@ -24,7 +24,7 @@ def drawn_index(seed, count, n_rows):
 
 @st.composite
 def bags(draw, nan=False):
-    """Draw a table, numbers of its rows, and the offsets of bags of them."""
+    """Draw a table, numbers of its rows, and the offsets of bags."""
     offsets, width, n_rows = draw(structures()), draw(WIDTHS), draw(st.sampled_from([1, 3, 20]))
     width = width if offsets[-1] * width < 3000 else 1
     seed = draw(st.integers(0, 2**32))
@@ -120,7 +120,7 @@ class TestTwins:
         table, offsets = cells(length, 50, 1, dtype, nan=True), int64([0, 3, 3 + length, 5 + length])
         index = drawn_index(length, 5 + length, 50)
         agree("embedding.best_bags", table, index, offsets, False, like(table, 3))
-        for sign in (-1, 1):  # else a 0 that nobody has given is neither the least nor the greatest
+        for sign in (-1, 1):  # otherwise an invented 0 would be neither the least nor the greatest
             one_sided = read_only(sign * (1 + np.abs(np.nan_to_num(table))))
             for least in (False, True):
                 agree("embedding.best_bags", one_sided, index, offsets, least, like(table, 3))
@@ -163,7 +163,7 @@ class TestLaws:
 
 
 def bits():
-    """Digest what the kernels give for many bags, on the path of this process."""
+    """Hash the results of the kernels for many bags, on the path of this process."""
     digest = hashlib.sha256()
     for seed in range(60):
         random = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Rows repeated, in reverse order, and put together from several batches."""
+"""Rows repeated, in reverse order, and joined from several batches."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ ROW_BYTES = st.sampled_from([4, 8, 1, 2, 16, 3, 12, 24, 40, 64, 100, 0])
 
 @st.composite
 def many_offsets(draw):
-    """Draw the offsets of many sequences: of about one length, mixed, or runs of single rows among others."""
+    """Draw the offsets of many sequences: of about one length, mixed, or with runs of single rows."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     count = draw(st.integers(0, 90))
     usual = draw(st.sampled_from([1, 2, 9, 40]))
@@ -32,14 +32,14 @@ OFFSETS = st.one_of(lengths(most=12).map(running_sum).map(int64), many_offsets()
 
 
 def masks(count):
-    """Draw a mask as bytes, of which any but 0 is true."""
+    """Draw a mask as bytes, where any byte but 0 is true."""
     drawn = st.lists(st.sampled_from([0, 1, 1, 0, 255]), min_size=count, max_size=count)
     return drawn.map(lambda chosen: read_only(np.array(chosen, np.uint8)))
 
 
 @st.composite
 def batches(draw):
-    """Draw opaque rows and offsets of batches of as many sequences: (list of arrays, list of offsets, row_bytes)."""
+    """Draw opaque rows and offsets of batches of the same number of sequences: (arrays, offsets, row_bytes)."""
     n_seqs, row_bytes = draw(st.sampled_from([0, 1, 4, 12])), draw(ROW_BYTES)
     levels = [int64(running_sum(draw(lengths(count=n_seqs)))) for _ in range(draw(st.integers(1, 4)))]
     return [opaque(offsets[-1], row_bytes, j) for j, offsets in enumerate(levels)], levels, row_bytes
@@ -47,7 +47,7 @@ def batches(draw):
 
 @st.composite
 def two_sides(draw, too_many):
-    """Draw a mask, and the rows and offsets of two batches that it tells the order of, about or just."""
+    """Draw a mask, and rows and offsets of two batches that fit it exactly or nearly."""
     mask, row_bytes = draw(st.integers(0, 30).flatmap(masks)), draw(ROW_BYTES)
     n_true = min(max(0, int(np.count_nonzero(mask)) + draw(too_many)), len(mask))
     levels = [int64(running_sum(draw(lengths(count=count)))) for count in (n_true, len(mask) - n_true)]
@@ -83,7 +83,7 @@ class TestTwins:
         arrays, levels, row_bytes = drawn
         rows = opaque(sum(map(len, arrays)), row_bytes, 9)
         guards = [guarded(array) for array in arrays]
-        agree("expand.split_sequences", rows, levels, [copy for _, copy in guards])  # the twin comes last
+        agree("expand.split_sequences", rows, levels, [copy for _, copy in guards])  # the twin runs last
         twin = [buffer.copy() for buffer, _ in guards]
         for _, copy in guards:
             copy[...] = 0

@@ -1,4 +1,4 @@
-"""The gates of recurrent networks and their steps, on the way there and back; sigmoid and tanh, and every path."""
+"""The gates of recurrent networks and their steps, in the forward and the backward pass; sigmoid, tanh, every path."""
 
 import hashlib
 import math
@@ -20,12 +20,12 @@ KINDS = st.integers(0, 3)
 
 
 class Batch:
-    """Steps of a batch, some rows of which belong to none, and arrays that fit: numbers of any size, a few of them odd.
+    """Steps of a batch, some rows of which belong to no sequence, and arrays of random numbers, a few of them unusual.
 
     Parameters
     ----------
     sizes : list of int
-        Lengths of sequences.
+        The lengths of the sequences.
     width : int
     dtype : dtype
     seed : int
@@ -38,7 +38,7 @@ class Batch:
         self.steps = read_only(int64(running_sum(sum(size > t for size in sizes) for t in range(longest))))
         self.random, self.odd = np.random.default_rng(seed), odd
         self.stride = int(self.random.choice([1, -1]))
-        before = int(self.random.integers(0, 3))  # rows of others
+        before = int(self.random.integers(0, 3))  # rows of no sequence
         firsts = np.cumsum([before, *sizes])[:-1] if sizes else np.zeros(0, int)
         firsts = firsts if self.stride == 1 else firsts + np.array(sizes, int) - 1
         by_length = [k for k in np.argsort(-np.array(sizes, int), kind="stable") if sizes[k]]
@@ -48,22 +48,22 @@ class Batch:
         self.where = self.steps, self.starts, self.stride
 
     def array(self, *shape, scale=1.0):
-        """Make an array that kernels may write."""
+        """Make an output array."""
         made = self.random.standard_normal(shape) * scale
         if self.odd:
             made[self.random.random(shape) < 0.02] = self.random.choice([np.nan, np.inf, -np.inf, 100.0, -1e30])
         return made.astype(self.dtype)
 
     def given(self, *shape, scale=1.0):
-        """Make an array that is read."""
+        """Make an input array."""
         return read_only(self.array(*shape, scale=scale))
 
     def maybe(self, *shape):
-        """Make an array that is read, or an empty one."""
+        """Make an input array, or an empty one."""
         return self.given(*shape) if self.random.random() < 0.5 else self.none(len(shape))
 
     def wanted(self, *shape):
-        """Make an array that kernels may write, or one without rows."""
+        """Make an output array, or one without rows."""
         return self.array(*shape) if self.random.random() < 0.5 else np.empty((0, shape[1]), self.dtype)
 
     def none(self, ndim=1):
@@ -85,7 +85,7 @@ def batches(draw, widths=(1, 2, 3, 8, 16, 17, 33, 0), odd=False):
 
 
 def lstm(batch, kinds, clip, product=True, projection=False):
-    """Make the arguments of both ways of a LSTM; without products, of the gates alone."""
+    """Make the arguments of both passes of an LSTM; without products, of the gates only."""
     rows, width, states = batch.rows, batch.width, batch.states
     wide = 3 if projection else width
     weights = [batch.weight(wide, 4 * width), batch.weight(width, wide) if projection else batch.none()]
@@ -108,7 +108,7 @@ def lstm(batch, kinds, clip, product=True, projection=False):
 
 
 def gru(batch, kinds, origin, product=True):
-    """Make the arguments of both ways of a GRU."""
+    """Make the arguments of both passes of a GRU."""
     rows, width, states = batch.rows, batch.width, batch.states
     weights = [batch.weight(width, 2 * width), batch.weight(width, width)]
     back = [batch.weight(2 * width, width), batch.weight(width, width)]
@@ -128,7 +128,7 @@ def gru(batch, kinds, origin, product=True):
 
 
 def simple(batch, kind, product=True):
-    """Make the arguments of both ways of a network of one activation."""
+    """Make the arguments of both passes of a network with one activation."""
     rows, width, states = batch.rows, batch.width, batch.states
     weight, booted = batch.weight(width, width) if product else batch.none(), bool(batch.random.random() < 0.5)
     there = [
@@ -156,7 +156,7 @@ def close(name, batch, *arguments):
 
 @pytest.mark.not_on_reference
 class TestTwins:
-    """Of gates alone to the bit, of one step after the other or of all at once; about, where there are products."""
+    """Exactly for gates only, step by step or all at once; approximately if there are products."""
 
     @given(batches(odd=True), st.tuples(KINDS, KINDS, KINDS), st.sampled_from([np.inf, np.inf, 0.5]))
     def test_lstm(self, batch, kinds, clip):
@@ -202,7 +202,7 @@ class TestTwins:
         close("gates.simple_steps_back", batch, *batch.where, 0, last, *back)
 
     def test_a_projection_to_nothing(self):
-        """Cells have states that nobody sees: the steps differ in their inputs alone."""
+        """Cells have unobservable states: the steps differ only in their inputs."""
         batch = Batch([3, 1], 4, np.dtype("f8"), 0)
         there, back = lstm(batch, (0, 1, 1), np.inf, product=False, projection=True)
 
@@ -215,7 +215,7 @@ class TestTwins:
 
 
 class TestActivations:
-    """The twin against the mathematics; compiled gates have the bits of the twin."""
+    """The twin is compared with the mathematics; compiled gates have the bits of the twin."""
 
     @pytest.mark.parametrize("real", [np.float32, np.float64])
     @pytest.mark.parametrize("kind", [0, 1])
@@ -239,7 +239,7 @@ class TestActivations:
 
 
 def digest():
-    """Compute all gates on seeded numbers of all kinds of shapes, and hash what they write."""
+    """Compute all gates on seeded numbers of all kinds of shapes, and hash the results."""
     found = hashlib.sha256()
     for seed in range(200):
         random = np.random.default_rng(seed)

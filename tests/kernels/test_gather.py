@@ -36,7 +36,7 @@ def opaque(n_rows, row_bytes, seed):
 
 
 def pieces(count):
-    """Make the arrays for the ranges of `count` pieces and for their offsets."""
+    """Make the arrays for the ranges of `count` slices and for their offsets."""
     return unwritten(count, 2), unwritten(count + 1)
 
 
@@ -124,7 +124,7 @@ class TestTwins:
         n_rows, pairs = drawn
         size = int((pairs[:, 1] - pairs[:, 0]).sum())
         rows = values_from_seed(seed, size, np.dtype(dtype), (width,))
-        rows[np.isnan(rows)] = np.inf  # inf - inf is nan too, and one whose bits are the same everywhere
+        rows[np.isnan(rows)] = np.inf  # inf - inf is also nan, with the same bits everywhere
         with np.errstate(all="ignore"):
             agree("gather.add_ranges", read_only(rows), pairs, unwritten(n_rows, width, dtype=dtype))
 
@@ -176,7 +176,7 @@ class TestTwins:
     def test_first_overlap(self, place, places):
         memory = np.zeros(12, "u1")
         arrays = [read_only(memory[first:last]) for first, last in places]
-        out = read_only(memory[place[0] : place[1]].reshape(-1, 1).view())  # is only looked at
+        out = read_only(memory[place[0] : place[1]].reshape(-1, 1).view())  # is only read
         expected = [j for j, array in enumerate(arrays) if np.shares_memory(array, out)]
         assert agree("gather.first_overlap", arrays, out) == (expected[0] if expected else -1)
 

@@ -1,4 +1,4 @@
-"""Equal keys numbered, and the rows of each number."""
+"""Numbering of equal keys, and the rows of each number."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ SIZES = [1, 2, 4, 7, 8, 12, 17]
 
 
 def keys(count, size, kinds, seed):
-    """Make keys of some bytes, of which many are equal."""
+    """Make keys of some bytes, many of which are equal."""
     random = np.random.default_rng(seed)
     known = random.integers(0, 256, (kinds, size), dtype=np.uint8)
     known[0] = 0
@@ -56,7 +56,7 @@ class TestTwins:
 
 
 def agree_count(given_keys):
-    """Count different keys."""
+    """Count the distinct keys."""
     return len({key.tobytes() for key in given_keys})
 
 
@@ -70,7 +70,7 @@ def test_a_full_table_is_walked_around():
 
 
 def unmixed(words):
-    """Invert the finalizer of MurmurHash3: keys whose hash, without a seed, is what is given."""
+    """Invert the finalizer of MurmurHash3: return keys with the given hash, without a seed."""
     for factor in (0xC4CEB9FE1A85EC53, 0xFF51AFD7ED558CCD):
         words = (words ^ (words >> np.uint64(33))) * np.uint64(pow(factor, -1, 2**64))
     return words ^ (words >> np.uint64(33))
@@ -79,7 +79,7 @@ def unmixed(words):
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("size", [4, 8, 16, 24])
 def test_keys_that_are_chosen_to_meet_do_not(size):
-    """The work for them is that for others: as many slots are looked at, of a table whose slots we see."""
+    """They take as much work as other keys: equally many slots are probed, in a table that the test can read."""
     count, slots = 3000, 2**13
     ends = np.arange(1, count + 1, dtype=np.uint64)
     chosen = {

@@ -25,7 +25,7 @@ def masks(count):
 
 
 def bounds_of(start, stop, step):
-    """Say a slice in numbers, as the kernels want it."""
+    """Convert a slice to the numbers that kernels take."""
     ends = (0, FAR[0]) if step > 0 else FAR
     return ends[0] if start is None else start, ends[1] if stop is None else stop
 

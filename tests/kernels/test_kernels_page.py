@@ -1,4 +1,4 @@
-"""docs/kernels.md is as the docstrings are, and what it promises holds: a package of kernels stands in."""
+"""docs/kernels.md is up to date with the docstrings, and another package of kernels can be used as it promises."""
 
 import inspect
 import os
@@ -36,7 +36,7 @@ def test_every_parameter_is_described(module, name):
 
 
 def look_at(package, directory):
-    """Run the tests of two kernels on a package of one's own."""
+    """Run the tests of two kernels on another package."""
     chosen = ["tests/kernels/test_gather.py", "-k", "take_sequences or slice_ranges"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--kernels={package}", *chosen]
     path = os.pathsep.join([str(directory), str(ROOT), os.environ.get("PYTHONPATH", "")])
@@ -45,7 +45,7 @@ def look_at(package, directory):
 
 
 def test_a_package_stands_in(tmp_path):
-    """Of two kernels on it the tests of one pass, and those of the one that is spoiled fail."""
+    """With another package, the tests of a correct kernel pass, and those of a broken one fail."""
     package = tmp_path / "mykernels"
     package.mkdir()
     (package / "__init__.py").touch()

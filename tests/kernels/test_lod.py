@@ -1,4 +1,4 @@
-"""Offsets, lengths, segment ids, positions, and levels that are cut, composed, joined and split."""
+"""Offsets, lengths, segment ids, positions; levels that are sliced, composed, joined and split."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, levels, running_sum, wounded_levels
 
 ANY_INT64 = st.integers(-(2**63), 2**63 - 1)
-SHAPES = st.sampled_from([(8, 5), (40, 3), (12, 20), (8, 60)])  # most sequences, longest
+SHAPES = st.sampled_from([(8, 5), (40, 3), (12, 20), (8, 60)])  # maximum number of sequences, maximum length
 LENGTHS = SHAPES.flatmap(lambda shape: lengths(None, *shape))
 OFFSETS = LENGTHS.map(running_sum).map(int64)
 SHORT_OFFSETS = lengths(most=12).map(running_sum).map(int64)
@@ -35,7 +35,7 @@ class TestTwins:
 
     @given(st.lists(ANY_INT64, max_size=9) | st.lists(st.sampled_from([0, 1, 2, 2**62, 2**63 - 1]), max_size=9))
     def test_offsets_from_any_lengths(self, drawn):
-        """Sums that wrap around to what looks right among them."""
+        """Sums that wrap around to valid offsets."""
         agree("lod.offsets_from_lengths", int64(drawn), unwritten(len(drawn) + 1))
 
     @pytest.mark.parametrize("bad", range(9))
@@ -109,7 +109,7 @@ class TestLaws:
 
 
 def split_size(all_levels):
-    """Count what `split` writes."""
+    """Count the numbers that `split` writes."""
     return sum(len(offsets) - 1 + len(all_levels[0]) - 1 for offsets in all_levels[1:])
 
 
@@ -155,7 +155,7 @@ class TestLawsOfLevels:
         if kernels.lod.relative(absolute, inner, between) == -1:
             kernels.lod.compose(between, inner, back)
             np.testing.assert_array_equal(back, absolute)
-        else:  # sequences without an outer one to belong to
+        else:  # sequences that belong to no outer one
             assert len(outer) == 1 < len(inner)
 
     @given(st.lists(SHORT_OFFSETS, min_size=1, max_size=4))

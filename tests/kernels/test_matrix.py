@@ -1,4 +1,4 @@
-"""Matrices that are packed once: products, to the bit where nothing is rounded, and about where it is."""
+"""Packed matrices: products, exact if nothing is rounded, and approximate otherwise."""
 
 import hashlib
 
@@ -19,7 +19,7 @@ SEEDS = st.integers(0, 2**32)
 
 
 def whole(seed, *shape, dtype):
-    """Make small whole numbers, whose sums of products are exact."""
+    """Make small integers, whose sums of products are exact."""
     return read_only(np.random.default_rng(seed).integers(-3, 4, shape).astype(dtype))
 
 
@@ -48,7 +48,7 @@ class TestTwins:
         agree("matrix.multiply_pairs", left, indices[0], right, indices[1], adding, out)
 
     def test_who_is_fast(self):
-        """Kernels may be, the twin never is: its products are those of NumPy."""
+        """Kernels may be compiled for it, the twin never is: its products are those of NumPy."""
         from reference.kernels import matrix as twin
 
         assert type(kernels.matrix.is_fast()) is bool, "matrix.is_fast"
@@ -102,7 +102,7 @@ def test_views_of_columns():
 
 
 def digest():
-    """Compute products of all kinds of shapes, and hash them; of a processor without fused products, nothing."""
+    """Compute products of all kinds of shapes, and hash them; nothing for a processor without fused products."""
     found = hashlib.sha256()
     random = np.random.default_rng(3)
     for seed in range(60):

@@ -1,4 +1,4 @@
-"""Rows and those before them: kernels and their twins."""
+"""Rows and their predecessors: kernels and their twins."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.helpers.rows import OFFSETS, REALS, SEEDS, alike, rows
 
 
 def shorter(offsets):
-    """Return the offsets of one row fewer a sequence."""
+    """Return the offsets of one row fewer per sequence."""
     return int64(running_sum(np.maximum(np.diff(offsets) - 1, 0).tolist()))
 
 

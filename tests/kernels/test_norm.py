@@ -16,7 +16,7 @@ WIDTHS = [0, 1, 2, 5, 15, 16, 17, 33, 64]
 
 
 def drawn_rows(seed, n_rows, dtype, width):
-    """Draw rows of any size, some of them odd, a scale and a shift."""
+    """Draw rows of any scale, some of them unusual, a scale and a shift."""
     return *(scores(seed + k, n_rows, dtype, width) for k in range(2)), *scores(seed + 2, 2, dtype, width)
 
 
@@ -45,7 +45,7 @@ def test_rows_have_no_mean_and_a_variance_of_one():
 
 
 def digest():
-    """Compute seeded rows of all kinds of widths, and hash what is written."""
+    """Compute seeded rows of all kinds of widths, and hash the results."""
     found = hashlib.sha256()
     for seed in range(100):
         dtype, width = REALS[seed % 2], WIDTHS[1:][seed % 8]

@@ -38,7 +38,7 @@ class TestTwins:
     @given(st.integers(0, 2**32), st.sampled_from(COUNTS), st.sampled_from(REALS))
     def test_squares(self, seed, count, dtype):
         (x,) = lines(seed, count, dtype, 1)
-        x = np.where(np.isfinite(x), x, 1).astype(dtype)  # a nan is not equal to itself
+        x = np.where(np.isfinite(x), x, 1).astype(dtype)  # nan does not equal itself
         agree("optimizers.sum_squares", x)
 
 
@@ -63,7 +63,7 @@ def test_squares_of_nan_and_of_large_numbers():
 
 
 def digest():
-    """Take seeded steps of all kinds of counts, and hash what is written."""
+    """Compute seeded steps of all kinds of counts, and hash the results."""
     found = hashlib.sha256()
     for seed in range(60):
         dtype, count = REALS[seed % 2], [1, 7, 16, 33, 100, 1000][seed % 6]

@@ -1,4 +1,4 @@
-"""Text in order, cells by their positions, numbers between neighbours: kernels and their twins."""
+"""Sorting of text, cells by their positions, interpolation between neighbours: kernels and their twins."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ NUMBERS = st.sampled_from(["f4", "f8", "i8", "u8"])
 
 
 def texts(seed, count, unit, size):
-    """Make texts of few different characters, so that many begin alike: uint8, shape (count, size * unit)."""
+    """Make texts of few different characters, so that many share a prefix: uint8, shape (count, size * unit)."""
     random = np.random.default_rng(seed)
     few = random.choice([0, 1, 97, 98, 255] if unit == 1 else [0, 97, 256, 2**21 - 2, 2**21, 2**32 - 1], (count, size))
     few[:, : size // 2] = few[:1, : size // 2] if count and random.random() < 0.5 else few[:, : size // 2]
@@ -25,7 +25,7 @@ def texts(seed, count, unit, size):
 
 @st.composite
 def batches(draw):
-    """Draw texts, their unit, offsets, keys in order, and positions."""
+    """Draw texts, their unit, offsets, sorted keys, and positions."""
     offsets, unit, width = draw(OFFSETS), draw(st.sampled_from([1, 4])), draw(st.sampled_from([1, 1, 2, 0]))
     n_rows, size = int(offsets[-1]), draw(st.integers(0, 11))
     x = texts(draw(SEEDS), n_rows * width, unit, size)

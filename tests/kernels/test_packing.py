@@ -1,4 +1,4 @@
-"""Bins, batches, and the rows that attention gets."""
+"""Bins, batches, and the rows for attention."""
 
 import bisect
 import itertools
@@ -19,7 +19,7 @@ MOST = st.sampled_from([1, 2, 3, 2**62])
 
 @st.composite
 def items(draw, most=40):
-    """Draw a budget and lengths within it, equal ones often."""
+    """Draw a budget and lengths within it, often equal ones."""
     budget = draw(BUDGETS)
     few = draw(st.lists(st.integers(0, budget), min_size=1, max_size=5))
     few += [budget, 0, budget // 2, budget // 3]
@@ -28,7 +28,7 @@ def items(draw, most=40):
 
 
 def seen_bins(*arguments):
-    """What is of use of `items` and `out`, the last one of which is the number of bins."""
+    """Return the defined part of `items` and `out`, the last entry of which is the number of bins."""
     *others, out = arguments
     count = int(out[-1])
     return [out[: count + 1], out[-1:], *(one for one in others if isinstance(one, np.ndarray) and one.flags.writeable)]
@@ -39,7 +39,7 @@ def seen_segments(documents, bins, length, with_tails, out):
 
 
 def by_size(drawn):
-    """The sizes that occur, longest first, how many have each, and the items longest first."""
+    """Return the lengths that occur, longest first, the number of items of each, and the items, longest first."""
     sizes, counts = np.unique(int64(drawn), return_counts=True)
     return sizes[::-1].copy(), counts[::-1].copy(), np.argsort(-int64(drawn), kind="stable")
 
@@ -147,7 +147,7 @@ class TestTwins:
 
 @pytest.mark.not_on_reference
 class TestLarge:
-    """Where the tables of the compiled loops grow, which the twins would take too long for."""
+    """The tables of the compiled loops grow; the twins would take too long."""
 
     @pytest.mark.parametrize("budget", [300, 100_000, 2**45])
     @pytest.mark.parametrize("max_items", [3, 2**62])
@@ -163,16 +163,16 @@ class TestLarge:
         np.testing.assert_array_equal(np.sort(found), np.arange(len(sizes)))
         assert held.max() <= max_items
         assert by_counts.max() <= budget
-        if max_items == 2**62:  # else it matters which of equally full bins is taken
+        if max_items == 2**62:  # otherwise the choice among equally full bins matters
             np.testing.assert_array_equal(np.sort(by_items), np.sort(by_counts))
         assert abs(bins - int(ends[-1])) <= 1
 
     @pytest.mark.parametrize("budget", [10**6, 2**45])
     def test_best_fit_takes_the_latest_of_equal_rooms(self, budget):
-        """Among more bins than a block holds."""
+        """With more bins than a block contains."""
         random = np.random.default_rng(3)
         sizes = budget // 2 + int64([*random.integers(0, 8, 1500), *random.integers(-20, -7, 1000)])
-        rooms, wanted = [], []  # (room, minus the item that came last, bin), in order
+        rooms, wanted = [], []  # (room, minus the last item, bin), sorted
         for item, size in enumerate(sizes.tolist()):
             k = bisect.bisect_left(rooms, (size, -len(sizes)))
             room, _, chosen = rooms.pop(k) if k < len(rooms) else (budget, 0, len(rooms))
@@ -184,7 +184,7 @@ class TestLarge:
 
     @pytest.mark.parametrize("budget", [200_000, 2**30])
     def test_blocks_are_tables(self, budget):
-        """Rooms in blocks, for budgets that no table is made for, and rooms in a table: the same bins."""
+        """Rooms in blocks, for budgets without a table, and rooms in a table: the same bins."""
         sizes = np.random.default_rng(6).integers(0, budget, 4000)
         padding = np.full(budget // 4 + 1 if budget == 200_000 else 10**6, 0)
         few, many = unwritten(len(sizes) + 1), unwritten(len(sizes) + len(padding) + 1)
@@ -198,7 +198,7 @@ class TestLarge:
         kernels.packing.first_fit(sizes, 100, 2**62, out)
         fill = np.bincount(out[:-1], sizes)
         assert fill.max() <= 100
-        for bin in range(1, 200):  # the first item of a bin had no room in those before
+        for bin in range(1, 200):  # the first item of a bin did not fit into the previous ones
             first = int(np.flatnonzero(out[:-1] == bin)[0])
             before = np.bincount(out[:first], sizes[:first], bin)
             assert (before + sizes[first] > 100).all()
@@ -208,7 +208,7 @@ class TestLarge:
 @pytest.mark.parametrize("budget", [3, 4, 6, 7])
 @pytest.mark.parametrize("max_items", [2, 3, 99])
 def test_batches_are_as_large_as_the_budget_allows(padded, budget, max_items):
-    """Every five lengths, those of 0 among them: a batch ends where the next item does not fit, and there only."""
+    """All combinations of five lengths, including 0: a batch ends only where the next item does not fit."""
     order, groups = np.arange(5), int64([0, 5])
     for sizes in itertools.product(range(4), repeat=5):
         wanted, batch = [0], []

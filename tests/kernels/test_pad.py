@@ -1,4 +1,4 @@
-"""Sequences to a padded array and back."""
+"""Sequences padded to an array, and back."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.helpers.draw import int64, lengths, read_only, running_sum, values_fr
 
 @st.composite
 def paddable(draw):
-    """Draw rows, offsets, what to fill with, on which side, and the padded length."""
+    """Draw rows, offsets, the padding, its side, and the padded length."""
     sizes = draw(st.one_of(lengths(most=6), lengths(most=40)))
     row_bytes = draw(st.sampled_from([1, 4, 3, 8, 12, 24, 48, 64, 0]))
     n_rows = sum(sizes)
@@ -38,7 +38,7 @@ class TestTwins:
     @pytest.mark.parametrize("row_bytes", [1, 2, 3, 4, 8, 12, 16, 20, 24, 48, 60, 64, 72])
     @pytest.mark.parametrize("left", [False, True])
     def test_short_lines(self, row_bytes, left):
-        """Gaps that are longer than a chunk of 64 bytes, and shorter."""
+        """Gaps that are longer than a chunk of 64 bytes, and shorter ones."""
         sizes = np.random.default_rng(row_bytes).integers(0, 9, 60).tolist()
         rows = read_only(values_from_seed(7, sum(sizes), np.dtype("u1"), (row_bytes,)))
         fill = read_only(np.arange(1, row_bytes + 1, dtype="u1"))

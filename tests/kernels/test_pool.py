@@ -1,4 +1,4 @@
-"""Sums, greatest and least, first and last rows of sequences, and back."""
+"""Sums, maxima and minima, first and last rows of sequences, and the backward pass."""
 
 import hashlib
 
@@ -61,7 +61,7 @@ class TestTwins:
     @pytest.mark.parametrize("dtype", REALS)
     @pytest.mark.parametrize("least", [False, True])
     def test_best_of_zeros(self, width, dtype, least):
-        """Of 0.0 and -0.0 the first one stays, beside numbers of the other sign, too."""
+        """Of 0.0 and -0.0 the first one stays, also next to numbers of the other sign."""
         random = np.random.default_rng(width)
         for worse in (0.0, 1.0 if least else -1.0):
             x = read_only(random.choice([0.0, -0.0, worse, -0.0], (300, width)).astype(dtype))
@@ -160,7 +160,7 @@ class TestExamples:
     def test_sums_of_a_million_cells_are_close(self):
         x = np.full((10**6, 1), 0.1, "f4")
         total = pooled("sum_rows", x, int64([0, 10**6]), 0)[0, 0]
-        assert abs(total - 10**5) < 20  # one after another they would be off by 958
+        assert abs(total - 10**5) < 20  # added one after another, they would be off by 958
 
     @pytest.mark.parametrize("dtype", REALS)
     @pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 64, 65, 129])
@@ -182,7 +182,7 @@ class TestExamples:
     @pytest.mark.parametrize("width", [1, 2, 9, 20])
     def test_the_first_nan_stays(self, width):
         x = np.zeros((70, width), "u4")
-        x[3:] = 0x7FC00001  # nan with a mark
+        x[3:] = 0x7FC00001  # nan with a payload
         x[50:] = 0x7FC00002
         best = pooled("best_rows", x.view("f4"), int64([0, 70]), False)
         assert (best.view("u4") == 0x7FC00001).all()
@@ -193,7 +193,7 @@ class TestExamples:
 
 
 def bits():
-    """Digest what the kernels give for many batches, on the path of this process."""
+    """Hash the results of the kernels for many batches, on the path of this process."""
     digest = hashlib.sha256()
     for seed in range(60):
         random = np.random.default_rng(seed)

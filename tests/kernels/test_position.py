@@ -1,4 +1,4 @@
-"""Positions: what sequences of a group have first, second, third; sums and extremes of it."""
+"""Positions across the sequences of a group: the first elements, the second ones, and so on; sums and extremes."""
 
 import itertools
 
@@ -32,7 +32,7 @@ def elements_of(outer, offsets, positions):
 
 
 def rows(seed, count, width, dtype):
-    """Make rows of all bits, infinities and nan of one kind among them."""
+    """Make rows of all bits, including infinities and nans of one kind."""
     made = values_from_seed(seed, count, np.dtype(dtype), (width,))
     made[made != made] = np.nan if np.dtype(dtype).kind == "f" else 0
     return read_only(made)
@@ -78,7 +78,7 @@ class TestTwins:
 
 
 def nans_alike(array):
-    """Return nan one sign: that of inf - inf is the processor's."""
+    """Unify the sign of nan: that of inf - inf depends on the processor."""
     if array.dtype.kind == "f":
         array[array != array] = np.nan
     return array
@@ -100,7 +100,7 @@ def test_elements_by_position(groups):
 
 @given(GROUPS, SEEDS, st.integers(0, 3))
 def test_sums_and_spreading_are_adjoint(groups, seed, width):
-    """To the bit, in whole numbers: <add(x), y> = <x, spread(y)>."""
+    """Exactly, for integers: <add(x), y> = <x, spread(y)>."""
     random = np.random.default_rng(seed)
     positions = positions_of(*groups)
     x = random.integers(-9, 10, (int(groups[1][-1]), width))
@@ -113,7 +113,7 @@ def test_sums_and_spreading_are_adjoint(groups, seed, width):
 
 @given(GROUPS, SEEDS)
 def test_one_number_keeps_its_bits(groups, seed):
-    """No 0 is added: -0.0 stays what it is."""
+    """No 0 is added: -0.0 is preserved."""
     outer, offsets = groups
     positions = positions_of(outer, offsets)
     x = read_only(np.full((int(offsets[-1]), 1), -0.0))

@@ -15,7 +15,7 @@ REALS = ["f4", "f8"]
 
 
 def rows(seed, count, width, dtype):
-    """Make rows, a few of them 0, of numbers that neither overflow nor vanish; all bits for whole numbers."""
+    """Make rows, a few of them 0, of numbers that neither overflow nor underflow; all bits for integers."""
     random = np.random.default_rng(seed)
     if np.dtype(dtype).kind in "iu":
         return read_only(np.frombuffer(random.bytes(8 * count * width), dtype).reshape(count, width).copy())

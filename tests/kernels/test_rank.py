@@ -1,4 +1,4 @@
-"""Sequences by length, and the order of steps."""
+"""Sequences ordered by length, and the order of steps."""
 
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
 
 ROW_BYTES = st.sampled_from([4, 1, 2, 8, 16, 3, 24, 256, 0])
-SHAPES = st.sampled_from([(8, 5), (80, 3), (12, 20)])  # most sequences, longest
+SHAPES = st.sampled_from([(8, 5), (80, 3), (12, 20)])  # maximum number of sequences, maximum length
 OFFSETS = SHAPES.flatmap(lambda shape: lengths(None, *shape)).map(running_sum).map(int64)
 
 

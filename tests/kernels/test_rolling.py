@@ -1,4 +1,4 @@
-"""Windows of the last rows: kernels and their twins."""
+"""Rolling windows: kernels and their twins."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ class TestTwins:
     @pytest.mark.parametrize("kind", range(5))
     @pytest.mark.parametrize("size", [1, 2, 5])
     def test_roll_what_is_not_finite(self, size, kind, dtype):
-        """Alone in a window, before and behind others, and in one sequence after another."""
+        """A single row in a window, before and after others, and in one sequence after another."""
         random = np.random.default_rng(size)
         x = read_only(
             random.choice([np.inf, -np.inf, np.nan, 1.0, 2.0, 3.0], (120, 2), p=[0.1] * 3 + [0.2, 0.2, 0.3]).astype(

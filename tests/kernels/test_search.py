@@ -1,4 +1,4 @@
-"""Places among sorted numbers, and values between points: kernels and their twins."""
+"""Binary search and interpolation: kernels and their twins."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ class TestTwins:
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
     @pytest.mark.parametrize("right", [False, True])
     def test_search_for_nan(self, right, dtype):
-        """It stands behind all numbers, and before or behind what is nan there."""
+        """nan sorts after all numbers, and before or after other nans."""
         x = read_only(np.array([1, np.nan, np.nan, 0, np.inf, np.nan, np.nan, np.nan], dtype))
         v = read_only(np.array([np.nan, np.inf, np.nan, np.nan, 2], dtype))
         out = unwritten(5)
@@ -62,7 +62,7 @@ class TestTwins:
         assert out.tolist() == ([3, 1, 3, 2, 0] if right else [1, 1, 2, 0, 0])
 
     def test_interpolate_beside_what_is_infinite(self):
-        """At a point is its value, whatever stands beside it."""
+        """At a point, the result is its value, whatever the other points are."""
         xp, fp = read_only(np.array([0.0, 1, 2, 3])), read_only(np.array([5.0, np.inf, -np.inf, 7]))
         x, out = read_only(np.array([0.0, 1, 2, 3, 0.5, 2.5])), np.zeros(6)
         kernels.search.interpolate_rows(

@@ -16,7 +16,7 @@ from tests.helpers.draw import int64, lengths, read_only, running_sum, values_fr
 from tests.helpers.paths import on_each_path
 from tests.helpers.rows import REALS, scores
 
-SHAPES = st.sampled_from([(8, 5), (3, 40), (2, 300)])  # most sequences, longest
+SHAPES = st.sampled_from([(8, 5), (3, 40), (2, 300)])  # maximum number of sequences, maximum length
 OFFSETS = SHAPES.flatmap(lambda shape: lengths(None, *shape)).map(running_sum).map(int64)
 WIDTHS = [1, 1, 2, 5, 16, 40, 0]
 
@@ -109,7 +109,7 @@ def exact_exp(x):
 
 
 class TestExponential:
-    """The twin against the mathematics; compiled kernels have the bits of the twin."""
+    """The twin is compared with the mathematics; compiled kernels have the bits of the twin."""
 
     @pytest.mark.parametrize(
         ("real", "low", "high"), [(np.float32, -87.33654, 89), (np.float64, -708.396418532264, 710)]
@@ -140,7 +140,7 @@ class TestExponential:
 
 
 def digest():
-    """Compute all kernels on seeded rows of all kinds of shapes, and hash what they write."""
+    """Compute all kernels on seeded rows of all kinds of shapes, and hash the results."""
     found = hashlib.sha256()
     random = np.random.default_rng(3)
     for seed in range(300):

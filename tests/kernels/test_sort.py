@@ -1,4 +1,4 @@
-"""Cells in order, the first ones of that order, and the backward pass."""
+"""Sorting of cells, selection of the first ones, and the backward pass."""
 
 import hashlib
 
@@ -12,15 +12,15 @@ from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
 from tests.helpers.paths import on_each_path
 
-SHAPES = st.sampled_from([(8, 5), (4, 17), (2, 20)])  # most sequences, longest
+SHAPES = st.sampled_from([(8, 5), (4, 17), (2, 20)])  # maximum number of sequences, maximum length
 OFFSETS = SHAPES.flatmap(lambda shape: lengths(None, *shape)).map(running_sum).map(int64)
 CELLS = [np.dtype(name) for name in ("?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8")]
 REALS = [np.dtype(name) for name in ("f2", "f4", "f8")]
-WIDTHS = [1, 1, 2, 3, 5, 17, 0]  # of four columns on they are sorted side by side
+WIDTHS = [1, 1, 2, 3, 5, 17, 0]  # four columns and more are sorted side by side
 
 
 def cells(seed, n_rows, dtype, width):
-    """Make cells of any bits, or of few different values, among them those that are equal and look different."""
+    """Make cells of any bits, or of few different values, including equal ones with different bits."""
     random = np.random.default_rng(seed)
     if random.random() < 0.5:
         return values_from_seed(seed, n_rows, dtype, (width,))
@@ -38,7 +38,7 @@ def first(offsets, k):
 
 @st.composite
 def batches(draw, dtypes=CELLS):
-    """Draw cells, offsets, and the offsets of what is kept."""
+    """Draw cells, offsets, and the offsets of the kept rows."""
     offsets, dtype, width = draw(OFFSETS), draw(st.sampled_from(dtypes)), draw(st.sampled_from(WIDTHS))
     x = read_only(cells(draw(st.integers(0, 2**32)), offsets[-1], dtype, width))
     k = draw(st.none() | st.integers(0, 40))
@@ -46,7 +46,7 @@ def batches(draw, dtypes=CELLS):
 
 
 def ordered(x, offsets, kept, descending):
-    """Sort with the kernels: the cells and their positions."""
+    """Sort with the kernels: return the cells and their positions."""
     out, positions = unwritten(kept[-1], x.shape[1], dtype=x.dtype), unwritten(kept[-1], x.shape[1])
     kernels.sort.sort_rows(x, offsets, kept, descending, out, positions)
     return out, positions
@@ -91,7 +91,7 @@ class TestLaws:
 @pytest.mark.parametrize("length", [2, 63, 64, 65, 128, 129, 400, 3000])
 @pytest.mark.parametrize("dtype", CELLS, ids=str)
 def test_long_sequences(length, dtype):
-    """Every way to sort, against NumPy's stable one."""
+    """Every sorting method, compared with NumPy's stable sort."""
     offsets = int64([0, length, length, length + 7])
     for seed in range(4):
         x = cells(seed, offsets[-1], dtype, 2 if seed < 2 else 5)
@@ -112,7 +112,7 @@ def test_long_sequences(length, dtype):
 @pytest.mark.parametrize("dtype", ["i8", "u8", "f8"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_numbers_that_differ_in_their_last_bits(dtype, descending):
-    """Many of 64 bits, of which not all fit beside a row."""
+    """Many cells of 64 bits, not all of which fit beside a row number."""
     random = np.random.default_rng(5)
     heads, tails = random.integers(0, 4, 5000), random.integers(0, 60, 5000)
     x = (heads.astype("u8") << 61 | tails.astype("u8")).view(dtype)[:, None]
@@ -132,7 +132,7 @@ def test_numbers_that_differ_in_their_last_bits(dtype, descending):
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("dtype", CELLS, ids=str)
 def test_cells_alone_stand_as_those_with_their_rows(dtype, descending):
-    """Of any length and step, in memory of any alignment; all of them, or the first ones."""
+    """Any length and step, any alignment; all cells, or the first ones."""
     for seed, length in enumerate([39, 40, 41, 64, 65, 700, 700, 700]):
         x, offsets = cells(seed, length, dtype, 1 + seed % 3), int64([0, length])
         for k in (length, 35):
@@ -144,7 +144,7 @@ def test_cells_alone_stand_as_those_with_their_rows(dtype, descending):
 
 
 def digest():
-    """Sort cells of all kinds, and hash what is written."""
+    """Sort cells of all kinds, and hash the results."""
     found = hashlib.sha256()
     random = np.random.default_rng(3)
     for seed in range(200):

@@ -1,4 +1,4 @@
-"""Large results, which are written past the caches where memory is mapped already: the same bytes as in small parts."""
+"""Large results, written past the caches if memory is already mapped: the same bytes as in small parts."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from lodcore import kernels
 from tests.helpers.draw import read_only
 
-pytestmark = pytest.mark.not_on_reference  # which takes a minute a megabyte
+pytestmark = pytest.mark.not_on_reference  # it would take a minute per megabyte
 
 WIDE = 512  # bytes of a row
 ROWS = 2**25 // WIDE + 1000
@@ -23,7 +23,7 @@ def batch():
 
 
 def mapped(*shape):
-    """Make an array whose pages are there."""
+    """Make an array whose pages are mapped."""
     return np.full(shape, 0xA5, np.uint8)
 
 

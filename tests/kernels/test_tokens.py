@@ -1,4 +1,4 @@
-"""Rows that are numbers: some left out; and columns that they name."""
+"""Rows that are numbers: removal of some, and columns given by ids."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ CELLS = ["f4", "f8", "u1", "u2", "u4", "u8"]
 
 @st.composite
 def erasable(draw):
-    """Draw numbers, offsets, and tokens: few or many, near to each other or far apart, in the dtype or out of it."""
+    """Draw numbers, offsets, and tokens: few or many, close together or far apart, within the dtype or beyond."""
     offsets = draw(OFFSETS) * draw(st.sampled_from([1, 1, 60]))
     dtype = np.dtype(draw(st.sampled_from(["i8", "u8", "i4", "u4", "i2", "u2", "i1", "u1"])))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -28,7 +28,7 @@ def erasable(draw):
 
 
 def kept_rows(x, offsets, tokens, out, out_offsets):
-    """Return what is of use of the rows that are left."""
+    """Return the rows that remain."""
     return out[: out_offsets[-1]], out_offsets
 
 
@@ -131,7 +131,7 @@ def test_columns_have_one_size():
 
 @pytest.mark.not_on_reference
 def test_arrays_that_do_not_belong_together():
-    """Whatever stands behind an array is not read, nor written."""
+    """Memory beyond an array is neither read nor written."""
     kernel, offsets = kernels.tokens, int64([0, 2])
     for x, out, ends in ((3, 3, 2), (2, 1, 2), (2, 2, 1)):
         with pytest.raises(ValueError, match="different"):

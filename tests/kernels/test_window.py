@@ -1,4 +1,4 @@
-"""Windows of rows copied, and rows weighed by a filter."""
+"""Windows of rows copied, and rows weighted by a filter."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ REALS = st.sampled_from(["f4", "f8"])
 
 
 def numbers(seed, n_rows, width, dtype):
-    """Make rows of all kinds of floats, without nan, whose bits may differ: inf - inf makes it all the same."""
+    """Make rows of all kinds of floats without nan, whose bits may differ: inf - inf makes one kind of nan."""
     made = values_from_seed(seed, n_rows, np.dtype(dtype), (width,))
     made[np.isnan(made)] = np.inf
     return read_only(made)
@@ -25,7 +25,7 @@ def numbers(seed, n_rows, width, dtype):
 
 @st.composite
 def windows(draw, starts=None):
-    """Draw rows, offsets, padding, where a window starts, how many rows it has, and from which row on."""
+    """Draw rows, offsets, padding, the start of a window, its number of rows, and the first row."""
     offsets, row_bytes = draw(OFFSETS), draw(ROW_BYTES)
     n_rows = int(offsets[-1])
     length = draw(st.integers(1, 6) | st.sampled_from([17, 40]))
@@ -37,7 +37,7 @@ def windows(draw, starts=None):
 
 @st.composite
 def weighable(draw, whole=False):
-    """Draw rows, offsets and a filter; of small whole numbers if sums are to be exact."""
+    """Draw rows, offsets and a filter; small integers if sums must be exact."""
     offsets, width, dtype = draw(OFFSETS), draw(WIDTHS), draw(REALS)
     repeat = draw(st.sampled_from([1, 1, 7]))  # long sequences fill whole groups of rows
     offsets = int64(offsets * repeat)
@@ -132,7 +132,7 @@ def test_windows_refuse_rows_of_another_size():
 
 @pytest.mark.not_on_reference
 def test_arrays_that_do_not_belong_together():
-    """Whatever stands behind an array is not read, nor written."""
+    """Memory beyond an array is neither read nor written."""
     kernel, offsets = kernels.window, int64([0, 2])
     bytes_of, reals = (lambda n, width: np.zeros((n, width), "u1")), (lambda n, width: np.zeros((n, width)))
     for rows, padding, first, out in ((3, 0, 0, 2), (2, 0, 1, 2), (2, 0, -1, 2), (2, 2, 0, 2)):

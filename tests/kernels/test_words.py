@@ -1,4 +1,4 @@
-"""Words numbered as they are met, and looked up."""
+"""Words numbered in the order of their first occurrence, and looked up."""
 
 import itertools
 
@@ -18,7 +18,7 @@ SEEDS = st.integers(0, 2**64 - 1)
 
 
 def text_of(words):
-    """Return words as bytes one after another, and their offsets."""
+    """Return words as consecutive bytes, and their offsets."""
     letters = np.frombuffer(b"".join(words), np.uint8)
     return read_only(letters.copy()), int64(running_sum([len(word) for word in words]))
 
@@ -28,7 +28,7 @@ def table_of(n_slots):
 
 
 def slots_for(count):
-    """Return the fewest slots that hold a number of words."""
+    """Return the least number of slots for a number of words."""
     return 2 ** max(1, (2 * count - 1).bit_length())
 
 
@@ -121,7 +121,7 @@ def test_sizes_that_do_not_fit_are_refused():
 
 
 def with_one_hash(seed, size, count):
-    """Make different words of more than eight bytes that all have one hash: the last bytes undo what the first did."""
+    """Make different words of more than eight bytes with equal hashes: the last bytes cancel the first ones."""
     mix, limit = 0x9E3779B97F4A7C15, 2**64
     words, wanted = [], None
     for k in range(count):
@@ -156,7 +156,7 @@ def test_words_of_one_hash_are_different_words(size, seed):
 
 @pytest.mark.not_on_reference
 def test_words_that_are_chosen_to_meet_do_not():
-    """Their pieces have two forms each, whose hashes are equal for half of the seeds if bytes are mixed only once."""
+    """Their parts have two forms each, whose hashes are equal for half of the seeds if bytes are mixed only once."""
     forms = [
         (
             bytes([97 + j]) + b"aaaaaa!bbb!bb" + bytes([65 + j]) + b"!",

@@ -1,7 +1,7 @@
-"""Plant the listed defects one at a time, each in a copy of its own, and see that the tests find it.
+"""Insert the listed defects one at a time, each into a copy of the tree, and check that the tests find it.
 
-python -m tests.mutants [NAME ...] plants all, or the named ones. It fails if one survives or if tests cannot run; one
-whose text does not stand exactly once in its file is stale: it is named, and not planted.
+python -m tests.mutants [NAME ...] inserts all of them, or the named ones. It fails if a defect survives or if tests
+cannot run; a defect whose text does not occur exactly once in its file is stale: it is reported, and not inserted.
 """
 
 import os
@@ -17,11 +17,11 @@ from tests.builds import tree
 from tests.mutants.mutant import Mutant
 from tests.mutants.planted import MUTANTS
 
-MINUTES = 10  # for the tests of one mutant: a loop without end is found too
+MINUTES = 10  # for the tests of one mutant, so that infinite loops are found
 
 
 def run_tests(directory: Path, tests: list[str], minutes: int | None = None) -> tuple[int, str]:
-    """Run tests there up to the first failure, and give the exit code and what was printed."""
+    """Run tests in a directory up to the first failure; return the exit code and the output."""
     command = tree.pytest("-x", "-rfE", "--no-showlocals", *tests)
     environment = {**os.environ, "HYPOTHESIS_PROFILE": "mutants", "PYTHONDONTWRITEBYTECODE": "1"}
     limit = None if minutes is None else 60 * minutes
@@ -32,16 +32,16 @@ def run_tests(directory: Path, tests: list[str], minutes: int | None = None) -> 
 
 
 def changed_text(mutant: Mutant) -> str | None:
-    """Return the text of the file with the mutant in it, None if the mutant is stale."""
+    """Return the text of the file with the mutant, None if the mutant is stale."""
     path = tree.ROOT / mutant.path
     text = path.read_text() if path.exists() else ""
     return text.replace(mutant.old, mutant.new) if text.count(mutant.old) == 1 else None
 
 
 def verdict(mutant: Mutant, text: str, whole: Path) -> tuple[bool, str]:
-    """Tell whether the tests find a mutant, and how."""
+    """Return whether the tests find a mutant, and how."""
     directory = whole.with_name(mutant.name)
-    shutil.copytree(whole, directory)  # with the times of the files, so that only what changes is rebuilt
+    shutil.copytree(whole, directory)  # with the times of the files, so that only changed files are rebuilt
     try:
         (directory / mutant.path).write_text(text)
         if not mutant.path.endswith(".py"):
@@ -59,7 +59,7 @@ def verdict(mutant: Mutant, text: str, whole: Path) -> tuple[bool, str]:
 
 
 def main() -> None:
-    """Plant all mutants, or those that are named, as many at a time as there are processors."""
+    """Test all mutants, or the named ones, one per processor at a time."""
     chosen = [mutant for mutant in MUTANTS if not sys.argv[1:] or mutant.name in sys.argv[1:]]
     if len({mutant.name for mutant in MUTANTS}) < len(MUTANTS) or not chosen:
         raise SystemExit("mutants: names must differ, and at least one must be chosen")

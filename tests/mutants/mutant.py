@@ -1,10 +1,10 @@
-"""A defect to plant."""
+"""A defect to insert."""
 
 from typing import NamedTuple
 
 
 class Mutant(NamedTuple):
-    """One defect: in the file at `path`, `old`, which stands there once, becomes `new`; `tests` must find it."""
+    """One defect: in the file at `path`, `old`, which occurs there once, becomes `new`; `tests` must find it."""
 
     name: str
     path: str

@@ -1,4 +1,4 @@
-"""Recurrent layers, their meaning on lists, and batches of all kinds: what the tests of `lodcore.nn` share."""
+"""Recurrent layers, their definition on lists, and batches of all kinds, shared by the tests of `lodcore.nn`."""
 
 from functools import partial
 
@@ -23,7 +23,7 @@ STRUCTURES = {
     "three levels": [[1, 2], [2, 0, 1], [1, 0, 2]],
 }
 
-#: Each layer, and the cell that says what it means, of parameters, a row and a state.
+#: Each layer, and the cell that defines it, a function of parameters, a row and a state.
 LAYERS = {
     "tanh": (nn.SimpleRNN(N_IN, 4), oracle.simple_cell),
     "relu": (nn.SimpleRNN(N_IN, 2, "relu"), partial(oracle.simple_cell, activation="relu")),
@@ -46,7 +46,7 @@ def batch(lengths, dtype=np.float64, seed=0):
 
 
 def drawn(tree, seed=1):
-    """Make a tree of small random numbers, like another."""
+    """Make a tree of small random numbers, of the form of another tree."""
     random = np.random.default_rng(seed)
     return tree_map(lambda one: (random.standard_normal(one.shape) * 0.4).astype(one.dtype), tree)
 
@@ -87,7 +87,7 @@ def assert_same(found, wanted, tolerance=1e-10):
 
 
 def assert_means(found, wanted, x, dtype):
-    """Compare outputs and last states with what the reference says, as lists."""
+    """Compare outputs and last states with those of the reference, as lists."""
     tolerance = 1e-10 if dtype == np.float64 else 2e-5
     (outputs, last_state), (rows, lasts) = found, wanted
     assert outputs.lod is x.lod or outputs.lod == x.lod

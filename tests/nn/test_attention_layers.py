@@ -115,7 +115,7 @@ def test_a_program_gives_the_same(kind, form, levels):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_decoder_attends_in_every_step(kind):
-    """A state asks the memory, and what it is told is the next state; keys of the memory are computed once."""
+    """A state queries the memory, and the context becomes the next state; keys of the memory are computed once."""
     call, (query, memory, _) = KINDS[kind][0], batch("dense", 1)
 
     def attended(p, state, memory, keys):

@@ -1,4 +1,4 @@
-"""The decoder: held against plain Python, exhaustive and greedy search, on random toy models with many ties."""
+"""The decoder, compared with plain Python, exhaustive and greedy search, on random toy models with many ties."""
 
 import itertools
 
@@ -11,7 +11,7 @@ import lodcore
 from lodcore import DTypeError, LoDTensor, ShapeError, nn
 from reference.nn import beam_search as oracle
 
-pytestmark = pytest.mark.not_on_reference  # the kernels run in tests of their own
+pytestmark = pytest.mark.not_on_reference  # the kernels have tests of their own
 
 STATES, START = 3, 0
 
@@ -34,7 +34,7 @@ class Toy:
         return self.table[state["number"], ids], {"number": number, "rest": [state["rest"][0], None]}
 
     def first(self, n_sources):
-        """Return the first state: a tree of a number and of sequences, which go along."""
+        """Return the initial state: a tree of a number and of sequences, which follow the branches."""
         rest = LoDTensor.from_lengths(np.arange(n_sources * 2.0), [2] * n_sources)
         return {"number": np.arange(n_sources) % STATES, "rest": [rest, None]}
 
@@ -45,7 +45,7 @@ class Toy:
 
 @st.composite
 def searches(draw):
-    """Draw a model, and what the decoder is told."""
+    """Draw a model, and the settings of the decoder."""
     n_tokens = draw(st.integers(1, 4))
     toy = Toy(draw(st.integers(0, 2**32)), n_tokens, draw(st.sampled_from(["f4", "f8"])), draw(st.booleans()))
     max_length = draw(st.integers(1, 4))
@@ -93,7 +93,7 @@ def expected(search, toy, source, given, masks, by_function, **changed):
 
 
 def check(search, drawn, **changed):
-    """Compare the decoder with a search in plain Python, to the bit and the order."""
+    """Compare the decoder with a search in plain Python, exactly and in order."""
     toy, n_sources, given, masks, by_function = drawn
     result = nn.BeamSearchDecoder(toy.step, **{**given, **changed})(toy.first(n_sources), n_sources)
     assert result.tokens.num_levels == 2
@@ -109,7 +109,7 @@ def check(search, drawn, **changed):
 
 @given(searches())
 def test_it_is_the_search_in_plain_python(drawn):
-    """Which never stops early, and keeps all branches."""
+    """It never stops early, and keeps all branches."""
     check(oracle.beam_search, drawn)
 
 
@@ -125,7 +125,7 @@ def test_with_a_beam_of_one_it_is_greedy(drawn):
 
 @given(searches(), st.integers(0, 5))
 def test_drawing_from_one_token_is_greedy(drawn, seed):
-    """But for equal ones, of which drawing takes the first."""
+    """Except for equal ones, the first of which is chosen by sampling."""
     toy, n_sources, given, *_ = drawn
     toy.table += np.random.default_rng(1).permutation(toy.table.size).reshape(toy.table.shape) / 1e4 - 0.1
     toy.table = np.minimum(toy.table, 0)
@@ -141,7 +141,7 @@ def test_drawing_from_one_token_is_greedy(drawn, seed):
 
 
 def of_table(table, **given):
-    """Make a decoder of log probabilities that depend on the last token only, and count its branches."""
+    """Make a decoder of log probabilities that depend only on the last token, and count its branches."""
     sizes = []
 
     def step(ids, state):
@@ -161,7 +161,7 @@ def test_it_stops_as_soon_as_nothing_can_win():
 
 
 def test_it_goes_on_as_long_as_a_longer_hypothesis_may_win():
-    """With the mean, long hypotheses win: after `1 0` there is better."""
+    """With the mean, long hypotheses win: after `1 0` there are better ones."""
     table = [TABLE[0], [0.5, 0.1, 0.4], [0.1, 0.1, 0.8]]
     decoder, sizes = of_table(table, beam_size=3, max_length=12, length_penalty=1.0, normalization="length")
     result = decoder(None, 1)
@@ -171,7 +171,7 @@ def test_it_goes_on_as_long_as_a_longer_hypothesis_may_win():
 
 
 def test_it_waits_for_a_branch_that_wins_at_its_full_length_only():
-    """At its next step it would still be behind what has finished."""
+    """At its next step it would still be worse than the finished ones."""
     table = [[1e-30, 0.9, 0.1], [0.5, 0.5, 1e-30], [1e-30, 1e-30, 1.0]]
     decoder, _ = of_table(table, beam_size=3, max_length=12, length_penalty=1.0, normalization="length")
     result = decoder(None, 1)
@@ -225,7 +225,7 @@ def test_inputs_are_never_changed():
     assert mask.all()
 
 
-# -- drawing -----------------------------------------------------------------------------------------------------------
+# -- sampling ----------------------------------------------------------------------------------------------------------
 
 
 def test_drawn_tokens_have_their_probabilities():
@@ -251,7 +251,7 @@ def test_drawn_tokens_have_their_probabilities():
 @pytest.mark.parametrize("top_k", [None, 1, 2, 3])
 @pytest.mark.parametrize("top_p", [None, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0])
 def test_no_more_tokens_are_drawn_than_make_up_the_share(top_p, top_k):
-    """Shares that are powers of two are met exactly, and the token behind them is not drawn."""
+    """Shares that are powers of two are met exactly, and the next token is not drawn."""
     powers = np.array([0.5, 0.25, 0.125, 0.125])
     wanted, total = [], 0.0
     for token, share in enumerate(powers):
@@ -270,7 +270,7 @@ def test_no_more_tokens_are_drawn_than_make_up_the_share(top_p, top_k):
 @pytest.mark.parametrize("penalty", [-4.0, -3.0, -1.5, -0.5, 0.0, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("normalization", ["gnmt", "length"])
 def test_it_does_not_stop_before_what_weighs_more(penalty, normalization):
-    """Hypotheses that end at once, late, or in between are best in turn; the search sees all of them."""
+    """Hypotheses that end at once, late, or in between are best in turn; the search finds all of them."""
     for ends in itertools.product([0.31, 0.5, 0.999], repeat=3):
         model = [np.log([end, 1 - end]) for end in ends]
 

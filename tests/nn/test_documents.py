@@ -45,7 +45,7 @@ def parameters(dtype):
 
 
 class Sentences:
-    """A step over documents takes a sentence of each: words to a vector, by a network, or by a loop in the loop."""
+    """A step over documents takes a sentence of each, and maps words to a vector by a network, or by an inner loop."""
 
     def __init__(self, looped):
         self.looped = looped
@@ -67,7 +67,7 @@ class Sentences:
 
 
 def loss_of(parameters, batch, labels, way):
-    """Compute the mean loss of a batch: nested loops, a layer in a loop, or layer after layer."""
+    """Compute the mean loss of a batch: by nested loops, by a layer in a loop, or by consecutive layers."""
     words = lodcore.lookup_table(parameters["table"], batch)
     if way == "layer after layer":
         lasts = INNER(parameters["words"], words)[1]
@@ -90,7 +90,7 @@ def test_all_ways_are_one_network():
 
 
 def dense(tree):
-    """Make gradients of tables dense."""
+    """Convert gradients of tables to dense arrays."""
     return tree_map(lambda one: one.to_dense() if hasattr(one, "to_dense") else one, tree)
 
 
@@ -117,7 +117,7 @@ def moved(tree, directions, step):
 @pytest.mark.parametrize("way", ["loop in a loop", "layer in a loop"])
 @pytest.mark.not_on_reference
 def test_trained_end_to_end(way):
-    """The loss of documents falls to a fraction, by descent with momentum."""
+    """The loss of documents falls to a fraction, by gradient descent with momentum."""
     of, step = parameters(np.float32), value_and_grad(loss_of)
     pace = tree_map(np.zeros_like, of)
     batches = [documents(40, seed) for seed in range(4)]

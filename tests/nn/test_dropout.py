@@ -1,4 +1,4 @@
-"""Dropout: how much it drops, the same mask in the backward pass, and when masks are new."""
+"""Dropout: the fraction that it drops, the same mask in the backward pass, and when masks are new."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_a_program_draws_a_new_mask_in_each_run_and_goes_back_through_it():
 
 
 def looped(recompute, nested=False):
-    """Run a loop with dropout in its body, and go back: value, gradients, and the number that is drawn next."""
+    """Run a loop with dropout in its body, forward and backward: return value, gradients, and the next draw."""
     rng = generator()
 
     def run(x, weight):

@@ -1,4 +1,4 @@
-"""dynamic_rnn: anyone's cells over trees of inputs and states, at every level, in every way of running."""
+"""dynamic_rnn: cells of users over trees of inputs and states, at every level, in every way of running."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -45,7 +45,7 @@ def summing(parameters, x, total):
 
 @given(lods(1, 3, 6), st.data(), st.booleans(), st.integers(0, 2**32))
 def test_every_level_and_direction_is_what_the_reference_says(lod, draw, is_reverse, seed):
-    """A step of sequences gives their sums to the state, and itself as output."""
+    """A step of sequences adds their sums to the state, and returns itself as output."""
     random = np.random.default_rng(seed)
     level = draw.draw(st.integers(-lod.num_levels, lod.num_levels - 1))
     k, count = level % lod.num_levels, lod.num_sequences(level)
@@ -98,7 +98,7 @@ def test_gradients_are_derivatives(structure):
 
 
 def test_trees_of_inputs_outputs_and_states():
-    """Inputs of several dtypes and depths, states of which one stays and one is made of sequences."""
+    """Inputs of several dtypes and depths, and states, one of which is constant and one consists of sequences."""
     words = array([[1.0, 2.0], [], [3.0, 4.0, 5.0]])
     flags, memory = words.with_values(np.array([0, 1, 1, 0, 1])), array([[1.0], [2.0, 3.0], [4.0, 5.0, 6.0]])
 
@@ -216,7 +216,7 @@ def test_per_sequence_inputs_are_expanded():
 
 
 def test_a_step_may_give_sequences_of_other_lengths():
-    """Below the level that is run, outputs have the structure that the cell gives them."""
+    """Below the level of the loop, outputs have the structure that the cell returns."""
     x = array([[[1.0, 2.0], []], [], [[3.0, 4.0, 5.0]]])
 
     def cell(parameters, x, total):
@@ -230,7 +230,7 @@ def test_a_step_may_give_sequences_of_other_lengths():
 
 
 def test_in_the_body_of_another_loop():
-    """It runs as a part of each step, and has gradients there."""
+    """It runs as a part of each step, with gradients."""
     x = batch(STRUCTURES["empty within"])
 
     def three_times(w, x):
@@ -283,7 +283,7 @@ def test_inputs_of_a_program_are_compared_when_it_runs():
 
 
 def test_inputs_may_differ_below_the_level():
-    """Sentences beside one number each."""
+    """Sentences together with one number each."""
     sentences, scores = NESTED, array([[10.0, 20.0], [], [30.0]])
 
     def cell(parameters, x, s):
@@ -391,7 +391,7 @@ def test_after_an_error_the_next_call_is_right():
 
 
 def test_in_a_program_with_gradients():
-    """Sequences of sequences, a state that is fed, and the derivatives of both."""
+    """Sequences of sequences, a fed state, and the derivatives of both."""
     with Program() as program:
         x = data("x", (None, 3), "float64", num_levels=2)
         state = data("state", (None, 3), "float64")

@@ -73,7 +73,7 @@ def test_layer_norm():
 
 @pytest.mark.not_on_reference
 def test_layer_norm_of_many_rows_adds_up_well():
-    """Sums of scale and shift over 100,000 rows of float32 stay near those of float64."""
+    """Sums of scale and shift over 100,000 rows of float32 are close to those of float64."""
     layer, lengths = nn.LayerNorm(4), [60_000, 40_000]
     parameters = layer.init(np.random.default_rng(0))
     x, d = rows(dtype=np.float32, width=4, lengths=lengths), abs(drawn(100_000, 4, seed=3, dtype=np.float32))

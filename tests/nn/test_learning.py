@@ -1,4 +1,4 @@
-"""Training: it learns, it stops and goes on with the same bits; and what `lodcore.nn` says of wrong calls."""
+"""Training: the loss decreases, resuming continues with the same bits; and errors of wrong calls of `lodcore.nn`."""
 
 import doctest
 import inspect
@@ -21,7 +21,7 @@ def test_public_names_have_examples_that_run(name):
     assert doctest.DocTestRunner().run(example).failed == 0
 
 
-# -- stop and go on ----------------------------------------------------------------------------------------------------
+# -- stop and resume ---------------------------------------------------------------------------------------------------
 
 WORDS, NORM, ADDITIVE, OUT = nn.Embedding(20, 6), nn.LayerNorm(6), nn.AdditiveAttention(6, 6, 5), nn.Linear(6, 2)
 LENGTHS = np.random.default_rng(0).integers(0, 7, 60)
@@ -45,7 +45,7 @@ def begin(optimizer):
 
 
 def epoch(optimizer, at):
-    """Run an epoch from what is known at its begin; return what is known at its end, and the mean loss."""
+    """Run an epoch from its initial state; return the final state, and the mean loss."""
     parameters, state, rng = at["parameters"], at["state"], np.random.default_rng()
     rng.bit_generator.state = at["rng"]
     losses = []

@@ -1,4 +1,4 @@
-"""Optimizers: their numbers, sparse rows, trees, what stays as it was; clipping and learning rates."""
+"""Optimizers: their numbers, sparse rows, trees, unchanged arguments; clipping and learning rates."""
 
 import copy
 import pickle
@@ -16,7 +16,7 @@ from reference.nn import optimizers as oracle
 
 START = [0.5, -1.25, 2.0]
 GRADIENTS = [[0.1, -0.2, 0.3], [0.4, 0.5, -0.6], [-0.7, 0.8, 0.9]]
-#: What the optimizers of PyTorch 2.13.0 make of these in float64, step by step; of `Adam` with decay its `AdamW`.
+#: Results of the optimizers of PyTorch 2.13.0 in float64, step by step; for `Adam` with decay, of its `AdamW`.
 TORCH = {
     "SGD(0.1)": [[0.49, -1.23, 1.97], [0.45, -1.28, 2.03], [0.52, -1.36, 1.94]],
     "SGD(0.1, 0.9)": [[0.49, -1.23, 1.97], [0.441, -1.262, 2.003], [0.4669, -1.3708, 1.9427]],
@@ -59,7 +59,7 @@ def made(text):
 
 
 def steps_of(optimizer, parameters, gradients, **settings):
-    """Take a step for each gradient, and list the parameters after each."""
+    """Run one step per gradient, and list the parameters after each."""
     state, found = optimizer.init(parameters), []
     for gradient in gradients:
         parameters, state = optimizer.step(parameters, gradient, state, **settings)
@@ -122,7 +122,7 @@ def test_rows_of_adam_are_those_of_the_sparse_adam_of_pytorch():
         [2.8427290900273383, 4.04298504632076],
         [4.900000010540924, 5.900000007905693],
     ]
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)  # it adds eps elsewhere
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)  # it adds eps in another place
 
 
 @pytest.mark.parametrize("in_place", [False, True])
@@ -171,7 +171,7 @@ class Layer:
 
 
 def tree(value):
-    """Make a tree of all kinds of branches."""
+    """Make a tree with all kinds of branches."""
     rest = [np.full(2, value), (np.full((2, 2), value), {"deep": np.full((), value)})]
     return {"pair": Pair(np.full(3, value), rest), "layer": Layer(np.full(1, value), "first"), "number": 2 * value}
 
@@ -191,7 +191,7 @@ def test_trees_keep_their_form_and_inputs_their_values(text):
     for leaf in tree_leaves(after)[:4]:
         np.testing.assert_array_equal(leaf, np.full_like(leaf, alone[0]))
     for name in optimizer.kept:
-        tree_map(lambda one, other: None, next_state[name], parameters)  # of one form
+        tree_map(lambda one, other: None, next_state[name], parameters)  # of the same form
 
 
 def test_what_has_no_gradient_stays():

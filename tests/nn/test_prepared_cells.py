@@ -1,4 +1,4 @@
-"""Cells whose parameters are prepared once: steps on arrays, beside the other ways to run them."""
+"""Cells whose parameters are prepared once: steps on arrays, compared with the other ways of running them."""
 
 from functools import partial
 
@@ -82,7 +82,7 @@ def test_a_prepared_cell_has_gradients_of_inputs_and_states():
 
 
 def test_in_the_body_of_a_loop_steps_are_recorded():
-    """Where a body reads an array, it reads what stands there when it runs."""
+    """If a body reads an array, it reads the content at the time of the run."""
     layer, parameters, x, state = network("plain", np.float64)
     prepared, rows = layer.cell.prepare(parameters), x.copy()
     loop = lodcore.while_loop(loop_vars=[np.zeros((6, 5))])

@@ -1,4 +1,4 @@
-"""Recurrent layers: fused, looped, and what they mean, at every dtype, direction and level."""
+"""Recurrent layers: fused, looped, and their definition, for every dtype, direction and level."""
 
 from functools import partial
 
@@ -54,7 +54,7 @@ COMBINED = {
 
 
 def over_levels(lengths):
-    """List the levels of a structure, from the last, too."""
+    """List the levels of a structure, also counted from the last."""
     return [*range(len(lengths)), -1]
 
 
@@ -80,7 +80,7 @@ def test_fused_looped_and_reference_agree(name, structure, dtype, is_reverse):
 
 
 def through_rows(cell, levels):
-    """Make the cell of an element that has levels itself: it goes forward through all of its rows."""
+    """Make the cell of an element that has levels itself: it runs forward over all of its rows."""
     if not levels:
         return cell
 
@@ -113,7 +113,7 @@ def test_gradients_of_fused_and_looped_agree(name, structure, is_reverse):
     empty = np.flatnonzero(x.lod.lengths(-1) == 0)
     last = tree_leaves(layer(parameters, x, state)[1])
     for one, d in zip(last, tree_leaves(found[0][2]), strict=True):
-        np.testing.assert_array_equal(d[empty], np.cos(one[empty]))  # it is the last state as it is
+        np.testing.assert_array_equal(d[empty], np.cos(one[empty]))  # its cotangent is that of the last state
 
 
 @pytest.mark.parametrize("is_reverse", [False, True])
@@ -152,7 +152,7 @@ def test_float32_gradients_are_near(name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("way", ["fused", "looped"])
 def test_in_a_program(name, way):
-    """Recorded once, fed with sequences of any lengths; the states are made for as many as there are."""
+    """Recorded once, fed with sequences of any lengths; the number of states is that of the sequences."""
     layer = LAYERS[name][0]
     run = layer if way == "fused" else partial(nn.dynamic_rnn, layer.cell)
     parameters, _ = network(layer, 1)
@@ -190,12 +190,12 @@ def test_a_cell_is_one_step(name):
 @pytest.mark.parametrize("make", [nn.LSTM, nn.GRU, nn.SimpleRNN, partial(nn.LSTM, projection=30)])
 @pytest.mark.not_on_reference
 def test_threads_give_the_same_bits(make, is_reverse, request):
-    """Also where the batch is cut into runs, each of which has some of the last states."""
+    """Also if the batch is divided into runs, each of which has some of the last states."""
     request.addfinalizer(lambda: lodcore.set_num_threads(1))
     sizes = np.random.default_rng(5).integers(0, 40, 90)
     layer, x = make(N_IN, 60), batch([sizes], np.float32)
     parameters, state = network(layer, len(sizes), np.float32)
-    parameters = tree_map(lambda one: one / 4, parameters)  # larger ones let rounding grow from step to step
+    parameters = tree_map(lambda one: one / 4, parameters)  # with larger ones, rounding errors grow from step to step
     found = []
     for count in (1, 2, 3, 4):
         lodcore.set_num_threads(count)

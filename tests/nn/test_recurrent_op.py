@@ -88,7 +88,7 @@ def test_all_of_them_are_one_network(structure):
     assert_same(
         found, vjp(lambda p, x, s: nn.dynamic_rnn(rnnstep, p, x, s), PARAMETERS, x, boot)[1](d_outputs, d_last), 0
     )
-    for steps in {len(rows) for rows in x}:  # sequences of one length are a tensor
+    for steps in {len(rows) for rows in x}:  # sequences of one length form a tensor
         chosen = [s for s, rows in enumerate(x) if len(rows) == steps]
         dense = np.stack([x[s] for s in chosen], 1)
         outputs, last = nn.recurrent_op(rnnstep, PARAMETERS, dense, boot[chosen])

@@ -1,4 +1,4 @@
-"""What goes wrong easily, and what is said then: what it is, where, and what to do instead."""
+"""Common mistakes, and their errors: what is wrong, where, and what to do instead."""
 
 import builtins
 import re
@@ -49,7 +49,7 @@ def test_an_id_far_beyond_the_rows_needs_the_number_of_sequences():
         LoD.from_segment_ids([0, 2**20])
     assert LoD.from_segment_ids([0, 2**20], 2**20 + 1).num_sequences() == 2**20 + 1
     assert LoD.from_segment_ids([0, 2**20 - 1]).num_sequences() == 2**20
-    ids = np.arange(0, 2**20 + 100, 100)  # one row each hundred sequences is no mistake
+    ids = np.arange(0, 2**20 + 100, 100)  # one row per hundred sequences is not a mistake
     assert LoD.from_segment_ids(ids).num_sequences() == ids[-1] + 1
 
 
@@ -165,9 +165,9 @@ def for_advice():
     }
 
 
-#: What stands for x where it has rows of numbers.
+#: Replacements for x if it has rows of numbers.
 WITH_WIDE = {"inner", "outer", "einsum", "tensordot", "norm", "reshape", "squeeze", "convolve", "correlate", "repeat"}
-#: What NumPy computes of one sequence, where the advice is the same.
+#: NumPy's result for one sequence, if the advice is the same.
 SAME = {
     "argsort": lambda one: np.argsort(-one, kind="stable"),
     "average": lambda one: np.average(one, weights=one + 1),
@@ -223,7 +223,7 @@ def test_a_function_that_crosses_borders_names_what_does_not(name):
 
 
 def test_every_function_of_numpy_is_refused_in_one_line_or_works():
-    """Whatever NumPy has: nothing says that x.values will do where borders matter."""
+    """For all functions of NumPy: no advice suggests x.values if borders of sequences matter."""
     for function in {getattr(np, name) for name in dir(np) if hasattr(getattr(np, name), "_implementation")}:
         if function not in FUNCTIONS:
             text = str(refused(function))
@@ -247,7 +247,7 @@ def test_methods_of_ufuncs_name_what_to_do():
 
 @pytest.mark.parametrize("library", sorted(ASKING))
 def test_who_asks_for_a_dense_array_is_told_its_own_door(library):
-    """As of a module of that library, several calls deep."""
+    """As if called from a module of that library, several calls deep."""
     names = {"__name__": f"{library}.inner", "np": np}
     exec("def convert(x, depth=3):\n    return convert(x, depth - 1) if depth else np.asarray(x)", names)
     with pytest.raises(ShapeError, match=re.escape(f"; {ASKING[library]}")):
@@ -261,7 +261,7 @@ def test_who_asks_for_a_dense_array_is_told_its_own_door(library):
 
 
 def test_dlpack_is_of_what_is_dense():
-    """torch asks for it first; awkward looks for the device, and takes another way without one."""
+    """torch queries it first; awkward queries the device, and proceeds without one."""
     x = numbers()
     assert not hasattr(x, "__dlpack_device__")
     for ask in (x.__dlpack__, lambda: x.__dlpack_device__, lambda: np.from_dlpack(x)):

@@ -1,4 +1,4 @@
-"""NumPy's orders, running results and differences along the axes of coarser levels."""
+"""Sorting, running results and differences along the axes of coarser levels."""
 
 from itertools import product
 
@@ -27,7 +27,7 @@ UNEVEN = lodcore.array([[3, 1, 2], [], [1, 5, 0, 9], [2]])
 
 
 def elements(x, axis):
-    """List what stands at each place along an axis: for each place along the others, the numbers of its rows."""
+    """List the row numbers at each position along an axis, for each position along the others."""
     found = {}
     places = [lodcore.ops.lod_index(x, k).values for k in range(x.num_levels + 1)]
     for row, place in enumerate(zip(*places, strict=True)):

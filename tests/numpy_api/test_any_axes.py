@@ -1,4 +1,4 @@
-"""Reductions over any axes of levels and rows, together: as NumPy's, where sequences are equally long."""
+"""Reductions over any axes of levels and rows together, compared with NumPy's on sequences of equal lengths."""
 
 import itertools
 import warnings
@@ -35,7 +35,7 @@ def regular(shape, levels, seed=0):
 
 
 def as_dense(found):
-    """Return what was reduced as an array."""
+    """Return the result of a reduction as an array."""
     if not isinstance(found, LoDTensor):
         return np.asarray(found)
     return found.to_regular() if found.num_levels else found.values
@@ -64,7 +64,7 @@ def test_any_axes(name, shape, levels):
         if "median" in name and of_rows not in (set(), row_axes):
             continue
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of nothing but nan
+            warnings.simplefilter("ignore", RuntimeWarning)  # of NumPy, for slices of nan only
             wanted = function(dense, axis=axis, keepdims=keepdims)
         found = as_dense(function(x, axis=axis, keepdims=keepdims))
         assert found.shape == wanted.shape, axis

@@ -1,4 +1,4 @@
-"""LoDTensors whose sequences are equally long, beside NumPy's arrays: the same result, or an error; recorded too."""
+"""LoDTensors with sequences of equal lengths, compared with NumPy's arrays, computed and recorded."""
 
 import copy
 import operator
@@ -10,10 +10,10 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, vjp
 
-pytestmark = pytest.mark.not_on_reference  # their results are compared with those of the compiled kernels elsewhere
+pytestmark = pytest.mark.not_on_reference  # other tests compare their results with those of the compiled kernels
 
 DTYPES = ["?", "i1", "u8", "i4", "i8", "f2", "f4", "f8", "c8", "c16", "U3", "S3", "M8[s]", "m8[s]"]
-#: Shapes, and how many of their axes behind the first are those of levels.
+#: Shapes, and how many of their axes after the first are those of levels.
 SHAPES = [((3, 4), 1), ((3, 4, 2), 1), ((2, 3, 4), 2), ((2, 3, 4, 2), 2), ((2, 2, 3, 2), 3), ((2, 2), 1)]
 REFUSED = (TypeError, ValueError, IndexError, OverflowError, RuntimeError)
 
@@ -39,11 +39,11 @@ def regular(result):
     try:
         return result.to_regular()
     except ValueError:
-        return result.tolist()  # the lengths differ: surely wrong
+        return result.tolist()  # the lengths differ, which is certainly wrong
 
 
 def outcome(text, names):
-    """Return what an expression, or a line, makes of x; or the error."""
+    """Return the result of an expression, or of a statement, on x; or the error."""
     names = {**names, "np": np, "operator": operator}
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -84,7 +84,7 @@ SIGNS = ["+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>", "<", "<
 SCALARS = ["2", "-1", "0", "2.5", "True", "1j", "'a'", "np.float32(3)", "np.int8(3)", "np.datetime64(5, 's')", "2**70"]
 OPERATORS = [f"{a} {sign} {b}" for sign in SIGNS for one in SCALARS for a, b in (("x", one), (one, "x"))]
 OPERATORS += [f"x {sign} y" for sign in SIGNS] + ["-x", "+x", "abs(x)", "~x", "divmod(x, y)", "divmod(7, x)"]
-OPERATORS += ["np.power(x, np.float32(2))"]  # what newer NumPys make of `x ** np.float32(2)`
+OPERATORS += ["np.power(x, np.float32(2))"]  # newer NumPys compute `x ** np.float32(2)` like this
 UFUNCS = sorted(name for name in dir(np) if isinstance(getattr(np, name), np.ufunc))
 OPERATORS += [f"np.{name}(x{', y' * (getattr(np, name).nin == 2)})" for name in UFUNCS if getattr(np, name).nin < 3]
 OPERATORS += ["np.add(x, 1, dtype='f4')", "np.add(x, y, out=x.copy())", "np.add(x, y, out=x.copy(), where=m)"]
@@ -217,7 +217,7 @@ FUNCTIONS += [f"x.sum(axis={axes})" for axes in ((0, 1), (0, 1, 2), (0, 2))] + [
 FUNCTIONS += [f"x.max(axis={axes}, keepdims=True)" for axes in ((0, 1), (1, 2))] + ["x.argmin(axis=0, keepdims=True)"]
 FUNCTIONS += [f"x.astype('{dtype}')" for dtype in ("f4", "i8", "U5", "O", "nonsense")] + ["np.zeros_like(x, x)"]
 
-#: Where an error of NumPy is a result here.
+#: Calls that raise in NumPy and return a result here.
 OWN = {"np.clip(x, None, 1)", "np.angle(x)", "round(x)"}
 GROUPS = {
     "reductions": REDUCTIONS,
@@ -238,7 +238,7 @@ def test_what_is_given_is_what_numpy_gives(group, dtype):
         mine = {"x": x, "y": x[::-1], "m": LoDTensor(mask.reshape(x.values.shape), x.lod)}
         for text in GROUPS[group]:
             want, got = outcome(text, names), outcome(text, mine)
-            if isinstance(got, Exception) or (dtype == "?" and text == "x ** 2"):  # that is of int8 by a short cut
+            if isinstance(got, Exception) or (dtype == "?" and text == "x ** 2"):  # int8 by a short cut
                 continue
             assert not isinstance(want, Exception) or text in OWN, f"{text}, {shape}: {want!r}, but {got!r}"
             assert isinstance(want, Exception) or same(got, want), f"{text}, {shape}: {want!r}, but {got!r}"
@@ -247,7 +247,7 @@ def test_what_is_given_is_what_numpy_gives(group, dtype):
 
 
 def check_recorded(text, names, eager):
-    """Check that what is recorded is what was computed, or is refused."""
+    """Check that a recorded call returns the computed result, or is refused."""
     given = {name: x for name, x in names.items() if isinstance(x, LoDTensor)}
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Reductions over axes: which of equal extremes has the gradient, and axes along which sequences differ."""
+"""Reductions over axes: the gradient of equal extremes, and axes along which sequences differ."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""np.clip between bounds of every kind (crossed, equal, nan, infinite, missing, of each sequence), as of NumPy."""
+"""np.clip with bounds of every kind (crossed, equal, nan, infinite, missing, per sequence), compared with NumPy."""
 
 import itertools
 

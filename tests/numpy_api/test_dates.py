@@ -15,7 +15,7 @@ DAYS = LoDTensor(np.array(["2020-01-01"], "M8[D]"), LoD.from_lengths([0, 1]))
 
 
 def drawn(dtype, lost):
-    """Make days or durations, of which two are lost."""
+    """Make days or durations, two of which are NaT."""
     values = np.random.default_rng(0).integers(-5, 9, (9, 2)).astype(dtype)
     if lost:
         values[3, 0] = values[0, 1] = "NaT"

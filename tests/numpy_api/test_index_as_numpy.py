@@ -1,4 +1,4 @@
-"""Indices of many kinds in one, on equally long sequences: what NumPy's rule gives and writes, or a refusal."""
+"""Indices of mixed kinds on sequences of equal lengths: results and assignments by NumPy's rule, or a refusal."""
 
 import random
 
@@ -7,11 +7,11 @@ import pytest
 
 from lodcore import LoDTensor
 
-COUNT = 150  # keys a test
+COUNT = 150  # keys per test
 
 
 def drawn_part(draw, size, length):
-    """Draw what stands for one axis."""
+    """Draw the index of one axis."""
     kind = draw.randrange(8)
     if kind < 2:
         return draw.randrange(-size, size)
@@ -68,7 +68,7 @@ def test_what_is_read_and_written(seed, levels):
             assert refused is not None, key
             assert same(x, array), key
             continue
-        if wrong is not None:  # what takes nothing need not fit
+        if wrong is not None:  # a wrong index that selects nothing need not fit
             assert not (found.values if isinstance(found, LoDTensor) else np.asarray(found)).size, key
             continue
         given += 1

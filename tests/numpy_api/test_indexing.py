@@ -1,4 +1,4 @@
-"""What stands between the brackets, against the same on nested lists; assignment; Variables."""
+"""Indexing compared with nested lists; assignment; Variables."""
 
 import itertools
 
@@ -20,7 +20,7 @@ ROW_SHAPES = [(), (), (2,), (2, 3)]
 
 
 def numbered(lod, row_shape, dtype=np.float64):
-    """Make a LoDTensor whose numbers are their places."""
+    """Make a LoDTensor whose numbers are their positions."""
     shape = (lod.num_rows, *row_shape)
     return LoDTensor(read_only(np.arange(np.prod(shape), dtype=dtype).reshape(shape)), lod)
 
@@ -38,7 +38,7 @@ def slices():
 
 @st.composite
 def first_keys(draw, x):
-    """Draw an index of the first axis, or of some first axes: itself, and what it is on nested lists."""
+    """Draw an index of the first axis, or of some first axes: return it, and its form for nested lists."""
     form = draw(st.sampled_from(["int", "slice", "slice", "mask", "vector", "nested mask", "nested index"]))
     count = len(x)
     if form == "int":
@@ -70,18 +70,18 @@ def first_keys(draw, x):
 
 
 def is_separated(keys):
-    """Return whether a slice follows a vector that goes with numbers before it."""
+    """Return whether a slice follows a vector that is paired with numbers before it."""
     vectors = [k for k, key in enumerate(keys) if isinstance(key, list)]
     return bool(vectors) and int in map(type, keys[: vectors[-1]]) and isinstance(keys[-1], slice)
 
 
 @st.composite
 def indices(draw):
-    """Draw a LoDTensor, an index of it, and what that is on nested lists."""
+    """Draw a LoDTensor, an index of it, and its form for nested lists."""
     x = numbered(draw(lods(1, 3, 5)), draw(st.sampled_from(ROW_SHAPES)))
     first, plain, passed = draw(first_keys(x))
     keys, nested = [first], [plain]
-    paired = passed == 1 and isinstance(plain, list)  # vectors beside each other go together: see below
+    paired = passed == 1 and isinstance(plain, list)  # adjacent vectors are paired: see below
     for axis in range(passed, draw(st.integers(passed, x.ndim))):
         forms = ["int", "slice", "slice", "slice"]
         forms += ["vector"] if axis == x.num_levels and not paired and axis > 0 else []
@@ -344,14 +344,14 @@ def test_rows_of_a_mask_take_a_tensor_of_their_structure():
     assert wide.values.tolist() == [[1.0, 2.0], [5.0, 6.0], [1.0, 2.0]]
 
 
-# -- vectors of integers in one index go together, as in NumPy ---------------------------------------------------------
+# -- vectors of integers in one index are paired, as in NumPy ----------------------------------------------------------
 
 TOGETHER = [slice(None), slice(0, 2), [1, 0, 1], [0], 1, -1]
 EVEN = [(1, (3, 4, 5)), (1, (3, 4, 2, 3)), (2, (3, 2, 4, 3)), (2, (2, 3, 2))]
 
 
 def even(num_levels, shape):
-    """Make a LoDTensor of equally long sequences, and the same array."""
+    """Make a LoDTensor of sequences of equal lengths, and the same array."""
     array = np.arange(np.prod(shape, dtype=int)).reshape(shape)
     counts = [int(np.prod(shape[:k])) for k in range(1, num_levels + 1)]
     lengths = [[shape[k]] * count for k, count in enumerate(counts, 1)]
@@ -364,14 +364,14 @@ def regular(x):
 
 @pytest.mark.parametrize(("num_levels", "shape"), EVEN)
 def test_vectors_and_integers_follow_the_rule_of_numpy(num_levels, shape):
-    """Taken and written; what NumPy transposes is refused."""
+    """Read and written; combinations that NumPy transposes are refused."""
     x, array = even(num_levels, shape)
     refused = seen = 0
     for count in range(2, len(shape) + 1):
         for keys in itertools.product(TOGETHER, repeat=count):
             try:
                 wanted = array[keys]
-            except IndexError:  # too short an axis
+            except IndexError:  # an axis is too short
                 continue
             try:
                 found = regular(x[keys])
@@ -398,7 +398,7 @@ def test_vectors_of_other_lengths_say_what_is_wrong():
 @pytest.mark.parametrize("levels", [1, 2])
 @pytest.mark.parametrize("masks", [False, True])
 def test_vectors_go_together_where_those_of_numpy_do(levels, masks):
-    """All lengths of vectors on all axes, the first one a mask, too: what NumPy gives, or its error."""
+    """All lengths of vectors on all axes, the first of which may be a mask: NumPy's result, or its error."""
     x, array = even(levels, (3, 4, 5))
     for sizes in itertools.product([None, 0, 1, 2, 3], repeat=3):
         vectors = [np.arange(size or 0) for size in sizes]

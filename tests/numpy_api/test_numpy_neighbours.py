@@ -1,4 +1,4 @@
-"""NumPy's functions of neighbours: against NumPy, sequence by sequence."""
+"""NumPy's functions of neighbours, compared with NumPy sequence by sequence."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ UFUNCS = [np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.subtract, np.
 
 
 def each(function, x):
-    """Call a function on the rows of each sequence of the last level, and join what it gives."""
+    """Call a function on the rows of each sequence of the last level, and join the results."""
     parts = np.split(x.values, x.lod.offsets(-1)[1:-1]) if x.lod.num_sequences(-1) else []
     made = [function(part) for part in parts]
     return np.concatenate(made) if made else np.zeros((0, *x.values.shape[1:]))

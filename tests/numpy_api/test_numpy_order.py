@@ -1,4 +1,4 @@
-"""NumPy's functions of order, quantiles, and reductions without nan: against NumPy, sequence by sequence."""
+"""NumPy's functions of order, quantiles, and reductions that ignore nan, compared with NumPy sequence by sequence."""
 
 import numpy as np
 import pytest

@@ -27,7 +27,7 @@ WORDS = lodcore.array([["the", "cat"], [], ["sat"]])
 
 
 def like(x, values):
-    """Give values the structure of x."""
+    """Make a tensor of values with the structure of x."""
     return LoDTensor(values, x.lod)
 
 
@@ -105,7 +105,7 @@ def test_matrix_products():
 
 
 def test_rows_of_different_widths_go_one_to_one():
-    """A row of x beside a row of y, never beside another one, even if numbers happen to be equal."""
+    """A row of x is combined with the corresponding row of y, never with another one, even if counts coincide."""
     x = LoDTensor.from_lengths(np.arange(9.0).reshape(3, 3), [1, 2])
     weight = LoDTensor(np.array([1.0, 10.0, 100.0]), x.lod)
     assert (x * weight).values.tolist() == [[0, 1, 2], [30, 40, 50], [600, 700, 800]]
@@ -162,13 +162,13 @@ def test_truth_and_hash():
 # -- reductions ----------------------------------------------------------------------------------------------------
 
 NAMES = ["sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin"]
-CHOOSE = ["mean", "max", "min", "argmax", "argmin"]  # what of nothing: `empty`
+CHOOSE = ["mean", "max", "min", "argmax", "argmin"]  # those with `empty`
 NUMBERS = ["f4", "f8", "i8", "i2", "u1", "?"]
 ROW_SHAPES = [(), (2,), (2, 3)]
 
 
 def wanted_reduction(x, function, axis, keepdims):
-    """Reduce nested lists; give also the numbers of rows that were reduced."""
+    """Reduce nested lists; return also the numbers of the reduced rows."""
     nested = x.tolist()
     if axis is None:
         made = function(x.values.ravel().tolist())
@@ -180,14 +180,14 @@ def wanted_reduction(x, function, axis, keepdims):
 
 
 def marked(nested, axis, depth, place=None):
-    """Put beside each number its place along an axis."""
+    """Pair each number with its position along an axis."""
     if depth == 0:
         return place, nested
     return [marked(entry, axis - 1, depth - 1, at if axis == 0 else place) for at, entry in enumerate(nested)]
 
 
 def wanted_places(x, function, axis, keepdims):
-    """Find places along an axis of levels: those of the sequences that have the number, wherever others end."""
+    """Find positions along an axis of levels: those of the sequences that have the number, wherever others end."""
 
     def place(pairs):
         return pairs[function([number for _, number in pairs])][0]
@@ -232,7 +232,7 @@ def test_reductions(name, x, data):
     if name in ("sum", "prod", "max", "min", "mean", "any", "all") and initial is None and x.num_rows:
         assert found.dtype == getattr(np, name)(x.values[:1]).dtype
     negative = None if axis is None else axis - x.ndim
-    if chosen is None:  # which NumPy's functions do not take
+    if chosen is None:  # NumPy's functions do not accept it
         assert same_or_equal(getattr(np, name)(x, axis=negative, **settings), found)
     else:
         assert same_or_equal(getattr(lodcore.ops, name)(x, axis=negative, **settings), found)
@@ -240,7 +240,7 @@ def test_reductions(name, x, data):
 
 
 def start(name, initial):
-    """Let a reduction begin with a number."""
+    """Add an initial number to a reduction."""
     if initial is None:
         return reduction(name)
     return lambda numbers: reduction(name)([initial, *numbers])
@@ -254,7 +254,7 @@ def same_or_equal(a, b):
 
 
 def assert_recorded(function, x, eager):
-    """Check that recording with values, and running later without them, gives the same."""
+    """Check that recording with values, and running later without them, return the same."""
     assert same_or_equal(vjp(function, x)[0], eager)
     with Program() as program:
         v = data("x", Spec((None, *x.values.shape[1:]), x.dtype, x.num_levels, LoDTensor))
@@ -341,7 +341,7 @@ def test_gradients_of_reductions():
 
 X = lodcore.array([[1.5, -2.0, 2.5], [], [4.0, 0.0]])
 NESTED = LoDTensor.from_lengths(np.arange(12.0).reshape(6, 2)[::-1].copy(), [2, 0, 1], [3, 0, 3])
-SAME = [  # calls that give on values what they give on sequences
+SAME = [  # calls with the same result on values as on sequences
     ("sin", lambda x: np.sin(x)),
     ("tanh", lambda x: np.tanh(x)),
     ("add", lambda x: np.add(x, 1)),
@@ -370,7 +370,7 @@ SAME = [  # calls that give on values what they give on sequences
     ("isposinf", lambda x: np.isposinf(x)),
     ("isneginf", lambda x: np.isneginf(x)),
 ]
-OTHERS = [  # calls, and what they give
+OTHERS = [  # calls, and their results
     ("shape", lambda: np.shape(X), (3, None)),
     ("ndim", lambda: np.ndim(X), 2),
     ("size", lambda: np.size(X), 5),
@@ -620,7 +620,7 @@ def test_what_cannot_be_recorded_says_so():
     ):
         with pytest.raises(TypeError, match="recorded"):
             call()
-    with pytest.raises(ShapeError, match="to_padded"):  # as its value says
+    with pytest.raises(ShapeError, match="to_padded"):  # as for its value
         np.asarray(v)
     with Program() as program, pytest.raises(GraphError):
         bool(data("x", Spec((None,), np.dtype("f8"), 1)) > 0)
@@ -680,7 +680,7 @@ def test_methods_have_examples_that_run():
             assert doctest.DocTestRunner().run(example).failed == 0
 
 
-# -- what an axis means, and who has no levels -------------------------------------------------------------------------
+# -- the meaning of an axis, and tensors without levels ----------------------------------------------------------------
 
 
 def test_concatenate_takes_the_axis_of_all_operands():

@@ -1,6 +1,6 @@
-"""One text means one thing: what a sequence gets does not depend on how many others there are, or how wide rows are.
+"""The result for a sequence does not depend on the number of other sequences, or on the width of rows.
 
-Numbers of rows, sequences and widths are drawn from few numbers, so that they coincide all the time.
+Numbers of rows, sequences and widths are drawn from few numbers, so that they often coincide.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from lodcore.ops.roles import spec_of
 from lodcore.testing.samples import bits
 from tests.helpers.with_lists import aligned_lists
 
-pytestmark = pytest.mark.not_on_reference  # their results are compared with those of the compiled kernels elsewhere
+pytestmark = pytest.mark.not_on_reference  # other tests compare their results with those of the compiled kernels
 
 FEW = st.integers(1, 3)
 
@@ -43,7 +43,7 @@ def added(x, v):
     return np.add(x, v, out=x.copy())
 
 
-#: Texts of which each sequence gets its own, for any batch, with `x.shape == (n, None, D)`.
+#: Texts whose result for each sequence is separate, for any batch, with `x.shape == (n, None, D)`.
 FLAT = {
     "centre": lambda x: x - x.mean(axis=1, keepdims=True),
     "share": lambda x: x / x.sum(axis=1, keepdims=True),
@@ -60,7 +60,7 @@ FLAT = {
     "one entry per sequence": lambda x: x * x.per_sequence(x.sum(axis=(1, 2))),
     "one row per sequence": lambda x: x - x.per_sequence(x.sum(axis=1)),
 }
-#: The same of two levels.
+#: The same for two levels.
 DEEP = {
     "centre the inner": lambda x: x - x.mean(axis=2, keepdims=True),
     "centre the outer": lambda x: x - x.mean(axis=(1, 2), keepdims=True),
@@ -80,7 +80,7 @@ WRITTEN = {
 
 
 def alone(function, x, at):
-    """Compute of one sequence alone."""
+    """Compute the result of one sequence alone."""
     with np.errstate(all="ignore"):
         return function(x[at : at + 1])
 
@@ -121,7 +121,7 @@ def test_programs_and_gradients_say_the_same(levels, name, data_):
         assert bits(found) == bits(eager)
         (derivatives,) = pullback(np.ones(x.values.shape))
         assert derivatives.lod is x.lod
-        for at in range(len(x)):  # no sequence has a derivative of another one
+        for at in range(len(x)):  # no sequence has a derivative with respect to another one
             d = np.zeros(x.values.shape)
             first, last = x.lod.row_offsets(0)[at : at + 2]
             d[first:last] = 1
@@ -133,7 +133,7 @@ def test_programs_and_gradients_say_the_same(levels, name, data_):
             assert not mine.values[last:].any()
 
 
-# -- any dense operand, any way to compute, against nested lists ---------------------------------------------------
+# -- any dense operand, any way to compute, compared with nested lists -------------------------------------------------
 
 WAYS = {
     "operator": lambda x, v: x - v,
@@ -179,7 +179,7 @@ def test_a_dense_operand_means_what_lists_say(way, x, data_):
     lodcore.testing.assert_equal(found, wanted)
     if way != "dtype":
         assert bits(Executor().run(program, {"x": x, "v": v}, [y])[0]) == bits(found)
-    if way in ("operator", "reflected", "ufunc"):  # the derivative of v is what its entries were used for
+    if way in ("operator", "reflected", "ufunc"):  # the derivative of v accumulates the uses of its entries
         d = numbers(*found.values.shape)
         d_x, d_v = vjp(function, x, v)[1](d)
         sign = -1 if way == "reflected" else 1

@@ -1,4 +1,4 @@
-"""Every option of every function of NumPy, alone and beside each other one: what NumPy makes of each sequence."""
+"""Every option of every function of NumPy, alone and with each other one, compared with NumPy for each sequence."""
 
 import ast
 import inspect
@@ -12,7 +12,7 @@ from lodcore.numpy_api.functions import FUNCTIONS
 from tests.helpers.table_of_numpy import CALLS, REFUSED, WITHOUT_EFFECT
 
 pytestmark = [
-    pytest.mark.not_on_reference,  # options are handed on above the kernels
+    pytest.mark.not_on_reference,  # options are handled above the kernels
     pytest.mark.filterwarnings("ignore"),
 ]
 
@@ -20,9 +20,9 @@ BY_NAME = {function.__name__: function for function in FUNCTIONS}
 REFUSALS = (TypeError, ValueError, IndexError, OverflowError, RuntimeError, AttributeError)
 LENGTHS = [2, 1, 4]
 
-#: What is about each sequence on its own, not about all axes of an array.
+#: Functions of each sequence separately, not of all axes of an array.
 OF_SEQUENCES = {"ediff1d", "shape", "take_along_axis", "unique"}
-#: What is about all sequences together.
+#: Functions of all sequences together.
 WHOLE = {"allclose", "array_equal", "argwhere", "broadcast_to", "iscomplexobj", "isrealobj", "matrix_transpose"}
 WHOLE |= {
     "moveaxis",
@@ -37,14 +37,14 @@ WHOLE |= {
     "transpose",
 }
 WHOLE |= {"dot", "tile", "squeeze", "where", "partition", "argpartition"}
-#: What has one axis that it may be about.
+#: Functions of a single axis.
 ONE_AXIS = {"take_along_axis", "unique"}
-#: What is taken here beyond NumPy: one bound of `clip` by its older name, more axes than one.
+#: Options accepted here beyond NumPy: one bound of `clip` by its older name, more than one axis.
 BROADER = {"clip", "vecdot"}
 
 
 def parameters(name):
-    """Return the parameters of a function of NumPy, or of what stands for it where NumPy does not say."""
+    """Return the parameters of a function of NumPy, or a replacement if NumPy does not expose them."""
     try:
         found = inspect.signature(BY_NAME[name]).parameters
     except ValueError:  # compiled functions of older NumPys
@@ -56,13 +56,13 @@ def parameters(name):
 
 
 def calls(name):
-    """List calls: without options, with each one, with each two and with all; beside the axis and without it."""
+    """List calls: without options, with each one, with each pair and with all; with and without an axis."""
     known, (needed, options) = parameters(name), CALLS[name]
     options = {option: texts for option, texts in options.items() if option in known}  # older NumPys lack some
     others = [option for option in options if option != "axis"]
     sets = [chosen for n in {0, 1, 2, len(others)} for chosen in itertools.combinations(others, n)]
     for one, chosen in itertools.product(needed, sets):
-        if {"kind", "stable"} <= {*chosen}:  # NumPy takes one of them
+        if {"kind", "stable"} <= {*chosen}:  # NumPy accepts one of them
             continue
         for texts in itertools.product(*(options[option] for option in chosen)):
             given = dict(zip(chosen, texts, strict=True))
@@ -77,7 +77,7 @@ def written(name, needed, given):
 
 
 def outcome(text, names):
-    """Return what a call makes, or its error."""
+    """Return the result of a call, or its error."""
     try:
         with np.errstate(all="ignore"):
             return eval(text, {**names, "np": np})
@@ -85,11 +85,12 @@ def outcome(text, names):
         return error
 
 
-# -- what they are about -----------------------------------------------------------------------------------------------
+# -- operands
+# ------------------------------------------------------------------------------------------------------------
 
 
 def arrays(shape, dtype):
-    """Make the arrays that calls are about: see the table."""
+    """Make the operands of calls: see the table."""
     rng = np.random.default_rng([9, *shape])
     x, y = ((rng.integers(-4, 5, shape) / (3 if dtype is np.float32 else 1)).astype(dtype) for _ in range(2))
     n, p = x.copy(), x.astype(np.float32)
@@ -104,7 +105,7 @@ def arrays(shape, dtype):
 
 
 def regular(shape, levels, dtype):
-    """Return the names of a call for lodcore, and for NumPy: all sequences are equally long."""
+    """Return the operands of a call for lodcore, and for NumPy: all sequences have equal lengths."""
     dense = arrays(shape, dtype)
     lengths = [np.full(int(np.prod(shape[: k + 1])), shape[k + 1]) for k in range(levels)]
     mine = {
@@ -116,7 +117,7 @@ def regular(shape, levels, dtype):
 
 
 def ragged(row_shape, dtype):
-    """Return the names of a call for lodcore, and for NumPy and each sequence."""
+    """Return the operands of a call for lodcore, and for NumPy and each sequence."""
     rows = arrays((sum(LENGTHS), *row_shape), dtype)
     pieces = zip(np.cumsum(LENGTHS), LENGTHS, strict=True)
     theirs = [{name: value[stop - length : stop].copy() for name, value in rows.items()} for stop, length in pieces]
@@ -124,7 +125,7 @@ def ragged(row_shape, dtype):
 
 
 def dense(found):
-    """Return a result as an array, if it is one; as lists, where lengths differ."""
+    """Return a result as an array if it is one; as lists if lengths differ."""
     if isinstance(found, (tuple, list)):
         return tuple(map(dense, found))
     if not isinstance(found, LoDTensor):
@@ -136,7 +137,7 @@ def dense(found):
 
 
 def part(found, s):
-    """Return what a result has for one sequence."""
+    """Return the part of a result for one sequence."""
     return tuple(part(one, s) for one in found) if isinstance(found, (tuple, list)) else dense(found[s])
 
 
@@ -146,13 +147,13 @@ def same(name, got, want):
         several = isinstance(want, (tuple, list)) and isinstance(got, (tuple, list)) and len(got) == len(want)
         return several and all(same(name, *pair) for pair in zip(got, want, strict=True))
     got, want = np.asarray(got), np.asarray(want)
-    if not got.size and not want.size:  # without sequences nothing says how long they are
+    if not got.size and not want.size:  # without sequences their length is unknown
         return bool(got.dtype == want.dtype and got.ndim == want.ndim)
     if (got.shape, got.dtype) != (want.shape, want.dtype):
         return False
     if got.dtype.kind not in "fc" or name == "empty_like":
         return name == "empty_like" or np.array_equal(got, want)
-    rough = got.real.dtype.itemsize == 4 or name in ("nanvar", "nanstd")  # NumPy rounds there what it subtracts from
+    rough = got.real.dtype.itemsize == 4 or name in ("nanvar", "nanstd")  # NumPy rounds the mean there
     return np.allclose(got, want, rtol=1e-5 if rough else 1e-10, atol=1e-6 if rough else 1e-10, equal_nan=True)
 
 
@@ -172,13 +173,13 @@ def test_the_table_is_complete():
 
 
 class Tried:
-    """What has been seen of the options of a function: which are taken, and which have changed a result of NumPy."""
+    """The observed options of a function: those that are accepted, and those that have changed a result of NumPy."""
 
     def __init__(self, name):
         self.name, self.taken, self.counted = name, set(), set()
 
     def agree(self, text, got, wanted, given):
-        """Check a result of lodcore, which may be an error, against what NumPy makes of a call."""
+        """Check a result of lodcore, which may be an error, against NumPy's result of a call."""
         if isinstance(got, Exception):
             return
         want = wanted(given)
@@ -193,7 +194,7 @@ class Tried:
                 self.counted.add(option)
 
     def complete(self):
-        """Check that every option of the table is taken, and that its value counts."""
+        """Check that every option of the table is accepted and has an effect."""
         options = {*CALLS[self.name][1]} & {*parameters(self.name)}
         assert options - self.taken == set(), "refused whatever else is given"
         unseen = options - WITHOUT_EFFECT - self.counted - ({"axis"} if self.name in ONE_AXIS else set())
@@ -201,7 +202,7 @@ class Tried:
 
 
 def needs_axis(needed, given):
-    """Return whether a call names an axis."""
+    """Return whether a call passes an axis."""
     return "a" in [*given.values(), *needed.split(", ")] or "=a" in needed
 
 
@@ -216,7 +217,7 @@ def test_sequences_of_one_length_are_an_axis(name):
                 text = written(name, needed, given)
 
                 def wanted(given, needed=needed, axis=axis, theirs=theirs):
-                    copies = {key: theirs[key].copy() for key in "xn"}  # which `overwrite_input` may overwrite
+                    copies = {key: theirs[key].copy() for key in "xn"}  # `overwrite_input` may overwrite them
                     return outcome(written(name, needed, given), {**theirs, **copies, "a": axis})
 
                 got = outcome(text, {**mine, "a": axis})
@@ -250,7 +251,7 @@ def test_each_sequence_is_as_an_array(name):
 
 
 def check_recorded(name, text, names, eager):
-    """Check that what is recorded is what was computed, or is refused."""
+    """Check that a recorded call returns the computed result, or is refused."""
     try:
         recorded = vjp(lambda x, n: outcome(text, {**names, "x": x, "n": n}), names["x"], names["n"])[0]
     except REFUSALS:
@@ -295,8 +296,8 @@ def test_options_have_the_places_that_numpy_gives_them(name):
         ((option, text),) = given.items()
         count = len(ast.parse(f"f({needed})", mode="eval").body.args)
         before = [known[key] for key in [*known][count : [*known].index(option)]]
-        unsaid = {"keepdims": "False", "prepend": "np._NoValue"}  # where NumPy has a value that says nothing
-        none = (np._NoValue, inspect.Parameter.empty)  # old NumPys want both bounds of clip
+        unsaid = {"keepdims": "False", "prepend": "np._NoValue"}  # NumPy's values for a missing argument
+        none = (np._NoValue, inspect.Parameter.empty)  # old NumPys require both bounds of clip
         said = [unsaid.get(one.name, "None" if one.default in none else repr(one.default)) for one in before]
         places = [needed, *said, text]
         want = outcome(written(name, needed, given), {**mine, "a": 1})

@@ -1,4 +1,4 @@
-"""Every option of every ufunc, of its `reduce` and its `accumulate`, alone and beside the others: as NumPy's."""
+"""Every option of every ufunc, of its `reduce` and its `accumulate`, alone and with the others, compared with NumPy."""
 
 import itertools
 
@@ -9,7 +9,7 @@ from lodcore import LoDTensor
 from lodcore.numpy_api.protocols import BITS, REDUCING
 
 pytestmark = [
-    pytest.mark.not_on_reference,  # options are handed on above the kernels
+    pytest.mark.not_on_reference,  # options are handled above the kernels
     pytest.mark.filterwarnings("ignore"),
 ]
 
@@ -21,7 +21,7 @@ BINARY = {name: ufunc for name, ufunc in ELEMENTWISE.items() if ufunc.nin == 2}
 REFUSALS = (TypeError, ValueError)
 LENGTHS = [2, 0, 3]
 DTYPES = [None, "f8", "f2", "i2", "?"]
-#: Which options of `reduce` are taken.
+#: The accepted options of `reduce`.
 NEEDED = {
     **{name: {"axis", "dtype", "keepdims", "initial", "where"} for name in ("add", "multiply")},
     **{name: {"axis", "keepdims", "initial", "where"} for name in ("maximum", "minimum")},
@@ -32,7 +32,7 @@ CASTINGS = [None, "unsafe", "safe", "no"]
 
 
 def operands(count, dtype, row_shape):
-    """Make operands that an option tells apart: thirds are not the same in two types of floats."""
+    """Make operands that distinguish options: thirds differ between two types of floats."""
     rng = np.random.default_rng(5)
     drawn = (rng.integers(1, 9, (sum(LENGTHS), *row_shape)) for _ in range(count))
     return [(rows / 3 if np.dtype(dtype).kind == "f" else rows % 7).astype(dtype) for rows in drawn]
@@ -53,11 +53,11 @@ def outcome(call, *args, **kwargs):
 
 
 def check(got, want, what):
-    """Compare what has no error with NumPy's."""
+    """Compare results without errors with NumPy's."""
     assert not isinstance(want, Exception), f"{what}: {got!r}, where NumPy refuses: {want!r}"
     got = getattr(got, "values", got)
     assert (np.shape(got), got.dtype) == (np.shape(want), want.dtype), f"{what}: {got!r}; {want!r}"
-    rounded = 4 * np.finfo(want.dtype).eps if want.dtype.kind == "f" else 0  # of sums in another order
+    rounded = 4 * np.finfo(want.dtype).eps if want.dtype.kind == "f" else 0  # for sums in another order
     np.testing.assert_allclose(got, want, rtol=rounded, atol=0, err_msg=str(what))
 
 
@@ -94,7 +94,7 @@ def test_other_options_are_refused(name, option):
 
 
 def one_by_one(method, values, axis, options):
-    """Compute with NumPy: of each sequence along its rows, of all rows along one of theirs."""
+    """Compute with NumPy: along the rows of each sequence, and along an axis of all rows."""
     stops = np.cumsum(LENGTHS)
     if axis != 1:
         return [method(values, axis=axis - 1 if axis > 0 else axis, **options)]
@@ -130,7 +130,7 @@ def test_methods(name, method):
                 check(part, one, what)
             taken |= {"axis", *options}
     if method == "accumulate":
-        assert taken or name == "ldexp"  # whose operands have different types
+        assert taken or name == "ldexp"  # its operands have different types
     else:
         assert taken >= NEEDED.get(name, set())
         assert not taken or ufunc in REDUCING or ufunc in BITS

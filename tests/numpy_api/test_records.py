@@ -1,4 +1,4 @@
-"""Records: a field of them is a view that writes through, and a plain tensor to all operators."""
+"""Records: a field is a view that writes through, and an ordinary tensor for all operators."""
 
 import pickle
 
@@ -52,7 +52,7 @@ def assert_fields(x, plain):
         assert np.array_equal(x.values[name], wanted.values), name
 
 
-# -- what is written -----------------------------------------------------------------------------------------------
+# -- writing -------------------------------------------------------------------------------------------------------
 
 
 def writes(name, x, plain):
@@ -84,7 +84,7 @@ def test_what_is_written_to_a_field_is_in_the_records(given_, name, at):
     for tensor in (x[name], plain[name]):
         writes(name, x, plain)[at](tensor)
     assert_fields(x, plain)
-    assert bits(kept) == bits(plain[name])  # a view, also of what others have written
+    assert bits(kept) == bits(plain[name])  # a view, also of writes through others
 
 
 @given(drawn, st.sampled_from("abc"))
@@ -183,11 +183,11 @@ def test_one_sequence_of_a_field_is_a_view():
     x[1]["b"] = 8
     x["b"][0:1][0][0] = 7
     assert x["b"].tolist() == [[7.0, 9.0], [8.0]]
-    with pytest.raises(ValueError, match="read-only"):  # a copy for kernels: never lost in silence
+    with pytest.raises(ValueError, match="read-only"):  # a copy for kernels: writes are never lost silently
         x["b"].values[0] = 1
 
 
-# -- what is read --------------------------------------------------------------------------------------------------
+# -- reading -------------------------------------------------------------------------------------------------------
 
 
 @given(drawn, st.sampled_from("abc"))
@@ -274,7 +274,7 @@ def test_text_is_not_cut(long):
 
 
 def test_lists_of_tuples_are_records():
-    """What `tolist` gives is equal, in every way of asking; and `lodcore.array` takes it back."""
+    """The result of `tolist` compares equal in every way, and `lodcore.array` converts it back."""
     rows = np.array([(1, 0.5), (2, 1.5), (3, 2.5)], [("a", "i4"), ("b", "f4")])
     x = LoDTensor.from_lengths(rows, [2, 0, 1])
     same, other = x.tolist(), [[(1, 0.5), (2, 9.5)], [], [(3, 2.5)]]
@@ -292,7 +292,7 @@ def test_lists_of_tuples_are_records():
 
 
 def make_fields():
-    """Make a field of shared records, and a plain tensor of the same rows that shares memory with nothing."""
+    """Make a field of shared records, and a plain tensor of the same rows in memory of its own."""
     records = np.zeros((6,), [("a", "i2"), ("b", "f8"), ("c", "f4", (3,))])
     records["a"], records["b"] = np.arange(6), np.arange(6) / 2
     records["c"] = np.arange(18).reshape(6, 3)

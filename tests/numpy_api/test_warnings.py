@@ -1,4 +1,4 @@
-"""Warnings of NumPy name the line of the caller, each place once; what is set with `numpy.errstate` holds."""
+"""Warnings of NumPy name the line of the caller, once per place; settings of `numpy.errstate` apply."""
 
 import inspect
 import threading

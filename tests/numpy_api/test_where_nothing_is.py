@@ -1,4 +1,4 @@
-"""Extremes of empty sequences are refused wherever these are; axes of levels stay in any shape that is asked for."""
+"""Extremes of empty sequences are refused at any position; axes of levels are kept by every reshape."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""NumPy's interface is as awkward is; collected where awkward can be imported."""
+"""NumPy's interface compared with awkward; collected if awkward can be imported."""
 
 import pytest
 

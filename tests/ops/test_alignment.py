@@ -1,4 +1,4 @@
-"""Broadcasting on the ragged shape: the same text gives the same for every batch, whatever its counts happen to be."""
+"""Broadcasting on the ragged shape: a text has the same meaning for every batch, whatever its counts are."""
 
 import itertools
 import sys
@@ -37,7 +37,7 @@ def coinciding(draw, levels=(1, 2)):
 
 
 def as_before(x, v):
-    """Return what NumPy's rule says of a dense shape beside the ragged one: what each axis must be, from the last."""
+    """Return the dense shapes that NumPy's rule allows with the ragged one: the length of each axis, from the last."""
     shape = [len(x), *[1] * x.num_levels]
     if v.ndim > x.ndim:
         return False
@@ -181,7 +181,7 @@ def test_the_gradient_of_one_entry_a_sequence_is_summed_over_its_rows(x):
     d = numbers(*x.values.shape)
     (d_v,) = vjp(lambda v: x * v, v)[1](d)
     wanted = lodcore.sequence_pool(LoDTensor(d * x.values, x.lod), "sum")
-    if len(x) == 1:  # where it stands for all sequences
+    if len(x) == 1:  # then it stands for all sequences
         np.testing.assert_allclose(d_v, wanted.reshape(v.shape), rtol=1e-12)
     else:
         assert np.array_equal(d_v, wanted.reshape(v.shape))
@@ -211,9 +211,7 @@ def test_assignment_aligns_as_an_operand_does(x, data_):
 
 @pytest.mark.parametrize("call", [2**14, 0, 2**40])
 def test_products_of_sequences_are_those_of_matrices(call, monkeypatch):
-    monkeypatch.setattr(
-        sys.modules["lodcore.ops.sequence_matmul"], "CALL", call
-    )  # whether equal shapes are put side by side
+    monkeypatch.setattr(sys.modules["lodcore.ops.sequence_matmul"], "CALL", call)  # whether equal shapes are combined
     rows = np.random.default_rng(0).standard_normal((12, 3))
     for one, other in itertools.product(([3, 0, 2], [1, 1, 1], [2, 2, 2]), ([1, 4, 0], [2, 2, 2])):
         x, y = (LoDTensor.from_lengths(rows[: sum(lengths)], lengths) for lengths in (one, other))
@@ -238,7 +236,7 @@ def test_what_fills_a_tensor_aligns_as_an_operand_does(x, data_):
 
 
 def test_a_product_takes_one_matrix_for_all_rows():
-    """However many rows there are: three axes are never one matrix per row."""
+    """For any number of rows: three axes are never one matrix per row."""
     for count in (1, 2, 5):
         x = LoDTensor.from_lengths(numbers(5, 3, 2), [count, 5 - count])
         one = numbers(2, 4)

@@ -1,4 +1,4 @@
-"""Beam search: what the ancestor died of, the order of equal scores, and what the oracle does not see."""
+"""Beam search: crashes of Paddle, the order of equal scores, and cases that the oracle does not cover."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def scores_of(rows, *lengths, dtype=np.float64):
 
 
 def steps_of(*steps):
-    """Make the arrays of a decode, of (id, score) lists: steps, sources, prefixes, items."""
+    """Make the arrays of a decode from (id, score) lists: steps, sources, prefixes, items."""
     parts = []
     for place in (0, 1):
         made = [[[[item[place] for item in prefix] for prefix in source] for source in step] for step in steps]
@@ -22,7 +22,7 @@ def steps_of(*steps):
     return parts
 
 
-# -- what the ancestor died of -----------------------------------------------------------------------------------------
+# -- crashes of Paddle -------------------------------------------------------------------------------------------------
 
 
 def test_ancestor_a_step_without_a_lod():
@@ -60,7 +60,7 @@ def test_ancestor_knew_float32_only():
 
 
 def test_ancestor_nothing_that_is_kept_was_uninitialised():
-    """All have ended: no rows, and the LoD that the ancestor gives."""
+    """All have ended: no rows, and the LoD that Paddle returns."""
     scores = scores_of(np.ones((4, 2)), [2, 2])
     ids, values, parents = beam_search([0] * 4, [0.5, 0.4, 0.3, 0.2], None, scores, 2, 0)
     assert ids.lod == values.lod == LoD.from_offsets([0, 2, 4], [0, 0, 0, 0, 0])
@@ -73,7 +73,7 @@ def test_ancestor_nothing_that_is_kept_was_uninitialised():
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_the_order_of_equal_scores(dtype):
-    """That of the ancestor: as it was measured."""
+    """The order of PaddlePaddle, as measured."""
 
     def kept(beam_size, *rows):
         scores = scores_of(rows, [len(rows)], dtype=dtype)

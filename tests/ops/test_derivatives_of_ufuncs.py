@@ -13,12 +13,12 @@ pytestmark = pytest.mark.not_on_reference  # no kernels
 
 INF, NAN = math.inf, math.nan
 POINTS = [-INF, -2.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.5, INF, NAN]
-D = 3.0  # what flows back
-F = np.float64  # divides by 0, and takes roots of negative numbers, as NumPy does
+D = 3.0  # the cotangent
+F = np.float64  # divides by 0, and computes roots of negative numbers, as NumPy does
 
 
 def sign(x):
-    """Return on which side of 0 a number is; 0 at 0, nan of nan."""
+    """Return the sign of a number; 0 at 0, nan for nan."""
     return x if x != x else (x > 0) - (x < 0)
 
 
@@ -66,7 +66,7 @@ OPERATORS = {"sigmoid": lambda x: 1 / (2 + np.exp(x) + np.exp(-x)), "relu": lamb
 
 
 def to_first(first):
-    """Make the derivatives of a choice: 1 and 0 where the first operand is chosen."""
+    """Make the derivatives of a selection: 1 and 0 where the first operand is selected."""
     return (1.0, 0.0) if first else (0.0, 1.0)
 
 
@@ -76,7 +76,7 @@ def ratio(one, other):
 
 
 def power(x, y):
-    """Return the derivatives of x**y: with respect to y 0 where x is not above 0."""
+    """Return the derivatives of x**y; that with respect to y is 0 unless x is positive."""
     return (0.0 if y == 0 else y * np.power(F(x), y - 1.0)), np.power(F(x), y) * (np.log(x) if x > 0 else 0.0)
 
 
@@ -141,7 +141,7 @@ def test_derivatives_of_two_operands(name):
 
 @pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
 def test_numbers_have_derivatives_at_ties(name):
-    """Also where an operand is a number of Python."""
+    """Also if an operand is a Python number."""
     x = lodcore.array([[1.0, 2.0]])
     wanted = {"maximum": [1.0, 1.0], "fmax": [1.0, 1.0], "minimum": [1.0, 0.0], "fmin": [1.0, 0.0]}[name]
     _, pullback = lodcore.vjp(lambda v: getattr(np, name)(v, 1.0), x)

@@ -1,14 +1,14 @@
-"""Dtypes of results are written down: what operators give, what their shape rules promise, and what NumPy has."""
+"""Dtypes of results are recorded: those of operators, of their Spec rules, and of NumPy."""
 
 import numpy as np
 import pytest
 
 from tests.helpers.dtypes_of_results import CALLS, SAME_EVERYWHERE, inferred, run, samples_of, written
 
-pytestmark = pytest.mark.not_on_reference  # dtypes are not the kernels'
+pytestmark = pytest.mark.not_on_reference  # dtypes do not depend on the kernels
 
 TABLE = written()
-#: What the elements of a TensorArray are is known when it runs: the shape rule may promise what is refused then.
+#: The elements of a TensorArray are known at run time: the Spec rule may infer a result that is refused then.
 LATER = {"last_of_steps"}
 WITHOUT_TENSORS = {name for name in CALLS if not samples_of(name)}
 
@@ -26,7 +26,7 @@ def test_dtypes_are_those_of_the_table(name):
     assert all(promised[key] == given for key, given in TABLE[name].items() if given != "-" or name not in LATER)
 
 
-#: Calls of the table that are functions of NumPy on arrays, and those.
+#: Calls of the table that are functions of NumPy on arrays, and these functions.
 NUMPY = {
     **{f"elementwise {name}": getattr(np, name) for name in SAME_EVERYWHERE},
     **{f"reduce_values {name}": getattr(np, name) for name in ["sum", "prod", "mean", "max", "min", "any", "all"]},
@@ -63,7 +63,7 @@ TWO = {"sequence_interp", "sequence_searchsorted", "logical_and", "matmul", "con
 
 
 def of_numpy(name, key):
-    """Return the dtype that NumPy gives, "-" if it raises."""
+    """Return NumPy's dtype, "-" if it raises."""
     count = 3 if name == "sequence_interp" else 2 if name in TWO or getattr(NUMPY[name], "nin", 1) == 2 else 1
     first, _, others = key.partition("/")
     xs = [np.ones(3).astype(dtype) for dtype in [first, *[others or first] * (count - 1)]]
@@ -76,7 +76,7 @@ def of_numpy(name, key):
 
 @pytest.mark.parametrize("name", NUMPY)
 def test_table_agrees_with_numpy(name):
-    """Where both compute; sequences take real numbers only in some places where NumPy takes more."""
+    """Where both compute; for sequences, some functions accept only real numbers where NumPy accepts more."""
     wanted = {key: of_numpy(name, key) for key, given in TABLE[name].items() if given != "-" and key[0] not in "UM"}
     wanted = {key: given for key, given in wanted.items() if given != "-"}
     assert {key: TABLE[name][key] for key in wanted} == wanted

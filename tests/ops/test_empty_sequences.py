@@ -1,4 +1,4 @@
-"""Empty sequences: the page says what they give, and `empty=` chooses; at once, in a Program, and with gradients."""
+"""Empty sequences: their results are those of the page, and `empty=` sets them; at once and in a Program."""
 
 import itertools
 import warnings
@@ -25,7 +25,7 @@ exec(PAGE.split("```python\n")[1].split("```")[0], NAMES)
 
 
 def entry(text):
-    """Compute what a call gives for the empty sequence, which is number 1; or the error."""
+    """Compute the result of a call for the empty sequence, which is number 1; or the error."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -1,4 +1,4 @@
-"""What compares rows sees the same in every dtype as in the numbers of its values: equal bits are not asked for."""
+"""Comparisons of rows have the same result in every dtype as for numbers of the values; bits need not be equal."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ NAT = np.iinfo(np.int64).min
 
 
 def floats(dtype):
-    """List values of floats, in order, each in all of its spellings: zeros of both signs, nans of any bits."""
+    """List values of floats, in order, each in all of its representations: zeros of both signs, nans of any bits."""
     unsigned, bits = BITS[dtype]
     info = np.finfo(dtype)
     plain = [[-np.inf], [info.min], [-info.smallest_subnormal], [0.0, -0.0], [info.tiny], [1.0], [np.inf]]
@@ -21,7 +21,7 @@ def floats(dtype):
 
 
 def complexes(dtype):
-    """List complex values: the parts have signs, and are nan, on their own."""
+    """List complex values: each part has a sign, or is nan, separately."""
     zeros = [complex(a, b) for a in (0.0, -0.0) for b in (0.0, -0.0)]
     plain = [[-1.0], [complex(-0.0, -1.0), complex(0.0, -1.0)], zeros, [1j, complex(-0.0, 1.0)]]
     plain += [[complex(1.0, 0.0), complex(1.0, -0.0)], [complex(np.inf, 2.0)]]
@@ -30,7 +30,7 @@ def complexes(dtype):
 
 
 def integers(dtype):
-    """List integers whose bytes are in another order than they are themselves."""
+    """List integers whose bytes have another order than the integers."""
     info = np.iinfo(dtype)
     within = {one for one in (-256, -1, 0, 1, 2, 255, 256) if info.min <= one <= info.max}
     return [np.array([one], dtype) for one in sorted({info.min, info.max} | within)]
@@ -52,7 +52,7 @@ VALUES = {
         for kind in "Mm"
     },
 }
-#: What is about the numbers themselves, not about which are equal or less.
+#: Operators whose results depend on the numbers themselves, not only on their order.
 OF_NUMBERS = {"sequence_median", "max", "min", "argmax", "argmin", "nanmax", "nan_to_num"}
 COMPARING = {name: call for name, call in CALLS.items() if name not in OF_NUMBERS} | {
     "run_lengths, rows": lambda x: lodcore.run_lengths(LoDTensor(np.stack([x.values, x.values], 1), x.lod)),
@@ -61,7 +61,7 @@ COMPARING = {name: call for name, call in CALLS.items() if name not in OF_NUMBER
 
 
 def agree(found, want, values):
-    """Return whether a result is that of the numbers of values, where it has values, or the same, where it has none."""
+    """Return whether a result is that of the numbers of values, or the same if it has no values."""
     if isinstance(want, tuple):
         return len(found) == len(want) and all(agree(*pair, values) for pair in zip(found, want, strict=True))
     if isinstance(want, LoDTensor):
@@ -78,7 +78,7 @@ def agree(found, want, values):
 
 @pytest.mark.parametrize("swapped", [False, True], ids=["", "swapped"])
 @pytest.mark.parametrize("dtype", VALUES)
-@settings(max_examples=8, phases=[Phase.explicit, Phase.generate])  # which value it is does not matter
+@settings(max_examples=8, phases=[Phase.explicit, Phase.generate])  # the value does not matter
 @given(lengths=st.lists(st.integers(1, 6), max_size=4), many=st.booleans(), seed=st.integers(0, 99))
 def test_what_compares_rows_compares_values(dtype, swapped, lengths, many, seed):
     lengths = [*lengths, 80] if many else lengths
@@ -93,7 +93,7 @@ def test_what_compares_rows_compares_values(dtype, swapped, lengths, many, seed)
     compared = 0
     for name, call in COMPARING.items():
         try:
-            with np.errstate(invalid="ignore"):  # of signaling nans
+            with np.errstate(invalid="ignore"):  # for signaling nans
                 found = call(x)
         except DTypeError:
             continue

@@ -1,4 +1,4 @@
-"""gather_sequences, concat_batches and sequence_slice against their oracles."""
+"""gather_sequences, concat_batches and sequence_slice, compared with their oracles."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from tests.helpers.draw import DTYPES, ROW_SHAPES, indices, lod_tensors, lods, o
 
 @st.composite
 def tensors_with_level(draw):
-    """Draw a LoDTensor, a level of it as a caller gives it, and that level counted from the first."""
+    """Draw a LoDTensor, a level of it as passed by a caller, and that level counted from the first."""
     x = draw(lod_tensors())
     level = draw(st.integers(-x.num_levels, x.num_levels - 1))
     return x, level, from_the_first(level, x.lod)
@@ -26,7 +26,7 @@ def own(result, x):
 
 
 def assert_out(call, wanted):
-    """Check that a call writes the same rows into `out`, whose content before does not matter."""
+    """Check that a call writes the same rows into `out`, whatever its previous content."""
     out = np.empty_like(wanted.values)
     out.reshape(-1).view(np.uint8)[:] = 0xA5
     result = call(out=out)
@@ -72,7 +72,7 @@ def test_gathering_one_run_is_a_slice(x, data):
 
 @st.composite
 def batches(draw):
-    """Draw batches of as many levels, with one row shape and dtype."""
+    """Draw batches with the same number of levels, one row shape and one dtype."""
     num_levels, dtype = draw(st.integers(1, 4)), draw(st.sampled_from(DTYPES))
     shape = draw(st.sampled_from(ROW_SHAPES))
     drawn = draw(st.lists(lods(num_levels, num_levels, most=4), min_size=1, max_size=4))
@@ -187,7 +187,7 @@ def test_slice_examples(documents, offset, length, level, nested):
 
 
 class Sentences(LoDTensor):
-    """A class of a user."""
+    """A class defined by a user."""
 
 
 @pytest.mark.parametrize("join", [concat_batches, sequence_concat])

@@ -1,4 +1,4 @@
-"""Gradients where results have no value: too few rows, no rows. They are finite, and nothing comes from there."""
+"""Gradients of undefined results, of too few rows or none: they are finite, and such results do not contribute."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every operator in two threads, however little there is to do: the same bits, the same gradients, the same errors."""
+"""Every operator in two threads, for work of any size: the same bits, the same gradients, the same errors."""
 
 import warnings
 
@@ -19,12 +19,12 @@ from tests.samples import SAMPLES
 
 pytestmark = pytest.mark.not_on_reference
 
-PARTS = 8  # of the table of errors: tests that run beside each other
+PARTS = 8  # of the table of errors: tests that run in parallel
 
 
 @pytest.fixture(autouse=True)
 def any_size(monkeypatch):
-    """Let work of any size be divided."""
+    """Let work of any size be divided among threads."""
     monkeypatch.setattr(threads, "WIDE", 1)
     yield
     lodcore.set_num_threads(1)
@@ -60,7 +60,7 @@ def wave(values):
     return np.cos(np.arange(values.size)).reshape(values.shape).astype(values.dtype)
 
 
-@pytest.mark.parametrize("name", sorted(SAMPLES.keys() - {"dropout", "sample_places"}))  # those draw
+@pytest.mark.parametrize("name", sorted(SAMPLES.keys() - {"dropout", "sample_places"}))  # these draw random numbers
 @settings(max_examples=12)
 @given(data=st.data())
 def test_the_same_bits(name, data):

@@ -1,7 +1,7 @@
 """Every operator where functions have kinks: at negative numbers, zeros of both signs, ties, nan and infinities.
 
-Results and gradients are those of the oracle; its gradient comes from its own code, run on numbers that know their
-derivatives.
+Results and gradients are compared with those of the oracle; its gradient is computed by its own code, run on numbers
+that carry their derivatives.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from reference.read_cases import hold
 from tests.helpers.run_cases import as_file, run
 
 SEEDS = range(6)
-#: Where the oracle says something else of numbers that are not finite, and why that is as good.
+#: Operators for which the oracle's result for numbers that are not finite differs, and why that is acceptable.
 WEIGHTS = "a state of zeros is not multiplied with weights, so nan and infinities in them do no harm"
 ORDER = "products of infinities and zeros depend on the order in which they are computed"
 UNLIKE = {
@@ -35,7 +35,7 @@ UNLIKE = {
 
 
 class AtKinks(Seeded):
-    """Choices that a seed decides, of numbers of one flavour."""
+    """Choices that a seed determines, of numbers of one flavour."""
 
     def __init__(self, seed, flavour):
         super().__init__(seed)

@@ -1,4 +1,4 @@
-"""Tensors that lie in memory in other ways: the results are the same."""
+"""Tensors with other memory layouts: the results are the same."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from lodcore.ops.registry import OPS
 from lodcore.testing.samples import bits, elements_of, fresh, sample_of, several, with_tensors
 from tests.samples import SAMPLES
 
-pytestmark = pytest.mark.not_on_reference  # of operands, which reach the kernels as arrays alike
+pytestmark = pytest.mark.not_on_reference  # operands reach all kernels as the same arrays
 
 
 def foreign(x):
@@ -19,7 +19,7 @@ def foreign(x):
 
 
 def unaligned(x):
-    """Make an array that begins one byte behind where its dtype should."""
+    """Make an array that starts one byte after an aligned address."""
     memory = np.zeros(x.nbytes + 1, np.uint8)
     made = memory[1:].view(x.dtype).reshape(x.shape)
     made[...] = x
@@ -36,7 +36,7 @@ def apart(x):
 
 
 def backwards(x):
-    """Make an array whose axes lie the other way round, and from the end."""
+    """Make an array with reversed axes and negative strides."""
     return np.asfortranarray(x)[::-1].copy("K")[::-1] if x.ndim else x
 
 
@@ -44,7 +44,7 @@ LAYOUTS = [foreign, unaligned, apart, backwards]
 
 
 def outcome(op, sample):
-    """Run a call: what comes of it in native byte order, or what it raises."""
+    """Run a call: return its result in native byte order, or its error."""
     given = fresh(sample)
     try:
         with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Levels one beyond the first and the last, for whatever takes a level: always the same error."""
+"""Levels one beyond the first and the last, for all functions with a level: always the same error."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ NAMES = {
     for name in sorted(SAMPLES)
     if {"level", "ref_level"} & set(OPS[name].parameters)
 }
-#: Which level it is is known when it runs: that of the map.
+#: The level is known at run time: it is that of the map.
 LATER = {"tensor_array_pack"}
 BEYOND = [0, 1, 2**62, 2**70]
 NO_LEVELS = [(1.5, DTypeError), ("a", DTypeError), ([0], DTypeError)]
@@ -37,7 +37,7 @@ def test_levels_that_are_not_there(name, data):
     arguments = op.bind(sample.args, {key: x for key, x in sample.kwargs.items() if key != "out"})
     lod_levels = [x.num_levels for x in arguments.values() if isinstance(x, LoD)]
     lod_levels += [x.lod.num_levels for x in arguments.values() if isinstance(x, (IndicesMap, RankTable))]
-    most = max([levels, *lod_levels]) + (name == "insert_level")  # which makes one more
+    most = max([levels, *lod_levels]) + (name == "insert_level")  # insert_level makes one more
     beyond = [level for far in BEYOND for level in (most + far, -most - 1 - far)]
     for wrong, error in [*((level, LevelError) for level in beyond), *NO_LEVELS]:
         call = Sample((), {**arguments, NAMES[name]: wrong})

@@ -1,4 +1,4 @@
-"""What only shows in many rows, at the ends of a dtype, or where nothing moves: against NumPy and plain Python."""
+"""Effects of many rows, of the limits of a dtype, and of identity moves: compared with NumPy and plain Python."""
 
 import itertools
 
@@ -42,7 +42,7 @@ def test_functions_at_the_ends_of_a_dtype(name, dtype):
 
 @pytest.mark.parametrize("count", [1, 255, 256, 257, 600, 1025])
 def test_gradients_that_all_rows_share_are_the_sum_over_the_rows(count):
-    """In blocks of any number, the gradient of many rows is that of their parts."""
+    """For any number of blocks, the gradient of many rows is that of their parts."""
     random = np.random.default_rng(count)
     x, d = random.normal(size=(2, count, 3))
     scale, shift, matrix = random.normal(size=3), random.normal(size=3), random.normal(size=(3, 2))

@@ -1,4 +1,4 @@
-"""Functions of Python, sequence by sequence, against the loop by hand."""
+"""Python functions applied sequence by sequence, compared with an explicit loop."""
 
 import numpy as np
 import pytest

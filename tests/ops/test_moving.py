@@ -1,4 +1,4 @@
-"""What moving operators promise beside their oracles: laws, structures that are kept, and the ancestor's defects."""
+"""Properties of moving operators beyond their oracles: laws, structures that are kept, and defects of Paddle."""
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ def test_lod_reset_shares_rows(x):
 
 # -- gradients -----------------------------------------------------------------------------------------------------
 
-LINEAR = {  # of x, its LoD and a level: what only moves, repeats or leaves out rows
+LINEAR = {  # of x, its LoD and a level: operators that only move, repeat or remove rows
     "gather_sequences": lambda x, lod, k: lodcore.gather_sequences(x, twice(lod.num_sequences(k)), k),
     "concat_batches": lambda x, lod, k: lodcore.concat_batches([x, x]),
     "sequence_concat": lambda x, lod, k: lodcore.sequence_concat([x, x], k),
@@ -204,7 +204,7 @@ def test_what_changes_after_the_call_changes_no_gradient():
         assert np.asarray(getattr(after, "values", after)).tolist() == getattr(before, "values", before).tolist()
 
 
-# -- the ancestor's defects, put right -----------------------------------------------------------------------------
+# -- defects of Paddle -------------------------------------------------------------------------------------------------
 
 NOTHING = LoDTensor.from_lengths(np.empty((0, 2)), [])
 EMPTY = LoDTensor.from_lengths(np.empty((0, 2)), [0, 0])

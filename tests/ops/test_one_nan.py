@@ -1,4 +1,4 @@
-"""A nan is a nan, whatever its sign and payload: 0 / 0 of a processor has another sign than np.nan."""
+"""All nans are equal, whatever their sign and payload: 0 / 0 has another sign than np.nan on some processors."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.helpers.comparing import BITS, CALLS
 
 
 def agree(a, b):
-    """Compare results, whose nans are equal."""
+    """Compare results, where nans are equal."""
     if isinstance(a, tuple):
         return len(a) == len(b) and all(map(agree, a, b))
     if isinstance(a, LoDTensor):

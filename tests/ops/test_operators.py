@@ -1,4 +1,4 @@
-"""What holds for every operator: eager is what the oracle says, recorded is eager, rules tell the truth."""
+"""Properties of every operator: eager results are those of the oracle, recorded ones are equal, rules are correct."""
 
 import doctest
 
@@ -16,7 +16,7 @@ from tests.samples import SAMPLES
 
 NAMES = sorted(SAMPLES)
 SMOOTH = sorted(name for name, samples in SAMPLES.items() if samples.smooth is not None)
-#: Operators that may raise where there are no rows.
+#: Operators that may raise if there are no rows.
 REFUSES_EMPTY = {"refuse_empty"}
 
 
@@ -81,7 +81,7 @@ def test_every_operator_is_complete(name):
 
 
 def missing(op):
-    """List the parts that an operator lacks."""
+    """List the missing parts of an operator."""
     name, samples = op.__name__, SAMPLES.get(op.__name__)
     examples = [case for case in doctest.DocTestFinder().find(op.__wrapped__, name) if case.examples]
     smooth = samples is not None and samples.smooth is not None

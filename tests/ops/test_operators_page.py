@@ -1,4 +1,4 @@
-"""docs/operators.md says what the registry says."""
+"""docs/operators.md agrees with the registry."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The order of rows and quantiles, against NumPy sequence by sequence."""
+"""Sorting of rows and quantiles, compared with NumPy sequence by sequence."""
 
 from itertools import pairwise
 
@@ -47,7 +47,7 @@ COMPLEX = [complex(a, b) for a in (1, 0, -0.0, np.nan, -np.inf) for b in (np.nan
 
 @pytest.mark.parametrize("dtype", ["c8", "c16"])
 def test_complex_numbers_stand_as_in_numpy(dtype):
-    """By real parts, then by imaginary ones; those with nan behind all others, by what is nan in them."""
+    """By real parts, then by imaginary parts; those with nan after all others, by the parts that are nan."""
     numbers = np.random.default_rng(0).permutation(np.array(COMPLEX * 2, dtype))
     x = LoDTensor.from_lengths(numbers, [20, 0, 1, 29])
     for part, order, kept in zip(x.to_arrays(), sequence_argsort(x), sequence_sort(x), strict=True):
@@ -71,7 +71,7 @@ def test_gradients_of_complex_numbers_go_where_they_were():
 
 
 def quantiles(part, chances, method):
-    """As NumPy has them, but "closest_observation" as it is defined: NumPy 2.0 counts its places from 0."""
+    """By NumPy's definitions, except "closest_observation" by its own: NumPy 2.0 counts its positions from 0."""
     if method != "closest_observation":
         return np.quantile(part, chances, method=method)
     place = len(part) * chances - 0.5
@@ -105,7 +105,7 @@ def test_quantiles_where_there_are_nan():
 
 
 def test_medians_beside_infinity():
-    """As np.median has them; np.quantile has nan there."""
+    """As in np.median; np.quantile returns nan there."""
     parts = [[1.0, 2, np.inf, np.inf], [-np.inf, 1.0], [-np.inf, np.inf], [-1.7e308, 1.7e308]]
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(sequence_median(parts), [np.median(part) for part in parts])
@@ -158,7 +158,7 @@ def test_threads_change_nothing(monkeypatch):
 @pytest.mark.parametrize("kind", ["S", "U"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_texts_of_every_size_stand_as_numpy_sorts_them(size, kind, descending):
-    """Texts that begin alike, and differ in one character only: in any place, and behind what fits into a key."""
+    """Texts with equal beginnings that differ in one character only: at any position, and beyond the end of a key."""
     texts = ["a" * size, *("a" * at + letter + "a" * (size - at - 1) for at in range(size) for letter in "bAz")]
     texts += ["a" * at for at in range(1, size)] + texts[::3]
     column = np.array(texts, f"{kind}{size}")[np.random.default_rng(size).permutation(len(texts))]

@@ -1,7 +1,7 @@
 """Operands that agree in rows, bytes or values, but not in lengths or in width.
 
-An operator of several tensors with levels is called with one of them changed. Either it raises, or the result is what
-the oracle says of the changed call; where the oracle finds that the lists do not fit, it must raise.
+An operator of several tensors with levels is called with one of them changed. Either it raises, or the result is the
+oracle's for the changed call; if the oracle finds that the lists do not match, it must raise.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from tests.helpers.agree import assert_close, numbers, tolerance_of
 from tests.samples import SAMPLES
 from tests.samples.common import small_values
 
-pytestmark = pytest.mark.not_on_reference  # of operands, which reach the kernels as arrays alike
+pytestmark = pytest.mark.not_on_reference  # operands reach all kernels as the same arrays
 
 #: Operators of several tensors with levels.
 NAMES = [
@@ -28,18 +28,18 @@ NAMES = [
     *["sequence_interp", "sequence_searchsorted", "sequence_unflatten", "beam_search", "beam_search_decode"],
     *["last_of_steps", "map_fn_results", "tensor_array_concat", "tensor_array_pack", "tensor_array_stack"],
 ]
-REFUSED = (TypeError, ValueError, IndexError)  # LodError, ShapeError and DTypeError are such
+REFUSED = (TypeError, ValueError, IndexError)  # LodError, ShapeError and DTypeError are subclasses
 
 
 def nested_of(sample):
-    """List the tensors with levels of a call, those in arrays of steps, too."""
+    """List the tensors with levels of a call, including those in arrays of steps."""
     found = []
     changed(sample, lambda x: found.append(x) or x)
     return found
 
 
 def changed(sample, change):
-    """Make the same call with something in place of each tensor with levels."""
+    """Make the same call with a replacement for each tensor with levels."""
 
     def replace(x):
         if isinstance(x, TensorArray):
@@ -50,7 +50,7 @@ def changed(sample, change):
 
 
 def other_lengths(x, k):
-    """Move an element from one sequence of level k to a neighbour: as many sequences, and as many rows."""
+    """Move an element from one sequence of level k to a neighbour: the numbers of sequences and of rows stay."""
     lengths = [x.lod.lengths(level).copy() for level in range(x.num_levels)]
     sizes = lengths[k]
     for s in range(len(sizes) - 1):
@@ -64,7 +64,7 @@ def other_lengths(x, k):
 
 
 def other_count(x, k):
-    """Put an empty sequence behind those of level k: as many rows, one sequence more."""
+    """Insert an empty sequence after those of level k: as many rows, one sequence more."""
     lengths = [x.lod.lengths(level) for level in range(x.num_levels)]
     lengths[k] = np.append(lengths[k], 0)
     if k:
@@ -75,7 +75,7 @@ def other_count(x, k):
 
 
 def other_width(x, seed):
-    """Make rows of as many bytes, of a dtype of half the size: twice as wide."""
+    """Make rows of the same number of bytes, of a dtype of half the size: twice as wide."""
     halves = {"f8": "f4", "f4": "f2", "i8": "i4", "u8": "u4", "i4": "i2", "i2": "i1", "u2": "u1"}
     half = halves.get(x.dtype.str[1:])
     if half is None:
@@ -95,7 +95,7 @@ def wider(x, seed):
 
 
 def others_of(x, seed):
-    """List what a tensor could be taken for."""
+    """List the tensors with which a tensor could be confused."""
     levels = range(x.num_levels)
     made = [other(x, k) for k in levels for other in (other_lengths, other_count)]
     return [one for one in [*made, other_width(x, seed), wider(x, seed)] if one is not None]
@@ -119,7 +119,7 @@ def test_operands_of_other_structures(name, data):
         wanted = samples.expected(op.bind(call.args, call.kwargs))
     except ZeroDivisionError:
         assume(False)
-    except Exception:  # the oracle finds that the lists do not fit
+    except Exception:  # the oracle finds that the lists do not match
         wanted = None
     try:
         with np.errstate(all="ignore"):

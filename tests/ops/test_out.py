@@ -1,4 +1,4 @@
-"""What `out` must be, for all that takes one: of the dtype and shape of the result, aligned, apart from all inputs."""
+"""Requirements of `out`: the dtype and shape of the result, aligned, and not overlapping any input."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.not_on_reference  # `out` is checked before any kernel 
 
 X = LoDTensor.from_lengths(np.arange(1.0, 11.0).reshape(5, 2), [2, 0, 3])
 STEPS, STEPS_MAP = TensorArray.unpack(X, 0)
-#: Calls that take `out`, with their tensors: all operators, and what else does.
+#: Calls that accept `out`, with their tensors: all operators, and others.
 CALLS = {
     **{
         name: (OPS[name], Sample(ARGUMENTS[name](), KEYWORDS.get(name, {})))
@@ -34,26 +34,26 @@ CALLS = {
         Sample((np.arange(10.0).reshape(5, 2),), {}),
     ),
 }
-#: Tensors of which an operator reads the structure alone, by their places.
+#: Tensors of which an operator uses only the structure, by their positions.
 STRUCTURE_ONLY = {("sequence_expand_as", 0)}
 
 
 def result_of(name, sample, **options):
-    """Run a call, and return the array in which its result stands."""
+    """Run a call, and return the array that holds its result."""
     first = several(CALLS[name][0](*sample.args, **sample.kwargs, **options))[0]
     first = first.untouched_source if isinstance(first, TensorArray) else first
     return first.values if isinstance(first, LoDTensor) else first
 
 
 def arrays_in(sample):
-    """List the arrays that a call is given, those of LoDTensors too."""
+    """List the array arguments of a call, including those of LoDTensors."""
     found = []
     with_tensors(sample, lambda x: found.append(x) or x)
     return [x.values if isinstance(x, LoDTensor) else x for x in found if not isinstance(x, TensorArray)]
 
 
 def with_array(sample, number, array):
-    """Give another array in place of one of `arrays_in`."""
+    """Replace one of the arrays of `arrays_in`."""
     left = iter(range(10**6))
 
     def exchanged(x):
@@ -109,7 +109,7 @@ def test_an_out_that_overlaps_an_input_is_refused_and_one_beside_it_is_not(name)
     for number, array in enumerate(arrays_in(sample)):
         if not isinstance(array, np.ndarray) or not array.nbytes or (name, number) in STRUCTURE_ONLY:
             continue
-        unit = 16  # to which all of them are aligned
+        unit = 16  # the alignment of all of them
         room = -(-wanted.nbytes // unit) * unit
         memory = np.zeros(2 * room + array.nbytes + unit, np.uint8)
         memory = memory[-memory.ctypes.data % unit :][: 2 * room + array.nbytes]
@@ -117,7 +117,7 @@ def test_an_out_that_overlaps_an_input_is_refused_and_one_beside_it_is_not(name)
         given[...] = array
         changed, before = with_array(sample, number, given), memory.copy()
         last = room + (array.nbytes - 1) // unit * unit
-        for start in sorted({unit, room, last}):  # it ends, begins, and goes on in the input
+        for start in sorted({unit, room, last}):  # it ends, begins, and continues in the input
             out = memory[start : start + wanted.nbytes].view(wanted.dtype).reshape(wanted.shape)
             assert np.shares_memory(out, given)
             with pytest.raises(ValueError, match=r"out.*overlaps"):

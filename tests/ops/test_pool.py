@@ -1,4 +1,4 @@
-"""Pooling beyond what the table of samples says: dtypes, nan, ties, laws."""
+"""Pooling beyond the table of samples: dtypes, nan, ties, laws."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""lod_rank_table, reorder_by_rank and shrink_memory against their oracles."""
+"""lod_rank_table, reorder_by_rank and shrink_memory, compared with their oracles."""
 
 import itertools
 
@@ -69,7 +69,7 @@ def test_shrink_memory(x, data):
         shrunk = shrink_memory(memory, np.int8(step), table)
         assert_rows(shrunk, left, 0, memory)
         assert shrunk.nbytes == 0 or np.shares_memory(shrunk, memory)
-        memory = memory[: len(shrunk)]  # a loop hands on what an earlier step has left
+        memory = memory[: len(shrunk)]  # a loop passes on the result of an earlier step
     assert len(shrink_memory(ordered, 2**70, table)) == 0
 
 

@@ -1,4 +1,4 @@
-"""Lists that are given for tensors: what is recorded takes them as the operator itself does."""
+"""Lists passed as tensors: a recording accepts them as the operator itself does."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from lodcore.testing.samples import bits
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
-HUGE = 2**63  # beside small or negative numbers, NumPy makes float64 of it
+HUGE = 2**63  # together with small or negative numbers, NumPy makes float64 of it
 X = lodcore.array([[1.0, 2.0, 3.0], [4.0], [5.0, 6.0]])
 NONE = lodcore.array([], num_levels=1)
 TABLE = np.ones((3, 2))
@@ -58,7 +58,7 @@ CALLS = [
 
 
 def outcome(run):
-    """Return the bits of what comes out, or the error."""
+    """Return the bits of the result, or the error."""
     try:
         return bits(run())
     except (ValueError, TypeError, LookupError, RuntimeError) as error:
@@ -92,7 +92,7 @@ def test_who_records_a_list_may_change_it():
     assert sequences.tolist() == [[1.0, 2.0, 3.0]]
 
 
-# -- lists that say nothing of values ------------------------------------------------------------------------------
+# -- lists without values ----------------------------------------------------------------------------------------------
 
 WIDE = LoDTensor.from_lengths(np.arange(6, dtype="f4").reshape(3, 2), [1, 2])
 DEEP = lodcore.array([[[1, 2], [3]], []])

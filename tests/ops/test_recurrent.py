@@ -1,4 +1,4 @@
-"""Recurrent networks: what the ancestor got wrong, laws, threads, and the networks of layers with their inputs."""
+"""Recurrent networks: errors of Paddle, laws, threads, and the networks of layers with their inputs."""
 
 from itertools import pairwise
 
@@ -39,12 +39,12 @@ def values(x):
     return x.values if isinstance(x, LoDTensor) else x
 
 
-# -- what the ancestor got wrong ---------------------------------------------------------------------------------------
+# -- errors of Paddle --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width", [4, 7, 8, 16, 24])
 def test_ancestor_lstm_gradients_of_float32_by_eights(width):
-    """Its vectorised path, for widths divisible by 8, gave gradients with errors as large as they."""
+    """Its vectorised path, for widths divisible by 8, returned gradients with errors of their own size."""
     wide, single = network("lstm", width), network("lstm", width, dtype=np.float32)
     got = gradients(lambda x, w, b, h: dynamic_lstm(x, w, b, h, h), *single)
     want = gradients(lambda x, w, b, h: dynamic_lstm(x, w, b, h, h), *wide)
@@ -54,7 +54,7 @@ def test_ancestor_lstm_gradients_of_float32_by_eights(width):
 
 
 def test_ancestor_lstm_boot_states_and_empty_sequences():
-    """With boot states and an empty sequence, its weight's gradient was wrong and that of the states uninitialised."""
+    """With boot states and an empty sequence, the gradient of its weight was wrong, that of the state uninitialised."""
     x, weight, bias, h_0 = network("lstm", 2)
     c_0 = h_0[::-1].copy()
     grad_check(lambda x, w, b, h, c: dynamic_lstm(x, w, b, h, c), x, weight, bias, h_0, c_0)
@@ -78,7 +78,7 @@ def test_ancestor_lstm_cotangent_of_the_cell():
 
 @pytest.mark.parametrize("origin", [False, True])
 def test_ancestor_gru_constant_boot_state(origin):
-    """With a boot state that wants no gradient, those of input, weight and bias were wrong."""
+    """With a boot state that needs no gradient, those of input, weight and bias were wrong."""
     x, weight, bias, h_0 = network("gru", 2)
     grad_check(lambda x, w, b: dynamic_gru(x, w, b, h_0, origin_mode=origin), x, weight, bias)
     constant = gradients(lambda x, w, b: dynamic_gru(x, w, b, h_0, origin_mode=origin), x, weight, bias)
@@ -91,7 +91,7 @@ def test_ancestor_gru_constant_boot_state(origin):
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("sizes", [[], [0], [0, 0, 0]], ids=str)
 def test_ancestor_nothing_but_empty_sequences(name, sizes):
-    """Its process died."""
+    """Its process crashed."""
     x, weight, bias, boot = network(name, 3, sizes)
     boots = (boot, boot) if name == "lstm" else (boot,)
     run = dynamic_lstm if name == "lstm" else dynamic_gru
@@ -118,7 +118,7 @@ def np_tuple(results):
 
 
 def test_ancestor_weight_of_a_gru_is_a_buffer():
-    """The first 2 * D * D cells are a matrix of their own: cutting columns is wrong."""
+    """The first 2 * D * D cells are a separate matrix: slicing columns is wrong."""
     x, weight, bias, h_0 = network("gru", 3)
     gates, last = weight.reshape(-1)[:18].reshape(3, 6), weight.reshape(-1)[18:].reshape(3, 3)
     single = LoDTensor.from_lengths(x.values[3:4], [1])
@@ -195,7 +195,7 @@ def arrays(width, n_in, gates, projection=None, seed=3):
 
 
 def derivatives_agree(function, inputs, gradients_given, step=1e-6):
-    """Compare gradients with differences, in one direction an input."""
+    """Compare gradients with finite differences, in one direction per input."""
     random = np.random.default_rng(8)
     for k, gradient in enumerate(gradients_given):
         direction = random.standard_normal(inputs[k].shape)
@@ -284,7 +284,7 @@ def test_simple_network_is_what_the_oracle_says():
 
 
 def behind(states, offsets, boot, is_reverse):
-    """Take the state behind each sequence, by its definition."""
+    """Return the state after each sequence, by its definition."""
     rows = [states[a:b][0 if is_reverse else -1] if a < b else boot[s] for s, (a, b) in pairs(offsets)]
     return np.reshape(rows, boot.shape)
 
@@ -333,7 +333,7 @@ def pairs(offsets):
 
 
 def test_a_projection_of_no_cells():
-    """A sum of nothing is 0, whatever was in memory."""
+    """An empty sum is 0, whatever was in memory."""
     weights = LSTMWeights(np.ones((2, 0)), None, np.zeros(0), None, np.zeros((0, 2)))
     for _ in range(3):
         np.full((3, 2), 7.0)

@@ -1,4 +1,4 @@
-"""Reductions where numbers tie, are nan or infinite: against NumPy and plain loops, for every choice of options."""
+"""Reductions with ties, nan or infinity, compared with NumPy and plain loops, for every choice of options."""
 
 import itertools
 import warnings
@@ -12,7 +12,7 @@ from lodcore.ops.roles import spec_of
 
 pytestmark = pytest.mark.not_on_reference
 NAN, INF = np.nan, np.inf
-#: Sequences of all kinds: nothing but nan, nothing but infinities, ties, zeros of both signs, one number.
+#: Sequences of all kinds: only nan, only infinities, ties, zeros of both signs, one number.
 PARTS = [
     [NAN],
     [NAN, NAN],
@@ -29,12 +29,12 @@ X = lodcore.array(PARTS)
 WHERE = X.with_values(np.arange(X.num_rows) % 3 != 0)
 
 
-# -- reductions that leave nan out -------------------------------------------------------------------------------------
+# -- reductions that ignore nan ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize(
-    ("masked", "initial"),  # what nothing is chosen of has no extreme without an initial value
+    ("masked", "initial"),  # an empty selection has no extreme without an initial value
     [(False, None), *itertools.product([False, True], [0.0, -INF, INF, 2.5])],
 )
 @pytest.mark.parametrize("name", ["max", "min", "nanmax", "nanmin"])
@@ -42,7 +42,7 @@ def test_extremes_are_those_of_numpy(name, masked, initial, keepdims):
     options = {} if initial is None else {"initial": initial}
     masks = WHERE.to_arrays() if masked else [True] * len(X)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of NumPy, where there is nothing but nan
+        warnings.simplefilter("ignore", RuntimeWarning)  # of NumPy, for slices of nan only
         wanted = [
             getattr(np, name)(np.array(part), **options, **({"where": mask} if masked else {}))
             for part, mask in zip(PARTS, masks, strict=True)
@@ -83,7 +83,7 @@ AXES = [axes for count in (1, 2, 3) for axes in itertools.combinations(range(3),
 
 
 def gradient_of_extreme(name, axes, initial, d):
-    """Give each entry of d to the first extreme of its cells (any nan is), unless `initial` is beyond."""
+    """Add each entry of d to the first extreme of its cells (any nan is one), unless `initial` is more extreme."""
     found, left = np.zeros_like(ROWS), [axis for axis in range(3) if axis not in axes]
     for at in np.ndindex(*[ROWS.shape[axis] for axis in left]):
         cells = []

@@ -1,4 +1,4 @@
-"""Different values, ranks and runs, against NumPy sequence by sequence."""
+"""Distinct values, ranks and runs, compared with NumPy sequence by sequence."""
 
 from itertools import pairwise
 

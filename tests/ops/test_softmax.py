@@ -1,4 +1,4 @@
-"""Softmax, logarithms of sums and running sums: against NumPy, laws, and the ends of the range."""
+"""Softmax, logarithms of sums and running sums, compared with NumPy; laws, and the limits of the range."""
 
 from itertools import pairwise
 
@@ -26,7 +26,7 @@ def tensors(draw, dtypes=DTYPES):
 
 
 def each(x, level, function):
-    """Apply a function to the rows below each sequence of a level: an ndarray a sequence, in float64."""
+    """Apply a function to the rows below each sequence of a level: an ndarray per sequence, in float64."""
     cuts = x.lod.row_offsets(level)
     values = x.values.astype(np.float64)
     return [function(values[start:stop]) for start, stop in pairwise(cuts)]
@@ -38,7 +38,7 @@ def softmax(rows):
 
 
 def assert_near(got, parts, shape):
-    """Compare values with the arrays that stand for them."""
+    """Compare values with the expected arrays."""
     want = np.concatenate([*parts, np.zeros((0, *shape[1:]))])
     tolerance = {2: 2e-3, 4: 1e-6, 8: 1e-14}[got.dtype.itemsize]
     np.testing.assert_allclose(got, want.reshape(shape), tolerance, tolerance)
@@ -54,7 +54,7 @@ def test_as_numpy(x, data):
     with np.errstate(divide="ignore"):
         logs = each(x, level, lambda rows: np.log(np.exp(rows).sum(0, keepdims=True)))
     assert_near(rows, logs, (x.lod.num_sequences(level), *x.values.shape[1:]))
-    if x.dtype != np.float16:  # whose sums are rounded once
+    if x.dtype != np.float16:  # float16 sums are rounded once
         want = each(x, level, lambda rows: np.cumsum(rows, 0))
         assert_near(sums.values.astype(np.float64 if x.dtype.kind != "f" else x.dtype), want, x.values.shape)
         assert sums.dtype == np.cumsum(x.values).dtype
@@ -144,7 +144,7 @@ def test_sums_of_integers_wrap_around_and_are_wide():
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 @pytest.mark.parametrize("shape", [(), (1,), (3,), (40,)])
 def test_the_logarithm_of_1_is_a_positive_0(dtype, shape):
-    """Of one 0 of either sign, beside what is impossible, and where powers add up to 1."""
+    """With a 0 of either sign, with impossible entries, and with powers that add up to 1."""
     ones = np.ones(shape)
     for rows in ([0.0], [-0.0], [0.0, -np.inf], [-0.0, -np.inf, -np.inf], [-np.inf, 0.0]):
         x = LoDTensor.from_lengths(np.array([row * ones for row in rows], dtype), [len(rows), 0])

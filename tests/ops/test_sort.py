@@ -1,4 +1,4 @@
-"""Sorting and the greatest rows: against NumPy, laws, and positions that a caller changes."""
+"""Sorting and the greatest rows, compared with NumPy; laws, and positions that a caller changes."""
 
 from itertools import pairwise
 

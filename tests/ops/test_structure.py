@@ -20,12 +20,12 @@ FLAT = lods(1, 1, 6)
 
 
 def of(lod, seed=0):
-    """Return a structure numbers."""
+    """Return a tensor of numbers with the given structure."""
     return LoDTensor(smooth_values(seed, (lod.num_rows,)), lod)
 
 
 def assert_recorded(function, x):
-    """Check that a function gives the same recorded with values, and in a Program without."""
+    """Check that a function returns the same recorded with values, and in a Program without values."""
     eager = function(x)
     several = eager if isinstance(eager, tuple) else (eager,)
     with Program() as program:
@@ -323,7 +323,7 @@ def test_statistics_have_gradients():
     grad_check(loss, x, y)
 
 
-# -- what NumPy's functions have besides ---------------------------------------------------------------------------
+# -- other functions of NumPy ------------------------------------------------------------------------------------------
 
 
 def test_numpy_functions_have_gradients():
@@ -355,7 +355,7 @@ def test_sums_over_several_coarse_axes(lod, seed, data):
     nested = x.tolist()
 
     def joined(entry, depth):
-        """Bring the axes from low to high together."""
+        """Move the axes from low to high together."""
         if depth > 0:
             return [joined(one, depth - 1) for one in entry]
         return sequences(entry, high - low)

@@ -1,4 +1,4 @@
-"""Windows of numbers, numbers left out, columns that they name: what the ancestor got wrong, and laws."""
+"""Windows of numbers, removed numbers, columns given by ids: errors of Paddle, and laws."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,12 @@ import lodcore
 from lodcore import LoDTensor, grad_check, sequence_enumerate, sequence_erase, sequence_scatter, vjp
 from tests.helpers.draw import lods, read_only, whole_numbers
 
-# -- what the ancestor got wrong ---------------------------------------------------------------------------------------
+# -- errors of Paddle --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad", [-1, 3, -(2**63), 2**63 - 1])
 def test_ancestor_scatter_writes_beside_the_row(bad):
-    """An id out of range went to another line, or out of the buffer."""
+    """In Paddle, an id out of range selected another line, or memory outside of the buffer."""
     x = read_only(np.zeros((3, 3)))
     ids = [[0, 1], [2, bad], [0]]
     with pytest.raises(IndexError, match=f"ids: is {bad} at row 3, in sequence 1"):

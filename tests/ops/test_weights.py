@@ -1,4 +1,4 @@
-"""Weights of integers are rows that are there so many times, in every result of every statistic that takes them."""
+"""Integer weights are repetitions of rows, in every result of every statistic that accepts weights."""
 
 import numpy as np
 import pytest

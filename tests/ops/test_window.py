@@ -1,4 +1,4 @@
-"""Convolutions: what the ancestor got wrong, windows across blocks, and laws."""
+"""Convolutions: errors of Paddle, windows across blocks, and laws."""
 
 import numpy as np
 import pytest
@@ -30,12 +30,12 @@ def windows_of(x, length, start):
     return np.array(made).reshape(len(made), length * x.values.shape[1])
 
 
-# -- what the ancestor got wrong ---------------------------------------------------------------------------------------
+# -- errors of Paddle --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("start", [-3, -1, 0, 1, 2, 5])
 def test_ancestor_conv_filter_gradient_of_short_sequences(start):
-    """Its gradient of the filter was wrong when windows start behind the end of a short sequence."""
+    """Its gradient of the filter was wrong if windows start after the end of a short sequence."""
     x = batch(9, 2, lengths=[1, 0, 2, 5, 1])
     weights, padding = RANDOM.standard_normal((6, 2)), RANDOM.standard_normal((max(0, -start) + max(0, start + 2), 2))
     grad_check(lambda x, w: sequence_conv(x, w, 3, start), x, weights)
@@ -58,7 +58,7 @@ def test_ancestor_conv_windows_before_the_sequence():
 
 
 def test_ancestor_row_conv_of_empty_sequences_and_two_levels():
-    """It refused the one, and of the other computed the first sequences only."""
+    """It refused the former, and of the latter computed only the first sequences."""
     x = lodcore.array([[[1.0, 2.0], []], [], [[3.0, 4.0, 5.0]]])
     np.testing.assert_array_equal(row_conv(x, [1.0, 10.0]).values, [21, 2, 43, 54, 5])
     assert row_conv(x, [1.0, 10.0]).lod is x.lod
@@ -136,7 +136,7 @@ def test_a_result_in_memory_that_is_given():
 
 
 class Reshaper:
-    """A filter that gives the values of a batch another shape while it is looked at."""
+    """A filter that changes the shape of the values of a batch while it is read."""
 
     def __init__(self, x, shape):
         self.x, self.filter = x, np.ones(shape)
@@ -192,7 +192,7 @@ def test_sizes_of_blocks(shape):
 
 @given(lods(1, 2, most=5), st.integers(1, 4), st.integers(-4, 4), st.data())
 def test_conv_is_its_own_adjoint_with_a_turned_filter(lod, length, start, data):
-    """Exactly, on whole numbers: <conv(x), y> = <x, d_x> = <filter, d_filter>."""
+    """Exactly, for integers: <conv(x), y> = <x, d_x> = <filter, d_filter>."""
     x = LoDTensor(data.draw(whole_numbers(lod.num_rows, "f8", 2)), lod)
     weights, y = data.draw(whole_numbers(2 * length, "f8", 3)), data.draw(whole_numbers(lod.num_rows, "f8", 3))
     made, pullback = vjp(lambda x, w: sequence_conv(x, w, length, start), x, weights)
@@ -230,7 +230,7 @@ def test_refining_a_level_with_single_rows_leaves_one_tap():
 
 @pytest.mark.parametrize("count", [1, 2, 100, 5000])
 def test_nan_times_a_filter_of_one_zero_is_nan(count):
-    """`ndarray.dot` says 0 where one operand is a single number."""
+    """`ndarray.dot` returns 0 if one operand is a single number."""
     x = LoDTensor.from_lengths(np.full(count, np.nan), [count])
     found, pullback = vjp(lambda x, weights: lodcore.sequence_conv(x, weights, 1), x, np.zeros((1, 1)))
     assert np.isnan(found.values).all()

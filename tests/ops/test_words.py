@@ -1,4 +1,4 @@
-"""Text as bytes with a level, and vocabularies, against dicts and strings of Python."""
+"""Text as bytes with a level, and vocabularies, compared with dicts and strings of Python."""
 
 import collections
 import pickle

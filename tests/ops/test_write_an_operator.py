@@ -1,4 +1,4 @@
-"""The page on writing an operator runs as it stands, from outside of the package; and what lies is found."""
+"""The page on writing an operator runs as it is, outside of the package; and incorrect operators are found."""
 
 import importlib.util
 import re
@@ -74,7 +74,7 @@ def test_annotations_are_types(tmp_path):
 
 
 class Call:
-    """What has `args` and `kwargs`."""
+    """An object with `args` and `kwargs`."""
 
     args, kwargs = (X,), {}
 
@@ -99,11 +99,12 @@ def test_calls_of_check_operator_that_are_wrong():
         check_operator(lodcore.tanh, [("a",)])
 
 
-# -- lies --------------------------------------------------------------------------------------------------------------
+# -- incorrect operators
+# ------------------------------------------------------------------------------------------------
 
 
 def honest():
-    """Make an operator of which all is true; each lie changes one part."""
+    """Make a correct operator; each test changes one part."""
 
     @operator(x=Nested, scale=Dense)
     def tripled(x, scale):

@@ -1,4 +1,4 @@
-"""The file of cases that other implementations are held against, and lodcore held against it."""
+"""The file of cases for other implementations, and the comparison of lodcore with it."""
 
 import ast
 import copy
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(OPERATORS)
 WITHIN = {
     "last_of_steps",
-    "dropout",  # which draws
+    "dropout",  # it draws random numbers
     "lod_lengths",
     "lod_num",
     "lod_positions",
@@ -37,9 +37,9 @@ WITHIN = {
     "tensor_array_new",
     "tensor_array_rank",
     "zero_states",
-}  # operators that stand only within others, and those that no file can hold
-OTHERS = {"while_loop"}  # what has cases and is not an operator
-FEW = 6  # cases of each operator, and those that hit the corners that are left
+}  # operators that occur only within others, and those that no file can represent
+OTHERS = {"while_loop"}  # has cases and is not an operator
+FEW = 6  # cases per operator, plus those for missing corner cases
 ALONE = """
 import runpy, sys
 sys.modules["lodcore"] = sys.modules["tests"] = sys.modules["hypothesis"] = None
@@ -74,7 +74,7 @@ def test_lodcore_agrees_with_what_hypothesis_draws(name, data):
 
 @not_on_reference
 def test_every_operator_has_cases():
-    assert "map_fn_results" in OPS  # those of `graph` are there
+    assert "map_fn_results" in OPS  # those of `graph` are registered
     assert sorted(set(OPS) - set(OPERATORS) - WITHIN) == []
 
 
@@ -148,14 +148,14 @@ def test_a_corner_that_is_not_hit_is_an_error(monkeypatch):
 
 def tensors_in(thing):
     """List the entries of tensors."""
-    if isinstance(thing, dict) and "values" in thing and "dtype" in thing:  # no arguments, one of which is called so
+    if isinstance(thing, dict) and "values" in thing and "dtype" in thing:  # not arguments, one of which has this name
         return [thing]
     inside = thing.values() if isinstance(thing, dict) else thing if isinstance(thing, list) else []
     return [tensor for one in inside for tensor in tensors_in(one)]
 
 
 def wrong_ways(tensor):
-    """Spoil a tensor in every way that must be seen."""
+    """Damage a tensor in every way that must be detected."""
     if tensor["values"].size:
         values = tensor["values"].copy()
         values.flat[-1] = not values.flat[-1] if values.dtype == bool else 7 if values.flat[-1] != 7 else 8
@@ -199,10 +199,10 @@ def test_reader_names_the_case(path):
         ([1.0, 2.0], [1.0, 2.0], 0.0, True),
         ([1.0, 2.0000001], [1.0, 2.0], 0.0, False),
         ([1.0, 2.0000001], [1.0, 2.0], 1e-6, True),
-        ([1.0, 1000.05], [1.0, 1000.0], 1e-4, True),  # relative to the largest
+        ([1.0, 1000.05], [1.0, 1000.0], 1e-4, True),  # relative to the largest number
         ([1.05, 1000.0], [1.0, 1000.0], 1e-4, True),
         ([1.2, 1000.0], [1.0, 1000.0], 1e-4, False),
-        ([1.05, np.inf], [1.0, np.inf], 1e-4, False),  # but not to infinity
+        ([1.05, np.inf], [1.0, np.inf], 1e-4, False),  # but not relative to infinity
         ([np.nan], [np.nan], 0.0, True),
         ([np.inf], [-np.inf], 1.0, False),
         ([], [], 0.0, True),
@@ -219,7 +219,7 @@ def test_tolerance(got, want, tolerance, fits):
 @not_on_reference
 @pytest.mark.parametrize("path", sorted((ROOT / "reference/ops").glob("*.py")), ids=lambda path: path.stem)
 def test_oracles_work_on_numbers_with_derivatives(path):
-    """Functions come from `reference.reals`, and nothing turns a number into a float."""
+    """Functions come from `reference.reals`, and nothing converts a number to a float."""
     tree = ast.parse(path.read_text())
     used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert not {name for name in used if name.startswith("math.")} - {"math.prod", "math.nan", "math.inf"}

@@ -1,4 +1,4 @@
-"""Numbers that know their derivatives, and the functions of real numbers that oracles use."""
+"""Numbers that carry their derivatives, and the functions of real numbers that oracles use."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The oracles and their helpers on small batches: closed forms, NumPy's functions, and numbers by hand."""
+"""The oracles and their helpers on small batches: closed forms, NumPy's functions, and known results."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Nested lists to rows and offsets, in plain Python: what the oracles stand on."""
+"""Conversion of nested lists to rows and offsets in plain Python, on which the oracles depend."""
 
 import doctest
 

@@ -1,4 +1,4 @@
-"""Calls of everything: operators and their gradients, constructors, methods, index forms, recorded programs."""
+"""Calls of all functions: operators and their gradients, constructors, methods, index forms, recorded programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLES = 3  # of each operator, and of its gradient
 
 
 class Case(NamedTuple):
-    """A call: what runs, of which arguments."""
+    """A call: the function, and its arguments."""
 
     name: str
     run: Callable[..., Any]
@@ -37,7 +37,7 @@ class Case(NamedTuple):
 
 
 def drawn(strategy: Any, count: int) -> list[Any]:
-    """Draw some examples, always the same ones."""
+    """Draw some examples, the same ones every time."""
     found: list[Any] = []
 
     @settings(
@@ -52,7 +52,7 @@ def drawn(strategy: Any, count: int) -> list[Any]:
     return found[-count:]
 
 
-#: The ways in which an operator is used.
+#: The ways of running an operator.
 WAYS = (
     ways.at_once, ways.at_once, ways.of_lists, ways.as_a_method, ways.under_vjp, ways.in_a_program, ways.in_a_body,
     ways.in_a_body_of_a_program, ways.into_out,
@@ -64,7 +64,7 @@ def _forward(op: Any, keywords: dict[str, Any], way: Callable[..., Any]) -> Call
 
 
 def _backward(op: Any, keywords: dict[str, Any]) -> Callable[..., Any]:
-    """Make the call of an operator and of its gradient with respect to what has numbers."""
+    """Make the call of an operator and of its gradient with respect to numeric tensors."""
 
     def run(*arguments: Any) -> Any:
         places = [j for j, x in enumerate(arguments) if isinstance(x, (np.ndarray, LoDTensor)) and x.dtype.kind == "f"]
@@ -101,7 +101,7 @@ def _text(text: str) -> Callable[..., Any]:
     return run
 
 
-#: More texts: constructors, index forms, functions of NumPy; `things` says what the names are.
+#: More texts: constructors, index forms, functions of NumPy; `things` defines the names.
 TEXTS = [
     *("LoDTensor(v, x.lod)", "LoDTensor.from_lengths(v, [2, 4])", "LoDTensor.from_lengths(v, lengths)"),
     *("LoDTensor.from_offsets(v, offsets)", "LoDTensor.from_segment_ids(v, i)", "LoD.from_segment_ids(i, 9)"),
@@ -199,7 +199,7 @@ TEXTS = [
 
 
 def _recorded(x: Any, pool_type: str) -> Any:
-    """Pool in a Program, on values that come when it runs."""
+    """Pool in a Program, on values that are fed when it runs."""
     from lodcore.graph import Executor, Program, data
     from lodcore.ops.roles import spec_of
 
@@ -244,7 +244,7 @@ def _file() -> Any:
 
 
 def things() -> dict[str, Any]:
-    """Make what the texts work on."""
+    """Make the objects that the texts use."""
     v, lod = np.arange(12.0).reshape(6, 2), LoD.from_lengths([2, 4])
     x = LoDTensor(v, lod)
     steps, steps_map = TensorArray.unpack(x, 0)
@@ -291,7 +291,7 @@ def cases() -> list[Case]:
 
 
 def left_out() -> list[str]:
-    """Name the operators that are not called in every way: none, if nothing was forgotten."""
+    """List the operators that are not called in every way: none, if none was forgotten."""
     known: dict[str, set[str]] = {}
     for case in cases():
         name, _, way = case.name.partition(", ")

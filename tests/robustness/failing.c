@@ -1,5 +1,5 @@
-/* Lets the n-th request for memory fail, of arrays (NumPy's default handler, NEP 49) and of what kernels call malloc
-   for; the tests compile it, and load it before the interpreter, for its malloc to be found first. */
+/* Makes the n-th memory request fail, of arrays (NumPy's default handler, NEP 49) and of malloc in kernels. The tests
+   compile this, and load it before the interpreter, so that its malloc is found first. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,14 +11,14 @@ typedef struct {
     void *(*calloc)(void *, size_t, size_t);
     void *(*realloc)(void *, void *, size_t);
     void (*free)(void *, void *, size_t);
-} allocator; /* as NumPy has it */
+} allocator; /* the struct of NumPy */
 
 int64_t met = 0, fails = -1, met_in_kernels = 0;
 
 static allocator numpys;
 static struct {
     uintptr_t first, last;
-} watched[MOST]; /* where compiled code of lodcore is */
+} watched[MOST]; /* the address ranges of the compiled modules of lodcore */
 static int n_watched;
 
 void *__libc_malloc(size_t size);
@@ -71,7 +71,7 @@ static void *failing_realloc(void *context, void *memory, size_t size)
     return refused() ? NULL : numpys.realloc(context, memory, size);
 }
 
-/* The functions of NumPy's default handler are replaced where they stand, so that no other handler gets round them. */
+/* The functions of NumPy's default handler are replaced in place, so that no other handler bypasses them. */
 void replace(allocator *handlers)
 {
     numpys = *handlers;

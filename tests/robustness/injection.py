@@ -1,10 +1,11 @@
-"""Change what a call works on while it runs: after any Python-level step of it, between the passes of a gradient, in
-finalizers, in other threads, and in a thread without the interpreter's lock.
+"""Change the operands of a call while it runs, in the same thread or another one, with or without the GIL.
+
+The changes are made after any Python-level step, between the passes of a gradient, in finalizers, and in threads.
 
     python -m tests.robustness.injection --seconds 60 --seed 0
 
-Whatever happens, a call gives a whole result or raises an error; it never kills the interpreter. So this runs in a
-process of its own. The file named by --log holds the case that runs: it tells what killed the process.
+Whatever happens, a call returns a complete result or raises an error; it never crashes the interpreter. Therefore this
+runs in a separate process. The file given by --log contains the running case, which identifies the cause of a crash.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ ALLOWED = (
     *(ValueError, TypeError, IndexError, KeyError, MemoryError, AttributeError, RuntimeError, BufferError),
     *(ArithmeticError, OSError),
 )
-MEMORY = 2**30  # what calls may have
-#: What lodcore makes, and hands arrays out of.
+MEMORY = 2**30  # the memory limit of calls
+#: Types of lodcore that return arrays.
 MADE = (RankTable, IndicesMap, SparseTensor, PackPlan, Vocabulary)
 
 
-# -- what is changed ---------------------------------------------------------------------------------------------------
+# -- changes -----------------------------------------------------------------------------------------------------------
 
 
 class Victims(NamedTuple):
-    """The arrays, lists and tensors that a call works on, which somebody else changes meanwhile."""
+    """The arrays, lists and tensors of a call, which are changed while it runs."""
 
     arrays: list[Any]
     lists: list[Any]
@@ -50,7 +51,7 @@ class Victims(NamedTuple):
 
 
 def own(value: Any, victims: Victims) -> Any:
-    """Copy an argument into memory that this module may change, and remember all of its parts."""
+    """Copy an argument into memory that this module may change, and register all of its parts."""
     if isinstance(value, LoDTensor):
         array = np.array(value.values)
         victims.arrays.append(array)
@@ -77,7 +78,7 @@ def own(value: Any, victims: Victims) -> Any:
 
 
 def attempt(step: Callable[..., Any], *arguments: Any) -> None:
-    """Do something that NumPy, or Python, may refuse."""
+    """Call a function that NumPy, or Python, may refuse."""
     with suppress(*ALLOWED):
         step(*arguments)
 
@@ -88,7 +89,7 @@ def set_field(array: Any, name: str, value: Any) -> None:
 
 
 def change_array(array: Any, random: random.Random) -> None:
-    """Do one thing to an array that NumPy lets everyone do at any time."""
+    """Apply one change to an array that NumPy allows at any time."""
     which = random.randrange(12)
     if which >= 10:
         attempt(write_one, array, random)
@@ -106,7 +107,7 @@ def change_array(array: Any, random: random.Random) -> None:
         attempt(set_field, array, "dtype", random.choice([np.uint8, np.int16, np.float32, np.int64, "S1"]))
     elif which == 6:
         attempt(array.setflags, random.random() < 0.5)
-    elif which == 7 and array.dtype.kind in "iu":  # what few bytes ask for stays little, or is refused
+    elif which == 7 and array.dtype.kind in "iu":  # sizes derived from few bytes stay small, or are refused
         attempt(array.fill, random.choice([-1, 0, 127, 10**12]))
     elif which == 8 and array.dtype.kind in "bf":
         attempt(array.fill, random.choice([0, 1, np.nan]) if array.dtype.kind == "f" else random.random() < 0.5)
@@ -115,14 +116,14 @@ def change_array(array: Any, random: random.Random) -> None:
 
 
 def write_one(array: Any, random: random.Random) -> None:
-    """Write something else into one cell of an array, in all of its bytes."""
+    """Overwrite all bytes of one cell of an array."""
     cells = array.reshape(-1).view(np.uint8) if array.flags.c_contiguous and not array.dtype.hasobject else array[:0]
     at = random.randrange(max(array.size, 1)) * array.itemsize
     cells[at : at + array.itemsize] = random.choice([0, 1, 0x7F, 0x80, 0xFF])
 
 
 def change_list(made: Any, random: random.Random) -> None:
-    """Empty a list, or a dict, or put something else into it."""
+    """Empty a list or a dict, or replace an entry."""
     which = random.randrange(5)
     if isinstance(made, dict):
         if which == 0 or not made:
@@ -146,7 +147,7 @@ def change_list(made: Any, random: random.Random) -> None:
 
 
 def handed_by(tensor: Any, random: random.Random) -> list[Any]:
-    """List arrays that a tensor hands out, and what these are views of."""
+    """List arrays that a tensor returns, and the arrays of which they are views."""
     names = ("values", "offsets", "lengths", "indices", "order", "steps", "documents", "starts", "sizes", "counts")
     found = []
     for name in names:
@@ -156,7 +157,7 @@ def handed_by(tensor: Any, random: random.Random) -> list[Any]:
 
 
 def change_handed(array: Any, random: random.Random) -> None:
-    """Do to an array that lodcore handed out what would kill one that owns its memory."""
+    """Apply a change to a returned array that would crash if the array owned its memory."""
     base = array.base
     which = random.randrange(4)
     if which == 0:
@@ -170,7 +171,7 @@ def change_handed(array: Any, random: random.Random) -> None:
 
 
 def change(victims: Victims, random: random.Random) -> None:
-    """Change one of the victims in one way."""
+    """Change one of the operands in one way."""
     kinds = [kind for kind in (victims.arrays, victims.arrays, victims.lists, victims.tensors) if kind]
     if not kinds:
         return
@@ -187,7 +188,7 @@ def change(victims: Victims, random: random.Random) -> None:
 
 
 def change_result(result: Any, random: random.Random) -> None:
-    """Change what a call has returned, wherever it has arrays."""
+    """Change the result of a call, wherever it has arrays."""
     if isinstance(result, (list, tuple)):
         for one in result:
             change_result(one, random)
@@ -198,11 +199,11 @@ def change_result(result: Any, random: random.Random) -> None:
         attempt(write_one, result, random)
 
 
-# -- what a call gives -------------------------------------------------------------------------------------------------
+# -- results -----------------------------------------------------------------------------------------------------------
 
 
 def check(result: Any) -> None:
-    """Check that a result is whole, reading all of it."""
+    """Check that a result is complete, reading all of it."""
     if isinstance(result, LoDTensor):
         assert len(result.values) == result.num_rows
         result.values.tobytes()
@@ -228,7 +229,7 @@ def check(result: Any) -> None:
 
 
 class Machine:
-    """Runs cases in all ways, as long as there is time."""
+    """Runs cases in all ways until the time is over."""
 
     def __init__(self, seed: int, log: str | None, end: float) -> None:
         self.random, self.end = random.Random(seed), end
@@ -237,7 +238,7 @@ class Machine:
         self._writer = Writer()
 
     def note(self, text: str) -> None:
-        """Write down what runs next."""
+        """Write the name of the case that runs next."""
         if self._log is not None:
             os.pwrite(self._log, text[:300].ljust(300).encode() + b"\n", 0)
 
@@ -245,11 +246,11 @@ class Machine:
         return time.perf_counter() > self.end
 
     def run(self, case: calls.Case, victims: Victims, arguments: Any) -> None:
-        """Make one call, and check what it gives."""
+        """Make one call, and check its result."""
         self.count += 1
         try:
             result = case.run(*arguments)
-        except (*ALLOWED, AssertionError):  # lodcore.testing makes assertions of what it is given
+        except (*ALLOWED, AssertionError):  # lodcore.testing raises AssertionError
             self.raised += 1
             return
         check(result)
@@ -260,7 +261,7 @@ class Machine:
         return victims, own(case.arguments, victims)
 
     def profiled(self, case: calls.Case, every: int) -> None:
-        """Change something at each call and return of a function, one after the other, each in a run of its own."""
+        """Make a change at each call and return of a function, one after the other, each in a separate run."""
         at, met = self.random.randrange(every), 1 << 30
         while at < met and not self.over():
             victims, arguments = self.fresh(case)
@@ -284,7 +285,7 @@ class Machine:
             at += 1 + self.random.randrange(2 * every - 1)
 
     def traced(self, case: calls.Case, every: int) -> None:
-        """Change something between two instructions of the interpreter, where another thread could run."""
+        """Make a change between two instructions of the interpreter, where another thread could run."""
         at, met = self.random.randrange(every), 1 << 30
         while at < met and not self.over():
             victims, arguments = self.fresh(case)
@@ -311,7 +312,7 @@ class Machine:
             at += 1 + self.random.randrange(2 * every - 1)
 
     def between(self, case: calls.Case, times: int) -> None:
-        """Change something after the forward pass, its results too, before the backward pass."""
+        """Make a change after the forward pass, also to its results, before the backward pass."""
         for _ in range(times):
             victims, arguments = self.fresh(case)
 
@@ -325,7 +326,7 @@ class Machine:
                 self.run(case, victims, arguments)
 
     def written(self, case: calls.Case, seconds: float) -> None:
-        """Write into arrays in a thread that does not wait for the interpreter's lock."""
+        """Write to arrays in a thread that does not wait for the GIL."""
         victims, arguments = self.fresh(case)
         self.note(f"{case.name}: written")
         with self._writer.writes(victims.arrays, self.random.randrange(1 << 30)):
@@ -334,7 +335,7 @@ class Machine:
                 self.run(case, victims, arguments)
 
     def collected(self, case: calls.Case, most: int) -> None:
-        """Change something in finalizers, which the garbage collector runs inside the call."""
+        """Make changes in finalizers, which the garbage collector runs during the call."""
         before = gc.get_threshold()
         for threshold in range(1, most):
             if self.over():
@@ -353,7 +354,7 @@ class Machine:
         gc.enable()
 
     def threaded(self, case: calls.Case, seconds: float) -> None:
-        """Change something in another thread all the time."""
+        """Make changes in another thread continuously."""
         victims, arguments = self.fresh(case)
         first = [(array, array.shape, array.dtype) for array in victims.arrays]
         done = threading.Event()
@@ -362,7 +363,7 @@ class Machine:
         def run() -> None:
             while not done.is_set():
                 change(victims, numbers)
-                for array, shape, dtype in first:  # so that most calls see something that fits
+                for array, shape, dtype in first:  # so that most calls receive something that fits
                     attempt(set_field, array, "dtype", dtype)
                     attempt(set_field, array, "shape", shape)
                 for made, content in victims.lists:
@@ -385,7 +386,7 @@ class Machine:
 
 
 class Cycle:
-    """What only the garbage collector frees."""
+    """An object that only the garbage collector frees."""
 
     def __init__(self, last: Callable[[], None]) -> None:
         self.me, self.last = self, last
@@ -395,7 +396,7 @@ class Cycle:
 
 
 def soak(seed: int, seconds: float, log: str | None = None, names: str = "") -> Machine:
-    """Run all cases in all ways, in some order, again and again while there is time."""
+    """Run all cases in all ways, in some order, repeatedly until the time is over."""
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     cases = [case for case in calls.cases() if names in case.name]
@@ -422,7 +423,7 @@ def soak(seed: int, seconds: float, log: str | None = None, names: str = "") -> 
 
 
 def bound_memory() -> None:
-    """Let no call have more memory than is quickly written: a length that is changed may be one of many gigabytes.
+    """Limit the memory of calls to what is quickly written: a changed length may be one of many gigabytes.
 
     Under a sanitizer, which itself maps far more, its option max_allocation_size_mb does that.
     """
@@ -435,7 +436,7 @@ def bound_memory() -> None:
 
 
 def main() -> None:
-    """Soak as long as is wanted."""
+    """Run for the given time."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)

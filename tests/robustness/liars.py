@@ -1,8 +1,8 @@
-"""Call whatever is public with whatever there is: arrays, numbers and lists that lie about themselves, or do something.
+"""Call all public functions with objects of all kinds: arrays, numbers and lists with false attributes or side effects.
 
     python -m tests.robustness.liars --seconds 60 --seed 0 --log FILE
 
-A call may give anything, or raise an error of its own; it never kills the interpreter.
+A call may return anything, or raise an error; it never crashes the interpreter.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import lodcore
 from lodcore import LoD, LoDTensor, SparseTensor, TensorArray, batching, graph, interop, nn, ops
 from tests.robustness import injection, more_calls
 
-LONGEST = 2.0  # seconds a call may take
+LONGEST = 2.0  # the maximum number of seconds of a call
 X = LoDTensor(np.arange(12.0).reshape(6, 2), LoD.from_lengths([2, 4]))
 
 
 class Array(np.ndarray):
-    """An array that says of itself what is not so."""
+    """An array with false attributes."""
 
     shape = property(lambda self: (10**6, 7))  # type: ignore[assignment]
     size = property(lambda self: 10**7)  # type: ignore[assignment]
@@ -60,7 +60,7 @@ class Array(np.ndarray):
 
 
 class Other:
-    """What becomes another array each time, and does something then."""
+    """An object that converts to another array each time, with a side effect."""
 
     def __init__(self, *arrays: Any, act: Callable[[], Any] = int) -> None:
         self.arrays, self.act = itertools.cycle(arrays), act
@@ -75,7 +75,7 @@ class Other:
 
 
 class Long(list[Any]):
-    """A list that is longer than it is."""
+    """A list that is longer than its length."""
 
     def __len__(self) -> int:
         return 10**5
@@ -85,7 +85,7 @@ class Long(list[Any]):
 
 
 class Number(int):
-    """A number that is another one wherever it counts."""
+    """A number with another value in each conversion."""
 
     def __index__(self) -> int:
         return 10**15
@@ -104,7 +104,7 @@ class Number(int):
 
 
 class Pair(tuple[Any, ...]):
-    """A tuple that has other entries for whoever iterates."""
+    """A tuple that yields other entries when iterated."""
 
     def __len__(self) -> int:
         return 1000
@@ -114,7 +114,7 @@ class Pair(tuple[Any, ...]):
 
 
 class Tree(dict[Any, Any]):
-    """A dict that has other items."""
+    """A dict that yields other items."""
 
     def __getitem__(self, key: Any) -> Any:
         return np.ones(3)
@@ -124,7 +124,7 @@ class Tree(dict[Any, Any]):
 
 
 class Tensor(LoDTensor):
-    """A tensor whose fields lie."""
+    """A tensor with false attributes."""
 
     __slots__ = ()
     values = property(lambda self: np.ones((1, 1)))  # type: ignore[assignment]
@@ -137,7 +137,7 @@ class Tensor(LoDTensor):
 
 
 def lying(array: Any) -> Any:
-    """Make an array of the class that lies."""
+    """Make an array of the class with false attributes."""
     return np.ndarray.view(np.asarray(array), Array)
 
 
@@ -156,12 +156,12 @@ GARBAGE: list[Any] = [
     *(X, X.lod, LoD.from_lengths([]), SparseTensor([0, 2], np.ones((2, 2)), 3), TensorArray(), np.dtype("f8"), np.add),
     *(1j, lambda *given: given),
 ]  # fmt: skip
-#: What writes files, or changes how all others work.
+#: Functions that write files, or change global settings.
 LEFT_OUT = ("set_num_threads", "set_recycled_bytes", "save", "append", "load", "plot", "__reduce", "__setstate__")
 
 
 def things() -> dict[str, Any]:
-    """Make objects whose methods are called, and which are given as arguments."""
+    """Make objects whose methods are called, and which are used as arguments."""
     made = more_calls.things()
     return {
         **made, "lod": X.lod, "rank": lodcore.lod_rank_table(X), "map": TensorArray.unpack(X, 0)[1],
@@ -173,7 +173,7 @@ def things() -> dict[str, Any]:
 
 
 def targets(objects: dict[str, Any]) -> list[tuple[str, Any]]:
-    """List what can be called: public names, and methods, also those that Python calls by itself."""
+    """List the callables: public names, and methods, including special methods."""
     found = []
     for module in (lodcore, nn, batching, interop, graph, ops):
         found += [(f"{module.__name__}.{name}", getattr(module, name, None)) for name in module.__all__]
@@ -181,14 +181,14 @@ def targets(objects: dict[str, Any]) -> list[tuple[str, Any]]:
         if isinstance(one, (np.ndarray, list, dict, int, str)):
             continue
         for name in dir(type(one)):
-            with suppress(*injection.ALLOWED):  # some properties are not there for every tensor
+            with suppress(*injection.ALLOWED):  # some properties do not exist for every tensor
                 if (name[0] != "_" or name[:2] == "__") and "subclass" not in name:
                     found.append((f"{place}.{name}", getattr(one, name)))
     return [(name, f) for name, f in found if callable(f) and not any(part in name for part in LEFT_OUT)]
 
 
 def arguments(f: Any, known: list[Any], draw: random.Random) -> tuple[list[Any], dict[str, Any]]:
-    """Draw arguments, as many as there are parameters."""
+    """Draw as many arguments as there are parameters."""
     given: list[Any] = []
     named: dict[str, Any] = {}
     try:
@@ -207,7 +207,7 @@ def arguments(f: Any, known: list[Any], draw: random.Random) -> tuple[list[Any],
 
 
 def load_libraries() -> None:
-    """Use each door to another library once: a library whose import is interrupted may die when the process ends."""
+    """Call each conversion once: a library whose import is interrupted may crash when the process ends."""
     for name in dir(X):
         if name.startswith("to_"):
             with suppress(Exception):
@@ -215,12 +215,12 @@ def load_libraries() -> None:
 
 
 def stop(number: int, frame: Any) -> None:
-    """End a call that takes long, as an interrupt does."""
+    """Interrupt a call that takes too long."""
     raise TimeoutError
 
 
 def main() -> None:
-    """Call as long as is wanted."""
+    """Run for the given time."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)

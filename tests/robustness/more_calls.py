@@ -1,4 +1,4 @@
-"""Calls of what is not an operator: layers, plans and streams of batches, doors, words, NumPy's names, methods."""
+"""Calls of functions that are not operators: layers, plans and streams of batches, doors, text, NumPy, methods."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ TEXTS = [
     *("lodcore.Vocabulary.fit(letters)", "vocabulary.encode(letters)", "vocabulary.encode(text)"),
     "vocabulary.decode(i[:3])",
     *("pickled(vocabulary)", "vocabulary.decode(ids % 3)", "vocabulary['ab']"),
-    # operators made of others
+    # functions made of operators
     *("lodcore.combinations(x, 2)", "lodcore.argcombinations(x, 3, True)", "lodcore.argcartesian(x, y)"),
     "lodcore.cartesian(x, y)",
     *("lodcore.sequence_interleave([x, y])", "lodcore.sequence_truncate(x, 1)", "lodcore.sequence_median(flat)"),
@@ -112,7 +112,7 @@ TEXTS = [
     *("x.min(axis=0)", "x.cumprod(axis=1)"),
     *("LoDTensor.from_row_splits(v, offsets)", "x.lod.prefix(1)", "sparse.clone()", "sparse + sparse"),
     "x.lod == y.lod",
-    # what is assigned, in every form of an index
+    # assignment, with every form of an index
     *("assigned(x, 0, pooled)", "assigned(x, slice(0, 1), x[:1])", "assigned(x, (slice(None), 0), pooled)"),
     "assigned(x, nested, 1.0)",
     *("assigned(x, (i[:2] % 2, i[:2] % 2), pooled)", "assigned(x, (i[:2] % 2, 0, i[:2] % 2), 1.0)"),
@@ -138,7 +138,7 @@ TEXTS = [
 
 
 def things() -> dict[str, Any]:
-    """Make what the texts work on."""
+    """Make the objects that the texts use."""
     rng = np.random.default_rng(0)
     lod = LoD.from_lengths([2, 4])
     v = np.arange(12.0).reshape(6, 2)
@@ -180,7 +180,7 @@ _steps: list[Callable[[Any], None]] = []
 
 @contextmanager
 def between_passes(step: Callable[[Any], None]) -> Iterator[None]:
-    """Let something be done to the result of each forward pass, before the backward pass."""
+    """Apply a change to the result of each forward pass, before the backward pass."""
     _steps.append(step)
     try:
         yield
@@ -189,12 +189,12 @@ def between_passes(step: Callable[[Any], None]) -> Iterator[None]:
 
 
 def pause(value: Any) -> None:
-    """Do it."""
+    """Apply the change."""
     for step in _steps:
         step(value)
 
 
-# -- what the texts call -----------------------------------------------------------------------------------------------
+# -- functions that the texts call -------------------------------------------------------------------------------------
 
 
 def beams(table: Any, **options: Any) -> Any:
@@ -220,31 +220,31 @@ def grad_of(f: Any, argument: Any) -> Any:
 def learned(optimizer: Any, parameters: Any, derivatives: Any = None, **options: Any) -> Any:
     """Make a step of an optimizer."""
     derivatives = parameters if derivatives is None else derivatives
-    if options:  # the arguments are those of others
+    if options:  # the arguments are shared with others
         parameters = lodcore.tree_map(np.array, parameters)
     return list(optimizer.step(parameters, derivatives, optimizer.init(parameters), **options)[0].values())
 
 
 def assigned(x: Any, key: Any, value: Any) -> Any:
-    """Write into a copy."""
+    """Write to a copy."""
     made = x.clone()
     made[key] = value
     return made
 
 
 def pickled(value: Any) -> Any:
-    """Go through a pickle."""
+    """Return a copy made by a pickle."""
     return pickle.loads(pickle.dumps(value))
 
 
 def pickled_out_of_band(value: Any) -> Any:
-    """Go through a pickle whose arrays stay where they are."""
+    """Return a copy made by a pickle with out-of-band buffers."""
     buffers: list[Any] = []
     return pickle.loads(pickle.dumps(value, protocol=5, buffer_callback=buffers.append), buffers=buffers)
 
 
 def loaded(tree: Any) -> Any:
-    """Go through a file."""
+    """Return a copy made by a file."""
     file = io.BytesIO()
     lodcore.save(file, tree)
     file.seek(0)
@@ -266,7 +266,7 @@ def mapped(x: Any) -> Any:
 
 
 def segmented(x: Any) -> Any:
-    """Run over the steps of sequences, with a state that shrinks."""
+    """Run over the steps of sequences, with a shrinking state."""
     from lodcore.graph import VarArray
 
     array, outputs = VarArray().segment(x), TensorArray()

@@ -1,4 +1,4 @@
-"""Programs that run in a process of their own: one that dies is a test that fails."""
+"""Programs that run in a separate process: a crash is a failed test."""
 
 import os
 import subprocess
@@ -76,7 +76,7 @@ def survives(
     prelude: str = PRELUDE,
     environment: dict[str, str] | None = None,
 ) -> str:
-    """Run a program, and return what it printed; raise if it died, or took too long."""
+    """Run a program, and return its output; raise if it crashed, or took too long."""
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", prelude + program, *arguments],
         cwd=ROOT,

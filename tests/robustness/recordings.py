@@ -1,10 +1,10 @@
-"""An error at any step of a recording leaves every TensorArray, Variable and Program as it was, and usable.
+"""An error at any step of a recording leaves every TensorArray, Variable and Program unchanged and usable.
 
     python -m tests.robustness.recordings --every 1 --names loop
 
-At each call of a Python function inside of a scenario, in a run of its own, an error is raised. Then nothing is bound
-to what was recorded, no Block is open, arrays have what they had (or all that the scenario writes, if the error came
-after it), and the same scenario on the same objects gives what it gives otherwise.
+An error is raised at each call of a Python function inside of a scenario, in a separate run. Afterwards nothing is
+bound to the recording, no Block is open, arrays have their previous content (or all that the scenario writes, if the
+error came after it), and the same scenario on the same objects returns the usual result.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ V = np.arange(6.0).reshape(3, 2)
 
 
 class Injected(MemoryError):
-    """What is raised."""
+    """The error that is raised."""
 
 
 class World:
-    """What is there before something is recorded."""
+    """The objects that exist before a recording."""
 
     def __init__(self) -> None:
         self.two, self.empty = TensorArray(), TensorArray()
@@ -64,7 +64,7 @@ class World:
 
 
 def told(value: Any) -> Any:
-    """Turn a result into what can be compared."""
+    """Convert a result to a form that can be compared."""
     if isinstance(value, LoDTensor):
         return value.values.tolist()
     if isinstance(value, (list, tuple)):
@@ -206,7 +206,7 @@ SCENARIOS = [
 
 
 def interrupted(scenario: Callable[[World], Any], world: World, at: int) -> tuple[Any, bool, int]:
-    """Run a scenario, raising at one of its calls; return its result, whether it raised, and how many calls it made."""
+    """Run a scenario that raises at one of its calls; return its result, whether it raised, and its number of calls."""
     seen = 0
 
     def step(frame: Any, event: str, argument: Any) -> None:
@@ -227,7 +227,7 @@ def interrupted(scenario: Callable[[World], Any], world: World, at: int) -> tupl
 
 
 def try_all(scenario: Callable[[World], Any], first: int, every: int) -> int:
-    """Raise at every one of some calls of a scenario, and check what is left; return how often it did."""
+    """Raise at each of some calls of a scenario, and check the state afterwards; return how often it raised."""
     world = World()
     before, wanted, whole = world.state(), told(scenario(world)), world.state()
     world.check()
@@ -241,7 +241,7 @@ def try_all(scenario: Callable[[World], Any], first: int, every: int) -> int:
             left = world.state()
             assert left in (before, whole), f"{where}: something is half done"
             assert left != before or told(scenario(world)) == wanted, f"{where}: what follows is another"
-        else:  # the end, or an error in what is thrown away
+        else:  # the end, or an error whose exception was discarded
             assert told(result) == wanted, where
         if seen < at:
             return count
@@ -255,7 +255,7 @@ def main() -> None:
     parser.add_argument("--names", default="", help="only scenarios whose names have this in them")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
-    sys.unraisablehook = lambda unraisable: None  # errors in generators that are thrown away
+    sys.unraisablehook = lambda unraisable: None  # errors in generators that are discarded
     chosen_ones = [scenario for scenario in SCENARIOS if chosen.names in scenario.__name__]
     count = sum([try_all(scenario, 1 + j % chosen.every, chosen.every) for j, scenario in enumerate(chosen_ones)])
     print(f"{count} errors in {len(chosen_ones)} scenarios; nothing is half done")

@@ -1,6 +1,6 @@
-"""Memory of arrays that is not there, at any request: an error that changes nothing, and the next call is right.
+"""Failed memory allocations at any request: an error that changes nothing, and a correct next call.
 
-Requests of the interpreter itself are refused, too, in calls that NumPy survives.
+Requests of the interpreter itself fail, too, in calls that NumPy survives.
 """
 
 import os
@@ -15,7 +15,7 @@ from tests.robustness.programs import survives
 
 pytestmark = pytest.mark.not_on_reference
 
-#: What turns a result into what can be compared.
+#: Conversion of a result to a form that can be compared.
 TOLD = """
 def told(value):
     "Turn a result into what can be compared."
@@ -32,7 +32,7 @@ def told(value):
         return [told(one) for one in value]
     return type(value).__name__
 """
-#: What a program begins with that makes all calls.
+#: The beginning of the programs that make all calls.
 CALLS = """
 from tests.robustness import calls
 chosen = [case for case in calls.cases() if {share} == hash_of(case.name) % {shares}]
@@ -52,7 +52,7 @@ def owned(value):
     return value
 """
 SHARES = 2  # processes that share the calls
-FIRST, EVERY = 12, 7  # each of so many requests is refused, and then one of so many
+FIRST, EVERY = 12, 7  # each of the first requests fails, and then one of so many
 HASH = """
 import zlib
 def hash_of(name):
@@ -62,7 +62,7 @@ def hash_of(name):
 
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory):
-    """Compile the handler, with the compiler that the kernels need."""
+    """Compile the handler, with the same compiler as the kernels."""
     compiler = shutil.which(os.environ.get("CC", "gcc").split()[0])
     if compiler is None:
         pytest.skip("there is no compiler here")
@@ -75,7 +75,7 @@ def failing(tmp_path_factory):
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc is replaced by means of glibc")
 @pytest.mark.parametrize("share", range(SHARES))
 def test_arrays_and_kernels_that_find_no_memory(share, failing):
-    """The n-th request of an array, or of a kernel, is refused, for every n: an error, and nothing has changed."""
+    """The n-th request of an array, or of a kernel, fails, for every n: an error, and nothing has changed."""
     printed = survives(
         HASH
         + TOLD
@@ -142,7 +142,7 @@ print(total, in_kernels.value)
     assert in_kernels > 100
 
 
-#: Calls that NumPy and the interpreter survive, too, whichever request of theirs fails.
+#: Calls that NumPy and the interpreter survive, whichever of their requests fails.
 WITHOUT_MEMORY = [
     "x[1]",
     "x[:, :1]",
@@ -166,7 +166,7 @@ WITHOUT_MEMORY = [
 
 @pytest.mark.parametrize("share", range(SHARES))
 def test_interpreters_that_find_no_memory(share):
-    """Any one request of the interpreter is refused: an error, nothing dies, and the next call is right."""
+    """Any single request of the interpreter fails: an error, no crash, and the next call is correct."""
     pytest.importorskip("_testcapi")
     survives(
         TOLD

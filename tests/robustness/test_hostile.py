@@ -1,4 +1,4 @@
-"""What no caller should do: arguments that change while they are read, that lie, or that ask for too much."""
+"""Hostile arguments: some change while they are read, some have false attributes, some request too much memory."""
 
 import threading
 from contextlib import suppress
@@ -42,10 +42,10 @@ READERS = [
 @pytest.mark.parametrize("seen_before", [False, True])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # newer NumPy warns of setting a shape
 def test_values_that_were_given_another_shape_in_place(change, reader, seen_before, names):
-    """A reader raises, or gives what is whole; none reads or writes outside."""
+    """A reader raises, or returns a complete result; none reads or writes out of bounds."""
     x = names["x"] = LoDTensor(np.arange(12).reshape(6, 2), LoD.from_lengths([2, 4]), share=True)
     names["the_map"] = TensorArray.unpack(x, 0)[1]
-    if seen_before:  # what was read once may be remembered
+    if seen_before:  # values that were read once may be cached
         run("gather_sequences(x, [0]), TensorArray.unpack(x, 0)", names)
     names["reader"] = TensorArray()
     names["reader"].write(0, x)
@@ -73,11 +73,11 @@ def test_steps_that_were_given_another_shape_in_place(names):
     assert len(packed.values) == packed.num_rows
 
 
-# -- lists that lie ------------------------------------------------------------------------------------------------
+# -- inconsistent lists ------------------------------------------------------------------------------------------------
 
 
 class Liar(list):
-    """A list that shows another content each time that it is read as a whole."""
+    """A list that shows another content each time it is read as a whole."""
 
     def __init__(self, content, *others):
         super().__init__(content)
@@ -88,7 +88,7 @@ class Liar(list):
 
 
 FLAT = np.zeros(10**5)
-STRETCHED = np.broadcast_to(0.0, 10**5)  # as many bytes, but all of them the same eight
+STRETCHED = np.broadcast_to(0.0, 10**5)  # the same number of bytes, but all of them share eight
 
 
 @pytest.mark.parametrize("others", [[[STRETCHED]], [[FLAT, FLAT]], [[]], [[FLAT[:3]]], [[None]], [[[1]], [STRETCHED]]])
@@ -122,7 +122,7 @@ def test_an_index_that_changes_the_tensor(names):
         assert len(x[Sly() :].values) == 5
 
 
-# -- parts that are put together by hand ---------------------------------------------------------------------------
+# -- parts that are assembled by a caller ------------------------------------------------------------------------------
 
 WRONG_MAPS = [
     lambda lod: IndicesMap(lod, 0, np.array([0, 1, 10**9]), np.array([0, 2, 4, 5])),
@@ -137,7 +137,7 @@ WRONG_MAPS = [
 
 @pytest.mark.parametrize("make", WRONG_MAPS, ids=range(len(WRONG_MAPS)))
 def test_maps_put_together_by_hand(make, names):
-    """What is wrong is refused when the map is made, or when it is used."""
+    """Errors are found when the map is made, or when it is used."""
 
     def use():
         indices_map = make(names["flat"].lod)
@@ -182,7 +182,7 @@ COUNT = 2000  # sequences of two rows
 
 @pytest.fixture(scope="module")
 def writer():
-    """Return an index-like vector into which another thread writes garbage and right numbers all the time."""
+    """Yield a vector of indices to which another thread continuously writes garbage and valid numbers."""
     vector = np.zeros(COUNT, np.int64)
     done = threading.Event()
 
@@ -243,7 +243,7 @@ def written(value):
 
 @pytest.mark.parametrize("name", READING)
 def test_another_thread_writes_into_what_is_read(name, writer):
-    """A call raises an error of its own or gives a whole result."""
+    """A call raises a proper error or returns a complete result."""
     for _ in range(60):
         with suppress(ValueError, TypeError, IndexError, MemoryError):
             made = READING[name](writer)
@@ -257,7 +257,7 @@ def test_another_thread_writes_into_what_is_read(name, writer):
 
 
 def test_another_thread_gives_values_another_shape():
-    """Indexing checks the shape that it works on."""
+    """Indexing checks the shape that it uses."""
     x = LoDTensor(np.arange(12).reshape(6, 2), LoD.from_lengths([2, 4]))
     values, done = x.values, threading.Event()
 
@@ -282,7 +282,7 @@ def test_another_thread_gives_values_another_shape():
 
 
 class Fickle:
-    """A number that is another one whenever it is looked at, and compares as it likes."""
+    """A number with another value in each conversion, and arbitrary comparisons."""
 
     def __init__(self, *answers):
         self.answers = list(answers)

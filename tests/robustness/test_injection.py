@@ -1,4 +1,4 @@
-"""The machine that changes what calls work on, for a short while; `make hunt` runs it for longer."""
+"""`tests.robustness.injection` and `liars`, for a short time; `make hunt` runs them for longer."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.not_on_reference
 
 
 def machine(log, *options, module="injection"):
-    """Run a machine in a process of its own; what it wrote last tells what killed it."""
+    """Run one of them in a separate process; the last line of its log identifies the cause of a crash."""
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-m", f"tests.robustness.{module}", "--log", str(log), *options],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""`python -m lodcore inspect` ends with one clear line, whatever the file holds and whoever reads what it prints."""
+"""`python -m lodcore inspect` ends with one clear line, whatever the file contains and whoever reads the output."""
 
 import os
 import struct
@@ -41,7 +41,7 @@ HEADERS = {
 
 
 def inspected(path, **options):
-    """Run the command in a process of its own."""
+    """Run the command in a separate process."""
     return subprocess.run(
         [sys.executable, "-m", "lodcore", "inspect", str(path)],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""The limit of memory: what the machine has, or the container that the process is in."""
+"""The memory limit: that of the machine, or of the container in which the process runs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Signals, forks and interpreters: a call ends whole or raises, and the next one is right."""
+"""Signals, forks and interpreters: a call completes or raises, and the next one is correct."""
 
 import sys
 
@@ -8,7 +8,7 @@ from tests.robustness.programs import survives
 
 pytestmark = pytest.mark.not_on_reference
 
-#: Calls that take long, or are made again and again.
+#: Calls that take long, or are repeated.
 LONG = {
     "a loop": "endless()",
     "a loop under vjp": "vjp(lambda v: endless(v), 1.0)",
@@ -72,7 +72,7 @@ for wait in (0.05, 0.2):
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 @pytest.mark.parametrize("count", [1, 3])
 def test_forks_while_threads_work(count):
-    """A child has none of the threads, and computes all the same."""
+    """A child process has none of the threads, and still computes."""
     survives(f"""
 import os
 lodcore.set_num_threads({count})
@@ -106,7 +106,7 @@ for thread in threads:
 
 @pytest.mark.parametrize("first", ["the main one", "another one"])
 def test_a_second_interpreter_gets_an_import_error(first):
-    """Whichever interpreter comes first has it; any other one is told, and nothing dies."""
+    """The first interpreter can use the module; any other one gets an error, and nothing crashes."""
     printed = survives(
         prelude="",
         program=f"""

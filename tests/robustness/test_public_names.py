@@ -1,4 +1,4 @@
-"""What makes structures without checking them has no public name."""
+"""Functions that make structures without checks have no public name."""
 
 import inspect
 
@@ -17,7 +17,7 @@ CLASSES = [LoD, LoDTensor, RankTable, IndicesMap, SparseTensor, TensorArray]
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_class_methods_check_what_they_are_given(cls):
-    """A class method with a public name refuses garbage, or makes something whole."""
+    """A class method with a public name refuses garbage, or returns a valid object."""
     lod = LoD.from_lengths([2, 1])
     garbage = [lod, 0, np.array([10**9, 5]), np.array([-1, 7, 3])]
     for name, method in inspect.getmembers(cls, inspect.ismethod):

@@ -1,4 +1,4 @@
-"""A kernel that tells where data is bad is asked: its status is never thrown away."""
+"""The status of a kernel that reports invalid data is never ignored."""
 
 import ast
 import re
@@ -9,12 +9,12 @@ import pytest
 pytestmark = pytest.mark.not_on_reference
 
 LODCORE = Path(__file__).parent.parent.parent / "lodcore"
-#: The words with which a docstring begins to tell what is wrong: a status.
-STATUS = re.compile(r"Returns\n    -------\n    int\n        (The first|A place)")
+#: The first words of the description of a status in a docstring.
+STATUS = re.compile(r"Returns\n    -------\n    int\n        (The first|A position)")
 
 
 def telling():
-    """Name the kernels that give a status."""
+    """List the kernels that return a status."""
     found = set()
     for path in (LODCORE / "kernels").glob("*.pyx"):
         for part in re.split(r"\n(?=def )", path.read_text())[1:]:
@@ -25,7 +25,7 @@ def telling():
 
 
 def returning():
-    """Name the kernels that return something, a status or a number, as their stubs say."""
+    """List the kernels that return something, a status or a number, according to their stubs."""
     found = set()
     for path in (LODCORE / "kernels").glob("*.pyi"):
         for node in ast.parse(path.read_text()).body:
@@ -36,13 +36,13 @@ def returning():
 
 TELLING = telling()
 RETURNING = returning()
-#: How many there are, which the offsets that are written say, too.
+#: Calls whose result is a count, which follows from the written offsets, too.
 KNOWN = {
     "lodcore/nn/beam_search.py": {"kernels.beam.select_best"},
     "lodcore/numpy_api/indexing.py": {"kernels.index.true_offsets"},
     "lodcore/ops/index.py": {"kernels.index.true_offsets"},
 }
-#: Of what is passed on as a value: who calls it looks at what it gives, or the data was checked before.
+#: Kernels that are passed as values: their callers check the status, or the data was checked before.
 PASSED_ON = {
     "lodcore/ops/embedding.py": {"kernels.embedding.sum_bags", "kernels.embedding.best_bags"},  # by pool_bags
     "lodcore/ops/combine.py": {"kernels.combine.pair_ranges", "kernels.combine.product_ranges"},  # by Partners
@@ -50,7 +50,7 @@ PASSED_ON = {
 
 
 def ignored(text):
-    """List the calls in a file of Python whose status goes nowhere, and kernels with a status that are passed on."""
+    """List the calls in a Python file whose status is ignored, and kernels with a status that are passed as values."""
     tree = ast.parse(text)
     dropped = [
         ast.unparse(node.value.func)

@@ -1,4 +1,4 @@
-"""A value that the dtype of its place cannot hold is refused everywhere, or held as it is: never cut or wrapped."""
+"""A value that a dtype cannot represent is refused everywhere, or stored exactly: never truncated or wrapped."""
 
 import numpy as np
 import pytest
@@ -73,13 +73,13 @@ DOORS = {
 
 
 def is_held(door, dtype, given):
-    """Return whether a value is refused, or found as it is; a float as its dtype rounds it, and never as infinity."""
+    """Return whether a value is refused, or stored exactly; a float as rounded to its dtype, and never as infinity."""
     try:
         with np.errstate(all="ignore"):
             found = DOORS[door](dtype, given)
     except (TypeError, ValueError, OverflowError, GraphError):
         return True
-    if found.dtype != dtype:  # of a result that takes the dtype of both
+    if found.dtype != dtype:  # for a result with the common dtype of both
         return found == given or given != given
     if found.dtype.kind in "SU":
         return bool(found == np.asarray(given).astype(found.dtype.kind))

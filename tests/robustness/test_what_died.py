@@ -1,12 +1,12 @@
-"""Programs that once killed the interpreter, and their relatives: each runs in a process of its own."""
+"""Programs that once crashed the interpreter, and similar ones: each runs in a separate process."""
 
 import pytest
 
 from tests.robustness.programs import survives
 
-pytestmark = pytest.mark.not_on_reference  # it is compiled code that can crash
+pytestmark = pytest.mark.not_on_reference  # only compiled code can crash
 
-#: Memory that belongs to a structure, and whatever a caller may try with it.
+#: Memory of a structure, and anything that a caller may try with it.
 STRUCTURE = {
     "table.indices": "lodcore.lod_rank_table(x)",
     "table.lengths": "lodcore.lod_rank_table(x)",
@@ -76,7 +76,7 @@ for table in (RankTable([2, 0, 1], [3, 2, 1]), RankTable([1, 0], [9, 0]), RankTa
 """)
 
 
-#: Calls, and the operand that somebody else changes meanwhile.
+#: Calls, and the operand that is changed during the call.
 READERS = {
     "lodcore.gather_sequences(x, index)": ("v", "index"),
     "x[index]": ("v", "index"),
@@ -177,8 +177,8 @@ def change(array, handed):
 """
 
 
-GROUPS = 4  # processes that share the calls: to start one takes longer than most calls; what it prints last killed it
-SECONDS = 0.04  # for which a call is made again and again
+GROUPS = 4  # processes that share the calls, since starting one takes longer than most calls
+SECONDS = 0.04  # the time for which a call is repeated
 
 
 @pytest.mark.parametrize("way", ["beside", "collected"])
@@ -345,7 +345,7 @@ MEMORY = {
 
 
 def test_memory_that_nobody_has():
-    """A MemoryError comes before the memory is asked for, with little memory used, and `out` is left alone."""
+    """A MemoryError is raised before memory is allocated, with little memory used, and `out` is not changed."""
     printed = survives(f"""
 n = lodcore.base.memory.LIMIT // 8 - 8
 for name, text in {MEMORY!r}.items():

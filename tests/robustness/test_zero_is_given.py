@@ -1,4 +1,4 @@
-"""A 0 that is given is not the same as nothing given, and False is not None."""
+"""Passing 0 is not the same as passing nothing, and False is not None."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-/* A thread that writes into the arrays that a call works on, without the interpreter's lock, as NumPy does in threads. */
+/* A thread that writes to the arrays of a call without holding the GIL, as NumPy does in threads. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@ enum { MOST = 64 };
 
 static struct {
     char *place;
-    char *first; /* a copy of what was there */
+    char *first; /* a copy of the original bytes */
     int64_t count, size;
 } victims[MOST];
 static int n_victims;

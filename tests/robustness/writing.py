@@ -1,4 +1,4 @@
-"""A thread that writes into arrays without the interpreter's lock, as NumPy does in its threads."""
+"""A thread that writes to arrays without holding the GIL, as NumPy does in its threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Writer:
-    """Compiles writing.c when it is made; without a compiler it does nothing."""
+    """Compiles writing.c on construction; without a compiler it does nothing."""
 
     def __init__(self) -> None:
         self._library: Any = None
@@ -30,12 +30,12 @@ class Writer:
 
     @contextmanager
     def writes(self, arrays: list[Any], seed: int) -> Iterator[None]:
-        """Write into these arrays meanwhile; the memory must stay where it is."""
+        """Write to these arrays meanwhile; their memory must not move."""
         if self._library is None:
             yield
             return
         for array in arrays:
-            if array.dtype.kind not in "OTU" and array.flags.c_contiguous:  # NumPy wants characters that exist
+            if array.dtype.kind not in "OTU" and array.flags.c_contiguous:  # NumPy requires valid characters
                 self._library.add_victim(array.ctypes.data, array.size, array.itemsize)
         self._library.begin_writing(seed)
         try:

@@ -1,8 +1,8 @@
-"""The one table that generic tests of operators run over: SAMPLES by the names of operators.
+"""The table over which generic tests of operators run: SAMPLES by the names of operators.
 
-How calls are drawn, what they give and which are wrong is written here, a file a family. Cases for other
-implementations and the call that is timed are part of the table, and written where they are used without it: cases know
-no lodcore (`reference/cases`), and benchmarks run where no tests are (`asv_benchmarks/benchmarks/operators.py`).
+The files, one per family, define how calls are drawn, their results, and wrong calls. Cases for other implementations
+and the timed call are part of the table, but defined where they are used without it: cases do not import lodcore
+(`reference/cases`), and benchmarks run without the tests (`asv_benchmarks/benchmarks/operators.py`).
 """
 
 import pkgutil
@@ -23,28 +23,28 @@ class Call(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """What the generic tests need to know of an operator.
+    """The information that generic tests need about an operator.
 
     Parameters
     ----------
     calls : strategy
         Draws valid calls (Call) of all kinds: dtypes, levels, depths, row shapes, empty sequences.
     expected : callable
-        Takes the arguments by their names (defaults included) and gives the result as nested lists, computed by the
-        oracle in `reference.ops`, which knows no offsets; a tuple for several results.
+        Takes the arguments by their names (defaults included) and returns the result as nested lists, computed by the
+        oracle in `reference.ops`, which does not use offsets; a tuple for several results.
     smooth : strategy or None
-        Draws calls whose derivative can be measured: float64, away from kinks and ties. None: there is no gradient.
+        Draws calls whose derivative can be measured: float64, away from kinks and ties. None if there is no gradient.
     errors : list of (str, type, str)
-        Wrong calls as text, what they raise, and a pattern for the message; names are those of `wrong_calls.things`.
+        Wrong calls as text, their errors, and patterns for the messages; names are those of `wrong_calls.things`.
     exact : bool
-        Whether the result agrees with the oracle to the last bit, or about.
+        Whether the result agrees with the oracle exactly, or approximately.
     dtypes : str
-        A call of `tests.helpers.table_of_dtypes` that gives of each dtype what this operator gives, which then has no
-        row there.
+        A call of `tests.helpers.table_of_dtypes` whose results have the same dtypes as those of this operator, which
+        then has no row there.
     cases : reference.case.Operator or None
-        The same for other implementations; None where they are not held to it.
+        The same for other implementations; None if they need not have the operator.
     small : callable or None
-        Makes a small call (Sample) that computes: it is timed, run a million times, and given other dtypes.
+        Makes a small call (Sample), which is timed, run a million times, and run with other dtypes.
     """
 
     calls: Any
@@ -63,7 +63,7 @@ def call(*args, **kwargs):
 
 
 def small_call(name):
-    """Return what makes the small call of an operator, if there is one."""
+    """Return the function that makes the small call of an operator, if there is one."""
     return (lambda: Sample(tuple(ARGUMENTS[name]()), KEYWORDS.get(name, {}))) if name in ARGUMENTS else None
 
 

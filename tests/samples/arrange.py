@@ -1,4 +1,4 @@
-"""Samples of the operators that move, repeat and divide elements."""
+"""Samples of the operators that move, repeat and split elements."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -28,7 +28,7 @@ SMOOTH = smooth_batches([(), (2,), (0,)])
 
 
 def numbers_for(draw, count, least, most):
-    """Draw a number for all, or one for each."""
+    """Draw a number for all sequences, or one for each."""
     if draw(st.booleans()):
         return draw(integers(least, most))
     return draw(odd_forms(np.random.default_rng(draw(SEEDS)).integers(least, most + 1, count)))
@@ -62,7 +62,7 @@ def repeat_calls(draw, tensors):
     repeats = numbers_for(draw, count_elements(x, level), 0, 3)
     if np.ndim(repeats) and draw(st.booleans()):
         flat = np.ravel(repeats)
-        flat = flat if flat.size else flat.astype(np.int64)  # an empty list says nothing of its dtype
+        flat = flat if flat.size else flat.astype(np.int64)  # an empty list does not determine a dtype
         repeats = LoDTensor(flat, x.lod.prefix(from_the_first(level, x.lod) + 1))
     return call(x, repeats, level)
 
@@ -75,7 +75,7 @@ def repeated(arguments):
 
 
 def divisions(random, length):
-    """Divide a length, into parts of which some may be empty, but not the first ones."""
+    """Split a length into parts, some of which may be empty, but not the first ones."""
     sizes = []
     while length:
         sizes.append(int(random.integers(1, length + 1)))

@@ -25,7 +25,7 @@ def listed(array):
 
 @composite
 def arrays(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES, holes=True, least=0):
-    """Draw an array whose elements were cut from a tensor, written, or first one and then the other."""
+    """Draw an array whose elements were cut from a tensor, written, or both."""
     num_levels, shape = draw(LEVELS), draw(sampled_from(row_shapes))
     dtype = draw(sampled_from(dtypes))
     one = tensors_of(draw(integers(0, 3)), num_levels, [dtype], [shape])
@@ -92,7 +92,7 @@ def read(arguments):
     return arguments["default"].tolist() if index < 0 else listed(arguments["ta"])[index]
 
 
-# -- to make and to fill ---------------------------------------------------------------------------------------------
+# -- construction and filling ------------------------------------------------------------------------------------------
 
 
 @composite
@@ -124,7 +124,7 @@ def filled_up(arguments):
 
 
 def extent(nested, axis):
-    """Count what lies along an axis, none before which is empty."""
+    """Count the entries along an axis, none before which is empty."""
     return len(nested) if axis == 0 else extent(nested[0], axis - 1)
 
 
@@ -194,7 +194,7 @@ def unstacked(arguments):
 
 @composite
 def result_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
-    """Draw what a mapped function gave: sequences, or entries of one shape."""
+    """Draw the result of a mapped function: sequences, or entries of one shape."""
     array, axis = draw(joining_calls(True, dtypes, row_shapes).filter(lambda drawn: drawn.args[1] == 0)).args
     first = array.read(axis)
     if isinstance(first, LoDTensor) or draw(st.booleans()):
@@ -234,7 +234,7 @@ def pack_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
 
 def packed(arguments):
     indices_map = arguments["indices_map"]
-    indices_map = getattr(indices_map, "indices_map", indices_map)  # of a RankTable
+    indices_map = getattr(indices_map, "indices_map", indices_map)  # for a RankTable
     places = indices_map.tolist()
     elements = [element for step in listed(arguments["ta"]) for element in step]
     following = iter([element for _, element in sorted(zip(places, elements, strict=True), key=lambda pair: pair[0])])

@@ -1,4 +1,4 @@
-"""Samples of a step of a beam search, and of the decoding of all steps."""
+"""Samples of a step of a beam search, and of decoding all steps."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -22,7 +22,7 @@ def step_calls(draw):
     accumulated = draw(sampled_from([True, True, False]))
     if accumulated:
         scores, before = random.integers(-4, 1, (count, columns)) / 2, random.integers(-4, 1, count) / 2
-    else:  # sums of logarithms of different prefixes are far from each other
+    else:  # sums of logarithms of different prefixes are far apart
         scores, before = 2.0 ** -random.integers(0, 100, (count, columns)), random.permutation(count) * 0.0117
     pre_ids = random.choice([END, END, 0, 1, 7], count).astype(draw(sampled_from(INTEGERS)))
     ids = random.integers(0, 9, (count, columns)).astype(draw(sampled_from(INTEGERS)))
@@ -41,7 +41,7 @@ def flat(x):
 
 
 def in_rows(nested, column, depth):
-    """Put numbers below so many lists into lists of their own, if rows are columns."""
+    """Put numbers below a number of levels into lists of one, if rows are columns."""
     if not column:
         return nested
     return [in_rows(one, column, depth - 1) for one in nested] if depth else [nested]

@@ -1,4 +1,4 @@
-"""Samples of the operator that cuts sequences into chunks."""
+"""Samples of the operator that splits sequences into chunks."""
 
 from lodcore import DTypeError, LevelError
 from reference.ops import chunk as oracle

@@ -1,4 +1,4 @@
-"""Samples of the operators that bring elements together."""
+"""Samples of the operators that combine elements."""
 
 import numpy as np
 from hypothesis import strategies as st

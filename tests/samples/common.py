@@ -1,4 +1,4 @@
-"""What the samples of several families share."""
+"""Functions that the samples of several families share."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -25,7 +25,7 @@ def small_values(seed, shape, dtype, nans=True):
 
 
 def smooth_values(seed, shape, low=0.1, high=0.9):
-    """Make float64 values between two bounds, away from each other and from kinks: a read-only ndarray."""
+    """Make float64 values between two bounds, far from each other and from kinks: a read-only ndarray."""
     return read_only(np.random.default_rng(seed).uniform(low, high, shape))
 
 
@@ -68,7 +68,7 @@ def finite(seed, shape, dtype):
 
 
 def operand(x):
-    """Return an operand as the oracles want it: (levels or None, axes of a row or of all, nested lists)."""
+    """Return an operand for the oracles: (levels or None, axes of a row or of all, nested lists)."""
     if isinstance(x, LoDTensor):
         return x.num_levels, x.values.ndim - 1, x.tolist()
     return None, np.ndim(x), x.tolist() if isinstance(x, (np.ndarray, np.generic)) else x

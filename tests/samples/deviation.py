@@ -16,7 +16,7 @@ def calls(draw, drawn, ddofs=(0, 1, 0.5, -1)):
 
 
 def errors(name):
-    """List the wrong calls that both share."""
+    """List the wrong calls that both operators share."""
     return [
         (f"{name}(flat, level=1)", LevelError, "level: is 1; there is 1 level"),
         (f"{name}(flat, 'a')", DTypeError, "ddof: is 'a'; a number"),

@@ -1,4 +1,4 @@
-"""Samples of dropout, by a Generator that gives the same numbers to every call."""
+"""Samples of dropout, with a Generator that returns the same numbers in every call."""
 
 import numpy as np
 from hypothesis import strategies as st

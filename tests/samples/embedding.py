@@ -1,4 +1,4 @@
-"""Samples of tables looked up and pooled."""
+"""Samples of table lookups and pooled lookups."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -17,14 +17,14 @@ MOVED = [dtype for dtype in DTYPES if dtype.kind not in "MmcV"]
 
 @composite
 def numbers(draw, shape, height):
-    """Draw numbers of rows, of any integer dtype."""
+    """Draw row numbers, of any integer dtype."""
     random = np.random.default_rng(draw(integers(0, 2**32)))
     return read_only(random.integers(0, height, shape).astype(draw(sampled_from(INTEGERS))))
 
 
 @composite
 def ids_of(draw, height, dense):
-    """Draw numbers of rows with a structure, or (if `dense`) perhaps without."""
+    """Draw row numbers with a structure, or (if `dense`) perhaps without."""
     if dense and draw(st.booleans()):
         return draw(numbers(draw(sampled_from([(0,), (4,), (3, 1), (2, 3), (0, 2), ()])), height))
     lod = draw(lods(1, 3, 6))

@@ -20,7 +20,7 @@ from tests.helpers.draw import (
 )
 from tests.samples import Call, Samples, call
 
-PLAIN = [dtype for dtype in DTYPES if dtype.names is None]  # records are not numbers that lists compare
+PLAIN = [dtype for dtype in DTYPES if dtype.names is None]  # the comparison of lists needs numbers
 FLOAT = [np.dtype("f8")]
 NARROW = [(), (2,), (0,)]
 
@@ -44,7 +44,7 @@ def tensors_of(draw, count, num_levels, dtypes=PLAIN, row_shapes=ROW_SHAPES):
 
 
 def tame(drawn):
-    """Return a call numbers of a size that derivatives can be measured at."""
+    """Return a call with numbers of a size at which derivatives can be measured."""
     random = np.random.default_rng(0)
 
     def change(x):
@@ -60,12 +60,12 @@ def tame(drawn):
 
 
 def levels_of(num_levels):
-    """Draw a level, from the first or from the last."""
+    """Draw a level, counted from the first or from the last."""
     return st.integers(-num_levels, num_levels - 1)
 
 
 def structure(draw, lod):
-    """Return a structure in one of the forms in which it may stand for y."""
+    """Return a structure in one of the forms that y may have."""
     return lod if draw(st.booleans()) else LoDTensor(np.zeros((lod.num_rows, 0)), lod)
 
 

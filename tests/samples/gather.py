@@ -1,4 +1,4 @@
-"""Samples of the operators that take sequences whole."""
+"""Samples of the operators that select whole sequences."""
 
 import numpy as np
 from hypothesis import strategies as st

@@ -12,7 +12,7 @@ KEYS = ["?", "i1", "u2", "i4", "i8", "u8", "f4", "f8", "f2", "U3", "S2"]
 
 
 def keys_of(seed, count, dtype, kinds=4):
-    """Make keys of which many are equal, and a few nan."""
+    """Make keys, many of which are equal, and a few nan."""
     random = np.random.default_rng(seed)
     made = random.integers(0, kinds, count)
     if np.dtype(dtype).kind == "f":

@@ -1,4 +1,4 @@
-"""What an index picks."""
+"""Samples of indexing."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -38,7 +38,7 @@ def picks(draw, tensors):
     if axis == 0:
         return call(x, draw(integers(-len(x), len(x) - 1)), 0)
     lengths = x.lod.lengths(axis - 1)
-    if not lengths.all():  # nothing can be picked of an empty sequence
+    if not lengths.all():  # nothing can be selected from an empty sequence
         kept = read_only(lengths > 0)
         x = select_by_mask(x, LoDTensor(kept, core.slice_levels(x.lod, 0, axis - 1)) if axis > 1 else kept)
         lengths = x.lod.lengths(axis - 1)

@@ -15,7 +15,7 @@ from tests.samples.recurrent import SLOPING, odd_form
 
 @composite
 def networks(draw, gates, smooth=False, widths=None):
-    """Draw x, weights and a bias, a level, the number of its sequences, and what makes arrays of their size."""
+    """Draw x, weights and a bias, a level, the number of its sequences, and a function that makes arrays."""
     lod = draw(lods(1, 3, most=5))
     width, n_in = draw(sampled_from([2, 1, 3, 0] if smooth else [2, 1, 9, 0])), draw(sampled_from([2, 1, 3, 0]))
     random = np.random.default_rng(draw(integers(0, 2**32)))
@@ -90,7 +90,7 @@ def expected_simple(arguments):
 
 
 def errors(name, gates):
-    """List the wrong calls that all share."""
+    """List the wrong calls that all layers share."""
 
     def wrong(x="wide", weight_x=(2, gates), weight_h=(1, gates), bias=(gates,), rest=""):
         zeros = [f"np.zeros({shape})" for shape in (weight_x, weight_h, bias)]

@@ -1,4 +1,4 @@
-"""Samples of the operators that make tensors of a structure."""
+"""Samples of the operators that return structure as tensors."""
 
 from hypothesis import strategies as st
 

@@ -118,7 +118,7 @@ SAMPLES |= {name: unary(name) for name in UNARY}
 
 # -- any ufunc -----------------------------------------------------------------------------------------------------
 
-SAMPLED = {  # ufuncs, and what they mean
+SAMPLED = {  # ufuncs, and their definitions
     np.negative: operator.neg,
     np.absolute: abs,
     np.square: lambda a: a * a,
@@ -127,7 +127,7 @@ SAMPLED = {  # ufuncs, and what they mean
     np.maximum: lambda a, b: a if a >= b or a != a else b,
     np.minimum: lambda a, b: a if a <= b or a != a else b,
 }
-#: Where the derivatives of a ufunc can be measured, if not between 0.1 and 0.9.
+#: The range in which the derivatives of a ufunc can be measured, if not between 0.1 and 0.9.
 DOMAINS = {"arccosh": (1.1, 2.0)}
 
 
@@ -145,7 +145,7 @@ def smooth_ufunc_calls(draw):
 
 
 def apart(x):
-    """Move values away from those of another operand, which one seed may have made equal: there is a kink."""
+    """Move values away from those of another operand, which may be equal if they have one seed: there is a kink."""
     if isinstance(x, LoDTensor):
         return LoDTensor(read_only(x.values * 0.77), x.lod)
     return read_only(np.asarray(x * 0.77))
@@ -176,7 +176,7 @@ SAMPLES["elementwise"] = Samples(
     exact=False,
 )
 
-# -- choice, types, constants --------------------------------------------------------------------------------------
+# -- selection, types, constants --------------------------------------------------------------------------------------
 
 
 @composite

@@ -1,4 +1,4 @@
-"""Samples of what is put in place of nan."""
+"""Samples of the replacement of nan."""
 
 import numpy as np
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Samples of differences, shifts, windows, what rows come to, and moving averages."""
+"""Samples of differences, shifts, windows, accumulation and moving averages."""
 
 import numpy as np
 

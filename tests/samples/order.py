@@ -1,4 +1,4 @@
-"""Samples of the order of rows and of quantiles."""
+"""Samples of sorting positions and of quantiles."""
 
 from lodcore import DTypeError, LevelError, ShapeError
 from reference.ops import order as oracle

@@ -1,4 +1,4 @@
-"""Samples of the operator that takes by numbers, in the structure of these."""
+"""Samples of the operator that gathers by numbers, in the structure of the numbers."""
 
 import numpy as np
 from hypothesis import strategies as st

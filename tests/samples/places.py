@@ -1,4 +1,4 @@
-"""Samples of the operators that give structure as nested tensors."""
+"""Samples of the operators that return structure as nested tensors."""
 
 from lodcore import DTypeError, LevelError, LoDTensor
 from reference.ops.levels import at_level, each_at_level, positions, segment_ids
@@ -15,7 +15,7 @@ def structures(draw):
 
 
 def known(arguments):
-    """Return the structure as nested lists, the level, and how many levels there are."""
+    """Return the structure as nested lists, the level, and the number of levels."""
     x = arguments["x"]
     lod = x.lod if isinstance(x, LoDTensor) else x
     return numbered(lod), from_the_first(arguments["level"], lod), lod.num_levels

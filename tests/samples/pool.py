@@ -17,7 +17,7 @@ BOOLS = [np.dtype("?")]
 
 @composite
 def small_values(draw, n_rows, dtype, row_shape):
-    """Draw quarters (or whole numbers) whose sums are exact in every dtype that is wide enough to hold them."""
+    """Draw quarters (or integers) whose sums are exact in every dtype that is wide enough for them."""
     random = np.random.default_rng(draw(integers(0, 2**32)))
     low = 0 if dtype.kind in "bu" else -8
     drawn = random.integers(low, 2 if dtype.kind == "b" else 9, (n_rows, *row_shape))

@@ -1,4 +1,4 @@
-"""Axes put in and taken out, sequences by position; rows on their own, and joined."""
+"""Samples of inserted and removed axes, sequences by position; rows without structure, and joined."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -188,7 +188,7 @@ def value_indices(draw, make):
 
 
 def expected_values(arguments):
-    """NumPy is the oracle here: its meaning is the meaning."""
+    """NumPy is the oracle here."""
     x, keys = arguments["x"], tuple(arguments["keys"])
     if isinstance(x, LoDTensor):
         return each_at_level(x.values[keys].tolist(), x.tolist(), x.num_levels)

@@ -1,4 +1,4 @@
-"""Samples of products, truth and places of extremes, of whole sequences."""
+"""Samples of products, truth and positions of extremes, of whole sequences."""
 
 from hypothesis import strategies as st
 
@@ -19,7 +19,7 @@ def with_level(draw, tensors, *rest):
 
 
 def expected(function):
-    """Call an oracle of the rows below each sequence of a level."""
+    """Call an oracle on the rows below each sequence of a level."""
 
     def computed(arguments):
         x, names = arguments["x"], [arguments["name"]] if "name" in arguments else []

@@ -1,4 +1,4 @@
-"""Samples of the operators that go by the lengths of sequences."""
+"""Samples of the operators that depend on the lengths of sequences."""
 
 import numpy as np
 

@@ -28,12 +28,12 @@ def networks(draw, gates, smooth=False):
 
 
 def is_long(x):
-    """Return whether activations without bounds would let states grow beyond what tolerances allow."""
+    """Return whether unbounded activations would let states grow beyond the tolerances."""
     return x.lod.lengths(-1).max(initial=0) > 5
 
 
 def odd_form(draw, array):
-    """Return an array as people have it: a list, of other strides, or as it is."""
+    """Return an array in a form that users have: a list, of other strides, or as it is."""
     form = draw(sampled_from(["as it is", "as it is", "list", "Fortran"]))
     return (
         array
@@ -70,7 +70,7 @@ def gru_calls(draw, smooth=False):
 
 
 def lists(arguments, length):
-    """Return the weight, the bias and boot states as nested lists, zeros where there is none."""
+    """Return the weight, the bias and boot states as nested lists, zeros where there are none."""
     x, weight = arguments["x"], np.asarray(arguments["weight"])
     count, width = x.lod.num_sequences(x.num_levels - 1), len(weight)
     boots = [arguments.get(name) for name in ("h_0", "c_0")]
@@ -98,7 +98,7 @@ FOUR, THREE = X.format(4), X.format(3)
 
 
 def errors(name, gates, x):
-    """List the wrong calls that both share."""
+    """List the wrong calls that both operators share."""
     return [
         (f"{name}({x}, np.zeros((1, 2)))", ShapeError, rf"weight: has shape \(1, 2\); \(D, {gates} \* D\)"),
         (f"{name}({x}, np.zeros({gates}))", ShapeError, rf"weight: has shape \({gates},\)"),

@@ -1,4 +1,4 @@
-"""Samples of different values, ranks, and sequences written as runs of equal rows."""
+"""Samples of distinct values, ranks, and sequences as runs of equal rows."""
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def repeated(draw, drawn):
 
 
 def of_singles(function):
-    """Make `expected` of an oracle of rows of one value."""
+    """Make `expected` from an oracle for rows of one value."""
     return lambda a: function(a["x"].tolist(), from_the_first(a["level"], a["x"].lod), a["x"].num_levels)
 
 

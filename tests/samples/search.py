@@ -1,4 +1,4 @@
-"""Samples of places among sorted numbers, and of values between points."""
+"""Samples of binary search and of interpolation."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def searches(draw):
     v = random.integers(0, 4, lod.num_rows).astype(draw(sampled_from(["f8", "f4", "i8", "u1"])))
     v = LoDTensor(read_only(v), lod)
     kind = draw(sampled_from(["number", "number", "S3", "U2", "M8[D]", "m8[s]"]))
-    if kind != "number":  # small numbers as text and dates, whose order is the same
+    if kind != "number":  # small numbers as text and dates, with the same order
         x, v = (
             one.with_values(np.nan_to_num(one.values.astype("f8").clip(0, 9)).astype("i8").astype(kind))
             for one in (x, v)

@@ -1,4 +1,4 @@
-"""Samples of the operators that divide by a mask and merge."""
+"""Samples of the operators that split and merge by a mask."""
 
 import numpy as np
 from hypothesis import strategies as st

@@ -24,7 +24,7 @@ def lods_without_empty_sequences(draw):
 
 @composite
 def tensors_with_level(draw, dtypes, odd=(), row_shapes=ROW_SHAPES, scale=4, structures=None):
-    """Draw a tensor of numbers of a size that sums do not lose, some of them odd, and a level of it."""
+    """Draw a tensor of numbers of a size at which sums lose nothing, some of them unusual, and a level of it."""
     lod = draw(lods(1, 3, most=5) if structures is None else structures)
     dtype, row_shape = draw(sampled_from(dtypes)), draw(sampled_from(row_shapes))
     random = np.random.default_rng(draw(integers(0, 2**32)))
@@ -40,7 +40,7 @@ def tensors_with_level(draw, dtypes, odd=(), row_shapes=ROW_SHAPES, scale=4, str
 
 
 def by(function):
-    """Make `expected` of an oracle."""
+    """Make `expected` from an oracle."""
 
     def expected(arguments):
         x = arguments["x"]

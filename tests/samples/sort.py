@@ -68,7 +68,7 @@ def topk_calls(draw, drawn):
 
 
 def by(function, *names):
-    """Make `expected` of an oracle."""
+    """Make `expected` from an oracle."""
 
     def expected(arguments):
         x = arguments["x"]

@@ -1,4 +1,4 @@
-"""Samples of what loops over sequences need of their states."""
+"""Samples of functions on states for loops over sequences."""
 
 import numpy as np
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Samples of the operators that give cells another structure."""
+"""Samples of the operators that change the structure of cells."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -14,7 +14,7 @@ from tests.samples.expand import FLOAT, NARROW, PLAIN, lods_of, tame
 @composite
 def reshape_calls(draw, dtypes=PLAIN):
     width, new_dim = draw(sampled_from([(1, 1), (2, 1), (6, 4), (4, 6), (3, 6), (0, 2), (4, 4)]))
-    once = new_dim // np.gcd(width, new_dim)  # rows that can be cut
+    once = new_dim // np.gcd(width, new_dim)  # rows that can be divided
     lod = draw(lods_of(draw(integers(0, 4)), draw(integers(1, 3)), longest=2))
     lod = LoD.from_offsets(*offsets_of(lod)[:-1], (lod.offsets(-1) * once).tolist())
     shape = draw(sampled_from([(width,), (1, width), (width, 1, 1)] + [()] * (width == 1)))
@@ -30,7 +30,7 @@ def reshaped(arguments):
 
 @composite
 def targets(draw, n_rows):
-    """Draw offsets of a structure of a number of rows, coarse first."""
+    """Draw offsets of a structure of a number of rows, the coarsest first."""
     cuts = sorted(draw(st.lists(st.integers(0, n_rows), max_size=4)))
     found = [[0, *cuts, n_rows]]
     for _ in range(draw(integers(0, 2))):

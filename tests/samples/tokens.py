@@ -1,4 +1,4 @@
-"""Windows of numbers, numbers left out, and columns that they name."""
+"""Samples of windows of numbers, removed numbers, and columns given by ids."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -105,7 +105,7 @@ def expected_erased(arguments):
 
 
 def as_columns(nested):
-    """Put each number into a list of its own."""
+    """Put each number into a list of one."""
     return [as_columns(one) if isinstance(one, list) else [one] for one in nested]
 
 

@@ -1,4 +1,4 @@
-"""Samples of the operators on the axes of rows, of places, and of bits."""
+"""Samples of the operators on the axes of rows, of positions, and of bits."""
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def row_calls(draw, table, smooth=False):
 
 
 def nested_rows(x, rows):
-    """Put rows in place of those of x."""
+    """Replace the rows of x."""
     return each_at_level(rows, x.tolist(), x.num_levels) if isinstance(x, LoDTensor) else rows
 
 
@@ -86,7 +86,7 @@ def spreads(draw_from):
 
 
 def together(arguments):
-    """Spread x over x + 0 * y, which is the shape that both have."""
+    """Broadcast x to the shape of x + 0 * y."""
     x, y = arguments["x"], arguments["y"]
     shape = np.zeros_like(x, bool) | np.zeros_like(y, bool)
     if not isinstance(x, LoDTensor):

@@ -11,13 +11,13 @@ from tests.samples import Samples, call
 
 
 def real_numbers(seed, *shape):
-    """Make numbers that are neither whole nor equal."""
+    """Make numbers that are neither integers nor equal."""
     return read_only(np.random.default_rng(seed).standard_normal(shape))
 
 
 @composite
 def rows_and_level(draw, dtypes, smooth):
-    """Draw a LoDTensor of small whole numbers (or real ones), the width of its rows, and a level."""
+    """Draw a LoDTensor of small integers (or real numbers), the width of its rows, and a level."""
     lod = draw(lods(1, 3, most=5))
     width = draw(sampled_from([2, 1, 3, 0]))
     if smooth:
@@ -97,7 +97,7 @@ def expected_lookahead(arguments):
 
 
 def shaped_as(made, like):
-    """Return rows that are flat lists the nesting of other rows."""
+    """Return rows that are flat lists in the nesting of other rows."""
     if not isinstance(like, list):
         return made[0] if isinstance(made, list) else made
     if like and isinstance(like[0], list) and made and not isinstance(made[0], list):

@@ -1,4 +1,4 @@
-"""What `np.array` and `np.asarray` make of each kind of tensor: a copy if one is asked for, none if it is forbidden."""
+"""`np.array` and `np.asarray` of each kind of tensor: a copy if one is requested, none if it is forbidden."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Tensors that agree in bytes, and not in what the bytes mean: shapes, dtypes, structure."""
+"""Tensors with equal bytes but different meanings of the bytes: shapes, dtypes, structure."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""LoD: made in every way, asked everything, taken apart and put together."""
+"""LoD: constructors, queries, parts and combinations."""
 
 import copy
 from itertools import pairwise
@@ -18,7 +18,7 @@ from tests.helpers.draw import indices, levels, lods, odd_forms
 
 @st.composite
 def lods_with_level(draw, min_levels=1):
-    """Draw a LoD and a level of it, which may count from the last."""
+    """Draw a LoD and a level of it, which may be counted from the last."""
     lod = draw(lods(min_levels))
     return lod, draw(st.integers(-lod.num_levels, lod.num_levels - 1))
 
@@ -27,7 +27,7 @@ def lengths_of(offsets):
     return [stop - start for start, stop in pairwise(offsets)]
 
 
-# -- makers --------------------------------------------------------------------------------------------------------
+# -- constructors ------------------------------------------------------------------------------------------------------
 
 
 @given(st.data())
@@ -75,7 +75,7 @@ def test_offsets_are_copied():
     assert lod.offsets().tolist() == [0, 2, 2, 3]
 
 
-# -- questions -----------------------------------------------------------------------------------------------------
+# -- queries -----------------------------------------------------------------------------------------------------------
 
 
 @given(lods_with_level())
@@ -134,7 +134,7 @@ def test_handed_out_offsets_never_become_writable(make, given_levels):
             assert memoryview(held).readonly
 
 
-# -- others made of it ---------------------------------------------------------------------------------------------
+# -- derived LoDs ------------------------------------------------------------------------------------------------------
 
 
 @given(lods(min_levels=1))

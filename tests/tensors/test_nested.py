@@ -54,7 +54,7 @@ def test_tuples_are_lists(drawn):
 @given(lod_tensors())
 def test_arrays_are_sequences_of_rows(x):
     if not x.lod.num_sequences(-1):
-        return  # no array tells the shape of a row
+        return  # no array determines the shape of a row
     y = lodcore.array(x.to_arrays())
     assert_rows(y, numbered(x.lod), x.num_levels, x.values)
     assert y.values.flags.writeable

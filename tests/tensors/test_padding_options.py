@@ -1,4 +1,4 @@
-"""Options of padding that interact, against plain Python, in all combinations."""
+"""Options of padding that interact, compared with plain Python in all combinations."""
 
 import itertools
 
@@ -13,7 +13,7 @@ LENGTHS = [[], [0], [0, 0], [1, 3, 0], [4]]
 
 
 def rounded(longest, length, multiple, least):
-    """Say how long sequences become; None, if that is refused."""
+    """Compute the padded lengths; None if they are refused."""
     if length is not None and length < longest:
         return None
     size = max(longest if length is None else length, least or 0)

@@ -1,4 +1,4 @@
-"""Copies over pickle: every protocol, buffers out of band, slices that ship only themselves, other processes."""
+"""Copies by pickle: every protocol, out-of-band buffers, slices that contain only themselves, other processes."""
 
 import copy
 import pickle
@@ -108,7 +108,7 @@ def test_buffers_out_of_band_are_shared(x):
     back = pickle.loads(data, buffers=buffers)
     assert same(back, x)
     assert back.values.nbytes == 0 or np.shares_memory(back.values, x.values)
-    assert not back.values.flags.writeable  # as x's
+    assert not back.values.flags.writeable  # as those of x
     assert len(data) < 1200  # structure may go in band, rows do not
 
 
@@ -127,7 +127,7 @@ def test_offsets_that_came_out_of_band_are_a_copy():
 def test_a_slice_ships_only_the_slice(protocol):
     x = LoDTensor.from_lengths(np.zeros((10**5, 4)), np.full(10**4, 10))
     piece = x[5:8]
-    assert len(pickle.dumps(piece, protocol)) < 30 * 32 * 2 + 1000  # protocol 2 spends two bytes on some
+    assert len(pickle.dumps(piece, protocol)) < 30 * 32 * 2 + 1000  # protocol 2 uses two bytes for some
     inner = LoDTensor.from_lengths(x.values, [5000, 5000], np.full(10**4, 10))[1][:2]
     assert len(pickle.dumps(inner, protocol)) < 20 * 32 * 2 + 1000
     assert len(pickle.dumps(x.lod.slice(0, 3), protocol)) < 700
@@ -185,7 +185,7 @@ def test_a_map_in_no_order_is_refused(order):
 
 
 def described(thing, depth=2):
-    """List the public properties of a thing, and those of the things that they are."""
+    """List the public properties of an object, and those of the values of these."""
     if isinstance(thing, np.ndarray):
         return thing.dtype.str, thing.shape, thing.tobytes(), thing.flags.writeable
     if depth == 0 or isinstance(thing, (int, float, str, bytes, bool, type(None), np.dtype, type)):
@@ -197,13 +197,13 @@ def described(thing, depth=2):
         if not name.startswith("_") and isinstance(getattr(type(thing), name), (property, types.GetSetDescriptorType)):
             try:
                 named[name] = described(getattr(thing, name), depth - 1)
-            except (ValueError, TypeError) as error:  # of what has no such property
+            except (ValueError, TypeError) as error:  # of objects without such a property
                 named[name] = type(error).__name__
     return type(thing).__name__, repr(thing), named
 
 
 TWO_LEVELS = lodcore.array([[[1], [2, 3, 4]], [], [[5, 6]]])
-#: Of every kind that can be pickled, in every way of making it.
+#: Objects of every kind that can be pickled, made in every way.
 THINGS = {
     "LoD": lambda: TWO_LEVELS.lod,
     "LoD of no levels": lambda: LoD.from_offsets(num_rows=3),

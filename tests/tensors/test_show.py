@@ -1,4 +1,4 @@
-"""Text and HTML for people: short, structure first, with honest brackets."""
+"""Text and HTML of tensors: short, structure first, with correct brackets."""
 
 import ast
 import re
@@ -15,11 +15,11 @@ from reference.nested import parse
 from tests.helpers.agree import numbered
 from tests.helpers.draw import lod_tensors, lods
 
-LONGEST = 500  # characters, whatever is shown
+LONGEST = 500  # characters, for any tensor
 
 
 def content(x):
-    """Return what stands behind the colon."""
+    """Return the text after the colon."""
     return repr(x).split(": ", 1)[1].removesuffix(")")
 
 
@@ -113,14 +113,14 @@ def test_levels_are_counted(depth):
         lod.offsets(depth)
 
 
-# -- honest brackets -----------------------------------------------------------------------------------------------
+# -- correct brackets --------------------------------------------------------------------------------------------------
 
 
 @given(lods(min_levels=1))
 def test_a_lod_reads_as_its_nested_lists(lod):
     text = repr(lod).removeprefix("LoD(").removesuffix(")")
     balanced(text)
-    if text.startswith("["):  # others are too long, or have no sequences
+    if text.startswith("["):  # other texts are too long, or have no sequences
         wanted = re.sub(r"\d+", "x", str(numbered(lod))).replace(",", "").replace("'", "")
         assert parse(f"[{text.replace('x', ' x ')}]") == parse(wanted)
 
@@ -238,7 +238,7 @@ def test_html_of_any_lengths(lengths):
 
 
 def drawn_lengths(depth, short, rng):
-    """Draw the lengths of each level; where they are long, each level has another greatest length."""
+    """Draw the lengths of each level; if they are long, each level has another maximum length."""
     levels = [rng.integers(1, 4, 2 if short else 30).tolist()]
     for level in range(1, depth):
         lengths = rng.integers(0, 2, sum(levels[-1]))
@@ -276,7 +276,7 @@ def test_each_level_is_described_by_its_own_lengths(depth, short):
 
         parts = [described(levels[level]) for level in shown]
         assert repr(x).startswith(f"LoDTensor({' / '.join([*parts[:2], *gap, *parts[2:]])}, int64: ")
-        if not short:  # else it is drawn: see above
+        if not short:  # otherwise it is drawn: see above
             parts = [described(levels[level]) + first_of(levels[level]) for level in shown]
             assert repr(lod) == f"LoD({' / '.join([*parts[:2], *gap, *parts[2:]])})"
 

@@ -1,4 +1,4 @@
-"""Slices of many sequences write their offsets late: nobody sees a difference."""
+"""Slices of many sequences write their offsets when these are first used, which has no observable effect."""
 
 import copy
 import pickle
@@ -15,7 +15,7 @@ from tests.helpers.agree import same
 
 
 def batch(count, num_levels=1):
-    """Make a batch of so many sequences, each of whose elements are sequences, and so on."""
+    """Make a batch of a number of sequences, the elements of each of which are sequences, and so on."""
     random, levels = np.random.default_rng(count), []
     for _ in range(num_levels):
         levels.append(random.integers(0, 4, count))

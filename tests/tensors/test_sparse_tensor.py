@@ -17,7 +17,7 @@ ROW_SHAPES = [(), (1,), (3,), (2, 2), (0,)]
 
 @st.composite
 def parts(draw, height=None, dtypes=NUMBERS, row_shapes=ROW_SHAPES):
-    """Draw indices, small whole numbers as values, and a height."""
+    """Draw indices, small integers as values, and a height."""
     height = draw(st.integers(1, 6)) if height is None else height
     indices = draw(st.lists(st.integers(0, height - 1), max_size=8))
     shape, dtype = draw(st.sampled_from(row_shapes)), draw(st.sampled_from(dtypes))
@@ -26,7 +26,7 @@ def parts(draw, height=None, dtypes=NUMBERS, row_shapes=ROW_SHAPES):
 
 
 def dense(indices, values, height):
-    """Add up rows one by one."""
+    """Sum rows one by one."""
     total = np.zeros((height, *values.shape[1:]), values.dtype)
     for index, row in zip(indices, values, strict=True):
         total[index] += row
@@ -160,7 +160,7 @@ def test_wrong_calls(call, error, says):
         call()
 
 
-#: What can be asked of a SparseTensor.
+#: The queries of a SparseTensor.
 QUESTIONS = {
     **{name: lambda x, name=name: getattr(x, name) for name in ("dtype", "shape", "ndim", "height")},
     "repr": repr,

@@ -1,4 +1,4 @@
-"""LoDTensor: made in every way, indexed, taken apart, turned into other forms; DenseTensor and Spec."""
+"""LoDTensor: constructors, indexing, parts, conversions; DenseTensor and Spec."""
 
 import copy
 import pickle
@@ -29,7 +29,7 @@ def bits(array):
     return array.dtype, array.shape, array.tobytes()
 
 
-# -- makers --------------------------------------------------------------------------------------------------------
+# -- constructors ------------------------------------------------------------------------------------------------------
 
 
 @given(lod_tensors())
@@ -152,7 +152,7 @@ def test_results_own_their_memory_and_views_share_it(x):
 
 
 def test_a_view_that_nobody_holds_is_handed_out_again():
-    """As it was; one that is held, or was changed, is not."""
+    """Unchanged unless it is held, or was changed."""
     x = LoDTensor(np.array([1.0, 2.0, 3.0]), LoD.from_lengths([2, 1]), share=True)
     first = id(x.values)
     assert id(x.values) == first
@@ -198,7 +198,7 @@ def test_without_levels_rows_are_indexed(lod, data):
     assert x.lod == lod
 
 
-# -- questions -----------------------------------------------------------------------------------------------------
+# -- queries -----------------------------------------------------------------------------------------------------------
 
 
 @given(lod_tensors())
@@ -230,7 +230,7 @@ def test_nan_equals_nan():
     assert not x.equals(LoDTensor.from_lengths(np.float32([1.0, np.nan]), [2]))
 
 
-# -- other forms ---------------------------------------------------------------------------------------------------
+# -- conversions -------------------------------------------------------------------------------------------------------
 
 
 @given(lod_tensors())
@@ -268,7 +268,7 @@ def test_to_regular(sides, data):
     x = LoDTensor.from_lengths(rows, *([length] * counts[k] for k, length in enumerate(lengths)))
     dense = x.to_regular()
     shape = [count]
-    for k, length in enumerate(lengths):  # what no sequence tells is 0
+    for k, length in enumerate(lengths):  # without sequences the length is 0
         shape.append(length if counts[k] else 0)
     assert dense.shape == (*shape, *rows.shape[1:])
     assert dense.tobytes() == rows.tobytes()
@@ -390,7 +390,7 @@ def test_filling_of_floats():
     "rows", [np.zeros(3, [("text", "S0")])["text"], np.zeros(3, []), np.empty((3, 0)), np.empty((3, 2, 0), "U3")]
 )
 def test_rows_without_bytes(rows):
-    """NumPy itself likes to make S1 of S0."""
+    """NumPy itself converts S0 to S1."""
     x = LoDTensor.from_lengths(rows, [2, 0, 1])
     steps, indices_map = TensorArray.unpack(x, 0)
     for y in (

@@ -1,4 +1,4 @@
-"""TensorArray: unpack and pack against their oracles; stack, concat and sizes of what was written."""
+"""TensorArray: unpack and pack compared with their oracles; stack, concat and sizes of written elements."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from tests.helpers.draw import lod_tensors, lods, values
 
 @st.composite
 def unpacked(draw):
-    """Draw a LoDTensor, a level, whether to sort, and what unpack makes of them."""
+    """Draw a LoDTensor, a level, whether to sort, and the result of unpack."""
     x = draw(lod_tensors())
     level = draw(st.integers(-x.num_levels, x.num_levels - 1))
     by_length = draw(st.booleans())
@@ -72,7 +72,7 @@ def test_pack_after_unpack_is_the_identity(drawn):
     rewritten = TensorArray()
     for t, step in enumerate(steps):
         rewritten.write(t, step, data_shared=False)
-    if rewritten.size():  # no step tells the dtype
+    if rewritten.size():  # without steps the dtype is unknown
         assert same(rewritten.pack(level, indices_map), x)
     else:
         with pytest.raises(
@@ -88,7 +88,7 @@ def test_pack_after_unpack_is_the_identity(drawn):
 
 @given(unpacked(), st.data())
 def test_pack_takes_what_a_network_made_of_the_steps(drawn, data):
-    """Other widths, dtypes and finer levels come back, if only the numbers of elements agree."""
+    """Other widths, dtypes and finer levels are restored, if the numbers of elements agree."""
     x, level, by_length, steps, indices_map = drawn
     k = from_the_first(level, x.lod)
     if not steps.size():
@@ -251,7 +251,7 @@ def test_concat_and_stack_of_sequences():
     assert ta.stack(1).lod is a.lod
 
 
-# -- what is written -----------------------------------------------------------------------------------------------
+# -- written elements --------------------------------------------------------------------------------------------------
 
 
 def test_write_shares_or_copies():
@@ -308,7 +308,7 @@ def test_texts():
 
 @given(lod_tensors(min_levels=2))
 def test_sequences_of_steps_are_those_of_x(x):
-    """Nothing gets lost or doubled on the way through steps."""
+    """Nothing is lost or duplicated by conversion to steps and back."""
     steps, _ = TensorArray.unpack(x, 0, sort_by_length=False)
     elements = [len(inner) for inner in sequences(numbered(x.lod), 1)]
     assert sorted(elements) == sorted(
@@ -364,7 +364,7 @@ METHODS = {
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("name", METHODS)
 def test_methods_are_operators(name):
-    """Attached by name: of arrays, of those that are recorded, and with one docstring."""
+    """Methods attached by name: of arrays, of recorded arrays, and with one docstring."""
     operator = OPS[METHODS[name]]
     assert getattr(TensorArray, name) is getattr(ArrayVariable, name) is operator
     assert getattr(TensorArray(), name).__doc__ == operator.__doc__
@@ -390,7 +390,7 @@ def test_a_method_that_writes_gives_nothing_and_calls_the_element_a_value():
 
 
 def test_clones_share_nothing():
-    """Also what was not written, and is a view of what the array began with."""
+    """Also elements that were not written, and are views of the initial content."""
     dense, ragged = np.arange(6.0).reshape(3, 2), lodcore.array([[1.0], [2.0, 3.0], []])
     for ta in (TensorArray(unstack_from=dense), TensorArray(unstack_from=ragged), TensorArray.unpack(ragged, 0)[0]):
         ta.write(0, ta.read(0) + 1)
@@ -405,7 +405,7 @@ def test_clones_share_nothing():
 
 
 def test_sizes_along_every_axis():
-    """Of elements with levels axes have lengths before and behind those that are ragged."""
+    """Elements with levels have axes of known length before and after the ragged ones."""
     steps, wide = TensorArray(), LoDTensor.from_lengths(np.zeros((3, 4)), [1, 2])
     steps.write(0, wide)
     steps.write(1, wide[:1])

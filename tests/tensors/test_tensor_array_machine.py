@@ -1,4 +1,4 @@
-"""TensorArray under any sequence of calls, beside a dict of nested lists."""
+"""TensorArray under any sequence of calls, compared with a dict of nested lists."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ SLOTS = st.integers(0, 6)
 
 
 class Slots(RuleBasedStateMachine):
-    """The model: what stands in which slot, as lists; the number of slots; whether it may grow."""
+    """The model: the content of each slot, as lists; the number of slots; whether it may grow."""
 
     @initialize(size=SLOTS, dynamic=st.booleans())
     def empty(self, size, dynamic):
@@ -49,7 +49,7 @@ class Slots(RuleBasedStateMachine):
 
     def begin(self, slots, size, dynamic, lists=()):
         self.slots, self.size, self.dynamic, self.limit = slots, size, dynamic, size
-        self.lists = set(lists)  # which slots hold sequences
+        self.lists = set(lists)  # the slots that hold sequences
 
     @rule(slot=SLOTS, element=ELEMENTS, shared=st.booleans())
     def write(self, slot, element, shared):

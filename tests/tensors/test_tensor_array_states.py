@@ -1,4 +1,4 @@
-"""A TensorArray in every state there is, copied in every way there is: the same answers, and those of a plain list."""
+"""A TensorArray in every state, copied in every way: the same results as those of a plain list."""
 
 import copy
 import pickle
@@ -17,7 +17,7 @@ HOLE = None
 
 
 def made(*args, kind=TensorArray, **kwargs):
-    """Make an array, and write to it what is given as elements by their numbers."""
+    """Make an array, and write the given elements by their numbers."""
     written = kwargs.pop("written", {})
     array = kind(*args, **kwargs)
     for at, element in written.items():
@@ -26,19 +26,19 @@ def made(*args, kind=TensorArray, **kwargs):
 
 
 def filled(size, kind=TensorArray, **kwargs):
-    """Fill an array of a size with what is unstacked, which may be less."""
+    """Fill an array of a size by unstack, possibly with fewer elements."""
     array = kind(size, **kwargs)
     array.unstack(ROWS)
     return array
 
 
 def overwritten(array, at, element):
-    """Write to an array that has something."""
+    """Write to an array that has elements."""
     array.write(at, element)
     return array
 
 
-#: Each state: how it is made; what stands in its slots, None for holes; how many slots there may be.
+#: Each state: how it is made; the content of its slots, None for holes; the maximum number of slots.
 STATES = {
     "new": (TensorArray, [], None),
     "no steps of a known element": (lambda: TensorArray.unstack(ROWS[:0]), [], None),
@@ -113,7 +113,7 @@ def told(value):
 
 
 def answer(ask, array):
-    """Return what a question is answered with, or its error."""
+    """Return the result of a query, or its error."""
     try:
         return told(ask(array))
     except (TypeError, ValueError, IndexError, AttributeError) as error:
@@ -121,7 +121,7 @@ def answer(ask, array):
 
 
 def asked(array):
-    """Ask an array all that it can be asked; what writes does so to a clone."""
+    """Run all queries on an array; those that write use a clone."""
     state = np.arange(12.0).reshape(-1, 4)
     questions = {
         **{name: lambda a, name=name: getattr(a, name)() for name in ("size", "stack", "concat", "sizes")},
@@ -146,7 +146,7 @@ def asked(array):
 
 
 def written_to(array, at):
-    """Write to an array, and ask what it has become."""
+    """Write to an array, and run all queries on it."""
     array.write(at, ROWS[2])
     return [repr(array), answer(lambda a: a.stack(), array), answer(lambda a: a.concat(), array)]
 

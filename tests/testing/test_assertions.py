@@ -1,4 +1,4 @@
-"""What users assert: batches are equal, in every way in which that may be asked; if not, where they differ first."""
+"""Assertions for users: equality of batches, in every way of testing it, and the first difference if they differ."""
 
 import re
 
@@ -40,7 +40,7 @@ def test_a_tensor_equals_itself_and_its_lists(check, x):
 
 @given(lod_tensors(dtypes=NUMBERS, row_shapes=[(), (2,)]), st.booleans(), st.data())
 def test_all_ways_to_ask_agree(x, same, data_):
-    """nan is another matter: `equals` takes it for equal, NumPy does not."""
+    """nan is special: `equals` treats nans as equal, NumPy does not."""
     assume(not np.isnan(x.values).any())
     other = x.copy()
     if not same and x.size:
@@ -66,7 +66,7 @@ def test_all_ways_to_ask_agree(x, same, data_):
 def test_other_structures_are_not_equal(one, other):
     assume(one != other)
     x, y = (LoDTensor(np.ones(lod.num_rows), lod) for lod in (one, other))
-    assume(x.tolist() != y.tolist())  # empty lists do not tell their levels
+    assume(x.tolist() != y.tolist())  # empty lists do not determine their levels
     assert not x.equals(y)
     assert not x.equals(y.tolist())
     assert not np.array_equal(x, y)
@@ -90,7 +90,7 @@ def test_what_is_no_batch_is_not_equal():
     for narrow in ([[[0]], [[2]]], [[[0, 1]], [[2]]], [[[0, 1]], [[2, 3, 4]]], [[0], [2]]):
         assert not wide.equals(narrow)
         assert not np.array_equal(wide, narrow)
-    assert (wide == [2, 3]).values.tolist() == [[False, False], [True, True]]  # one row for all, as NumPy has it
+    assert (wide == [2, 3]).values.tolist() == [[False, False], [True, True]]  # one row for all, as in NumPy
     assert (wide == [[2, 3]]).values.tolist() == [[False, False], [True, True]]
 
 

@@ -1,1 +1,1 @@
-collect_ignore = ["lines.py"]  # for type checkers; it has wrong calls
+collect_ignore = ["lines.py"]  # for type checkers; it contains wrong calls

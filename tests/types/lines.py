@@ -1,4 +1,4 @@
-"""Lines of users: what mypy and pyright make of each, and what they refuse; `make types` checks this file."""
+"""Lines of user code: the types that mypy and pyright infer, and the errors that they report; for `make types`."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ f = lodcore.array([[1.0, 2.0], [], [3.0]], dtype=np.float32)
 i = f.astype(np.int64)
 w: npt.NDArray[np.float64] = np.ones(3)
 
-# -- tensors whose dtype is not known ------------------------------------------------------------------------------
+# -- tensors of unknown dtype ------------------------------------------------------------------------------------------
 
 assert_type(x, LoDTensor)
 assert_type(x, LoDTensor[Any])
@@ -59,7 +59,7 @@ assert_type(LoDTensor.from_lengths(w, [2, 0, 1]), LoDTensor[np.float64])
 assert_type(f + 1, LoDTensor[np.float32])
 assert_type(1.5 * f, LoDTensor[np.float32])
 assert_type(f * f, LoDTensor[np.float32])
-assert_type(f * w, LoDTensor)  # float64 here, but what each pair of dtypes gives is not written down
+assert_type(f * w, LoDTensor)  # float64 at run time, but the common dtype of two dtypes is not inferred
 assert_type(f @ f.values, LoDTensor[np.float32])
 assert_type(i + 1, LoDTensor[np.int64])
 assert_type(i * 0.5, LoDTensor[np.float64])
@@ -153,7 +153,8 @@ lodcore.sequence_pool(x, pool="sum")  # type: ignore[call-overload]
 lodcore.sequence_pool(x, "avg")  # type: ignore[call-overload]
 lodcore.gather_sequences(5, "a")  # type: ignore[arg-type]
 
-# -- NumPy's functions: what its own stubs say of whatever has `__array__`; docs/numpy.md has what is exact ----------
+# -- NumPy's functions: the types of its own stubs for objects with `__array__`; docs/numpy.md lists exact alternatives
+# --
 
 assert_type(np.tanh(f), Array)
 np.add(f, 1)

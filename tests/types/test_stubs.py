@@ -1,4 +1,4 @@
-"""The types of the operators: what the stubs say is what roles, annotations and docstrings say."""
+"""The types of the operators: the stubs agree with roles, annotations and docstrings."""
 
 import ast
 import inspect

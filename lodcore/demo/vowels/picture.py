@@ -52,11 +52,11 @@ def draw(found: Sequence[Trained]) -> Any:
     losses.legend()
     average = np.mean([one.accuracy for one in found])
     accuracies.axhline(average, color="black", linestyle=":")
-    accuracies.set(title=f"% right while learning; dotted: {average:.2f} on others", xlabel="epoch")
+    accuracies.set(title=f"training accuracy (%); dotted: {average:.2f} in the test", xlabel="epoch")
     counts = np.sum([one.confusions for one in found], axis=0)
     speakers = range(len(counts))
     matrix.imshow(counts, cmap="Blues")
-    matrix.set(title="who is taken for whom", xlabel="named", ylabel="speaks")
+    matrix.set(title="confusion matrix", xlabel="predicted speaker", ylabel="speaker")
     matrix.set_xticks(speakers, [str(speaker + 1) for speaker in speakers])
     matrix.set_yticks(speakers, [str(speaker + 1) for speaker in speakers])
     for row, column in np.argwhere(counts).tolist():

@@ -1,4 +1,4 @@
-"""Drawing what is done with arrays and slots."""
+"""Drawing operations on arrays and slots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.helpers.drawing.values import Values
 
 
 class Arrays(Values):
-    """Draws what is done with arrays."""
+    """Draws operations on arrays."""
 
     def make(self, names):
         """Make an array, and often write to it at once."""
@@ -24,7 +24,7 @@ class Arrays(Values):
         return self.write_to(names, self.recent(found)) if found else self.make(names)
 
     def write_to(self, names, name):
-        """Write to an array what it can hold."""
+        """Write an element to an array that accepts it."""
         info = names.arrays[name]
         if info.element is None:
             value = self.value(names, lambda kind: True)
@@ -46,7 +46,7 @@ class Arrays(Values):
         return [*before, p.Write(name, at, value, self.one(how))]
 
     def touch(self, names, name):
-        """Let no slot of an array be used any more: it was written otherwise."""
+        """Discard the slots of an array, which has been written in another way."""
         names.slots = {slot: held for slot, held in names.slots.items() if held[0] != name}
 
     def read(self, names):
@@ -68,7 +68,7 @@ class Arrays(Values):
         return [*before, p.Read(target, name, at, default, how)]
 
     def slot(self, names):
-        """Name a slot of a VarArray, and write through it sometimes."""
+        """Name a slot of a VarArray, and sometimes write through it."""
         found = [name for name, info in names.arrays.items() if info.kind == "VarArray" and info.element is not None]
         if not found:
             return None
@@ -94,7 +94,7 @@ class Arrays(Values):
         return self.ask(names, self.recent(found)) if found else None
 
     def ask(self, names, name):
-        """Ask an array for its size, its elements together, or its steps as sequences."""
+        """Compute the size of an array, its stacked or concatenated elements, or the sequences of its steps."""
         info = names.arrays[name]
         target = self.name("a")
         if info.element is None or self.maybe(0.25):
@@ -122,7 +122,7 @@ class Arrays(Values):
         return [p.Ask(target, "stack", name)]
 
     def unstack(self, names):
-        """Make an array of a tensor, or cut its sequences into steps."""
+        """Make an array from a tensor, or convert its sequences to steps."""
         x = self.value(names, lambda kind: kind.levels > 0 or (len(kind.shape) > 0 and isinstance(kind.shape[0], str)))
         if x is None or x in names.slots:
             return None

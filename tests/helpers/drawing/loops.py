@@ -1,4 +1,4 @@
-"""Drawing loops, map_fn, and what Python repeats."""
+"""Drawing loops, map_fn, and repetitions in Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Loops(Arrays):
     """Draws loops."""
 
     def guard(self, names, inside, limit=None):
-        """Draw the break that ends a loop for sure: statements, where the first is the counter."""
+        """Draw the break that certainly ends a loop: statements, the first of which declares the counter."""
         counter = self.name("t")
         limits = [2, 3, 1, 0, 4][: 5 - names.depth]
         limit = self.one([*limits, *[n for n in ("n",) if n in names.values] * 2]) if limit is None else limit
@@ -24,7 +24,7 @@ class Loops(Arrays):
         function = ">=" if init == 1 or advance == 2 or self.maybe(0.7) else self.one(["equal", "=="])
         function = "greater_equal_than" if function == ">=" and self.maybe(0.5) else function
         inside.values[counter] = INTEGER
-        if init == 0 and self.maybe(0.06):  # the seed's counters have one element
+        if init == 0 and self.maybe(0.06):  # counters of the design documents have one element
             init, inside.values[counter] = np.array([0]), Kind("int64", 0, (1,))
         inside.counters.append(counter)
         condition = self.name("stop")
@@ -49,7 +49,7 @@ class Loops(Arrays):
         return p.Declare(target, init)
 
     def update(self, names):
-        """Return loop variables their next values; two of one kind change places sometimes."""
+        """Return the next values of loop variables; sometimes two of one kind are exchanged."""
         if not names.variables:
             return None
         target = self.one(names.variables)
@@ -97,15 +97,15 @@ class Loops(Arrays):
         counter, guard = self.guard(names, inside)
         declared = [self.declare(names, inside) for _ in range(int(self.random.integers(0, 4)))]
         rest = self.statements(inside)
-        may_run_later = all(info.element is None for info in empty)  # else nothing would be known of what it writes
+        may_run_later = all(info.element is None for info in empty)  # or their Spec is unknown
         return self.closed_loop(names, inside, counter, guard, declared, rest, may_run_later)
 
     def closed_loop(self, names, inside, counter, guard, declared, rest, may_run_later):
-        """Put a loop together: where it breaks is the corner."""
+        """Assemble a loop: the position of its break is the corner case."""
         given, before = (), []
         if self.maybe(0.08) and declared and declared[0].advance is None:
             given, declared = (declared[0],), declared[1:]
-            if isinstance(given[0].init, str):  # under a name that nothing else has
+            if isinstance(given[0].init, str):  # under a name that is not used otherwise
                 zero = 0 if inside.variables[given[0].target][0] == INTEGER else 0.0
                 before = [p.Compute(self.name("own"), "add", (given[0].init, zero))]
                 given = (replace(given[0], init=before[0].target),)
@@ -130,15 +130,15 @@ class Loops(Arrays):
         return [*before, p.Loop(name, body, runs, max_steps, given, opened_by)]
 
     def run_later(self, names):
-        """Run a loop that was met here or around, once or twice; its variables are known here then."""
+        """Run a loop that was recorded here or in an outer body, once or twice; its variables are then known here."""
         name = self.one(names.later)
-        last = names.later.pop(name)  # a run in a body within would take them away
+        last = names.later.pop(name)  # a run in an inner body would remove them
         names.values |= {target: self.fresh(kind) for target, kind in last.items()}
         self.forget_slots(names)
         return [p.Run(name, tuple(last))] * int(self.one([1, 2]))
 
     def under_own_name(self, body, given):
-        """Read a loop variable by the name that it has outside, in some places where an operator is called."""
+        """Read a loop variable by its outer name, in some positions where an operator is called."""
 
         def own(argument):
             return (
@@ -147,7 +147,7 @@ class Loops(Arrays):
 
         found = []
         for s in body:
-            if is_recorded(s):  # what Python's `+` makes of two arrays is an array
+            if is_recorded(s):  # Python's `+` of two arrays is an array
                 s = replace(s, arguments=tuple(map(own, s.arguments)))
             elif isinstance(s, (p.Update, p.Write)):
                 s = replace(s, value=own(s.value))
@@ -159,11 +159,11 @@ class Loops(Arrays):
         return found
 
     def forget_slots(self, names):
-        """Use no slot that was named before a loop, which may have written it."""
+        """Discard slots that were named before a loop, which may have written them."""
         names.slots = {}
 
     def repeat(self, names):
-        """Write some statements several times: a loop of Python."""
+        """Write some statements several times: a Python loop."""
         x = self.value(names, lambda kind: kind.shape)
         if x is None or x in names.slots:
             return None
@@ -202,7 +202,7 @@ class Loops(Arrays):
         return [p.MapFn(tuple(targets), x, parameter, *arguments)]
 
     def result_of_map(self, names, inside, x, kind, part, parameter, body):
-        """Choose what a body gives of which lodcore's rules say what it becomes."""
+        """Choose the result of a body for which lodcore's rules determine the outcome."""
         count = f"{kind.shape[0]} pooled" if kind.levels else kind.shape[0]
         same = [name for name in inside.of(lambda other: other == part)]
         numbers = inside.of(lambda other: other == NUMBER)

@@ -1,4 +1,4 @@
-"""Making a program wrong in one place, such that it means nothing whatever it is run on."""
+"""Inserting a mistake into a program, such that it is invalid for any input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.helpers.drawing.names import is_recorded
 
 
 def with_a_mistake(draw, program):
-    """Make a program wrong in one of its loops, if it has one."""
+    """Insert a mistake into one of the loops of a program, if there is one."""
     loops = [s for s in program.body if isinstance(s, p.Loop)]
     if not loops:
         return program
@@ -19,12 +19,12 @@ def with_a_mistake(draw, program):
     return replace(program, body=(*program.body[:at], *draw.one(mistakes), *program.body[at + 1 :]))
 
 
-#: Functions that return no tensor, so that another function may say that first.
+#: Functions that return no tensor, so that another function may raise first.
 ORDERS = ("lod_rank_table", "rank of steps")
 
 
 def made_in(loop):
-    """List what the body of a loop computes by operators."""
+    """List the values that the body of a loop computes with operators."""
     return [s.target for s in loop.body if isinstance(s, p.Read) or (is_recorded(s) and s.function not in ORDERS)]
 
 
@@ -33,7 +33,7 @@ def no_break(draw, program, loop, at):
 
 
 def value_of_the_body(draw, program, loop, at):
-    """Use outside what a body made, or begin with it."""
+    """Use outside of a body, or as an initial value, what the body computed."""
     if made_in(loop):
         value = draw.one(made_in(loop))
         yield [loop, p.Compute(draw.name("wrong"), draw.one(["tanh", "float", "sum"]), (value,))]
@@ -41,7 +41,7 @@ def value_of_the_body(draw, program, loop, at):
 
 
 def array_of_the_body(draw, program, loop, at):
-    """Use an array outside that is made anew in each step."""
+    """Use an array outside of the body in which it is made anew in each step."""
     arrays = [s.target for s in loop.body if isinstance(s, (p.Make, p.Unstack))]
     if arrays:
         yield [loop, p.Ask(draw.name("wrong"), draw.one(["stack", "size", "concat"]), draw.one(arrays))]

@@ -1,4 +1,4 @@
-"""What has a name where a statement is drawn: values and their kinds, arrays, slots, loop variables."""
+"""The names in scope where a statement is drawn: values and their kinds, arrays, slots, loop variables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WIDTH = 2  # of rows, and of the square matrix of weights
 
 
 class Kind(NamedTuple):
-    """What a value is: its shape, where a text is a length that the run tells; that of a nested one names its LoD."""
+    """The kind of a value: its shape, where a text is a length that the run determines; a nested one names its LoD."""
 
     dtype: str
     levels: int
@@ -23,7 +23,7 @@ class Kind(NamedTuple):
         return Element(self.dtype, self.levels, tuple(None if isinstance(n, str) else n for n in self.shape))
 
     def like(self, other):
-        """Return whether a loop variable, or an array, may hold both."""
+        """Return whether a loop variable, or an array, may hold both kinds."""
         same = (self.dtype, self.levels, len(self.shape)) == (other.dtype, other.levels, len(other.shape))
         return same and self.shape[1:] == other.shape[1:]
 
@@ -41,7 +41,7 @@ def is_recorded(statement):
 
 @dataclass
 class ArrayInfo:
-    """What is known of an array: its elements, whether they differ in their numbers of rows, and who may write."""
+    """The known facts about an array: its elements, whether their numbers of rows differ, and who may write."""
 
     kind: str
     element: Kind | None = None
@@ -52,7 +52,7 @@ class ArrayInfo:
 
 @dataclass
 class Names:
-    """What has a name where a statement stands."""
+    """The names in scope at a statement."""
 
     values: dict[str, Kind] = field(default_factory=dict)
     arrays: dict[str, ArrayInfo] = field(default_factory=dict)
@@ -60,9 +60,7 @@ class Names:
     variables: dict[str, tuple[Kind, bool]] = field(default_factory=dict)  # of the innermost loop, and whether free
     counters: list[str] = field(default_factory=list)
     depth: int = 0
-    later: dict[str, dict[str, Kind]] = field(
-        default_factory=dict
-    )  # of loops that may run here, what their variables are
+    later: dict[str, dict[str, Kind]] = field(default_factory=dict)  # the variables of loops that may run here
 
     def inside(self):
         """Begin a body."""

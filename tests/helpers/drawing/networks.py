@@ -1,4 +1,4 @@
-"""Drawing networks over sequences: unpack, a loop over steps with a state that shrinks, pack."""
+"""Drawing networks over sequences: unpack, a loop over steps with a shrinking state, pack."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.helpers.drawing.names import INTEGER, WIDTH, ArrayInfo, Kind
 
 @dataclass
 class Steps:
-    """What a network runs over: the tensor, the level, and names of the steps, their map, their order and number."""
+    """The input of a network: the tensor, the level, and names of the steps, their map, order and number."""
 
     x: str
     kind: Kind
@@ -44,7 +44,7 @@ class Networks(Loops):
         return [*found, *more, *loop, p.Ask(packed, "pack", outputs, (steps.level, steps.map))]
 
     def steps(self, names, steps):
-        """Cut sequences into steps, and name their order: the map, a table, or the rank of the steps."""
+        """Convert sequences to steps, and name their order: the map, a table, or the rank of the steps."""
         how = self.one(["unpack", "instance", "operator", "segment"], [4, 1, 1, 1])
         element = Kind("float64", steps.kind.levels - steps.level - 1, (self.length(), WIDTH))
         kind = "VarArray" if how == "segment" else "TensorArray"
@@ -64,13 +64,13 @@ class Networks(Loops):
         return [*found, p.Ask(steps.size, "size", steps.array)]
 
     def boot_state(self, steps):
-        """Draw the first state: one row per sequence of the level, in the order of the steps."""
+        """Draw the initial state: one row per sequence of the level, in the order of the steps."""
         found, here = [], steps.x
         for _ in range(steps.kind.levels - steps.level):
             pooled = self.name("a")
             found.append(p.Compute(pooled, self.one(["pool mean", "pool sum", "pool last"]), (here,)))
             here = pooled
-        if steps.level:  # the rows of all sequences one after another
+        if steps.level:  # the rows of all sequences, consecutively
             array, flat = self.name("array"), self.name("a")
             found += [p.Unstack(array, here), p.Ask(flat, "concat", array)]
             here = flat
@@ -84,7 +84,7 @@ class Networks(Loops):
         return boot, [*found, p.Compute(boot, *how)]
 
     def loop_over_steps(self, names, steps, boot):
-        """Draw the loop over the steps: where the state is kept is the corner. Gives the name of what it writes."""
+        """Draw the loop over the steps; the place of the state is the corner case. Return the written array."""
         inside = names.inside()
         counter, guard = self.guard(names, inside, steps.size)
         counter = replace(counter, init=self.one([None, 0]), advance=None)
@@ -109,7 +109,7 @@ class Networks(Loops):
         return outputs, [made, *before, loop]
 
     def place_of_the_state(self, t, boot, state, rows):
-        """Keep the state in a loop variable or an array: what comes before the loop, and before and after the cell."""
+        """Keep the state in a loop variable or an array: statements before the loop, and before and after the cell."""
         where = self.one(["variable", "read", "slot"])
         if where == "variable":
             last = self.name("s")
@@ -122,7 +122,7 @@ class Networks(Loops):
         return [p.Make(states, kind, None, True, rows)], [], earlier, last, [p.Write(states, t, state, writing)]
 
     def cell(self, names, steps, t, before, state):
-        """Compute the next state of the step and of the state before."""
+        """Compute the next state from the step and the previous state."""
         step, left, right, both = (self.name("a") for _ in range(4))
         info = names.arrays[steps.array]
         by_slot = info.element.levels == 0 and info.kind == "VarArray" and self.maybe(0.5)
@@ -140,7 +140,7 @@ class Networks(Loops):
         return [*found, p.Compute(state, self.one(["tanh", "sigmoid"]), (both,))]
 
     def batch_as_state(self, names):
-        """Draw a loop whose state is a batch of sequences that shrinks."""
+        """Draw a loop whose state is a shrinking batch of sequences."""
         x = self.value(names, lambda kind: kind.levels > 0)
         if x is None or x in names.slots:
             return None

@@ -1,4 +1,4 @@
-"""Drawing whole programs, most of which mean values, with the corners that loops and arrays have."""
+"""Drawing whole programs, most of which are valid, with the corner cases of loops and arrays."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Draw(Networks):
         return {name: makers[name] for name in [*chosen, "v", "W"]}
 
     def program(self):
-        """Draw a program, feeds for it, and what is a parameter."""
+        """Draw a program, feeds for it, and the set of parameters."""
         inputs = self.inputs()
         fixed = ["W"] + ["v"] * self.maybe(0.5)
         same = {name: inputs[name][1]() for name in fixed}
@@ -50,7 +50,7 @@ class Draw(Networks):
         return p.Program(tuple(inputs), tuple(outside), self.with_elements(body), tuple(results)), feeds, fixed
 
     def element_of(self, name):
-        """Describe what is known of the elements of an array when all is recorded."""
+        """Return the known facts about the elements of an array after everything is recorded."""
         info = self.infos.get(name)
         if info is None or info.element is None:
             return None
@@ -58,7 +58,7 @@ class Draw(Networks):
         return kind.element if not kind.shape else self.fresh(kind).element
 
     def with_elements(self, body):
-        """Return a body whose arrays know what they will hold."""
+        """Return a body with the kinds of the elements of its arrays."""
         found = []
         for s in body:
             if isinstance(s, p.Make) and s.element is None:
@@ -87,7 +87,7 @@ class Draw(Networks):
         return found
 
     def results(self, names, body):
-        """Choose what comes back, and see that arrays are looked at."""
+        """Choose the results, so that arrays are read."""
         found = []
         for name, info in names.arrays.items():
             if info.element is not None and self.maybe(0.5):
@@ -128,7 +128,7 @@ class Draw(Networks):
 
 
 def draw_program(seed):
-    """Draw a program, its feeds, what is a parameter, and what it means; draw again what means nothing certain."""
+    """Draw a program, its feeds, its parameters, and its meaning; draw again if the meaning is uncertain."""
     for attempt in range(1000):
         draw = Draw((seed, attempt))
         program, feeds, fixed = draw.program()
@@ -137,7 +137,7 @@ def draw_program(seed):
                 program = with_fewer_errors(draw, program, feeds)
                 meanings = [meaning(program, feed) for feed in feeds]
         except (TypeError, ValueError, AttributeError, ArithmeticError, Endless):
-            continue  # shapes that do not fit, which lodcore says while it is recorded or when it runs
+            continue  # shapes do not match, which lodcore reports at recording or at execution
         if any(found.error for found in meanings) and not draw.maybe(0.3):
             continue
         if not any(found.error for found in meanings) and draw.maybe(0.06):
@@ -149,7 +149,7 @@ def draw_program(seed):
 
 
 def with_fewer_errors(draw, program, feeds):
-    """Read and write at other indices where that is an error, most often; else few programs would mean values."""
+    """Usually replace indices whose read or write is an error; otherwise few programs would be valid."""
     for _ in range(0 if draw.maybe(0.15) else 12):
         for feed in feeds:
             try:
@@ -170,7 +170,7 @@ def with_fewer_errors(draw, program, feeds):
 
 
 def with_another(body, old, new):
-    """Put another statement in place of one."""
+    """Replace a statement by another one."""
     for s in body:
         if s is old:
             yield new

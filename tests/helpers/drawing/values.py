@@ -10,7 +10,7 @@ from tests.helpers.drawing.names import INTEGER, NUMBER, WIDTH, Kind
 
 
 class Values:
-    """Draws what programs compute."""
+    """Draws computations of programs."""
 
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)
@@ -35,12 +35,12 @@ class Values:
         return choices[self.random.choice(len(choices), p=weights)]
 
     def recent(self, names):
-        """Choose a name, late ones rather than early ones."""
+        """Choose a name, preferably a recent one."""
         names = list(names)
         return self.one(names, np.arange(1, len(names) + 1))
 
     def fresh(self, kind):
-        """Make a kind whose number of rows, or structure, is one of its own."""
+        """Make a kind with a number of rows, or a structure, of its own."""
         return kind if not kind.shape else kind._replace(shape=(self.length(), *kind.shape[1:]))
 
     def values(self, *shape):
@@ -67,7 +67,7 @@ class Values:
         return p.Compute(target, function, tuple(arguments))
 
     def value(self, names, wanted):
-        """Choose a float of a kind, a slot sometimes."""
+        """Choose a float of a kind, sometimes a slot."""
 
         def suits(kind):
             return wanted(kind) and (kind.dtype == "float64" or (kind == INTEGER and not wanted(NUMBER)))
@@ -90,9 +90,9 @@ class Values:
         choices += ["sum"] * bool(kind.shape)
         choices += ["rows"] * (kind.levels == 0 and len(kind.shape) == 2)
         choices += ["nested"] * (2 * (kind.levels > 0))
-        # NumPy asks a Variable for a number; and what a number takes of a tensor is taken while it is recorded
-        counters = [name for name in names.counters[-1:] if not name.startswith("k")]  # one of Python is a number
-        counters = [name for name in counters if self.kind_of(names, name).shape == ()]  # a vector takes sequences
+        # NumPy converts a Variable to a number; and the result of indexing a number is computed at recording
+        counters = [name for name in names.counters[-1:] if not name.startswith("k")]  # a counter of Python is a number
+        counters = [name for name in counters if self.kind_of(names, name).shape == ()]  # a vector selects sequences
         here = [0, 0, 1] if names.depth == 0 else counters if kind.levels else []
         choices += ["element"] * (bool(here) and (kind.levels > 0 or len(kind.shape) == 2))
         choices += ["concat"] * (kind.levels > 0)
@@ -118,7 +118,7 @@ class Values:
         return [self.of_nested(names, x, kind)]
 
     def binary(self, names, x, kind):
-        """Draw a function of two values that have one structure, or of which one is a number or a row."""
+        """Draw a function of two values of one structure, or of which one is a number or a row."""
         function = self.one(["add", "+", "minus", "-", "mul", "*", "mul"])
         row = Kind("float64", 0, kind.shape[1:])
         y = self.value(names, lambda other: other in (kind, kind, NUMBER, row))
@@ -154,7 +154,7 @@ class Values:
         return [self.set(names, function, [x, y], INTEGER, "i")]
 
     def index(self, names):
-        """Draw an index, and what must be computed for it before."""
+        """Draw an index, and the statements that compute it."""
         counters = names.counters
         if not counters or self.maybe(0.12):
             return [], self.one([0, 1, 2, 0, *names.integers()[-2:]])

@@ -1,4 +1,4 @@
-"""The defects that are planted one at a time, a file a family: what the tests must find."""
+"""The defects that are inserted one at a time, one file per family: the tests must find them."""
 
 import pkgutil
 from importlib import import_module

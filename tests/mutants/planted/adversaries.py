@@ -1,4 +1,4 @@
-"""What readers planted who knew neither these lists nor the tests, and nothing found: one for each pattern."""
+"""Defects that readers who did not know these lists or the tests inserted, and that no test found: one per pattern."""
 
 from tests.mutants.mutant import Mutant
 

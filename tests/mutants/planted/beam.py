@@ -1,4 +1,4 @@
-"""Beam search: a step, the ways back, and the decoder."""
+"""Beam search: a step, backtracking, and the decoder."""
 
 from tests.mutants.mutant import Mutant
 

@@ -1,4 +1,4 @@
-"""The kernels that take, count, rank and pad."""
+"""The kernels that gather, count, rank and pad."""
 
 from tests.mutants.mutant import Mutant
 

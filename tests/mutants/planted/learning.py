@@ -1,4 +1,4 @@
-"""Layers, attention, dropout, optimizers, and what goes on after a stop."""
+"""Layers, attention, dropout, optimizers, and resuming."""
 
 from tests.mutants.mutant import Mutant
 

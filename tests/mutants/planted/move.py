@@ -1,4 +1,4 @@
-"""Defects of the operators that move sequences whole."""
+"""Defects of the operators that move whole sequences."""
 
 from tests.mutants.mutant import Mutant
 

@@ -1,4 +1,4 @@
-"""Packing, batches, and what attention gets."""
+"""Packing, batches, and inputs of attention."""
 
 from tests.mutants.mutant import Mutant
 

@@ -1,4 +1,4 @@
-"""Memory of freed results that later ones get."""
+"""Recycled memory of freed results."""
 
 from tests.mutants.mutant import Mutant
 

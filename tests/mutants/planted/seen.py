@@ -1,4 +1,4 @@
-"""Defects that survived once: of kinks, structures, dtypes, layouts, and of numbers that are printed."""
+"""Defects that once survived: kinks, structures, dtypes, layouts, and printed numbers."""
 
 from tests.mutants.mutant import Mutant
 
@@ -159,7 +159,7 @@ MUTANTS = [
     Mutant(
         "variance-of-a-window-of-infinity",
         "lodcore/kernels/rolling.pyx",
-        "one.squares = one.first - one.first  # 0, but nan of what is not finite",
+        "one.squares = one.first - one.first  # 0, but nan if x is not finite",
         "one.squares = 0",
         "tests/ops/test_kinks.py",
     ),

@@ -1,4 +1,4 @@
-"""Rows that are numbers of things."""
+"""Rows that are ids."""
 
 from tests.mutants.mutant import Mutant
 

@@ -1,4 +1,4 @@
-"""Defects that would lose something in silence, or give wrong advice."""
+"""Defects that would lose something silently, or give wrong advice."""
 
 from tests.mutants.mutant import Mutant
 

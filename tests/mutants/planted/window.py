@@ -33,7 +33,7 @@ MUTANTS = [
     Mutant(
         "a-sequence-ends-with-the-block",
         WINDOW,
-        "if (w->offsets[s + 1] > b) /* it goes on in the next block */",
+        "if (w->offsets[s + 1] > b) /* it continues in the next block */",
         "if (0)",
         KERNEL_TESTS,
     ),

@@ -141,7 +141,7 @@ class AdditiveAttention:
         Returns
         -------
         context, weights
-            As of `dot_attention`.
+            As in `dot_attention`.
         """
         where = "AdditiveAttention"
         weight, bias, score = parts_of(where, parameters, "weight_query", "bias", "score")

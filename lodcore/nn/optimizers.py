@@ -266,7 +266,7 @@ class AdamW(Adam):
     betas : tuple of float
     eps : float
     weight_decay : float
-        All as of `Adam`.
+        All as in `Adam`.
 
     Examples
     --------

@@ -404,7 +404,7 @@ class GRU(_OneNetwork):
     Notes
     -----
     Its parameters are ``{"weight_x": (n_in, 3H), "weight_h": (H, 3H), "bias": (3H,)}``, for update gate, reset gate and
-    candidate in this order; "weight_h" is a buffer, as of `dynamic_gru`. Its state is an array (n, H).
+    candidate in this order; "weight_h" is a buffer, as in `dynamic_gru`. Its state is an array (n, H).
 
     Examples
     --------

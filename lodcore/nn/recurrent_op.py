@@ -63,12 +63,12 @@ def dynamic_recurrent_op(
     Parameters
     ----------
     cell, parameters, x, initial_state, level
-        As of `dynamic_rnn`.
+        As in `dynamic_rnn`.
 
     Returns
     -------
     outputs, last_state
-        As of `dynamic_rnn`.
+        As in `dynamic_rnn`.
 
     References
     ----------
@@ -118,7 +118,7 @@ class RecurrentGradientMachine:
         self._pullback: Pullback[Any] | None = None
 
     def forward(self, parameters: Any, x: Any, initial_state: Any = None) -> tuple[Any, Any]:
-        """Run the cell, and keep what the backward pass needs: outputs and the last state, as of `dynamic_rnn`."""
+        """Run the cell, and keep what the backward pass needs: outputs and the last state, as in `dynamic_rnn`."""
         where = "RecurrentGradientMachine"
 
         def run(parameters: Any, x: Any, initial_state: Any) -> tuple[Any, Any]:

@@ -261,7 +261,7 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     x : LoDTensor
         Whose values are writable.
     key
-        As of `getitem`.
+        As in `getitem`.
     value : LoDTensor, array_like or number
         Aligns with what the index gives, as an operand beside it, and is not wider.
 

@@ -193,12 +193,12 @@ class IndicesMap(Tensor):
 
     @property
     def indices(self) -> npt.NDArray[np.int64]:
-        """Numbers of the sequences in the order in which they stand in each step, as of a RankTable."""
+        """Numbers of the sequences in the order in which they stand in each step, as in a RankTable."""
         return self.rank.indices
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """Lengths of the sequences in that order, as of a RankTable."""
+        """Lengths of the sequences in that order, as in a RankTable."""
         return self.rank.lengths
 
     @property

@@ -239,7 +239,7 @@ def take_ranges(LoDTensorBody x not None, str where, Py_ssize_t level, cnp.ndarr
 
 
 def gather(LoDTensorBody x not None, str where, level, index, out=None, list upper=None):
-    """Take sequences of a level by their numbers, with all levels below; arguments as of `take_ranges`."""
+    """Take sequences of a level by their numbers, with all levels below; arguments as in `take_ranges`."""
     cdef list levels = [] if upper is None else upper
     cdef Py_ssize_t k = x.structure.number(level, where)
     cdef cnp.ndarray ranges = take_sequences(where, x.structure, k, index, levels)
@@ -341,7 +341,7 @@ def on_same_rows(function, tuple operands):
 
 
 def new_of_class(cls, cnp.ndarray values, LoDBody lod):
-    """Make a tensor of a subclass of LoDTensor; arguments as of `new_tensor`."""
+    """Make a tensor of a subclass of LoDTensor; arguments as in `new_tensor`."""
     if cls is TENSOR:
         return owned_tensor(private(values), lod)
     cdef LoDTensorBody x = LoDTensorBody.__new__(cls)

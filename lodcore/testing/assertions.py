@@ -68,9 +68,9 @@ def assert_allclose(
     Parameters
     ----------
     actual, desired : LoDTensor, nested lists or array_like
-        As of `assert_equal`.
+        As in `assert_equal`.
     rtol, atol : float
-        ``abs(actual - desired) <= atol + rtol * abs(desired)``, as of `numpy.testing.assert_allclose`.
+        ``abs(actual - desired) <= atol + rtol * abs(desired)``, as in `numpy.testing.assert_allclose`.
     equal_nan : bool
         Whether nan equals nan.
     check_dtype : bool

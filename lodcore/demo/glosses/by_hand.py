@@ -36,7 +36,7 @@ def read(parameters: Mapping[str, Any], sentences: Sequence[Sequence[int]]) -> R
     Parameters
     ----------
     parameters : dict
-        As of `network`, in nested lists; "table" may be a dict of rows.
+        As in `network`, in nested lists; "table" may be a dict of rows.
     sentences : list of list of int
         Numbers of words.
     """

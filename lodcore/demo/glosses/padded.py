@@ -37,7 +37,7 @@ def scores(parameters: Parameters, documents: NDArray[np.int64]) -> NDArray[np.f
     Parameters
     ----------
     parameters : dict of ndarray
-        As of `network`, with one more row of zeros at the end of "table".
+        As in `network`, with one more row of zeros at the end of "table".
     documents : int64 ndarray, shape (num_documents, most sentences, most words)
         Padded with the number of that row.
 

@@ -164,7 +164,7 @@ class Speaker:
         letters : LoDTensor of int64
             Words, letters.
         beam_size, num_results, max_length : int
-            As of `nn.BeamSearchDecoder`; the end counts as a phoneme.
+            As in `nn.BeamSearchDecoder`; the end counts as a phoneme.
         """
         of, count = self.parameters, len(letters)
         memory, keys, (hidden, cell) = self.network.encode(of, letters)

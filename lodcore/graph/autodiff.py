@@ -261,7 +261,9 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
 def _result(x: Any) -> Any:
     """Check what a function that is differentiated gives."""
     if x is not None and not isinstance(x, (Symbol, Tensor, TensorArray, int, float, complex, np.generic, str)):
-        raise DTypeError(f"vjp: f: gave a {type(x).__name__}; tensors, and lists, tuples and dicts of them are needed")
+        raise DTypeError(
+            f"vjp: f: returned a {type(x).__name__}; a tensor, or a list, tuple or dict of them, is needed"
+        )
     return x
 
 
@@ -331,9 +333,9 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
 def _seed(value: Any) -> Array:
     """Make the cotangent of a result with respect to itself, which is one real number."""
     if not isinstance(value, (np.generic, int, float, Tensor)) or np.size(values_of(value)) != 1:
-        raise ShapeError(f"value_and_grad: f: gave {_described(value)}; one number is needed")
+        raise ShapeError(f"value_and_grad: f: returned {_described(value)}; one number is needed")
     if not differentiable(value):
-        raise DTypeError(f"value_and_grad: f: gave dtype {values_of(value).dtype}; a real number is needed")
+        raise DTypeError(f"value_and_grad: f: returned dtype {values_of(value).dtype}; a real number is needed")
     return np.ones(values_of(value).shape)
 
 

@@ -154,7 +154,7 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
         def collect(result: Any) -> int:
             result = resolved(result)
             if isinstance(result, TensorArray) or not isinstance(result, (Variable, Tensor, np.generic, int, float)):
-                raise DTypeError(f"map_fn: f: gave {type(result).__name__}; a tensor is needed")
+                raise DTypeError(f"map_fn: f: returned {type(result).__name__}; a tensor is needed")
             spec = result.spec if isinstance(result, Variable) else spec_of(result)
             sequences = spec.num_levels > 0 or (nested and bool(spec.shape) and spec.shape[0] is None)
             with recording(loop.body.parent):

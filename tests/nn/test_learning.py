@@ -200,7 +200,7 @@ WRONG = [
     (
         "nn.SGD(0.1).step(np.broadcast_to(1.0, 2), np.ones(2), {'step': 0}, in_place=True)",
         ValueError,
-        "read-only; in_place needs one to write in",
+        "read-only array; in_place needs a writable one",
     ),
     ("nn.clip_by_global_norm({}, 0)", ValueError, "clip_by_global_norm: limit: is 0; a number above 0 is needed"),
     ("nn.clip_by_global_norm({}, -1.0)", ValueError, "limit: is -1.0"),

@@ -33,7 +33,7 @@ LIES = {
     "very many buffers": (lambda: ok(array={"n_buffers": 2**40}), "buffers; 0 .. 65536 is valid"),
     "too few buffers": (lambda: ok(array={"n_buffers": 1}), "has 1 buffers; its format '+l' has 2"),
     "too many buffers": (lambda: ok(array={"n_buffers": 3}), "has 3 buffers; its format '+l' has 2"),
-    "no buffers at all": (lambda: ok(array={"buffers": None}), "says that it has 2 buffers, and has none"),
+    "no buffers at all": (lambda: ok(array={"buffers": None}), "claims 2 buffers, but has none"),
     "no offsets": (lambda: Forged(b"+l", 3, [None, None], [leaf(NUMBERS)]), "has no buffer of offsets"),
     "no values": (lambda: lists([0, 2], Forged(b"l", 5, [None, None])), "has no buffer of values; 2 entries need one"),
     "no child": (lambda: Forged(b"+l", 1, [None, np.zeros(2, np.int32)], []), "has 0 children; its format '+l' has 1"),
@@ -41,7 +41,7 @@ LIES = {
         lambda: Forged(b"+l", 1, [None, np.zeros(2, np.int32)], [leaf(NUMBERS), leaf(NUMBERS)]),
         "has 2 children; its format '+l' has 1",
     ),
-    "children that are not there": (lambda: ok(array={"children": None}), "says that it has 1 children, and has none"),
+    "children that are not there": (lambda: ok(array={"children": None}), "claims 1 children, but has none"),
     "children only in the schema": (lambda: ok(array={"n_children": 0}), "has 0 children; its schema has 1"),
     "a negative number of children": (
         lambda: ok(array={"n_children": -1}, schema={"n_children": -1}),
@@ -171,7 +171,7 @@ LIES = {
     ),
     "string views of buffers of a negative size": (
         lambda: Forged(b"vu", 1, [None, np.zeros(4, "i4"), np.zeros(1, "u1"), np.array([-5])]),
-        "says that a buffer has -5 bytes",
+        "claims a buffer of -5 bytes",
     ),
     "a null in a type of nulls": (lambda: Forged(b"n", 2, []), "row 0 is null"),
     "a wrong name of the schema": (lambda: ok(names=(b"schema", b"arrow_array")), "'arrow_schema' is needed"),

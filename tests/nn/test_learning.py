@@ -122,10 +122,10 @@ def test_sparse_tensors_survive(form, dtype, tmp_path):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (("0x5", "0x3"), "makes no SparseTensor: .*indices: is 4 at position 0; there are 3 rows"),
-        (('"0x5"', "5"), "makes no SparseTensor"),
-        (('"0x5"', '"-0x5"'), "makes no SparseTensor.*height"),
-        (('"indices": "tree/indices"', '"indices": "tree/sparse"'), "makes no SparseTensor"),
+        (("0x5", "0x3"), "is not a valid SparseTensor: .*indices: is 4 at position 0; there are 3 rows"),
+        (('"0x5"', "5"), "is not a valid SparseTensor"),
+        (('"0x5"', '"-0x5"'), "is not a valid SparseTensor.*height"),
+        (('"indices": "tree/indices"', '"indices": "tree/sparse"'), "is not a valid SparseTensor"),
         (('"indices": "tree/indices"', '"indices": 3'), "names the array 3"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What `network.scores` computes, on documents that are padded to equal numbers of sentences and words."""
+"""The computation of `network.scores` on documents that are padded to equal numbers of sentences and words."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ def pad(documents: LoDTensor, filling: int) -> NDArray[np.int64]:
 
 
 def scores(parameters: Parameters, documents: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return a score for each document and topic.
+    """Return a score per document and topic.
 
     Parameters
     ----------

@@ -279,8 +279,8 @@ def _segments(
         short = np.flatnonzero(np.diff(tokens) < length)
         if len(short) and short[0] < len(bins) - 2:
             raise ValueError(
-                f"{where}: tail: is 'none'; bin {short[0]} is not full, and only the last bin may be: what fills it up "
-                "has to be a segment, or leave length out"
+                f"{where}: tail: is 'none'; bin {short[0]} is not full, which only the last bin may be; "
+                "make the padding a segment, or leave out length"
             )
     count = int(out[-2])
     ends = out[: count + 1].copy()

@@ -179,7 +179,7 @@ class LoopVariable(Variable):
 
     def set(self, value: Any) -> None:
         """Raise an error, since values of a loop variable come from its loop."""
-        raise GraphError(f"Variable {self.name}: is a loop variable; update gives it the value of the next step")
+        raise GraphError(f"Variable {self.name}: is a loop variable; update sets the value of the next step")
 
     @property
     def has_value(self) -> bool:

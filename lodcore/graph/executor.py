@@ -257,15 +257,15 @@ def _checked(where: str, spec: Spec, value: Any) -> Any:
         value = as_array(where, value)
     found = spec_of(value)
     if spec.kind is not np.ndarray and spec.kind is not LoDTensor and not isinstance(value, spec.kind):
-        raise DTypeError(f"{where}: is {type(value).__name__}; the Program says {spec.kind.__name__}")
+        raise DTypeError(f"{where}: is {type(value).__name__}; the Program needs {spec.kind.__name__}")
     if found.num_levels != spec.num_levels:
-        raise LoDError(f"{where}: has {found.num_levels} levels; the Program says {spec.num_levels}")
+        raise LoDError(f"{where}: has {found.num_levels} levels; the Program needs {spec.num_levels}")
     if found.dtype != spec.dtype:
-        raise DTypeError(f"{where}: has dtype {found.dtype}; the Program says {spec.dtype}")
+        raise DTypeError(f"{where}: has dtype {found.dtype}; the Program needs {spec.dtype}")
     shape = value.values.shape if isinstance(value, LoDTensor) else found.shape
     sizes = zip(shape, spec.shape, strict=False)
     if len(shape) != len(spec.shape) or any(b is not None and a != b for a, b in sizes):
-        raise ShapeError(f"{where}: has values of shape {shape}; the Program says {spec_text(spec)}")
+        raise ShapeError(f"{where}: has values of shape {shape}; the Program needs {spec_text(spec)}")
     return value
 
 

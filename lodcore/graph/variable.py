@@ -337,7 +337,7 @@ def as_value(where: str, value: Any) -> Any:
 def _zeros(where: str, value: Any, shape: Any, dtype: Any) -> Any:
     """Return the value of a Variable that is declared by its shape."""
     if value is not None:
-        raise DTypeError(f"{where}: shape, dtype: stand for a value; one is given")
+        raise DTypeError(f"{where}: shape, dtype: replace a value; one is given, too")
     sizes = () if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
     if sizes == (0,):
         sizes = ()
@@ -427,7 +427,7 @@ def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
             raise DTypeError(f"data: spec: is {spec!r}; a Spec or a shape is needed")
         spec = Spec(tuple(spec), np.dtype(np.float32 if dtype is None else dtype), num_levels)
     elif dtype is not None or num_levels:
-        raise DTypeError("data: dtype, num_levels: stand in the Spec that is given")
+        raise DTypeError("data: dtype, num_levels: are parts of the given Spec")
     for size in spec.shape:
         if size is not None and not (hasattr(size, "__index__") and size >= 0):
             raise DTypeError(f"data: spec: has the shape {spec.shape}; each size is an integer, or None")

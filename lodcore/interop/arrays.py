@@ -265,7 +265,7 @@ def from_jax(values: Any, segment_ids: Any, num_segments: int | None = None) -> 
         if filling.any():
             used = int(np.argmax(filling))
             if not filling[used:].all():
-                raise LoDError(f"{where}: segment_ids: fall behind row {used}; filling stands at the end")
+                raise LoDError(f"{where}: segment_ids: decrease after row {used}; padding must be at the end")
         ids, rows = ids[:used], rows[:used]
     lod = LoD.from_segment_ids(ids, num_segments)
     return tensor_core.new_tensor(rows, lod)

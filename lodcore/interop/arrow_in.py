@@ -96,7 +96,7 @@ def _validity(column: Column, start: int, stop: int) -> Array | None:
         return None
     if not column.has_buffer(0):
         if column.null_count > 0:
-            raise LoDError(f"{WHERE}{column.path}: has {column.null_count} nulls, and no buffer that says where")
+            raise LoDError(f"{WHERE}{column.path}: has {column.null_count} nulls, but no validity buffer")
         return None
     there = _bits(column, 0, start, stop, "validity")
     return None if there.all() else there

@@ -123,12 +123,12 @@ def batches(lengths: Array) -> Iterator[str]:
             break
         _, come = occupancy(lengths, size)
         _, sorted_ = occupancy(np.sort(lengths), size)
-        shares = f"{100 * (1 - come):.0f} % filling as they come, {100 * (1 - sorted_):.0f} % sorted by length"
+        shares = f"{100 * (1 - come):.0f} % padding unsorted, {100 * (1 - sorted_):.0f} % sorted by length"
         yield f"batches of {size}: {shares}"
     ends, share = buckets(lengths)
     if len(ends) > 1:
         listed = ", ".join(f"{end:,}" for end in ends)
-        yield f"buckets up to {listed} rows: {100 * (1 - share):.0f} % filling"
+        yield f"buckets up to {listed} rows: {100 * (1 - share):.0f} % padding"
 
 
 def buckets(lengths: Array, count: int = BUCKETS) -> tuple[list[int], float]:
@@ -185,5 +185,5 @@ def padding_cost(x: LoDTensor) -> str:
     filled = 100 * (1 - x.num_rows / rows)
     return (
         f"padded: {rows:,} rows, {rows * (x.nbytes // x.num_rows):,} bytes: {rows / x.num_rows:.2f} times as many, "
-        f"{filled:.0f} % of them filling"
+        f"{filled:.0f} % of them padding"
     )

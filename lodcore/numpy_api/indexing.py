@@ -365,7 +365,7 @@ def _fitting(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any], lod: Any)
     """Convert the assigned value to the shape, dtype and structure of the indexed rows."""
     if isinstance(value, LoDTensor) and value.num_levels:
         if lod is None:
-            raise LoDError("assignment: value: has levels; what the index gives has none")
+            raise LoDError("assignment: value: has levels; the indexed rows have none")
         made = kept_in("assignment: value", fitted("assignment", shape, lod, value), dtype)
     else:
         made = kept_in("assignment: value", rows_of(value), dtype)
@@ -374,7 +374,7 @@ def _fitting(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any], lod: Any)
     try:
         return np.broadcast_to(made, shape)
     except ValueError:
-        raise ShapeError(f"assignment: value: has shape {made.shape}; what the index gives has {shape}") from None
+        raise ShapeError(f"assignment: value: has shape {made.shape}; the indexed rows have {shape}") from None
 
 
 def refuse_setitem(x: Any, key: Any, value: Any) -> None:

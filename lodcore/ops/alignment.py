@@ -264,7 +264,7 @@ def _check_equal(where: str, lod: LoD, other: LoD, deepest: int, j: int) -> None
             if axes is not None:
                 raise LoDError(
                     f"{error}; if axes were kept by keepdims, axis={axes} leaves axes of 1, which align, and "
-                    f"x.per_sequence(v, {axes[0] - 1 if axes[0] else 0}) gives the rows of each sequence one entry"
+                    f"x.per_sequence(v, {axes[0] - 1 if axes[0] else 0}) repeats one entry per sequence for its rows"
                 ) from None
         raise
 

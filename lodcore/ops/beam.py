@@ -209,7 +209,7 @@ def _prefixes(where: str, scores: Any, level: Any) -> tuple[Array, LoD, int]:
 
 
 def _no_lod(where: str) -> LoDError:
-    return LoDError(f"{where}: scores: has no LoD; one that says which prefixes each source has is needed")
+    return LoDError(f"{where}: scores: has no LoD; one that groups the prefixes by source is needed")
 
 
 def _check_rows(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any]) -> None:

@@ -318,7 +318,7 @@ def _lengths(where: str, given: Any) -> tuple[Array, tuple[int, ...]]:
 def _refuse_nested(where: str, kind: type) -> None:
     """Raise for lengths in a LoDTensor."""
     if issubclass(kind, LoDTensor):
-        raise DTypeError(f"{where}: is a LoDTensor; an array of integers is needed (x.lod.lengths() gives one)")
+        raise DTypeError(f"{where}: is a LoDTensor; an array of integers is needed (x.lod.lengths() returns one)")
 
 
 @sequence_mask.define_infer

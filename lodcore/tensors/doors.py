@@ -116,7 +116,7 @@ class Doors:
         if self.lod.num_levels:  # type: ignore[attr-defined]
             raise _NotDenseError(
                 "LoDTensor: sequences of different lengths are not a dense array; use x.to_torch(), x.to_jax(), "
-                "to_padded (filled up), to_regular (all equally long) or .values (all rows)"
+                "to_padded (padded), to_regular (all equally long) or .values (all rows)"
             )
 
     def to_arrow(self) -> Any:

@@ -540,7 +540,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[S]:
         if self.lod.num_levels:
             raise ShapeError(
-                "LoDTensor: sequences of different lengths are not a dense array; use to_padded (filled up), "
+                "LoDTensor: sequences of different lengths are not a dense array; use to_padded (padded), "
                 f"to_regular (all equally long), to_arrays (one array per sequence) or .values (all rows){for_caller()}"
             )
         return np.array(self.values, dtype, copy=copy)

@@ -111,7 +111,7 @@ def _refuse_loops(where: str, nodes: list[Any], trail: list[Any], depth: int) ->
         again = any(id(node) in above and node for node in nodes)
         trail += nodes
     if again:
-        raise LoDError(f"{where}: a list stands at two depths (depth {depth + 1} is one); does it contain itself?")
+        raise LoDError(f"{where}: a list is at two depths (depth {depth + 1} is one); does it contain itself?")
 
 
 def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None) -> Array:

@@ -180,7 +180,7 @@ def test_integers_stay_in_the_vocabulary():
 
 def test_a_change_of_ones_own():
     words = LoDTensor(np.full(23, 7), X.lod)
-    with pytest.raises(DTypeError, match="one value only; say how it is changed"):
+    with pytest.raises(DTypeError, match="one value only; change= must define how"):
         assert_isolated(lambda x: x.values, words)
     assert_isolated(lambda x: x.values, words, change=lambda rows, random: rows + 1)
     with pytest.raises(ShapeError, match="change: returned shape"):

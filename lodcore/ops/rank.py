@@ -140,8 +140,9 @@ def shrink_memory(x: Any, step: Any, table: RankTable, check_order: bool = True)
     IndexError
         If step is negative.
     LoDError
-        If x has fewer sequences (rows) than remain, more than the table, or a number that remains at no step; or if it
-        is a LoDTensor with the lengths of the table in another order.
+        If x has fewer sequences (rows) than remain, or more than the table; if the table does not begin with the
+        longest sequence and x has a number that remains at no step; or if x is a LoDTensor with the lengths of the
+        table in another order.
 
     Examples
     --------

@@ -106,7 +106,7 @@ CUTS = {
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("holder", ["Variable", "slot", "result", "element"])
 def test_a_number_taken_out_under_vjp_is_an_error(cut, holder):
-    """It would have no gradient. What to use instead is named: an operator, or v.get() for a look at the value."""
+    """It would have no gradient. What to use instead is named: an operator, or v.get() to read the value."""
 
     def f(x):
         array = TensorArray()

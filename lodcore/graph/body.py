@@ -29,7 +29,7 @@ WHEN_IT_RUNS = frozenset([object, int, float, complex])
 
 
 def operand(where: str, block: Block | None, given: Any) -> Any:
-    """Return what a value represents in a Block, as a number of NumPy may a loop variable, or the value as a tensor."""
+    """Return the object that a value, such as a NumPy scalar, represents in a Block, or the value as a tensor."""
     if isinstance(given, np.generic) and block is not None:
         given = block.known(given)
     return given if isinstance(given, (Variable, TensorArray)) else as_value(where, given)
@@ -80,7 +80,7 @@ class Body(NamedBlock):
         return around is block or (around is None and not isinstance(block, Body))
 
     def capture(self, given: Any) -> Variable:
-        """Make the Variable that stands here for something from outside."""
+        """Return the Variable that represents an outer object here."""
         spec = given.spec if isinstance(given, Variable) else self._spec_around(given)
         captured = new_variable(None, None, spec if self.keeps_shapes else spec_in_body(spec), self)
         named = given.name if isinstance(given, Variable) else getattr(given, "wanted_name", None)

@@ -83,7 +83,7 @@ class Program(Opening, NamedBlock):
         return Operator(op, arguments, outputs, single)
 
     def capture(self, given: Any) -> Variable:
-        """Make the Variable that stands here for something from outside."""
+        """Return the Variable that represents an outer object here."""
         captured = super().capture(given)
         if captured is given and given.name not in self.names:
             self.names[given.name] = given

@@ -214,10 +214,10 @@ def _along(x: Any, key: Any, axis: int) -> tuple[Any, int]:
             return x[key], 0
         return pick_along(x, key, axis), 0
     if isinstance(key, str):
-        raise TypeError(f"index: is {key!r}; a field stands alone")
+        raise TypeError(f"index: is {key!r}; a field must be the only key")
     if _levels(key):
         if axis:
-            raise TypeError("index: a mask or index with levels stands first")
+            raise TypeError("index: a mask or index with levels must be the first key")
         return (select_by_mask if key.dtype == np.bool_ else take_nested)(x, key), _axes(key)
     return _vector(x, key, axis)
 
@@ -243,7 +243,7 @@ def _vector(x: Any, key: Any, axis: int) -> tuple[Any, int]:
         raise TypeError(f"index: has shape {key.shape}; a vector is needed, or one with levels")
     if key.dtype == np.bool_:
         if axis:
-            raise TypeError("index: a mask of bool stands first, or has the levels of x")
+            raise TypeError("index: a mask of bool must be the first key, or have the levels of x")
         return select_by_mask(x, key), 1
     if axis == 0:
         return gather_sequences(x, key), 1

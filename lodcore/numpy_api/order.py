@@ -248,7 +248,7 @@ def _diff_along(x: Any, n: Any, axis: int) -> Any:
             x = different(after, before)
         except LoDError as error:
             raise LoDError(
-                f"numpy.diff: axis: is {axis}; sequences beside each other are not equally long, and have no difference"
+                f"numpy.diff: axis: is {axis}; consecutive sequences are not equally long, and have no difference"
             ) from error
     return x
 

@@ -147,7 +147,7 @@ def _checked_empty(name: str, empty: Any, initial: Any, dtype: np.dtype[Any]) ->
     if initial is not None:
         raise ValueError(
             f"{name}: empty, initial: are {empty}, {initial}; one of them is needed: initial is among all values, "
-            "empty stands where there are none"
+            "empty is used where there are none"
         )
     return kept_empty(name, empty, dtype)
 

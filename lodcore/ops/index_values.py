@@ -103,7 +103,7 @@ def _check_rows(keys: tuple[Any, ...]) -> None:
     if not _keeps_rows(keys):
         raise ShapeError(f"index_values: keys: begin with {keys[0]!r}; all rows of a LoDTensor must stay: slice(None)")
     if len(keys) > 2 and not _side_by_side(keys):
-        raise ShapeError("index_values: keys: arrays do not stand side by side; the rows would not stay the first axis")
+        raise ShapeError("index_values: keys: arrays are not adjacent; the rows would not stay the first axis")
 
 
 def _side_by_side(keys: tuple[Any, ...]) -> bool:

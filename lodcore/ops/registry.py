@@ -292,7 +292,7 @@ class Op(OpBody):
             inspect.signature(self).bind(*args, **kwargs)
         if "out" in kwargs:
             if kwargs["out"] is not None:
-                raise GraphError(f"{self.__name__}: out: a result that is recorded has no place of its own")
+                raise GraphError(f"{self.__name__}: out: a recorded result cannot be written to an array")
             kwargs = {name: value for name, value in kwargs.items() if name != "out"}
         arguments = {**self.defaults, **given, **kwargs}
         if arguments.keys() != set(parameters):

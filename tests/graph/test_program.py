@@ -361,7 +361,7 @@ def test_two_programs_in_one_another():
         (lambda x, d: lodcore.mul(x, None), DTypeError, "mul"),
         (lambda x, d: lodcore.mul(x, [[1], [1, 2]]), ShapeError, "mul: y: is nested unevenly"),
         (lambda x, d: lodcore.mul(x, np.array([None])), DTypeError, "mul: y: has dtype object"),
-        (lambda x, d: lodcore.sequence_reverse(x, out=np.ones((5, 2))), GraphError, "out: a result that is recorded"),
+        (lambda x, d: lodcore.sequence_reverse(x, out=np.ones((5, 2))), GraphError, "out: a recorded result"),
     ],
 )
 def test_what_is_wrong_is_said_while_it_is_recorded(call, error, says):

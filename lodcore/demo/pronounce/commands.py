@@ -79,7 +79,7 @@ def train(arguments: Sequence[str]) -> int:
         type=Path,
         default=Path("lodcore-pronounce.npz"),
         metavar="FILE",
-        help="saved while training, which goes on from it (default: lodcore-pronounce.npz)",
+        help="saved during training, which continues from it (default: lodcore-pronounce.npz)",
     )
     _add_search(parser)
     options = parser.parse_args(arguments)
@@ -96,7 +96,7 @@ def train(arguments: Sequence[str]) -> int:
     try:
         _run(training, options.minutes, options.checkpoint, glyphs)
     except KeyboardInterrupt:  # the interrupted step may be incomplete, so it is not saved
-        print(f"\n  stopped; the same command goes on from {options.checkpoint}")
+        print(f"\n  stopped; the same command continues from {options.checkpoint}")
     speaker = Speaker(training.network, training.parameters)
     if options.test:
         started = process_time()

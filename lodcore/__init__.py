@@ -7,13 +7,13 @@
 
 Tensors
     array(lists), LoDTensor.from_lengths(values, lengths), .from_padded, .from_arrays make a LoDTensor: rows (`values`)
-    and their structure (`lod`). x[i], x[a:b], x + y, np.tanh(x), x.sum(axis=1) mean what they mean in NumPy.
-    to_padded, to_regular, to_arrays and tolist give it in another form. SparseTensor holds selected rows of a table,
-    TensorArray one tensor per step.
+    and their structure (`lod`). x[i], x[a:b], x + y, np.tanh(x), x.sum(axis=1) have the same meaning as in NumPy.
+    to_padded, to_regular, to_arrays and tolist convert it. SparseTensor holds selected rows of a table, TensorArray one
+    tensor per step.
 
 Operators
-    sequence_pool, sequence_softmax, sequence_sort, sequence_conv, gather_sequences, lookup_table and many more, each
-    with its gradient; those that are named like Python's own functions (sum, max) are in `lodcore.ops`.
+    sequence_pool, sequence_softmax, sequence_sort, sequence_conv, gather_sequences, lookup_table and many more, with
+    gradients; those with names of Python builtins (sum, max) are in `lodcore.ops`.
 
 Gradients and programs
     vjp(f, *inputs) and value_and_grad(f) differentiate plain functions; while_loop and map_fn are loops;
@@ -21,11 +21,11 @@ Gradients and programs
 
 More
     lodcore.nn          recurrent layers, attention, beam search, optimizers
-    lodcore.batching    batches by a budget of tokens, packing, samplers
+    lodcore.batching    batches within a budget of tokens, packing, samplers
     lodcore.interop     Arrow, torch, awkward, pandas, files (save, load)
-    lodcore.testing     assertions for tests of your own
+    lodcore.testing     assertions for your tests
 
-help(lodcore.LoDTensor), or of any other name, says the rest; `python -m lodcore demo` shows what it can do.
+help(lodcore.LoDTensor), or help of any other name, describes it; `python -m lodcore demo` shows what it can do.
 """
 
 from importlib import import_module as _import_module
@@ -85,10 +85,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: The name that the design of the Tensor family has for it.
+#: The name of LoDTensor in the design of the Tensor family.
 LODDenseTensor = LoDTensor
 
-#: All but the operators, which `lodcore.ops.public` names.
+#: All public names except the operators, which are in `lodcore.ops.public`.
 __all__ = [
     "Block",
     "DTypeError",
@@ -170,27 +170,27 @@ __all__ = [
 
 if not TYPE_CHECKING:
     _OWN, _PACKAGES = frozenset(__all__), ("batching", "graph", "interop", "nn", "ops", "testing")
-    #: NumPy's dtypes by their names, as the design documents write them.
+    #: NumPy's dtypes by name, as in the design documents.
     _DTYPES = frozenset(
         ["bool_", "complex64", "complex128", "float16", "float32", "float64"]
         + [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
     )
-    #: Doors to other libraries and to files.
+    #: Conversions for other libraries and files.
     _LIBRARIES = ("arrow", "awkward", "jax", "pandas", "polars", "scipy", "tensorflow", "thinc", "torch", "xarray")
     _DOORS = frozenset(
         ["append", "collate", "cu_seqlens", "from_dlpack", "load", "plot_lengths", "plot_occupancy", "save"]
         + [f"{way}_{library}" for way in ("from", "to") for library in _LIBRARIES]
     )
-    #: Operators that stand beside `mean`; they would shadow builtins of Python, and so are neither exported nor listed.
+    #: Further operators like `mean`; they would shadow Python builtins, and so are neither exported nor listed.
     _SHADOWING = frozenset(("all", "any", "max", "min", "sum"))
-    del __all__  # what it is with the operators is asked for below
+    del __all__  # computed below, with the operators
 
     def _is_module(name: str) -> bool:
-        """Return whether this is a file of the package, which is none of its names."""
+        """Return whether a name is that of a module of the package, which is not a public name."""
         return _import_module("importlib.util").find_spec(f"lodcore.{name}") is not None
 
     def __getattr__(name: str) -> _Any:
-        """Find what is loaded when it is first used: packages, what `graph` has, doors, and operators."""
+        """Return an attribute that is loaded at first use: a package, a name of `graph`, a conversion, an operator."""
         if name in _PACKAGES:
             return _import_module(f"lodcore.{name}")
         if name in _SHADOWING:
@@ -205,7 +205,7 @@ if not TYPE_CHECKING:
             found = getattr(_import_module("lodcore.ops.public"), name, None)
         elif name == "__all__":
             if _caller(1).f_globals.get("__name__") == "pydoc":
-                return []  # help(lodcore) is the docstring above, one page, and not the pages of all names
+                return []  # help(lodcore) is the docstring above, not the pages of all names
             return sorted([*_OWN, *_DTYPES, *(x for x in vars(_import_module("lodcore.ops.public")) if x[0] != "_")])
         else:
             found = None

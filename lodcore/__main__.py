@@ -1,4 +1,4 @@
-"""python -m lodcore: the demo, a look into a saved batch, packing of files, and a short self-measurement."""
+"""The commands of `python -m lodcore`: the demo, inspection of saved batches, packing of files, a short benchmark."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ import lodcore
 from lodcore import LoD, LoDTensor, TensorArray
 from lodcore.interop import look
 
-SECONDS = 0.3  # for each thing that is measured
+SECONDS = 0.3  # per measured operation
 
 Array = np.ndarray[Any, Any]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """Run a command.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        Those of the process, if not given.
+        By default those of the process.
 
     Returns
     -------
     int
-        Exit code: 0, or 1 if a file cannot be shown. Wrong usage exits with 2.
+        The exit code: 0, or 1 if a file cannot be shown. Wrong usage exits with 2.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
@@ -62,7 +62,7 @@ def run(arguments: Sequence[str]) -> int:
     commands.add_parser("bench", help="measure some operations beside NumPy and a plain copy, in a few seconds")
     commands.add_parser("pronounce", help="say how words are pronounced, by a network", add_help=False)
     chosen, others = parser.parse_known_args(arguments)
-    if chosen.command == "demo":  # has options of its own
+    if chosen.command == "demo":  # has its own options
         from lodcore import demo
 
         return demo.main(others)
@@ -81,7 +81,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     try:
         lines = "\n".join(look.describe_tree(look.read(chosen.file)))
-    except Exception as error:  # whatever a file made by anyone holds, the answer is one line
+    except Exception as error:  # for any contents of a file, the answer is one line
         problem = str(getattr(error, "strerror", None) or error or type(error).__name__)
         problem = problem.removeprefix(f"lodcore.load: {chosen.file}: ")
         print(f"lodcore inspect: {chosen.file}: {' '.join(problem.split())}", file=sys.stderr)
@@ -90,11 +90,11 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-# -- bench -----------------------------------------------------------------------------------------------------
+# -- bench -------------------------------------------------------------------------------------------------------------
 
 
 def bench() -> None:
-    """Print processor times of some operations, beside the usual NumPy lines and a plain copy of the same bytes."""
+    """Print processor times of some operations, of the usual NumPy code, and of a plain copy of the same bytes."""
     random = np.random.default_rng(0)
     lengths = np.minimum(random.zipf(1.6, 20_000), 400)
     lod = LoD.from_lengths(lengths)
@@ -173,7 +173,7 @@ def bench() -> None:
 
 
 def milliseconds(call: Callable[[], Any]) -> float:
-    """Measure the median processor time of a call."""
+    """Return the median processor time of a call."""
     call()
     times: list[int] = []
     end = time.process_time() + SECONDS

@@ -7,34 +7,34 @@ __all__ = ["BatchError", "DTypeError", "GraphError", "LevelError", "LoDError", "
 
 
 class LoDError(ValueError):
-    """The structure (offsets, lengths, levels) is wrong, or two structures do not agree."""
+    """An error of structure: offsets, lengths or levels are invalid, or two structures differ."""
 
 
 class LevelError(LoDError, IndexError):
-    """There is no such level."""
+    """An error for a level that does not exist."""
 
 
 class ShapeError(ValueError):
-    """The shape of values is wrong, or two shapes do not agree."""
+    """An error of shape: that of values is invalid, or two shapes do not match."""
 
 
 class DTypeError(TypeError):
-    """The dtype is wrong, or the argument is of a kind that has no dtype."""
+    """An error of dtype: it is not supported, or the argument is of a kind without a dtype."""
 
 
 class GraphError(RuntimeError):
-    """A program was recorded or run in a way that has no meaning."""
+    """An error of recording or running a program."""
 
 
 class BatchError(RuntimeError):
-    """A batch of rows could not be computed.
+    """An error in the computation of a batch of rows.
 
     Attributes
     ----------
     path : str or None
-        The file of the rows that fail, where it is known.
+        The file of the failing rows, if it is known.
     rows : (int, int)
-        The first of them, and one more than the last.
+        The range of the failing rows: the first, and one after the last.
     """
 
     path: str | None = None

@@ -44,7 +44,7 @@ def test_inspect_shows_structure_lengths_and_cost(saved, capsys):
     ]
     assert [line.split("|")[0].strip() for line in lines[10:21:10]] == ["0 ..  3", "40 .. 40"]
     assert [int(line.split()[-1]) for line in lines[10:21]] == [2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1]
-    assert lines[-1] == "padded: 240 rows, 1,920 bytes: 4.29 times as many, 77 % of them filling"
+    assert lines[-1] == "padded: 240 rows, 1,920 bytes: 4.29 times as many, 77 % of them padding"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_inspect_shows_structure_lengths_and_cost(saved, capsys):
         (lodcore.array([]), "padded: 0 rows; there are none"),
         (lodcore.array([[], []]), "padded: 0 rows; there are none"),
         (lodcore.LoDTensor(np.arange(3), lodcore.LoD.from_offsets(num_rows=3)), "shape (3,), int64, 3 rows, 24 bytes"),
-        (lodcore.array([[1], [2]]), "padded: 2 rows, 16 bytes: 1.00 times as many, 0 % of them filling"),
+        (lodcore.array([[1], [2]]), "padded: 2 rows, 16 bytes: 1.00 times as many, 0 % of them padding"),
     ],
 )
 def test_inspect_of_nothing_much(x, last, saved, capsys):

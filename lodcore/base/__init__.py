@@ -1,1 +1,1 @@
-"""What everything stands on: memory, arrays for kernels, threads, and what records instead of computing."""
+"""The base of all modules: memory, arrays for kernels, threads, and dispatch between computing and recording."""

@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #endif
 
-/* Ask for huge pages, as NumPy does for its arrays, before the memory is first touched. */
+/* Request huge pages, as NumPy does for its arrays, before the memory is first touched. */
 static LODCORE_UNUSED void want_huge_pages(void *memory, size_t size)
 {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
@@ -48,7 +48,7 @@ static LODCORE_UNUSED PyObject *array_over(PyObject *base, PyArray_Descr *dtype,
     return array;
 }
 
-/* Whether an array that was handed out is what it was, and nobody holds it any more: then it may be handed out again. */
+/* Return whether a returned array is unchanged and no longer referenced, so that it may be returned again. */
 static LODCORE_UNUSED int is_untouched(PyObject *handed, PyObject *owner)
 {
     PyArrayObject *own = (PyArrayObject *)owner;

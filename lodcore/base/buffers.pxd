@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 cdef extern from "buffers.h":
     object array_over(object base, cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape, cnp.npy_intp* strides,
                       const void* data, bint writable)
-    bint is_untouched(PyObject* handed, PyObject* own)  # as pointers: a reference more would be one that holds it
+    bint is_untouched(PyObject* handed, PyObject* own)  # as pointers, since a further reference would count
 
 
 cdef class Memory:

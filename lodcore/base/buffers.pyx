@@ -1,4 +1,4 @@
-"""Arrays for kernels and results, and integers from outside."""
+"""Arrays for kernels and results, and conversion of callers' integers."""
 
 cimport cython
 cimport numpy as cnp
@@ -30,22 +30,22 @@ cdef object UINT8_DTYPE = np.dtype(np.uint8)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
 cdef cnp.PyArray_Descr* UINT8 = <cnp.PyArray_Descr*> UINT8_DTYPE
 cdef int64_t SIZE_LIMIT = min(LIMIT, INT64_MAX)
-cdef int64_t LARGE = 1 << 14  # bytes that take longer to get from the system than to find among those that are kept
+cdef int64_t LARGE = 1 << 14  # bytes above which recycled memory is faster than new memory
 cdef cnp.ndarray NO_ROWS = np.empty(0)
 cdef int MOST_AXES = 32 if np.__version__.startswith("1.") else 64
 
 
-# -- who holds memory ------------------------------------------------------------------------------------------------
+# -- ownership of memory -----------------------------------------------------------------------------------------------
 
 
 @cython.final
 @cython.no_gc
 @cython.freelist(64)
 cdef class Memory:
-    """What the arrays that are handed out have as their base: it holds an array that nobody else sees.
+    """The base of arrays that are returned to callers; it holds a private array.
 
-    So none of them owns its memory as NumPy counts it: `resize` is refused, and whatever else is done to one of them
-    does not reach the others.
+    So none of them owns its memory for NumPy: `resize` raises an error, and other changes of one of them do not affect
+    the others.
     """
 
     def __getbuffer__(self, Py_buffer* buffer, int flags):
@@ -53,7 +53,7 @@ cdef class Memory:
 
 
 cdef Memory memory_of(cnp.ndarray array):
-    """Hold a C-contiguous array."""
+    """Return a Memory that holds a C-contiguous array."""
     cdef Memory memory = Memory.__new__(Memory)
     memory._owner, memory._data = array, cnp.PyArray_BYTES(array)
     memory._size, memory._writable = cnp.PyArray_NBYTES(array), cnp.PyArray_ISWRITEABLE(array)
@@ -61,13 +61,13 @@ cdef Memory memory_of(cnp.ndarray array):
 
 
 def owner_of(cnp.ndarray array not None):
-    """Return what an array is a view of, also where that is hidden: for libraries that write into what is lent."""
+    """Return the array of which an array is a view, even if hidden by a Memory, for libraries that write to it."""
     base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else None
     return (<Memory> base)._owner if type(base) is Memory else base
 
 
 cpdef cnp.ndarray private(cnp.ndarray array):
-    """Take an array once: a view whose shape nobody else can change, and which holds the memory."""
+    """Return a private view of an array, whose shape cannot be changed by others, and which keeps the memory alive."""
     base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else array
     if isinstance(base, cnp.ndarray):
         base = array
@@ -75,11 +75,11 @@ cpdef cnp.ndarray private(cnp.ndarray array):
                       cnp.PyArray_STRIDES(array), cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
 
 
-# -- arrays for kernels and results ----------------------------------------------------------------------------------
+# -- arrays for kernels and results ------------------------------------------------------------------------------------
 
 
 cpdef cnp.ndarray new_offsets(Py_ssize_t count):
-    """Make an array of `count` int64 for a kernel to write and `make_lod` to keep."""
+    """Return an array of `count` int64 for a kernel to write and `make_lod` to store."""
     cdef cnp.npy_intp shape[1]
     if count > SIZE_LIMIT // 8:
         check_size("LoD", count, 8)
@@ -90,7 +90,7 @@ cpdef cnp.ndarray new_offsets(Py_ssize_t count):
 
 
 cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=0):
-    """Make an int64 array of shape (count,) or (count, width)."""
+    """Return an int64 array of shape (count,) or (count, width)."""
     cdef cnp.npy_intp shape[2]
     if count > SIZE_LIMIT // 8 // max(width, 1):
         check_size("lodcore", count, max(width, 1), 8)
@@ -99,7 +99,7 @@ cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=0):
 
 
 cdef cnp.ndarray new_empty(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape):
-    """Make an array; a large one may have memory that was used before."""
+    """Return an uninitialised array; a large one may have recycled memory."""
     cdef int64_t size = (<cnp.dtype> dtype).itemsize
     cdef int axis
     for axis in range(ndim):
@@ -114,7 +114,7 @@ cdef cnp.ndarray new_empty(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* sha
 
 
 cdef Py_ssize_t row_size(cnp.ndarray array, int first=1) noexcept:
-    """Return the number of bytes of a row, which has the axes from `first` on."""
+    """Return the number of bytes of a row, with the axes from `first` on."""
     cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(array)
     cdef int axis
     for axis in range(first, cnp.PyArray_NDIM(array)):
@@ -123,14 +123,14 @@ cdef Py_ssize_t row_size(cnp.ndarray array, int first=1) noexcept:
 
 
 cdef int check_axes(cnp.ndarray array, int least) except -1:
-    """Raise for an array that cannot be taken as rows: another thread may have given it another shape."""
+    """Raise if an array has too few axes for rows, since another thread may have changed its shape."""
     if cnp.PyArray_NDIM(array) < least or not cnp.PyArray_IS_C_CONTIGUOUS(array):
         raise ShapeError(f"lodcore: an array was given the shape {(<object> array).shape} in place while it was used")
     return 0
 
 
 cpdef cnp.ndarray as_bytes(cnp.ndarray array):
-    """Return a C-contiguous array of at least one axis as uint8 of shape (n_rows, row_bytes), in place."""
+    """Return a view of a C-contiguous array with at least one axis as uint8 of shape (n_rows, row_bytes)."""
     cdef cnp.npy_intp shape[2]
     check_axes(array, 1)
     shape[0], shape[1] = cnp.PyArray_DIM(array, 0), row_size(array)
@@ -138,8 +138,8 @@ cpdef cnp.ndarray as_bytes(cnp.ndarray array):
 
 
 cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=None):
-    """Return a C-contiguous array of at least one axis as shape (n_rows, width), in place: of its dtype, or of one that
-    its own numbers consist of, as complex numbers do."""
+    """Return a view of a C-contiguous array with at least one axis as shape (n_rows, width), with its dtype, or that of
+    the parts of its numbers if they are complex."""
     cdef cnp.npy_intp shape[2]
     check_axes(array, 1)
     cdef cnp.PyArray_Descr* kind = cnp.PyArray_DESCR(array) if dtype is None else <cnp.PyArray_Descr*> dtype
@@ -149,7 +149,7 @@ cpdef cnp.ndarray as_cells(cnp.ndarray array, cnp.dtype dtype=None):
 
 
 cpdef cnp.ndarray as_lines(cnp.ndarray array):
-    """Return a C-contiguous array of shape (n, padded_length, ...) as uint8 (n, padded_length, row_bytes), in place."""
+    """Return a view of a C-contiguous array of shape (n, padded_length, ...) as uint8 (n, padded_length, row_bytes)."""
     cdef cnp.npy_intp shape[3]
     check_axes(array, 2)
     shape[0], shape[1], shape[2] = cnp.PyArray_DIM(array, 0), cnp.PyArray_DIM(array, 1), row_size(array, 2)
@@ -157,13 +157,13 @@ cpdef cnp.ndarray as_lines(cnp.ndarray array):
 
 
 cpdef bint is_plain(array):
-    """Return whether an array can be taken for rows as it is: C-contiguous, aligned, native, of at least one axis."""
+    """Return whether an array can be used as rows directly: C-contiguous, aligned, native, with at least one axis."""
     if not cnp.PyArray_CheckExact(array):
         return False
     cdef cnp.ndarray given = array
     return (cnp.PyArray_NDIM(given) > 0 and cnp.PyArray_ISCARRAY_RO(given)
             and not PyDataType_REFCHK(cnp.PyArray_DESCR(given))
-            and (cnp.PyArray_TYPE(given) != cnp.NPY_VOID or given.dtype.isnative))  # its fields may be swapped
+            and (cnp.PyArray_TYPE(given) != cnp.NPY_VOID or given.dtype.isnative))  # fields may be byte-swapped
 
 
 cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
@@ -174,15 +174,15 @@ cpdef cnp.ndarray view_rows(cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop
 
 
 def bytes_between(cnp.ndarray first not None, cnp.ndarray second not None):
-    """Return how many bytes after the memory of one array that of another begins.
+    """Return the distance in bytes from the memory of one array to that of another.
 
-    `__array_interface__` says it as well, but dies where the interpreter finds no memory.
+    `__array_interface__` has it as well, but crashes if the interpreter runs out of memory.
     """
     return <Py_ssize_t> (cnp.PyArray_BYTES(second) - cnp.PyArray_BYTES(first))
 
 
 cdef cnp.ndarray rows_over(object base, cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
-    """Return the rows from `start` to `stop`, which are in range, as a view that holds `base`."""
+    """Return the rows from `start` to `stop`, which must be in range, as a view with the given base."""
     cdef cnp.npy_intp shape[64]
     cdef int axis, ndim = cnp.PyArray_NDIM(array)
     for axis in range(1, ndim):
@@ -193,7 +193,7 @@ cdef cnp.ndarray rows_over(object base, cnp.ndarray array, Py_ssize_t start, Py_
 
 
 cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=None, int first=1):
-    """Make (or check) the array for a result of `n_rows` rows like those of `values`, whose axes begin at `first`."""
+    """Make, or check, the array for a result of `n_rows` rows like those of `values`, whose axes begin at `first`."""
     cdef cnp.npy_intp shape[64]
     cdef int64_t row_bytes = row_size(values, first)
     if out is not None:
@@ -205,7 +205,7 @@ cpdef cnp.ndarray new_rows(str where, cnp.ndarray values, int64_t n_rows, out=No
 
 
 cpdef cnp.ndarray new_lines(str where, cnp.ndarray values, int64_t count, padded, out=None):
-    """Make (or check) the array for a result of `count` lines of `padded` rows like those of `values`."""
+    """Make, or check, the array for a result of `count` lines of `padded` rows like those of `values`."""
     cdef cnp.npy_intp shape[65]
     cdef int64_t row_bytes = row_size(values)
     if out is not None:
@@ -217,20 +217,20 @@ cpdef cnp.ndarray new_lines(str where, cnp.ndarray values, int64_t count, padded
 
 
 cdef cnp.ndarray new_like(cnp.ndarray values, int first, cnp.npy_intp* shape, int ndim):
-    """Make an array of the dtype of `values`; its shape goes on with the axes of that from `first` on."""
+    """Return an array with the dtype of `values`; its shape ends with the axes of `values` from `first` on."""
     cdef int axis
     for axis in range(first, cnp.PyArray_NDIM(values)):
         shape[ndim] = cnp.PyArray_DIM(values, axis)
         ndim += 1
     if ndim > MOST_AXES:
         raise ShapeError(f"lodcore: the result has {ndim} axes; {MOST_AXES} is the most")
-    if cnp.PyArray_ITEMSIZE(values) == 0:  # NumPy would make S1 of S0
+    if cnp.PyArray_ITEMSIZE(values) == 0:  # NumPy would replace S0 by S1
         return array_over(NO_ROWS, cnp.PyArray_DESCR(values), ndim, shape, NULL, cnp.PyArray_DATA(NO_ROWS), True)
     return new_empty(cnp.PyArray_DESCR(values), ndim, shape)
 
 
 cpdef cnp.ndarray extended(cnp.ndarray rows, Py_ssize_t count):
-    """Return C-contiguous rows, in memory of any kind, and rows of zeros behind them, `count` in all."""
+    """Return C-contiguous rows followed by rows of zeros, `count` in total."""
     cdef cnp.npy_intp shape[64]
     cdef Py_ssize_t known = cnp.PyArray_NBYTES(rows)
     cdef bint fit = cnp.PyArray_NDIM(rows) > 0 and cnp.PyArray_IS_C_CONTIGUOUS(rows)
@@ -249,7 +249,7 @@ cpdef seal(cnp.ndarray array):
 
 
 cpdef cnp.ndarray sealed(cnp.ndarray array):
-    """Copy numbers into memory that NumPy cannot make writable; what lies there already is given back itself."""
+    """Copy numbers to memory that NumPy cannot make writable; return an array in such memory itself."""
     cdef cnp.ndarray source = array
     if cnp.PyArray_BASE(array) != NULL and type(<object> cnp.PyArray_BASE(array)) is bytes:
         seal(array)
@@ -263,23 +263,23 @@ cpdef cnp.ndarray sealed(cnp.ndarray array):
                       PyBytes_AS_STRING(memory), False)
 
 
-# -- integers from outside -------------------------------------------------------------------------------------
+# -- callers' integers -------------------------------------------------------------------------------------------------
 
 
 cpdef cnp.ndarray as_int64(given, str where, type error=ValueError, entry=None):
-    """Turn what a caller gives for a vector of integers into a C-contiguous int64 array of shape (n,).
+    """Convert a caller's vector of integers to a C-contiguous int64 array of shape (n,).
 
-    An array that is one already is given back itself; who must not see later changes copies it.
+    An array that is one already is returned itself; copy it if later changes would matter.
 
     Parameters
     ----------
     given : array_like of integers, shape (n,) or (n, 1)
     where : str
-        Function and argument, for the message.
+        The names of function and argument, for the message.
     error : type
-        What to raise for a number that int64 cannot hold.
+        The error to raise for a number that int64 cannot hold.
     entry : int, optional
-        Which one of several arguments, for the message.
+        The number of one of several arguments, for the message.
     """
     cdef cnp.ndarray array
     cdef Py_ssize_t j
@@ -308,11 +308,11 @@ cpdef cnp.ndarray as_int64(given, str where, type error=ValueError, entry=None):
 
 
 def any_int64(given, where, error):
-    """Do the work of `as_int64` for whatever is neither an int64 array nor a list of int."""
+    """Convert any argument of `as_int64` that is neither an int64 array nor a list of int."""
     if isinstance(given, np.ma.MaskedArray):
         raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
     if isinstance(given, (list, tuple)) or getattr(given, "dtype", None) == object:
-        for j, number in enumerate(given):  # NumPy would make floats or objects of them
+        for j, number in enumerate(given):  # NumPy would convert them to floats or objects
             if type(number) is int and not -(2**63) <= number < 2**63:
                 raise error(f"{where}: is {number} at position {j}; int64 cannot hold that")
     try:
@@ -335,14 +335,14 @@ def any_int64(given, where, error):
 
 
 cdef bint is_number(given):
-    """Return whether what stands for a vector is one number for all."""
+    """Return whether an argument is one number for all instead of a vector."""
     if cnp.PyArray_CheckExact(given):
         return cnp.PyArray_NDIM(given) == 0
     return PyLong_CheckExact(given) or not isinstance(given, tuple) and np.ndim(given) == 0
 
 
 def for_each(given, str where, Py_ssize_t count):
-    """Turn what a caller gives for `count` sequences, a vector or one number for all, into int64 of shape (count,)."""
+    """Convert a caller's vector, or one number for all, to int64 of shape (count,)."""
     cdef cnp.ndarray vector
     cdef int overflow = 0
     cdef int64_t size
@@ -368,7 +368,7 @@ def for_each(given, str where, Py_ssize_t count):
 
 
 cpdef cnp.ndarray private_offsets(given, str where, entry=None):
-    """Copy what a caller gives for the offsets of one level into memory that nobody else can write."""
+    """Copy a caller's offsets of one level to memory that cannot be written by others."""
     cdef cnp.ndarray source = as_int64(given, where, LoDError, entry)
     cdef cnp.ndarray copy = new_offsets(cnp.PyArray_DIM(source, 0))
     memcpy(cnp.PyArray_DATA(copy), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(copy))

@@ -1,8 +1,8 @@
-"""NumPy's warnings of what is computed here name the line of the caller, so that each place is warned of once.
+"""NumPy's warnings about computations of this package name the line of the caller, so that each line is warned of once.
 
-NumPy warns where the innermost frame of Python is, which would be a line of this package for all callers. While it
-computes for an operator it writes what it would warn of into an object instead (`numpy.errstate` has that as "log"),
-which warns of the first frame outside. What a caller has set with `numpy.errstate` holds as before.
+NumPy attributes a warning to the innermost Python frame, which would be a line of this package for all callers. While
+NumPy computes for an operator, it therefore writes warnings to an object (the "log" mode of `numpy.errstate`), which
+attributes them to the first frame outside. Settings of the caller by `numpy.errstate` are kept.
 """
 
 from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set, get_value
@@ -13,17 +13,17 @@ import warnings
 import numpy as np
 
 cdef object SETTING
-try:  # what `numpy.errstate` sets, which takes four times as long
+try:  # set directly, since `numpy.errstate` takes four times as long
     from numpy._core.umath import _extobj_contextvar as SETTING
 except ImportError:
-    SETTING = None  # then warnings name our lines
+    SETTING = None  # warnings then name lines of this package
 
-#: Packages whose frames are passed over: ours, and what stands between them.
+#: Packages whose frames are skipped: this one, and those called in between.
 cdef frozenset INSIDE = frozenset(("lodcore", "numpy", "contextlib", "functools"))
 
 
 def warn(text, category=RuntimeWarning):
-    """Warn in the name of the first frame outside.
+    """Issue a warning attributed to the first frame outside.
 
     Parameters
     ----------
@@ -43,10 +43,10 @@ def warn(text, category=RuntimeWarning):
 
 
 cdef class Writer:
-    """Takes what NumPy would warn of, and warns of it where the caller is."""
+    """The receiver of NumPy's warnings, which attributes them to the caller."""
 
     def write(self, message):
-        """Warn of one message."""
+        """Issue a warning with one message."""
         warn(message.removeprefix("Warning: ").rstrip())
 
 
@@ -54,9 +54,9 @@ cdef object WRITER = Writer()
 
 
 cdef tuple prepared(given):
-    """Return a setting of NumPy, and what stands in its place: None where nothing would be warned of."""
+    """Return NumPy's setting and its replacement, or None if nothing would be warned of."""
     asked = [name for name, mode in np.geterr().items() if mode == "warn"]
-    if not asked or np.geterrcall() is not None:  # ours, or that of a caller, who has a reason for it
+    if not asked or np.geterrcall() is not None:  # ours already, or set by the caller on purpose
         return given, None
     with np.errstate(**dict.fromkeys(asked, "log"), call=WRITER):
         return given, get_value(SETTING)
@@ -69,7 +69,7 @@ if SETTING is not None:
 
 
 cdef object begin():
-    """Make NumPy's warnings in this thread name the caller; return the argument of `end`."""
+    """Let NumPy's warnings in this thread name the caller; return the argument of `end`."""
     global LAST
     if SETTING is None:
         return None

@@ -6,10 +6,10 @@ cdef extern from "Python.h":
     object PyObject_Vectorcall(object function, PyObject** given, size_t count, PyObject* names)
 
 cdef enum:
-    MANY = 16  # parameters whose usual type is compared before any other is looked up
+    MANY = 16  # the number of parameters whose usual type is compared first
 
 
-cdef Py_ssize_t running  # operators that compute now, in any thread
+cdef Py_ssize_t running  # the number of operators that are computing now, in any thread
 
 cpdef object recorder(given)
 
@@ -18,15 +18,15 @@ cdef class OpBody:
     cdef object function
     cdef Py_ssize_t batches
     cdef object batches_name
-    cdef tuple expected  # for each parameter the types that need no conversion, None: all; None if the function looks
-    cdef PyObject* usual[MANY]  # the one of these types that is mostly given
-    cdef tuple takes, wheres  # what converts others, and the operator and parameter for its message
+    cdef tuple expected  # the types of each parameter that need no conversion; None for all, or for no conversion
+    cdef PyObject* usual[MANY]  # the most frequent of these types
+    cdef tuple takes, wheres  # conversions of other types, and the names for their messages
     cdef bint first
     cdef bint by_name
-    cdef public dict other_names  # of parameters that methods call otherwise; None mostly
+    cdef public dict other_names  # parameters with other names in methods; usually None
     cdef public bint changes  # whether it writes to its first argument
-    cdef Py_ssize_t out_at  # the place of `out` among the parameters, -1 if it is none, -2 before that is known
-    cdef readonly object nested  # the type of arguments whose structure plain rows get; None if they get none
+    cdef Py_ssize_t out_at  # the position of `out` among the parameters, -1 for none, -2 if unknown
+    cdef readonly object nested  # the type of arguments whose structure plain rows receive, or None
     cdef object recorder_among(self, tuple args, dict kwargs)
     cdef object of_few(self, function, PyObject** given, Py_ssize_t count, bint residuals)
 

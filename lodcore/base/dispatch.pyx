@@ -1,4 +1,4 @@
-"""Dispatch: whether the call of an operator computes or is recorded is decided here, and nowhere else."""
+"""Dispatch: only this module decides whether the call of an operator computes or is recorded."""
 
 cimport cython
 cimport numpy as cnp
@@ -9,30 +9,30 @@ from importlib import import_module
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
 cdef object NESTED = None  # the type of tensors with a LoD
-cdef list opened = [0]  # how many Blocks are open, in any thread: while there are none, no context is asked
+cdef list opened = [0]  # the number of open Blocks in all threads: without any, the context variable is not read
 
 OPENED = opened
 
 
 cdef class Symbol:
-    """An operand that an operator records instead of computing with it: a Variable, or a placeholder for one."""
+    """An operand for which an operator is recorded instead of computed: a Variable, or a placeholder for one."""
 
     def recorder(self):
-        """Return what records the calls on it: the Block of what it stands for, or `AT_ONCE` where that is a value."""
+        """Return the Block that records calls on it, or `AT_ONCE` if it represents a value."""
         standing = self.current()
         return AT_ONCE if standing is self else recorder_of(standing) or AT_ONCE
 
     def current(self):
-        """Return what stands for it now: a Variable, or a value."""
+        """Return the object that it represents now: a Variable, or a value."""
         return self
 
     def get(self):
-        """Return the value; GraphError if there is none yet."""
+        """Return the value; raise GraphError if there is none yet."""
         raise NotImplementedError
 
 
 class AtOnce:
-    """Takes the place of a Block for Symbols that belong to none: computes calls from their values."""
+    """The substitute for the Block of Symbols without one: it computes calls on their values."""
 
     def record(self, op, args, kwargs):
         """Call an operator on the values."""
@@ -43,7 +43,7 @@ AT_ONCE = AtOnce()
 
 
 def value_of(given):
-    """Return the value of a Symbol, also in a list; anything else is returned itself."""
+    """Return the value of a Symbol, also in a list; return anything else unchanged."""
     if type(given) is list:
         return [value_of(x) for x in given]
     return given.get() if isinstance(given, Symbol) else given
@@ -55,11 +55,11 @@ cdef class ArrayBody:
     Attributes
     ----------
     block : Block or None
-        Records what is called on the array; None while it stands for itself.
+        Records calls on the array; None while calls compute.
     variable : Variable or None
-        What the array is in that Block, if it was made there.
+        The Variable of the array in that Block, if it was made there.
     wanted_name : str or None
-        What this Variable is to be called.
+        The requested name of this Variable.
     """
 
     cdef public object block, variable, wanted_name
@@ -67,7 +67,7 @@ cdef class ArrayBody:
 
 
 def release_arrays(*lists):
-    """Release the arrays that a Block held, and empty the lists of them; nothing interrupts this."""
+    """Release the arrays that a Block held, and clear their lists, without interruption."""
     cdef list arrays
     for arrays in lists:
         for array in arrays:
@@ -76,14 +76,14 @@ def release_arrays(*lists):
 
 
 cdef int take_content(ArrayBody array, ArrayBody other) except -1:
-    """Replace the content of an array by that of another one, which nobody else has."""
+    """Replace the content of an array by that of another, private one."""
     array._items, array._source, array._size = other._items, other._source, other._size
     array._limit, array._element, array._rank = other._limit, other._element, other._rank
     return 0
 
 
 def take_contents(list arrays, list others):
-    """Replace the content of each array by that of another one, which nobody else has; on an error, change none."""
+    """Replace the content of each array by that of another, private one; on an error, change none."""
     cdef Py_ssize_t j
     for array in arrays:
         note(array)
@@ -92,19 +92,19 @@ def take_contents(list arrays, list others):
 
 
 cdef Py_ssize_t running = 0
-cdef object HAND_OUT = None  # gives the caller `out` itself, as `register_out` says
+cdef object HAND_OUT = None  # makes the result use `out` itself, set by `register_out`
 
 
 def register_out(function):
-    """Take the function that makes `out` itself the values of a result that was written to it."""
+    """Set the function that makes `out` itself the values of a result that was written to it."""
     global HAND_OUT
     HAND_OUT = function
 
 
 cpdef object recorder_of(given):
-    """Return what records a call on an argument: what a Symbol says, the Block that holds an array, None otherwise."""
+    """Return the recorder of a call on an argument: that of a Symbol, the Block that holds an array, None otherwise."""
     kind = type(given)
-    if kind is cnp.ndarray or kind is list or kind is int or kind is NESTED:  # what is mostly given
+    if kind is cnp.ndarray or kind is list or kind is int or kind is NESTED:  # the usual case
         return None
     if isinstance(given, Symbol):
         return given.recorder()
@@ -114,9 +114,9 @@ cpdef object recorder_of(given):
 
 
 cpdef object recorder(given):
-    """Return the Block that records a call on arguments: the one that is open, or that of the first of them.
+    """Return the Block that records a call on arguments: the open one, or that of the first argument with one.
 
-    Whoever does something else where an operator is recorded asks here, as the operators do. None: it computes.
+    Functions that behave differently when recorded use it like the operators. None means that the call computes.
     """
     found = open_block()
     if found is None:
@@ -136,11 +136,11 @@ cdef object first_recorder(given, found):
 
 
 cdef object JOURNALS = ContextVar("lodcore.journals", default=())
-cdef Py_ssize_t kept = 0  # Journals that are open in any thread
+cdef Py_ssize_t kept = 0  # the number of open Journals in all threads
 
 
 cdef class Journal:
-    """A context in which arrays that are written to are noted: after an error they are as they were."""
+    """A context that stores the contents of arrays before writes, and restores them after an error."""
 
     cdef dict noted
     cdef object token
@@ -162,7 +162,7 @@ cdef class Journal:
 
 
 cpdef note(array):
-    """Keep what an array is, before it is first written to while a Journal is open."""
+    """Store the content of an array before the first write while a Journal is open."""
     if kept:
         for journal in JOURNALS.get():
             noted = (<Journal> journal).noted
@@ -171,19 +171,19 @@ cpdef note(array):
 
 
 cdef list listed(PyObject** given, Py_ssize_t count):
-    """List values that are given by where they are."""
+    """Return values given by pointers as a list."""
     return [<object> given[j] for j in range(count)]
 
 
-#: The operators of the package by their names, as `lodcore.ops` enters them.
+#: The operators of the package by name, registered by `lodcore.ops`.
 OPS = {}
 
 
 class Operators:
-    """The operators by their names, for methods of classes that stand below them: looked up when first used."""
+    """The operators by name, looked up at first use, for methods of classes in lower modules."""
 
     def __getattr__(self, name):
-        import_module("lodcore.ops")  # which enters them
+        import_module("lodcore.ops")  # which registers them
         if name not in OPS:
             raise AttributeError(f"there is no operator {name}")
         setattr(self, name, OPS[name])
@@ -194,18 +194,18 @@ operators = Operators()
 
 
 cdef class OpBody:
-    """The call of an operator: on tensors it computes; a Symbol, or an open Block, records it.
+    """The call of an operator, which computes on tensors, and is recorded for a Symbol or an open Block.
 
     Parameters
     ----------
     function : callable
-        Computes on tensors.
+        The function that computes on tensors.
     batches : int
-        The place of the argument that is a list of tensors, -1 if none is.
+        The position of the argument that is a list of tensors, or -1.
     name : str
-        Its name.
+        The name of the operator.
     by_name : bool
-        Whether some parameters are given by name only.
+        Whether some parameters are keyword-only.
     """
 
     def __init__(self, function, batches, name, by_name):
@@ -239,7 +239,7 @@ cdef class OpBody:
         return result if out is None else HAND_OUT(result, out)
 
     cdef object recorder_among(self, tuple args, dict kwargs):
-        """Find what records the call: that of the first argument, or entry of a list of tensors, that has a Block."""
+        """Return the recorder of a call: that of the first argument, or entry of a list of tensors, that has one."""
         found = first_recorder(args, None)
         if kwargs and (found is None or found is AT_ONCE):
             found = first_recorder(kwargs.values(), found)
@@ -250,15 +250,15 @@ cdef class OpBody:
         return found
 
     def of_values(self, function, list values, bint residuals):
-        """Compute of values that were recorded, in the order of the parameters.
+        """Compute on recorded values, in the order of the parameters.
 
         Parameters
         ----------
         function : callable
-            That of the operator, or the one that returns residuals as well.
+            The function of the operator, or the one that returns residuals as well.
         values : list
         residuals : bool
-            Whether it is the latter.
+            Whether the function returns residuals.
         """
         if self.expected is not None and not self.are_expected(values):
             values = self.converted(values)
@@ -272,7 +272,7 @@ cdef class OpBody:
         return result
 
     cdef object of_few(self, function, PyObject** given, Py_ssize_t count, bint residuals):
-        """Compute of recorded values as `of_values` does, without a list of them."""
+        """Compute on recorded values as `of_values` does, without a list of them."""
         cdef Py_ssize_t j
         if self.expected is not None:
             for j in range(min(count, len(self.expected))):
@@ -290,20 +290,20 @@ cdef class OpBody:
         return result
 
     def look_at(self, expected, takes, nested, same_object, first):
-        """Convert arguments before the function gets them, and give plain rows that it returns their LoD.
+        """Set the conversion of arguments before the call, and of plain rows that the function returns to a LoDTensor.
 
         Parameters
         ----------
         expected : list
-            For each parameter the types that need no conversion; None: all of them.
+            The types of each parameter that need no conversion; None for all types.
         takes : list
-            For each parameter what converts others, of the operator and parameter for the message, and the argument.
+            The function for each parameter that converts other types, given the name for the message and the argument.
         nested : type
-            That of arguments with a LoD.
+            The type of arguments with a LoD.
         same_object : bool
-            Whether plain rows get that LoD.
+            Whether plain rows receive that LoD.
         first : bool
-            Whether it is that of the first argument that has one; lists are looked at by `finish`.
+            Whether it is the LoD of the first argument that has one; lists are handled by `finish`.
         """
         cdef Py_ssize_t j
         global NESTED
@@ -318,7 +318,7 @@ cdef class OpBody:
 
     @cython.final
     cdef inline bint is_expected(self, Py_ssize_t j, given) except -1:
-        """Return whether what is given for parameter j needs no conversion."""
+        """Return whether the argument for parameter j needs no conversion."""
         kind = type(given)
         if j < MANY and <PyObject*> kind == self.usual[j]:
             return True
@@ -341,19 +341,19 @@ cdef class OpBody:
         return made
 
     cdef object taken(self, Py_ssize_t j, given):
-        """Convert what is given for parameter j, if it needs it."""
+        """Convert the argument for parameter j if necessary."""
         if self.is_expected(j, given):
             return given
         return self.takes[j](self.wheres[j], given)
 
     cdef object finished(self, result, given, arguments, kwargs):
-        """Return plain rows the LoD that the rule says; `given` is the first argument that has one."""
+        """Return plain rows with the LoD that the rule determines; `given` is the first argument that has one."""
         if self.first and type(result) is cnp.ndarray and given.num_levels:
             return self.with_lod(result, given)
         return self.finish(result, arguments, kwargs)
 
     cdef object compute(self, tuple args, dict kwargs):
-        """Call the function with what it expects."""
+        """Call the function with converted arguments."""
         cdef Py_ssize_t j
         if not self.are_expected(args):
             args = tuple(self.converted(args))
@@ -372,7 +372,7 @@ cdef class OpBody:
 
     @property
     def converts(self):
-        """Whether arguments and results are looked at, and not by the function itself."""
+        """Whether arguments and results are converted here, not by the function itself."""
         return self.expected is not None
 
     def __get__(self, instance, owner):
@@ -398,7 +398,7 @@ cdef class BoundOp:
 
     @property
     def __wrapped__(self):
-        """What `inspect.signature` looks at."""
+        """The operator, for `inspect.signature`."""
         return self.__func__.function.__get__(self.__self__, type(self.__self__))
 
     def __repr__(self):
@@ -406,11 +406,11 @@ cdef class BoundOp:
 
 
 cpdef object open_block():
-    """Return the Block that records in this thread, None if there is none."""
+    """Return the Block that records in this thread, or None."""
     if not opened[0]:
         return None
     around = BLOCK.get()
-    while around is not None and not (<recording> around).is_open:  # one that could not be reset for want of memory
+    while around is not None and not (<recording> around).is_open:  # one that could not be reset because memory ran out
         around = (<recording> around).outer
     return None if around is None else (<recording> around).block
 
@@ -442,7 +442,7 @@ cdef class recording:
 
     def __exit__(self, kind=None, error=None, trace=None):  # no tuple of them, for which there may be no memory
         self.is_open = False
-        token, self.token = self.token, None  # which holds what was open before, and this
+        token, self.token = self.token, None  # the token refers to the previously open Block and this object
         try:
             opened[0] -= 1
             BLOCK.reset(token)
@@ -451,16 +451,16 @@ cdef class recording:
 
 
 class Opening:
-    """The base of a Block that `with` opens. Nothing, not even an interrupt, comes between its parts.
+    """The base of a Block that `with` opens and closes atomically, even if interrupted.
 
     Attributes
     ----------
     opened : recording or None
-        While it is open.
+        The context while it is open.
     closed : bool
         Whether it was left by an error.
     captured_arrays : list
-        The arrays from outside that it holds while it is open.
+        The outer arrays that it holds while it is open.
     """
 
     opened = None

@@ -1,4 +1,4 @@
-"""Methods that are declared in the file of their class, and whose bodies, mostly operators, stand in a folder above."""
+"""Methods that are declared in the file of their class, with bodies, mostly operators, in higher modules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Later:
-    """A method, or another attribute, without a body: its first use imports the module that attaches it to the class.
+    """A method or attribute without a body, whose first use imports the module that attaches it to the class.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def later(module: str) -> Callable[[F], F]:
 
 
 class Attached:
-    """A method that is an operator: its first use puts the operator, found by its name, into the class.
+    """A method that is an operator, whose first use sets the operator, found by name, in the class.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Attached:
 
 
 def attached(operator: str) -> Callable[[F], F]:
-    """Declare a method that is an operator, which gets the array or tensor as its first argument.
+    """Declare a method that is an operator, called with the array or tensor as its first argument.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Libraries that are imported when they are first needed."""
+"""Import of optional libraries at first use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["axes_to_draw_in", "library"]
 
 
 def library(module: str, extra: str, where: str) -> Any:
-    """Import a library, or say how to install it.
+    """Import a library; raise an error with the installation command if it is missing.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ def library(module: str, extra: str, where: str) -> Any:
     extra : str
         The extra of lodcore that installs it.
     where : str
-        Who needs it, for the message.
+        The name of the function that needs it, for the message.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def library(module: str, extra: str, where: str) -> Any:
     Raises
     ------
     ImportError
-        Naming the extra.
+        If the library cannot be imported; the message names the extra.
     """
     try:
         return import_module(module)
@@ -38,6 +38,6 @@ def library(module: str, extra: str, where: str) -> Any:
 
 
 def axes_to_draw_in(where: str, axes: Any) -> Any:
-    """Return the axes of matplotlib to draw in: those given, or new ones."""
+    """Return the given matplotlib axes, or new ones."""
     pyplot = library("matplotlib.pyplot", "plots", where)
     return pyplot.subplots()[1] if axes is None else axes

@@ -1,4 +1,4 @@
-"""Sizes that are asked for, and results that the caller provides (`out=`)."""
+"""Checks of requested sizes, and of arrays that the caller provides for results (`out=`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _physical_memory() -> int:
 
 
 def container_memory(root: str = "/") -> int | None:
-    """Return the least limit of memory that control groups of Linux set for this process, None if there is none.
+    """Return the least memory limit of this process's Linux control groups, or None.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ def container_memory(root: str = "/") -> int | None:
         else:
             continue
         parts = [part for part in group.split("/") if part and part != ".."]
-        for depth in range(len(parts), -1, -1):  # a limit of any group above holds, too
+        for depth in range(len(parts), -1, -1):  # limits of all parent groups apply, too
             text = "".join(_lines(os.path.join(root, place, *parts[:depth], name))[:1])
             limits += [int(text)] if text.isdigit() else []
     return min(limits, default=None)
 
 
 def _lines(path: str) -> list[str]:
-    """Read the lines of a small file, none if it cannot be read."""
+    """Return the lines of a small file, or none if it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read(2**16).splitlines()
@@ -54,29 +54,29 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-#: No array may have more bytes than the machine, or the container, has: such a request is an error of the caller.
+#: The memory of the machine, or of the container; a request for a larger array is an error of the caller.
 LIMIT: int = min(_physical_memory(), container_memory() or 2**63)
 
 
 def check_size(where: str, *factors: int) -> None:
-    """Refuse an array of more bytes than the machine has memory, before it is asked for.
+    """Raise for an array with more bytes than the machine has memory, before it is requested.
 
     Parameters
     ----------
     where : str
-        The function that needs it, for the message.
+        The name of the function that needs it, for the message.
     *factors : int
-        Whose product is the number of bytes.
+        The factors of the number of bytes.
 
     Raises
     ------
     MemoryError
-        If the product is above `LIMIT`, or beyond int64 without the factors that are 0.
+        If the product is above `LIMIT`, or overflows int64 without the factors that are 0.
     """
     size = reach = 1
     for factor in factors:
         size *= factor
-        reach *= max(factor, 1)  # NumPy counts so, even where there are no bytes
+        reach *= max(factor, 1)  # as in NumPy, even for arrays without bytes
     if size > LIMIT or reach >= 2**63:
         product = " x ".join(map(str, factors))
         raise MemoryError(f"{where}: the result has {product} = {size} bytes; this machine has {LIMIT}")
@@ -85,14 +85,14 @@ def check_size(where: str, *factors: int) -> None:
 def check_out(
     where: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], *inputs: np.ndarray[Any, Any]
 ) -> np.ndarray[Any, Any]:
-    """Check an array that the caller provides for the result, and take it.
+    """Check an array that the caller provides for the result, and return a private view.
 
     Parameters
     ----------
     where : str
-        The function, for the message.
+        The name of the function, for the message.
     out : ndarray
-        Writable, C-contiguous, of exactly this shape and dtype, and apart from all inputs.
+        Must be writable, C-contiguous, with exactly this shape and dtype, and must not overlap inputs.
     shape : tuple of int
     dtype : dtype
     *inputs : ndarray
@@ -100,12 +100,13 @@ def check_out(
     Returns
     -------
     ndarray
-        A view of `out`: what is checked is what is written to, whatever another thread does to its shape.
+        A view of `out`, so that the checked memory is written to even if another thread changes the shape of `out`.
 
     Raises
     ------
     DTypeError, ShapeError, ValueError
-        In this order: no ndarray or another dtype; another shape; read-only, not contiguous or overlapping.
+        In this order, if it is not an ndarray or has another dtype; has another shape; is read-only, not contiguous or
+        overlaps an input.
     """
     if type(out) is not np.ndarray:
         raise DTypeError(f"{where}: out: is {type(out).__name__}; an ndarray is needed")
@@ -124,7 +125,7 @@ def check_out(
 
 
 def check_apart(where: str, out: Any, *inputs: Any) -> None:
-    """Raise if an array that the caller provides for the result overlaps one that is read: rows, or an index."""
+    """Raise if an array that the caller provides for the result overlaps an input: rows, or an index."""
     if not isinstance(out, np.ndarray):
         return
     for given in inputs:
@@ -133,13 +134,13 @@ def check_apart(where: str, out: Any, *inputs: Any) -> None:
 
 
 def unharmed(bad: int) -> None:
-    """Raise if a kernel has found bad data where there was none before: another thread has changed it meanwhile."""
+    """Raise if a kernel found bad data in checked data, which another thread must have changed meanwhile."""
     if bad >= 0:
         raise ValueError(f"lodcore: data changed at position {bad} while it was read")
 
 
 def integer(where: str, number: Any, bools: bool = False) -> int:
-    """Take an integer from a caller, looking at it once; an array of one is none, and a bool only with `bools`."""
+    """Return a caller's integer, converted once; arrays are not accepted, bools only with `bools`."""
     try:
         if isinstance(number, (bool, np.bool_)) and not bools:
             raise TypeError
@@ -149,13 +150,13 @@ def integer(where: str, number: Any, bools: bool = False) -> int:
 
 
 def whole(number: Any, argument: str) -> int:
-    """Turn a number that counts rows or sequences into an int.
+    """Convert a number of rows or sequences to an int.
 
     Parameters
     ----------
     number : int
     argument : str
-        For the message.
+        The name of the argument, for the message.
 
     Returns
     -------
@@ -164,7 +165,7 @@ def whole(number: Any, argument: str) -> int:
     Raises
     ------
     DTypeError, LoDError
-        If it is not an integer, or is negative, or exceeds int64.
+        If it is not an integer, is negative, or exceeds int64.
     """
     try:
         count = int(number.__index__())

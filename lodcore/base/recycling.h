@@ -1,4 +1,4 @@
-/* A handler of NumPy's memory (NEP 49) that keeps freed blocks for later arrays: fresh pages cost more than most kernels. */
+/* A memory handler for NumPy (NEP 49) that recycles freed blocks: fresh pages cost more time than most kernels. */
 #ifndef LODCORE_RECYCLING_H
 #define LODCORE_RECYCLING_H
 
@@ -17,7 +17,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(start, size) ((void)0)
 #endif
 
-/* Blocks of more than 2^10 and at most 2^30 bytes, in four sizes a power of two. */
+/* Blocks of more than 2^10 and at most 2^30 bytes, in four sizes per power of two. */
 #define LODCORE_FIRST 10
 #define LODCORE_LAST 30
 #define LODCORE_SIZES (4 * (LODCORE_LAST - LODCORE_FIRST))
@@ -31,7 +31,7 @@ static size_t lodcore_kept_bytes = 0, lodcore_most_bytes = 0;
 static char lodcore_busy = 0;
 static PyDataMemAllocator *lodcore_source; /* NumPy's own */
 
-/* Whoever comes while another thread is at the lists goes without them, and so does a fork in which they stay locked. */
+/* A thread that finds the lists locked does not wait, but uses NumPy's allocator; so does a fork with locked lists. */
 static int lodcore_enter(void)
 {
 #if defined(__GNUC__)
@@ -50,7 +50,7 @@ static void lodcore_leave(void)
 #endif
 }
 
-/* Tell which list has the blocks for a size, and their size; -1 if there is none. */
+/* Return the list of blocks for a size, and their size; -1 if there is none. */
 static int lodcore_list(size_t size, size_t *whole)
 {
     *whole = size;
@@ -65,7 +65,7 @@ static int lodcore_list(size_t size, size_t *whole)
     return 4 * (power - LODCORE_FIRST) + (int)quarter;
 }
 
-/* Tell the address sanitizer how much of a block is in use: what is kept, and what only fills it up, is not. */
+/* Mark the used part of a block for the address sanitizer, without recycled blocks and the rest of a block. */
 static void *lodcore_used(void *block, size_t size, size_t whole)
 {
     if (block != NULL) {
@@ -88,7 +88,7 @@ static void lodcore_empty(void)
     lodcore_kept_bytes = 0;
 }
 
-/* Give a block that is kept, NULL if there is none; and its size, or that of the new one that is needed. */
+/* Return a recycled block, or NULL if there is none; set its size, or that of the new block that is needed. */
 static void *lodcore_take(size_t size, size_t *whole)
 {
     lodcore_block *block = NULL;
@@ -130,7 +130,7 @@ static void lodcore_free(void *ctx, void *block, size_t size)
     int list = lodcore_list(size, &whole);
     if (block != NULL && list >= 0 && whole <= lodcore_most_bytes && lodcore_enter()) {
         if (lodcore_kept_bytes + whole > lodcore_most_bytes)
-            lodcore_empty(); /* sizes that are no longer asked for must not stay for good */
+            lodcore_empty(); /* blocks of sizes that are no longer requested must not stay forever */
         ((lodcore_block *)block)->next = lodcore_kept[list];
         lodcore_kept[list] = (lodcore_block *)block;
         lodcore_kept_bytes += whole;
@@ -148,7 +148,7 @@ static void *lodcore_realloc(void *ctx, void *block, size_t size)
     return lodcore_used(lodcore_source->realloc(lodcore_source->ctx, block, whole), size, whole);
 }
 
-/* Let at most so many bytes be kept. */
+/* Set the maximum number of recycled bytes. */
 static void lodcore_set_most(size_t most)
 {
     lodcore_most_bytes = most;

@@ -1,4 +1,4 @@
-"""Freed memory that is kept for later results: fresh pages cost more time than most kernels."""
+"""Recycling of freed memory for later results, since fresh pages cost more time than most kernels."""
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -24,24 +24,24 @@ lodcore_set_most(<size_t> min(2**27, LIMIT // 64))
 
 
 cdef object begin():
-    """Make new arrays of this thread reuse memory of freed ones; return the argument of `end`."""
+    """Let new arrays of this thread use recycled memory; return the argument of `end`."""
     before = cnp.PyDataMem_GetHandler()
-    if before is NUMPYS:  # any other is ours already, or the user's own, who has a reason for it
+    if before is NUMPYS:  # any other is ours already, or set by the user on purpose
         cnp.PyDataMem_SetHandler(HANDLER)
     return before
 
 
 cdef int end(before) except -1:
-    """Restore how new arrays get their memory."""
+    """Restore the previous memory handler."""
     if before is NUMPYS:
         cnp.PyDataMem_SetHandler(NUMPYS)
     return 0
 
 
 def computed(function, values):
-    """Call a function of arrays; if one is large, so that its result may have memory that was used before.
+    """Call a function of arrays; if an array is large, its result may have recycled memory.
 
-    What NumPy warns of names the caller.
+    NumPy's warnings name the caller.
     """
     before = None
     for x in values:
@@ -58,7 +58,7 @@ def computed(function, values):
 
 
 cdef class Recycled:
-    """A context in which new arrays have memory that may have been used before."""
+    """A context in which new arrays may have recycled memory."""
 
     cdef object _before
 
@@ -70,12 +70,12 @@ cdef class Recycled:
 
 
 def kept_bytes():
-    """Count the bytes that are kept now."""
+    """Return the number of bytes of freed blocks that are stored now."""
     return lodcore_kept_bytes
 
 
 def get_recycled_bytes():
-    """Return how many bytes of freed results may be kept for later ones.
+    """Return the maximum number of bytes of freed results that are kept for later ones.
 
     Examples
     --------
@@ -87,10 +87,10 @@ def get_recycled_bytes():
 
 
 def set_recycled_bytes(n):
-    """Set how many bytes of freed results are kept for later ones, which then need no fresh pages from the system.
+    """Set the maximum number of bytes of freed results that are kept for later ones, which then need no fresh pages.
 
-    Only blocks of more than 1 KiB, and of at most 1 GiB, are kept. Where you have set a memory handler of your own (NEP
-    49), results come from that.
+    Only blocks of more than 1 KiB and at most 1 GiB are kept. If you have set your own memory handler (NEP 49), it
+    allocates results instead.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Threads for wide work: kernels run side by side on parts of the sequences, and the bits are the same.
+"""Threads for large operations: kernels run in parallel on parts of the sequences, with the same bits.
 
 One thread is the default. Kernels release the interpreter's lock, sequences are never divided, and every row is
 written by one thread.
@@ -21,10 +21,10 @@ from lodcore.base.memory import integer
 
 __all__ = ["get_num_threads", "in_parts", "over_sequences", "parts", "set_num_threads"]
 
-#: Work that moves fewer bytes stays in one thread: to wake a second one takes as long as to copy a megabyte, or longer.
+#: Operations on fewer bytes stay in one thread, since waking a second one takes at least as long as copying a megabyte.
 WIDE = 2**23
 
-#: Runs of sequences a thread.
+#: The number of runs of sequences per thread.
 RUNS = 4
 
 _count = 1
@@ -37,7 +37,7 @@ def set_num_threads(n: int) -> None:
     Parameters
     ----------
     n : int
-        At least 1, which is the default, or what the environment variable LODCORE_NUM_THREADS says.
+        At least 1. The default is the value of the environment variable LODCORE_NUM_THREADS, or 1.
 
     Raises
     ------
@@ -74,18 +74,18 @@ def get_num_threads() -> int:
 
 
 def over_sequences(kernel: Callable[..., Any], roles: str, *arguments: Any, cost: int = 1) -> None:
-    """Run a kernel on all sequences: at once, or on runs of them side by side if that is wanted and worth it.
+    """Run a kernel on all sequences: at once, or on runs of them in parallel if allowed and worth it.
 
     Parameters
     ----------
     kernel : callable
-        Treats each sequence by itself, and returns nothing.
+        Processes each sequence separately, and returns None.
     roles : str
-        One letter per argument: "o" offsets, in rows; "r" one entry per row; "s" one entry per sequence; "." is given
-        as it is.
+        One letter per argument: "o" offsets, in rows; "r" one entry per row; "s" one entry per sequence; "." passed
+        unchanged.
     *arguments
     cost : int
-        How many times as long as to copy them the kernel takes, about.
+        The approximate time of the kernel, relative to copying the arguments.
     """
     if _count == 1:
         kernel(*arguments)
@@ -111,18 +111,18 @@ def over_sequences(kernel: Callable[..., Any], roles: str, *arguments: Any, cost
 
 
 def parts(offsets: Any, size: int) -> list[tuple[int, int]]:
-    """Cut sequences into runs of about as many rows, a few a thread.
+    """Split sequences into runs of about equally many rows, a few per thread.
 
     Parameters
     ----------
     offsets : array of int64, shape (n_seqs + 1,), in rows
     size : int
-        Bytes that are moved in all, or could be in the time that it takes.
+        The total number of bytes that are copied, or could be copied in the same time.
 
     Returns
     -------
     list of (int, int)
-        Where each run of sequences starts and stops; a single one if one thread does it all.
+        The start and stop of each run of sequences; a single run for one thread.
     """
     n_seqs, count = len(offsets) - 1, _count
     if count == 1 or n_seqs < 2 or size < WIDE:
@@ -134,14 +134,14 @@ def parts(offsets: Any, size: int) -> list[tuple[int, int]]:
 
 
 def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> None:
-    """Do some work on each run of sequences, side by side.
+    """Call a function on each run of sequences, in parallel.
 
-    Each thread takes the next run when it is done with one: a thread that the machine starts late costs nothing.
+    Each thread takes the next run when it has finished one, so a thread that starts late costs nothing.
 
     Parameters
     ----------
     work : callable
-        Of where a run starts and stops.
+        A function of the start and stop of a run.
     runs : list of (int, int)
     """
     if len(runs) == 1:
@@ -166,7 +166,7 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
     def help_out() -> None:
         try:
             asked.popleft()
-        except IndexError:  # too late: all is done
+        except IndexError:  # too late: all runs are done
             return
         try:
             take()
@@ -182,7 +182,7 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
     finally:
         left.clear()
         with suppress(IndexError):
-            while True:  # those that have not begun need not
+            while True:  # threads that have not begun are not needed
                 asked.popleft()
                 missing -= 1
         for _ in range(missing):
@@ -192,13 +192,13 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
 
 
 def _started_pool() -> tuple[SimpleQueue[Any], int]:
-    """Return the queue of the pool, which starts when it is first used, and the number of its threads."""
+    """Return the queue of the pool, which is started at first use, and the number of its threads."""
     global _pool
-    pool = _pool  # another thread may forget it
+    pool = _pool  # another thread may release it
     if pool is None:
         calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         started = 0
-        with suppress(RuntimeError):  # no more threads can be started: those that run do it all
+        with suppress(RuntimeError):  # no more threads can be started: the running ones do all the work
             for number in range(_count - 1):
                 Thread(target=_serve, args=(calls,), name=f"lodcore_{number}", daemon=True).start()
                 started += 1
@@ -208,7 +208,7 @@ def _started_pool() -> tuple[SimpleQueue[Any], int]:
 
 
 def _serve(calls: SimpleQueue[Callable[[], None] | None]) -> None:
-    """Do what comes, until there is nothing to come."""
+    """Run calls from a queue until it ends."""
     while True:
         call = calls.get()
         if call is None:
@@ -218,7 +218,7 @@ def _serve(calls: SimpleQueue[Callable[[], None] | None]) -> None:
 
 
 def _forget_pool() -> None:
-    """Release the pool: another number is wanted."""
+    """Release the pool, for another number of threads."""
     global _pool
     pool, _pool = _pool, None
     if pool is not None:
@@ -227,7 +227,7 @@ def _forget_pool() -> None:
 
 
 def _forget_threads() -> None:
-    """Forget the pool in a child process, where its threads are not."""
+    """Forget the pool in a child process, in which its threads do not exist."""
     global _pool
     _pool = None
 

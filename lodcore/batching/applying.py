@@ -19,7 +19,7 @@ __all__ = ["known_levels", "pack_documents", "unpack_documents"]
 
 
 def known_levels(x: Any) -> tuple[int, Any]:
-    """Return the number of levels of a tensor or a Variable, and its value, None if it has none yet."""
+    """Return the number of levels of a tensor or a Variable, and its value, which is None if it is not known yet."""
     if isinstance(x, Symbol):
         return x.spec.num_levels, x.get() if x.has_value else None  # type: ignore[attr-defined]
     return x.num_levels if isinstance(x, LoDTensor) else 0, x
@@ -77,7 +77,7 @@ def unpack_documents(plan: Plan, y: Any) -> Any:
 
 
 def check_documents(plan: Plan, where: str, lod: LoD) -> None:
-    """Compare the lengths of documents with those that were planned."""
+    """Raise if the lengths of documents differ from the planned ones."""
     if not lod.num_levels:
         raise LoDError(f"{where}: x: has no levels; documents are needed")
     found = lod.lengths(0) if lod.num_levels == 1 else np.diff(lod.row_offsets(0))
@@ -89,7 +89,7 @@ def check_documents(plan: Plan, where: str, lod: LoD) -> None:
 
 
 def check_bins(plan: Plan, where: str, lod: LoD) -> None:
-    """Compare the numbers of pieces in bins with those of the plan."""
+    """Raise if the numbers of pieces in bins differ from those of the plan."""
     found, planned = lod.offsets(0), plan.bins.offsets()
     if len(found) != len(planned):
         raise LoDError(f"{where}: y: has {len(found) - 1} bins; the plan has {plan.num_bins}")

@@ -1,4 +1,4 @@
-"""Arguments that the functions of this package share: lengths, budgets, limits, ranks, lists of bins."""
+"""Checks of arguments that the functions of this package share: lengths, budgets, limits, ranks."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ __all__ = [
 
 Int64 = npt.NDArray[np.int64]
 
-#: The largest budget, and what stands for no limit.
+#: The largest budget, which also means no limit.
 MOST = 2**62
 
-#: No table is made for lengths up to here, whatever their number is.
+#: Lengths up to this one are not counted by a table.
 SMALL = 2**16
-AT_ONCE = 2**17  # lengths whose copy stays in the cache
+AT_ONCE = 2**17  # the number of lengths whose copy fits in cache
 
 
 class Plan(Protocol):
-    """What is applied, stored and reported of a packing plan."""
+    """The data of a packing plan that is applied, stored and reported."""
 
     lengths: Int64
     budget: int
@@ -94,26 +94,26 @@ def as_rank(where: str, rank: Any, count: int, name: str) -> int:
 
 
 def as_lengths(where: str, lengths: Any) -> Int64:
-    """Copy the lengths of sequences, and check them.
+    """Return a checked copy of the lengths of sequences.
 
     Parameters
     ----------
     where : str
-        Function and argument, for the message.
+        The names of function and argument, for the message.
     lengths : array_like of integers, shape (n,), or LoD or LoDTensor
-        Of a structure the rows of each outermost sequence are counted.
+        For a structure, the rows of each outermost sequence are counted.
 
     Returns
     -------
     ndarray
-        int64, shape (n,), read-only; none is negative, and their sum fits in int64.
+        int64, shape (n,), read-only; 0 or more, with a sum that fits in int64.
 
     Raises
     ------
     LoDError
-        Naming the first length that is negative or makes the sum overflow.
+        If a length is negative or makes the sum overflow; the message names the first one.
     DTypeError, ShapeError
-        If it is not a vector of integers.
+        If the argument is not a vector of integers.
     """
     if isinstance(lengths, LoDTensor):
         lengths = lengths.lod
@@ -140,14 +140,14 @@ def sealed(array: Int64) -> Int64:
 
 
 def size_counts(lengths: Int64) -> tuple[Int64, Int64]:
-    """Count the lengths that occur: the lengths, longest first, and how many have each."""
+    """Return the distinct lengths, longest first, and their counts."""
     most = int(lengths.max(initial=0))
     if most > SMALL and most > 4 * len(lengths):
         sizes, counts = np.unique(lengths, return_counts=True)
     else:
         table = np.zeros(most + 1, np.int64)
         part = max(AT_ONCE, most + 1)
-        for start in range(0, len(lengths), part):  # NumPy copies what it counts if that is read-only
+        for start in range(0, len(lengths), part):  # NumPy copies a read-only argument of bincount
             table += np.bincount(lengths[start : start + part], minlength=most + 1)
         sizes = np.flatnonzero(table)
         counts = table[sizes]
@@ -155,7 +155,7 @@ def size_counts(lengths: Int64) -> tuple[Int64, Int64]:
 
 
 def longest_first(lengths: Int64) -> Int64:
-    """Order items by their lengths, longest first; equal lengths keep their order."""
+    """Return the order of items by length, longest first; equal lengths keep their order."""
     most = int(lengths.max(initial=0))
     if most > SMALL and most > 4 * len(lengths):
         return np.argsort(-lengths, kind="stable")

@@ -21,30 +21,30 @@ __all__ = ["AttentionInputs", "attention_inputs", "cu_seqlens"]
 
 Int32 = npt.NDArray[np.int32]
 
-#: The label that losses leave out.
+#: The label that losses ignore.
 IGNORED = -100
 
 
 class AttentionInputs(NamedTuple):
     """The inputs of a transformer for packed documents; `attention_inputs` makes them.
 
-    Of n bins with rows of `length` tokens. Without a length all bins lie one after another, and n is 1.
+    There are n bins with rows of `length` tokens. Without a length, all bins are in one row, and n is 1.
 
     Parameters
     ----------
     input_ids : int64, shape (n, length)
     labels : int64, shape (n, length)
-        The ignored label at the first token of each document (at the last one, if shifted), and in the filling.
+        The ignored label at the first token of each document (at the last one if shifted), and in the padding.
     position_ids : int64, shape (n, length)
-        They start anew in each document, and in the filling.
+        Positions, which restart in each document and in the padding.
     segment_ids : int32, shape (n, length)
-        The number of the document in its row, from 1; 0 in the filling (the convention of JAX).
+        The number of the document in its row, from 1; 0 in the padding (the convention of JAX).
     seq_idx : int32, shape (n, length)
-        The same from 0; in the filling the next number if it is a segment of its own, else -1 (that of Mamba).
+        The same from 0; in the padding the next number if it is a separate segment, else -1 (the convention of Mamba).
     cu_seqlens : int32, shape (number of segments + 1,)
-        Where each segment begins in the rows one after another, and the end of the last one.
+        The start of each segment in the concatenated rows, and the end of the last one.
     max_seqlen : int
-        The longest segment.
+        The length of the longest segment.
     """
 
     input_ids: Any
@@ -56,22 +56,22 @@ class AttentionInputs(NamedTuple):
     max_seqlen: int
 
     def mask(self, causal: bool = True) -> Any:
-        """Make the dense block-diagonal mask: which token (line) may look at which (column).
+        """Return the dense block-diagonal mask: which token (line) may attend to which (column).
 
         Parameters
         ----------
         causal : bool
-            Only at those before it, and at itself.
+            Whether a token attends only to earlier tokens and itself.
 
         Returns
         -------
         bool, shape (n, length, length)
-            A segment of filling looks at itself. Filling that is not a segment looks at nothing, and nothing at it.
+            A segment of padding attends to itself. Padding that is not a segment attends to nothing, and nothing to it.
 
         Raises
         ------
         MemoryError
-            If the mask does not fit in the machine.
+            If the mask does not fit in memory.
 
         Examples
         --------
@@ -117,33 +117,34 @@ def attention_inputs(
     num_segments: int | None = None,
     library: str = "numpy",
 ) -> AttentionInputs:
-    """Make all that a transformer needs of packed documents, so that none of them looks at another.
+    """Return the inputs of a transformer for packed documents, with which no document attends to another.
 
     Parameters
     ----------
     packed : LoDTensor of integers, or nested lists
-        Bins of documents of token ids, as `PackPlan.apply` makes them.
+        Bins of documents of token ids, as `PackPlan.apply` returns them.
     length : int, optional
-        Each bin becomes a row of this length, filled up with `pad_id`. If not given, all bins become one row without
-        any filling.
+        The length of rows: each bin becomes a row padded with `pad_id`. By default, all bins become one row without
+        padding.
     labels : LoDTensor of integers, or nested lists, optional
-        With the structure of `packed`; the token ids are the labels, if not given.
+        Must have the structure of `packed`; by default, the token ids are the labels.
     shift_labels : bool
-        False: the label of a token is its own, and a model shifts them itself, so that the first label of a document
-        is ignored. True: the label of a token is that of the next one, and the last one of a document is ignored.
+        Whether the label of a token is that of the next token, so that the last label of a document is ignored. If not,
+        the model shifts the labels itself, and the first label of a document is ignored.
     ignore_index : int
-        The label that the loss leaves out.
+        The label that the loss ignores.
     pad_id : int
-        The token id of the filling.
+        The token id of the padding.
     position_start : int
-        The position of the first token of each document: 0, or 2 for the models of the RoBERTa family.
+        The position of the first token of each document: 0, or 2 for models of the RoBERTa family.
     tail : {"segment", "none"}
-        Whether the filling of a row is a segment of its own. If it is none, `cu_seqlens` ends before it, so that only
-        the last row may have any.
+        Whether the padding of a row is a separate segment. If not, `cu_seqlens` ends before it, so that only the last
+        row may have padding.
     num_segments : int, optional
-        Segments without tokens are added at the end of `cu_seqlens`, so that its length stays the same: this and 1.
+        The number of segments: empty ones are added at the end of `cu_seqlens`, so that its length is `num_segments` +
+        1.
     library : {"numpy", "torch"}
-        Of the arrays.
+        The library of the arrays.
 
     Returns
     -------
@@ -155,11 +156,11 @@ def attention_inputs(
         If a bin has more tokens than `length`, labels have another structure, or there are more segments than
         `num_segments`.
     ValueError
-        If `tail` is "none" and another row than the last is filled up.
+        If `tail` is "none" and a row other than the last is padded.
     OverflowError
         If int32 cannot count the tokens.
     DTypeError, ShapeError
-        If the ids are not integers, or not one per row.
+        If the ids are not integers, or there is not one per row.
 
     Examples
     --------
@@ -205,12 +206,12 @@ def attention_inputs(
 
 
 def cu_seqlens(packed: Any) -> tuple[Int32, int]:
-    """Make the offsets of all documents in tokens, as variable-length attention takes them, and the longest length.
+    """Return the offsets of all documents in tokens, as variable-length attention needs them, and the longest length.
 
     Parameters
     ----------
     packed : LoDTensor or LoD, or nested lists
-        The sequences of its last level are the documents; no filling lies between them.
+        The sequences of its last level are the documents, without padding between them.
 
     Returns
     -------
@@ -238,7 +239,7 @@ def cu_seqlens(packed: Any) -> tuple[Int32, int]:
 
 
 def _as_ids(where: str, name: str, given: Any) -> LoDTensor:
-    """Take bins of documents of integers."""
+    """Return bins of documents of integers, checked."""
     x = as_nested(f"{where}: {name}", given)
     if x.num_levels != 2:
         raise LoDError(f"{where}: {name}: has {x.num_levels} levels; bins of documents of tokens have 2")
@@ -255,7 +256,7 @@ def _values(x: LoDTensor) -> Int64:
 
 
 def _int64(where: str, number: Any) -> int:
-    """Take an integer that int64 can hold."""
+    """Return an integer that int64 can hold."""
     found = integer(where, number)
     if not -(2**62) <= found <= 2**62:
         raise ValueError(f"{where}: is {found}; -2**62 .. 2**62 is valid")
@@ -265,7 +266,7 @@ def _int64(where: str, number: Any) -> int:
 def _segments(
     where: str, documents: Int64, bins: Int64, length: int, tail: str, num_segments: int | None
 ) -> tuple[Int32, int]:
-    """Return the offsets of segments in rows, and the longest one."""
+    """Return the offsets of segments in rows, and the longest length."""
     out = np.empty(len(documents) + len(bins) + 1, np.int32)
     bad = kernels.packing.segment_ends(documents, bins, length, tail == "segment", out)
     tokens = documents[bins]
@@ -278,8 +279,8 @@ def _segments(
         short = np.flatnonzero(np.diff(tokens) < length)
         if len(short) and short[0] < len(bins) - 2:
             raise ValueError(
-                f"{where}: tail: is 'none'; bin {short[0]} is not full, and only the last bin may be: what fills it up "
-                "has to be a segment, or leave length out"
+                f"{where}: tail: is 'none'; bin {short[0]} is not full, which only the last bin may be; "
+                "make the padding a segment, or leave out length"
             )
     count = int(out[-2])
     ends = out[: count + 1].copy()

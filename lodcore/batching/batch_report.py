@@ -1,4 +1,4 @@
-"""Reports on batches: how full they are, and which budget and buckets would fill them better."""
+"""Reports on batches: their occupancy, and the budget and buckets that would improve it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodcore.batching.report import NAMED, counted
 
 __all__ = ["BatchReport", "batch_report", "sums_and_longest"]
 
-#: So many lengths are looked at for a suggestion.
+#: The size of the sample of lengths for a suggestion.
 SAMPLE = 100_000
 
 
@@ -27,25 +27,25 @@ class Plan(Protocol):
 
 
 class BatchReport(NamedTuple):
-    """A report on how full batches are; `print` shows it.
+    """A report on the occupancy of batches, for `print`.
 
     Parameters
     ----------
     num_sequences, num_batches, num_steps, max_tokens : int
-        Sequences and batches of all ranks, without empty batches; steps of each rank.
+        Numbers of sequences and batches of all ranks, without empty batches; steps per rank; the budget.
     num_tokens : int
-        In the batches.
+        Tokens in the batches.
     padding : int
-        Tokens that fill sequences up to the longest of their batch, if the budget counts padded.
+        Tokens that pad sequences to the longest of their batch, if the budget counts padding.
     occupancy : float
-        The part of the batches' budgets that tokens fill.
+        The part of the batches' budgets that is filled with tokens.
     left_out : int64
-        The sequences that no rank gets.
+        The sequences that are in no batch.
     suggested_max_tokens : int
-        The least of 1, 2, 4 ... times the budget at which batches of like lengths are 95 % full, as far as a sample
-        tells; the one of them that does best if none is.
+        The least of 1, 2, 4 ... times the budget at which batches of similar lengths are 95 % full, estimated on a
+        sample; the best one of them if none is.
     suggested_buckets : int64
-        Edges of as few buckets as keep the padding within 5 %.
+        The edges of the fewest buckets that keep the padding within 5 %.
     """
 
     num_sequences: int
@@ -85,16 +85,16 @@ def batch_report(
     last: tuple[Int64, Int64],
     left_out: Int64,
 ) -> BatchReport:
-    """Report how full the batches of an epoch are.
+    """Report the occupancy of the batches of an epoch.
 
     Parameters
     ----------
     plan : BatchPlan
     steps : int
     batches : (order, ends, which)
-        The sequences in their order, the offsets of batches there, and those batches that are used.
+        The sequences in order, the offsets of the batches in them, and the batches that are used.
     last : (order, ends)
-        The batches of the last step, if it had to be made.
+        The batches of the last step if it was completed.
     left_out : int64
     """
     order, ends, which = batches
@@ -126,7 +126,7 @@ def batch_report(
 
 
 def sums_and_longest(lengths: Int64, order: Int64, ends: Int64) -> tuple[Int64, Int64]:
-    """Add up the lengths of each batch, and find the longest one; 0 for an empty batch."""
+    """Return the sum and the maximum of the lengths of each batch; 0 for an empty batch."""
     found = np.append(lengths[order], 0)
     full = np.diff(ends) > 0
     sums, longest = np.zeros(len(full), np.int64), np.zeros(len(full), np.int64)
@@ -137,7 +137,7 @@ def sums_and_longest(lengths: Int64, order: Int64, ends: Int64) -> tuple[Int64, 
 
 
 def suggested_budget(plan: Plan, sample: Int64, full: float) -> int:
-    """Find a budget whose batches are well filled."""
+    """Return a budget whose batches are well filled."""
     if full >= GOOD or not len(sample):
         return plan.max_tokens
     budgets = [plan.max_tokens << k for k in range(5) if plan.max_tokens << k <= MOST]

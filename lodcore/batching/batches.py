@@ -37,27 +37,26 @@ def batches(
     Parameters
     ----------
     lengths : array_like of integers, shape (n,), or LoD or LoDTensor
-        The length of each sequence; of a structure the rows of each outermost sequence are counted.
+        The length of each sequence; for a structure, the rows of each outermost sequence are counted.
     max_tokens : int
         The budget of a batch.
     count : {"padded", "sum"}
-        What the budget counts: the longest sequence of a batch times their number, or the sum of their lengths.
+        Whether the budget counts the longest sequence of a batch times the number of sequences, or the sum of lengths.
     max_items : int, optional
-        The most sequences of a batch.
+        The maximum number of sequences per batch.
     buckets : int, or array_like of rising integers, optional
-        Batches hold sequences of one bucket only. The edges of the buckets are the greatest lengths of each; of a
-        number those edges are chosen that have the least padding. If not given, batches that are shuffled and counted
-        padded are made of sequences of like length, whose order is random otherwise, and other batches of whatever
-        comes next.
+        The edges of buckets, which are the greatest lengths of each, or their number, for which the edges with the
+        least padding are chosen. A batch holds sequences of one bucket only. By default, shuffled batches with a padded
+        count consist of sequences of similar length in random order, and other batches of consecutive sequences.
     shuffle : bool
-        Every epoch has an order of its own. False: sequences (of each bucket) stay in their order.
+        Whether every epoch has a different random order; otherwise, sequences (of each bucket) keep their order.
     seed : int
     drop_last : bool
-        The number of batches must be a multiple of `world_size`. False: the last ones are split until it is; if there
-        are not enough sequences, some ranks get batches of zero sequences. True: the last ones are left out, and the
-        report names their sequences.
+        Whether the last batches are left out if their number is not a multiple of `world_size`; the report names their
+        sequences. Otherwise, the last batches are split until it is; if there are not enough sequences, some ranks get
+        empty batches.
     rank, world_size : int
-        Which batches of each step are meant.
+        The rank whose batches the plan returns, and the number of ranks.
 
     Returns
     -------
@@ -98,26 +97,26 @@ def batches(
 
 
 class BatchPlan:
-    """Batches within a budget: a sequence of those of an epoch, and an iterator that goes on from epoch to epoch.
+    """Batches within a budget: a sequence of the batches of an epoch, and an iterator over epochs.
 
-    `batches` makes one. `plan[i]` gives the numbers of the sequences in batch i of this rank, int64 and read-only.
-    Iterating gives the batches from the current position to the end of the epoch; then the next epoch begins, which has
+    `batches` makes one. `plan[i]` returns the numbers of the sequences in batch i of this rank, int64 and read-only.
+    Iteration yields the batches from the current position to the end of the epoch; then the next epoch begins, with
     another order. So `for epoch in range(3): for batch in plan: ...` runs three epochs. `torch.utils.data.DataLoader`
-    takes a plan as its `batch_sampler`. All processes make the same plan of the same arguments; a plan that is sent to
-    another process is made there anew.
+    accepts a plan as its `batch_sampler`. All processes make the same plan from the same arguments; a plan that is sent
+    to another process is computed again there.
 
     Attributes
     ----------
     lengths : int64, shape (n,)
     max_tokens, max_items : int
     padded : bool
-        Whether the budget counts the longest sequence times their number.
+        Whether the budget counts the longest sequence times the number of sequences.
     edges : int64, or None
-        Of the buckets.
+        The edges of the buckets.
     shuffle, drop_last : bool
     seed, rank, world_size : int
     epoch, position : int
-        What comes next: batch `position` of this epoch.
+        The next batch: batch `position` of this epoch.
     """
 
     lengths: Int64
@@ -138,14 +137,14 @@ class BatchPlan:
         self._forget()
         if int(self.lengths.max(initial=0)) > self.max_tokens:
             everything = np.arange(len(self.lengths))
-            self._cut(everything, np.array([0, len(everything)]))  # raises, and says which sequence is too long
+            self._cut(everything, np.array([0, len(everything)]))  # raises for a sequence that is too long
 
     def _cut(self, order: Int64, groups: Int64) -> Int64:
-        """Cut sequences in their order into batches."""
+        """Divide sequences, in their order, into batches."""
         return cut("batches", self.lengths, order, groups, self.max_tokens, self.padded, self.max_items)
 
     def _forget(self) -> None:
-        self._built = -1  # the epoch that the following are of
+        self._built = -1  # the epoch of the following attributes
         self._order = self._ends = self._running = self._last = self._last_ends = np.empty(0, np.int64)
         self._classes: npt.NDArray[Any] | None = None
 
@@ -173,7 +172,7 @@ class BatchPlan:
         sealed(self._last)
 
     def _arranged(self, random: np.random.Generator) -> tuple[Int64, Int64]:
-        """Order the sequences for cutting: their numbers, and the offsets that no batch goes across."""
+        """Return the sequences in order for division, and the offsets that no batch may cross."""
         count = len(self.lengths)
         order = random.permutation(count) if self.shuffle else np.arange(count)
         groups = np.array([0, count])
@@ -188,7 +187,7 @@ class BatchPlan:
         return order[np.argsort(mixed, kind="stable")], groups
 
     def __len__(self) -> int:
-        """Return the number of batches of this epoch, which is the same on every rank."""
+        """Return the number of batches per rank of this epoch, which is equal for all ranks."""
         self._build()
         return self._whole_steps() + (self._odd_step() and not self.drop_last)
 
@@ -196,7 +195,7 @@ class BatchPlan:
         return len(self._running) // self.world_size
 
     def _odd_step(self) -> int:
-        """Count the steps that do not have a batch for every rank without more ado: 0 or 1."""
+        """Return the number of incomplete steps, which do not have a batch for every rank: 0 or 1."""
         return int(len(self._running) % self.world_size > 0)
 
     def __getitem__(self, step: int) -> Int64:
@@ -214,7 +213,7 @@ class BatchPlan:
         return self._order[self._ends.item(batch) : self._ends.item(batch + 1)]
 
     def _parts(self) -> tuple[tuple[Int64, Int64, Int64], tuple[Int64, Int64]]:
-        """Return the batches of all ranks: sequences, offsets, and which of them are used; those of a last odd step."""
+        """Return the batches of all ranks (sequences, offsets, used ones), and those of an incomplete last step."""
         self._build()
         whole = self._order, self._ends, self._running[: self._whole_steps() * self.world_size]
         return whole, (self._last[:0], np.zeros(1, np.int64)) if self.drop_last else (self._last, self._last_ends)
@@ -237,17 +236,17 @@ class BatchPlan:
         sums, _ = sums_and_longest(self.lengths, order, ends)
         return np.append(sums[which], sums_and_longest(self.lengths, *last)[0])
 
-    # -- running through it -------------------------------------------------------------------------------------------
+    # -- iteration -----------------------------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Int64]:
-        # an iterator of its own, which stays at its end: loaders ask again there
+        # a separate iterator, which stays exhausted, since loaders call it again at the end
         while self.position < len(self):
             self.position += 1
             yield self._batch(self.position - 1, self.rank)
         self.epoch, self.position = self.epoch + 1, 0
 
     def __next__(self) -> Int64:
-        """Return the next batch; at the end of an epoch StopIteration is raised once, and the next epoch begins."""
+        """Return the next batch; at the end of an epoch, raise StopIteration once and begin the next epoch."""
         for batch in self:
             return batch
         raise StopIteration
@@ -274,13 +273,13 @@ class BatchPlan:
         self.position = as_count("BatchPlan.seek: position", position, 0)
 
     def state_dict(self, position: int | None = None) -> dict[str, int]:
-        """Return where we are, in a few numbers.
+        """Return the current state as a few numbers.
 
         Parameters
         ----------
         position : int, optional
-            How many batches of this epoch are done. If not given, as many as were handed out; a loader that fetches
-            ahead has some of them still before it.
+            The number of batches of this epoch that have been processed; by default those that were returned, some of
+            which a prefetching loader has not processed yet.
 
         Returns
         -------
@@ -300,7 +299,7 @@ class BatchPlan:
         return {"epoch": self.epoch, "position": done, "seed": self.seed, **self._identity()}
 
     def _identity(self) -> dict[str, int]:
-        """Return what must be the same when a plan goes on."""
+        """Return the numbers that must be equal to continue a plan."""
         total = int(self.lengths.sum())
         return {
             "num_sequences": len(self.lengths),
@@ -315,12 +314,12 @@ class BatchPlan:
         Parameters
         ----------
         state : mapping
-            What `state_dict` gave.
+            The result of `state_dict`.
 
         Raises
         ------
         ValueError
-            If something is missing, or belongs to a plan of other lengths, budget or number of ranks.
+            If an entry is missing, or belongs to a plan with other lengths, budget or number of ranks.
         """
         where = "BatchPlan.load_state_dict"
         needed = {"epoch", "position", "seed", *self._identity()}
@@ -335,16 +334,16 @@ class BatchPlan:
             self._built = -1
         self.epoch, self.position = epoch, position
 
-    # -- questions -----------------------------------------------------------------------------------------------------
+    # -- reports -------------------------------------------------------------------------------------------------------
 
     @property
     def left_out(self) -> Int64:
-        """The sequences that no rank gets in this epoch, in rising order: those of the last batches."""
+        """The sequences in no batch of this epoch, in increasing order: those of the last batches."""
         self._build()
         return np.sort(self._last) if self.drop_last else np.empty(0, np.int64)
 
     def report(self) -> BatchReport:
-        """Report how full the batches of this epoch are, on all ranks together, and what would fill them better.
+        """Report the occupancy of the batches of this epoch, on all ranks together, and suggest better settings.
 
         Returns
         -------

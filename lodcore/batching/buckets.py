@@ -1,4 +1,4 @@
-"""Buckets of lengths: which sequences may share a batch, and which buckets have the least padding."""
+"""Buckets of lengths: the sequences that may share a batch, and the buckets with the least padding."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from lodcore.errors import LoDError
 
 __all__ = ["bucket_edges", "classes_by_edges", "classes_by_length", "cut", "least_padding", "occupancy", "suggested"]
 
-#: Different lengths that are told apart when edges are chosen.
+#: The number of distinct lengths that are considered when edges are chosen.
 GRID = 256
 
-#: By how much the longest and the shortest sequence of a class differ, if no buckets are given: a twentieth.
+#: The greatest relative difference of lengths in a class, if no buckets are given: a twentieth.
 RATIO = 1.05
 
-#: A batch is well filled from here on.
+#: The occupancy from which a batch counts as well filled.
 GOOD = 0.95
 
 
 def bucket_edges(where: str, buckets: Any, lengths: Int64) -> Int64 | None:
-    """Take the edges of buckets: given, or chosen if only their number is given; None without buckets."""
+    """Return the edges of buckets: the given ones, chosen ones if only their number is given, or None."""
     if buckets is None:
         return None
     if np.ndim(buckets) == 0:
@@ -39,12 +39,12 @@ def bucket_edges(where: str, buckets: Any, lengths: Int64) -> Int64 | None:
 
 
 def classes_by_edges(lengths: Int64, edges: Int64) -> npt.NDArray[Any]:
-    """Find the bucket of each length: the first whose edge it does not exceed, or one more after the last."""
+    """Return the bucket of each length: the first whose edge it does not exceed, or one after the last."""
     return np.searchsorted(edges, lengths).astype(np.int16 if len(edges) < 2**15 else np.int64)
 
 
 def classes_by_length(lengths: Int64) -> npt.NDArray[np.int16]:
-    """Find the class of each length; those of a class differ by a twentieth at most."""
+    """Return the class of each length; those of a class differ by a twentieth at most."""
     rough = np.log(np.arange(1, 1 + min(int(lengths.max(initial=0)) + 1, 2**16))) / np.log(RATIO)
     if len(rough) > int(lengths.max(initial=0)):
         table = rough.astype(np.int16)
@@ -58,7 +58,7 @@ def classes_by_length(lengths: Int64) -> npt.NDArray[np.int16]:
 def cut(
     where: str, lengths: Int64, order: Int64, groups: Int64, max_tokens: int, padded: bool, max_items: int
 ) -> Int64:
-    """Cut sequences in their order into batches within the budget: offsets in `order`."""
+    """Divide sequences, in their order, into batches within the budget; return offsets in `order`."""
     out = buffers.new_int64(len(order) + 2)
     bad = kernels.packing.cut_batches(lengths, order, groups, max_tokens, padded, max_items, out)
     if bad >= 0:
@@ -71,7 +71,7 @@ def cut(
 
 
 def least_padding(lengths: Int64, count: int) -> Int64:
-    """Choose the edges of `count` buckets so that padding all sequences to the edge of theirs costs the least.
+    """Choose the edges of `count` buckets that minimize the padding of all sequences to the edges of their buckets.
 
     Parameters
     ----------
@@ -81,33 +81,33 @@ def least_padding(lengths: Int64, count: int) -> Int64:
     Returns
     -------
     ndarray
-        int64, rising; the last edge is the greatest length. Fewer where there are not as many different lengths. Of
-        more than 256 different lengths only some are considered.
+        int64, increasing; the last edge is the greatest length. There are fewer if there are not as many distinct
+        lengths. Of more than 256 distinct lengths, only some are considered.
     """
     edges, _ = _edges_and_padding(lengths, count, 0.0)
     return edges
 
 
 def suggested(lengths: Int64, most: int = 64) -> Int64:
-    """Choose as few buckets as keep the padding within a twentieth of what is padded, up to a number."""
+    """Choose the fewest buckets, up to a number, that keep the padding within a twentieth of all tokens."""
     edges, _ = _edges_and_padding(lengths, most, 1 - GOOD)
     return edges
 
 
 def _edges_and_padding(lengths: Int64, most: int, enough: float) -> tuple[Int64, int]:
-    """Choose up to `most` buckets, and no more once padding is at most this part: edges, and tokens of padding."""
+    """Return the edges of up to `most` buckets, as few as keep the padding below a part, and the tokens of padding."""
     if not len(lengths):
         return np.empty(0, np.int64), 0
     sizes, counts = (one[::-1] for one in size_counts(lengths))
     total = int(lengths.sum())
     numbers, tokens = np.cumsum(counts), np.cumsum(counts * sizes)
-    if len(sizes) > GRID:  # at equal steps of the tokens, not of the sequences: long ones matter more
+    if len(sizes) > GRID:  # at equal steps of tokens rather than sequences, since long ones matter more
         places = np.searchsorted(tokens, np.linspace(0, total, GRID + 1)[1:])
         places = np.unique(np.minimum(places, len(sizes) - 1))
         sizes, numbers, tokens = sizes[places], numbers[places], tokens[places]
     before, spent = np.append(0, numbers[:-1]), np.append(0, tokens[:-1])
     cost = sizes[None, :] * (numbers[None, :] - before[:, None]).astype(np.float64) - (tokens[None, :] - spent[:, None])
-    cost[np.tril_indices(len(sizes), -1)] = np.inf  # a bucket from line to column
+    cost[np.tril_indices(len(sizes), -1)] = np.inf  # [j, k] is a bucket from j to k
     best, choices = cost[0], [np.zeros(len(sizes), np.int64)]
     while len(choices) < min(most, len(sizes)) and best[-1] > enough * (total + best[-1]):
         through = cost[1:] + best[:-1, None]
@@ -121,7 +121,7 @@ def _edges_and_padding(lengths: Int64, most: int, enough: float) -> tuple[Int64,
 
 
 def occupancy(lengths: Int64, max_tokens: int, padded: bool, max_items: int = MOST) -> float:
-    """Report how full batches of sequences would be that stand in the order of their lengths."""
+    """Compute the occupancy of batches of sequences sorted by length."""
     order = np.argsort(lengths, kind="stable")
     ends = cut("occupancy", lengths, order, np.array([0, len(order)]), max_tokens, padded, max_items)
     room = (len(ends) - 1) * max_tokens

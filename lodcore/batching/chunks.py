@@ -1,4 +1,4 @@
-"""Documents in windows of a length: overlapping ones and their inverse, or concatenated and cut."""
+"""Documents in windows: overlapping windows and their inverse, or concatenated documents cut into windows."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ __all__ = ["ChunkPlan", "chunk_plan", "concat_and_cut"]
 def chunk_plan(
     lengths: npt.ArrayLike | LoD | LoDTensor, size: int, stride: int | None = None, last: str = "short"
 ) -> ChunkPlan:
-    """Plan windows of `size` tokens over documents, one every `stride` tokens.
+    """Plan windows of `size` tokens over documents, starting every `stride` tokens.
 
     Parameters
     ----------
     lengths : array_like of integers, shape (n,), or LoD or LoDTensor
-        The length of each document; of a structure the rows of each outermost sequence are counted.
+        The length of each document; for a structure, the rows of each outermost sequence are counted.
     size : int
-        Tokens of a window.
+        The number of tokens per window.
     stride : int, optional
-        From the start of a window to that of the next, at most `size`, so that no token is left out; `size`, if not
-        given, so that none is in two windows.
+        The distance between the starts of consecutive windows, at most `size`, so that no token is left out; by default
+        `size`, so that none is in two windows.
     last : {"short", "full"}
-        What the last window of a document does that would reach over its end: it ends there and is shorter, or it
-        begins earlier and is full, as far as the document has as many tokens.
+        How to treat a last window that would exceed its document: "short" shortens it, "full" moves its start back so
+        that it is full if the document has enough tokens.
 
     Returns
     -------
@@ -71,15 +71,15 @@ def chunk_plan(
 
 
 class ChunkPlan:
-    """Windows over documents: `chunk_plan` makes it.
+    """Windows over documents, made by `chunk_plan`.
 
     Attributes
     ----------
     lengths : int64, shape (number of documents,)
     windows : LoD
-        Documents of windows.
+        The LoD of documents of windows.
     starts, sizes : int64, shape (number of windows,)
-        The first token of each window in its document, and how many it has.
+        The first token of each window in its document, and its number of tokens.
     lod : LoD
         Documents of windows of tokens.
     """
@@ -99,22 +99,22 @@ class ChunkPlan:
         return f"ChunkPlan({len(self)} windows of {len(self.lengths)} documents)"
 
     def apply(self, x: Any) -> LoDTensor:
-        """Cut documents to windows.
+        """Cut documents into windows.
 
         Parameters
         ----------
         x : LoDTensor or nested lists
-            Documents of tokens, of one level.
+            Documents of tokens, with one level.
 
         Returns
         -------
         LoDTensor
-            Documents of windows of tokens. It carries gradients to x.
+            Documents of windows of tokens. Gradients are passed to x.
 
         Raises
         ------
         LoDError
-            If x has other documents than were planned.
+            If the documents of x differ from the planned ones.
         """
         where = "ChunkPlan.apply"
         if not isinstance(x, Symbol):
@@ -138,20 +138,19 @@ class ChunkPlan:
         Parameters
         ----------
         y : LoDTensor, nested lists or ndarray
-            Documents of windows with as many rows as were planned, of any width; or only their rows.
+            Documents of windows with the planned numbers of rows, of any width; or only their rows.
         reduce : {"mean", "first"}
-            The mean of all windows that have the token, or the row of the first one. Of integers "first" is meant, or
-            their mean in float64.
+            The mean of all windows that contain the token, or the row of the first one. Means of integers are float64.
 
         Returns
         -------
         LoDTensor
-            Documents of tokens. It carries gradients to y.
+            Documents of tokens. Gradients are passed to y.
 
         Raises
         ------
         LoDError
-            If y has other windows than were planned.
+            If the windows of y differ from the planned ones.
 
         Examples
         --------
@@ -180,7 +179,7 @@ class ChunkPlan:
         return lod_reset(pooled, target_lod=documents)  # type: ignore[return-value]
 
     def _places(self) -> tuple[Int64, LoD]:
-        """List the rows of windows token by token, in the order of the windows; and how many each token has."""
+        """Return the rows of windows token by token, in the order of the windows, and the LoD that groups them."""
         if self._copies is None:
             begins = LoD.from_lengths(self.lengths).offsets()[self.windows.segment_ids()] + self.starts
             tokens = np.repeat(begins, self.sizes) + LoD.from_lengths(self.sizes).positions()
@@ -191,7 +190,7 @@ class ChunkPlan:
 
 
 def _take_rows(x: Any, index: Int64, lod: LoD) -> LoDTensor:
-    """Take rows by their numbers, and give them another structure."""
+    """Gather rows by their numbers, with another structure."""
     rows = lod_reset(x, target_lod=LoD.from_lengths(np.ones(_count_rows(x), np.int64)))
     return lod_reset(gather_sequences(rows, index), target_lod=lod)  # type: ignore[return-value]
 
@@ -204,26 +203,26 @@ def _count_rows(x: Any) -> int:
 def concat_and_cut(
     x: Any, size: int, separator: int | None = None, drop_last: bool = False
 ) -> tuple[LoDTensor, PackPlan]:
-    """Put all documents one after another, and cut them to windows of `size` tokens, wherever that is.
+    """Concatenate all documents, and cut them into windows of `size` tokens, wherever documents end.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Documents of tokens, of one level.
+        Documents of tokens, with one level.
     size : int
-        Tokens of a window.
+        The number of tokens per window.
     separator : scalar, optional
-        A token that is appended to each document.
+        A token to append to each document.
     drop_last : bool
-        Leave out the last window, if it is shorter.
+        Whether to leave out the last window if it is shorter.
 
     Returns
     -------
     packed : LoDTensor
-        Windows of pieces of documents of tokens: where a document is cut, its pieces lie in several windows, and no
-        attention needs to go from one document to another. It carries gradients to x.
+        Windows of pieces of documents of tokens: the pieces of a cut document are in several windows, and documents
+        stay separate sequences for attention. Gradients are passed to x.
     plan : PackPlan
-        Of the documents with their separators; `plan.undo` brings them back.
+        The plan of the documents with their separators; `plan.undo` restores them.
 
     Raises
     ------
@@ -259,12 +258,12 @@ def concat_and_cut(
 
 
 def _cut_plan(lengths: Int64, window: int, drop_last: bool) -> PackPlan:
-    """Plan the cut at every `window` tokens of all documents together."""
+    """Plan cuts at every `window` tokens of all documents together."""
     offsets = LoD.from_lengths(lengths).offsets()
     total = int(offsets[-1])
     stop = total // window * window if drop_last else total
     cuts = np.arange(0, stop, window)
-    begins = np.union1d(offsets[:-1][(lengths > 0) & (offsets[:-1] < stop)], cuts)  # of pieces, in tokens of all
+    begins = np.union1d(offsets[:-1][(lengths > 0) & (offsets[:-1] < stop)], cuts)  # of pieces, in all tokens
     sizes = np.diff(begins, append=stop)
     documents = np.searchsorted(offsets, begins, side="right") - 1
     return plan_of_pieces(

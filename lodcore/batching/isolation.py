@@ -1,4 +1,4 @@
-"""The proof that a function of packed documents lets none of them see another."""
+"""A test that a function of packed documents does not mix documents."""
 
 from __future__ import annotations
 
@@ -27,34 +27,33 @@ def assert_isolated(
     tolerance: float = 1e-5,
     seed: int = 0,
 ) -> None:
-    """Prove that a function of packed documents leaks nothing from one document to another.
+    """Check that in a function of packed documents no document affects the result of another.
 
-    Documents are changed, and what the function says about the others must stay as it was. All pairs of documents are
-    looked at in about 2 log2(n) calls: for any two of n documents there is one in which the first was changed and the
-    second was not.
+    Documents are changed, and the results of the others must stay the same. All pairs of n documents are checked in
+    about 2 log2(n) calls: for any two documents, there is a call in which the first is changed and the second is not.
 
     Parameters
     ----------
     f : callable
-        Of a LoDTensor with the structure of `packed`; gives one row per token, as a LoDTensor, an ndarray or anything
-        that NumPy takes for one (a torch tensor that wants gradients is detached).
+        A function of a LoDTensor with the structure of `packed`, which returns one row per token, as a LoDTensor, an
+        ndarray or an object that NumPy converts (a torch tensor that requires gradients is detached).
     packed : LoDTensor or nested lists
-        Bins of documents of tokens, as `PackPlan.apply` makes them.
+        Bins of documents of tokens, as `PackPlan.apply` returns them.
     change : callable, optional
-        Of the rows of the documents that are to be changed, and a generator; gives others of that shape and dtype. If
-        not given, numbers are drawn anew, and integers get other ones of those that occur.
+        A function of the rows of the documents to change and a generator, which returns other rows with the same shape
+        and dtype. By default, floats are drawn at random, and integers are replaced by others of those that occur.
     tolerance : float
-        How far rows may differ that should not, relative to the greatest number of the result. A leak is greater by
-        far; sums in another order are less.
+        The allowed difference of rows, relative to the greatest number of the result. A leak is much greater; sums in
+        another order differ by less.
     seed : int
 
     Raises
     ------
     AssertionError
-        Naming a document that another one depends on, and by how much; or if nothing that f gives depends on its input,
-        which proves nothing.
+        If a document depends on another one; the message names both, and the size of the difference. Also if the result
+        of f does not depend on its input at all, so that nothing can be shown.
     LoDError, ShapeError, DTypeError
-        If there are no documents, or f gives another number of rows.
+        If there are no documents, or f returns another number of rows.
 
     Examples
     --------
@@ -81,7 +80,7 @@ def assert_isolated(
     scale = max(1.0, float(np.abs(base).max(initial=0)))
 
     def differences(chosen: Array) -> npt.NDArray[np.float64]:
-        """Change some documents; give how far each document's result moves."""
+        """Change some documents; return by how much the result of each document changes."""
         mask = chosen[owners].reshape(-1, *(1,) * (x.values.ndim - 1))
         rows = _rows(where, f, x, np.where(mask, other, x.values))
         same = (rows == base) | (np.isnan(rows) & np.isnan(base))
@@ -106,11 +105,11 @@ def assert_isolated(
                 f"by {found[victim]:.2g}"
             )
     if not depends and count:
-        raise AssertionError(f"{where}: f gives the same for other documents; that proves nothing")
+        raise AssertionError(f"{where}: f returns the same for changed documents, which proves nothing")
 
 
 def _separating(numbers: Int64) -> list[Array]:
-    """Return sets of numbers so that for any two of them there is one with the first and without the second."""
+    """Return sets of numbers such that, for any two numbers, one set has the first and not the second."""
     if len(numbers) <= 1:
         return [np.ones(len(numbers), bool)]
     bits = [(numbers >> bit & 1).astype(bool) for bit in range(int(len(numbers) - 1).bit_length())]
@@ -120,7 +119,7 @@ def _separating(numbers: Int64) -> list[Array]:
 def _source(
     differences: Callable[[Array], npt.NDArray[np.float64]], victim: int, limit: float, suspects: Int64, count: int
 ) -> int:
-    """Halve the documents that were changed, until one is left that changes the victim."""
+    """Bisect the changed documents until one is left that changes the victim."""
     while len(suspects) > 1:
         half = suspects[: len(suspects) // 2]
         leaks = differences(np.isin(np.arange(count), half))[victim] > limit
@@ -129,7 +128,7 @@ def _source(
 
 
 def _drawn_anew(rows: Array, random: np.random.Generator) -> Array:
-    """Draw other rows: numbers of a like size, or other ones of the integers that occur."""
+    """Draw other rows: floats of similar size, or other ones of the integers that occur."""
     if not rows.size:
         return rows
     if rows.dtype.kind == "f":
@@ -138,7 +137,7 @@ def _drawn_anew(rows: Array, random: np.random.Generator) -> Array:
     known, places = np.unique(rows, return_inverse=True)
     if rows.dtype.kind not in "iu" or len(known) < 2:
         kinds = f"{rows.dtype}" if len(known) > 1 else "one value only"
-        raise DTypeError(f"assert_isolated: packed: has {kinds}; say how it is changed with change=")
+        raise DTypeError(f"assert_isolated: packed: has {kinds}; change= must define how it is changed")
     other: Array = known[(places.reshape(rows.shape) + random.integers(1, len(known), rows.shape)) % len(known)]
     return other
 
@@ -146,23 +145,23 @@ def _drawn_anew(rows: Array, random: np.random.Generator) -> Array:
 def _changed(
     where: str, x: LoDTensor, change: Callable[[Array, np.random.Generator], Array], random: np.random.Generator
 ) -> Array:
-    """Change all rows."""
+    """Return changed rows, checked."""
     other = np.asarray(change(x.values.copy(), random))
     if other.shape != x.values.shape or other.dtype != x.values.dtype:
         raise ShapeError(
-            f"{where}: change: gave shape {other.shape} of {other.dtype}; "
+            f"{where}: change: returned shape {other.shape} of {other.dtype}; "
             f"{x.values.shape} of {x.values.dtype} is needed"
         )
     return other
 
 
 def _rows(where: str, f: Callable[[LoDTensor], Any], x: LoDTensor, values: Array) -> Array:
-    """Call the function, and take its rows."""
+    """Call the function; return its checked rows."""
     given = f(LoDTensor(values, x.lod))
     given = given.detach() if hasattr(given, "detach") else given
     rows = given.values if isinstance(given, LoDTensor) else np.asarray(given)
     if rows.ndim == 0 or len(rows) != x.num_rows:
-        raise ShapeError(f"{where}: f: gave shape {rows.shape}; one row for each of {x.num_rows} tokens is needed")
+        raise ShapeError(f"{where}: f: returned shape {rows.shape}; one row for each of {x.num_rows} tokens is needed")
     if rows.dtype.kind not in "biuf":
-        raise DTypeError(f"{where}: f: gave dtype {rows.dtype}; real numbers are needed")
+        raise DTypeError(f"{where}: f: returned dtype {rows.dtype}; real numbers are needed")
     return rows.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Packing: which documents, or pieces of documents, lie in which bin of a budget."""
+"""Packing: the assignment of documents, or pieces of documents, to bins of a budget."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ METHODS = (
     "in_order",
 )
 
-#: What becomes of a document that is longer than the budget.
+#: The ways to treat a document that is longer than the budget.
 OVERFLOWS = ("error", "split", "truncate", "drop", "own_bin")
 
 
@@ -45,38 +45,38 @@ def pack_plan(
     seed: int | None = None,
     window: int = 1,
 ) -> PackPlan:
-    """Plan which documents are packed into which bin of at most `budget` tokens.
+    """Plan the packing of documents into bins of at most `budget` tokens.
 
     Parameters
     ----------
     lengths : array_like of integers, shape (n,), or LoD or LoDTensor
-        The length of each document; of a structure the rows of each outermost sequence are counted.
+        The length of each document; for a structure, the rows of each outermost sequence are counted.
     budget : int
-        The most tokens of a bin.
+        The maximum number of tokens per bin.
     method : str
         ``"next_fit"`` fills one bin after the other, and closes it when the next document does not fit.
-        ``"first_fit"`` takes the first bin that has room, ``"best_fit"`` the one with the least room that is enough.
-        ``"next_fit_decreasing"``, ``"first_fit_decreasing"`` and ``"best_fit_decreasing"`` take the longest documents
-        first. ``"histogram"`` is best fit decreasing on the counts of lengths: all bins that are alike are filled at
-        once, so that its time depends on the budget more than on the number of documents. ``"in_order"`` is next fit
-        that keeps the order of the documents, up to `window`.
+        ``"first_fit"`` selects the first bin with enough room, ``"best_fit"`` the one with the least room that is
+        enough. ``"next_fit_decreasing"``, ``"first_fit_decreasing"`` and ``"best_fit_decreasing"`` process the longest
+        documents first. ``"histogram"`` is best fit decreasing on the counts of lengths: equal bins are filled at once,
+        so that its time depends on the budget more than on the number of documents. ``"in_order"`` is next fit that
+        keeps the order of the documents, up to `window`.
     max_items : int, optional
-        The most documents of a bin.
+        The maximum number of documents per bin.
     overflow : {"error", "split", "truncate", "drop", "own_bin"}
-        What becomes of a document that is longer than the budget: it is an error; it is split into pieces of the
-        budget and a rest; its first `budget` tokens are kept; it is left out; it gets a bin of its own, which is larger
-        than the budget.
+        How to treat a document that is longer than the budget: raise an error; split it into pieces of `budget` tokens
+        and a rest; keep its first `budget` tokens; leave it out; or put it into a separate bin that is larger than the
+        budget.
     multiple_of : int
-        The number of bins of each shard is a multiple of it.
+        The number of bins per shard is a multiple of this number.
     shards : int
-        All shards have the same number of bins; see `PackPlan.shard`. For this and `multiple_of`, bins with the most
-        documents are halved; where no bin has two documents any more, empty bins are added.
+        The number of shards, which have equally many bins; see `PackPlan.shard`. For this and `multiple_of`, bins with
+        the most documents are halved; when no bin has two documents any more, empty bins are added.
     seed : int, optional
-        Shuffle: documents are packed in a random order (of equal lengths, where the longest come first), and the order
-        of the bins is random. Without it neither is, and the plan depends on lengths alone.
+        The seed of a shuffle: documents are packed in random order (among equal lengths, if the longest come first),
+        and the order of the bins is random. Without a seed, the plan depends on the lengths alone.
     window : int
-        Of ``"in_order"``: how many documents that do not fit may wait for a later bin while later ones are taken.
-        With 1 the order of the documents is kept exactly.
+        For ``"in_order"``: the number of documents that do not fit and may wait for a later bin while later documents
+        are packed. With 1, the order of the documents is kept exactly.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def pack_plan(
 
 
 def cut_documents(where: str, lengths: Int64, budget: int, overflow: str) -> tuple[Pieces, Int64]:
-    """Cut documents to pieces of at most the budget: the pieces, and the documents that get a bin of their own."""
+    """Divide documents into pieces within the budget; return the pieces, and the documents that get a separate bin."""
     none: Int64 = np.empty(0, np.int64)
     if int(lengths.max(initial=0)) <= budget:
         return Pieces(None, None, None), none
@@ -166,7 +166,7 @@ def cut_documents(where: str, lengths: Int64, budget: int, overflow: str) -> tup
 def pack_items(
     method: str, lengths: Int64, budget: int, max_items: int, window: int, random: np.random.Generator | None
 ) -> tuple[Int64, Int64]:
-    """Pack items: their numbers bin by bin, and the offsets of the bins."""
+    """Pack items; return their numbers bin by bin, and the offsets of the bins."""
     count = len(lengths)
     names = None
     if random is not None:
@@ -199,14 +199,14 @@ def by_histogram(lengths: Int64, budget: int, max_items: int) -> tuple[Int64, In
 
 
 def add_bins(offsets: Int64, count: int) -> Int64:
-    """Add bins of one item each."""
+    """Append bins of one item each."""
     if not count:
         return offsets
     return np.concatenate([offsets, np.arange(offsets[-1] + 1, offsets[-1] + 1 + count)])
 
 
 def equal_shards(where: str, offsets: Int64, multiple: int) -> Int64:
-    """Make the number of bins a multiple: bins of several items are halved, those with most items first.
+    """Make the number of bins a multiple by halving bins of several items, those with the most items first.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def equal_shards(where: str, offsets: Int64, multiple: int) -> Int64:
     Returns
     -------
     ndarray
-        int64, shape (n + 1,), n a multiple of `multiple`; empty bins stand at the end where nothing can be halved.
+        int64, shape (n + 1,), with n a multiple of `multiple`; if nothing can be halved, empty bins are appended.
     """
     missing = -(len(offsets) - 1) % multiple
     if missing > len(offsets) + 2**20:

@@ -1,4 +1,4 @@
-"""PackPlan: what lies in which bin, applied to tensors, and inverted."""
+"""PackPlan: the assignment of documents to bins, its application to tensors, and its inverse."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Pieces(NamedTuple):
     Parameters
     ----------
     documents : int64, shape (m,), or None
-        The document of each piece; None for each document once, in order.
+        The document of each piece; None if every document is one piece, in order.
     starts, sizes : int64, shape (m,), or None
-        Which of its tokens; None for all.
+        The first token of each piece, and its number of tokens; None for all tokens.
     """
 
     documents: Int64 | None
@@ -41,12 +41,12 @@ class Pieces(NamedTuple):
         return lengths if self.documents is None else lengths[self.documents]
 
     def joined(self, documents: Int64) -> Pieces:
-        """Add whole documents; there are no starts."""
+        """Append whole documents to pieces without starts."""
         assert self.documents is not None
         return Pieces(np.concatenate([self.documents, documents]), None, None)
 
     def taken(self, index: Int64) -> Pieces:
-        """Take pieces by their numbers."""
+        """Return pieces by their numbers."""
         documents = index if self.documents is None else self.documents[index]
         starts, sizes = (None if one is None else one[index] for one in (self.starts, self.sizes))
         return Pieces(documents, starts, sizes)
@@ -55,24 +55,24 @@ class Pieces(NamedTuple):
 class PackPlan:
     """The assignment of documents, or pieces of documents, to bins.
 
-    `pack_plan` makes one. `plan[b]` gives the numbers of the documents in bin b, and a plan may be iterated over, so
-    that it is a `batch_sampler` too.
+    `pack_plan` makes one. `plan[b]` returns the numbers of the documents in bin b, and a plan is iterable, so that it
+    can be a `batch_sampler`, too.
 
     Attributes
     ----------
     lengths : int64, shape (num_documents,)
-        Of the documents that were planned, in tokens.
+        The lengths of the planned documents, in tokens.
     budget : int
         The most tokens of a bin.
     method : str
     max_items : int or None
     multiple_of, shards : int
     is_part : bool
-        Whether this is `take` or `shard` of another plan.
+        Whether this is a result of `take` or `shard`.
     documents, starts, sizes : int64, shape (number of pieces,)
-        Bin by bin: which document each piece belongs to, its first token there, and how many tokens it has. Read-only.
+        The document of each piece, its first token in the document, and its number of tokens, bin by bin. Read-only.
     lod : LoD
-        Of the packed documents: bins, pieces, tokens.
+        The LoD of the packed documents: bins, pieces, tokens.
 
     Examples
     --------
@@ -104,16 +104,16 @@ class PackPlan:
     def __init__(self) -> None:
         raise TypeError("PackPlan: use pack_plan, PackPlan.load or PackPlan.from_arrays")
 
-    # -- questions -----------------------------------------------------------------------------------------------------
+    # -- properties ----------------------------------------------------------------------------------------------------
 
     @property
     def num_documents(self) -> int:
-        """Number of the documents that were planned, those left out included."""
+        """The number of planned documents, including those left out."""
         return len(self.lengths)
 
     @property
     def num_bins(self) -> int:
-        """Number of bins."""
+        """The number of bins."""
         return int(self._bins.num_sequences())
 
     @property
@@ -139,24 +139,24 @@ class PackPlan:
 
     @property
     def bins(self) -> LoD:
-        """Bins of pieces: a LoD of one level."""
+        """The LoD of bins of pieces, with one level."""
         return self._bins
 
     @property
     def lod(self) -> LoD:
-        """Bins of pieces of tokens: the LoD of what `apply` makes of documents of tokens."""
+        """The LoD of bins of pieces of tokens, which is that of packed documents."""
         if self._lod is None:
             self._lod = LoD.from_offsets(self._bins.offsets(), LoD.from_lengths(self.sizes).offsets())
         return self._lod
 
     @property
     def is_cut(self) -> bool:
-        """Whether pieces may be less than their documents."""
+        """Whether pieces may be parts of documents."""
         return self._pieces.starts is not None
 
     @property
     def places(self) -> Int64:
-        """The pieces in the order of the documents, and within a document in that of its tokens: their numbers."""
+        """The numbers of the pieces in the order of the documents, and within a document in that of its tokens."""
         if self._inverse is None:
             if self.is_whole:
                 inverse = np.empty(len(self.documents), np.int64)
@@ -168,11 +168,11 @@ class PackPlan:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every document lies in one piece in a bin of this plan, with all its tokens."""
+        """Whether every document is in a bin of this plan as one piece with all its tokens."""
         return not self.is_cut and len(self.documents) == self.num_documents
 
     def report(self) -> PackReport:
-        """Report how full the bins are, how far from the least number of bins, and what was dropped or split.
+        """Report the occupancy of the bins, the distance from the least number of bins, and what was dropped or split.
 
         Returns
         -------
@@ -211,25 +211,25 @@ class PackPlan:
         full = f", {100 * int(self.sizes.sum()) / room:.1f} % full" if room else ""
         return f"PackPlan({self.num_documents} documents in {self.num_bins} bins of {self.budget} tokens{full})"
 
-    # -- parts -----------------------------------------------------------------------------------------------------
+    # -- parts ---------------------------------------------------------------------------------------------------------
 
     def take(self, bins: Any) -> PackPlan:
-        """Take some of the bins, in any order, as a plan of the same documents.
+        """Return some of the bins, in any order, as a plan of the same documents.
 
         Parameters
         ----------
         bins : array_like of integers
-            Negative ones count from the end.
+            Numbers of bins; negative ones count from the end.
 
         Returns
         -------
         PackPlan
-            What lies in other bins comes back from `undo` as empty documents.
+            `undo` returns documents in other bins as empty.
 
         Raises
         ------
         IndexError
-            If there is no such bin.
+            If a bin does not exist.
         """
         places = gather_sequences(LoDTensor(np.arange(len(self.documents)), self._bins), bins)
         found = {name: getattr(self, name) for name in PackPlan.__slots__ if not name.startswith("_")}
@@ -237,7 +237,7 @@ class PackPlan:
         return plan_of_pieces(pieces=self._pieces.taken(places.values), bins=places.lod, **found)
 
     def shard(self, rank: int) -> PackPlan:
-        """Take the bins of one shard: every shard-th bin from bin `rank` on.
+        """Return the bins of one shard: every `shards`-th bin, starting with bin `rank`.
 
         Parameters
         ----------
@@ -259,48 +259,48 @@ class PackPlan:
         first = as_rank("PackPlan.shard", rank, self.shards, "shards")
         return self.take(np.arange(first, self.num_bins, self.shards))
 
-    # -- tensors ---------------------------------------------------------------------------------------------------
+    # -- tensors -------------------------------------------------------------------------------------------------------
 
     def apply(self, x: Any) -> LoDTensor:
-        """Pack documents: bins of documents (or pieces of them) of whatever they hold.
+        """Pack documents with any content into bins of documents (or pieces of them).
 
         Parameters
         ----------
         x : LoDTensor or nested lists
-            Its outermost sequences are the documents that were planned. Deeper levels stay within their documents;
-            only documents of one level can be cut to pieces.
+            Its outermost sequences are the planned documents. Documents may have further levels; only documents with
+            one level can be divided into pieces.
 
         Returns
         -------
         LoDTensor
-            A level more than x. It carries gradients to x.
+            Has one more level than x. Gradients are passed to x.
 
         Raises
         ------
         LoDError
-            Naming the first document that does not have the planned length.
+            If a document does not have the planned length; the message names the first one.
         """
         return pack_documents(self, x)
 
     def undo(self, y: Any) -> Any:
-        """Restore the order of the documents: the inverse of `apply`, also for the output of a network for its result.
+        """Restore the documents in their order: the inverse of `apply`, also for the output of a network.
 
         Parameters
         ----------
         y : LoDTensor, nested lists or ndarray
-            Bins of documents of anything: rows of another width or dtype, other numbers of rows, further levels. Or
-            bins with one row per document. Or an ndarray with one row for each packed token, in their order.
+            Bins of documents with any content: rows of another width or dtype, other numbers of rows, further levels.
+            Or bins with one row per document. Or an ndarray with one row per packed token, in their order.
 
         Returns
         -------
         LoDTensor, or ndarray if y has one row per document
-            The documents in their own order. Pieces of a document are joined; what was left out is missing: a
-            document that was dropped is empty. It carries gradients to y.
+            The documents in their original order. Pieces of a document are joined; tokens that were left out are
+            missing, and a dropped document is empty. Gradients are passed to y.
 
         Raises
         ------
         LoDError
-            If y has other bins, or one row per document where documents are not whole.
+            If y has other bins, or one row per document although documents are not whole.
 
         Examples
         --------
@@ -314,10 +314,10 @@ class PackPlan:
         """
         return unpack_documents(self, y)
 
-    # -- as arrays -------------------------------------------------------------------------------------------------
+    # -- as arrays -----------------------------------------------------------------------------------------------------
 
     def to_arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Return the plan as plain arrays, from which `from_arrays` makes it again.
+        """Return the plan as plain arrays, from which `from_arrays` restores it.
 
         Returns
         -------
@@ -327,12 +327,12 @@ class PackPlan:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any]) -> PackPlan:
-        """Make a plan of plain arrays, checking all of it.
+        """Make a plan from plain arrays, which are checked.
 
         Parameters
         ----------
         arrays : mapping of str to array_like
-            As `to_arrays` gives them.
+            The result of `to_arrays`.
 
         Returns
         -------
@@ -358,7 +358,7 @@ class PackPlan:
 
     @classmethod
     def load(cls, file: Any) -> PackPlan:
-        """Read a plan from an .npz file; nothing in it is unpickled, and all of it is checked.
+        """Read a plan from an .npz file, which is checked; nothing is unpickled.
 
         Parameters
         ----------
@@ -375,12 +375,12 @@ class PackPlan:
 
 
 def _restore(arrays: dict[str, Any]) -> PackPlan:
-    """Make a plan of what `pickle` kept."""
+    """Make a plan from pickled arrays."""
     return PackPlan.from_arrays(arrays)
 
 
 def plan_of_pieces(*, pieces: Pieces, bins: LoD, kind: type[PackPlan] = PackPlan, **fields: Any) -> PackPlan:
-    """Make a plan of pieces and bins that are known to be right."""
+    """Make a plan from valid pieces and bins."""
     plan = kind.__new__(kind)
     for one in pieces:
         if one is not None:

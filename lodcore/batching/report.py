@@ -1,4 +1,4 @@
-"""Reports on packing plans: how full the bins are, how many would have been enough, and what is left out."""
+"""Reports on packing plans: the occupancy of bins, a lower bound of their number, and what is left out."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from lodcore.batching.arguments import Int64, Plan, sealed, size_counts
 
 __all__ = ["PackReport", "bins_at_least", "pack_report"]
 
-#: Documents that are named one by one in the text of a report.
+#: The number of documents that the text of a report names.
 NAMED = 8
 
 
 class PackReport(NamedTuple):
-    """A report on a packing plan; `print` shows it.
+    """A report on a packing plan, for `print`.
 
     Parameters
     ----------
     num_documents, num_bins, budget : int
     num_tokens : int
-        Packed ones.
+        The number of packed tokens.
     padding : int
-        Tokens that the bins have room for beyond that.
+        The number of further tokens for which the bins have room.
     lower_bound : int
-        No plan of these pieces has fewer bins, whatever its method.
+        A lower bound of the number of bins of these pieces, for any method.
     dropped : int64, shape (k, 3)
-        Documents, or their ends, that are in no bin: document, first token, and the one after the last. Of a part of
-        a plan nothing counts as dropped.
+        Documents, or their ends, that are in no bin: document, first token, and the token after the last. Empty for a
+        part of a plan.
     split : int64, shape (k, 3)
-        The pieces of documents that are cut, in the same form.
+        The pieces of divided documents, in the same form.
     """
 
     num_documents: int
@@ -44,7 +44,7 @@ class PackReport(NamedTuple):
 
     @property
     def efficiency(self) -> float:
-        """The part of the bins' room that holds tokens; 1.0 if there is none."""
+        """The part of the bins' room that is filled with tokens; 1.0 if there is no room."""
         room = self.num_tokens + self.padding
         return self.num_tokens / room if room else 1.0
 
@@ -69,19 +69,19 @@ class PackReport(NamedTuple):
 
 
 def counted(number: int, name: str) -> str:
-    """Write a number and what it counts."""
+    """Return a number with the name of the counted things."""
     return f"{number:,} {name}" + ("" if number == 1 else "s")
 
 
 def named(ranges: Int64) -> str:
-    """Name documents and which of their tokens, the first ones of many."""
+    """Return text that names documents and ranges of their tokens, the first ones if there are many."""
     rows = [f"document {document} tokens {start} .. {stop - 1}" for document, start, stop in ranges[:NAMED].tolist()]
     more = [] if len(ranges) <= NAMED else [f"and {len(ranges) - NAMED} more"]
     return f"{counted(len(np.unique(ranges[:, 0])), 'document')}: " + ", ".join(rows + more)
 
 
 def pack_report(plan: Plan) -> PackReport:
-    """Report what a plan is worth."""
+    """Return the report on a plan."""
     sizes = plan.sizes
     offsets = plan.bins.offsets()
     tokens = np.concatenate([[0], np.cumsum(sizes)])
@@ -102,7 +102,7 @@ def pack_report(plan: Plan) -> PackReport:
 
 
 def ranges_dropped(plan: Plan) -> Int64:
-    """List the ranges of tokens that lie in no bin; those that do are at the beginning of their documents."""
+    """Return the ranges of tokens in no bin; packed tokens are at the beginning of their documents."""
     kept = np.zeros(len(plan.lengths), np.int64)
     np.add.at(kept, plan.documents, plan.sizes)
     missing = kept < plan.lengths
@@ -112,7 +112,7 @@ def ranges_dropped(plan: Plan) -> Int64:
 
 
 def ranges_split(plan: Plan) -> Int64:
-    """List the pieces of documents that have several here."""
+    """Return the pieces of documents with several pieces in this plan."""
     several = np.bincount(plan.documents, minlength=len(plan.lengths)) > 1
     places = np.flatnonzero(several[plan.documents])
     documents, starts = plan.documents[places], plan.starts[places]
@@ -121,21 +121,22 @@ def ranges_split(plan: Plan) -> Int64:
 
 
 def bins_at_least(lengths: Int64, budget: int, max_items: int | None = None) -> int:
-    """Bound the number of bins from below: no way of packing has fewer.
+    """Compute a lower bound of the number of bins of any packing.
 
     Parameters
     ----------
     lengths : int64, shape (n,)
-        None is above the budget.
+        Lengths of at most the budget.
     budget : int
     max_items : int, optional
 
     Returns
     -------
     int
-        The greatest of: all tokens over the budget; all items over `max_items`; and, for each length k, the items that
-        no item of length k fits beside, those of more than half the budget, and what then is left over of those between
-        k and half the budget.
+        The maximum of three bounds: the number of tokens divided by the budget; the number of items divided by
+        `max_items`; and, for each length k, the number of items too long to share a bin with one of length k, plus that
+        of other items above half the budget, plus the bins needed for the items from k to half the budget that do not
+        fit beside these.
 
     References
     ----------
@@ -146,10 +147,10 @@ def bins_at_least(lengths: Int64, budget: int, max_items: int | None = None) -> 
     if not count or budget > 2**62 // count:
         return bound
     sizes, counts = size_counts(lengths)
-    numbers = np.concatenate([[0], np.cumsum(counts)])  # of the items that are longer
+    numbers = np.concatenate([[0], np.cumsum(counts)])  # numbers of longer items
     tokens = np.concatenate([[0], np.cumsum(counts * sizes)])
     half = int(np.searchsorted(-sizes, -(budget // 2)))  # the first size of at most half the budget
-    stops = np.arange(half, len(sizes)) + 1  # behind each size k
+    stops = np.arange(half, len(sizes)) + 1  # after each size k
     alone = np.searchsorted(-sizes, sizes[half:] - budget)  # the first size of at most budget - k
     free = (numbers[half] - numbers[np.minimum(alone, half)]) * budget - (
         tokens[half] - tokens[np.minimum(alone, half)]

@@ -1,4 +1,4 @@
-"""Sampling from several sources: small ones more often than their size says, by a temperature."""
+"""Sampling from several sources with a temperature, which makes small sources more frequent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lodcore.errors import DTypeError, LoDError
 
 __all__ = ["SourceSampler", "sample_by_temperature"]
 
-#: Sources are drawn so many at a time.
+#: The number of sources that are drawn at a time.
 BLOCK = 4096
 
 
@@ -26,18 +26,18 @@ def sample_by_temperature(
     Parameters
     ----------
     sizes : array_like of integers, shape (n,)
-        How many sequences each source has. An empty source is never drawn.
+        The number of sequences in each source. An empty source is never drawn.
     temperature : float
-        1: as the sizes are. Greater: small sources more often; infinite: all sources alike.
+        1 draws in proportion to the sizes, a greater number draws small sources more often, infinity all equally often.
     seed : int
     num_samples : int, optional
-        How many are drawn; without end, if not given.
+        The number of samples; by default infinite.
 
     Returns
     -------
     SourceSampler
-        An iterator of pairs: a source, and the number of a sequence there. Every source is run through in a random
-        order, and again in another one, so that no sequence comes twice before all of its source came once.
+        An iterator of pairs: a source, and the number of a sequence in it. Each source is traversed in random order,
+        again and again in a new one, so that no sequence is repeated before all others of its source have occurred.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def sample_by_temperature(
     if len(known) and known.min() < 0:
         raise LoDError(f"{where}: sizes: is {known.min()} at position {known.argmin()}; a size is not negative")
     if not known.any():
-        raise ValueError(f"{where}: sizes: are all 0; there is nothing to draw from")
+        raise ValueError(f"{where}: sizes: are all 0; a source with sequences is needed")
     if isinstance(temperature, (bool, str)) or not isinstance(temperature, (int, float, np.number)):
         raise DTypeError(f"{where}: temperature: is {temperature!r}; a number is needed")
     if not temperature > 0:
@@ -78,7 +78,7 @@ class SourceSampler:
     seed, num_samples : int
     probabilities : float64, shape (n,)
     position : int
-        How many have been drawn.
+        The number of samples drawn so far.
     """
 
     def __init__(self, sizes: Int64, temperature: float, seed: int, num_samples: int) -> None:
@@ -89,12 +89,12 @@ class SourceSampler:
         weights[some] = np.exp(logs - logs.max())
         self.probabilities = weights / weights.sum()
         self.position = 0
-        self._drawn = np.zeros(len(sizes), np.int64)  # of each source
+        self._drawn = np.zeros(len(sizes), np.int64)  # samples from each source
         self._forget()
 
     def _forget(self) -> None:
         self._block, self._number = np.empty(0, np.int64), -1
-        self._orders: dict[int, tuple[int, Int64]] = {}  # of each source: how many times it was run through, its order
+        self._orders: dict[int, tuple[int, Int64]] = {}  # by source: completed traversals, and the current order
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         return self
@@ -119,7 +119,7 @@ class SourceSampler:
         return source, known[1].item(at)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return where we are: numbers, one for each source among them.
+        """Return the current state: numbers, including one per source.
 
         Returns
         -------
@@ -133,12 +133,12 @@ class SourceSampler:
         Parameters
         ----------
         state : mapping
-            What `state_dict` gave.
+            The result of `state_dict`.
 
         Raises
         ------
         ValueError
-            If something is missing, or belongs to other sources.
+            If an entry is missing, or belongs to other sources.
         """
         where = "SourceSampler.load_state_dict"
         missing = [name for name in ("position", "seed", "drawn") if name not in state]

@@ -15,26 +15,27 @@ from lodcore.errors import DTypeError
 
 __all__ = ["fills", "plot_occupancy", "show_bins"]
 
-#: What neighbouring documents are drawn with, and what is empty.
+#: The characters of alternating documents, and that of empty room.
 MARKS = "#="
 EMPTY = "."
 
 
 def show_bins(plan: PackPlan, width: int = 60, rows: int = 8) -> str:
-    """Draw bins of documents as text: each document in a row of its own, as padding has it, and packed.
+    """Draw bins of documents as text: each document in a separate row, as with padding, and packed.
 
     Parameters
     ----------
     plan : PackPlan
     width : int
-        Characters of a bin.
+        The number of characters per bin.
     rows : int
-        The most rows of either picture: the first ones.
+        The number of rows of each picture; further rows are not shown.
 
     Returns
     -------
     str
-        Neighbouring documents alternate between ``#`` and ``=``; a document of less than half a character is not seen.
+        Neighbouring documents alternate between ``#`` and ``=``; a document of less than half a character is not
+        visible.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def _drawn(sizes: list[int], budget: int, width: int) -> str:
 
 
 def fills(plan: PackPlan | BatchPlan) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return which part of its budget each bin of a plan, or each batch of an epoch on all ranks, fills.
+    """Return the filled part of the budget of each bin of a plan, or of each batch of an epoch on all ranks.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def fills(plan: PackPlan | BatchPlan) -> np.ndarray[Any, np.dtype[np.float64]]:
     Returns
     -------
     ndarray
-        float64, shape (number of bins,). 0 for an empty one; above 1 for a document with a bin of its own.
+        float64, shape (number of bins,). 0 for an empty bin; above 1 for a separate bin of a long document.
 
     Examples
     --------
@@ -107,13 +108,13 @@ def fills(plan: PackPlan | BatchPlan) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def plot_occupancy(plan: PackPlan | BatchPlan, ax: Any = None) -> Any:
-    """Plot how full the bins of a plan are, fullest first, with matplotlib.
+    """Plot the occupancy of the bins of a plan, fullest first, with matplotlib.
 
     Parameters
     ----------
     plan : PackPlan or BatchPlan
     ax : matplotlib Axes, optional
-        Where to plot; a new figure, if not given.
+        The axes to plot on; by default those of a new figure.
 
     Returns
     -------

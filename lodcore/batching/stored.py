@@ -1,4 +1,4 @@
-"""Packing plans as plain arrays: written, read, and checked like anything from outside."""
+"""Packing plans as plain arrays: writing, reading, and checks of foreign data."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_arrays(file: Any) -> dict[str, Any]:
 
 
 def checked_arrays(where: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the arrays of a plan: the fields that it has."""
+    """Check the arrays of a plan; return its fields."""
     missing = [name for name in NAMES if name not in arrays]
     if missing:
         raise ValueError(f"{where}: arrays: {', '.join(missing)} missing; {', '.join(NAMES)} are needed")
@@ -78,7 +78,7 @@ def checked_arrays(where: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_pieces(where: str, lengths: Int64, documents: Int64, starts: Int64, sizes: Int64) -> None:
-    """Check that pieces lie in their documents, and do not overlap."""
+    """Check that pieces are inside their documents and do not overlap."""
     if len(documents) and int(documents.max()) >= len(lengths):
         bad = int(documents.argmax())
         raise LoDError(f"{where}: documents: is {documents[bad]} at piece {bad}; there are {len(lengths)} documents")
@@ -99,7 +99,7 @@ def check_pieces(where: str, lengths: Int64, documents: Int64, starts: Int64, si
 
 
 def check_bins(where: str, lengths: Int64, documents: Int64, sizes: Int64, bins: LoD, budget: int) -> None:
-    """Check that bins are within the budget, if they hold more than one piece."""
+    """Check that bins with more than one piece are within the budget."""
     tokens = sealed(np.concatenate([[0], np.cumsum(sizes)]))
     full = (np.diff(tokens[bins.offsets()]) > budget) & (bins.lengths() > 1)
     if full.any():

@@ -1,4 +1,4 @@
-"""Packing and batching of what comes from an iterator of unknown length, with a bounded buffer that stays full."""
+"""Packing and batching of items from an iterator of unknown length, with a bounded buffer."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ __all__ = ["Stream", "StreamFill", "batch_stream", "pack_stream"]
 
 T = TypeVar("T")
 
-#: A stream warns when less than this part of its bins is filled.
+#: A stream warns if less than this part of its bins is filled.
 ENOUGH = 0.95
-#: An item opens the next batch when so many times the buffer came after it.
+#: An item starts the next batch when this many times the buffer size of items came after it.
 PATIENCE = 4
-#: It looks at that first after so many bins, and then after ten times as many each time.
+#: The number of bins after which a stream first checks its fill; then after ten times as many each time.
 FIRST_LOOK = 100
 
 OVERFLOWS = ("error", "drop", "own_bin", "truncate")
 
 
 class StreamFill(NamedTuple):
-    """A report on how full the bins of a stream have been so far.
+    """A report on the occupancy of the bins of a stream so far.
 
     Parameters
     ----------
     bins, items, tokens, padding : int
-        Handed out; padding is the room that was left.
+        Bins, items and tokens that were returned; padding is the remaining room.
     dropped : int
-        Items that were left out, or cut, as too long.
+        Items that were left out or truncated because they were too long.
     waiting : int
-        Items in the buffer.
+        The number of items in the buffer.
     """
 
     bins: int
@@ -48,7 +48,7 @@ class StreamFill(NamedTuple):
 
     @property
     def fill(self) -> float:
-        """The part of the bins that holds tokens; 1.0 before the first."""
+        """The part of the bins that is filled with tokens; 1.0 before the first bin."""
         room = self.tokens + self.padding
         return self.tokens / room if room else 1.0
 
@@ -60,16 +60,16 @@ class StreamFill(NamedTuple):
 
 
 class Stream(Generic[T]):
-    """Bins or batches of items, each a list; `pack_stream` and `batch_stream` make one.
+    """An iterator of bins or batches, which are lists of items, made by `pack_stream` or `batch_stream`.
 
-    Before each bin the buffer is filled up from the source. None waits for ever: the item that has waited longest opens
-    a bin; a batch of items of like length is the fullest of those that wait, until four times the buffer came after the
-    oldest item, which then is in the next batch.
+    Before each bin, the buffer is filled from the source. No item waits forever: the item that has waited longest
+    starts a bin. A batch consists of waiting items of similar length, chosen for the best fill, unless four times the
+    buffer size of items came after the oldest item, which then is in the next batch.
 
     Attributes
     ----------
     fill : StreamFill
-        How full the bins have been so far.
+        The report on the occupancy so far.
     """
 
     def __init__(
@@ -87,14 +87,14 @@ class Stream(Generic[T]):
         self._source = iter(source)
         self._budget, self._padded, self._most = budget, padded, max_items
         self._overflow, self._size, self._length, self._name = overflow, buffer, length, name
-        self._waiting: dict[int, tuple[int, T]] = {}  # by number, so in the order in which they came
+        self._waiting: dict[int, tuple[int, T]] = {}  # by number, and so in order of arrival
         self._by_length: list[tuple[int, int]] = []  # lengths and numbers, sorted
         self._look_after = FIRST_LOOK
         self._taken = self._bins = self._items = self._tokens = self._padding = self._dropped = 0
 
     @property
     def fill(self) -> StreamFill:
-        """How full the bins have been so far."""
+        """The report on the occupancy so far."""
         counts = self._bins, self._items, self._tokens, self._padding, self._dropped
         return StreamFill(*counts, len(self._waiting))
 
@@ -122,7 +122,7 @@ class Stream(Generic[T]):
         return bin
 
     def _refill(self) -> None:
-        """Take items from the source until the buffer is full."""
+        """Read items from the source until the buffer is full."""
         while len(self._waiting) < self._size:
             try:
                 item = next(self._source)
@@ -131,7 +131,7 @@ class Stream(Generic[T]):
             self._enter(item)
 
     def _enter(self, item: T) -> None:
-        """Put an item into the buffer."""
+        """Add an item to the buffer."""
         number, length = self._taken, as_count(f"{self._name}: length of item {self._taken}", self._length(item), 0)
         self._taken += 1
         if length > self._budget:
@@ -149,7 +149,7 @@ class Stream(Generic[T]):
         insort(self._by_length, (length, number))
 
     def _best_fit(self, length: int, number: int) -> list[int]:
-        """Choose items by their sum: the oldest one, and again and again the longest that still fits."""
+        """Choose items by their sum: the oldest one, then repeatedly the longest that still fits."""
         self._by_length.pop(bisect_left(self._by_length, (length, number)))
         chosen, room = [number], self._budget - length
         while len(chosen) < self._most:
@@ -159,15 +159,15 @@ class Stream(Generic[T]):
             longest = self._by_length[place][0]
             length, number = self._by_length.pop(
                 bisect_left(self._by_length, (longest, -1))
-            )  # of equal ones the oldest
+            )  # the oldest of equally long ones
             chosen.append(number)
             room -= length
         return chosen
 
     def _neighbours(self, length: int, number: int) -> list[int]:
-        """Choose items by the longest times their number: the fullest run of those that wait, sorted by length.
+        """Choose items by the longest times their number: the fullest run of the waiting items sorted by length.
 
-        If the oldest has seen too many others pass, it is the fullest run that has the oldest in it.
+        If the oldest item has waited too long, the run must contain it.
         """
         sizes = np.array([size for size, _ in self._by_length])
         last = np.arange(len(sizes))
@@ -185,30 +185,30 @@ class Stream(Generic[T]):
         return chosen
 
     def state_dict(self) -> dict[str, Any]:
-        """Return where we are: how much of the source was taken, which items wait, and the fill.
+        """Return the current state: the number of items read, the waiting items, and the fill.
 
         Returns
         -------
         dict
-            Numbers, and the list of the numbers of those that wait, no more than the buffer holds.
+            Numbers, and the list of the numbers of waiting items, which is not longer than the buffer.
         """
         counts = {name: getattr(self, f"_{name}") for name in COUNTS}
         return {**counts, "waiting": list(self._waiting)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from the state of another stream of the same source, before anything was taken from this one.
+        """Continue from the state of another stream of the same source; nothing may have been read from this one.
 
-        The source is run through up to there, which must give the same items.
+        The source, which must yield the same items again, is read up to that point.
 
         Parameters
         ----------
         state : mapping
-            What `state_dict` gave.
+            The result of `state_dict`.
 
         Raises
         ------
         ValueError
-            If something is missing, this stream has begun already, or the source is shorter.
+            If an entry is missing, this stream has been started already, or the source is shorter.
         """
         where = f"{self._name}: load_state_dict"
         missing = [name for name in (*COUNTS, "waiting") if name not in state]
@@ -244,32 +244,32 @@ def pack_stream(
     buffer: int = 1000,
     length: Callable[[Any], int] = len,
 ) -> Stream[T]:
-    """Pack items into bins as they come, for a source whose length nobody knows.
+    """Pack items into bins as they arrive from a source of unknown length.
 
     Parameters
     ----------
     source : iterable
-        Of documents: arrays, lists, or anything that has a length.
+        The documents: arrays, lists, or any objects that have a length.
     budget : int
-        The most tokens of a bin.
+        The maximum number of tokens per bin.
     max_items : int, optional
-        The most documents of a bin.
+        The maximum number of documents per bin.
     overflow : {"error", "drop", "truncate", "own_bin"}
-        What becomes of a document that is longer than the budget.
+        How to treat a document that is longer than the budget; see `pack_plan`.
     buffer : int
-        How many documents wait at most. The more, the fuller the bins. It is filled up before each bin.
+        The maximum number of waiting documents; a larger buffer gives fuller bins. It is filled before each bin.
     length : callable
-        What counts the tokens of a document.
+        A function that counts the tokens of a document.
 
     Returns
     -------
     Stream
-        An iterator of lists of documents. `fill` says how full they have been; below 95 % it warns.
+        An iterator of lists of documents. `fill` reports their occupancy; below 95 % it warns.
 
     Raises
     ------
     LoDError
-        While it runs: if a document is longer than the budget and `overflow` is "error".
+        During iteration, if a document is longer than the budget and `overflow` is "error".
     ValueError, DTypeError
         If an argument is out of range.
 
@@ -294,7 +294,7 @@ def batch_stream(
     buffer: int = 1000,
     length: Callable[[Any], int] = len,
 ) -> Stream[T]:
-    """Make batches within a budget as items come, of items of like length.
+    """Make batches within a budget, of items of similar length, as items arrive.
 
     Parameters
     ----------
@@ -302,25 +302,25 @@ def batch_stream(
     max_tokens : int
         The budget of a batch.
     count : {"padded", "sum"}
-        What the budget counts: the longest item of a batch times their number, or the sum of their lengths.
+        Whether the budget counts the longest item of a batch times the number of items, or the sum of their lengths.
     max_items : int, optional
-        The most items of a batch.
+        The maximum number of items per batch.
     overflow : {"error", "drop", "truncate", "own_bin"}
-        What becomes of an item that is longer than the budget.
+        How to treat an item that is longer than the budget; see `pack_plan`.
     buffer : int
-        How many items wait at most. It is filled up before each batch.
+        The maximum number of waiting items. It is filled before each batch.
     length : callable
-        What counts the tokens of an item.
+        A function that counts the tokens of an item.
 
     Returns
     -------
     Stream
-        An iterator of lists of items. `fill` says how full they have been; below 95 % it warns.
+        An iterator of lists of items. `fill` reports their occupancy; below 95 % it warns.
 
     Raises
     ------
     LoDError
-        While it runs: if an item is longer than the budget and `overflow` is "error".
+        During iteration, if an item is longer than the budget and `overflow` is "error".
     ValueError, DTypeError
         If an argument is out of range.
 
@@ -337,7 +337,7 @@ def _stream(
     name: str, source: Iterable[T], budget: int, count: str, max_items: int | None, overflow: str, buffer: int,
     length: Callable[[T], int],
 ) -> Stream[T]:  # fmt: skip
-    """Check the arguments, and make the stream."""
+    """Check the arguments; return the stream."""
     return Stream(
         source,
         as_count(f"{name}: budget" if name == "pack_stream" else f"{name}: max_tokens", budget),

@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def told(act: Callable[[], None]) -> bool:
-    """Act; if that cannot be done, say why, and return False."""
+    """Run an act and return True; on an error, print it and return False."""
     try:
         act()
     except (ImportError, OSError, ValueError) as error:

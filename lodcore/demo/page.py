@@ -1,4 +1,4 @@
-"""What the demo prints, in plain text: headings, accuracies, bars, and what padding would have cost."""
+"""The plain text that the demo prints: headings, accuracies, bars, and the cost of padding."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,12 +22,12 @@ WIDTH = 78  # columns of a page
 
 
 class Glyphs(NamedTuple):
-    """The signs that pictures are made of.
+    """The characters of pictures.
 
     Parameters
     ----------
     rule, solid, half, padding : str
-        One column each; `half` is the left half of `solid`, or nothing.
+        One column each; `half` is the left half of `solid`, or empty.
     """
 
     rule: str = "-"
@@ -37,7 +37,7 @@ class Glyphs(NamedTuple):
 
     @classmethod
     def for_encoding(cls, encoding: str | None) -> "Glyphs":
-        """Take blocks where the encoding has them, and ASCII otherwise.
+        """Return block characters if the encoding has them, and ASCII otherwise.
 
         Examples
         --------
@@ -58,7 +58,7 @@ def print_heading(text: str, glyphs: Glyphs) -> None:
 
 
 def describe(accuracy: float, count: int) -> str:
-    """Say in two ways which share of so many is right.
+    """Return the number and the percentage of correct results as text.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def bar(length: float, glyphs: Glyphs) -> str:
 
 
 def progress_bar(done: int, count: int, columns: int, glyphs: Glyphs) -> str:
-    """Draw how much is done, in so many columns.
+    """Draw a progress bar in a number of columns.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def progress_bar(done: int, count: int, columns: int, glyphs: Glyphs) -> str:
 
 
 def matrix_picture(counts: NDArray[np.int64], glyphs: Glyphs) -> Sequence[str]:
-    """Draw a matrix of counts, with the numbers of rows and columns from 1, and signs where there is nothing to count.
+    """Draw a matrix of counts, with rows and columns numbered from 1, and a character for zeros.
 
     Examples
     --------
@@ -126,9 +126,9 @@ def padding_picture(lengths: NDArray[np.int64], num_bars: int, columns: int, gly
     ----------
     lengths : int64 ndarray, shape (num_sequences,)
     num_bars : int
-        How many sequences to draw: evenly spaced ranks, the longest and the shortest among them.
+        The number of sequences to draw, with evenly spaced ranks, including the longest and the shortest.
     columns : int
-        For one element of a sequence.
+        The number of columns per element of a sequence.
     glyphs : Glyphs
 
     Returns

@@ -1,4 +1,4 @@
-"""Programs: Variables, Blocks of recorded operators, loops, and gradients through them."""
+"""Programs: Variables, Blocks of recorded operators, loops, and their gradients."""
 
 from lodcore.graph.arrays import ArrayVariable
 from lodcore.graph.autodiff import value_and_grad, vjp

@@ -1,4 +1,4 @@
-"""TensorArrays where operators are recorded: each is a value, and what is written makes its next version."""
+"""Recorded TensorArrays: each is a value, and a write makes its next version."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ __all__ = ["ArrayVariable", "new_variable", "of_user"]
 
 
 def of_user(value: Any) -> Any:
-    """Return a TensorArray of its own for a version, which the user may write to; anything else is returned itself."""
+    """Return a separate TensorArray for a version, which the user may write to; return anything else unchanged."""
     return value.snapshot() if isinstance(value, TensorArray) else value
 
 
 class ArrayVariable(ArrayMethods, Variable):
-    """A Variable whose value is a TensorArray: what is written makes its next version, which it then stands for."""
+    """A Variable whose value is a TensorArray; after a write, it represents the next version."""
 
     __slots__ = ()
 
 
 def new_variable(name: str | None, value: Any, spec: Spec | None, block: Any) -> Variable:
-    """Make a Variable, with the methods of what it holds."""
+    """Make a Variable with the methods of its value."""
     of_array = isinstance(value, TensorArray) if value is not None else spec is not None and spec.kind is TensorArray
     return (ArrayVariable if of_array else Variable).of_block(name, value, spec, block)

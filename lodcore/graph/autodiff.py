@@ -1,4 +1,4 @@
-"""Gradients: back through recorded operators, from the last to the first."""
+"""Gradients by the backward pass through recorded operators."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ P = ParamSpec("P")
 
 
 class Pullback(Generic[G]):
-    """From cotangents of the results to gradients of the inputs; may be called any number of times."""
+    """The function from cotangents of the results to gradients of the inputs; it may be called repeatedly."""
 
     __slots__ = ("_inputs", "_needed", "_ops", "_result")
 
@@ -50,15 +50,15 @@ class Pullback(Generic[G]):
         Parameters
         ----------
         *cotangents : tensor or None
-            One a result, as the function returned them: of its shape, an equal LoD or none; None is zero.
+            One per result, with its shape, and an equal LoD or none; None is zero.
         out : tuple or ndarray, optional
-            One entry an input: an ndarray in which its gradient is written, or None. Of a single input, the ndarray
-            alone will do.
+            One entry per input: the ndarray to which its gradient is written, or None. For a single input, it may be
+            the ndarray itself.
 
         Returns
         -------
         tuple
-            One entry an input, of its type; None for integers.
+            One entry per input, with its type; None for integers.
         """
         gradients = Gradients(self._needed)
         taken = self._begin(gradients, cotangents)
@@ -78,9 +78,9 @@ class Pullback(Generic[G]):
         )
 
     def _begin(self, gradients: Gradients, cotangents: tuple[Any, ...]) -> list[Any]:
-        """Take in the cotangents, and list the arrays that they are."""
+        """Add the cotangents to the gradients; return their arrays."""
         result = self._result
-        if type(result) is Variable and len(cotangents) == 1:  # mostly
+        if type(result) is Variable and len(cotangents) == 1:  # the usual case
             made = checked_cotangent("pullback: cotangents[0]", result.held, cotangents[0])
             if made is None or result not in self._needed:
                 return []
@@ -111,7 +111,7 @@ class Pullback(Generic[G]):
                 gradients.step_back(operator)
 
     def _place(self, gradients: Gradients, out: Any) -> dict[Any, Array]:
-        """Check the arrays that the caller gives for gradients, and take them."""
+        """Check and set the caller's arrays for gradients."""
         if not isinstance(out, (list, tuple)) or len(out) != len(self._inputs):
             raise ValueError(f"pullback: out: a tuple of {len(self._inputs)} entries is needed, one an input")
         variables = [x for x in tree_leaves(self._inputs) if isinstance(x, Variable) and isinstance(x.held, Tensor)]
@@ -129,7 +129,7 @@ class Pullback(Generic[G]):
         return dict(gradients.places)
 
     def _given(self, gradients: Gradients, views: dict[Any, Array], place: Array | None, x: Any) -> Any:
-        """Convert the gradient of an input to its type; text in a tree stays as it is."""
+        """Convert the gradient of an input to its type; return text in a tree unchanged."""
         if not isinstance(x, Variable):
             return x if isinstance(x, str) else None
         if not differentiable(x.held):
@@ -140,14 +140,14 @@ class Pullback(Generic[G]):
 
 
 def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
-    """Turn a cotangent into an array of the shape and dtype of the values of a result.
+    """Convert a cotangent to an array with the shape and dtype of the values of a result.
 
     Raises
     ------
     LoDError, ShapeError, DTypeError
-        If it has another structure, another shape, or no real numbers.
+        If the cotangent has another structure or shape, or does not hold real numbers.
     """
-    if type(cotangent) is np.ndarray and (type(value) is np.ndarray or isinstance(value, np.generic)):  # mostly
+    if type(cotangent) is np.ndarray and (type(value) is np.ndarray or isinstance(value, np.generic)):  # the usual case
         alike = cotangent.dtype is value.dtype and cotangent.shape == value.shape and cotangent.flags.c_contiguous
         if alike and value.dtype.kind in "fc":
             return cotangent.view()
@@ -175,7 +175,7 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
 
 
 def _of_lists(where: str, value: Any, cotangent: Any) -> Any:
-    """Make a tensor of a cotangent that is given as lists."""
+    """Convert a cotangent given as lists to a tensor."""
     if isinstance(value, LoDTensor) and any(isinstance(one, (list, tuple, np.ndarray)) for one in cotangent):
         return array(cotangent)
     try:
@@ -185,7 +185,7 @@ def _of_lists(where: str, value: Any, cotangent: Any) -> Any:
 
 
 def _checked_elements(where: str, value: TensorArray, cotangent: Any) -> dict[int, Any]:
-    """Turn the cotangent of an array, with one entry per element or None, into the gradients of its elements."""
+    """Convert the cotangent of an array, with one entry per element or None, to the gradients of its elements."""
     if isinstance(cotangent, TensorArray):
         entries, count = cotangent.known_elements(), cotangent.num_slots
     elif isinstance(cotangent, (list, tuple)):
@@ -209,19 +209,19 @@ def vjp(f: Callable[[X, Y], T], x: X, y: Y, /) -> tuple[T, Pullback[tuple[X, Y]]
 @overload
 def vjp(f: Callable[..., T], x: Any, y: Any, z: Any, /, *inputs: Any) -> tuple[T, Pullback[tuple[Any, ...]]]: ...
 def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
-    """Run a function, and return its pullback: from cotangents of its results to gradients of its inputs.
+    """Call a function, and return its results and its pullback, which maps cotangents of the results to gradients.
 
     Parameters
     ----------
     f : callable
-        Of operators, with any Python control flow.
+        A function that calls operators, with any Python control flow.
     *inputs : tensor, or lists, tuples and dicts of tensors
-        Each tensor and number in them is a Variable for f; everything else is given to f as it is.
+        Each tensor and number in them is passed to f as a Variable, everything else unchanged.
 
     Returns
     -------
     outputs
-        As f returns them.
+        The results of f.
     pullback : callable
         `pullback(*cotangents, out=None)` returns a tuple with one entry per input: zeros if there is no path, None for
         integers.
@@ -229,9 +229,9 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
     Raises
     ------
     GraphError
-        If an input is a Variable that is being recorded: there are no gradients of gradients.
+        If an input is a Variable that is being recorded, since gradients of gradients are not supported.
     DTypeError
-        If f gives something else than tensors, numbers, and lists, tuples and dicts of them.
+        If f returns anything but tensors, numbers, and lists, tuples and dicts of them.
 
     Examples
     --------
@@ -259,9 +259,9 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
 
 
 def _result(x: Any) -> Any:
-    """Check what a function that is differentiated gives."""
+    """Check a result of a differentiated function."""
     if x is not None and not isinstance(x, (Symbol, Tensor, TensorArray, int, float, complex, np.generic, str)):
-        raise DTypeError(f"vjp: f: gave a {type(x).__name__}; tensors, and lists, tuples and dicts of them are needed")
+        raise DTypeError(f"vjp: f: returned a {type(x).__name__}; tensors (in lists, tuples or dicts) are needed")
     return x
 
 
@@ -272,26 +272,26 @@ def value_and_grad(f: Callable[P, T], argnums: int) -> Callable[P, tuple[T, Any]
 @overload
 def value_and_grad(f: Callable[P, T], argnums: tuple[int, ...]) -> Callable[P, tuple[T, tuple[Any, ...]]]: ...
 def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """Make the function that gives a number and its gradient.
+    """Return the function that computes the value and the gradient of a function.
 
     Parameters
     ----------
     f : callable
-        Gives one real number.
+        A function that returns one real number.
     argnums : int or tuple of int
-        With respect to which arguments.
+        The arguments to differentiate with respect to.
 
     Returns
     -------
     callable
-        Of the same arguments; gives the number, and the gradient (a tuple, if argnums is one).
+        Has the same arguments; returns the value and the gradient (a tuple if argnums is a tuple).
 
     Raises
     ------
     IndexError, ValueError
-        If argnums names no argument, or one twice.
+        If argnums has a number that is not an argument, or one twice.
     ShapeError, DTypeError
-        If f gives anything else than one real number.
+        If f returns anything but one real number.
 
     Examples
     --------
@@ -329,16 +329,16 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
 
 
 def _seed(value: Any) -> Array:
-    """Make the cotangent of a result with respect to itself, which is one real number."""
+    """Return the cotangent of a result, one real number, with respect to itself."""
     if not isinstance(value, (np.generic, int, float, Tensor)) or np.size(values_of(value)) != 1:
-        raise ShapeError(f"value_and_grad: f: gave {_described(value)}; one number is needed")
+        raise ShapeError(f"value_and_grad: f: returned {_described(value)}; one number is needed")
     if not differentiable(value):
-        raise DTypeError(f"value_and_grad: f: gave dtype {values_of(value).dtype}; a real number is needed")
+        raise DTypeError(f"value_and_grad: f: returned dtype {values_of(value).dtype}; a real number is needed")
     return np.ones(values_of(value).shape)
 
 
 def check_differentiable(where: str, argument: Any) -> None:
-    """Raise if there is nothing in an argument that has a gradient."""
+    """Raise if no part of an argument can have a gradient."""
     for x in tree_leaves(argument):
         if differentiable(x.get() if isinstance(x, Variable) else x):
             break

@@ -24,28 +24,28 @@ from lodcore.tensors.tensor import DenseTensor
 cnp.import_array()
 
 cdef object NUMBER_TYPES = common.NUMBER_TYPES
-cdef Py_ssize_t MANY = 128  # rows of calls whose gradient of what they share is computed at once
+cdef Py_ssize_t MANY = 128  # rows of calls for which the gradient of shared operands is computed at once
 
 
 cdef class Together:
-    """Calls that share operands, gone back through, whose gradients of them are still to be added.
+    """Calls with shared operands whose gradients have not been added yet.
 
     Parameters
     ----------
     frame : list
-        That of one of them.
+        The frame of one of the calls.
     values : list
-        Its operands.
+        The operands of this call.
     possible : bool
-        Whether what they share can be shared: plain arrays and numbers, for elementwise operators narrow ones.
+        Whether the operands are suitable: plain arrays and numbers, for elementwise operators narrow ones.
     prepared : object or None
-        What `Op.prepare` made of the second operand.
+        The result of `Op.prepare` for the second operand.
     """
 
     cdef bint possible
-    cdef object prepared, total  # what computes such calls, None if nothing does, and the gradient that it adds up
+    cdef object prepared, total  # the prepared operand or None, and the gradient that it accumulates
     cdef list frame, values
-    cdef list by_columns  # the operands, matrices in the order of columns: rules multiply by what they are transposed
+    cdef list by_columns  # the operands, with matrices in column-major order, since rules multiply by their transposes
     cdef list cotangents, others, results  # one entry per call
     cdef Py_ssize_t rows
 
@@ -56,7 +56,7 @@ cdef class Together:
 
 
 cdef class Context:
-    """What a vjp rule may ask about a call.
+    """The information about a call that a vjp rule may use.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ cdef class Context:
     way : Return
         The backward pass through the operator.
     gradients : Gradients
-        What is wanted, and where to write it.
+        The gradients that are needed, and where they are written.
     """
 
     cdef list _frame
@@ -88,18 +88,18 @@ cdef class Context:
         return fetched(self._frame, self._way.places[name])
 
     def needs(self, name):
-        """Return whether the gradient of an argument is wanted."""
+        """Return whether the gradient of an argument is needed."""
         if name not in self._way.names:
             return False
         found = self._way.targets[self._way.names.index(name)]
         return found is not None
 
     def input_lod(self, name):
-        """Return the LoD of an argument by its name, None if it has none (the InputSeq of the design documents)."""
+        """Return the LoD of an argument by name, or None if it has none (the InputSeq of the design documents)."""
         return getattr(self.value(name), "lod", None)
 
     def new(self, name):
-        """Make an uninitialised array for the gradient of an argument: with the shape and dtype of its values."""
+        """Return an uninitialised array for the gradient of an argument, with the shape and dtype of its values."""
         if self._gradients.places:
             given = self._way.operator.arguments[name]
             place = self._gradients.places.pop(given, None) if isinstance(given, Symbol) else None
@@ -110,7 +110,7 @@ cdef class Context:
         return self._gradients._made
 
     def sum_of(self, name):
-        """Return what the gradient of an argument has come to so far, to be added to, if nobody else holds it."""
+        """Return the gradient of an argument accumulated so far, for adding in place, if nothing else refers to it."""
         given = self._way.operator.arguments[name]
         return self._gradients.found[given] if isinstance(given, Symbol) and given in self._gradients._own else None
 
@@ -121,26 +121,26 @@ cdef class Gradients:
     Parameters
     ----------
     needed : set of Variable
-        Those whose gradient leads somewhere.
+        The Variables whose gradients are needed.
     """
 
     cdef readonly set needed
     cdef readonly dict places
     cdef public dict found
     cdef set _own
-    cdef object _made  # the last array that a rule was given for a gradient
-    cdef dict _together  # by the backward pass through an operator: calls that share operands
+    cdef object _made  # the last array that a rule received for a gradient
+    cdef dict _together  # calls with shared operands, by the backward pass of the operator
 
     def __init__(self, set needed):
         self.needed = needed
-        self.places = {}  # arrays in which the gradient of a Variable is to be written
+        self.places = {}  # arrays to which gradients of Variables must be written
         self.found = {}  # ndarrays, SparseTensors, or dicts for the elements of arrays
-        self._own = set()  # those whose sum nobody else holds
+        self._own = set()  # those whose sum nothing else refers to
         self._made = None
         self._together = {}
 
     cpdef add(self, variable, gradient):
-        """Add to the gradient of a Variable; the dict of an array's gradient is given away."""
+        """Add to the gradient of a Variable; ownership of the dict of an array's gradient is taken."""
         known = self.found.get(variable)
         if known is None:
             self.found[variable] = gradient
@@ -158,26 +158,26 @@ cdef class Gradients:
                 self._own.add(variable)
 
     cpdef take(self, variable):
-        """Return the gradient of a Variable, and forget it."""
+        """Remove and return the gradient of a Variable."""
         found = self.found.pop(variable, None)
         if found is not None:
             self._own.discard(variable)
         return found
 
     cdef cotangent(self, variable):
-        """Take the gradient of a result, for a rule: dense, where rows of it were looked up."""
+        """Remove and return the gradient of a result for a rule, dense even if rows of it were looked up."""
         found = self.take(variable)
         return found.to_dense() if type(found) is SparseTensor else found
 
     def hand_on(self, list carried, list sources):
-        """Make the gradients of what a step began with those of what the step before it ended with."""
+        """Convert the gradients of the values at the beginning of a step to those at the end of the previous step."""
         cdef list taken = [self.take(v) for v in carried]
         for source, gradient in zip(sources, taken):
             if gradient is not None and source in self.needed:
                 self.add(source, gradient)
 
     def step_back(self, operator):
-        """Go back through one operator with a frame of its own: from gradients of results to those of inputs.
+        """Run the backward pass through one operator with its own frame.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ cdef class Gradients:
                 break
 
     def back(self, list ways, list frame):
-        """Go back through calls, the last of which comes first, with the values of a frame.
+        """Run the backward pass through calls, given last first, with the values of a frame.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ cdef class Gradients:
             dispatch.running -= 1
 
     cdef go(self, Return way, list frame):
-        """Go back through one operator, if one of its results has a gradient."""
+        """Run the backward pass through one operator if one of its results has a gradient."""
         cdef tuple cotangents
         if len(way.outputs) == 1:
             d = self.cotangent(way.outputs[0])
@@ -234,7 +234,7 @@ cdef class Gradients:
         if len(way.targets) == 1:
             found = (found,)
         elif type(found) is not tuple or len(found) != len(way.targets):
-            raise ValueError(f"{way.operator.name}: its vjp rule gave no tuple of {len(way.targets)} gradients")
+            raise ValueError(f"{way.operator.name}: its vjp rule returned no tuple of {len(way.targets)} gradients")
         for j in range(len(way.targets)):
             target, gradient = way.targets[j], found[j]
             if target is None or gradient is None:
@@ -250,7 +250,7 @@ cdef class Gradients:
 
     cdef object called(self, Return way, list frame, tuple cotangents, list values, out, tuple needs):
         """Call a vjp rule."""
-        cdef PyObject* given[MOST]  # what they point to is held by the arguments, the frame, and here
+        cdef PyObject* given[MOST]  # the objects are referenced by the arguments, the frame, and here
         cdef Plan plan = way.plan
         cdef Kind kind
         cdef Py_ssize_t j, first = plan.cotangents
@@ -276,7 +276,7 @@ cdef class Gradients:
         return PyObject_Vectorcall(plan.function, given, first + plan.count, NULL)
 
     cdef add_broadcast(self, variable, gradient, value, operand, list operands):
-        """Add to the gradient of a Variable what may be as wide as a result; `value` is the operand, aligned."""
+        """Add to a Variable's gradient one that may have the shape of the result; `value` is the aligned operand."""
         if not has_shape_of(gradient, value):
             shape = np.shape(value)
             gradient = gradient.sum(0) if gradient.shape[1:] == shape else unbroadcast(gradient, shape)
@@ -284,17 +284,17 @@ cdef class Gradients:
             gradient = returned(gradient, operand, operands)
         self.add(variable, fitting(None, gradient, operand))
 
-    # -- calls that share operands ---------------------------------------------------------------------------------
+    # -- calls that share operands -------------------------------------------------------------------------------------
 
     cdef bint through_rows(self, Return way, list frame, d) except -1:
-        """Add the gradient of the rows, and keep what that of shared operands needs; return whether it was possible.
+        """Add the gradient of the rows, and store the residuals for shared operands; return whether it was possible.
 
-        One product of all rows takes less time than one of each step's, and less than the sum of such.
+        One product of all rows takes less time than one product per step and their sum.
         """
         cdef Together calls
         x = frame[way.slots[way.row]]
         if x is None and way.targets[way.row] is not None:
-            x = d  # as `operands_of`
+            x = d  # as in `operands_of`
         if type(d) is not cnp.ndarray or type(x) is not cnp.ndarray:
             return False
         if cnp.PyArray_NDIM(d) != 2 or cnp.PyArray_NDIM(x) != 2 or cnp.PyArray_DIM(d, 0) != cnp.PyArray_DIM(x, 0):
@@ -329,7 +329,7 @@ cdef class Gradients:
         return fitting(way, found[way.row], x)
 
     cdef Together begin(self, Return way, list frame, d):
-        """Look at what calls share, which is the same in all of them."""
+        """Return the record of calls with shared operands."""
         cdef Py_ssize_t j
         cdef list values = operands_of(way, frame, d)
         cdef bint possible = True
@@ -341,7 +341,7 @@ cdef class Gradients:
         return Together(frame if way.plan.reads_frame else None, values, possible, prepared)
 
     cdef add_shared(self, Return way, Together calls):
-        """Add the gradients of the operands that calls have shared: the vjp rule of all their rows."""
+        """Add the gradients of the shared operands of calls, by the vjp rule for all their rows."""
         cdef Py_ssize_t j
         cdef list values = calls.values.copy()
         x, d = joined(calls.others), joined(calls.cotangents)
@@ -361,7 +361,7 @@ cdef class Gradients:
         calls.cotangents, calls.others, calls.results, calls.rows = [], [], [], 0
 
     def finish(self):
-        """Add what is still to be added."""
+        """Add all pending gradients."""
         for way, calls in self._together.items():
             if (<Together> calls).rows:
                 self.add_shared(way, calls)
@@ -370,7 +370,7 @@ cdef class Gradients:
 
 
 cdef list operands_of(Return way, list frame, d):
-    """List the operands of a call; in place of an array that was released, what has its shape and dtype."""
+    """Return the operands of a call; a released array is replaced by one with its shape and dtype."""
     cdef Py_ssize_t j
     cdef list found
     if way.listed is not None:
@@ -386,7 +386,7 @@ cdef list operands_of(Return way, list frame, d):
 
 
 cdef inline object result_of(Return way, list frame):
-    """Return the result of a call, if the vjp rule names it: of an elementwise operator its values."""
+    """Return the result of a call if the vjp rule reads it, for an elementwise operator its values."""
     if not way.plan.reads_out:
         return None
     out = fetched(frame, way.places["out"])
@@ -394,7 +394,7 @@ cdef inline object result_of(Return way, list frame):
 
 
 cdef inline bint is_array(x) except -1:
-    """Return whether this is an array or a number, not what holds one."""
+    """Return whether this is a plain array or a number."""
     return type(x) is cnp.ndarray or type(x) in NUMBER_TYPES or not isinstance(x, (LoDTensor, DenseTensor))
 
 
@@ -431,13 +431,13 @@ cdef fitting(Return way, gradient, value):
     made = np.require(gradient, gradient.dtype if type(value) in WEAK else values.dtype, ["C"])
     if made.shape != values.shape:
         raise ShapeError(
-            f"{way.operator.name}: its vjp rule gave a gradient of shape {made.shape}; {values.shape} is needed"
+            f"{way.operator.name}: its vjp rule returned a gradient of shape {made.shape}; {values.shape} is needed"
         )
     return made
 
 
 def values_of(value):
-    """Return the array in which the numbers of a tensor are."""
+    """Return the array of the values of a tensor."""
     if type(value) is cnp.ndarray:
         return value
     return value.values if isinstance(value, (LoDTensor, DenseTensor)) else np.asarray(value)

@@ -1,4 +1,4 @@
-"""append_backward: gradients as operators of a Program, like any others."""
+"""append_backward: gradients as operators of a Program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Seed:
     Attributes
     ----------
     gradient_of : dict
-        For each Variable that has a gradient, the Variable that holds it.
+        The Variable of the gradient of each Variable that has one.
     """
 
     __slots__ = ("gradient_of", "inputs", "loss", "outputs")
@@ -37,13 +37,13 @@ class Seed:
 
 
 class GradientOperator:
-    """An operator of the gradient: from the gradients of the results of a forward operator to those of its inputs.
+    """The backward operator of a forward operator: from gradients of its results to those of its inputs.
 
     Parameters
     ----------
     forward : Operator
     seed : Seed
-        Where this gradient begins.
+        The first operator of this gradient.
     """
 
     __slots__ = ("forward", "inputs", "outputs", "seed")
@@ -75,13 +75,13 @@ def append_backward(loss: Variable) -> list[tuple[Variable, Variable]]:
     Returns
     -------
     list of (Variable, Variable)
-        Each parameter on the way to the loss, and the Variable of its gradient, which is named `<name>@GRAD`. Data
-        have such a Variable, too. What is not fetched is not computed.
+        Each parameter on which the loss depends, and the Variable of its gradient, which is named `<name>@GRAD`. Data
+        have such a Variable, too. Only fetched gradients are computed.
 
     Raises
     ------
     GraphError
-        If the loss is not computed in a Program, is not one real number, depends on no parameter and no data, or on
+        If the loss is not computed in a Program, is not one real number, depends on no parameter or data, or depends on
         gradients.
 
     Examples
@@ -123,7 +123,7 @@ def append_backward(loss: Variable) -> list[tuple[Variable, Variable]]:
 
 
 def _check_loss(loss: Variable) -> None:
-    """Refuse what is not one real number."""
+    """Raise if the loss is not one real number."""
     spec = loss.spec
     sizes = [size for size in spec.shape if size is not None]
     if spec.kind is TensorArray or spec.num_levels or int(np.prod(sizes)) != 1 or len(sizes) < len(spec.shape) - 1:
@@ -133,7 +133,7 @@ def _check_loss(loss: Variable) -> None:
 
 
 def _before(program: Program, loss: Variable) -> list[Operator]:
-    """List the operators on which the loss depends, in their order."""
+    """Return the operators on which the loss depends, in order."""
     wanted = {loss}
     found = []
     for op in reversed(program.ops):
@@ -149,7 +149,7 @@ def _before(program: Program, loss: Variable) -> list[Operator]:
 
 
 def _free(program: Program, name: str) -> str:
-    """Find a name that is not taken: that of a second gradient has a number."""
+    """Return a name that is not taken, numbered for a second gradient."""
     count, made = 0, name
     while made in program.names:
         count += 1

@@ -1,4 +1,4 @@
-"""Blocks: operators in the order in which they are recorded, and how each of them runs."""
+"""Blocks: operators in the order of recording, and their execution."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
 __all__ = ["PYTHON_TYPES", "Block", "NamedBlock", "Operator"]
 
-#: What arguments mostly are besides Variables.
+#: The usual types of arguments besides Variables.
 PYTHON_TYPES = frozenset((int, float, str, bool))
 
-#: What stands for itself as an argument, besides lists.
+#: The types of constant arguments, besides lists.
 CONSTANTS = (int, float, complex, str, bytes, np.generic, TensorArray, LoD, Tensor)
 
 
@@ -54,12 +54,12 @@ class Operator:
 
     @property
     def name(self) -> str:
-        """The name of the operator that it calls."""
+        """The name of the called operator."""
         return self.op.__name__
 
     @property
     def inputs(self) -> list[Variable]:
-        """The Variables that it reads."""
+        """The Variables that the call reads."""
         if self._inputs is None:
             found = self._inputs = []
             for name in self.op.roles:
@@ -72,7 +72,7 @@ class Operator:
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """Its attributes, and constants that stand for tensors."""
+        """The attributes, and the constants given for tensors."""
         return {
             name: given
             for name, given in self.arguments.items()
@@ -80,14 +80,14 @@ class Operator:
         }
 
     def call(self, layout: Layout, keep: bool) -> Call:
-        """Make what computes on a frame.
+        """Return the Call that computes on a frame.
 
         Parameters
         ----------
         layout : Layout
-            Of the frame.
+            The layout of the frame.
         keep : bool
-            Save what the gradient needs.
+            Whether to store the residuals for the gradient.
         """
         residuals = self.op.residuals if keep else ()
         return Call(
@@ -109,7 +109,7 @@ class Operator:
 
 
 def function_of(op: Op, keep: bool) -> Callable[..., Any]:
-    """Return what computes where an operator is recorded."""
+    """Return the function that computes a recorded operator."""
     if keep and op.with_residuals is not None:
         return op.with_residuals
     function: Callable[..., Any] = op.__wrapped__  # type: ignore[attr-defined]
@@ -117,18 +117,18 @@ def function_of(op: Op, keep: bool) -> Callable[..., Any]:
 
 
 def _of_version(function: Callable[..., Any], ta: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call a function that writes to an array with the version that the array is now."""
+    """Call a function that writes to an array with the array's current version."""
     return function(ta if type(ta) is ArrayVersion else ArrayVersion.of(ta), *args, **kwargs)
 
 
 def computed(op: Op, arguments: dict[str, Any]) -> Any:
-    """Compute of values, by their names."""
+    """Compute an operator on values by name."""
     function = function_of(op, False)
     return op.of_values(function, list(arguments.values()), False) if op.converts else function(**arguments)
 
 
 def text_of(x: Any) -> str:
-    """Write an argument for people: Variables by their names, arrays by their shapes."""
+    """Return an argument as text: names of Variables, shapes of arrays."""
     if isinstance(x, Variable):
         return x.name
     if isinstance(x, list):
@@ -143,26 +143,26 @@ def _flat(given: list[Any]) -> list[Any]:
 
 
 class Block:
-    """Operators in the order in which they are recorded.
+    """Operators in the order in which they were recorded.
 
     Attributes
     ----------
     ops : list
-        Operators, and what else runs between them.
+        Operators, updates and breaks.
     captures : dict
-        What came from outside, by identity: the thing itself, and the Variable that stands for it here. What `met`
-        gives for a Variable has a key of its own, a negative one.
+        Captured outer objects by identity: the object, and the Variable that represents it here. Results of `met` have
+        separate, negative keys.
     versions : dict
-        For the Variable of an array that was written to, that of its last version.
+        The Variable of the last version for that of each array that was written to.
     captured_arrays, made_arrays : list
-        The TensorArrays that this Block holds while it records: those from outside, and those that were made here.
+        The TensorArrays that this Block holds while it records: outer ones, and those made here.
     closed : bool
-        Whether nothing can be recorded any more.
+        Whether recording has ended.
     """
 
     takes_names = False  # whether `data` and `parameter` make Variables of this Block
-    repeats = False  # whether what is recorded runs more than once
-    keeps_writes = False  # whether what is given holds afterwards what was written to it
+    repeats = False  # whether recorded operators run more than once
+    keeps_writes = False  # whether writes to outer arrays persist
 
     def __init__(self) -> None:
         self.reference: Callable[[], Block | None] = weakref.ref(self)
@@ -176,17 +176,17 @@ class Block:
 
     @property
     def recording(self) -> bool:
-        """Whether something is being recorded, so that numbers taken out of Variables would be lost to gradients."""
+        """Whether recording is in progress, so that numbers taken out of Variables would not have gradients."""
         return not self.closed
 
     def add(self, variable: Variable, name: str | None, stem: str) -> None:
         """Set the name of a Variable of this Block."""
         variable.name = name or stem
 
-    # -- recording -------------------------------------------------------------------------------------------------
+    # -- recording -----------------------------------------------------------------------------------------------------
 
     def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Append the call of an operator, and give the Variables of its results."""
+        """Append the call of an operator, and return the Variables of its results."""
         if self.closed:
             given = [x for x in _flat([*args, *kwargs.values()]) if getattr(x, "block", None) is self]
             raise self.left(given[0] if given else op.__name__)
@@ -204,7 +204,7 @@ class Block:
         return made.outputs[0] if made.single else tuple(made.outputs)
 
     def left(self, given: Any) -> GraphError:
-        """Make the error for something of this Block that is used after the Block was closed."""
+        """Return the error for an object of this Block that is used after the Block was closed."""
         if isinstance(given, TensorArray):
             return GraphError(
                 f"TensorArray {given.name}: was made in the body of a loop, anew in every step; make it before the "
@@ -214,7 +214,7 @@ class Block:
         return GraphError(f"{name}: was made in a Block that is closed; it has no meaning outside")
 
     def loop_variable(self, given: Any) -> Any:
-        """Return the loop variable that a Variable is under its own name, here or in a loop around; None if none."""
+        """Return the loop variable that a Variable represents here or in an outer loop, or None."""
         return None
 
     def rename(self, variable: Variable, name: str | None, stem: str = "") -> None:
@@ -229,14 +229,14 @@ class Block:
             self.rename(made, None, "array")
 
     def argument(self, op: Op, name: str, given: Any) -> Any:
-        """Turn an argument into a Variable of this Block, a constant, a list of them, or an attribute."""
+        """Convert an argument to a Variable of this Block, a constant, a list of them, or an attribute."""
         role = op.roles.get(name)
         if role is None:
             given = resolved(given) if isinstance(given, Symbol) else given
             if isinstance(given, Symbol):
                 raise GraphError(f"{op.__name__}: {name}: is a Variable; a value is needed there")
             return given
-        if isinstance(given, Variable) and given.home is self.reference:  # what most arguments are
+        if isinstance(given, Variable) and given.home is self.reference:  # the usual case
             return self.versions.get(given, given)
         if type(given) in PYTHON_TYPES:
             return given
@@ -256,7 +256,7 @@ class Block:
         raise NotImplementedError
 
     def inferred(self, op: Op, arguments: dict[str, Any]) -> Operator:
-        """Make the operator whose outputs have Specs only."""
+        """Return the operator whose outputs have Specs only."""
         made = Operator(op, arguments, [], True)
         if made.inputs:
             specs = arguments.copy()
@@ -264,7 +264,7 @@ class Block:
                 given = arguments[name]
                 specs[name] = given.spec if isinstance(given, Variable) else _spec(given)
             found = op.infer_arguments(specs)
-        else:  # numbers alone, which rules of shapes do not know
+        else:  # numbers alone, for which there is no shape rule
             with recording(None):
                 found = spec_of(computed(op, arguments))
         made.single = isinstance(found, Spec)
@@ -275,12 +275,12 @@ class Block:
         return made
 
     def input(self, op: Op, name: str, given: Any) -> Any:
-        """Turn an argument that may be a tensor into a Variable of this Block, or a constant."""
+        """Convert an argument that may be a tensor to a Variable of this Block, or a constant."""
         if isinstance(given, Symbol):
             return self.known(resolved(given))
         if isinstance(given, (list, tuple)):
             given = op.constant(name, given)
-        elif op.roles[name] in LISTS:  # one of them, of which the operator knows what it may be
+        elif op.roles[name] in LISTS:  # a single entry, which the operator checks
             if isinstance(given, np.ndarray):
                 given = as_value(f"{op.__name__}: {name}", given)
         elif isinstance(given, np.ndarray) or not isinstance(given, CONSTANTS):
@@ -288,7 +288,7 @@ class Block:
         return self.known(given)
 
     def known(self, given: Any) -> Any:
-        """Return the Variable that stands for something here, the last version of an array; a constant is itself."""
+        """Return the Variable that represents an object here (an array's last version), or a constant itself."""
         if isinstance(given, Variable):
             if given.home is self.reference:
                 return self.versions.get(given, given)
@@ -298,15 +298,15 @@ class Block:
         return self.versions.get(found, found)
 
     def met(self, given: Variable) -> Variable:
-        """Return the Variable that stands here for what another one was where a loop met it, whatever is written."""
+        """Return the Variable that represents the value of another one at the point where a loop captured it."""
         return given if given.home is self.reference else self.variable(given, ~id(given))
 
     def stands_for(self, given: Any) -> bool:
-        """Return whether a Variable stands for something that is not a Variable."""
+        """Return whether a Variable represents an object that is not a Variable."""
         return isinstance(given, TensorArray)
 
     def variable(self, given: Any, key: int | None = None) -> Variable:
-        """Return the Variable that stands for something here: itself, or one that captures what is outside."""
+        """Return the Variable that represents an object here: itself, or one that captures an outer object."""
         key = id(given) if key is None else key
         known = self.captures.get(key)
         if known is not None:
@@ -332,8 +332,8 @@ class Block:
         return False
 
     def capture(self, given: Any) -> Variable:
-        """Make the Variable that stands here for something from outside."""
-        if isinstance(given, Variable):  # it has no Block, and stands for itself
+        """Return the Variable that represents an outer object here."""
+        if isinstance(given, Variable):  # it has no Block, and represents itself
             given.get()
             return given
         captured = new_variable(None, ArrayVersion.of(given), None, self)
@@ -343,13 +343,13 @@ class Block:
         return captured
 
     def write_back(self, given: Any, version: Variable) -> Variable:
-        """Make an array represent its next version from now on, and return the Variable that it was at first."""
+        """Make an array represent its next version from now on; return the Variable of its first version."""
         base = self.variable(resolved(given))
         self.versions[base] = version
         return base
 
     def output(self, x: Any) -> Any:
-        """Return what a result stands for: the last version of an array, a loop variable after its loop."""
+        """Return the object that a result represents: an array's last version, or a loop variable after its loop."""
         x = resolved(x)
         if isinstance(x, TensorArray) and (x.block is not None or id(x) in self.captures):
             x = self.variable(x)
@@ -357,7 +357,7 @@ class Block:
 
 
 class NamedBlock(Block):
-    """A Block that people look at: its Variables have names that differ, also from those of the Blocks around.
+    """A Block whose Variables have unique names, also different from those of the outer Blocks.
 
     Parameters
     ----------
@@ -395,12 +395,12 @@ class NamedBlock(Block):
             variable.name = name
 
     def variables(self) -> list[Variable]:
-        """List the Variables of this Block, in the order in which they were named."""
+        """Return the Variables of this Block, in the order in which they were named."""
         return [v for v in self.names.values() if v.home is self.reference or v.home is None]
 
 
 def _spec(x: Any) -> Any:
-    """Describe an argument of a shape rule: tensors by their Spec, anything else by itself."""
+    """Return an argument of a shape rule: the Spec of a tensor, anything else unchanged."""
     if isinstance(x, Variable):
         return x.spec
     if type(x) is list:

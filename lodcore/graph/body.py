@@ -24,12 +24,12 @@ from lodcore.tensors.tensor_array import TensorArray
 __all__ = ["Body", "Break", "LoopVariable", "Update", "changes", "operand", "size_of", "spec_in_body"]
 
 
-#: Kinds of Specs that say little: of what is not known yet, and of a number that may stand for an element.
+#: Kinds of uninformative Specs: of unknown values, and of numbers that may represent an element.
 WHEN_IT_RUNS = frozenset([object, int, float, complex])
 
 
 def operand(where: str, block: Block | None, given: Any) -> Any:
-    """Return what a value represents in a Block, as a number of NumPy may a loop variable, or the value as a tensor."""
+    """Return the object that a value, such as a NumPy scalar, represents in a Block, or the value as a tensor."""
     if isinstance(given, np.generic) and block is not None:
         given = block.known(given)
     return given if isinstance(given, (Variable, TensorArray)) else as_value(where, given)
@@ -43,7 +43,7 @@ class Body(NamedBlock):
     parent : Block or None
         The Block that is open around it.
     keeps_shapes : bool
-        Whether axis 0 of what comes from outside is known inside, too.
+        Whether the lengths of axis 0 of outer tensors are known inside, too.
     """
 
     repeats = True
@@ -67,20 +67,20 @@ class Body(NamedBlock):
         return made
 
     def stands_for(self, given: Any) -> bool:
-        """Return whether a Variable stands here for what is not one: a number that a loop was given."""
+        """Return whether a Variable represents a number that was given to a loop."""
         if isinstance(given, np.generic):
             return id(given) in self.captures or (self.parent is not None and self.parent.stands_for(given))
         return isinstance(given, (TensorArray, Tensor))
 
     def may_capture(self, block: Recorder) -> bool:
-        """Return whether Variables of another Block may be used here: not those of a body that is not around."""
+        """Return whether Variables of another Block may be used here, which those of other bodies may not."""
         around: Block | None = self
         while isinstance(around, Body) and around is not block:
             around = around.parent
         return around is block or (around is None and not isinstance(block, Body))
 
     def capture(self, given: Any) -> Variable:
-        """Make the Variable that stands here for something from outside."""
+        """Return the Variable that represents an outer object here."""
         spec = given.spec if isinstance(given, Variable) else self._spec_around(given)
         captured = new_variable(None, None, spec if self.keeps_shapes else spec_in_body(spec), self)
         named = given.name if isinstance(given, Variable) else getattr(given, "wanted_name", None)
@@ -88,26 +88,26 @@ class Body(NamedBlock):
         return captured
 
     def _spec_around(self, given: Any) -> Spec:
-        """Describe what comes from outside: an array as the Blocks around have written to it."""
+        """Return the Spec of an outer object, for an array with the writes of the outer Blocks."""
         around = self.parent
         while around is not None:
             if id(given) in around.captures or getattr(given, "block", None) is around:
                 spec: Spec = around.known(given).spec
                 return spec
             around = around.parent if isinstance(around, Body) else None
-        if isinstance(given, TensorArray) and given.block is not None:  # held by the Block of a vjp
+        if isinstance(given, TensorArray) and given.block is not None:  # held by the Tape of a vjp
             return given.block.known(given).spec  # type: ignore[no-any-return]
         return spec_of(given)
 
     def write_back(self, given: Any, version: Variable) -> Variable:
-        """Make an array represent its next version from now on; one that comes from outside also in the next step."""
+        """Make an array represent its next version from now on; an outer array also in the next step."""
         base = super().write_back(given, version)
         if any(base is local for _, local in self.captures.values()):
             self.ops.append(Update(base, version, written=True))
         return base
 
     def after(self, count: int, carried: list[Variable]) -> dict[Variable, Any]:
-        """Return what each carried value is after the first instructions: a Variable or constant."""
+        """Return the Variable or constant of each carried value after the first instructions."""
         now: dict[Variable, Any] = {v: v for v in carried}
         for op in self.ops[:count]:
             if isinstance(op, Update):
@@ -116,9 +116,9 @@ class Body(NamedBlock):
 
 
 class LoopVariable(Variable):
-    """A Variable that carries a value from step to step: what is read is old, what `update` gives is new.
+    """A Variable that carries a value from step to step: reads return the old value, `update` sets the new one.
 
-    Made by `WhileLoop.loop_var`. After the loop it stands for the last value.
+    Made by `WhileLoop.loop_var`. After the loop it represents the last value.
     """
 
     __slots__ = ("_ended", "_final", "counter", "init")
@@ -136,12 +136,12 @@ class LoopVariable(Variable):
         Parameters
         ----------
         value : Variable or tensor
-            Of the same dtype, width and number of levels.
+            Must have the same dtype, width and number of levels.
 
         Raises
         ------
         GraphError
-            If it is of another kind, or outside the body of the loop.
+            If the value is of another kind, or the call is outside the body of the loop.
         """
         body = None if self._ended else open_block()
         if self.block is not body or not isinstance(body, Body):
@@ -160,15 +160,15 @@ class LoopVariable(Variable):
         body.ops.append(Update(self, body.known(given)))
 
     def end(self, final: Any) -> None:
-        """Make it represent a value from now on; None until the loop has run."""
+        """Make the variable represent a value from now on; None until the loop has run."""
         self._ended, self._final = True, final
 
     def recorder(self) -> Any:
-        """Return the Block that records calls on it, after the loop that of the last value."""
+        """Return the Block that records calls on this variable; after the loop, that of the last value."""
         return Symbol.recorder(self) if self._ended else super().recorder()
 
     def current(self) -> Any:
-        """Return what it stands for: itself in the body, its last value after the loop."""
+        """Return the represented object: itself in the body, its last value after the loop."""
         if not self._ended:
             return self
         if self._final is None:
@@ -183,8 +183,8 @@ class LoopVariable(Variable):
         return super().get()
 
     def set(self, value: Any) -> None:
-        """Refuse: values of a loop variable come from its loop."""
-        raise GraphError(f"Variable {self.name}: is a loop variable; update gives it the value of the next step")
+        """Raise an error, since values of a loop variable come from its loop."""
+        raise GraphError(f"Variable {self.name}: is a loop variable; update sets the value of the next step")
 
     @property
     def has_value(self) -> bool:
@@ -193,30 +193,30 @@ class LoopVariable(Variable):
 
     @property
     def shape(self) -> tuple[int | None, ...]:
-        """Shape, after the loop that of the last value."""
+        """The shape; after the loop, that of the last value."""
         return self.get().shape if self.has_value else super().shape
 
 
 def spec_in_body(spec: Spec) -> Spec:
-    """Forget the number of rows: in the body of a loop it may differ from step to step."""
+    """Return a Spec without the number of rows, which may differ from step to step in the body of a loop."""
     if not spec.shape or spec.shape[0] is None:
         return spec
     return Spec((None, *spec.shape[1:]), *spec[1:])
 
 
 def size_of(spec: Spec) -> int | None:
-    """Count the elements of a tensor, None if that is not known."""
+    """Return the number of elements of a tensor, or None if it is unknown."""
     if spec.num_levels or spec.kind in (object, TensorArray) or None in spec.shape:
         return None
     return math.prod([size for size in spec.shape if size is not None])
 
 
 def changes(old: Spec, new: Spec) -> bool:
-    """Return whether an update changes dtype, width, levels or kind; what is not known yet is seen when it runs."""
+    """Return whether an update changes dtype, width, levels or kind; unknown ones are checked when it runs."""
     if old == new or not WHEN_IT_RUNS.isdisjoint((old.kind, new.kind)):
         return False
     if old.kind is new.kind is TensorArray and "V" in (old.dtype.kind, new.dtype.kind):
-        return False  # of an array without elements
+        return False  # for an array without elements
     if len(old.shape) != len(new.shape):
         return True
     widths = zip(old.shape[1:], new.shape[1:], strict=True)
@@ -229,7 +229,7 @@ def changes(old: Spec, new: Spec) -> bool:
 
 
 class Update:
-    """What `update` records, and what follows a write: the value that goes on to the next step.
+    """The instruction that `update` records, also after a write: it sets the value of the next step.
 
     Parameters
     ----------
@@ -249,11 +249,11 @@ class Update:
 
     @property
     def inputs(self) -> list[Variable]:
-        """The Variable that is read."""
+        """The Variables that are read."""
         return [self.value] if isinstance(self.value, Variable) else []
 
     def call(self, layout: Layout, keep: bool) -> Call | None:
-        """Make what checks the value on a frame, if nothing was known of it when it was recorded."""
+        """Return the Call that checks the value on a frame if it was unknown during recording."""
         if self.written or WHEN_IT_RUNS.isdisjoint((self.variable.spec.kind, self.value.spec.kind)):
             return None
         slots = layout.slots([self.variable, self.value])
@@ -270,7 +270,7 @@ class Update:
 
 
 class Break:
-    """What `break_if` records: the loop ends here if a condition holds."""
+    """The instruction that `break_if` records: the loop ends here if a condition holds."""
 
     __slots__ = ("condition", "outputs")
 
@@ -282,11 +282,11 @@ class Break:
 
     @property
     def inputs(self) -> list[Variable]:
-        """The Variable that is read."""
+        """The Variables that are read."""
         return [self.condition] if isinstance(self.condition, Variable) else []
 
     def call(self, layout: Layout, keep: bool) -> Leave:
-        """Make what ends the run of a frame."""
+        """Return the instruction that ends the run of a frame."""
         return Leave(layout.slot(self.condition))
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Counters: loop variables to which something is added after each step."""
+"""Counters: loop variables to which a number is added after each step."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["Counter", "is_one_integer"]
 
 
 class Counter:
-    """How a loop variable advances: only an integer of one element does.
+    """The advance of a loop variable, which must be an integer of one element.
 
     Parameters
     ----------
     advance : bool or int, optional
-        As it was declared; None: by 1, if the body never updates the variable.
+        The declared advance; None for 1 if the body never updates the variable.
     is_one : bool or None
-        Whether the first value is an integer of one element; None: that is not known before the loop runs.
+        Whether the first value is an integer of one element; None if that is unknown before the loop runs.
 
     Attributes
     ----------
     number : int
-        What is added.
+        The number that is added.
     """
 
     __slots__ = ("advance", "is_one", "number")
@@ -43,19 +43,19 @@ class Counter:
         return GraphError(f"loop_var: advance: is {advance!r}; only an integer of one element advances, by an integer")
 
     def by(self, spec: Spec) -> Any:
-        """Return what is added to a first value that has this Spec, in its dtype; None if it does not advance."""
+        """Return the number to add to a first value with a Spec, in its dtype; None if it does not advance."""
         if not is_one_integer(spec):
             if self.advance is not None and self.number:
                 raise self._refused(self.advance)
             return None
-        if self.number and not 0 < self.number < 128:  # which every integer holds
+        if self.number and not 0 < self.number < 128:  # fits in every integer dtype
             limits = np.iinfo(spec.dtype)
             if not limits.min <= self.number <= limits.max:
                 raise GraphError(f"loop_var: advance: is {self.number}; {spec.dtype} cannot hold it")
         return spec.dtype.type(self.number) if self.number else None
 
     def by_of(self, value: Any) -> Any:
-        """Return what is added to a first value."""
+        """Return the number to add to a first value."""
         return self.by(spec_of(value))
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Counter:
 
 
 def is_one_integer(spec: Spec) -> bool | None:
-    """Return whether a value is an integer of one element, None if the Spec does not say."""
+    """Return whether a value is an integer of one element, or None if the Spec does not determine it."""
     if spec.kind is object:
         return None
     if spec.dtype.kind not in "iu" or spec.num_levels or spec.kind is TensorArray:

@@ -1,4 +1,4 @@
-"""Generators of random numbers that operators draw from: their states, and the same numbers once more."""
+"""Generators of random numbers from which operators draw: their states, and drawing the same numbers again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["drawing_again", "generators_of", "states_of"]
 
 
 def generators_of(ops: Iterable[Any]) -> list[Generator]:
-    """List the Generators that operators draw from, also those in the bodies of loops; each once."""
+    """Return the Generators from which operators draw, also in the bodies of loops; each once."""
     found: dict[int, Generator] = {}
     for op in ops:
         for given in op.arguments.values() if isinstance(op, Operator) else ():
@@ -24,20 +24,20 @@ def generators_of(ops: Iterable[Any]) -> list[Generator]:
 
 
 def _body_of(given: Any) -> Iterable[Any]:
-    """List the operators in the body of a loop, none of anything else."""
+    """Return the operators in the body of a loop, or nothing for any other argument."""
     steps = getattr(given, "steps", None)
     body = getattr(steps, "body", None)
     return getattr(body, "ops", ())
 
 
 def states_of(generators: list[Generator]) -> list[Any]:
-    """Return where generators stand."""
+    """Return the states of Generators."""
     return [generator.bit_generator.state for generator in generators]
 
 
 @contextlib.contextmanager
 def drawing_again(generators: list[Generator], states: list[Any]) -> Iterator[None]:
-    """Make generators draw from earlier states, and restore their present states afterwards."""
+    """Let Generators draw from earlier states, and restore their present states afterwards."""
     now = states_of(generators)
     try:
         for generator, state in zip(generators, states, strict=True):

@@ -13,9 +13,9 @@ cdef class Call:
     cdef readonly object operator
     cdef object function, on_arrays, op
     cdef tuple names, slots, outs, residuals
-    cdef readonly dict places  # the slots by name, for vjp rules: of the arguments, `out` and residuals
-    cdef public Py_ssize_t prepared  # the slot of what computes many calls with one second operand, or 0
-    cdef public tuple ending  # slots of arguments that nobody reads later; their gradient asks for their shape alone
+    cdef readonly dict places  # the slots of the arguments, `out` and residuals by name, for vjp rules
+    cdef public Py_ssize_t prepared  # the slot of the prepared second operand, or 0
+    cdef public tuple ending  # slots of arguments that are not read later; their gradients need only their shapes
     cdef Py_ssize_t out, count
     cdef Py_ssize_t[FEW] numbers  # the slots, if `few`
     cdef bint few
@@ -26,7 +26,7 @@ cdef class Call:
 
 
 cdef inline bint is_matrix(x):
-    """Return whether this is an array of two axes."""
+    """Return whether an object is an array with two axes."""
     return type(x) is cnp.ndarray and cnp.PyArray_NDIM(x) == 2
 
 

@@ -1,5 +1,5 @@
 # cython: boundscheck=True, nonecheck=True
-"""How recorded calls run: a frame is a list, what is computed stands in its slots. The backward pass is in `back`."""
+"""Execution of recorded calls: a frame is a list whose slots hold values. The backward pass is in `back`."""
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -15,7 +15,7 @@ from lodcore.tensors.tensor_array import ArrayVersion
 
 cnp.import_array()
 
-#: What a run of a Block knows: the values of Variables, and what operators saved for their gradients.
+#: The values of Variables and the residuals of operators in one run of a Block.
 Frame = list
 
 cdef object TRUE = np.True_, FALSE = np.False_
@@ -23,12 +23,13 @@ cdef frozenset NUMBERS = frozenset((np.int64, np.float32, np.float64))
 
 
 cdef class Layout:
-    """The slots of a frame: one a Variable, one a constant, and those of what operators save.
+    """The slots of a frame: one per Variable, one per constant, and those of residuals.
 
     Attributes
     ----------
     base : list
-        The frame before anything has run: the constants, None elsewhere. Slot 0 tells where a run has failed.
+        The initial frame: the constants, None elsewhere. After an error, slot 0 has the position of the failed
+        instruction.
     """
 
     cdef dict _slots
@@ -38,7 +39,7 @@ cdef class Layout:
         self._slots, self.base = {}, [None]
 
     cpdef Py_ssize_t slot(self, key):
-        """Return the slot of a Variable, or of whatever a run keeps."""
+        """Return the slot of a Variable, or of any other key."""
         found = self._slots.get(key)
         if found is None:
             found = self._slots[key] = len(self.base)
@@ -46,11 +47,11 @@ cdef class Layout:
         return found
 
     cpdef tuple slots(self, keys):
-        """Return the slots of several."""
+        """Return the slots of several keys."""
         return tuple([self.slot(key) for key in keys])
 
     cpdef object argument(self, given):
-        """Return the slot of an argument, a Variable or a constant; of a list with Variables, the slots of all."""
+        """Return the slot of an argument, a Variable or a constant; for a list with Variables, those of all entries."""
         if isinstance(given, Symbol):
             return self.slot(given)
         if type(given) is list and any([isinstance(x, Symbol) for x in given]):
@@ -63,42 +64,42 @@ cdef class Layout:
         return tuple([self.argument(x) for x in given])
 
     def values(self, list frame):
-        """List the Variables that have values in a frame."""
+        """Return the Variables that have values in a frame."""
         found = {key: frame[slot] for key, slot in self._slots.items() if isinstance(key, Symbol)}
         return {v: value for v, value in found.items() if value is not None}
 
 
 cdef class Call:
-    """A call of an operator whose arguments and results stand in slots.
+    """A call of an operator whose arguments and results are in slots.
 
     Parameters
     ----------
     operator : Operator or None
-        What was recorded.
+        The recorded operator.
     function : callable
-        What computes it.
+        The function that computes it.
     on_arrays : callable or None
-        What computes the same on arrays and numbers, of which one is NumPy's.
+        The function that computes the same on arrays and numbers, at least one of which is from NumPy.
     names : tuple of str
-        Of the arguments.
+        The names of the arguments.
     slots : tuple
         One entry per argument: a slot, or a tuple of them for a list.
     outs : tuple of int
         The slots of the results.
     single : bool
-        Whether the result is one, no tuple.
+        Whether there is a single result instead of a tuple.
     residuals : dict
-        The slots of the residuals, by name, which the function returns after the result.
+        The slots, by name, of the residuals, which the function returns after the result.
     by_name : bool
-        Whether the arguments are given by name.
+        Whether arguments are passed by name.
 
     Attributes
     ----------
     ending : tuple of int
-        Slots of arguments that nobody reads later, not even the gradient: arrays like the result are released.
+        Slots of arguments that are not read later, not even by gradients; arrays like the result are released.
     prepared : int
-        The slot of what computes it where the first operand is a matrix, as `Op.prepare` made it of the second; 0
-        if there is none.
+        The slot of the result of `Op.prepare` for the second operand, used if the first is a matrix; 0 if there is
+        none.
     """
 
     def __init__(
@@ -121,8 +122,8 @@ cdef class Call:
         self.places.update(residuals)
 
     cdef int run(self, list frame) except -1:
-        """Compute, and put the results into their slots."""
-        cdef PyObject* given[FEW]  # the frame holds them
+        """Compute, and store the results in their slots."""
+        cdef PyObject* given[FEW]  # referenced by the frame
         cdef Py_ssize_t j
         cdef list values
         if not self.few:
@@ -135,7 +136,7 @@ cdef class Call:
             return self.put(frame, self.function(*values) if by_name is None else self.function(**by_name))
         for j in range(self.count):
             given[j] = <PyObject*> frame[self.numbers[j]]
-        if self.writes and type(<object> given[0]) is not ArrayVersion:  # to a copy of its own
+        if self.writes and type(<object> given[0]) is not ArrayVersion:  # writes to a private copy
             version = ArrayVersion.of(<object> given[0])
             given[0] = <PyObject*> version
         if self.prepared and is_matrix(<object> given[0]) and frame[self.prepared] is not None:
@@ -147,19 +148,19 @@ cdef class Call:
             try:
                 result = PyObject_Vectorcall(self.on_arrays, given, self.count, NULL)
             except (ArithmeticError, TypeError, ValueError, Warning):
-                pass  # the function says what is wrong
+                pass  # the function raises the error
             else:
                 frame[self.out] = result
                 for slot in self.ending:
                     if same_kind(frame[slot], result):
-                        frame[slot] = None  # whoever asks for its shape looks at the result
+                        frame[slot] = None  # its shape is that of the result
                 return 0
         if self.op is None:
             return self.put(frame, PyObject_Vectorcall(self.function, given, self.count, NULL))
         return self.put(frame, (<OpBody> self.op).of_few(self.function, given, self.count, len(self.residuals) > 0))
 
     cdef int put(self, list frame, result) except -1:
-        """Put the results into their slots, and with them the residuals."""
+        """Store the results and the residuals in their slots."""
         if self.residuals:
             result, *residuals = result
             for slot, one in zip(self.residuals, residuals, strict=True):
@@ -173,14 +174,14 @@ cdef class Call:
 
 
 cdef inline bint same_kind(one, other):
-    """Return whether two are arrays of one shape and dtype."""
+    """Return whether two objects are arrays with one shape and dtype."""
     if type(one) is not cnp.ndarray or type(other) is not cnp.ndarray:
         return False
     return cnp.PyArray_SAMESHAPE(one, other) and cnp.PyArray_DESCR(one) is cnp.PyArray_DESCR(other)
 
 
 cdef bint are_arrays(PyObject** given, Py_ssize_t count):
-    """Return whether arguments are arrays and numbers, and one of them is NumPy's."""
+    """Return whether arguments are arrays and numbers, at least one of which is from NumPy."""
     cdef bint found = False
     cdef Py_ssize_t j
     for j in range(count):
@@ -193,12 +194,12 @@ cdef bint are_arrays(PyObject** given, Py_ssize_t count):
 
 
 cdef class Leave:
-    """The end of a run, if a condition holds.
+    """The instruction that ends a run if a condition holds.
 
     Parameters
     ----------
     slot : int
-        Where the condition stands.
+        The slot of the condition.
     """
 
     cdef Py_ssize_t slot
@@ -208,7 +209,7 @@ cdef class Leave:
 
 
 cdef object fetched(list frame, slot):
-    """Return what stands in a slot; of several, which are a tuple, a list, and of a list of slots a tuple."""
+    """Return the value of a slot; for a tuple of slots a list, for a list of slots a tuple."""
     if type(slot) is int:
         return frame[<Py_ssize_t> slot]
     values = [frame[one] for one in slot]
@@ -221,16 +222,16 @@ def run(list instructions, list frame, Py_ssize_t count):
     Parameters
     ----------
     instructions : list
-        Of Call, Leave, or None for nothing.
+        Call, Leave, or None for no operation.
     frame : list
-        After an error slot 0 holds the place of the instruction that failed.
+        After an error, slot 0 holds the position of the failed instruction.
     count : int
-        How many.
+        The number of instructions to run.
 
     Returns
     -------
     int
-        The place of the Leave that ended the run, -1 if none did.
+        The position of the Leave that ended the run, or -1 if none did.
     """
     cdef Py_ssize_t at = 0
     dispatch.running += 1

@@ -1,4 +1,4 @@
-"""Executor: runs a Program on what is fed, and gives what is fetched."""
+"""Executor: runs a Program on fed values, and returns fetched values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["Executor"]
 
 
 class Executor:
-    """Runs Programs.
+    """An executor of Programs.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Executor:
 
     @property
     def scope(self) -> Scope:
-        """What the last run computed, by name."""
+        """The values that the last run computed, by name."""
         if not isinstance(self._last, Scope):
             self._last = self._last()
         return self._last
@@ -64,21 +64,21 @@ class Executor:
         ----------
         program : Program
         feed : dict
-            A value for each `data`, by its name or Variable.
+            A value for each `data`, by name or Variable.
         fetch : list of Variable or str
-            What to give; only operators on the way to it run. All run, if it is empty.
+            The Variables to return; only the operators that they need are run. If it is empty, all are run.
 
         Returns
         -------
         list
-            One value a fetched Variable.
+            One value per fetched Variable.
 
         Raises
         ------
         GraphError
-            If something is not fed, fed without a place, or fetched and not there.
+            If a value is missing or unknown in feed, or a fetched Variable does not exist.
         DTypeError, ShapeError, LoDError
-            If what is fed is not as the Program says.
+            If a fed value does not match the Spec of its `data`.
         """
         if not isinstance(program, Program):
             raise DTypeError(f"Executor.run: program: is {type(program).__name__}; a Program is needed")
@@ -103,14 +103,14 @@ class Executor:
 
 
 class Plan:
-    """What runs for given results, and how: made once, and kept by the Program.
+    """The execution plan for given results, made once and stored in the Program.
 
     Attributes
     ----------
     read : list of Variable
-        What must have a value before it runs.
+        The Variables that must have values before the run.
     layout : Layout
-        Of its frames.
+        The layout of its frames.
     """
 
     def __init__(self, program: Program, wanted: list[Variable]) -> None:
@@ -133,7 +133,7 @@ class Plan:
         backward = {op.forward for op in ops if isinstance(op, GradientOperator)}
         self.layout = layout = Layout()
         calls = {op: op.call(layout, op in backward) for op in ops if isinstance(op, Operator)}
-        self._parts: list[list[Call] | Callable[[Frame], None]] = []  # calls in a row, and what is between
+        self._parts: list[list[Call] | Callable[[Frame], None]] = []  # consecutive calls, and functions between them
         begun: dict[Seed, set[Variable]] = {}
         for op in ops:
             if isinstance(op, Operator):
@@ -151,7 +151,7 @@ class Plan:
         self._read, self._wanted = layout.slots(self.read), layout.slots(wanted)
 
     def _complete(self, ops: list[Any], valued: set[Variable]) -> dict[Any, list[Variable]]:
-        """Return after which operator a gradient has all its parts, of those that are fetched or read."""
+        """Return after which operator each fetched or read gradient is complete."""
         last: dict[Variable, Any] = {}
         for op in ops:
             if isinstance(op, (Seed, GradientOperator)):
@@ -162,14 +162,14 @@ class Plan:
         return complete
 
     def begin(self, fed: dict[Variable, Any]) -> Frame:
-        """Make the frame that holds what is read."""
+        """Return the frame with the values that are read."""
         frame = self.layout.base.copy()
         for x, slot in zip(self.read, self._read, strict=True):
             frame[slot] = fed[x]
         return frame
 
     def run(self, frame: Frame) -> None:
-        """Run all, on a frame that holds what is read."""
+        """Run all instructions on a frame with the values that are read."""
         with named_caller(), Recycled():
             for part in self._parts:
                 if isinstance(part, list):
@@ -178,7 +178,7 @@ class Plan:
                     part(frame)
 
     def given(self, frame: Frame, wanted: list[Variable]) -> list[Any]:
-        """List the values of what is fetched; two gradients never share memory."""
+        """Return the fetched values; two gradients never share memory."""
         found = [of_user(frame[slot]) for slot in self._wanted]
         places = [j for j, one in enumerate(wanted) if one in self.gradients]
         dense = [j for j in places if isinstance(found[j], (np.ndarray, LoDTensor))]
@@ -191,7 +191,7 @@ class Plan:
 
 
 def _seed(op: Seed, wanted: set[Variable], layout: Layout) -> Callable[[Frame], None]:
-    """Make what begins a gradient, of those that are wanted."""
+    """Return the function that starts a gradient, if it is needed."""
     here, loss = layout.slots([op, op.loss])
 
     def begin(frame: Frame) -> None:
@@ -207,7 +207,7 @@ def _seed(op: Seed, wanted: set[Variable], layout: Layout) -> Callable[[Frame], 
 def _back(
     op: GradientOperator, wanted: dict[Seed, set[Variable]], calls: dict[Operator, Call], layout: Layout
 ) -> Callable[[Frame], None]:
-    """Make what goes back through one operator."""
+    """Return the function that runs the backward pass of one operator."""
     seed = layout.slot(op.seed)
     way = [Return(op.forward, wanted[op.seed], calls[op.forward])]
 
@@ -218,7 +218,7 @@ def _back(
 
 
 def _completing(op: Any, gradients: list[Variable], layout: Layout) -> Callable[[Frame], None]:
-    """Make what gives complete gradients the type of what they belong to."""
+    """Return the function that converts complete gradients to the types of their values."""
     seed = op if isinstance(op, Seed) else op.seed
     value_of = {d: x for x, d in seed.gradient_of.items()}
     begun = layout.slot(seed)
@@ -232,7 +232,7 @@ def _completing(op: Any, gradients: list[Variable], layout: Layout) -> Callable[
 
 
 def _fed(program: Program, feed: Mapping[Any, Any]) -> dict[Variable, Any]:
-    """Check what is fed."""
+    """Return the checked fed values."""
     if not isinstance(feed, Mapping):
         raise DTypeError(f"Executor.run: feed: is {type(feed).__name__}; a dict is needed")
     fed: dict[Variable, Any] = {}
@@ -250,27 +250,27 @@ def _fed(program: Program, feed: Mapping[Any, Any]) -> dict[Variable, Any]:
 
 
 def _checked(where: str, spec: Spec, value: Any) -> Any:
-    """Check a value that is fed against the Spec of its `data`."""
+    """Check a fed value against the Spec of its `data`."""
     if isinstance(value, (list, tuple, bool, int, float)):
         value = _of_lists(where, spec, value)
     elif not isinstance(value, (Tensor, TensorArray)):
         value = as_array(where, value)
     found = spec_of(value)
     if spec.kind is not np.ndarray and spec.kind is not LoDTensor and not isinstance(value, spec.kind):
-        raise DTypeError(f"{where}: is {type(value).__name__}; the Program says {spec.kind.__name__}")
+        raise DTypeError(f"{where}: is {type(value).__name__}; the Program needs {spec.kind.__name__}")
     if found.num_levels != spec.num_levels:
-        raise LoDError(f"{where}: has {found.num_levels} levels; the Program says {spec.num_levels}")
+        raise LoDError(f"{where}: has {found.num_levels} levels; the Program needs {spec.num_levels}")
     if found.dtype != spec.dtype:
-        raise DTypeError(f"{where}: has dtype {found.dtype}; the Program says {spec.dtype}")
+        raise DTypeError(f"{where}: has dtype {found.dtype}; the Program needs {spec.dtype}")
     shape = value.values.shape if isinstance(value, LoDTensor) else found.shape
     sizes = zip(shape, spec.shape, strict=False)
     if len(shape) != len(spec.shape) or any(b is not None and a != b for a, b in sizes):
-        raise ShapeError(f"{where}: has values of shape {shape}; the Program says {spec_text(spec)}")
+        raise ShapeError(f"{where}: has values of shape {shape}; the Program needs {spec_text(spec)}")
     return value
 
 
 def _of_lists(where: str, spec: Spec, value: Any) -> Any:
-    """Make a tensor of lists and numbers, which have no dtype of their own: in that of the Program."""
+    """Convert lists and numbers, which have no dtype, to a tensor with the dtype of the Program."""
     made: Any = array(value) if spec.num_levels else as_array(where, value)
     values = values_of(made)
     if values.dtype == spec.dtype or not (values.size == 0 or np.can_cast(values.dtype, spec.dtype, "same_kind")):
@@ -280,14 +280,14 @@ def _of_lists(where: str, spec: Spec, value: Any) -> Any:
 
 
 def _wanted(program: Program, fetch: Any) -> list[Variable]:
-    """Find the Variables that are to be fetched."""
+    """Return the Variables to fetch."""
     if isinstance(fetch, (str, Variable, Mapping)) or not hasattr(fetch, "__iter__"):
         raise DTypeError(f"Executor.run: fetch: is {type(fetch).__name__}; a list of Variables or names is needed")
     return [_found(program, one) for one in fetch]
 
 
 def _found(program: Program, one: Any) -> Variable:
-    """Find a Variable that is to be fetched."""
+    """Return a Variable to fetch."""
     if isinstance(one, str):
         try:
             found = program.var(one)

@@ -1,4 +1,4 @@
-"""Gradients held against measured derivatives."""
+"""Comparison of gradients with numerical derivatives."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ Array = np.ndarray[Any, Any]
 
 
 def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, step: float | None = None) -> None:
-    """Compare the gradients of a function with its measured derivatives, entry by entry.
+    """Compare the gradients of a function with numerical derivatives, entry by entry.
 
     Parameters
     ----------
     f : callable
-        Of operators.
+        A function that calls operators.
     *inputs : tensor, or lists, tuples and dicts of tensors
-        float64, if the derivatives are to be good.
+        float64 is recommended for accurate derivatives.
     rtol : float, default 1e-5; 1e-2 with float32
-        Largest difference, relative to the larger of 1 and the largest gradient of the input.
+        The allowed difference, relative to the maximum of 1 and the largest gradient of the input.
     step : float, default 1e-6; 1e-2 with float32
-        Of the central difference.
+        The step of the central difference.
 
     Raises
     ------
     AssertionError
-        Naming the worst entry, its gradient and its derivative.
+        If they differ; the message names the worst entry, its gradient and its derivative.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
             wrong = abs(derivative - float(dense[place]))
             if not wrong <= worst:
                 worst, where, measured = wrong, place, derivative
-            if wrong != wrong:  # nan is as wrong as can be
+            if wrong != wrong:  # nan counts as the greatest difference
                 break
         if not worst <= rtol * scale:
             raise AssertionError(
@@ -108,7 +108,7 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
 
 
 def _some_places(shape: tuple[int, ...], random: np.random.Generator) -> list[tuple[int, ...]]:
-    """List the places of an array, or some of them if there are many."""
+    """Return the positions of an array, or some of them if there are many."""
     size = int(np.prod(shape))
     chosen = np.arange(size) if size <= 500 else random.choice(size, 500, replace=False)
     return [tuple(map(int, np.unravel_index(one, shape))) for one in chosen]

@@ -30,8 +30,8 @@ Array = np.ndarray[Any, Any]
 
 
 def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
-    """Make of a gradient a tensor of the type of a value, zeros if there is none."""
-    if type(gradient) is np.ndarray and place is None:  # mostly
+    """Convert a gradient to the type of a value; None becomes zeros."""
+    if type(gradient) is np.ndarray and place is None:  # the usual case
         if type(value) is np.ndarray:
             return gradient
         if type(value) is LoDTensor:
@@ -57,7 +57,7 @@ def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
 
 
 def _array_of_type(array: TensorArray, gradient: dict[int, Any]) -> TensorArray:
-    """Make the gradient of an array: one of each element that has numbers, and holes where it has holes."""
+    """Return the gradient of an array: one per element with numbers, and holes where the array has holes."""
     known = array.known_elements().items()
     return TensorArray.of_elements(
         array.num_slots, {at: of_type(one, gradient.get(at)) for at, one in known if differentiable(one)}
@@ -65,10 +65,10 @@ def _array_of_type(array: TensorArray, gradient: dict[int, Any]) -> TensorArray:
 
 
 def without_sharing(gradients: Iterable[Any], *taken: Any, placed: Iterable[Array] = ()) -> list[Any]:
-    """Return gradients memory of their own, where several or something else are the same array or a view of one.
+    """Return gradients with separate memory, copying those that share memory with others or with `taken`.
 
-    Rules of gradients may hand on what they got; who gets two gradients may change one in place. What is `placed` lies
-    where the caller wants it.
+    vjp rules may return their arguments, but a caller may change one of two gradients in place. Gradients in `placed`
+    are in arrays of the caller.
     """
     seen, there = set(map(id, taken)), set(map(id, placed))
     own = []
@@ -87,7 +87,7 @@ def without_sharing(gradients: Iterable[Any], *taken: Any, placed: Iterable[Arra
 
 
 def differentiable_spec(spec: Spec) -> bool:
-    """Return whether there may be gradients with respect to what a Spec describes."""
+    """Return whether a value with a Spec may have gradients."""
     if spec.kind in (object, TensorArray, float, complex):
         return True
     dense = spec.kind is np.ndarray or spec.kind is LoDTensor
@@ -95,14 +95,14 @@ def differentiable_spec(spec: Spec) -> bool:
 
 
 def differentiable(value: Any) -> bool:
-    """Return whether there are gradients with respect to a value."""
+    """Return whether a value may have gradients."""
     if type(value) is np.ndarray or type(value) is LoDTensor or isinstance(value, (np.generic, Tensor)):
         return value.dtype.kind in "fc"
     return isinstance(value, (TensorArray, float, complex))
 
 
 def path(ops: Iterable[Any], wanted: Iterable[Variable]) -> tuple[set[Variable], list[Any]]:
-    """Find what lies on the way from the wanted Variables: the Variables that need a gradient, and the operators.
+    """Return the Variables that need a gradient, and the operators, that depend on the wanted Variables.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Kinds of tensors, and which may stand for which: VarGetMutable and IsInherienceOf of the design of LODTensor."""
+"""Kinds of tensors and their substitution: VarGetMutable and IsInherienceOf of the design of LODTensor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PARENTS: dict[type, tuple[type, ...]] = {LoDTensor: (DenseTensor,), np.ndarray:
 
 
 def register_inheritance(child: type, *parents: type) -> None:
-    """Accept Variables that hold one kind of tensor where another kind is expected: the second of two steps.
+    """Accept Variables that hold one kind of tensor if another kind is expected: the second of two steps.
 
     Parameters
     ----------
@@ -60,18 +60,18 @@ def _may_stand_for(child: type, kind: type, seen: set[type]) -> bool:
 
 
 def is_inheritance_of(var: Variable, T: type) -> bool:
-    """Return whether what a Variable holds may stand where a kind of tensor is wanted.
+    """Return whether the value of a Variable is accepted as a kind of tensor.
 
     Parameters
     ----------
     var : Variable
     T : type
-        The kind that is wanted.
+        The expected kind.
 
     Returns
     -------
     bool
-        False, if it holds nothing.
+        False if the Variable has no value.
 
     Examples
     --------
@@ -88,20 +88,20 @@ def is_inheritance_of(var: Variable, T: type) -> bool:
 
 
 def var_get_mutable(var: Variable, T: type, enable_inheritance: bool = True) -> Any:
-    """Return what a Variable holds as a kind of tensor, or let it hold an empty one.
+    """Return the value of a Variable as a kind of tensor, or set it to an empty one.
 
     Parameters
     ----------
     var : Variable
     T : type
-        The kind of tensor that is wanted.
+        The expected kind of tensor.
     enable_inheritance : bool, default True
-        Give a kind that may stand for T (`is_inheritance_of`) as it is, instead of making a T.
+        Whether to return a value that is accepted as T (`is_inheritance_of`) unchanged, instead of making a T.
 
     Returns
     -------
     tensor
-        What the Variable holds now.
+        The value of the Variable afterwards.
 
     Examples
     --------

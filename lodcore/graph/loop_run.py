@@ -1,4 +1,4 @@
-"""How a loop runs: a frame of values for each step, and the backward pass through them from the last to the first."""
+"""Execution of loops: one frame of values per step, and the backward pass through the frames."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ Values = tuple[Any, ...]
 
 
 class Trace:
-    """What a run of a loop leaves for its gradient.
+    """The data of a run of a loop that its gradient needs.
 
     Attributes
     ----------
     outer : tuple
-        Values of what comes from outside.
+        The values of outer objects.
     begin : list
-        What follows the carried values in the frame with which each step begins.
+        The part of the initial frame of each step after the carried values.
     steps : list
-        One entry per step: its frame; with recomputing, only the values with which it began.
+        One entry per step: its frame; with recomputation, only the carried values at its beginning.
     draws : list
-        With recomputing, one entry per step: the states of the Generators with which it began.
+        With recomputation, one entry per step: the states of the Generators at its beginning.
     ran : int
-        How many instructions of the last step ran.
+        The number of instructions of the last step that ran.
     """
 
     __slots__ = ("__weakref__", "begin", "draws", "lock", "outer", "ran", "steps")
@@ -56,26 +56,26 @@ class Trace:
         self.steps: list[Any] = []
         self.draws: list[Any] = []
         self.ran = 0
-        self.lock = threading.Lock()  # versions of arrays are read again, which moves their elements
+        self.lock = threading.Lock()  # reading earlier versions of arrays moves their elements
 
 
 class Way(NamedTuple):
-    """The backward pass through a step: what needs a gradient, and the operators, the last first."""
+    """The backward pass through a step: the Variables that need a gradient, and the operators, last first."""
 
     needed: set[Variable]
     operators: list[Return]
 
 
 class StepRunner:
-    """Runs the body of a loop, forward and backward.
+    """The forward and backward execution of the body of a loop.
 
     Parameters
     ----------
     body : Body
     carried : list of Variable
-        What goes from step to step: loop variables, and arrays from outside that are written to.
+        The carried values: loop variables, and outer arrays that are written to.
     captured : list of Variable
-        What comes from outside and stays.
+        The outer objects that do not change.
     max_steps : int or None
     recompute : bool
     """
@@ -86,9 +86,9 @@ class StepRunner:
         self.body, self.carried, self.captured = body, carried, captured
         self.max_steps, self.recompute = max_steps, recompute
         self._layout, self._lock = Layout(), threading.Lock()
-        self._layout.slots([*carried, *captured])  # the first ones, in this order
+        self._layout.slots([*carried, *captured])  # reserves the first slots, in this order
         self._compiled: dict[bool, list[Call | Leave | None]] = {}
-        self._prepared: list[tuple[Callable[[Any], Any], int, int]] = []  # how, of which slot, into which
+        self._prepared: list[tuple[Callable[[Any], Any], int, int]] = []  # function, source slot, target slot
         self._ways: dict[frozenset[int], Way] = {}
         self._sources: dict[int, list[Variable]] = {}
         self._trace: Callable[[], Trace | None] = lambda: None
@@ -102,17 +102,17 @@ class StepRunner:
             if v.spec.kind is TensorArray
         ]
 
-    # -- forth -----------------------------------------------------------------------------------------------------
+    # -- forward -------------------------------------------------------------------------------------------------------
 
     def run(self, inputs: list[Any], trace: Trace | None) -> Values:
-        """Run the body step by step, and give the last values of what is carried.
+        """Run the body step by step; return the last carried values.
 
         Parameters
         ----------
         inputs : list of tensor
-            First values of what is carried, then what is captured.
+            The first carried values, followed by the captured values.
         trace : Trace, optional
-            Where to keep what the gradient needs.
+            The object that stores the data for the gradient.
         """
         count, ops = len(self.carried), len(self.body.ops)
         values = [ArrayVersion.of(x) if isinstance(x, TensorArray) else x for x in inputs[:count]]
@@ -133,7 +133,7 @@ class StepRunner:
             try:
                 at = engine.run(instructions, frame, ops)
             except Exception as error:
-                if frame[0] is None:  # of a signal, between two calls
+                if frame[0] is None:  # raised by a signal between two calls
                     raise
                 raise _named(error, f"while_loop: step {step}", self.body.ops[frame[0]].name) from error
             if at < 0:
@@ -152,14 +152,14 @@ class StepRunner:
         raise GraphError(f"while_loop: max_steps: {self.max_steps} steps have run, and no break_if held")
 
     def _described(self, frame: Frame, place: int, recorded: Spec) -> Spec:
-        """Describe what an array would hold, by what came from outside, which says sizes that the record does not."""
+        """Return the Spec of the elements of an array, with sizes that are known from the outer values."""
         inputs = [*self.carried, *self.captured]
         values = [frame[slot] for slot in self._layout.slots(inputs)]
         found = element_spec(self._in_all_steps([*map(_spec_now, values)])[place])
         return recorded if found.kind is object else found
 
     def _specs(self, inputs: list[Any]) -> dict[Variable, Any]:
-        """Describe all Variables of the body, of Specs of the inputs."""
+        """Return the Specs of all Variables of the body, from Specs of the inputs."""
         specs: dict[Variable, Any] = dict(zip([*self.carried, *self.captured], inputs, strict=True))
         for op in self.body.ops:
             if isinstance(op, Operator):
@@ -167,17 +167,17 @@ class StepRunner:
         return specs
 
     def results_of(self, inputs: list[Any], recorded: list[Spec]) -> list[Spec]:
-        """Describe the results, of Specs of the inputs."""
+        """Return the Specs of the results, from Specs of the inputs."""
         carried = self._in_all_steps(inputs)[: len(self.carried)]
         pairs = zip(carried, recorded, strict=True)
         return [now if isinstance(now, Spec) and now.kind is not object else old for now, old in pairs]
 
     def _in_all_steps(self, inputs: list[Any]) -> list[Any]:
-        """Describe the inputs of any step: what holds for first values, and for all that updates and writes make."""
+        """Return the Specs of the inputs that hold in every step: for first values, and after updates and writes."""
         places = {v: at for at, v in enumerate(self.carried)}
         updates = [op for op in self.body.ops if isinstance(op, Update)]
         inputs, before = list(inputs), None
-        while inputs != before:  # each time a size is forgotten, or an array has its first element
+        while inputs != before:  # each iteration drops a size, or adds the first element of an array
             before, specs = list(inputs), self._specs(inputs)
             for op in updates:
                 new = specs.get(op.value, op.value.spec) if isinstance(op.value, Variable) else spec_of(op.value)
@@ -185,7 +185,7 @@ class StepRunner:
         return inputs
 
     def _begin(self, outer: Iterable[Any]) -> Frame:
-        """Make what follows the carried values in the frame with which each step begins."""
+        """Return the part of the initial frame of each step after the carried values."""
         first = 1 + len(self.carried)
         begin = [*outer, *self._layout.base[first + len(self.captured) :]]
         for prepare, given, slot in self._prepared:
@@ -193,18 +193,18 @@ class StepRunner:
         return begin
 
     def _step_numbers(self) -> Iterable[int]:
-        """Count the steps; the one after the last that is allowed may still break."""
+        """Yield the numbers of steps; the one after the last allowed step may still break."""
         return itertools.count() if self.max_steps is None else range(self.max_steps + 1)
 
     def sources(self, count: int) -> list[Variable]:
-        """List what holds the values of what is carried after the first instructions."""
+        """Return the Variables that hold the carried values after the first instructions."""
         if count not in self._sources:
             after = self.body.after(count, self.carried)
             self._sources[count] = [after[v] for v in self.carried]
         return self._sources[count]
 
     def instructions(self, keep: bool) -> list[Call | Leave | None]:
-        """List what the operators of the body do to a frame."""
+        """Return the instructions of the operators of the body."""
         with self._lock:
             if keep not in self._compiled:
                 made = [op.call(self._layout, keep) for op in self.body.ops]
@@ -215,7 +215,7 @@ class StepRunner:
             return self._compiled[keep]
 
     def _prepare(self, calls: list[Call | Leave | None]) -> None:
-        """Find the calls that share their second operand, which is prepared once for all steps."""
+        """Prepare the second operands that calls share, once for all steps."""
         places: dict[Any, Variable] = {v: v for v in self.captured}
         for op, call in zip(self.body.ops, calls, strict=True):
             if isinstance(call, Call) and isinstance(op, Operator) and op.op.prepare is not None:
@@ -226,18 +226,18 @@ class StepRunner:
                     if preparing not in self._prepared:
                         self._prepared.append(preparing)
 
-    # -- back ------------------------------------------------------------------------------------------------------
+    # -- backward ------------------------------------------------------------------------------------------------------
 
     def go_back(self, trace: Trace, wanted: frozenset[int], cotangents: tuple[Any, ...]) -> list[Any]:
-        """Return the gradients of the inputs: back through the frames of the steps, from the last to the first.
+        """Return the gradients of the inputs, by the backward pass through the frames of the steps.
 
         Parameters
         ----------
         trace : Trace
         wanted : set of int
-            Which inputs need a gradient.
+            The inputs that need a gradient.
         cotangents : tuple
-            One a carried value, or None.
+            One per carried value, or None.
         """
         way = self._way_back(wanted)
         gradients = Gradients(way.needed)
@@ -254,7 +254,7 @@ class StepRunner:
         return [*map(gradients.found.get, [*self.carried, *self.captured])]
 
     def _way_back(self, wanted: frozenset[int]) -> Way:
-        """Find which Variables need a gradient, if these inputs do, and the calls on the way, last first."""
+        """Return the Variables that need a gradient if these inputs do, and the calls that they need, last first."""
         if wanted not in self._ways:
             body = self.body
             inputs = [*self.carried, *self.captured]
@@ -273,7 +273,7 @@ class StepRunner:
         return self._ways[wanted]
 
     def _again(self, trace: Trace, step: int) -> Frame:
-        """Run a step once more, on the same random numbers."""
+        """Run a step again, with the same random numbers."""
         instructions = self.instructions(True)
         frame = [None, *trace.steps[step], *trace.begin]
         with drawing_again(self._generators, trace.draws[step] if trace.draws else []):
@@ -281,7 +281,7 @@ class StepRunner:
         return frame
 
     def scopes(self) -> tuple[Scope, ...]:
-        """Return the Scopes of the steps of the last run whose gradient may still be asked for."""
+        """Return the Scopes of the steps of the last run whose gradient may still be computed."""
         trace = self._trace()
         if trace is None:
             return ()
@@ -294,7 +294,7 @@ class StepRunner:
 
 
 def _spec_now(value: Any) -> Spec:
-    """Describe a value; of an array, the elements with their number of rows, if all have one shape."""
+    """Return the Spec of a value; for an array, with the number of rows of its elements if all have one shape."""
     spec = spec_of(value)
     if isinstance(value, TensorArray) and not spec.num_levels:
         shapes = {np.shape(element) for element in value.known_elements().values()}
@@ -304,7 +304,7 @@ def _spec_now(value: Any) -> Spec:
 
 
 def _common(one: Any, other: Spec) -> Any:
-    """Describe what has one Spec or the other: sizes that differ are not known."""
+    """Return the common Spec of two Specs: sizes that differ become unknown."""
     if one == other or not isinstance(one, Spec) or one.kind is object:
         return one
     if one == NO_ELEMENTS or other == NO_ELEMENTS:
@@ -316,7 +316,7 @@ def _common(one: Any, other: Spec) -> Any:
 
 
 def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
-    """Describe the results of an operator by Specs that say more than the recorded ones; these, if a rule refuses."""
+    """Return more precise Specs of the results of an operator than the recorded ones, or those if a rule raises."""
 
     def known(x: Any) -> Any:
         if isinstance(x, list):
@@ -332,21 +332,21 @@ def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
         if isinstance(inner, StepRunner):
             return inner.results_of(arguments["inputs"], recorded)
         found = op.op.infer_arguments(arguments)
-    except Exception:  # an error of sizes is not one before a step meets them
+    except Exception:  # an error of sizes is raised only by a step in which they occur
         return recorded
     return [found] if isinstance(found, Spec) else list(found)
 
 
 def _release_early(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) -> None:
-    """Make calls release arguments that nobody reads later: results with one reader, which no gradient reads.
+    """Make calls release arguments that are not read later: results with one reader that no gradient reads.
 
-    They would be most of what the steps keep.
+    They would be most of the memory that steps keep.
     """
     reads: dict[Variable, int] = {}
     for op in ops:
         for v in op.inputs:
             reads[v] = reads.get(v, 0) + 1
-    given: set[Variable] = set()  # results of operators whose gradients do not read them
+    given: set[Variable] = set()  # results that the gradients of their operators do not read
     for op, call in zip(ops, calls, strict=True):
         if isinstance(op, Operator) and isinstance(call, Call) and op.op.unused_by_vjp:
             unused_by_vjp = [op.arguments[name] for name in op.op.unused_by_vjp if name != "out"]
@@ -357,7 +357,7 @@ def _release_early(ops: list[Any], calls: list[Call | Leave | None], layout: Lay
 
 
 def _named(error: Exception, where: str, name: str) -> Exception:
-    """Make an error of the same type, or of one above it, that says where it happened, and in which operator."""
+    """Return an error of the same type, or a base type, that names the position and the operator."""
     said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
     first = said.partition(": ")[0]
     where = where if first == name or first in OPS else f"{where}: {name}"

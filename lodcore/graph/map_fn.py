@@ -1,4 +1,4 @@
-"""map_fn: a function of one entry, for all entries of a tensor."""
+"""map_fn: a function of one entry, applied to all entries of a tensor."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ __all__ = ["map_fn"]
 
 @operator(ta=Steps, lod_rule=computed("as the Spec says", lambda spec: spec.num_levels))
 def map_fn_results(ta: Any, spec: Spec, sequences: bool) -> Any:
-    """Put what a mapped function gave together: each a sequence, or all along a new axis 0.
+    """Join the results of a mapped function: each as a sequence, or all along a new axis 0.
 
     Parameters
     ----------
     ta : TensorArray
     spec : Spec
-        Of what comes out: what no results are made of.
+        The Spec of the result, which defines it if there are no results to join.
     sequences : bool
         Whether the results are sequences of rows, one per entry.
 
@@ -58,7 +58,7 @@ def map_fn_results(ta: Any, spec: Spec, sequences: bool) -> Any:
 
 @map_fn_results.define_residuals("rows")
 def _together(ta: TensorArray, spec: Spec, sequences: bool) -> tuple[Any, list[int]]:
-    """Join results, and return how many rows each has."""
+    """Join results; return also the number of rows of each."""
     check_steps("map_fn_results", ta)
     elements = ta.elements("map_fn")
     rows = [len(rows_of(element)) if np.ndim(rows_of(element)) else 1 for element in elements]
@@ -70,7 +70,7 @@ def _together(ta: TensorArray, spec: Spec, sequences: bool) -> tuple[Any, list[i
 
 
 def _filled(spec: Spec, element: Spec | None, sequences: bool) -> Spec:
-    """Put sizes that are known of the elements where the Spec of all results has none."""
+    """Return the Spec of all results with the sizes known from its elements."""
     sizes = () if element is None else (None, *element.shape[sequences:])
     if len(sizes) != len(spec.shape):
         return spec
@@ -79,7 +79,7 @@ def _filled(spec: Spec, element: Spec | None, sequences: bool) -> Spec:
 
 
 def _nothing(spec: Spec) -> Any:
-    """Make what no results give, of the Spec of all."""
+    """Return the result for no entries, from its Spec."""
     values = np.empty([0 if size is None else size for size in spec.shape], spec.dtype)
     return LoDTensor.from_lengths(values, *[[]] * spec.num_levels) if spec.num_levels else values
 
@@ -103,25 +103,26 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     Parameters
     ----------
     f : callable
-        Of operators; called once, to record it. Gives a tensor, or lists, tuples and dicts of tensors.
+        A function that calls operators, called once to record it. It returns a tensor, or lists, tuples and dicts of
+        tensors.
     x : tensor
-        A LoDTensor, or an array of at least one axis.
+        A LoDTensor, or an array with at least one axis.
 
     Returns
     -------
     tensor, or lists, tuples and dicts of tensors
-        Of an array, the results along a new axis 0; they must have one shape.
+        For an array, the results along a new axis 0; they must have one shape.
 
-        Of a LoDTensor, a LoDTensor whose outermost sequences are the results; but where the shape rules of the
-        operators say how many rows a result has (or that it has no axis), whatever the sequence, it is an array: the
-        results along a new axis 0. So the kind of what comes back depends on f, never on the data.
+        For a LoDTensor, a LoDTensor whose outermost sequences are the results. But if the shape rules of the operators
+        determine the number of rows of a result for any sequence (or that it has no axis), the result is an array with
+        the results along a new axis 0. So the kind of the result depends on f, never on the data.
 
     Raises
     ------
     DTypeError
-        If f gives no tensor, or x is a SparseTensor.
+        If f does not return a tensor, or x is a SparseTensor.
     ShapeError
-        If shapes differ where they must not.
+        If results have incompatible shapes.
 
     References
     ----------
@@ -154,7 +155,7 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
         def collect(result: Any) -> int:
             result = resolved(result)
             if isinstance(result, TensorArray) or not isinstance(result, (Variable, Tensor, np.generic, int, float)):
-                raise DTypeError(f"map_fn: f: gave {type(result).__name__}; a tensor is needed")
+                raise DTypeError(f"map_fn: f: returned {type(result).__name__}; a tensor is needed")
             spec = result.spec if isinstance(result, Variable) else spec_of(result)
             sequences = spec.num_levels > 0 or (nested and bool(spec.shape) and spec.shape[0] is None)
             with recording(loop.body.parent):
@@ -168,7 +169,7 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
 
 
 def _check_kind(x: Any) -> None:
-    """Raise if x is a tensor that has no entries to map over."""
+    """Raise if x is a kind of tensor without entries to map over."""
     refuse_conversion("map_fn: x", x)
     kind = x.spec.kind if isinstance(x, Variable) else None
     instead = getattr(kind, "instead_of_dense", None)
@@ -177,7 +178,7 @@ def _check_kind(x: Any) -> None:
 
 
 def _of_all(spec: Spec, sequences: bool) -> Spec:
-    """Describe all results together, by the Spec of one."""
+    """Return the Spec of all results from that of one."""
     if sequences:
         return Spec((None, *spec.shape[1:]), spec.dtype, spec.num_levels + 1, LoDTensor)
     return spec._replace(shape=(None, *spec.shape))

@@ -1,16 +1,16 @@
 from lodcore.graph.engine cimport Call
 
 cdef enum:
-    MOST = 16  # arguments of a vjp rule
+    MOST = 16  # the maximum number of arguments of a vjp rule
 
-cdef enum Kind:  # of an argument of a vjp rule
+cdef enum Kind:  # the kinds of arguments of a vjp rule
     OPERAND, VALUE, RESULT, NEEDS, CONTEXT
 
 
 cdef class Plan:
     cdef object function
     cdef bint elementwise, reads_out, reads_frame
-    cdef bint of_arrays  # whether it names nothing but operands, attributes and the result
+    cdef bint of_arrays  # whether the rule reads only operands, attributes and the result
     cdef Py_ssize_t count, cotangents
     cdef Kind[MOST] kinds
     cdef Py_ssize_t[MOST] slots
@@ -21,14 +21,14 @@ cdef class Return:
     cdef Plan plan
     cdef dict places
     cdef list outputs
-    cdef object listed  # the place of the list in which all operands are; None: they are arguments
-    cdef list operands  # the places of those that are arguments
-    cdef bint flat  # whether each place is one slot; `slots` has them then
+    cdef object listed  # the slot of the list of all operands; None if they are arguments
+    cdef list operands  # the slots of operands that are arguments
+    cdef bint flat  # whether each operand is one slot, stored in `slots`
     cdef Py_ssize_t[MOST] slots
-    cdef list targets  # for each operand the Variable, or a list of them; None where nothing is wanted
-    cdef tuple needs  # whether each gradient is wanted
-    cdef tuple names  # of the arguments that may be tensors
-    cdef Py_ssize_t row  # of the operand that differs from call to call where all others are shared, or -1
+    cdef list targets  # the Variable of each operand, or a list of them; None if no gradient is needed
+    cdef tuple needs  # whether each gradient is needed
+    cdef tuple names  # the names of the arguments that may be tensors
+    cdef Py_ssize_t row  # the operand that differs between calls if all others are shared, or -1
     cdef tuple needs_of_row, needs_of_shared
-    cdef Py_ssize_t prepared  # the slot of what computes such calls, or 0
+    cdef Py_ssize_t prepared  # the slot of the prepared second operand, or 0
     cdef look_for_shared(self, op, dict arguments, set shared)

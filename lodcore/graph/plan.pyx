@@ -1,5 +1,5 @@
 # cython: boundscheck=True, nonecheck=True
-"""How vjp rules are called, prepared: where the frame of a recorded call has what a rule names, and what is wanted."""
+"""Call plans of vjp rules: the slots that a rule reads in the frame of a recorded call, and the needed gradients."""
 
 from lodcore.graph.engine cimport Call
 
@@ -7,7 +7,7 @@ from lodcore.base.dispatch import Symbol
 
 
 cdef class Plan:
-    """How a vjp rule is called: where the frame of a call has what the rule names.
+    """The call plan of a vjp rule: the slots, in the frame of a call, of the values that the rule reads.
 
     Parameters
     ----------
@@ -15,7 +15,7 @@ cdef class Plan:
     places : dict
         The slots of a frame, by name.
     cotangents : int
-        How many the rule takes; 0: all of them as a tuple.
+        The number of cotangents of the rule; 0 for all of them as a tuple.
     """
 
     def __init__(self, rule, dict places, Py_ssize_t cotangents, tuple residuals):
@@ -41,17 +41,17 @@ cdef class Plan:
 
 
 cdef class Return:
-    """The backward pass through one operator, prepared.
+    """The prepared backward pass through one operator.
 
     Parameters
     ----------
     operator : Operator
     needed : set of Variable
-        Those whose gradient leads somewhere.
+        The Variables whose gradients are needed.
     call : Call, optional
-        What tells the slots of the operator in a frame that many share; without it the frame is its own.
+        The slots of the operator in a frame shared with others; without it, the operator has a separate frame.
     shared : set of Variable, optional
-        Those that are the same in all calls of this operator, and whose gradient is not asked for between them.
+        The Variables with one value in all calls of this operator, whose gradients are not read between them.
     """
 
     def __init__(self, operator, set needed, Call call=None, set shared=None):
@@ -83,7 +83,7 @@ cdef class Return:
             self.look_for_shared(op, arguments, shared)
 
     cdef look_for_shared(self, op, dict arguments, set shared):
-        """Find out whether calls differ in one operand alone, in which the operator goes row by row."""
+        """Determine whether calls differ only in one operand in which the operator is row-wise."""
         cdef list differ = []
         for j, name in enumerate(self.names):
             given = arguments[name]
@@ -108,7 +108,7 @@ cdef wanted_of(given, set needed):
 
 
 cdef needs_of(target):
-    """Return whether a gradient is wanted; of a list, for each entry."""
+    """Return whether a gradient is needed; for a list, for each entry."""
     if type(target) is list:
         return tuple([one is not None for one in <list> target])
     return target is not None

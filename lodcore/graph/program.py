@@ -1,4 +1,4 @@
-"""Programs: Blocks that are recorded once, fed and run."""
+"""Programs: Blocks that are recorded once and run on fed values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Program"]
 class Program(Opening, NamedBlock):
     """A Block that an Executor runs.
 
-    Between `with` and the end of it all operators record here, whatever their inputs; later those on its Variables do.
+    Inside `with`, all operators are recorded here, whatever their inputs; afterwards, those on its Variables.
 
     Examples
     --------
@@ -45,8 +45,8 @@ class Program(Opening, NamedBlock):
 
     def __init__(self) -> None:
         super().__init__()
-        self.reference = lambda: self  # its Variables keep it
-        self.plans: dict[Any, Any] = {}  # what Executors found out about how it runs
+        self.reference = lambda: self  # its Variables keep the Program alive
+        self.plans: dict[Any, Any] = {}  # execution plans of Executors
 
     def check_open(self) -> None:
         """Raise if nothing can be recorded here."""
@@ -57,17 +57,17 @@ class Program(Opening, NamedBlock):
 
     @property
     def recording(self) -> bool:
-        """Whether operators record here, whatever their inputs."""
+        """Whether operators are recorded here, whatever their inputs."""
         return self.opened is not None
 
     def add(self, variable: Variable, name: str | None, stem: str) -> None:
-        """Set the name of a Variable; GraphError if the requested name is taken."""
+        """Set the name of a Variable; raise GraphError if the requested name is taken."""
         if name is not None and name in self.names:
             raise GraphError(f"{stem}: {name}: there is such a Variable in the Program already")
         super().add(variable, name, stem)
 
     def append(self, op: Op, arguments: dict[str, Any]) -> Operator:
-        """Append an operator; if all its arguments have values it computes, too."""
+        """Append an operator; compute it, too, if all its arguments have values."""
         given = [x for name in op.roles for x in _each(arguments[name]) if isinstance(x, Variable)]
         made = self._computed(op, arguments) if all(x.held is not None for x in given) else self.inferred(op, arguments)
         self.ops.append(made)
@@ -83,19 +83,19 @@ class Program(Opening, NamedBlock):
         return Operator(op, arguments, outputs, single)
 
     def capture(self, given: Any) -> Variable:
-        """Make the Variable that stands here for something from outside."""
+        """Return the Variable that represents an outer object here."""
         captured = super().capture(given)
         if captured is given and given.name not in self.names:
             self.names[given.name] = given
         return captured
 
     def var(self, name: str) -> Variable:
-        """Find a Variable of this Program by its name.
+        """Return a Variable of this Program by name.
 
         Raises
         ------
         KeyError
-            If there is none.
+            If the Program does not have the Variable.
         """
         found = self.names[name]
         if found.home not in (self.reference, None):
@@ -104,7 +104,7 @@ class Program(Opening, NamedBlock):
 
     @property
     def parameters(self) -> list[Variable]:
-        """The Variables of this Program that have values of their own."""
+        """The Variables of this Program that hold values."""
         computed = {out for op in self.ops for out in op.outputs}
         return [v for v in self.variables() if v.has_value and v not in computed and v.spec.kind is not TensorArray]
 
@@ -117,7 +117,7 @@ class Program(Opening, NamedBlock):
         return f"<Program of {len(self.ops)} operators>"
 
     def to_dot(self) -> str:
-        """Draw it in the language of Graphviz."""
+        """Return the Program as Graphviz source."""
         from lodcore.graph.text import program_dot
 
         return program_dot(self)
@@ -130,4 +130,4 @@ def _each(x: Any) -> list[Any]:
 def _value(x: Any) -> Any:
     if type(x) is list:
         return [_value(one) for one in x]
-    return x.held if isinstance(x, Variable) else x  # its own, whatever it stands for after a loop
+    return x.held if isinstance(x, Variable) else x  # its own value, even if it represents another one after a loop

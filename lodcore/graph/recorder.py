@@ -1,4 +1,4 @@
-"""What a Variable needs of the Block that it belongs to."""
+"""The interface of Blocks that Variables use."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class Recorder(Protocol):
     Attributes
     ----------
     reference : callable
-        Returns the Block, None when it is gone.
+        Returns the Block, or None after its deletion.
     closed : bool
-        Whether nothing more is recorded.
+        Whether recording has ended.
     keeps_writes : bool
-        Whether what is written in it stays when it ends.
+        Whether writes to outer arrays persist when recording ends.
     takes_names : bool
         Whether Variables may be declared in it.
     ops : list
-        What is recorded.
+        The recorded operators.
     """
 
     reference: Callable[[], Any]
@@ -33,22 +33,22 @@ class Recorder(Protocol):
 
     @property
     def recording(self) -> bool:
-        """Whether gradients would be lost by what leaves it."""
+        """Whether values taken out of the Block would lose their gradients."""
 
     def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Append the call of an operator."""
 
     def add(self, variable: Any, name: str | None, stem: str) -> None:
-        """Take a Variable in, under a name that is free."""
+        """Add a Variable with a free name."""
 
     def loop_variable(self, given: Any) -> Any:
-        """Return the loop variable that a Variable is under its own name, here or in a loop around; None if none."""
+        """Return the loop variable that a Variable represents here or in an outer loop, or None."""
 
     def known(self, given: Any) -> Any:
-        """Return what an argument is in the Block."""
+        """Return the Variable or constant that represents an argument in the Block."""
 
     def left(self, given: Any) -> Exception:
-        """Make the error for what is used after the Block was closed."""
+        """Return the error for an object that is used after the Block was closed."""
 
     def met(self, given: Any) -> Any:
-        """Return what an argument was in the Block before anything was written to it."""
+        """Return the Variable that represents an argument in the Block before any write to it."""

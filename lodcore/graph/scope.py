@@ -1,4 +1,4 @@
-"""Scopes: Variables by their names, with a parent in which what is missing is looked up."""
+"""Scopes: Variables by name, with lookup of missing names in a parent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Scope"]
 
 
 class Scope:
-    """A chain of names: what is not found here is looked up in the parent.
+    """A chain of names: names that are missing here are looked up in the parent.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Scope:
 
     @classmethod
     def over(cls, values: dict[Variable, Any], parent: Scope | None = None) -> Scope:
-        """Make the Scope of what a run of a Block knows."""
+        """Make a Scope with the values of a run of a Block."""
         made = cls() if parent is None else parent.new_scope()
         for variable, value in values.items():
             made._variables[variable.name] = Variable(variable.name, value)
@@ -60,17 +60,17 @@ class Scope:
         return made
 
     def drop_kids(self) -> None:
-        """Forget the Scopes inside."""
+        """Remove the Scopes inside."""
         self._kids.clear()
 
     def var(self, name: str) -> Variable:
-        """Return the Variable of a name in this very Scope; made, if it is not there."""
+        """Return the Variable of a name in this Scope itself, creating it if it does not exist."""
         if _checked(name) not in self._variables:
             self._variables[name] = Variable(name)
         return self._variables[name]
 
     def find_var(self, name: str) -> Variable | None:
-        """Find the Variable of a name here or in a Scope around it; None if there is none."""
+        """Return the Variable of a name in this Scope or an outer one; None if there is none."""
         scope: Scope | None = self
         while scope is not None:
             if _checked(name) in scope._variables:
@@ -79,11 +79,11 @@ class Scope:
         return None
 
     def erase(self, name: str) -> None:
-        """Forget a name of this very Scope; KeyError if it is not there."""
+        """Remove a name from this Scope itself; raise KeyError if it does not exist."""
         del self._variables[name]
 
     def local_var_names(self) -> list[str]:
-        """List the names in this very Scope."""
+        """Return the names in this Scope itself."""
         return list(self._variables)
 
     def __contains__(self, name: str) -> bool:

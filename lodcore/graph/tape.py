@@ -1,4 +1,4 @@
-"""The Block of a function that is differentiated: operators compute at once, and stand here for the backward pass."""
+"""The Block of a differentiated function: operators compute at once, and are recorded for the backward pass."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ __all__ = ["Tape", "TapedOperator", "computing"]
 
 
 class TapedOperator(Operator):
-    """A call that was recorded with the values of its arguments, and of its results.
+    """A recorded call with the values of its arguments and results.
 
     Attributes
     ----------
     frame : list
-        What a vjp rule may ask for: the values of all arguments, the result, and the residuals, as `op.slots` says.
+        The values that a vjp rule may read: all arguments, the result, and the residuals, in the order of `op.slots`.
     """
 
     __slots__ = ("frame",)
 
     def __init__(self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool, frame: Frame) -> None:
-        self.op, self.arguments, self.outputs, self.single = op, arguments, outputs, single  # as above, in less time
+        self.op, self.arguments, self.outputs, self.single = op, arguments, outputs, single  # faster than super()
         self._inputs, self.frame = None, frame
 
 
 class Tape(Block):
-    """Operators that computed, and through which gradients of the inputs go back; all others are forgotten.
+    """The computed operators through which gradients of the inputs pass; all others are not stored.
 
     Attributes
     ----------
     needed : set of Variable
-        Those that depend on an input and have a gradient.
+        The Variables that depend on an input and have a gradient.
     """
 
     keeps_writes = True
@@ -59,8 +59,8 @@ class Tape(Block):
         return not self.closed
 
     def begin(self, where: str, x: Any) -> Any:
-        """Make a Variable of an input, if it is a tensor or number; everything else stays."""
-        if (type(x) is np.ndarray or type(x) is LoDTensor) and x.dtype.kind in "fc":  # what is mostly given
+        """Convert an input to a Variable if it is a tensor or number; return anything else unchanged."""
+        if (type(x) is np.ndarray or type(x) is LoDTensor) and x.dtype.kind in "fc":  # the usual case
             made = Variable.of_block("input", x, None, self)
             self.needed.add(made)
             return made
@@ -80,18 +80,18 @@ class Tape(Block):
         return made
 
     def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Compute, keep the call if a gradient goes back through it, and give the Variables of the results."""
+        """Compute, store the call if a gradient passes through it, and return the Variables of the results."""
         if self.closed:
             return super().record(op, args, kwargs)
         if kwargs and "name" in kwargs and "name" not in op.parameters:
-            del kwargs["name"]  # nobody looks at a tape
+            del kwargs["name"]  # names on a tape are not used
         arguments = op.bind(args, kwargs)
         needed, here, roles = self.needed, self.reference, op.roles
         values: Frame = []
         taped = False
         for name, given in arguments.items():
             kind = type(given)
-            if kind is Variable and given.home is here and given.later is None and name in roles:  # mostly
+            if kind is Variable and given.home is here and given.later is None and name in roles:  # the usual case
                 values.append(given.held)
                 taped = taped or given in needed
             elif kind in PYTHON_TYPES or (given is None and name not in roles):
@@ -114,13 +114,13 @@ class Tape(Block):
         return made
 
     def write_arrays(self) -> None:
-        """Apply what was written to the arrays that are held: to all of them, or to none if there is an error."""
+        """Apply the writes to all held arrays, or to none if there is an error."""
         arrays = self.captured_arrays + self.made_arrays
         last = [self.versions.get(array.variable, array.variable).get() for array in arrays]
         take_contents(arrays, [version.snapshot() for version in last])
 
     def _computed(self, op: Op, arguments: dict[str, Any], frame: Frame, taped: bool) -> Any:
-        """Compute of values; give a Variable, or a tuple of them."""
+        """Compute on values; return a Variable, or a tuple of them."""
         function = function_of(op, taped)
         keep = taped and op.with_residuals is not None
         if open_block() is not None:

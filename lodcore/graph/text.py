@@ -1,4 +1,4 @@
-"""Programs as text, and as pictures in the language of Graphviz."""
+"""Programs as text, and as Graphviz source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["program_dot", "program_text"]
 
 
 def program_text(program: Any) -> str:
-    """Write a Program for people: data, parameters, operators with what they give, bodies of loops indented."""
+    """Return a Program as text: data, parameters, operators with their results, indented bodies of loops."""
     lines = ["program:"]
     lines += [f"    data {v.name}: {spec_text(v.spec)}" for v in program.feeds]
     lines += [f"    parameter {v.name}: {spec_text(v.spec)}" for v in program.parameters]
@@ -43,7 +43,7 @@ def _loop_of(op: Any) -> WhileLoop | None:
 
 
 def _loop_text(op: Operator, loop: WhileLoop, indent: str) -> list[str]:
-    """Write a loop: what goes from step to step, what comes from outside, the body."""
+    """Return a loop as lines of text: carried values, outer values, and the body."""
     assert loop.steps is not None
     inside = indent + "    "
     options = [f"max_steps={loop.max_steps}"] * (loop.max_steps is not None) + ["recompute=True"] * loop.recompute
@@ -59,7 +59,7 @@ def _loop_text(op: Operator, loop: WhileLoop, indent: str) -> list[str]:
 
 
 def program_dot(program: Any) -> str:
-    """Draw a Program: boxes are operators, ellipses are Variables, frames are bodies of loops."""
+    """Return a Program as Graphviz source: boxes are operators, ellipses Variables, frames bodies of loops."""
     lines = ["digraph program {", "    node [fontname=sans];"]
     _draw(program, "    ", lines, {})
     return "\n".join([*lines, "}"])

@@ -1,4 +1,4 @@
-"""Trees: lists, tuples, dicts and dataclasses of tensors, taken apart and put together again."""
+"""Trees: lists, tuples, dicts and dataclasses of tensors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["map_leaves_of_two", "tree_leaves", "tree_map"]
 
 
 def _has_branches(kind: type) -> bool:
-    """Return whether there are branches in what is of a type."""
+    """Return whether objects of a type have branches."""
     return issubclass(kind, (list, tuple, dict)) or dataclasses.is_dataclass(kind)
 
 
@@ -19,7 +19,7 @@ _is_tree: Callable[[type], bool] = functools.lru_cache(maxsize=256)(_has_branche
 
 
 def _branches(tree: Any) -> dict[Any, Any] | None:
-    """Return the branches of a tree by their places, None for a leaf."""
+    """Return the branches of a tree by position, or None for a leaf."""
     if not _is_tree(type(tree)):
         return None
     if isinstance(tree, (list, tuple)):
@@ -30,7 +30,7 @@ def _branches(tree: Any) -> dict[Any, Any] | None:
 
 
 def _like(tree: Any, branches: dict[Any, Any]) -> Any:
-    """Make a tree of the same form with other branches."""
+    """Return a tree of the same form with other branches."""
     if isinstance(tree, dict):
         return branches
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
@@ -39,12 +39,12 @@ def _like(tree: Any, branches: dict[Any, Any]) -> Any:
         return type(tree)(list(branches.values()))
     made = object.__new__(type(tree))
     for name, branch in branches.items():
-        object.__setattr__(made, name, branch)  # frozen ones, too; __init__ may want other arguments
+        object.__setattr__(made, name, branch)  # works for frozen dataclasses, and __init__ may need other arguments
     return made
 
 
 def tree_leaves(tree: Any) -> list[Any]:
-    """List the leaves of a tree, in their order.
+    """Return the leaves of a tree, in order.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def tree_leaves(tree: Any) -> list[Any]:
 
 
 def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
-    """Make a tree of the same form of what a function makes of each leaf.
+    """Return a tree of the same form with the results of a function of the leaves.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
         Called with one leaf of each tree.
     tree : list, tuple, named tuple, dict or dataclass of trees; anything else is a leaf
     *trees
-        Of the same form.
+        Further trees of the same form.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
     Raises
     ------
     ValueError
-        If a tree has another form than the first, naming the place.
+        If a tree has another form than the first; the message names the position.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def _mapped(function: Callable[..., Any], tree: Any, trees: tuple[Any, ...], pla
     branches = _branches(tree)
     if branches is None:
         return function(tree, *trees) if trees else function(tree)
-    if not trees:  # no place is asked for: nothing has another form
+    if not trees:  # positions are not needed, since no form can differ
         mapped = {
             key: _mapped(function, branch, (), "") if _is_tree(type(branch)) else function(branch)
             for key, branch in branches.items()
@@ -126,7 +126,7 @@ def _mapped(function: Callable[..., Any], tree: Any, trees: tuple[Any, ...], pla
 
 
 def map_leaves_of_two(function: Callable[[Any, Any, str], Any], tree: Any, other: Any, where: str) -> None:
-    """Call a function with the leaves of two trees of one form, and their place; None in the second is a whole branch.
+    """Call a function with the leaves of two trees, and their position; None in the second replaces a whole branch.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""VarArray: a TensorArray with the words of the design of dynamic RNN."""
+"""VarArray: a TensorArray with the methods of the design of dynamic RNN."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ __all__ = ["Slot", "VarArray"]
 
 
 def _as_variable(name: str, says: str) -> property:
-    """Make a property that is that of what the slot holds."""
+    """Return a property that reads the property of the slot's value."""
     return property(lambda self: getattr(self.tensor(), name), doc=says)
 
 
 class Slot(Symbol, TensorMethods):
-    """A place in a VarArray: read when an operator first uses it, written by `update`; made by `VarArray.get`."""
+    """A slot of a VarArray, made by `VarArray.get`: read when an operator first uses it, written by `update`."""
 
     __slots__ = ("_array", "_block", "_boot", "_index", "_value")
 
     def __init__(self, array: VarArray, index: Any, boot: Any) -> None:
         self._array, self._index, self._boot = array, index, boot
         self._value: Any = None
-        self._block: Any = None  # where it was read
+        self._block: Any = None  # the Block in which it was read
 
     def current(self) -> Any:
-        """Read it, once in each Block.
+        """Read the slot, once per Block.
 
         Raises
         ------
         IndexError
-            If there is nothing yet.
+            If the slot is a hole.
         """
         block = open_block()
         if self._value is None or self._block is not block:
@@ -47,7 +47,7 @@ class Slot(Symbol, TensorMethods):
         return self._value
 
     def tensor(self) -> Any:
-        """Read it; a number that stands for it is an array without axes."""
+        """Read the slot; return a number as an array without axes."""
         found = self.current()
         return found if hasattr(found, "dtype") else np.asarray(found)
 
@@ -57,17 +57,17 @@ class Slot(Symbol, TensorMethods):
         return found.get() if isinstance(found, Variable) else found
 
     def update(self, value: Any) -> None:
-        """Write it."""
+        """Write the slot."""
         operators.tensor_array_write(self._array, self._index, resolved(value))
         self._value = None
 
-    shape = _as_variable("shape", "Shape of the tensor that it holds, None for each ragged axis.")
-    dtype = _as_variable("dtype", "Type of the values.")
-    ndim = _as_variable("ndim", "Number of axes, levels included.")
-    size = _as_variable("size", "Number of values.")
-    lod = _as_variable("lod", "The LoD of the tensor that it holds.")
-    lengths = _as_variable("lengths", "Lengths of the outermost sequences.")
-    num_levels = property(lambda self: getattr(self.tensor(), "num_levels", 0), doc="Number of levels.")
+    shape = _as_variable("shape", "The shape of the value, with None for each ragged axis.")
+    dtype = _as_variable("dtype", "The dtype of the values.")
+    ndim = _as_variable("ndim", "The number of axes, levels included.")
+    size = _as_variable("size", "The number of values.")
+    lod = _as_variable("lod", "The LoD of the value.")
+    lengths = _as_variable("lengths", "The lengths of the outermost sequences.")
+    num_levels = property(lambda self: getattr(self.tensor(), "num_levels", 0), doc="The number of levels.")
 
     def __bool__(self) -> bool:
         return bool(self.tensor())
@@ -92,7 +92,7 @@ class Slot(Symbol, TensorMethods):
 
 
 class VarArray(TensorArray):
-    """A TensorArray with three words more: segment a tensor into steps, get and update slots.
+    """A TensorArray with further methods: segment a tensor into steps, get and update slots.
 
     References
     ----------
@@ -113,7 +113,7 @@ class VarArray(TensorArray):
 
     @property
     def level(self) -> int | None:
-        """The level of a LoDTensor that was segmented, None if there is none."""
+        """The level at which a LoDTensor was segmented, or None."""
         return getattr(self, "_level", None)
 
     def _take(self, other: TensorArray) -> None:
@@ -133,13 +133,13 @@ class VarArray(TensorArray):
         ----------
         x : tensor
         level : int
-            Of a LoDTensor.
+            The level of a LoDTensor.
         sort_by_length : bool, default True
 
         Returns
         -------
         VarArray
-            Itself.
+            The array itself.
 
         Raises
         ------
@@ -157,7 +157,7 @@ class VarArray(TensorArray):
 
     @property
     def indices_map(self) -> Any:
-        """What `pack` needs to bring the steps back into sequences."""
+        """The map that `pack` needs to join the steps to sequences."""
         return self.rank
 
     def get(self, index: Any, boot: Any = None) -> Slot:
@@ -167,7 +167,7 @@ class VarArray(TensorArray):
         ----------
         index : Variable or int
         boot : tensor or number, optional
-            Read instead if and only if the index is negative.
+            The value if and only if the index is negative.
 
         Returns
         -------
@@ -180,7 +180,7 @@ class VarArray(TensorArray):
         self.write(index, resolved(value))
 
     def pack(self, level: Any, indices_map: Any = None, out: Any = None, name: str | None = None) -> Any:
-        """Join steps into sequences: of a level and a map, or of an array that was segmented."""
+        """Join steps to sequences, given a level and a map, or for an array that was segmented."""
         if isinstance(level, VarArray):
             if level.level is None:
                 raise GraphError("VarArray.pack: segmented: was not made of a LoDTensor")

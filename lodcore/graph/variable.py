@@ -1,4 +1,4 @@
-"""Variables: what operators record on."""
+"""Variables: the operands and results of recorded operators."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = ["Variable", "as_value", "data", "parameter", "resolved", "spec_text"]
 
 T = TypeVar("T")
 
-#: What a Variable holds as it is.
+#: The types of values that a Variable holds unchanged.
 HELD = (Tensor, TensorArray)
 
 
 def _structure(part: str, says: str) -> property:
-    """Make a property that is that of the value; without one, and of a loop variable, it is recorded."""
+    """Return a property that reads that of the value, or is recorded without a value and for a loop variable."""
 
     def found(self: Any) -> Any:
         has_value = self.has_value and not _is_loop_variable(self)
@@ -39,40 +39,40 @@ def _structure(part: str, says: str) -> property:
 
 
 def _is_loop_variable(given: Any) -> bool:
-    """Return whether a Variable is, under its own name, a loop variable of a loop that is being recorded."""
+    """Return whether a Variable represents a loop variable of a loop that is being recorded."""
     block = open_block()
     return block is not None and block.loop_variable(given) is not None
 
 
 class Variable(Symbol, TensorMethods):
-    """A name, a Spec, and the holder of a value that may not be there yet.
+    """A named holder of a value, or of the Spec of a value that does not exist yet.
 
-    Operators on Variables record themselves into the Block of the Variable; if all have values, they compute as well.
+    Operators on Variables are recorded in the Block of the Variable; if all operands have values, they compute, too.
 
     Parameters
     ----------
     name : str, optional
-        Anything else than a str is taken for the value: `Variable(12)`.
+        A first argument that is not a str is the value: `Variable(12)`.
     value : tensor, optional
     spec : Spec, optional
-        That of the value, if not given.
+        By default that of the value.
     block : Block, optional
-        Where operators on it record. A Variable without one stands for its value.
+        The Block that records operators on it. A Variable without a Block represents its value.
     shape : tuple of int, optional
-        In place of a value: zeros of this shape. `[0]` is a scalar, as in the design of dynamic RNN.
+        Instead of a value: zeros of this shape. `[0]` is a scalar, as in the design of dynamic RNN.
     dtype : dtype_like, optional
-        Of these zeros, float32 if not given.
+        The dtype of these zeros; by default float32.
 
     Attributes
     ----------
     name : str
         Unique in a Program and in the body of a loop.
     held : tensor or None
-        The value, if there is one.
+        The value, or None.
     home : callable or None
-        Returns the Block it belongs to.
+        Returns the Block of the Variable.
     later : Variable or None
-        What it stands for after a loop that it was given to.
+        The Variable that it represents after a loop to which it was given.
 
     Examples
     --------
@@ -112,22 +112,22 @@ class Variable(Symbol, TensorMethods):
 
     @classmethod
     def of_block(cls, name: str | None, value: Any, spec: Spec | None, block: Recorder | None) -> Variable:
-        """Make a Variable of what is known to be right, in less time."""
+        """Make a Variable from valid arguments, without checks."""
         made = cls.__new__(cls)
         made.name, made.held, made._spec, made.later = name or "variable", value, spec, None
         made.home = None if block is None else block.reference
         return made
 
-    # -- the holder ------------------------------------------------------------------------------------------------
+    # -- the holder ----------------------------------------------------------------------------------------------------
 
     @property
     def block(self) -> Recorder | None:
-        """The Block it belongs to, None if it belongs to none.
+        """The Block of the Variable, or None.
 
         Raises
         ------
         GraphError
-            If the Block is gone: nothing can be recorded on what was made in it.
+            If the Block has been deleted, so that nothing can be recorded on its Variables.
         """
         if self.home is None:
             return None
@@ -138,7 +138,7 @@ class Variable(Symbol, TensorMethods):
 
     @property
     def spec(self) -> Spec:
-        """What is known of its value: Spec."""
+        """The Spec of the value."""
         if self._spec is None:
             if self.held is None:
                 raise GraphError(f"Variable {self.name}: has neither a Spec nor a value")
@@ -156,7 +156,7 @@ class Variable(Symbol, TensorMethods):
         Raises
         ------
         GraphError
-            If there is none yet.
+            If there is no value yet.
         """
         if self.later is not None:
             return self.later.get()
@@ -169,15 +169,15 @@ class Variable(Symbol, TensorMethods):
 
     @property
     def value(self) -> Any:
-        """The value; GraphError if there is none yet."""
+        """The value; raises GraphError if there is none yet."""
         return self.get()
 
     def set(self, value: Any) -> None:
-        """Set the value: a tensor, or what makes an array."""
+        """Set the value: a tensor, or an object that is converted to an array."""
         self.held, self._spec = as_value(f"Variable {self.name}", value), None
 
     def get_mutable(self, kind: type[T]) -> T:
-        """Return the value as one of a kind, which is made empty if there is another or none.
+        """Return the value if it is of a kind; otherwise, set and return an empty one.
 
         Parameters
         ----------
@@ -187,23 +187,23 @@ class Variable(Symbol, TensorMethods):
         Raises
         ------
         DTypeError
-            If it cannot be made without arguments.
+            If the kind cannot be made without arguments.
         """
         if type(self.held) is not kind:
             self.held, self._spec = _empty(kind), None
         return self.held
 
     def clone(self, other: Variable) -> None:
-        """Take over a copy of what another Variable holds, kind of tensor included."""
+        """Set the value to a copy of that of another Variable, including the kind of tensor."""
         value = other.get()
         self.held, self._spec = (value.copy if isinstance(value, np.ndarray) else value.clone)(), None
 
     def stand_for(self, later: Variable) -> None:
-        """Hold what another Variable of the same Block holds, from now on."""
+        """Represent another Variable of the same Block from now on."""
         self.later = later
 
     def update(self, value: Any) -> None:
-        """Set the value of the next step, if a loop has this Variable among its `loop_vars`."""
+        """Set the value of the next step if this Variable is one of the `loop_vars` of a loop."""
         block = open_block()
         known = None if block is None else block.loop_variable(self)
         if known is None:
@@ -211,18 +211,18 @@ class Variable(Symbol, TensorMethods):
         known.update(value)
 
     def recorder(self) -> Any:
-        """Return the Block that records calls on it, `AT_ONCE` if it belongs to none."""
+        """Return the Block that records calls on it, or `AT_ONCE` if it has none."""
         return AT_ONCE if self.home is None else self.block
 
     def current(self) -> Any:
-        """Return what stands for it now: itself; of a loop variable after its loop, the result."""
+        """Return the object that it represents now: itself, or the result for a loop variable after its loop."""
         return self
 
-    # -- what is known without a value -----------------------------------------------------------------------------
+    # -- properties that need no value ---------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int | None, ...]:
-        """Shape of the value; of a LoDTensor without one, None for each ragged axis."""
+        """The shape of the value; without a value, None for each ragged axis."""
         if type(self.held) is np.ndarray or isinstance(self.held, (Tensor, np.generic)):
             return self.held.shape
         spec = self.spec
@@ -232,26 +232,26 @@ class Variable(Symbol, TensorMethods):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of the values."""
+        """The dtype of the values."""
         held = self.held
         return held.dtype if type(held) in (np.ndarray, LoDTensor) else self.spec.dtype
 
     @property
     def ndim(self) -> int:
-        """Number of axes, levels included."""
+        """The number of axes, levels included."""
         return self.spec.num_levels + len(self.spec.shape)
 
     @property
     def num_levels(self) -> int:
-        """Number of levels."""
+        """The number of levels."""
         return self.spec.num_levels
 
     lod = _structure("lod", "The LoD of the value.")
-    lengths = _structure("lengths", "Lengths of the outermost sequences, or of those of a RankTable.")
-    offsets = _structure("offsets", "Offsets of the outermost level.")
-    indices = _structure("indices", "Numbers of the sequences of a RankTable, or of the rows of a SparseTensor.")
-    num_rows = _structure("num_rows", "Number of rows.")
-    rank = _structure("rank", "The same order as a RankTable, of the map of the steps.")
+    lengths = _structure("lengths", "The lengths of the outermost sequences, or of those of a RankTable.")
+    offsets = _structure("offsets", "The offsets of the outermost level.")
+    indices = _structure("indices", "The numbers of the sequences of a RankTable, or of the rows of a SparseTensor.")
+    num_rows = _structure("num_rows", "The number of rows.")
+    rank = _structure("rank", "The order of an IndicesMap, as a RankTable.")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -279,13 +279,13 @@ class Variable(Symbol, TensorMethods):
         return np.asarray(self._taken_out("np.asarray(v)"), *args, **kwargs)
 
     def _taken_out(self, how: str) -> Any:
-        """Return the value for use outside of what is recorded, where no gradient is lost by that."""
+        """Return the value for use outside of recorded operators, if no gradient is lost by that."""
         value = self.get()
         block = self.home() if self.home is not None else open_block()
         if block is not None and block.recording and self.dtype.kind in "fc":
             raise GraphError(
-                f"Variable {self.name}: {how} would take it out of what is recorded, and it would have no gradient; "
-                "use an operator (exp(v) for math.exp(v), ops.cast(v, dtype)), or v.get() for a look at the value"
+                f"Variable {self.name}: {how} would leave the recorded operators and lose the gradient; "
+                "use an operator (exp(v) for math.exp(v), ops.cast(v, dtype)), or v.get() to read the value"
             )
         return value
 
@@ -296,7 +296,7 @@ class Variable(Symbol, TensorMethods):
 
 
 def spec_text(spec: Spec) -> str:
-    """Write a Spec for people: `float32 (., 64), 2 levels`."""
+    """Return a Spec as text: `float32 (., 64), 2 levels`."""
     if spec.kind is object:
         return "not known yet"
     if not (spec.kind in (np.ndarray, LoDTensor) or spec.shape):
@@ -309,7 +309,7 @@ def spec_text(spec: Spec) -> str:
 
 
 def resolved(given: Any) -> Any:
-    """Put what a Symbol stands for now in its place: a loop variable after its loop, a slot that is read."""
+    """Replace a Symbol by the object that it represents now: a loop variable after its loop, or the value of a slot."""
     if isinstance(given, Symbol):
         return given.current()
     if type(given) is list and any(isinstance(x, Symbol) for x in given):
@@ -318,12 +318,12 @@ def resolved(given: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Return the one element of a tensor; a number is itself."""
+    """Return the single element of a tensor; return a number itself."""
     return value.item() if hasattr(value, "item") else value
 
 
 def as_value(where: str, value: Any) -> Any:
-    """Take a tensor as it is, and make an array of anything else."""
+    """Return a tensor unchanged; convert anything else to an array."""
     if isinstance(value, Symbol):
         raise DTypeError(f"{where}: is a {type(value).__name__}; the value itself is needed")
     if type(value) is not np.ndarray and (isinstance(value, np.ndarray) or not isinstance(value, HELD)):
@@ -334,9 +334,9 @@ def as_value(where: str, value: Any) -> Any:
 
 
 def _zeros(where: str, value: Any, shape: Any, dtype: Any) -> Any:
-    """Make the value of a Variable that is declared by its shape."""
+    """Return the value of a Variable that is declared by its shape."""
     if value is not None:
-        raise DTypeError(f"{where}: shape, dtype: stand for a value; one is given")
+        raise DTypeError(f"{where}: shape, dtype: replace a value; one is given, too")
     sizes = () if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
     if sizes == (0,):
         sizes = ()
@@ -347,22 +347,22 @@ def _zeros(where: str, value: Any, shape: Any, dtype: Any) -> Any:
 
 
 def parameter(value: Any = None, name: str | None = None, *, shape: Any = None, dtype: Any = None) -> Variable:
-    """Make a Variable of a value that is to be learned.
+    """Make a Variable for a trainable value.
 
     Parameters
     ----------
     value : array_like or tensor
-        Held as it is: who changes the array changes the parameter.
+        The value, which is not copied: changes of the array change the parameter.
     name : str, optional
     shape : tuple of int, optional
-        In place of a value: zeros of this shape.
+        Instead of a value: zeros of this shape.
     dtype : dtype_like, optional
-        Of these zeros, float32 if not given.
+        The dtype of these zeros; by default float32.
 
     Returns
     -------
     Variable
-        In the Program that is open, if one is.
+        A Variable of the open Program, if there is one.
 
     Examples
     --------
@@ -388,11 +388,11 @@ def data(name: str, spec: Any, dtype: Any = None, num_levels: int = 0) -> Variab
     ----------
     name : str
     spec : Spec, or tuple of int or None
-        Or the shape of the values, None for a number of rows that is not known.
+        The Spec, or the shape of the values, with None for an unknown number of rows.
     dtype : dtype_like, default float32
-        Only beside a shape.
+        Only with a shape.
     num_levels : int
-        Only beside a shape.
+        Only with a shape.
 
     Returns
     -------
@@ -420,13 +420,13 @@ def data(name: str, spec: Any, dtype: Any = None, num_levels: int = 0) -> Variab
 
 
 def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
-    """Make the Spec of what is declared, and check it."""
+    """Return the checked Spec of the declared data."""
     if not isinstance(spec, Spec):
         if not isinstance(spec, (tuple, list)):
             raise DTypeError(f"data: spec: is {spec!r}; a Spec or a shape is needed")
         spec = Spec(tuple(spec), np.dtype(np.float32 if dtype is None else dtype), num_levels)
     elif dtype is not None or num_levels:
-        raise DTypeError("data: dtype, num_levels: stand in the Spec that is given")
+        raise DTypeError("data: dtype, num_levels: are parts of the given Spec")
     for size in spec.shape:
         if size is not None and not (hasattr(size, "__index__") and size >= 0):
             raise DTypeError(f"data: spec: has the shape {spec.shape}; each size is an integer, or None")
@@ -449,7 +449,7 @@ def _checked_name(where: str, name: Any) -> Any:
 
 
 def _empty(kind: Any) -> Any:
-    """Make an empty tensor of a kind."""
+    """Return an empty tensor of a kind."""
     if kind is DenseTensor or kind is np.ndarray:
         return kind(np.empty(0)) if kind is DenseTensor else np.empty(0)
     if kind is LoDTensor:

@@ -34,11 +34,11 @@ class WhileLoop:
     Attributes
     ----------
     variables : list of LoopVariable
-        In the order in which they were declared; after the loop they stand for the last values.
+        The loop variables in order of declaration; after the loop they represent the last values.
     loop_vars : list of LoopVariable
-        Those that were given to `while_loop`.
+        The loop variables given to `while_loop`.
     body : Body
-        What was recorded.
+        The recorded body.
     """
 
     def __init__(
@@ -53,24 +53,24 @@ class WhileLoop:
         self.loop_vars: list[LoopVariable] = []
         self._declared = list(loop_vars)
         self._counter: LoopVariable | None = None
-        self._home: Callable[[], Block | None] = lambda: None  # where the loop is an operator
+        self._home: Callable[[], Block | None] = lambda: None  # the Block of which the loop is an operator
         self._state = "new"
 
-    # -- recording -------------------------------------------------------------------------------------------------
+    # -- recording -----------------------------------------------------------------------------------------------------
 
     @contextmanager
     def loop(self, exec_immediately: bool = True) -> Iterator[WhileLoop]:
-        """Open the body; what is recorded inside runs step by step.
+        """Open the body; operators recorded inside run step by step.
 
         Parameters
         ----------
         exec_immediately : bool, default True
-            Run the loop when the body is closed; otherwise calling the loop runs it.
+            Whether to run the loop when the body is closed; otherwise, calling the loop runs it.
 
         Raises
         ------
         GraphError
-            If there is no break_if in the body, or the body was recorded before.
+            If the body has no break_if, or was recorded before.
         """
         if self._state != "new":
             raise GraphError("while_loop: the body was recorded already; make another loop")
@@ -98,16 +98,16 @@ class WhileLoop:
     frame = loop
 
     def loop_var(self, init: Any, advance: bool | int | None = None) -> Any:
-        """Declare a value that goes from step to step.
+        """Declare a value that is carried from step to step.
 
         Parameters
         ----------
         init : Variable, tensor or number
-            Its first value. An array is not declared: the body reads and writes it as it is.
+            The first value. An array is not declared: the body reads and writes it directly.
         advance : bool or int, optional
-            What is added after each step. If not given, an integer of one element that the body never updates is a
-            counter and advances by 1, however many axes it has; False turns that off. Where it is not known how many
-            elements there are, the first value tells when the loop runs.
+            The number that is added after each step. By default, an integer of one element that the body never updates
+            is a counter and advances by 1, whatever its number of axes; False disables that. If the number of elements
+            is unknown, the first value determines it when the loop runs.
 
         Returns
         -------
@@ -116,7 +116,7 @@ class WhileLoop:
         Raises
         ------
         GraphError
-            If the body is not open, init is a TensorArray, or advance is given for anything else than an integer of
+            If the body is not open, init is a TensorArray, or advance is given for a value that is not an integer of
             one element.
         """
         return self._declare(init, advance, "loop_var")
@@ -151,7 +151,7 @@ class WhileLoop:
         return self._counter
 
     def break_if(self, cond: Any) -> None:
-        """End the loop here if a condition holds: what ran before counts, what follows does not.
+        """End the loop here if a condition holds: earlier operators of the step take effect, later ones are not run.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class WhileLoop:
         Raises
         ------
         GraphError
-            If the body of another Block is open, or the condition has more elements than one.
+            If another Block is open, or the condition does not have one element.
         """
         if self._state != "open" or open_block() is not self.body:
             raise GraphError("break_if: the body of this loop is not the Block that is open")
@@ -172,7 +172,7 @@ class WhileLoop:
         self.body.ops.append(Break(self.body.known(cond)))
 
     def _finish(self) -> None:
-        """Find what goes from step to step and what comes from outside, and where the loop is an operator."""
+        """Determine the carried and captured values, and record the loop as an operator of the outer Block."""
         body = self.body
         if not any(isinstance(op, Break) for op in body.ops):
             raise GraphError("while_loop: the body has no break_if; it would never end")
@@ -181,8 +181,8 @@ class WhileLoop:
             if v.counter.advance is None and v.counter.is_one is not False:
                 v.counter.number = int(v not in updated)
         declared = set(self.variables)
-        written: list[tuple[Any, Variable]] = []  # each what is outside, and what it is in the body
-        met: list[tuple[Any, Variable]] = []  # before: by a loop inside
+        written: list[tuple[Any, Variable]] = []  # pairs of an outer object and its Variable in the body
+        met: list[tuple[Any, Variable]] = []  # captured earlier by an inner loop
         arrays: list[tuple[Any, Variable]] = []
         others: list[tuple[Any, Variable]] = []
         for key, (given, local) in body.captures.items():
@@ -203,7 +203,7 @@ class WhileLoop:
         captured = [local for _, local in met + arrays + others]
         self.steps = StepRunner(body, carried, captured, self.max_steps, self.recompute)
 
-    # -- running ---------------------------------------------------------------------------------------------------
+    # -- running -------------------------------------------------------------------------------------------------------
 
     def __call__(self) -> None:
         """Run the loop from the captured first values.
@@ -211,8 +211,8 @@ class WhileLoop:
         Raises
         ------
         GraphError
-            If it takes more than `max_steps` steps. What fails in the body raises its own error, with the operator
-            and the step named.
+            If it takes more than `max_steps` steps. An error in the body is raised with the names of the operator and
+            the step.
         """
         if self._state != "closed":
             raise GraphError(f"while_loop: the body is {self._state}; it must be recorded, to its end")
@@ -245,9 +245,9 @@ class WhileLoop:
 
     @property
     def step_scopes(self) -> tuple[Scope, ...]:
-        """The Scopes of the steps of the last run, kids of that of the outer Variables; none without a gradient.
+        """The Scopes of the steps of the last run, inside that of the outer Variables; empty without a gradient.
 
-        They hold the values that gradients read; what nobody reads any more is released.
+        They hold the values that gradients read; values that are not read any more are released.
         """
         return () if self.steps is None else self.steps.scopes()
 
@@ -256,15 +256,15 @@ class WhileLoop:
 
 
 def _met(home: Recorder | None, x: Any, before: bool = False) -> Any:
-    """Keep what a loop begins with at each run: what it is where the loop is met, whatever is written to it later.
+    """Return the object with which each run of a loop begins: its version when the loop was recorded.
 
     Parameters
     ----------
     home : Block or None
-        Where the loop is met.
+        The Block in which the loop is recorded.
     x : Variable or tensor
     before : bool, default False
-        Whether a loop inside met it, further out.
+        Whether an inner loop captured it from an outer Block.
     """
     if isinstance(x, Variable) and x.home is None and (home is None or home.keeps_writes):
         return x.get()
@@ -277,19 +277,19 @@ def _met(home: Recorder | None, x: Any, before: bool = False) -> Any:
 
 
 def _run(inputs: Any, loop: WhileLoop) -> Any:
-    """Run a loop: its inputs are the first values of what is carried, then what comes from outside."""
+    """Run a loop; its inputs are the first carried values, followed by the captured values."""
     assert loop.steps is not None
     with named_caller(), Recycled():
         return loop.steps.run(inputs, None)
 
 
 class LoopOp(Op):
-    """A loop as an operator: its inputs are of all kinds, and what its results are the body says."""
+    """A loop as an operator, with inputs of all kinds, and results that the body determines."""
 
-    keeps_versions = True  # each run begins with the arrays as they were when the loop was met
+    keeps_versions = True  # each run begins with the arrays as they were when the loop was recorded
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
-        """Describe the results."""
+        """Return the Specs of the results."""
         return self.infer_rule(**arguments)
 
 
@@ -318,25 +318,25 @@ def _(cotangents: tuple[Any, ...], loop: WhileLoop, trace: Trace, needs: tuple[A
 
 
 def while_loop(loop_vars: Iterable[Any] = (), *, max_steps: int | None = None, recompute: bool = False) -> WhileLoop:
-    """Make a loop whose body is recorded once and runs until `break_if`.
+    """Make a loop whose body is recorded once and runs until a `break_if`.
 
     Parameters
     ----------
     loop_vars : list of Variable or tensor
-        These are loop variables under their own names in the body; `variables` of the loop gives them.
+        Variables that represent loop variables in the body under their own names; see `variables` of the loop.
     max_steps : int, optional
-        More steps are an error.
+        The maximum number of steps; more are an error.
     recompute : bool, default False
-        Keep only loop variables for the gradient, and compute each step again in the backward pass.
+        Whether to store only loop variables for the gradient, and recompute each step in the backward pass.
 
     Returns
     -------
     WhileLoop
-        With `loop()` (or `frame()`) to open the body, `loop_var`, `break_if` and `step`.
+        Has `loop()` (or `frame()`) to open the body, `loop_var`, `break_if` and `step`.
 
     Notes
     -----
-    The meaning::
+    The semantics::
 
         old = new = init
         while True:
@@ -345,8 +345,8 @@ def while_loop(loop_vars: Iterable[Any] = (), *, max_steps: int | None = None, r
                     return new          # what ran before counts, what follows does not
             old = new = advance(new)    # counters: + 1
 
-    So `a.update(b); b.update(a)` swaps, and after the loop a counter is the index of the step that broke. What comes
-    from outside is captured once, and read at each run.
+    So `a.update(b); b.update(a)` swaps, and after the loop a counter is the number of the step that broke. Outer
+    objects are captured once, and read at each run.
 
     References
     ----------

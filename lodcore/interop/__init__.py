@@ -1,12 +1,12 @@
-"""Doors to other libraries and to files; each library is imported when its door is used.
+"""Conversions for other libraries and files; each library is imported when its conversion is used.
 
-Every door is public as `lodcore.<name>`, and those that give a LoDTensor away are methods of it, too.
+Every function is public as `lodcore.<name>`; those that convert a LoDTensor for a library are its methods, too.
 """
 
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-#: What each module gives.
+#: The public names of each module.
 DOORS = {
     "arrow": ("ArrowTable", "arrow_c_array", "arrow_c_schema", "arrow_c_stream", "from_arrow", "to_arrow"),
     "arrays": (

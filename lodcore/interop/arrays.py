@@ -1,4 +1,4 @@
-"""Flat neighbours: SciPy's sparse rows, TensorFlow's RaggedTensor, JAX's segments, thinc's Ragged, and DLPack."""
+"""Conversions for SciPy's CSR matrices, TensorFlow's RaggedTensor, JAX's segments, thinc's Ragged, and DLPack."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 
 
-# -- SciPy ---------------------------------------------------------------------------------------------------------
+# -- SciPy -------------------------------------------------------------------------------------------------------------
 
 
 def from_scipy(matrix: Any) -> tuple[LoDTensor, LoDTensor]:
-    """Take a sparse matrix of rows (CSR) apart: the column of each entry, and its value, row by row.
+    """Convert a CSR matrix to two LoDTensors: the column and the value of each entry, row by row.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ def from_scipy(matrix: Any) -> tuple[LoDTensor, LoDTensor]:
     Returns
     -------
     (LoDTensor, LoDTensor)
-        Columns and values, with one LoD; shared, read-only.
+        Columns and values with one LoD, which share the memory of the matrix and are read-only.
 
     Raises
     ------
     LoDError
-        If its offsets decrease, or end after its entries.
+        If the offsets decrease, or end after the entries.
     IndexError
         If a column is out of range.
     """
@@ -74,7 +74,7 @@ def from_scipy(matrix: Any) -> tuple[LoDTensor, LoDTensor]:
 
 
 def records_of_scipy(matrix: Any) -> LoDTensor:
-    """Make a LoDTensor of records of a sparse matrix of rows: what `lodcore.array` makes of one.
+    """Convert a CSR matrix to a LoDTensor of records, as `lodcore.array` does.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def records_of_scipy(matrix: Any) -> LoDTensor:
     Returns
     -------
     LoDTensor
-        Of the fields `column` and `value`, copied.
+        Copied records with the fields `column` and `value`.
     """
     columns, values = from_scipy(matrix)
     records = np.empty(columns.num_rows, [("column", columns.dtype), ("value", values.dtype)])
@@ -92,16 +92,16 @@ def records_of_scipy(matrix: Any) -> LoDTensor:
 
 
 def to_scipy(columns: Any, values: Any = None, num_columns: int | None = None) -> Any:
-    """Make a sparse matrix of rows (CSR): sequence i has the columns and values of row i.
+    """Convert LoDTensors to a CSR matrix, whose row i has the columns and values of sequence i.
 
     Parameters
     ----------
     columns : LoDTensor of integers, or nested lists
         One level.
     values : LoDTensor or nested lists, optional
-        With an equal LoD; ones, if not given.
+        Must have an equal LoD; by default ones.
     num_columns : int, optional
-        One more than the largest column, if not given.
+        By default one more than the largest column.
 
     Returns
     -------
@@ -131,11 +131,11 @@ def _like(where: str, ids: LoDTensor, values: LoDTensor) -> Array:
     return values.values
 
 
-# -- TensorFlow ----------------------------------------------------------------------------------------------------
+# -- TensorFlow --------------------------------------------------------------------------------------------------------
 
 
 def to_tensorflow(x: Any) -> Any:
-    """Convert a LoDTensor to a RaggedTensor of TensorFlow, which copies.
+    """Convert a LoDTensor to a TensorFlow RaggedTensor, which is a copy.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def to_tensorflow(x: Any) -> Any:
 
 
 def from_tensorflow(x: Any) -> LoDTensor:
-    """Make a LoDTensor of an eager RaggedTensor of TensorFlow.
+    """Convert an eager TensorFlow RaggedTensor to a LoDTensor.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def from_tensorflow(x: Any) -> LoDTensor:
     Returns
     -------
     LoDTensor
-        One level a ragged axis; its offsets are checked anew.
+        Has one level per ragged axis; its offsets are checked.
     """
     where = "lodcore.from_tensorflow"
     if not hasattr(x, "nested_row_splits") or not hasattr(x, "flat_values"):
@@ -175,20 +175,20 @@ def from_tensorflow(x: Any) -> LoDTensor:
     return LoDTensor.from_offsets(values, *(np.asarray(level) for level in x.nested_row_splits))
 
 
-# -- JAX -----------------------------------------------------------------------------------------------------------
+# -- JAX ---------------------------------------------------------------------------------------------------------------
 
 
 class Segments(NamedTuple):
-    """Sequences as JAX takes them: arrays of a fixed size, and the number of its sequence beside each row.
+    """Sequences in the form that JAX needs: arrays of a fixed size, and the number of the sequence of each row.
 
     Parameters
     ----------
     values : jax.Array, shape (size, ...)
-        Zeros after the last row.
+        The rows, followed by zeros.
     segment_ids : jax.Array, int32, shape (size,)
-        `num_segments` after the last row, which `jax.ops.segment_sum` drops.
+        The sequence of each row, followed by `num_segments`, which `jax.ops.segment_sum` drops.
     positions : jax.Array, int32, shape (size,)
-        Place of each row in its sequence.
+        The position of each row in its sequence.
     num_segments : int
     """
 
@@ -198,7 +198,7 @@ class Segments(NamedTuple):
     num_segments: int
 
     def to_lodtensor(self) -> LoDTensor:
-        """Make a LoDTensor of it; see `from_jax`."""
+        """Convert the segments to a LoDTensor; see `from_jax`."""
         return from_jax(self.values, self.segment_ids, self.num_segments)
 
 
@@ -209,9 +209,10 @@ def to_jax(x: Any, size: int | None = None, level: int = -1) -> Segments:
     ----------
     x : LoDTensor, or nested lists
     size : int, optional
-        Rows of the arrays, not below those of x, which is taken if not given: what is compiled for one size runs again.
+        The number of rows of the arrays, at least that of x, which is the default: a function compiled for one size is
+        reused.
     level : int
-        Whose sequences are the segments.
+        The level whose sequences are the segments.
 
     Returns
     -------
@@ -237,20 +238,20 @@ def to_jax(x: Any, size: int | None = None, level: int = -1) -> Segments:
 
 
 def from_jax(values: Any, segment_ids: Any, num_segments: int | None = None) -> LoDTensor:
-    """Make a LoDTensor of values and segment ids of JAX, as `to_jax` gives them.
+    """Convert values and segment ids of JAX, as `to_jax` returns them, to a LoDTensor.
 
     Parameters
     ----------
     values : jax.Array, shape (size, ...)
     segment_ids : jax.Array of integers, shape (size,)
-        Never falling; rows whose id is `num_segments` or more are filling.
+        Must not decrease; rows whose id is `num_segments` or more are padding.
     num_segments : int, optional
-        One more than the last id, if not given.
+        By default one more than the last id.
 
     Returns
     -------
     LoDTensor
-        One level; shares the values where they are on the CPU.
+        Has one level; shares the memory of values on the CPU.
     """
     where = "lodcore.from_jax"
     ids = np.asarray(segment_ids).astype(np.int64)
@@ -264,17 +265,17 @@ def from_jax(values: Any, segment_ids: Any, num_segments: int | None = None) -> 
         if filling.any():
             used = int(np.argmax(filling))
             if not filling[used:].all():
-                raise LoDError(f"{where}: segment_ids: fall behind row {used}; filling stands at the end")
+                raise LoDError(f"{where}: segment_ids: decrease after row {used}; padding must be at the end")
         ids, rows = ids[:used], rows[:used]
     lod = LoD.from_segment_ids(ids, num_segments)
     return tensor_core.new_tensor(rows, lod)
 
 
-# -- thinc, DLPack -------------------------------------------------------------------------------------------------
+# -- thinc, DLPack -----------------------------------------------------------------------------------------------------
 
 
 def to_thinc(x: Any) -> Any:
-    """Convert a LoDTensor of one level to a Ragged of thinc, which shares the values; its lengths are int32.
+    """Convert a LoDTensor of one level to a thinc Ragged, which shares the values; its lengths are int32.
 
     Parameters
     ----------
@@ -295,7 +296,7 @@ def to_thinc(x: Any) -> Any:
 
 
 def from_thinc(x: Any) -> LoDTensor:
-    """Make a LoDTensor of a Ragged of thinc, sharing its data.
+    """Convert a thinc Ragged to a LoDTensor, which shares its data.
 
     Parameters
     ----------
@@ -312,14 +313,14 @@ def from_thinc(x: Any) -> LoDTensor:
 
 
 def from_dlpack(values: Any, *offsets: Any) -> LoDTensor:
-    """Make a LoDTensor of flat buffers that speak DLPack: tensors of torch, JAX, CuPy's on the CPU, NumPy's.
+    """Make a LoDTensor from flat buffers with DLPack: tensors on the CPU of torch or JAX, or NumPy arrays.
 
     Parameters
     ----------
     values : object with ``__dlpack__``, shape (num_rows, ...)
-        Shared, read-only.
+        The rows, whose memory is shared read-only.
     *offsets : object with ``__dlpack__``, or array_like of integers
-        Coarse first, copied and checked.
+        The offsets of each level, coarse first, which are copied and checked.
 
     Returns
     -------
@@ -327,7 +328,7 @@ def from_dlpack(values: Any, *offsets: Any) -> LoDTensor:
 
     Notes
     -----
-    The other way needs no door: `x.values` speaks DLPack.
+    The opposite direction needs no function, since `x.values` supports DLPack.
 
     Examples
     --------

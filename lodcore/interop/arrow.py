@@ -1,8 +1,8 @@
-"""Arrow arrays in and out, over the C data interface alone: pyarrow is not needed.
+"""Import and export of Arrow arrays by the C data interface alone: pyarrow is not needed.
 
-Values stay where they are: what comes in is a read-only view that keeps Arrow's memory alive, what goes out keeps the
-array alive. Offsets are copied into memory that nobody can write, widened, and checked. Bools, strings of a fixed
-size, records and joined chunks are copied, as their memory looks different.
+Values are not copied: an import is a read-only view that keeps Arrow's memory alive, an export keeps the array alive.
+Offsets are copied into memory that cannot be written, widened, and checked. Bools, strings of a fixed size, records and
+joined chunks are copied, since their layout in memory differs.
 """
 
 from __future__ import annotations
@@ -33,46 +33,49 @@ def from_arrow(
     dictionaries: str = "ids",
     records: bool | None = None,
 ) -> Any:
-    """Make a LoDTensor of anything that speaks Arrow's C data interface: pyarrow, Polars, DuckDB, nanoarrow, pandas.
+    """Convert any object with Arrow's C data interface (pyarrow, Polars, DuckDB, nanoarrow, pandas) to a LoDTensor.
 
     Parameters
     ----------
     obj : object with ``__arrow_c_array__`` or ``__arrow_c_stream__``
-        An array of lists, of any depth: list, large_list, fixed_size_list, list_view, large_list_view, map. A fixed
-        size above the values is an axis of a row, any other a level. The chunks of a stream are joined.
+        An array of lists of any depth: list, large_list, fixed_size_list, list_view, large_list_view, map. A fixed
+        size directly above the values is an axis of a row, any other list is a level. The chunks of a stream are
+        joined.
     nulls : {"error", "empty", "mask"} or a fill value
-        "error" refuses them; with "empty" a null sequence is an empty one, and a null row is an error; any other
-        value stands for null rows, and null sequences are empty; with "mask" a second result says what is valid.
+        "error" raises an error; "empty" makes null sequences empty, and a null row is an error; any other value
+        replaces null rows, and null sequences are empty; "mask" returns the validity as a second result.
     strings : {"rows", "fixed"}
-        A string is a sequence of its bytes, one level more, where it lies; or one value of a fixed size (copied).
+        Whether a string is a sequence of its bytes, which adds a level and copies nothing, or one value of a fixed size
+        (copied).
     dictionaries : {"ids", "decode"}
-        What is encoded by a dictionary gives its ids, or what they stand for (copied).
+        Whether dictionary-encoded values become ids, or are decoded (copied).
     records : bool, optional
-        Structs become values of a structured dtype (True, copied), or a dict of LoDTensors that share one LoD
-        (False). By default a table, a struct that is in no list, is a dict, and structs in lists are records.
+        Whether structs become values of a structured dtype (True, copied), or a dict of LoDTensors that share one LoD
+        (False). By default, a table, which is a struct that is not in a list, is a dict, and structs in lists are
+        records.
 
     Returns
     -------
-    LoDTensor, or ndarray where there is no list, or a dict of these for a table
+    LoDTensor, or ndarray if there is no list, or a dict of these for a table
         Values are read-only views of Arrow's memory; with ``nulls="mask"`` a pair of this and a tuple of bool arrays,
-        one per level and one for the rows, true for what is there (for a table: a dict of such tuples).
+        one per level and one for the rows, true for valid entries (for a table: a dict of such tuples).
 
     Raises
     ------
     LoDError
-        If there are nulls, or if what is given contradicts itself: offsets, lengths, buffers, children.
+        If there are nulls, or offsets, lengths, buffers or children are inconsistent.
     DTypeError
-        If NumPy has no such type, or obj is not an Arrow array.
+        If NumPy does not have the type, or obj is not an Arrow array.
 
     Notes
     -----
-    The interface has the lengths of arrays, not the sizes of their buffers: whoever passes a pointer is trusted to own
-    as many bytes as the lengths say. All else is checked: offsets, the lengths of children, the presence of buffers.
+    The interface contains the lengths of arrays, but not the sizes of their buffers, so buffers are trusted to be as
+    large as the lengths require. Everything else is checked: offsets, the lengths of children, the presence of buffers.
 
     Examples
     --------
     >>> import lodcore
-    >>> x = lodcore.array([[1, 2, 3], [], [4, 5]])     # it speaks Arrow, too
+    >>> x = lodcore.array([[1, 2, 3], [], [4, 5]])     # it has the interface, too
     >>> lodcore.from_arrow(x)
     LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2, 3], [], [4, 5]])
     >>> lodcore.from_arrow(x).values.base is not None  # shares memory
@@ -101,22 +104,22 @@ def _choose(name: str, given: Any, one: str, other: str) -> None:
 
 
 def pair_of(capsules: Any) -> tuple[Any, Any]:
-    """Check that `__arrow_c_array__` gave two capsules."""
+    """Check that `__arrow_c_array__` returned two capsules."""
     if not isinstance(capsules, tuple) or len(capsules) != 2:
         raise DTypeError(
-            f"{WHERE}: obj: its __arrow_c_array__ gives {type(capsules).__name__}; two capsules are needed"
+            f"{WHERE}: obj: its __arrow_c_array__ returned {type(capsules).__name__}; two capsules are needed"
         )
     return capsules
 
 
 def arrow_c_array(x: LoDTensor, requested_schema: Any = None) -> tuple[Any, Any]:
-    """Return capsules of the schema and the array: what `pyarrow.array(x)` and others call.
+    """Return capsules of the schema and the array, as called by `pyarrow.array(x)` and others.
 
     Parameters
     ----------
     x : LoDTensor
     requested_schema : capsule, optional
-        Wishes that are granted where nothing is lost: offsets of 32 bits, bytes as strings.
+        A requested type, which is used if nothing is lost: offsets of 32 bits, bytes as strings.
 
     Returns
     -------
@@ -142,7 +145,7 @@ def wish_of(requested_schema: Any) -> Any:
 
 
 def to_arrow(x: Any) -> Any:
-    """Return a pyarrow array of a LoDTensor, or a pyarrow table of a dict of columns; values stay where they are.
+    """Convert a LoDTensor to a pyarrow array, or a dict of columns to a pyarrow table, without copying values.
 
     Parameters
     ----------
@@ -157,12 +160,12 @@ def to_arrow(x: Any) -> Any:
 
 
 class ArrowTable:
-    """Columns of one length, as a table of Arrow: for `pyarrow.table`, `polars.DataFrame`, DuckDB, and others.
+    """Columns of one length as an Arrow table, for `pyarrow.table`, `polars.DataFrame`, DuckDB, and others.
 
     Parameters
     ----------
     columns : mapping of str to LoDTensor or ndarray
-        Each has as many sequences, or rows.
+        Each must have as many sequences, or rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Columns of Arrow's C data interface to levels and values, each number checked before it is used."""
+"""Conversion of columns of Arrow's C data interface to levels and values; each number is checked before it is used."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STRINGS: dict[str, np.dtype[Any]] = {key: np.dtype(np.int32 if key in "uz" else 
 
 
 class Options(NamedTuple):
-    """How to take what NumPy has no single way for."""
+    """The options for types that NumPy has no unique equivalent of."""
 
     fixed_strings: bool
     decode: bool
@@ -33,7 +33,7 @@ class Options(NamedTuple):
 
 
 def content(column: Column, start: int, stop: int, options: Options) -> Part:
-    """Take the elements `start` to `stop` of a column, which has as many.
+    """Read the elements `start` to `stop` of a column, which must have as many.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def content(column: Column, start: int, stop: int, options: Options) -> Part:
 
 
 def _expect(column: Column, buffers: int | None, children: int) -> None:
-    """Raise if an array does not have what its type has; the array of a mere schema has nothing."""
+    """Raise if an array lacks buffers or children of its type; an array read from a schema alone has none."""
     if len(column.children) != children:
         raise LoDError(
             f"{WHERE}{column.path}: has {len(column.children)} children; its format {column.format!r} has {children}"
@@ -91,12 +91,12 @@ def _expect(column: Column, buffers: int | None, children: int) -> None:
 
 
 def _validity(column: Column, start: int, stop: int) -> Array | None:
-    """Read which elements are there; None if all are."""
+    """Read the validity of elements; None if all are valid."""
     if column.null_count == 0 or start >= stop:
         return None
     if not column.has_buffer(0):
         if column.null_count > 0:
-            raise LoDError(f"{WHERE}{column.path}: has {column.null_count} nulls, and no buffer that says where")
+            raise LoDError(f"{WHERE}{column.path}: has {column.null_count} nulls, but no validity buffer")
         return None
     there = _bits(column, 0, start, stop, "validity")
     return None if there.all() else there
@@ -113,7 +113,7 @@ def _bits(column: Column, k: int, start: int, stop: int, what: str) -> Array:
 
 
 def _leaf(column: Column, start: int, stop: int) -> Array:
-    """View values, which lie one after another."""
+    """Return a view of contiguous values."""
     found = stored(column.format)
     if found is None and column.format != "b":
         raise DTypeError(f"{WHERE}{column.path}: has format {column.format!r}, which NumPy has no dtype for")
@@ -125,9 +125,9 @@ def _leaf(column: Column, start: int, stop: int) -> Array:
 
 
 def _offsets(column: Column, dtype: np.dtype[Any], start: int, stop: int) -> tuple[Array, int]:
-    """Copy offsets and check them: they begin at 0 now; also give where they began."""
+    """Return a checked copy of offsets that begins at 0, and the original first offset."""
     offsets = buffers.new_offsets(stop - start + 1)
-    if start >= stop:  # such an array may have no offsets at all
+    if start >= stop:  # such an array may have no offsets
         offsets[:] = 0
         return offsets, 0
     given = column.buffer(1, dtype, column.offset + start, column.offset + stop + 1, "offsets")
@@ -153,7 +153,7 @@ def _list(column: Column, start: int, stop: int, options: Options) -> Part:
 
 
 def _list_view(column: Column, start: int, stop: int, options: Options) -> Part:
-    """Take lists that may lie in any order; they are copied unless each begins where the one before ends."""
+    """Read lists in any order in memory; they are copied unless each begins where the previous one ends."""
     child, dtype = column.children[0], LIST_VIEWS[column.format]
     first, last = column.offset + start, column.offset + stop
     begins: Array = column.buffer(1, dtype, first, last, "offsets").astype(np.int64)
@@ -162,7 +162,7 @@ def _list_view(column: Column, start: int, stop: int, options: Options) -> Part:
     if there is not None:
         begins[~there], sizes[~there] = 0, 0
     with np.errstate(over="ignore"):
-        ends = begins + sizes  # what wraps around is below its begin
+        ends = begins + sizes  # a sum that wraps around is below its begin
     ranges = buffers.new_int64(stop - start, 2)
     bad = kernels.gather.check_ranges(begins, ends, child.length, ranges)
     if bad >= 0:
@@ -182,7 +182,7 @@ def _list_view(column: Column, start: int, stop: int, options: Options) -> Part:
 
 
 def _fixed_size_list(column: Column, start: int, stop: int, options: Options) -> Part:
-    """Take lists of one size: an axis of a row above values, a level above anything else."""
+    """Read lists of one size: an axis of a row directly above values, a level otherwise."""
     width, count = width_of(column.format, 3), stop - start
     child = column.children[0]
     first, last = (column.offset + start) * width, (column.offset + stop) * width
@@ -225,7 +225,7 @@ def _strings(column: Column, start: int, stop: int, options: Options) -> Part:
 
 
 def _encoded(column: Column, dictionary: Column, start: int, stop: int, options: Options) -> Part:
-    """Take ids of a dictionary, or what they stand for."""
+    """Read ids of a dictionary, or decode them."""
     if column.format not in tuple("cCsSiIlL"):
         raise LoDError(f"{WHERE}{column.path}: has a dictionary and format {column.format!r}; an integer one is needed")
     ids, there = _leaf(column, start, stop), _validity(column, start, stop)
@@ -250,7 +250,7 @@ def _encoded(column: Column, dictionary: Column, start: int, stop: int, options:
 
 
 def _blank(words: Part) -> Part:
-    """Make one element of an empty dictionary, for nulls to stand on."""
+    """Return one element for an empty dictionary, to which nulls refer."""
     if isinstance(words.values, dict):
         raise DTypeError(f"{WHERE}: its dictionary has structs and no entries")
     levels = [np.zeros(2 if k == 0 else 1, np.int64) for k in range(len(words.levels))]

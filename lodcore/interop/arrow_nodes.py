@@ -1,4 +1,4 @@
-"""LoDTensors to nodes of Arrow's C data interface: types, and buffers where they lie."""
+"""Conversion of LoDTensors to nodes of Arrow's C data interface: types, and buffers without copies."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ INT32_MAX = 2**31 - 1
 
 
 def node_of(x: Any, wish: Column | None = None, name: bytes = b"") -> Node:
-    """Describe a LoDTensor or a dense array.
+    """Return the node of a LoDTensor or a dense array.
 
     Parameters
     ----------
     x : LoDTensor or ndarray
     wish : Column, optional
-        The type that is asked for: offsets of 32 bits where they fit, and bytes as strings, are granted.
+        The requested type; offsets of 32 bits, if they fit, and bytes as strings are supported.
     name : bytes
 
     Returns
@@ -69,21 +69,21 @@ def node_of(x: Any, wish: Column | None = None, name: bytes = b"") -> Node:
 
 
 def _text(values: Array, offsets: Array, asked: str, short: bool, name: bytes) -> Node:
-    """Describe sequences of bytes as the strings that are asked for."""
+    """Return the node of sequences of bytes as the requested strings."""
     if asked in "uU":
         try:
             values.tobytes().decode("utf-8")
         except UnicodeDecodeError as error:
-            raise DTypeError(f"{WHERE}: requested_schema: wants text; byte {error.start} is not UTF-8") from None
+            raise DTypeError(f"{WHERE}: requested_schema: requests text; byte {error.start} is not UTF-8") from None
         inner = offsets[:-1][np.diff(offsets) > 0]
         if ((values[inner] & 0xC0) == 0x80).any():
-            raise DTypeError(f"{WHERE}: requested_schema: wants text; a sequence begins inside a character")
+            raise DTypeError(f"{WHERE}: requested_schema: requests text; a sequence begins inside a character")
     format = asked.lower() if short else asked.upper()
     return format.encode(), name, len(offsets) - 1, 0, (None, offsets, values), ()
 
 
 def _values(values: Array, name: bytes) -> Node:
-    """Describe rows: an axis of a row is a list of a fixed size."""
+    """Return the node of rows; an axis of a row is a list of a fixed size."""
     if values.ndim > 1:
         width = values.shape[1]
         if width > INT32_MAX:
@@ -112,7 +112,7 @@ def _leaf(values: Array, name: bytes) -> Node:
 
 
 def _times(values: Array, name: bytes) -> Node:
-    """Describe dates and time spans; NaT becomes a null."""
+    """Return the node of dates or time differences; NaT becomes a null."""
     kind = values.dtype.kind
     unit, step = np.datetime_data(values.dtype)
     missing = np.isnat(values)
@@ -137,7 +137,7 @@ def _times(values: Array, name: bytes) -> Node:
 
 
 def table_node(columns: Mapping[str, Any]) -> Node:
-    """Describe columns of one length as a table: a struct that is in no list."""
+    """Return the node of a table of columns of one length: a struct that is not in a list."""
     where = "lodcore.interop.ArrowTable"
     sizes = {name: len(column) for name, column in columns.items()}
     count = next(iter(sizes.values()), 0)
@@ -149,7 +149,7 @@ def table_node(columns: Mapping[str, Any]) -> Node:
 
 
 def without_rows(x: Any) -> Any:
-    """Return the same type with nothing in it."""
+    """Return an object of the same type without rows."""
     if not isinstance(x, LoDTensor):
         return x[:0]
     return LoDTensor(x.values[:0], LoD.from_offsets(*[[0]] * x.num_levels, num_rows=0))

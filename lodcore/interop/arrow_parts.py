@@ -1,4 +1,4 @@
-"""What was read of an Arrow array, on its way to a LoDTensor: levels, values, and what of both is there."""
+"""Parts of an Arrow array during conversion to LoDTensors: levels, values, and their validity."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class Part:
     Parameters
     ----------
     count : int
-        Number of elements.
+        The number of elements.
     levels : list of ndarray
-        Checked offsets from 0, coarse first.
+        Checked offsets that begin at 0, coarse first.
     present : list of ndarray or None
-        One per level and one for the rows: bool, true for what is not null; None where all are there. That of the rows
-        has the first axes of the values.
+        The validity of each level and of the rows: bool, false for null; None if all are valid. That of the rows has
+        the first axes of the values.
     values : ndarray, or dict of Part
         Rows; or the fields of structs, each with as many elements as there are rows.
     dictionary : Part, optional
-        What the values are ids of.
+        The dictionary whose ids the values are.
     """
 
     count: int
@@ -50,17 +50,17 @@ class Part:
 
     @property
     def num_rows(self) -> int:
-        """Number of rows."""
+        """The number of rows."""
         return int(self.levels[-1][-1]) if self.levels else self.count
 
     def lod(self, num_levels: int | None = None) -> Any:
-        """Make the LoD of the first levels, or of all."""
+        """Return the LoD of the first levels, or of all."""
         levels = self.levels[:num_levels]
         return core.make_lod(list(levels), int(levels[-1][-1]) if levels else self.count)
 
 
 def taken(part: Part, ranges: Array) -> Part:
-    """Copy ranges of elements, which are checked, one after another; `ranges` is int64, shape (n, 2)."""
+    """Copy valid ranges of elements consecutively; `ranges` is int64, shape (n, 2)."""
     lengths = ranges[:, 1] - ranges[:, 0]
     count = int(lengths.sum())
 
@@ -83,7 +83,7 @@ def taken(part: Part, ranges: Array) -> Part:
 
 
 def masked(part: Part, there: Array | None) -> Part:
-    """Mark elements as null where `there` is false; a null sequence has nothing in it."""
+    """Mark elements as null where `there` is false; a null sequence becomes empty."""
     if there is None:
         return part
     if not part.levels:
@@ -106,7 +106,7 @@ def masked(part: Part, there: Array | None) -> Part:
 
 
 def both(outer: Array, inner: Array | None) -> Array:
-    """Combine what is there with what is there inside, which may have more axes."""
+    """Combine the validity of elements with that of their contents, which may have more axes."""
     if inner is None:
         return outer
     return outer.reshape(outer.shape + (1,) * (inner.ndim - outer.ndim)) & inner
@@ -139,7 +139,7 @@ def joined(parts: list[Part]) -> Part:
 
 
 def _same_dictionaries(dictionaries: list[Part | None]) -> None:
-    """Raise if ids of different chunks mean different things."""
+    """Raise if chunks have different dictionaries."""
     first = dictionaries[0]
     assert first is not None
     for j, other in enumerate(dictionaries):
@@ -148,18 +148,18 @@ def _same_dictionaries(dictionaries: list[Part | None]) -> None:
         if not same:
             raise LoDError(
                 f'{WHERE}: obj: chunk {j} has another dictionary than chunk 0; with dictionaries="decode" ids become '
-                "what they stand for"
+                "the values that they encode"
             )
 
 
 def is_flat(part: Part) -> bool:
-    """Return whether a part is structs whose fields are values, which a structured dtype can hold."""
+    """Return whether a part consists of structs whose fields are values, which a structured dtype can hold."""
     fields = part.values.values() if isinstance(part.values, dict) else ()
     return isinstance(part.values, dict) and not any(inner.levels or isinstance(inner.values, dict) for inner in fields)
 
 
 def new_records(part: Part, name: str = "") -> Array:
-    """Make an array for the records that the fields of structs become."""
+    """Return an array for the records made from the fields of structs."""
     try:
         dtype = np.dtype([(key, inner.values.dtype, inner.values.shape[1:]) for key, inner in part.values.items()])
     except ValueError as error:
@@ -168,19 +168,19 @@ def new_records(part: Part, name: str = "") -> Array:
 
 
 def records(part: Part) -> Part:
-    """Turn flat structs, all of whose fields are there, into records."""
+    """Convert flat structs without nulls to records."""
     made = new_records(part)
     for key, inner in part.values.items():
         made[key] = inner.values
     return Part(part.count, part.levels, part.present, made)
 
 
-# -- the end -------------------------------------------------------------------------------------------------------
+# -- results -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Finished:
-    """What is handed out, and what of it is there."""
+    """A result and its validity."""
 
     value: Any
     present: Any
@@ -188,14 +188,14 @@ class Finished:
 
 @dataclass
 class Finisher:
-    """Turns parts into LoDTensors, with one LoD where the structure is the same."""
+    """A converter of parts to LoDTensors, which shares LoDs between equal structures."""
 
     nulls: Any
     records: bool | None
     lods: list[LoD] = field(default_factory=list)
 
     def shared(self, lod: LoD) -> LoD:
-        """Return the LoD that has been made of the same structure before."""
+        """Return the LoD made earlier for an equal structure, or this one."""
         for known in self.lods:
             if known == lod:
                 return known
@@ -203,7 +203,7 @@ class Finisher:
         return lod
 
     def finish(self, part: Part, name: str, outer: list[Array], above: list[Array | None]) -> Finished:
-        """Turn a part below outer levels into what is handed out."""
+        """Convert a part below outer levels to a result."""
         levels, present = [*outer, *part.levels], [*above, *part.present]
         if isinstance(part.values, dict):
             wanted = self.records if self.records is not None else bool(levels)
@@ -236,7 +236,7 @@ class Finisher:
         return Finished(values if lod is None else tensor_core.new_tensor(values, lod), seen)
 
     def record(self, part: Part, name: str) -> tuple[Array, Array | None]:
-        """Copy the fields of structs into one array of a structured dtype; also give what is there of each."""
+        """Copy the fields of structs into one array of a structured dtype; return also their validity."""
         fields = part.values
         made = new_records(part, name)
         mask: Array | None = None
@@ -249,14 +249,12 @@ class Finisher:
         return made, mask
 
     def filled(self, values: Array, there: Array | None, name: str) -> Array:
-        """Put a fill value where there is none, or refuse that."""
+        """Replace null rows by the fill value, or raise an error."""
         if there is None or there.all():
             return values
         at = int(np.argmin(there.reshape(len(there), -1).all(axis=1)))
         if isinstance(self.nulls, str) and self.nulls in ("error", "empty"):
-            raise LoDError(
-                f'{WHERE}: obj{name}: row {at} is null; nulls="mask" or a fill value, such as nulls=0, takes nulls'
-            )
+            raise LoDError(f'{WHERE}: obj{name}: row {at} is null; use nulls="mask" or a fill value, such as nulls=0')
         made: Array = values.copy()
         if isinstance(self.nulls, str) and self.nulls == "mask":
             made[~there] = np.zeros((), values.dtype)
@@ -267,17 +265,17 @@ class Finisher:
         return made
 
     def check_sequences(self, present: list[Array | None], name: str) -> None:
-        """Refuse null sequences, if they are errors."""
+        """Raise for null sequences if they are errors."""
         if not (isinstance(self.nulls, str) and self.nulls == "error"):
             return
         for k, there in enumerate(present):
             if there is not None and not there.all():
                 raise LoDError(
                     f"{WHERE}: obj{name}: sequence {int(np.argmin(there))} of level {k} is null; "
-                    'nulls="empty" or "mask" takes null sequences'
+                    'use nulls="empty" or "mask"'
                 )
 
 
 def finish(part: Part, nulls: Any, records: bool | None) -> Finished:
-    """Turn what was read into what is handed out."""
+    """Convert a part to the result."""
     return Finisher(nulls, records).finish(part, "", [], [])

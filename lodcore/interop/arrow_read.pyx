@@ -1,9 +1,8 @@
-"""Arrow's C data interface, read: capsules become trees of `Column`, which hand out checked views of their buffers.
+"""Import by Arrow's C data interface: capsules become trees of `Column`, which return checked views of their buffers.
 
 The struct of an array is moved out of its capsule into a `Lender`, which releases it exactly once, when the last view
-of its memory is gone. A schema is only read: its capsule releases it. Nothing that stands in a struct is believed
-before it is compared with what else stands there; the sizes of buffers are what the interface does not tell, and
-follow from the lengths.
+of its memory is gone. A schema is only read: its capsule releases it. Each field of a struct is checked against the
+others before it is used; the interface does not contain the sizes of buffers, which follow from the lengths.
 """
 
 cimport numpy as cnp
@@ -27,14 +26,14 @@ cnp.import_array()
 cdef str WHERE = "lodcore.from_arrow: obj"
 cdef int64_t LARGEST = 1 << 47  # bytes that a process can address
 cdef enum:
-    DEEPEST = 64  # types in types; more are a struct that contains itself
-    MOST_COLUMNS = 1 << 16  # of one tree
+    DEEPEST = 64  # nested types; a deeper struct contains itself
+    MOST_COLUMNS = 1 << 16  # in one tree
     MOST_BUFFERS = 1 << 16
     LONGEST_NAME = 1 << 16
 
 
 cdef class Lender:
-    """Holds the struct of an array, and gives it back when nobody uses its memory any more."""
+    """The owner of the struct of an array, which releases it when its memory is no longer used."""
 
     cdef ArrowArray array
 
@@ -48,7 +47,7 @@ cdef class Lender:
 
 
 cdef class SchemaLender:
-    """Holds the struct of a schema that a stream gave."""
+    """The owner of the struct of a schema that a stream returned."""
 
     cdef ArrowSchema schema
 
@@ -62,7 +61,7 @@ cdef class SchemaLender:
 
 
 cdef class StreamLender:
-    """Holds the struct of a stream."""
+    """The owner of the struct of a stream."""
 
     cdef ArrowArrayStream stream
 
@@ -75,7 +74,7 @@ cdef class StreamLender:
                 self.stream.release(&self.stream)
 
     cdef check(self, int code, str call):
-        """Raise what the stream says about a call that failed."""
+        """Raise the error of a failed call of the stream."""
         cdef const char* text = NULL
         if code == 0:
             return
@@ -86,14 +85,14 @@ cdef class StreamLender:
 
 
 cdef class Column:
-    """An array of the C data interface: its type, its checked sizes, and what is in it.
+    """An array of the C data interface: its type, its checked sizes, and its contents.
 
     Attributes
     ----------
     format, name, path : str
-        The type as the interface writes it, the name of the field, and the way to it, for messages.
+        The type in the notation of the interface, the name of the field, and its path, for messages.
     length, offset, null_count : int
-        `null_count` is -1 where it is not known.
+        `null_count` is -1 if it is unknown.
     children : tuple of Column
     dictionary : Column or None
     """
@@ -106,21 +105,21 @@ cdef class Column:
     cdef const void** buffers
 
     def has_buffer(self, Py_ssize_t k):
-        """Return whether there is a buffer k, which exists by the type."""
+        """Return whether buffer k, which the type has, is present."""
         return k < self.num_buffers and self.buffers[k] != NULL
 
     def buffer(self, Py_ssize_t k, dtype, start, stop, str what="values"):
-        """View entries of a buffer, read-only; copied where they are not aligned.
+        """Return a read-only view of entries of a buffer, or a copy if they are not aligned.
 
         Parameters
         ----------
         k : int
-            Which buffer.
+            The number of the buffer.
         dtype : dtype
         start, stop : int
-            In entries of the buffer, within what the lengths say.
+            The range of entries of the buffer, within the checked lengths.
         what : str
-            What the buffer holds, for the message.
+            The contents of the buffer, for the message.
 
         Returns
         -------
@@ -133,7 +132,7 @@ cdef class Column:
         cdef Py_ssize_t size = kind.itemsize
         if start >= stop or size == 0:
             return np.zeros(max(0, stop - start), kind)
-        if stop > LARGEST // size:  # more than memory holds may still be mapped from a file
+        if stop > LARGEST // size:  # more than fits in memory may still be mapped from a file
             raise MemoryError(f"{WHERE}{self.path}: has {stop} x {size} bytes of {what}; {LARGEST} is the most")
         if not self.has_buffer(k):
             raise LoDError(f"{WHERE}{self.path}: has no buffer of {what}; {stop} entries need one")
@@ -169,7 +168,7 @@ cdef str text_of(const char* text, str what):
 
 cdef Column read_column(const ArrowSchema* schema, const ArrowArray* array, Lender lender, str path, int depth,
                         list count):
-    """Read a type and its array; without one it is as an array of nothing."""
+    """Read a type and its array; without an array, return an empty Column."""
     cdef Column column = Column()
     cdef int64_t k
     cdef const ArrowArray* child
@@ -197,7 +196,7 @@ cdef Column read_column(const ArrowSchema* schema, const ArrowArray* array, Lend
     if schema.n_children < 0 or schema.n_children > MOST_COLUMNS:
         raise LoDError(f"{WHERE}{path}: has {schema.n_children} children; 0 .. {MOST_COLUMNS} is valid")
     if schema.n_children and (schema.children == NULL or array != NULL and array.children == NULL):
-        raise LoDError(f"{WHERE}{path}: says that it has {schema.n_children} children, and has none")
+        raise LoDError(f"{WHERE}{path}: claims {schema.n_children} children, but has none")
     for k in range(schema.n_children):
         child = NULL if array == NULL else array.children[k]
         if schema.children[k] == NULL or array != NULL and child == NULL:
@@ -212,7 +211,7 @@ cdef Column read_column(const ArrowSchema* schema, const ArrowArray* array, Lend
 
 
 cdef check_sizes(const ArrowArray* array, str path):
-    """Raise for numbers that no array can have."""
+    """Raise for invalid numbers in the struct of an array."""
     if array.release == NULL:
         raise LoDError(f"{WHERE}{path}: was released already")
     if array.length < 0:
@@ -226,23 +225,23 @@ cdef check_sizes(const ArrowArray* array, str path):
     if array.n_buffers < 0 or array.n_buffers > MOST_BUFFERS:
         raise LoDError(f"{WHERE}{path}: has {array.n_buffers} buffers; 0 .. {MOST_BUFFERS} is valid")
     if array.n_buffers and array.buffers == NULL:
-        raise LoDError(f"{WHERE}{path}: says that it has {array.n_buffers} buffers, and has none")
+        raise LoDError(f"{WHERE}{path}: claims {array.n_buffers} buffers, but has none")
 
 
 cdef void* pointer(object capsule, const char* name) except NULL:
-    """Take the pointer out of a capsule of a name."""
+    """Return the pointer of a capsule with a given name."""
     if not PyCapsule_IsValid(capsule, name):
-        raise DTypeError(f"{WHERE}: gives {capsule!r}; a capsule named {name.decode()!r} is needed")
+        raise DTypeError(f"{WHERE}: returned {capsule!r}; a capsule named {name.decode()!r} is needed")
     return PyCapsule_GetPointer(capsule, name)
 
 
 def read_schema(capsule):
-    """Read a capsule of a schema: a Column without any entries."""
+    """Read a capsule of a schema as a Column without entries."""
     return read_column(<const ArrowSchema*> pointer(capsule, b"arrow_schema"), NULL, Lender(), "", 0, [0])
 
 
 def read_array(schema_capsule, array_capsule):
-    """Read the capsules of an array; its struct is moved out, so that nobody else releases it."""
+    """Read the capsules of an array; its struct is moved out, so that only we release it."""
     cdef const ArrowSchema* schema = <const ArrowSchema*> pointer(schema_capsule, b"arrow_schema")
     cdef ArrowArray* array = <ArrowArray*> pointer(array_capsule, b"arrow_array")
     cdef Lender lender = Lender()
@@ -259,7 +258,7 @@ def read_stream(capsule):
     Returns
     -------
     (list of Column, Column)
-        One column a chunk; and one without any entries, which has the type.
+        One column per chunk, and one without entries that has the type.
     """
     cdef ArrowArrayStream* given = <ArrowArrayStream*> pointer(capsule, b"arrow_array_stream")
     cdef StreamLender stream = StreamLender()

@@ -1,4 +1,4 @@
-"""Strings of Arrow: those behind views, and those of a fixed size."""
+"""Arrow strings: views, and conversion to a fixed size."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["fixed_size", "viewed"]
 
 Array = np.ndarray[Any, Any]
 WHERE = "lodcore.from_arrow: obj"
-INLINE = 12  # bytes of a string that stands in its view
+INLINE = 12  # bytes of a string that is stored in its view
 VIEW = np.dtype([("size", "<i4"), ("head", "<i4"), ("buffer", "<i4"), ("start", "<i4")])
 UINT8 = np.dtype(np.uint8)
 
 
 def viewed(column: Column, start: int, stop: int) -> Part:
-    """Copy strings that stand in their views, or in any of several buffers, one after another."""
+    """Copy strings consecutively that are stored in their views, or in any of several buffers."""
     count, others = stop - start, column.num_buffers - 3
     if start >= stop:
         return Part(0, [np.zeros(1, np.int64)], [None, None], np.empty(0, np.uint8))
@@ -61,7 +61,7 @@ def viewed(column: Column, start: int, stop: int) -> Part:
 
 
 def _there(column: Column, first: int, last: int) -> Array | None:
-    """Read the bits that tell which views mean anything."""
+    """Read the validity bits of views."""
     if column.null_count == 0 or not column.has_buffer(0):
         return None
     packed = column.buffer(0, UINT8, first // 8, -(-last // 8), "validity")
@@ -70,9 +70,9 @@ def _there(column: Column, first: int, last: int) -> Array | None:
 
 
 def _check_views(column: Column, views: Array, lengths: Array, far: Array, sizes: Array, start: int) -> None:
-    """Raise for a view that leaves its buffer."""
+    """Raise if a view exceeds its buffer."""
     if (sizes < 0).any():
-        raise LoDError(f"{WHERE}{column.path}: says that a buffer has {sizes.min()} bytes; it is not negative")
+        raise LoDError(f"{WHERE}{column.path}: claims a buffer of {sizes.min()} bytes; 0 or more is needed")
     bad = lengths < 0
     inside = (views["buffer"] >= 0) & (views["buffer"] < len(sizes)) & (views["start"] >= 0)
     bad |= far & ~inside
@@ -87,6 +87,6 @@ def _check_views(column: Column, views: Array, lengths: Array, far: Array, sizes
 
 
 def fixed_size(part: Part, text: bool, path: str) -> Part:
-    """Turn strings, which are sequences of bytes, into values of dtype S or U as wide as the longest."""
+    """Convert strings, which are sequences of bytes, to values of dtype S or U as wide as the longest."""
     values = fixed_width(f"{WHERE}{path}", part.values, part.levels[0], text)
     return Part(part.count, [], [part.present[0]], values)

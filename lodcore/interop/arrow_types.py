@@ -1,4 +1,4 @@
-"""Which dtype the values of an Arrow type have, and the other way round."""
+"""The correspondence of Arrow types and dtypes."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ PRIMITIVES: dict[str, str] = {
 }
 STAMPS = {"tss": "M8[s]", "tsm": "M8[ms]", "tsu": "M8[us]", "tsn": "M8[ns]"}
 
-#: What NumPy counts in 64 bits, and Arrow in 32.
+#: Units that NumPy counts in 64 bits, and Arrow in 32.
 WIDENED = {"tdD": "M8[D]", "tts": "m8[s]", "ttm": "m8[ms]"}
 
-#: Widest row of a fixed size, as other implementations have it.
+#: The widest row of a fixed size, as in other implementations.
 MOST_WIDE = 2**31 - 1
 
 
 class Stored(NamedTuple):
-    """How values lie in a buffer, and what they become."""
+    """The layout of values in a buffer, and their dtype."""
 
     dtype: DType
     becomes: DType
 
 
 def stored(format: str) -> Stored | None:
-    """Look up the dtype of a type whose values lie one after another in one buffer; None for any other type."""
+    """Return the dtype of a type whose values are contiguous in one buffer; None for any other type."""
     if format in PRIMITIVES:
         dtype = np.dtype(PRIMITIVES[format])
         return Stored(dtype, np.dtype(WIDENED.get(format, dtype)))
@@ -70,7 +70,7 @@ def stored(format: str) -> Stored | None:
 
 
 def width_of(format: str, start: int) -> int:
-    """Read the number at the end of a type of a fixed size."""
+    """Parse the number at the end of a type of a fixed size."""
     digits = format[start:]
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 10 or int(digits) > MOST_WIDE:
         raise DTypeError(f"lodcore.from_arrow: obj: has format {format!r}; a size of 0 .. {MOST_WIDE} is needed in it")
@@ -78,7 +78,7 @@ def width_of(format: str, start: int) -> int:
 
 
 def format_of(dtype: DType) -> bytes:
-    """Return the Arrow type of a dtype whose values can be used as they lie."""
+    """Return the Arrow type of a dtype whose values need no conversion."""
     if dtype.kind in "iuf" and dtype.itemsize <= 8:
         names = {np.dtype(name).str[1:]: format for format, name in PRIMITIVES.items() if len(format) == 1}
         return names[dtype.str[1:]].encode()

@@ -1,4 +1,4 @@
-"""Arrow's C data interface, written: nodes become capsules of structs that hold on to what they point at.
+"""Export by Arrow's C data interface: nodes become capsules of structs that own the memory they point to.
 
 A node is a tuple (format, name, length, null_count, buffers, children): two bytes objects, two ints, a tuple of
 ndarray or None, and a tuple of nodes. Each struct of an array can be moved out of its parent and released by itself,
@@ -30,7 +30,7 @@ ctypedef fused Struct:
     ArrowArray
 
 
-# -- schemas and arrays ----------------------------------------------------------------------------------------
+# -- schemas and arrays ------------------------------------------------------------------------------------------------
 
 
 cdef void drop_reference(void* kept) noexcept with gil:
@@ -38,7 +38,7 @@ cdef void drop_reference(void* kept) noexcept with gil:
 
 
 cdef void release(Struct* made) noexcept nogil:
-    """Release a struct and those of its children that nobody moved away, and drop the reference to its node."""
+    """Release a struct and those of its children that were not moved, and drop the reference to its node."""
     cdef int64_t k
     for k in range(made.n_children):
         if made.children[k] != NULL:
@@ -54,7 +54,7 @@ cdef void release(Struct* made) noexcept nogil:
 
 
 cdef int fill(Struct* made, tuple node) except -1:
-    """Fill a struct that is all zeros; after an error it can be released."""
+    """Fill a struct of zeros; after an error it can be released."""
     cdef tuple buffers = node[4], children = node[5]
     cdef Py_ssize_t k
     Py_INCREF(node)
@@ -88,7 +88,7 @@ cdef int fill(Struct* made, tuple node) except -1:
 
 
 cdef int fill_or_fail(Struct* out, tuple node) noexcept:
-    """Fill what a stream is asked for; return what the C interface has for an error."""
+    """Fill the struct that a consumer of a stream requested; return the error code of the C interface."""
     memset(out, 0, sizeof(Struct))
     try:
         fill(out, node)
@@ -100,7 +100,7 @@ cdef int fill_or_fail(Struct* out, tuple node) noexcept:
 
 
 cdef void discard(Struct* made) noexcept:
-    """Release a struct that was allocated, if it was not moved, and free it."""
+    """Release an allocated struct, unless it was moved, and free it."""
     if made.release != NULL:
         made.release(made)
     free(made)
@@ -115,7 +115,7 @@ cdef void destroy_array(object capsule) noexcept:
 
 
 cdef object capsule_of(Struct* made, tuple node):
-    """Fill a struct that was allocated as zeros, and make a capsule of it."""
+    """Fill an allocated struct of zeros, and return a capsule of it."""
     if made == NULL:
         raise MemoryError
     try:
@@ -130,20 +130,20 @@ cdef object capsule_of(Struct* made, tuple node):
 
 
 def schema_capsule(tuple node not None):
-    """Make a capsule named `arrow_schema`."""
+    """Return a capsule named `arrow_schema`."""
     return capsule_of(<ArrowSchema*> calloc(1, sizeof(ArrowSchema)), node)
 
 
 def array_capsule(tuple node not None):
-    """Make a capsule named `arrow_array`."""
+    """Return a capsule named `arrow_array`."""
     return capsule_of(<ArrowArray*> calloc(1, sizeof(ArrowArray)), node)
 
 
-# -- streams ---------------------------------------------------------------------------------------------------
+# -- streams -----------------------------------------------------------------------------------------------------------
 
 
 cdef class Chunk:
-    """What a stream holds: one node, and whether it was given away."""
+    """The state of a stream: one node, and whether it has been returned."""
 
     cdef tuple node
     cdef bint given
@@ -184,7 +184,7 @@ cdef void destroy_stream(object capsule) noexcept:
 
 
 def stream_capsule(tuple node not None):
-    """Make a capsule named `arrow_array_stream`, of one chunk."""
+    """Return a capsule named `arrow_array_stream`, of one chunk."""
     cdef Chunk chunk = Chunk(node)
     cdef ArrowArrayStream* stream = <ArrowArrayStream*> calloc(1, sizeof(ArrowArrayStream))
     if stream == NULL:

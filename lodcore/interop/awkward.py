@@ -1,4 +1,4 @@
-"""awkward arrays."""
+"""Conversions for awkward arrays."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ def to_awkward(x: Any) -> Any:
 
 
 def from_awkward(x: Any) -> Any:
-    """Make a LoDTensor of an awkward array.
+    """Convert an awkward array to a LoDTensor.
 
     Parameters
     ----------
     x : awkward.Array
-        Of lists of any depth. Strings are sequences of bytes. Records become a dict of LoDTensors; missing values are
-        refused (`awkward.fill_none` and `awkward.drop_none` deal with them).
+        Lists of any depth. Strings are sequences of bytes. Records become a dict of LoDTensors; missing values are an
+        error (remove them with `awkward.fill_none` or `awkward.drop_none`).
 
     Returns
     -------
-    LoDTensor, or ndarray where there is no list, or a dict of these
-        Values are shared, read-only, where awkward has them one after another.
+    LoDTensor, or ndarray if there is no list, or a dict of these
+        Values are shared, read-only, if they are contiguous.
 
     Raises
     ------
     LoDError
         If a value is missing.
     DTypeError
-        If x is not awkward array, or has a union.
+        If x is not an awkward array, or has a union.
     """
     awkward = library("awkward", "awkward", WHERE)
     if not isinstance(x, (awkward.Array, awkward.contents.Content)):
@@ -79,13 +79,13 @@ def from_awkward(x: Any) -> Any:
 
 
 def _content(layout: Any, levels: list[Array], to_numpy: Any) -> Any:
-    """Go down through the lists of a layout."""
+    """Convert a layout, descending through its lists."""
     if layout.is_option:
         missing = np.asarray(layout.mask_as_bool(valid_when=False))
         if missing.any():
             raise LoDError(
                 f"{WHERE}: x: entry {int(np.argmax(missing))} below {len(levels)} levels is missing; "
-                "awkward.fill_none or awkward.drop_none take care of that"
+                "use awkward.fill_none or awkward.drop_none"
             )
     if layout.is_option or layout.is_indexed:
         return _content(layout.project(), levels, to_numpy)
@@ -109,7 +109,7 @@ def _content(layout: Any, levels: list[Array], to_numpy: Any) -> Any:
 
 
 def _is_dense(layout: Any) -> bool:
-    """Return whether all below is an axis of a row."""
+    """Return whether a layout consists of axes of a row only."""
     while layout.is_regular and not layout.is_numpy:
         layout = layout.content
     return bool(layout.is_numpy) and layout.parameter("__array__") not in ("char", "byte")

@@ -1,4 +1,4 @@
-"""Documents in files, and packed ones: what `save` saved, .npz, folders of .npy, Parquet or Arrow (with pyarrow)."""
+"""Reading documents and writing packed ones: files of `save`, .npz, folders of .npy, Parquet or Arrow (by pyarrow)."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Documents", "is_saved", "read_documents", "write_packed"]
 
-#: Kinds of files by their endings.
+#: Kinds of files by ending.
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
 
 
 class Documents(NamedTuple):
-    """What was read from a file.
+    """Documents that were read from a file.
 
     Parameters
     ----------
     tokens : LoDTensor
     column : str
-        The name of the column, of Parquet and Arrow.
+        The name of the column, for Parquet and Arrow.
     names : list of str
-        Of the files of a folder.
+        The names of the files of a folder.
     saved : bool
-        Whether `lodcore.save` wrote the file, or folder.
+        Whether the file or folder was written by `lodcore.save`.
     """
 
     tokens: LoDTensor
@@ -48,18 +48,18 @@ class Documents(NamedTuple):
 
 
 def read_documents(path: Path, column: str | None = None, progress: Callable[[str], None] = print) -> Documents:
-    """Read documents.
+    """Read documents from a file or folder.
 
     Parameters
     ----------
     path : Path
-        What `lodcore.save` saved, an .npz file or a folder; an .npz file of `values`, `offsets_0` and so on; a folder
-        of one .npy file per document; or a Parquet or Arrow file.
+        An .npz file or a folder written by `lodcore.save`; an .npz file with `values`, `offsets_0` and so on; a folder
+        with one .npy file per document; or a Parquet or Arrow file.
     column : str, optional
-        The column of lists, of Parquet and Arrow, or the name of the LoDTensor in a saved dict; the first one, if not
-        given.
+        The column of lists, for Parquet and Arrow, or the name of the LoDTensor in a saved dict; by default the first
+        one.
     progress : callable
-        Is told about long work.
+        Called with messages about long operations.
 
     Returns
     -------
@@ -82,16 +82,16 @@ def read_documents(path: Path, column: str | None = None, progress: Callable[[st
 
 
 def is_saved(path: Path) -> bool:
-    """Return whether `lodcore.save` wrote a folder."""
+    """Return whether a folder was written by `lodcore.save`."""
     return (path / folder.MANIFEST).is_file()
 
 
 def write_packed(path: Path, packed: LoDTensor, plan: PackPlan, like: Documents) -> None:
-    """Write packed documents in the kind of file that they were read from: all of it, or nothing.
+    """Write packed documents atomically to the kind of file that they were read from.
 
-    What `lodcore.save` saved becomes what it saves. Another .npz file has bins, documents and tokens as `values`,
-    `offsets_0`, `offsets_1`; a folder one .npy file per bin, and the plan; Parquet and Arrow one line per bin: its
-    documents as lists of lists, and their numbers.
+    Files of `lodcore.save` are written by it again. Another .npz file has bins, documents and tokens as `values`,
+    `offsets_0`, `offsets_1`; a folder has one .npy file per bin, and the plan; Parquet and Arrow have one line per bin:
+    its documents as lists of lists, and their numbers.
     """
     with _replacing(path) as draft:
         if like.saved:
@@ -111,7 +111,7 @@ def write_packed(path: Path, packed: LoDTensor, plan: PackPlan, like: Documents)
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """Return a path beside another one, which is renamed to it if all goes well, and else removed."""
+    """Return a temporary path, which is renamed to the given one on success, and removed otherwise."""
     directory = Path(tempfile.mkdtemp(prefix=".lodcore-", dir=path.absolute().parent))
     try:
         yield directory / path.name
@@ -121,7 +121,7 @@ def _replacing(path: Path) -> Iterator[Path]:
 
 
 def _read_saved(path: Path, column: str | None) -> Documents:
-    """Read what `lodcore.save` saved: a LoDTensor, or one of those in a dict."""
+    """Read a file of `lodcore.save`: a LoDTensor, or one of those in a dict."""
     tree = load(str(path))
     if isinstance(tree, LoDTensor):
         return Documents(tree, saved=True)
@@ -133,7 +133,7 @@ def _read_saved(path: Path, column: str | None) -> Documents:
 
 
 def _read_npz(path: Path, column: str | None) -> Documents:
-    """Read a LoDTensor of plain arrays, or of what `lodcore.save` saved; nothing is unpickled."""
+    """Read a LoDTensor from plain arrays, or from a file of `lodcore.save`; nothing is unpickled."""
     with np.load(path, allow_pickle=False) as archive:
         if isinstance(archive, np.ndarray):
             raise ValueError("is one array; an .npz file with values and offsets_0, offsets_1, ... is needed")
@@ -147,7 +147,7 @@ def _read_npz(path: Path, column: str | None) -> Documents:
 
 
 def _read_folder(path: Path, progress: Callable[[str], None]) -> Documents:
-    """Read one .npy file a document, in the order of their names."""
+    """Read one .npy file per document, in the order of their names."""
     files = sorted(path.glob("*.npy"))
     if not files:
         raise ValueError("holds no .npy files; one for each document is needed")
@@ -186,12 +186,12 @@ def _read_arrow(path: Path, column: str | None) -> Documents:
 
 
 def is_list(types: Any, kind: Any) -> bool:
-    """Check whether a type of Arrow is that of lists with offsets."""
+    """Return whether an Arrow type is that of lists with offsets."""
     return bool(types.is_list(kind) or types.is_large_list(kind))
 
 
 def _of_lists(name: str, array: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the values and lengths of an array of lists; it may be a slice of another one."""
+    """Return the values and lengths of an array of lists, which may be a slice."""
     if array.null_count:
         raise LoDError(f"column {name!r}: has {array.null_count} nulls; each document is a list")
     offsets = array.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -205,7 +205,7 @@ def _of_lists(name: str, array: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[A
 
 
 def _write_arrow(path: Path, suffix: str, packed: LoDTensor, plan: PackPlan, column: str) -> None:
-    """Write one line a bin."""
+    """Write one line per bin."""
     arrow = library("pyarrow", "arrow", "lodcore.batching")
     tokens = arrow.array(packed.values)
     documents = arrow.LargeListArray.from_arrays(arrow.array(packed.lod.offsets(1)), tokens)

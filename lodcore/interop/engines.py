@@ -1,4 +1,4 @@
-"""Functions of LoDTensors as functions of record batches, as Ray Data, Spark, Dask and others call them on workers."""
+"""Functions of LoDTensors as functions of record batches, for workers of Ray Data, Spark, Dask and others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lodcore.tensors.lod_tensor import LoDTensor
 __all__ = ["ArrowBatches", "arrow_batches"]
 
 WHERE = "arrow_batches"
-#: Options of `from_arrow` that hold for all columns alike.
+#: Options of `from_arrow` that are common to all columns.
 OPTIONS = ("strings", "dictionaries", "records")
 
 
@@ -37,55 +37,53 @@ def arrow_batches(
     row: str = "row",
     **options: Any,
 ) -> ArrowBatches:
-    """Make a function of record batches of a function of LoDTensors: list columns in, list columns out.
+    """Make a function of record batches with list columns from a function of LoDTensors.
 
-    The result takes whatever an engine gives it, and returns the same kind: a pyarrow Table (Ray Data's `map_batches`
-    with ``batch_format="pyarrow"``), a RecordBatch, an iterator of RecordBatches (Spark's `mapInArrow`), a DataFrame
-    of pandas with ArrowDtype columns (Dask's `map_partitions`); of anything else that speaks Arrow (Polars, DuckDB) it
-    makes a Table. Values stay where they are wherever `from_arrow` leaves them, and no row becomes an object.
+    The result accepts the batches of any engine, and returns the same kind: a pyarrow Table (Ray Data's `map_batches`
+    with ``batch_format="pyarrow"``), a RecordBatch, an iterator of RecordBatches (Spark's `mapInArrow`), or a pandas
+    DataFrame with ArrowDtype columns (Dask's `map_partitions`). For any other object with Arrow's interface (Polars,
+    DuckDB), it returns a Table. Values are copied only where `from_arrow` copies them, and rows never become objects.
 
     Parameters
     ----------
     f : callable
-        A function of columns: LoDTensors, or ndarrays where a column has no lists. It returns a dict of columns
-        (LoDTensors, ndarrays, or arrays that speak Arrow) of one length, or a single one, which takes the place of the
-        first column that was given. If it is to be sent to other processes, it must be picklable, as for any engine.
+        A function of columns: LoDTensors, or ndarrays if a column has no lists. It returns a dict of columns
+        (LoDTensors, ndarrays, or arrays with Arrow's interface) of one length, or a single column, which replaces the
+        first argument. To be sent to other processes, it must be picklable, as for any engine.
     columns : sequence of str, or mapping of str to str, optional
-        The columns that f is given, by position; or which column each parameter is given. Otherwise the parameters of
-        f that have no default are the names of the columns.
+        The columns that are passed to f by position, or the column of each parameter. By default, the columns are named
+        by the parameters of f without defaults.
     keep : bool or sequence of str
-        Which of the other columns are passed on as they are: all, none, or these. A function that returns another
-        number of rows cannot keep any.
+        Which other columns are passed through: all, none, or these. With a function that returns another number of
+        rows, none can be kept.
     schema : pyarrow.Schema, optional
-        The columns of the result, their order and types, such as an engine has been told. Otherwise lists have offsets
-        of 64 bits, and bytes in a column that was text are text again.
+        The columns of the result, their order and types, as declared to the engine. By default, lists have offsets of
+        64 bits, and the bytes of a text column become text again.
     max_rows : int, optional
-        The most rows that f is called with at once; longer batches are cut. Of use where the engine's batches are too
-        large for what f needs besides.
+        The maximum number of rows per call of f; longer batches are divided. This limits the memory that f needs.
     nulls : "error", "empty", "mask", a fill value, or a mapping of columns to these
-        As in `from_arrow`. With "mask" f is given a pair: the column, and what of it is there.
+        As in `from_arrow`. With "mask", the argument of f is a pair: the column and its validity.
     path, row : str
-        Columns that say, where they exist, in which file each row lies, and at which place there. Errors name both.
+        Optional columns with the file of each row, and its position in the file. Errors name both.
     **options
         `strings`, `dictionaries` and `records`, as in `from_arrow`.
 
     Returns
     -------
     ArrowBatches
-        A function of one argument. It can be pickled if f can, and keeps nothing between calls, so that threads may
-        share it.
+        A function of one argument. It can be pickled if f can, and has no state, so that threads may share it.
 
     Raises
     ------
     ValueError, DTypeError
-        If it is not clear which columns f takes.
+        If the columns of f cannot be determined.
     BatchError
-        When it is called, and a batch fails: naming the file and the rows, and, if one row fails on its own, that row.
-        For this the batch is halved again and again.
+        If a batch fails in a call; the message names the file and the rows or, if one row fails alone, that row, which
+        is found by bisection.
 
     Notes
     -----
-    An empty batch is given to f, too, unless `schema` says what comes of it.
+    f is called on an empty batch, too, unless `schema` determines the result.
 
     Examples
     --------
@@ -116,7 +114,7 @@ def arrow_batches(
 
 
 def _columns_of(f: Callable[..., Any], columns: Any) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Return the columns that a function takes by position, and pairs of parameter and column."""
+    """Return the columns that are passed by position, and pairs of parameter and column."""
     positional: tuple[str, ...] = ()
     named: tuple[tuple[str, str], ...] = ()
     if isinstance(columns, Mapping):
@@ -129,7 +127,7 @@ def _columns_of(f: Callable[..., Any], columns: Any) -> tuple[tuple[str, ...], t
         try:
             parameters = inspect.signature(f).parameters.values()
         except (TypeError, ValueError):
-            raise ValueError(f"{WHERE}: f: {name_of(f)} does not tell its parameters; columns= is needed") from None
+            raise ValueError(f"{WHERE}: f: {name_of(f)} has no readable signature; columns= is needed") from None
         needed = [one for one in parameters if one.default is one.empty]
         if open_ended := [one for one in needed if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]:
             raise ValueError(f"{WHERE}: f: {name_of(f)} takes {open_ended[0]}; columns= is needed")
@@ -152,7 +150,7 @@ def name_of(f: Any) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ArrowBatches:
-    """A function of record batches, as `arrow_batches` makes it; its fields are what it was given."""
+    """A function of record batches, made by `arrow_batches`; its fields are the arguments."""
 
     f: Callable[..., Any]
     positional: tuple[str, ...]
@@ -167,7 +165,7 @@ class ArrowBatches:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are taken, each once."""
+        """The columns that are read, each once."""
         return tuple(dict.fromkeys((*self.positional, *(column for _, column in self.named))))
 
     def __repr__(self) -> str:
@@ -191,7 +189,7 @@ class ArrowBatches:
     # -- kinds of batches ----------------------------------------------------------------------------------------------
 
     def _stream(self, pyarrow: Any, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield a result for each batch; rows are counted from the first one on."""
+        """Yield a result for each batch; rows are numbered across batches."""
         first = 0
         for batch in batches:
             if not isinstance(batch, (pyarrow.RecordBatch, pyarrow.Table)):
@@ -209,7 +207,7 @@ class ArrowBatches:
         return pyarrow.concat_tables([self._checked(pyarrow, piece, first) for piece, first in pieces])
 
     def _frame(self, pyarrow: Any, frame: Any) -> Any:
-        """Take a DataFrame of pandas; its index stays if the number of rows does."""
+        """Compute a pandas DataFrame; its index is kept if the number of rows is."""
         pandas = library("pandas", "pandas", WHERE)
         for name, dtype in frame.dtypes.items():
             if name in self.columns and getattr(dtype, "hasobject", False):
@@ -222,7 +220,7 @@ class ArrowBatches:
         return made.set_axis(frame.index) if len(made) == len(frame) else made
 
     def _pieces(self, table: Any) -> Iterator[Any]:
-        """Cut a table into pieces of at most `max_rows`; an empty one is a piece, too."""
+        """Divide a table into pieces of at most `max_rows` rows; an empty one is one piece."""
         most = self.max_rows or max(table.num_rows, 1)
         for start in range(0, max(table.num_rows, 1), most):
             yield table.slice(start, most)
@@ -230,9 +228,9 @@ class ArrowBatches:
     # -- one batch -----------------------------------------------------------------------------------------------------
 
     def _checked(self, pyarrow: Any, table: Any, first: int) -> Any:
-        """Compute a batch; say which rows they were, if that fails."""
+        """Compute a batch; name its rows if that fails."""
         if missing := [name for name in self._wanted() if name not in table.column_names]:
-            raise KeyError(f"{WHERE}: {missing[0]!r} is no column of the batch; {', '.join(table.column_names)} are")
+            raise KeyError(f"{WHERE}: {missing[0]!r} is not a column of the batch; {', '.join(table.column_names)} are")
         if not table.num_rows and self.schema is not None:
             return self.schema.empty_table()
         try:
@@ -242,7 +240,7 @@ class ArrowBatches:
             raise failure(self, table, first, start, stop, error) from error
 
     def _wanted(self) -> tuple[str, ...]:
-        """Return the columns that must be there."""
+        """Return the required columns."""
         return self.columns if isinstance(self.keep, bool) else (*self.columns, *self.keep)
 
     def _computed(self, pyarrow: Any, table: Any) -> Any:
@@ -254,7 +252,7 @@ class ArrowBatches:
         return self._joined(pyarrow, table, arrays)
 
     def _tensors(self, table: Any) -> dict[str, Any]:
-        """Take the columns that the function needs; those of one structure share one LoD."""
+        """Convert the columns that the function needs; those with one structure share one LoD."""
         names, options = self.columns, dict(self.options)
         if not isinstance(self.nulls, Mapping):
             found = from_arrow(table.select(list(names)), self.nulls, **options)
@@ -269,29 +267,29 @@ class ArrowBatches:
         return given
 
     def _array(self, pyarrow: Any, name: str, column: Any, table: Any) -> Any:
-        """Make an array of Arrow of a column of the result, of the type that is wanted."""
+        """Convert a column of the result to an Arrow array of the requested type."""
         if isinstance(column, np.ndarray):
             if not column.ndim:
-                raise ShapeError(f"{name_of(self.f)}: gives a single number for column {name!r}; one per row is needed")
+                raise ShapeError(f"{name_of(self.f)}: returned one number for column {name!r}; one per row is needed")
         elif not (hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__")):
             kind = type(column).__name__
-            raise DTypeError(f"{name_of(self.f)}: gives {kind} for column {name!r}; a LoDTensor or ndarray is needed")
+            raise DTypeError(f"{name_of(self.f)}: returned {kind} for column {name!r}; a LoDTensor or array is needed")
         wanted = None
         if self.schema is not None:
             if name not in self.schema.names:
-                raise KeyError(f"{name_of(self.f)}: gives column {name!r}; schema has {', '.join(self.schema.names)}")
+                raise KeyError(f"{name_of(self.f)}: returned {name!r}; schema has {', '.join(self.schema.names)}")
             wanted = self.schema.field(name).type
         elif name in table.column_names and _is_text(column, table.schema.field(name).type, pyarrow):
             wanted = table.schema.field(name).type
         return _of_type(pyarrow, column, wanted)
 
     def _joined(self, pyarrow: Any, table: Any, arrays: dict[str, Any]) -> Any:
-        """Put the columns that are passed on beside those of the result."""
+        """Join the columns that are passed through and those of the result."""
         count = len(next(iter(arrays.values()))) if arrays else table.num_rows
         for name, array in arrays.items():
             if len(array) != count:
                 other = next(iter(arrays))
-                raise LoDError(f"{name_of(self.f)}: gives {len(array)} rows for column {name!r}, {count} for {other!r}")
+                raise LoDError(f"{name_of(self.f)}: returned {len(array)} rows for {name!r}, {count} for {other!r}")
         others = [name for name in table.column_names if name not in arrays]
         if not isinstance(self.keep, bool):
             others = [name for name in others if name in self.keep]
@@ -301,7 +299,7 @@ class ArrowBatches:
             others = [name for name in others if name in self.schema.names]
         if others and count != table.num_rows:
             raise LoDError(
-                f"{name_of(self.f)}: gives {count} rows for {table.num_rows}, so that {others[0]!r} cannot be passed "
+                f"{name_of(self.f)}: returned {count} rows for {table.num_rows}, so {others[0]!r} cannot be passed "
                 "on; keep=False leaves the other columns out"
             )
         joined = {name: table.column(name) for name in others} | arrays
@@ -310,15 +308,15 @@ class ArrowBatches:
         if self.schema is None:
             return pyarrow.table({name: joined[name] for name in order})
         if lacking := [name for name in self.schema.names if name not in joined]:
-            raise KeyError(f"{name_of(self.f)}: gives no column {lacking[0]!r}, which schema has")
+            raise KeyError(f"{name_of(self.f)}: returned no column {lacking[0]!r}, which schema has")
         return pyarrow.table([joined[name] for name in self.schema.names], names=self.schema.names).cast(self.schema)
 
-    # -- what failed ---------------------------------------------------------------------------------------------------
+    # -- failures ------------------------------------------------------------------------------------------------------
 
     def _failing(self, pyarrow: Any, table: Any) -> tuple[int, int]:
-        """Halve a batch that fails as long as a half fails, too: where what fails begins and ends.
+        """Bisect a failing batch as long as a half fails, too; return the range of rows that fails.
 
-        If the first and the last row fail on their own, it is not a row's fault, and the batch is named.
+        If the first and the last row fail alone, the failure does not depend on rows, and the whole batch is returned.
         """
         start, stop = 0, table.num_rows
         if stop > 1 and self._fails(pyarrow, table, 0, 1) and self._fails(pyarrow, table, stop - 1, stop):
@@ -341,7 +339,7 @@ class ArrowBatches:
 
 
 def failure(batches: ArrowBatches, table: Any, first: int, start: int, stop: int, error: Exception) -> BatchError:
-    """Make the error of a batch: which rows of which file, and what happened.
+    """Return the error of a batch: the rows, their file, and the cause.
 
     Parameters
     ----------
@@ -349,7 +347,7 @@ def failure(batches: ArrowBatches, table: Any, first: int, start: int, stop: int
     table : pyarrow.Table
         The batch.
     first : int
-        The number of its first row, where no column says it.
+        The number of its first row, if no column has it.
     start, stop : int
         The rows of the batch that fail.
     error : Exception
@@ -378,13 +376,13 @@ def _entry(table: Any, name: str, k: int) -> Any:
 
 
 def _place(table: Any, name: str, k: int, first: int) -> int:
-    """Return the place of a row in its file, if a column says it; otherwise its number in what was given."""
+    """Return the position of a row in its file if a column has it, otherwise its number in the input."""
     found = _entry(table, name, k)
     return found if isinstance(found, int) else first + k
 
 
 def _is_text(column: Any, kind: Any, pyarrow: Any) -> bool:
-    """Return whether sequences of bytes stand where text was, of as many levels."""
+    """Return whether a column of bytes replaces a text column with as many levels."""
     if not isinstance(column, LoDTensor) or column.dtype != np.uint8 or column.values.ndim != 1:
         return False
     levels = 1
@@ -394,7 +392,7 @@ def _is_text(column: Any, kind: Any, pyarrow: Any) -> bool:
 
 
 def _of_type(pyarrow: Any, column: Any, wanted: Any) -> Any:
-    """Make an array of a type: asked for at the door, and cast where that does not do."""
+    """Return an array of a type, requested by the interface, and cast if that does not suffice."""
     if isinstance(column, (np.ndarray, LoDTensor)):
         array = pyarrow.array(Spoken(node_of(column, None if wanted is None else wish_of(wanted.__arrow_c_schema__()))))
     else:
@@ -403,7 +401,7 @@ def _of_type(pyarrow: Any, column: Any, wanted: Any) -> Any:
 
 
 class Spoken:
-    """A column that has been told its type already, as what `pyarrow.array` takes."""
+    """A column with a requested type, as an argument of `pyarrow.array`."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -413,7 +411,7 @@ class Spoken:
 
 
 def _as_batch(pyarrow: Any, table: Any) -> Any:
-    """Make one RecordBatch of a table."""
+    """Convert a table to one RecordBatch."""
     columns = [column.chunk(0) if column.num_chunks == 1 else column.combine_chunks() for column in table.columns]
     if columns:
         return pyarrow.RecordBatch.from_arrays(columns, schema=table.schema)

@@ -1,7 +1,7 @@
-"""A folder for a tree: raw arrays that are mapped into memory, and a manifest that says how much of them counts.
+"""A folder for a tree: raw arrays that are mapped into memory, and a manifest with their valid sizes.
 
-Files only ever grow. What a manifest says stays true for ever after, so that readers need no lock, and a writer that
-dies leaves bytes behind the end that nobody reads and that the next writer cuts off.
+Files only grow, and a manifest stays valid forever, so that readers need no lock. A writer that dies leaves bytes after
+the valid end, which are never read and which the next writer removes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MANIFEST = "manifest.json"
 VERSION = 1
 FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\.bin")
 WORD = 8
-PIECE = 1 << 19  # bytes of offsets that are read at once: they are in the cache when they are checked
+PIECE = 1 << 19  # bytes of offsets that are read at once, so that they are in cache when they are checked
 INT64 = np.dtype(np.int64)
 
 
@@ -46,11 +46,11 @@ class Stored:
     ----------
     file : str
     dtype : object
-        As `numpy.lib.format` describes it.
+        The description of the dtype by `numpy.lib.format`.
     shape : list of int
-        Rows that count, and the axes of a row.
+        The number of valid rows, and the shape of a row.
     sum : int
-        Checksum of the whole words of what counts; see `lodcore.kernels.doors.checksum`.
+        The checksum of the whole words of the valid bytes; see `lodcore.kernels.doors.checksum`.
     rest : str
         The bytes after the last whole word, in hexadecimal digits.
     single : bool
@@ -69,14 +69,14 @@ class Stored:
         return dtype_of(f"{where}: {self.file}", _tuples(self.dtype))
 
     def size(self, where: str) -> int:
-        """Count the bytes that count."""
+        """Return the number of valid bytes."""
         size = self.kind(where).itemsize
         for n in self.shape:
             size *= n
         return size
 
     def add(self, rows: Array) -> None:
-        """Count more rows in."""
+        """Add rows to the valid size and the checksum."""
         data = np.frombuffer(bytes.fromhex(self.rest), np.uint8)
         raw = np.ascontiguousarray(rows).reshape(-1).view(np.uint8) if rows.nbytes else np.empty(0, np.uint8)
         data = np.concatenate([data, raw]) if len(data) else raw
@@ -87,12 +87,12 @@ class Stored:
 
 
 def is_folder(name: str) -> bool:
-    """Return whether there is a folder, of whatever content."""
+    """Return whether a folder exists."""
     return os.path.isdir(name)
 
 
 def _tuples(description: Any) -> Any:
-    """Turn the lists of JSON into the tuples of a description of fields."""
+    """Convert the lists of JSON to the tuples of a description of fields."""
     if not isinstance(description, list):
         return description
     return [tuple(_tuples(part) if k == 1 else _names(part) for k, part in enumerate(field)) for field in description]
@@ -102,12 +102,12 @@ def _names(part: Any) -> Any:
     return tuple(part) if isinstance(part, list) else part
 
 
-# -- manifests -----------------------------------------------------------------------------------------------------
+# -- manifests ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Manifest:
-    """What counts in a folder."""
+    """The valid contents of a folder."""
 
     tree: Any
     arrays: dict[str, Stored]
@@ -115,7 +115,7 @@ class Manifest:
     num_rows: list[int]
 
     def text(self) -> bytes:
-        """Write it as JSON, with a checksum of its own."""
+        """Return the manifest as JSON with a checksum."""
         body = {
             "format": "lodcore folder",
             "version": VERSION,
@@ -147,7 +147,7 @@ def _read_manifest(where: str, name: str) -> Manifest:
         outer = json.loads(data)
         text = outer["content"]
         if zlib.crc32(text.encode()) != outer["checksum"]:
-            raise LoDError(f"{where}: is damaged: its checksum is another one")
+            raise LoDError(f"{where}: is damaged: its checksum differs")
         body = json.loads(text)
         if body["format"] != "lodcore folder":
             raise LoDError(f"{where}: is not lodcore's")
@@ -161,7 +161,7 @@ def _read_manifest(where: str, name: str) -> Manifest:
             raise LoDError(f"{where}: names a file twice")
         return Manifest(body["tree"], arrays, lods, rows)
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise LoDError(f"{where}: lacks what a manifest has: {error}") from None
+        raise LoDError(f"{where}: is not a valid manifest: {error}") from None
     except ValueError as error:
         if isinstance(error, LoDError):
             raise
@@ -191,8 +191,8 @@ def _count(where: str, number: Any) -> int:
 
 
 def _sync_folder(name: str) -> None:
-    """Check that a new name in a folder survives."""
-    with contextlib.suppress(OSError, AttributeError):  # not on every system
+    """Make the entries of a folder durable."""
+    with contextlib.suppress(OSError, AttributeError):  # not supported by every system
         handle = os.open(name, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -201,7 +201,7 @@ def _sync_folder(name: str) -> None:
 
 
 def _commit(name: str, manifest: Manifest) -> None:
-    """Put a manifest in the place of the one before, as a whole."""
+    """Replace the manifest atomically."""
     path = os.path.join(name, MANIFEST)
     with open(path + ".new", "wb") as opened:
         opened.write(manifest.text())
@@ -211,11 +211,11 @@ def _commit(name: str, manifest: Manifest) -> None:
     _sync_folder(name)
 
 
-# -- writing -------------------------------------------------------------------------------------------------------
+# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 def write_folder(where: str, name: str, packed: Packed) -> None:
-    """Write a tree into a folder; one that was there before counts until the last moment."""
+    """Write a tree into a folder; an earlier tree stays valid until the new one is complete."""
     os.makedirs(name, exist_ok=True)
     foreign = [entry for entry in os.listdir(name) if entry not in _known(name)]
     if foreign:
@@ -251,7 +251,7 @@ def _known(name: str) -> set[str]:
 
 
 def _write_rows(name: str, stored: Stored, rows: Array, start: int = 0) -> None:
-    """Write rows after the valid bytes, and nothing after them."""
+    """Write rows after the valid bytes, and truncate the file after them."""
     path = os.path.join(name, stored.file)
     with open(path, "r+b" if os.path.exists(path) else "w+b") as opened:
         opened.truncate(start)
@@ -268,7 +268,7 @@ def _writer(where: str, name: str) -> Iterator[None]:
     with open(os.path.join(name, "lock"), "ab") as lock:
         try:
             import fcntl
-        except ImportError:  # not a POSIX system: whoever writes must see to it
+        except ImportError:  # not a POSIX system: the caller must ensure exclusive writes
             yield
             return
         try:
@@ -279,7 +279,7 @@ def _writer(where: str, name: str) -> Iterator[None]:
 
 
 def append_to_folder(where: str, name: str, packed: Packed) -> None:
-    """Add sequences."""
+    """Append sequences to the folder."""
     if not is_folder(name):
         raise FileNotFoundError(f"{where}: {name}: is not a folder; lodcore.save makes one")
     with _writer(where, name):
@@ -295,7 +295,7 @@ def append_to_folder(where: str, name: str, packed: Packed) -> None:
 
 
 def _matched(where: str, manifest: Manifest, packed: Packed) -> list[tuple[Stored, Array]]:
-    """Find what is added to which file, after checking that it fits."""
+    """Return the rows to append to each file, after checking that they fit."""
     entries = packed.tree.get("dict", [["", packed.tree]])
     if not all("lodtensor" in entry for _, entry in entries):
         raise DTypeError(f"{where}: tree: a LoDTensor, or a dict of LoDTensors, can be added")
@@ -321,11 +321,11 @@ def _matched(where: str, manifest: Manifest, packed: Packed) -> list[tuple[Store
     return new
 
 
-# -- reading -------------------------------------------------------------------------------------------------------
+# -- reading -----------------------------------------------------------------------------------------------------------
 
 
 def read_folder(where: str, name: str, verify: bool) -> Any:
-    """Map a folder."""
+    """Read a tree from a folder, mapping its values into memory."""
     manifest = _read_manifest(where, name)
 
     def array(key: str) -> Array:
@@ -342,7 +342,7 @@ def read_folder(where: str, name: str, verify: bool) -> Any:
 
 
 def _lod(where: str, name: str, levels: list[Stored], num_rows: int, verify: bool) -> LoD:
-    """Read the offsets of a structure into memory that nobody can write, and check them there."""
+    """Read the offsets of a structure into memory that cannot be written, and check them there."""
     made: list[Array] = []
     counts = [*(stored.shape[0] - 1 for stored in levels[1:]), num_rows][: len(levels)]
     for stored, count in zip(levels, counts, strict=True):
@@ -363,7 +363,7 @@ def _lod(where: str, name: str, levels: list[Stored], num_rows: int, verify: boo
 
 
 def _read_offsets(where: str, path: str, count: int) -> tuple[Array, int]:
-    """Read the first offsets of a file, each piece checked while it is in the cache; name the first bad one, or -1."""
+    """Read the first offsets of a file, checking each piece while it is in cache; return the first bad one or -1."""
     try:
         opened = open(path, "rb", buffering=0)  # noqa: SIM115
     except FileNotFoundError:
@@ -380,7 +380,7 @@ def _read_offsets(where: str, path: str, count: int) -> tuple[Array, int]:
             if not got:
                 raise LoDError(f"{where}: ends at byte {read}; its manifest counts {size}")
             read += got
-            part = offsets[checked : read // WORD]  # a read may end within a word
+            part = offsets[checked : read // WORD]  # a read may end inside a word
             if not len(part):
                 continue
             bad = kernels.doors.first_fall(part, before)
@@ -391,18 +391,18 @@ def _read_offsets(where: str, path: str, count: int) -> tuple[Array, int]:
 
 
 def _verify(where: str, stored: Stored, raw: Array) -> None:
-    """Compare bytes with their checksum."""
+    """Raise if bytes do not have their checksum."""
     whole = len(raw) // WORD * WORD
     if kernels.doors.checksum(raw[:whole], 0) != stored.sum or raw[whole:].tobytes().hex() != stored.rest:
-        raise LoDError(f"{where}: is damaged: its checksum is another one")
+        raise LoDError(f"{where}: is damaged: its checksum differs")
 
 
 def _mapped(where: str, name: str, stored: Stored, verify: bool) -> Array:
-    """Map the bytes of a file that count."""
+    """Map the valid bytes of a file."""
     path, where = os.path.join(name, stored.file), f"{where}: {stored.file}"
     dtype, size = stored.kind(where), stored.size(where)
     if size >= 2**63:
-        raise LoDError(f"{where}: has {size} bytes, says its manifest")
+        raise LoDError(f"{where}: has {size} bytes according to its manifest")
     try:
         with open(path, "rb", buffering=0) as opened:
             held = os.fstat(opened.fileno()).st_size

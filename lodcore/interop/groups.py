@@ -1,4 +1,4 @@
-"""Groups of HDF5 and Zarr: two arrays, or one more per level, and attributes."""
+"""Groups of HDF5 and Zarr: the values, one array of offsets per level, and attributes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["load_from_group", "save_to_group"]
 
 
 def save_to_group(group: Any, x: Any, **options: Any) -> None:
-    """Write a LoDTensor into a group of HDF5 (h5py) or Zarr.
+    """Write a LoDTensor to a group of HDF5 (h5py) or Zarr.
 
     Parameters
     ----------
     group : h5py.Group or zarr.Group
-        Gets the arrays `values`, `offsets_0`, `offsets_1`, ..., and the attributes `format` and `num_levels`.
+        Receives the arrays `values`, `offsets_0`, `offsets_1`, ..., and the attributes `format` and `num_levels`.
     x : LoDTensor, or nested lists
     **options
-        For the array of values, such as ``chunks=`` or ``compression=``.
+        Options for the array of values, such as ``chunks=`` or ``compression=``.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def load_from_group(group: Any) -> LoDTensor:
     Raises
     ------
     LoDError
-        If the group holds something else.
+        If the group does not hold a LoDTensor.
     """
     where = "lodcore.interop.load_from_group"
     if not hasattr(group, "attrs"):

@@ -1,4 +1,4 @@
-"""Memory of other libraries, and for them: offsets are copied and checked, values shared where that is safe."""
+"""Memory exchanged with other libraries: offsets are copied and checked, values are shared where that is safe."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ INT32_MAX = 2**31 - 1
 
 
 def private_level(where: str, given: Any) -> tuple[Array, int]:
-    """Copy offsets of another library, which may begin anywhere; they begin at 0 then.
+    """Return a checked copy of another library's offsets, shifted to begin at 0.
 
     Parameters
     ----------
     where : str
-        Function and argument, for the message.
+        The names of function and argument, for the message.
     given : array_like of integers, shape (n_seqs + 1,)
 
     Returns
     -------
     (ndarray, int)
-        int64 offsets, and where they began.
+        The offsets, int64, and the original first offset.
 
     Raises
     ------
     LoDError
-        Naming the position and the value that break the rule.
+        If offsets are invalid; the message names the first bad position and value.
     """
     array = np.asarray(given)
     if array.dtype.kind not in "iu":
@@ -56,7 +56,7 @@ def private_level(where: str, given: Any) -> tuple[Array, int]:
 
 
 def private_lod(where: str, given: Any) -> tuple[LoD, int, int]:
-    """Make a LoD of one level of offsets of another library: also where its rows start and stop."""
+    """Make a LoD of one level from another library's offsets; return also the start and stop of its rows."""
     offsets, first = private_level(where, given)
     rows = offsets.item(len(offsets) - 1)
     lod: Any = core.make_lod([offsets], rows)
@@ -64,7 +64,7 @@ def private_lod(where: str, given: Any) -> tuple[LoD, int, int]:
 
 
 def lent(values: Array) -> Array | None:
-    """Return a writable array over the memory of values, for another library that may write to it.
+    """Return a writable array over the memory of values, for another library that may write to them.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def lent(values: Array) -> Array | None:
     Returns
     -------
     ndarray or None
-        None unless the memory is, in the end, that of a writable array: to write into read-only memory of a file or of
-        the system would end the process, and that of a bytes object is for good.
+        None unless the memory is that of a writable array: writing to read-only memory of a file or of the system would
+        crash the process, and a bytes object must not change.
     """
     if values.flags.writeable:
         return values if _is_own(values) else None
@@ -84,14 +84,14 @@ def lent(values: Array) -> Array | None:
         owner = base
     if owner is values or not owner.flags.writeable or not owner.flags.c_contiguous or not _is_own(owner):
         return None
-    if owner.nbytes == values.nbytes and owner.dtype == values.dtype:  # all of it
+    if owner.nbytes == values.nbytes and owner.dtype == values.dtype:  # the whole array
         whole: Array = owner.reshape(values.shape)
         return whole
     return np.ndarray(values.shape, values.dtype, owner, buffers.bytes_between(owner, values))
 
 
 def _is_own(array: Array) -> bool:
-    """Return whether a writable array is over memory that stays writable."""
+    """Return whether a writable array has memory that stays writable."""
     base: Any = array
     while isinstance(base, np.ndarray):
         base = buffers.owner_of(base)

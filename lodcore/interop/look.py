@@ -1,4 +1,4 @@
-"""What `python -m lodcore inspect` prints about a file: structure, lengths, and what padding would cost."""
+"""The output of `python -m lodcore inspect`: structure, lengths, and the cost of padding."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from lodcore.tensors.lod_tensor import LoDTensor
 __all__ = ["buckets", "describe", "describe_tree", "histogram", "padding_cost", "read"]
 
 Array = np.ndarray[Any, Any]
-BARS = 40  # characters of the longest bar
-BINS = 12  # lines of a histogram
+BARS = 40  # length of the longest bar, in characters
+BINS = 12  # number of lines of a histogram
 BATCHES = (8, 32, 128)
 BUCKETS = 6
-CANDIDATES = 200  # lengths that may end a bucket
-SHOWN = 100  # entries of a tree
+CANDIDATES = 200  # number of lengths that may end a bucket
+SHOWN = 100  # number of entries of a tree
 
 
 def read(path: str) -> Any:
-    """Read a file of any kind that holds sequences: .npz, a folder, Parquet, Arrow.
+    """Read a file of any supported kind: .npz, a folder, Parquet, Arrow.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def read(path: str) -> Any:
     Returns
     -------
     tree
-        Of a table a dict of its columns, in which null sequences are empty.
+        For a table, a dict of its columns, in which null sequences are empty.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def read(path: str) -> Any:
 
 
 def describe_tree(tree: Any, name: str = "") -> Iterator[str]:
-    """Return lines of text about a tree: each LoDTensor at length, all else in a line."""
+    """Yield lines of text about a tree: several per LoDTensor, one per other leaf."""
     if isinstance(tree, LoDTensor):
         if name:
             yield f"== {name}"
@@ -81,7 +81,7 @@ def describe_tree(tree: Any, name: str = "") -> Iterator[str]:
 
 
 def describe(x: LoDTensor) -> Iterator[str]:
-    """Return lines of text about a LoDTensor: shape, lengths level by level, the cost of padding."""
+    """Yield lines of text about a LoDTensor: shape, lengths level by level, the cost of padding."""
     yield repr(x)
     yield f"shape {x.shape}, {x.dtype}, {x.num_rows:,} rows, {x.nbytes:,} bytes"
     for level in range(x.num_levels):
@@ -104,7 +104,7 @@ def describe(x: LoDTensor) -> Iterator[str]:
 
 
 def histogram(lengths: Array) -> Iterator[str]:
-    """Draw how many sequences have which length, with one line per group of lengths."""
+    """Yield the lines of a histogram of lengths."""
     low, high = int(lengths.min()), int(lengths.max())
     step = -(-(high - low + 1) // BINS)
     counts = np.bincount((lengths - low) // step)
@@ -117,33 +117,33 @@ def histogram(lengths: Array) -> Iterator[str]:
 
 
 def batches(lengths: Array) -> Iterator[str]:
-    """Describe what padding wastes in batches, and which lengths to group by."""
+    """Yield lines about the padding of batches, and about buckets of lengths."""
     for size in BATCHES:
         if size >= 2 * len(lengths):
             break
         _, come = occupancy(lengths, size)
         _, sorted_ = occupancy(np.sort(lengths), size)
-        shares = f"{100 * (1 - come):.0f} % filling as they come, {100 * (1 - sorted_):.0f} % sorted by length"
+        shares = f"{100 * (1 - come):.0f} % padding unsorted, {100 * (1 - sorted_):.0f} % sorted by length"
         yield f"batches of {size}: {shares}"
     ends, share = buckets(lengths)
     if len(ends) > 1:
         listed = ", ".join(f"{end:,}" for end in ends)
-        yield f"buckets up to {listed} rows: {100 * (1 - share):.0f} % filling"
+        yield f"buckets up to {listed} rows: {100 * (1 - share):.0f} % padding"
 
 
 def buckets(lengths: Array, count: int = BUCKETS) -> tuple[list[int], float]:
-    """Find the lengths at which to end buckets, so that padding each sequence to the end of its bucket wastes least.
+    """Return the ends of buckets that minimize the padding of each sequence to the end of its bucket.
 
     Parameters
     ----------
     lengths : ndarray of integers, shape (n,)
     count : int
-        At most as many buckets.
+        The maximum number of buckets.
 
     Returns
     -------
     (list of int, float)
-        Where the buckets end, and the share of their rows that is filled.
+        The ends of the buckets, and the share of their rows that is filled.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def buckets(lengths: Array, count: int = BUCKETS) -> tuple[list[int], float]:
         found = np.unique(np.quantile(lengths, np.linspace(0, 1, CANDIDATES), method="higher"))
     numbers = np.diff(np.searchsorted(np.sort(lengths), np.append(-1, found), side="right"))
     below = np.append(0, np.cumsum(numbers))
-    best = below[1:] * found.astype(float)  # the least room for all up to each candidate, with one bucket
+    best = below[1:] * found.astype(float)  # the least number of padded rows up to each candidate, with one bucket
     ways = []
     for _ in range(min(count, len(found)) - 1):
         room = np.append(0.0, best)[: len(found), None] + (below[None, 1:] - below[:-1, None]) * found[None, :]
@@ -176,7 +176,7 @@ def buckets(lengths: Array, count: int = BUCKETS) -> tuple[list[int], float]:
 
 
 def padding_cost(x: LoDTensor) -> str:
-    """Describe how large the batch would be if all levels were padded."""
+    """Describe the size of the batch with all levels padded."""
     rows = len(x)
     for level in range(x.num_levels):
         rows *= int(x.lod.lengths(level).max(initial=0))
@@ -185,5 +185,5 @@ def padding_cost(x: LoDTensor) -> str:
     filled = 100 * (1 - x.num_rows / rows)
     return (
         f"padded: {rows:,} rows, {rows * (x.nbytes // x.num_rows):,} bytes: {rows / x.num_rows:.2f} times as many, "
-        f"{filled:.0f} % of them filling"
+        f"{filled:.0f} % of them padding"
     )

@@ -1,4 +1,4 @@
-"""One .npz file for a tree: NumPy reads its arrays, and nothing in it is ever unpickled."""
+"""One .npz file for a tree: NumPy can read its arrays, and nothing in it is ever unpickled."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["MANIFEST", "dtype_of", "read_npz", "write_npz"]
 Array = np.ndarray[Any, Any]
 MANIFEST = "lodcore.json"
 VERSION = 1
-LONGEST_HEADER = 10_000  # of an array, as NumPy has it
+LONGEST_HEADER = 10_000  # bytes of the header of an array, as in NumPy
 LARGEST_MANIFEST = 1 << 26
-DENSEST = 1100  # bytes that one byte can stand for, compressed
+DENSEST = 1100  # bytes that one compressed byte can expand to
 PIECE = 1 << 24
-#: What `zipfile` raises for bytes that make no sense.
+#: The errors that `zipfile` raises for invalid bytes.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error)
 
 
 def write_npz(file: IO[bytes], packed: Packed, compress: bool) -> None:
-    """Write a tree into an open file."""
+    """Write a tree to an open file."""
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     single = isinstance(packed.tree, dict) and "lodtensor" in packed.tree
     levels = [[_offsets_name(single, j, k) for k in range(lod.num_levels)] for j, lod in enumerate(packed.lods)]
@@ -57,7 +57,7 @@ def _offsets_name(single: bool, j: int, k: int) -> str:
 
 
 def _info(name: str, method: int) -> zipfile.ZipInfo:
-    """Make an entry without a date: the same tree is the same file."""
+    """Return an entry without a date, so that equal trees make equal files."""
     info = zipfile.ZipInfo(name)
     info.compress_type = method
     return info
@@ -68,7 +68,7 @@ def _write_array(archive: zipfile.ZipFile, name: str, values: Array, method: int
         np.lib.format.write_array(member, values, allow_pickle=False)
 
 
-# -- reading -------------------------------------------------------------------------------------------------------
+# -- reading -----------------------------------------------------------------------------------------------------------
 
 
 def read_npz(where: str, file: IO[bytes]) -> Any:
@@ -77,7 +77,7 @@ def read_npz(where: str, file: IO[bytes]) -> Any:
     Parameters
     ----------
     where : str
-        The function and the file, for messages.
+        The names of function and file, for messages.
     file : binary file
 
     Returns
@@ -92,24 +92,24 @@ def read_npz(where: str, file: IO[bytes]) -> Any:
     except (LoDError, DTypeError, MemoryError):
         raise
     except (*DAMAGED, ValueError, OverflowError, OSError) as error:
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # what a place before the file makes
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # raised for a position before the file
             raise
         raise LoDError(f"{where}: is damaged, or no .npz file: {error or type(error).__name__}") from None
 
 
 def _members(where: str, archive: zipfile.ZipFile, total: int) -> dict[str, zipfile.ZipInfo]:
-    """List what is in the file, refusing sizes that cannot be."""
+    """Return the members of a file; raise for impossible sizes."""
     members: dict[str, zipfile.ZipInfo] = {}
     packed = 0
     for info in archive.infolist():
         if info.filename in members:
-            raise LoDError(f"{where}: {info.filename}: stands twice in it")
+            raise LoDError(f"{where}: {info.filename}: occurs twice")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or info.flag_bits & 1:
             raise LoDError(f"{where}: {info.filename}: is encrypted, or compressed in another way than deflate")
         most = info.compress_size if info.compress_type == zipfile.ZIP_STORED else info.compress_size * DENSEST + 100
         packed += info.compress_size
         if info.file_size > most or packed > total:
-            raise LoDError(f"{where}: {info.filename}: says that it has {info.file_size} bytes, which cannot be")
+            raise LoDError(f"{where}: {info.filename}: claims {info.file_size} bytes, which is impossible")
         members[info.filename] = info
     check_size(where, sum(info.file_size for info in members.values()))
     return members
@@ -137,7 +137,7 @@ def _read(where: str, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipIn
         if not isinstance(entry, dict) or not isinstance(entry.get("offsets"), list):
             raise LoDError(f"{where}: {MANIFEST}: has no structure {number}")
         if not all(isinstance(name, str) for name in entry["offsets"]) or type(entry.get("num_rows")) is not int:
-            raise LoDError(f"{where}: {MANIFEST}: structure {number}: names its offsets wrongly")
+            raise LoDError(f"{where}: {MANIFEST}: structure {number}: has wrong names of offsets")
         try:
             return LoD.from_offsets(*(array(name) for name in entry["offsets"]), num_rows=entry["num_rows"])
         except (LoDError, DTypeError) as error:
@@ -160,7 +160,7 @@ def _parsed(where: str, data: bytes) -> dict[str, Any]:
 
 
 def _bare(where: str, names: list[str], array: Any) -> LoDTensor:
-    """Read what `numpy.savez` wrote."""
+    """Read a file of `numpy.savez`."""
     wanted = ["values", *(f"offsets_{k}" for k in range(len(names) - 1))]
     if sorted(wanted) != sorted(names):
         raise LoDError(f"{where}: holds {', '.join(names) or 'nothing'}; {', '.join(wanted)} is needed")
@@ -172,7 +172,7 @@ def _bare(where: str, names: list[str], array: Any) -> LoDTensor:
 
 
 def dtype_of(where: str, description: Any) -> np.dtype[Any]:
-    """Read the description of a dtype, which has no Python objects."""
+    """Return the dtype of a description, which must not have Python objects."""
     try:
         dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(description)
     except (TypeError, ValueError, KeyError, IndexError, OverflowError, RecursionError, MemoryError) as error:
@@ -183,7 +183,7 @@ def dtype_of(where: str, description: Any) -> np.dtype[Any]:
 
 
 def _read_array(where: str, member: IO[bytes], size: int) -> Array:
-    """Read one array, of as many bytes as its entry says."""
+    """Read one array with the size of its entry."""
     magic = member.read(8)
     if magic[:6] != b"\x93NUMPY" or magic[6:7] not in (b"\x01", b"\x02", b"\x03"):
         raise LoDError(f"{where}: begins with {magic[:8]!r}; an array of NumPy is needed")
@@ -197,7 +197,7 @@ def _read_array(where: str, member: IO[bytes], size: int) -> Array:
         shape, fortran = tuple(header["shape"]), header["fortran_order"]
         description = header["descr"]
     except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError):
-        raise LoDError(f"{where}: has a header that says nothing") from None
+        raise LoDError(f"{where}: has an unreadable header") from None
     if not all(type(n) is int and n >= 0 for n in shape) or len(shape) > 64 or type(fortran) is not bool:
         raise LoDError(f"{where}: has shape {shape!r}; numbers from 0 on are needed")
     dtype = dtype_of(where, description)
@@ -214,7 +214,7 @@ def _read_array(where: str, member: IO[bytes], size: int) -> Array:
         got = member.readinto(place[:PIECE])  # type: ignore[attr-defined]
         if not got:
             raise LoDError(f"{where}: ends at byte {size - len(place)} of {size}")
-        place = place[got:]  # with the last byte the sum over all is compared
+        place = place[got:]  # after the last byte, zipfile compares the checksum
     check_bools(where, data, dtype)
     if not dtype.itemsize:
         return np.ndarray(shape, dtype, bytearray(1))
@@ -222,7 +222,7 @@ def _read_array(where: str, member: IO[bytes], size: int) -> Array:
 
 
 def check_bools(where: str, data: Array, dtype: np.dtype[Any]) -> None:
-    """Refuse bytes that are neither false nor true: to count them and to take by them would differ."""
+    """Raise for bytes that are neither false nor true: counting and gathering by such a mask would disagree."""
     if dtype.names is not None:
         records = data.view(dtype)
         for name in dtype.names:

@@ -1,4 +1,4 @@
-"""python -m lodcore pack: documents of a file packed into bins, with progress, a report and a picture."""
+"""The command `python -m lodcore pack`: packs the documents of a file, with progress, a report and a picture."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lodcore.interop.documents import is_saved, read_documents, write_packed
 
 __all__ = ["main"]
 
-KINDS = "what lodcore.save saved, .npz, .parquet, .arrow, .feather, or a folder of .npy files"
+KINDS = "a file or folder of lodcore.save, .npz, .parquet, .arrow, .feather, or a folder of .npy files"
 FAILURES = (OSError, ValueError, TypeError, EOFError, MemoryError, RuntimeError, ImportError, BadZipFile, zlib.error)
 
 
 def parser() -> argparse.ArgumentParser:
-    """Describe the command line."""
+    """Return the parser of the command line."""
     made = argparse.ArgumentParser(
         prog="python -m lodcore pack",
         description="Pack the documents of a file into bins of a token budget, and write the same kind of file.",
@@ -33,24 +33,20 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         help=KINDS,
     )
-    made.add_argument("--budget", type=int, required=True, metavar="N", help="the most tokens of a bin")
-    made.add_argument("--output", type=Path, metavar="FILE", help="where to write; FILE.packed.ENDING, if not given")
+    made.add_argument("--budget", type=int, required=True, metavar="N", help="the maximum number of tokens per bin")
+    made.add_argument("--output", type=Path, metavar="FILE", help="the output; by default FILE.packed.ENDING")
     made.add_argument("--method", choices=METHODS, default="best_fit_decreasing")
+    made.add_argument("--overflow", choices=OVERFLOWS, default="error", help="how to treat documents above the budget")
+    made.add_argument("--max-items", type=int, metavar="N", help="the maximum number of documents per bin")
+    made.add_argument("--multiple-of", type=int, default=1, metavar="N", help="make the number of bins a multiple of N")
     made.add_argument(
-        "--overflow", choices=OVERFLOWS, default="error", help="what becomes of documents above the budget"
-    )
-    made.add_argument("--max-items", type=int, metavar="N", help="the most documents of a bin")
-    made.add_argument(
-        "--multiple-of", type=int, default=1, metavar="N", help="make the number of bins a multiple of it"
-    )
-    made.add_argument(
-        "--shards", type=int, default=1, metavar="N", help="make the bins divisible among so many processes"
+        "--shards", type=int, default=1, metavar="N", help="make the number of bins divisible by N processes"
     )
     made.add_argument("--seed", type=int, metavar="N", help="shuffle")
     made.add_argument(
         "--column",
         metavar="NAME",
-        help="the column of lists, or the LoDTensor in a dict; the first one otherwise",
+        help="the column of lists, or the LoDTensor in a dict; by default the first one",
     )
     made.add_argument("--force", action="store_true", help="overwrite the output")
     made.add_argument("--quiet", action="store_true", help="no progress and no picture")
@@ -67,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
     Returns
     -------
     int
-        Exit code: 0, or 1 if something failed, which is said in one line. Wrong usage exits with 2.
+        The exit code: 0, or 1 after an error, which is printed in one line. Wrong usage exits with 2.
     """
     chosen = parser().parse_args(arguments)
     path: Path = chosen.file
@@ -81,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def pack(chosen: argparse.Namespace, path: Path) -> None:
-    """Read, plan, pack and write."""
+    """Read, pack and write the documents of a file."""
     ending = "" if path.is_dir() and not is_saved(path) else path.suffix
     output: Path = chosen.output or path.with_name(f"{path.name.removesuffix(ending)}.packed{ending}")
     if ending and output.suffix != ending:

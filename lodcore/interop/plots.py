@@ -1,4 +1,4 @@
-"""Lengths and padding as pictures, with matplotlib."""
+"""Plots of lengths and padding, with matplotlib."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Array = np.ndarray[Any, Any]
 
 
 def plot_lengths(x: Any, level: int = -1, axes: Any = None, bins: Any = "auto") -> Any:
-    """Draw a histogram of the lengths of a level, with median and 99th percentile.
+    """Plot a histogram of the lengths of a level, with median and 99th percentile.
 
     Parameters
     ----------
     x : LoDTensor, LoD, or nested lists
     level : int
     axes : matplotlib.axes.Axes, optional
-        A new one, if not given.
+        By default new axes.
     bins
         As in `numpy.histogram_bin_edges`.
 
@@ -52,13 +52,13 @@ def plot_lengths(x: Any, level: int = -1, axes: Any = None, bins: Any = "auto") 
 
 
 def plot_occupancy(x: Any, batch_size: int = 32, level: int = -1, axes: Any = None) -> Any:
-    """Draw how much of each batch would be filled, if it was padded: as the sequences come, and sorted by length.
+    """Plot the filled part of padded batches, for sequences in their order and sorted by length.
 
     Parameters
     ----------
     x : LoDTensor, LoD, or nested lists
     batch_size : int
-        Sequences of a batch.
+        The number of sequences per batch.
     level : int
     axes : matplotlib.axes.Axes, optional
 
@@ -83,7 +83,7 @@ def plot_occupancy(x: Any, batch_size: int = 32, level: int = -1, axes: Any = No
 
 
 def occupancy(lengths: Array, batch_size: int) -> tuple[Array, float]:
-    """Compute how much of each padded batch is filled, and of all of them.
+    """Compute the filled part of each padded batch, and of all batches together.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def occupancy(lengths: Array, batch_size: int) -> tuple[Array, float]:
     Returns
     -------
     (ndarray, float)
-        One entry per batch, and the share of all batches together; 1 for batches that have no room.
+        One entry per batch, and the share of all batches together; 1 for empty batches.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A LoDTensor in memory that processes share, however they were started: written once, and sealed."""
+"""A LoDTensor in shared memory, which is written once and sealed, for forked or spawned processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ALIGNED = 64
 
 
 def share(x: Any) -> Shared:
-    """Put a LoDTensor where other processes find it, without a copy for each.
+    """Copy a LoDTensor to shared memory, which other processes map without further copies.
 
     Parameters
     ----------
@@ -32,17 +32,17 @@ def share(x: Any) -> Shared:
     Returns
     -------
     Shared
-        To be given to processes, forked or spawned; `tensor()` gives the LoDTensor there, and here.
+        A handle that can be passed to forked or spawned processes; `tensor()` returns the LoDTensor in each of them.
 
     Raises
     ------
     NotImplementedError
-        Where the system has no memory that can be sealed, as Linux has.
+        If the system does not have memory that can be sealed, as Linux has.
 
     Notes
     -----
-    A mapped folder needs none of this in forked processes, and in others only for what its offsets take: each of them
-    may `lodcore.load` it.
+    A mapped folder does not need this: forked processes share it, and others can `lodcore.load` it, which copies only
+    the offsets.
 
     Examples
     --------
@@ -91,8 +91,8 @@ def _seals() -> int:
 class Shared:
     """A LoDTensor in sealed memory; made by `share`.
 
-    It can be given to another process when that is started, or through a queue. Nobody can write, shrink or unseal the
-    memory, so that its structure is checked there, and not copied.
+    It can be passed to another process when that is started, or through a queue. The memory cannot be written, shrunk
+    or unsealed, so that its structure is checked there, but not copied.
     """
 
     _handle: int
@@ -119,7 +119,7 @@ class Shared:
         Raises
         ------
         LoDError
-            If the memory is not sealed, or does not hold what it should.
+            If the memory is not sealed, or its contents are invalid.
         """
         import fcntl
 
@@ -141,12 +141,12 @@ class Shared:
 
 
 def _received(handle: Any, parts: tuple[Any, ...]) -> Shared:
-    """Take a handle that another process sent."""
+    """Return the Shared of a handle that another process sent."""
     return _holding(handle.detach(), *parts)
 
 
 def _holding(handle: int, *parts: Any) -> Shared:
-    """Make a Shared that closes the handle in the end."""
+    """Return a Shared that closes the handle when it is deleted."""
     made = Shared.__new__(Shared)
     made._handle, made._parts = handle, parts
     return made

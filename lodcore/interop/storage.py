@@ -21,19 +21,19 @@ def save(file: Any, tree: Any, *, form: str | None = None, compress: bool = Fals
     ----------
     file : str, path or binary file
     tree : LoDTensor, SparseTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
-        Keys are str or int. What is one LoD, or one array, in several places is so again when it is loaded.
+        Keys are str or int. LoDs and arrays that occur several times are shared again after loading.
     form : {"npz", "folder"}, optional
-        One file, whose arrays `numpy.load` reads, too; or a folder, whose values `load` maps into memory, and to which
-        `append` adds sequences. By default a folder if the name ends with a separator or ".lod", or is one already.
+        One file, whose arrays `numpy.load` can read; or a folder, whose values `load` maps into memory, and to which
+        `append` adds sequences. By default a folder if the name ends with a separator or ".lod", or the folder exists.
     compress : bool
-        Only in one file.
+        Whether to compress the arrays, for one file only.
 
     Raises
     ------
     DTypeError
-        Naming what in the tree cannot be saved.
+        If a part of the tree cannot be saved; the message names it.
     OSError
-        If the file cannot be written. What was there before is replaced as a whole, or stays.
+        If the file cannot be written. An existing file is replaced atomically, or kept.
 
     Examples
     --------
@@ -83,15 +83,15 @@ def _umask() -> int:
 
 
 def load(file: Any, *, verify: bool = False) -> Any:
-    """Load what `save` saved, or an .npz file that holds values, offsets_0, offsets_1, ...
+    """Load a tree from a file of `save`, or from an .npz file with values, offsets_0, offsets_1, ...
 
     Parameters
     ----------
     file : str, path or binary file
-        Of a folder, values are mapped into memory, read-only: they take room when they are looked at, and processes
-        share it. Offsets are copied and checked. Nothing is unpickled.
+        The values of a folder are mapped into memory, read-only: they use memory, which processes share, when they are
+        read. Offsets are copied and checked. Nothing is unpickled.
     verify : bool
-        Read all of a folder and compare it with its checksums; one file is always compared.
+        Whether to read a whole folder and compare it with its checksums; the checksums of one file are always compared.
 
     Returns
     -------
@@ -100,14 +100,14 @@ def load(file: Any, *, verify: bool = False) -> Any:
     Raises
     ------
     LoDError, DTypeError
-        If the file is damaged, naming what and where.
+        If the file is damaged; the message names the damaged part.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
 
     Notes
     -----
-    Nobody should shorten the files of a folder while they are mapped: to read past the end of a file ends the
-    process. `append` never does.
+    The files of a folder must not be shortened while they are mapped, since reading past the end of a file crashes the
+    process. `append` never shortens valid data.
 
     Examples
     --------
@@ -129,25 +129,25 @@ def load(file: Any, *, verify: bool = False) -> Any:
 
 
 def append(file: Any, tree: Any) -> None:
-    """Add sequences to a folder that `save` made, of one LoDTensor or of a dict of LoDTensors.
+    """Append sequences to a folder, written by `save`, of one LoDTensor or a dict of LoDTensors.
 
     Parameters
     ----------
     file : str or path
     tree : LoDTensor, or dict of LoDTensor
-        With the dtypes, row shapes and levels of what is there, and LoDs shared by the same entries.
+        Must have the dtypes, row shapes and levels of the stored tensors, and LoDs shared by the same entries.
 
     Raises
     ------
     LoDError, DTypeError
-        If it does not fit; nothing is written then.
+        If the tree does not fit; nothing is written in this case.
     BlockingIOError
         If another process is appending.
 
     Notes
     -----
-    New bytes are written after the existing ones, and are valid from the moment when a new manifest replaces the
-    old one, as a whole. A crash before that leaves what was there; those who have mapped the folder are not disturbed.
+    New bytes are written after the existing ones, and become valid when a new manifest atomically replaces the old
+    one. A crash before that leaves the folder unchanged; processes that have mapped the folder are not affected.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def append(file: Any, tree: Any) -> None:
 
 
 def _name(where: str, file: Any) -> str:
-    """Take the name of a file."""
+    """Return the name of a file."""
     try:
         name = os.fspath(file)
     except TypeError:

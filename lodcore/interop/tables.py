@@ -1,4 +1,4 @@
-"""Tables: rows in groups, list columns, and several columns that share one LoD; pandas and Polars."""
+"""Tables of pandas and Polars: grouped rows, list columns, and columns that share one LoD."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Array = np.ndarray[Any, Any]
 
 
 class Groups(NamedTuple):
-    """A table whose rows are in groups.
+    """A table of grouped rows.
 
     Parameters
     ----------
     columns : dict of str to LoDTensor
-        All have one LoD: a level for each thing that the rows are grouped by.
+        The columns, which share one LoD with a level per key.
     keys : dict of str to ndarray
-        For each of these, coarse first: what stands for each sequence of its level.
+        The keys, coarse first, with one entry per sequence of their level.
     """
 
     columns: dict[str, Any]
@@ -48,9 +48,9 @@ class Groups(NamedTuple):
 
 
 def grouped(codes: Sequence[Array]) -> tuple[LoD, Array | None, list[Array]]:
-    """Find the structure of rows that have numbers for their groups, one array per level, coarse first.
+    """Return the structure of rows with group numbers, one array per level, coarse first.
 
-    Groups stand in the order of their first rows, and rows keep their order within them.
+    Groups are in the order of their first rows, and rows keep their order within them.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def grouped(codes: Sequence[Array]) -> tuple[LoD, Array | None, list[Array]]:
     Returns
     -------
     (LoD, ndarray or None, list of ndarray)
-        The structure; the order of the rows, None if they stay; and a level at a time one row of each group.
+        The structure; the order of the rows, None if unchanged; and for each level one row of each group.
     """
-    groups = np.zeros(len(codes[0]), np.int64)  # the number of each row's group so far, by first rows
+    groups = np.zeros(len(codes[0]), np.int64)  # the number of each row's group so far, ordered by first rows
     count = 1 if len(groups) else 0
     levels, examples = [], []
     for given in codes:
@@ -69,7 +69,7 @@ def grouped(codes: Sequence[Array]) -> tuple[LoD, Array | None, list[Array]]:
         joint = groups * (int(dense.max(initial=0)) + 1) + dense
         _, first, inverse = np.unique(joint, return_index=True, return_inverse=True)
         above = groups[first]
-        rank = np.lexsort((first, above))  # groups of one group above stay together, by their first rows
+        rank = np.lexsort((first, above))  # groups inside one coarser group stay together, ordered by first rows
         place = np.empty_like(rank)
         place[rank] = np.arange(len(rank))
         levels.append(np.bincount(above, minlength=count))
@@ -81,7 +81,7 @@ def grouped(codes: Sequence[Array]) -> tuple[LoD, Array | None, list[Array]]:
 
 
 def of_fixed_size(rows: Any) -> Array:
-    """Turn an array of str objects into one of a fixed size; leave any other as it is."""
+    """Convert an array of str objects to one of a fixed size; return any other unchanged."""
     made = np.asarray(rows)
     if made.dtype.hasobject and len(made) and all(isinstance(entry, str) for entry in made):
         made = made.astype(np.str_)
@@ -89,7 +89,7 @@ def of_fixed_size(rows: Any) -> Array:
 
 
 def gathered(name: str, rows: Array, lod: LoD, order: Array | None) -> LoDTensor:
-    """Put a structure over a column, in the order of its groups."""
+    """Return a column with a structure, in the order of its groups."""
     if rows.dtype.hasobject:
         raise DTypeError(
             f"{name}: has dtype {rows.dtype}; Python objects have no fixed size: give numbers, or its codes"
@@ -98,30 +98,30 @@ def gathered(name: str, rows: Array, lod: LoD, order: Array | None) -> LoDTensor
     return tensor_core.new_tensor(values, lod)
 
 
-# -- pandas --------------------------------------------------------------------------------------------------------
+# -- pandas ------------------------------------------------------------------------------------------------------------
 
 
 def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
-    """Make LoDTensors of a pandas table or column.
+    """Convert a pandas table or column to LoDTensors.
 
     Parameters
     ----------
     data : pandas.DataFrame or pandas.Series
     by : str or list of str, optional
-        The columns that say to which group a row belongs, coarse first: each is a level. Groups stand in the order
-        of their first rows, whose order stays. Without it, the index says so if it is named or a MultiIndex (of which
-        the last level only numbers the rows, if it has no name); and in a table of list columns a row is a sequence.
+        The columns to group by, coarse first, each of which makes a level. Groups are in the order of their first rows.
+        By default, the index is used if it is named or a MultiIndex (whose last level, if it has no name, only numbers
+        the rows); in a table of list columns, a row is a sequence.
     nulls
         As in `from_arrow`, for list columns.
 
     Returns
     -------
-    LoDTensor of a column of lists; Groups of a table that is grouped; dict of LoDTensor and ndarray of another table
+    LoDTensor for a column of lists; Groups for a grouped table; dict of LoDTensor and ndarray for any other table
 
     Raises
     ------
     DTypeError, LoDError
-        Naming the column.
+        If a column cannot be converted; the message names it.
     """
     where = "lodcore.from_pandas"
     pandas = library("pandas", "pandas", where)
@@ -155,7 +155,7 @@ def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
 
 
 def _pandas_keys(where: str, data: Any, by: Any) -> dict[Any, Any]:
-    """Find what rows are grouped by, and its name."""
+    """Return the keys by which rows are grouped, by name."""
     index = data.index
     if by is not None:
         names = [by] if isinstance(by, str) or not isinstance(by, (list, tuple)) else list(by)
@@ -196,7 +196,7 @@ def _pandas_lists(name: str, series: Any, nulls: Any) -> Any:
         return from_arrow(series.array._pa_array, nulls)
     missing = series.isna().to_numpy()
     if missing.any() and isinstance(nulls, str) and nulls == "error":
-        raise LoDError(f'{name}: sequence {int(np.argmax(missing))} is null; nulls="empty" takes it for an empty one')
+        raise LoDError(f'{name}: sequence {int(np.argmax(missing))} is null; use nulls="empty" to make it empty')
     entries = [[] if gone else entry for entry, gone in zip(series, missing.tolist(), strict=True)]
     if entries and all(isinstance(entry, np.ndarray) or not len(entry) for entry in entries):
         filled = [entry for entry in entries if len(entry)]
@@ -206,21 +206,21 @@ def _pandas_lists(name: str, series: Any, nulls: Any) -> Any:
 
 
 def to_pandas(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: bool = False) -> Any:
-    """Make a pandas table of LoDTensors: a line for each row, with a MultiIndex, or a line for each sequence.
+    """Convert LoDTensors to a pandas table: one line per row, with a MultiIndex, or one line per sequence.
 
     Parameters
     ----------
     columns : LoDTensor, nested lists, Groups, or mapping of str to LoDTensor
-        With equal LoDs, if lines are rows.
+        The columns, with equal LoDs if lines are rows.
     keys : mapping of str to array_like, optional
-        Coarse first, what stands for each sequence of a level in the index; the numbers 0, 1, 2, ... of the sequences
-        in their sequence, if not given.
+        The index of the sequences of each level, coarse first; by default the numbers 0, 1, 2, ... of sequences within
+        their sequence.
     lists : bool
-        Make columns of lists instead (of pyarrow's types, without copying the values).
+        Whether to make columns of lists instead (with pyarrow's types, without copying the values).
 
     Returns
     -------
-    pandas.DataFrame, or pandas.Series of one LoDTensor
+    pandas.DataFrame, or pandas.Series for one LoDTensor
     """
     where = "lodcore.to_pandas"
     pandas = library("pandas", "pandas", where)
@@ -250,12 +250,12 @@ def to_pandas(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
 
 
 def tensor_of_column(where: str, name: str, column: Any) -> LoDTensor:
-    """Take a column, or make one of nested lists."""
+    """Return a column, converted from nested lists."""
     return as_nested(f"{where}: columns[{name!r}]", column)
 
 
 def common_lod(where: str, columns: Mapping[str, LoDTensor]) -> LoD:
-    """Find the LoD that all columns have."""
+    """Return the common LoD of all columns."""
     lods: dict[str, Any] = {name: column.lod for name, column in columns.items()}
     if not lods:
         raise LoDError(f"{where}: columns: there are none")
@@ -269,7 +269,7 @@ def common_lod(where: str, columns: Mapping[str, LoDTensor]) -> LoD:
 
 
 def row_keys(where: str, lod: LoD, keys: Mapping[str, Any] | None) -> tuple[list[Any], list[Array]]:
-    """Repeat what stands for each sequence beside its rows."""
+    """Return the keys of sequences, repeated for their rows."""
     if keys is None:
         numbers = []
         for level in range(lod.num_levels):
@@ -290,24 +290,24 @@ def row_keys(where: str, lod: LoD, keys: Mapping[str, Any] | None) -> tuple[list
     return list(keys), repeated
 
 
-# -- Polars --------------------------------------------------------------------------------------------------------
+# -- Polars ------------------------------------------------------------------------------------------------------------
 
 
 def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
-    """Make LoDTensors of a Polars table or column.
+    """Convert a Polars table or column to LoDTensors.
 
     Parameters
     ----------
     data : polars.DataFrame or polars.Series
     by : str or list of str, optional
-        The columns that say to which group a row belongs, coarse first: each is a level. Groups stand in the order of
-        their first rows, whose order stays. Without it a column of lists is a LoDTensor, another one an ndarray.
+        The columns to group by, coarse first, each of which makes a level. Groups are in the order of their first rows.
+        Without it, a column of lists becomes a LoDTensor, any other an ndarray.
     nulls
         As in `from_arrow`.
 
     Returns
     -------
-    LoDTensor of a column of lists; Groups of a table with `by`; dict of LoDTensor and ndarray of one without
+    LoDTensor for a column of lists; Groups for a table with `by`; dict of LoDTensor and ndarray for one without
     """
     where = "lodcore.from_polars"
     polars = library("polars", "polars", where)
@@ -339,19 +339,19 @@ def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
 
 
 def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: bool = True) -> Any:
-    """Make a Polars table of LoDTensors: a line for each sequence, or for each row.
+    """Convert LoDTensors to a Polars table: one line per sequence, or per row.
 
     Parameters
     ----------
     columns : LoDTensor, nested lists, Groups, or mapping of str to LoDTensor or array_like
     keys : mapping of str to array_like, optional
-        What stands for each sequence, coarse first.
+        The keys of the sequences, coarse first.
     lists : bool
-        Columns of lists, whose values stay where they are; without it a line for each row, beside its keys.
+        Whether to make columns of lists, whose values are not copied; otherwise, one line per row with its keys.
 
     Returns
     -------
-    polars.DataFrame, or polars.Series of one LoDTensor
+    polars.DataFrame, or polars.Series for one LoDTensor
     """
     where = "lodcore.to_polars"
     polars = library("polars", "polars", where)

@@ -1,4 +1,4 @@
-"""torch: jagged tensors, packed sequences, flat tokens with cumulative lengths, and batches of a DataLoader."""
+"""Conversions for torch: jagged tensors, packed sequences, flat tokens with offsets, and batches of a DataLoader."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Varlen(NamedTuple):
-    """What attention over sequences of different lengths takes.
+    """The arguments of attention over sequences of different lengths.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ class Varlen(NamedTuple):
     max_seqlen: int
 
     def to_lodtensor(self) -> LoDTensor:
-        """View the values as a LoDTensor, checking the offsets anew."""
+        """Return the values as a LoDTensor, with checked offsets."""
         where = "Varlen.to_lodtensor"
         lod, first, stop = private_lod(f"{where}: cu_seqlens", _numpy(where, self.cu_seqlens))
         return _over(where, guarded_values(where, _numpy(where, self.values)), lod, first, stop)
 
 
 def cu_seqlens(x: Any, level: int = -1, dtype: Any = np.int32) -> Array:
-    """Return the offsets of a level in rows as attention kernels want them.
+    """Return the offsets of a level in rows, as attention kernels need them.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def cu_seqlens(x: Any, level: int = -1, dtype: Any = np.int32) -> Array:
     return narrow("lodcore.cu_seqlens", lod.row_offsets(level), dtype)
 
 
-# -- out -----------------------------------------------------------------------------------------------------------
+# -- to torch ----------------------------------------------------------------------------------------------------------
 
 
 def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
@@ -84,12 +84,12 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
     ----------
     x : LoDTensor, or nested lists
     layout : {"jagged", "packed", "varlen"}
-        A nested tensor of jagged layout; a PackedSequence, longest sequence first; or a `Varlen`, whose sequences are
+        A nested tensor with jagged layout; a PackedSequence, longest sequence first; or a `Varlen`, whose sequences are
         those of the last level.
     copy : bool, optional
-        By default the tensor shares the memory of the values where that may be written (torch has no read-only
-        tensors: who writes into the tensor writes into x), and has a copy where it may not, as with values of a file.
-        With False such values are an error. Those of a PackedSequence are new in any case, and offsets, too.
+        By default, the tensor shares the memory of the values if that is writable (torch has no read-only tensors, so
+        writing to the tensor changes x), and is a copy otherwise, as for values of a file. With False, such values are
+        an error. Values of a PackedSequence, and offsets, are always copied.
 
     Returns
     -------
@@ -98,9 +98,9 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
     Raises
     ------
     LoDError
-        If there is not exactly one level; for a PackedSequence, if a sequence is empty, which it cannot hold.
+        If there is not exactly one level, or a sequence is empty, which a PackedSequence cannot hold.
     DTypeError
-        If torch does not have the dtype.
+        If torch does not support the dtype.
     OverflowError
         If int32 cannot hold the offsets of a Varlen.
     """
@@ -129,7 +129,7 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
 
 
 class _Structure(NamedTuple):
-    """A LoD as torch knows it: its offsets, and the extreme lengths."""
+    """A LoD for torch: its offsets, and the extreme lengths."""
 
     lod: LoD
     offsets: Any
@@ -137,23 +137,23 @@ class _Structure(NamedTuple):
     longest: int | None
 
 
-#: For torch, tensors have one structure if they have the same tensor of offsets: so one LoD keeps one, for a while.
+#: torch compares structures by the identity of the tensor of offsets, so the tensor of recently used LoDs is cached.
 _KNOWN: dict[int, _Structure] = {}
 _MOST_KNOWN = 16
 
 
 def _structure(torch: Any, lod: Any) -> _Structure:
-    """Return the tensor of offsets that the LoD had last time, if torch has not written into it; or make one."""
+    """Return the cached tensor of offsets of a LoD, unless it has been written to, or make one."""
     found = _KNOWN.get(id(lod))
     if found is not None and found.lod is lod and not found.offsets._version:
         return found
     lengths = lod.lengths(0)
     low, high = (int(lengths.min()), int(lengths.max())) if len(lengths) else (None, None)
     made = _Structure(lod, torch.from_numpy(lod.offsets(0).copy()), low, high)
-    if torch.is_inference_mode_enabled():  # what is made here is of no use outside
+    if torch.is_inference_mode_enabled():  # inference tensors cannot be used outside
         return made
     while len(_KNOWN) >= _MOST_KNOWN:
-        with contextlib.suppress(KeyError, StopIteration, RuntimeError):  # another thread may do the same
+        with contextlib.suppress(KeyError, StopIteration, RuntimeError):  # another thread may evict at the same time
             _KNOWN.pop(next(iter(_KNOWN)))
     _KNOWN[id(lod)] = made
     return made
@@ -164,7 +164,7 @@ def torch_tensor(where: str, values: Array, copy: bool | None = None) -> Any:
     torch = library("torch", "torch", where)
     given = None if copy else lent(values)
     if given is None and copy is False:
-        raise ValueError(f"{where}: copy: is False; the values are in memory that cannot be written, as torch may do")
+        raise ValueError(f"{where}: copy: is False; the values are read-only, and torch has writable tensors only")
     values = values.copy() if given is None else given
     try:
         return torch.from_numpy(values)
@@ -173,8 +173,8 @@ def torch_tensor(where: str, values: Array, copy: bool | None = None) -> Any:
 
 
 def _packed(torch: Any, where: str, x: LoDTensor) -> Any:
-    """Make a PackedSequence: the rows of all first steps, then of all second ones, and so on."""
-    from lodcore.ops.steps import in_step_order  # loads the operators, which no other door needs
+    """Return a PackedSequence: the rows of all first steps, then of all second steps, and so on."""
+    from lodcore.ops.steps import in_step_order  # loads the operators, which no other conversion needs
 
     lengths = x.lengths
     if not len(lengths):
@@ -182,7 +182,7 @@ def _packed(torch: Any, where: str, x: LoDTensor) -> Any:
     if not lengths.all():
         raise LoDError(
             f"{where}: x: sequence {int(np.argmin(lengths))} is empty, which a PackedSequence cannot hold; "
-            "x[x.lengths > 0] leaves empty ones out"
+            "x[x.lengths > 0] leaves out empty ones"
         )
     steps, indices_map = in_step_order(where, x, 0, True, None)
     order = np.asarray(indices_map.order)
@@ -192,27 +192,27 @@ def _packed(torch: Any, where: str, x: LoDTensor) -> Any:
     return torch.nn.utils.rnn.PackedSequence(data, sizes, torch.from_numpy(order.copy()), torch.from_numpy(back))
 
 
-# -- in ------------------------------------------------------------------------------------------------------------
+# -- from torch --------------------------------------------------------------------------------------------------------
 
 
 def from_torch(x: Any) -> LoDTensor:
-    """Make a LoDTensor of a nested tensor of torch, or of a PackedSequence.
+    """Convert a nested tensor of torch, or a PackedSequence, to a LoDTensor.
 
     Parameters
     ----------
     x : torch.Tensor (nested), torch.nn.utils.rnn.PackedSequence, Varlen, or TorchBatch
-        On the CPU. What torch would still differentiate is refused: detach it first.
+        A tensor on the CPU that does not require gradients; detach it first.
 
     Returns
     -------
     LoDTensor
-        Of a jagged tensor without gaps it shares the values, read-only; of others it has a copy. The sequences of a
-        PackedSequence come in the order in which they were packed.
+        For a jagged tensor without gaps, it shares the values, read-only; otherwise it has a copy. The sequences of a
+        PackedSequence are in the order before packing.
 
     Raises
     ------
     DTypeError
-        If x is none of these, or has a dtype that NumPy lacks, or requires gradients.
+        If x is not one of these, has a dtype that NumPy lacks, or requires gradients.
     LoDError
         If its offsets, batch sizes or permutations are wrong.
     """
@@ -222,7 +222,7 @@ def from_torch(x: Any) -> LoDTensor:
         return x.to_lodtensor()
     if isinstance(x, torch.nn.utils.rnn.PackedSequence):
         return _unpacked(where, x)
-    if not hasattr(x, "_ragged_idx"):  # what only tensors of jagged layout have; to ask for the layout takes longer
+    if not hasattr(x, "_ragged_idx"):  # only tensors with jagged layout have it; testing the layout takes longer
         return _strided(torch, where, x)
     if x._ragged_idx != 1:
         raise LoDError(f"{where}: x: is ragged on axis {x._ragged_idx}; on axis 1 it must be: x.transpose(1, ...)")
@@ -236,7 +236,7 @@ def from_torch(x: Any) -> LoDTensor:
 
 
 def _strided(torch: Any, where: str, x: Any) -> LoDTensor:
-    """Copy the parts of a nested tensor of strided layout."""
+    """Copy the parts of a nested tensor with strided layout."""
     if not isinstance(x, torch.Tensor) or not x.is_nested:
         kind = "a tensor that is not nested" if isinstance(x, torch.Tensor) else type(x).__name__
         raise DTypeError(f"{where}: x: is {kind}; a nested tensor or a PackedSequence is needed")
@@ -244,24 +244,24 @@ def _strided(torch: Any, where: str, x: Any) -> LoDTensor:
 
 
 def _over(where: str, values: Array, lod: LoD, first: int, stop: int) -> LoDTensor:
-    """Put a structure over the rows from `first` to `stop`."""
+    """Return the rows from `first` to `stop` with a structure."""
     if stop > len(values):
         raise LoDError(f"{where}: x: offsets end at {stop}; there are {len(values)} rows")
     return tensor_core.new_tensor(buffers.view_rows(values, first, stop), lod)
 
 
 def _numpy(where: str, tensor: Any) -> Array:
-    """View a tensor as an ndarray."""
+    """Return an ndarray that shares the memory of a tensor."""
     try:
         made: Array = tensor.numpy()
-    except (RuntimeError, TypeError) as error:  # on another device, with gradients, or of a dtype that NumPy lacks
+    except (RuntimeError, TypeError) as error:  # on another device, with gradients, or with a dtype that NumPy lacks
         hint = "; x.detach() has none" if getattr(tensor, "requires_grad", False) else ""
         raise DTypeError(f"{where}: x: has no view for NumPy: {error}{hint}") from None
     return made
 
 
 def _unpacked(where: str, x: Any) -> LoDTensor:
-    """Bring a PackedSequence back into sequences, after checking that it is one."""
+    """Convert a checked PackedSequence to sequences."""
     data = guarded_values(where, _numpy(where, x.data))
     sizes = _numpy(where, x.batch_sizes).astype(np.int64)
     count = int(sizes[0]) if len(sizes) else 0
@@ -280,7 +280,7 @@ def _unpacked(where: str, x: Any) -> LoDTensor:
             at = int(np.argmax(back[order] != np.arange(count)))
             raise LoDError(f"{where}: x.unsorted_indices: does not undo sorted_indices at {at}")
     lengths = np.empty(count, np.int64)
-    lengths[order] = np.searchsorted(-sizes, -np.arange(count), side="left")  # how many steps have more sequences
+    lengths[order] = np.searchsorted(-sizes, -np.arange(count), side="left")  # steps with more sequences
     lod = LoD.from_lengths(lengths)
     rows = buffers.new_rows(where, data, lod.num_rows)
     kernels.rank.pack_rows(
@@ -290,7 +290,7 @@ def _unpacked(where: str, x: Any) -> LoDTensor:
 
 
 def _permutation(where: str, name: str, given: Array, count: int) -> Array:
-    """Copy a permutation of `count` numbers, and check that it is one."""
+    """Return a checked copy of a permutation of `count` numbers."""
     numbers = given.astype(np.int64)
     seen = np.zeros(count, bool)
     inside = (numbers >= 0) & (numbers < count)
@@ -301,11 +301,11 @@ def _permutation(where: str, name: str, given: Array, count: int) -> Array:
     return numbers
 
 
-# -- batches of a DataLoader ---------------------------------------------------------------------------------------
+# -- batches of a DataLoader -------------------------------------------------------------------------------------------
 
 
 class TorchBatch:
-    """A LoDTensor whose parts are tensors, so that torch can pin, share and move them.
+    """A LoDTensor whose parts are torch tensors, so that torch can pin, share and move them.
 
     Parameters
     ----------
@@ -330,11 +330,11 @@ class TorchBatch:
         return TorchBatch(change(self.values), tuple(change(level) for level in self.offsets))
 
     def pin_memory(self, *device: Any) -> TorchBatch:
-        """Copy to pinned memory, as a DataLoader with ``pin_memory=True`` does."""
+        """Copy to pinned memory, for a DataLoader with ``pin_memory=True``."""
         return self._each(lambda tensor: tensor.pin_memory(*device))
 
     def share_memory_(self) -> TorchBatch:
-        """Move to memory that processes share."""
+        """Move to shared memory."""
         return self._each(lambda tensor: tensor.share_memory_())
 
     def to(self, *args: Any, **kwargs: Any) -> TorchBatch:
@@ -343,25 +343,25 @@ class TorchBatch:
         return TorchBatch(moved, tuple(level.to(moved.device) for level in self.offsets))
 
     def to_lodtensor(self) -> LoDTensor:
-        """View the values as a LoDTensor, checking the offsets anew."""
+        """Return the values as a LoDTensor, with checked offsets."""
         where = "TorchBatch.to_lodtensor"
         values = guarded_values(where, _numpy(where, self.values))
         return LoDTensor.from_offsets(values, *(_numpy(where, level) for level in self.offsets))
 
     def jagged(self) -> Any:
-        """View a batch of one level as a nested tensor of jagged layout."""
+        """Return a batch of one level as a nested tensor with jagged layout."""
         torch = library("torch", "torch", "TorchBatch.jagged")
         return torch.nested.nested_tensor_from_jagged(self.values, self.offsets[-1])
 
 
 def collate(samples: list[Any]) -> Any:
-    """Make one batch of samples: the ``collate_fn`` of a DataLoader.
+    """Return one batch of samples: the ``collate_fn`` of a DataLoader.
 
     Parameters
     ----------
     samples : list
-        Arrays, tensors or LoDTensors become sequences of a `TorchBatch`, however long each is; numbers a tensor; dicts
-        and tuples are gone through entry by entry.
+        Arrays, tensors or LoDTensors of any lengths become sequences of a `TorchBatch`; numbers become a tensor; dicts
+        and tuples are converted entry by entry.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Trees of arrays as plain data: what stands where, in JSON, and the arrays by name."""
+"""Trees of arrays as plain data: the tree in JSON, and the arrays by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lodcore.tensors.sparse_tensor import SparseTensor
 __all__ = ["Packed", "Reader", "pack"]
 
 Array = np.ndarray[Any, Any]
-DEEPEST = 100  # containers in containers; more are one that contains itself
+DEEPEST = 100  # nested containers; a deeper tree contains itself
 SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
@@ -30,7 +30,7 @@ class Packed:
     tree : dict
     arrays : dict of str to ndarray
     lods : list of LoD
-        Each once, however many tensors have it.
+        Each LoD once, even if several tensors share it.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Packed:
         self._kept: list[Any] = []
 
     def name(self, values: Array, path: tuple[str, ...]) -> str:
-        """Name an array after its way in the tree; one array has one name."""
+        """Return the name of an array, made from its path in the tree; one array has one name."""
         found = self._names.get(id(values))
         if found is not None:
             return found
@@ -57,11 +57,11 @@ class Packed:
         return name
 
     def _taken(self, name: str) -> bool:
-        """Return whether a file of such a name would be another's, also where upper and lower case are one."""
+        """Return whether a name is used already, ignoring case, since file systems may do so."""
         return name.lower() in {known.lower() for known in self.arrays} or name.startswith("offsets_")
 
     def number(self, lod: LoD) -> int:
-        """Return the number of a structure, a new one if it has none yet."""
+        """Return the number of a structure, assigning one if it is new."""
         if id(lod) not in self._lod_numbers:
             self._lod_numbers[id(lod)] = len(self.lods)
             self.lods.append(lod)
@@ -69,12 +69,12 @@ class Packed:
 
 
 def pack(where: str, tree: Any) -> Packed:
-    """Take a tree apart.
+    """Convert a tree to plain data.
 
     Parameters
     ----------
     where : str
-        The function, for messages.
+        The name of the function, for messages.
     tree : LoDTensor, SparseTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
 
     Returns
@@ -87,7 +87,7 @@ def pack(where: str, tree: Any) -> Packed:
 
 
 def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: int) -> Any:
-    """Describe a tree; its arrays and structures are added to `packed`."""
+    """Return a tree as JSON; add its arrays and structures to `packed`."""
     here = f"{where}: tree" + "".join(f"[{part}]" for part in path)
     if depth > DEEPEST:
         raise LoDError(f"{where}: tree: is nested more than {DEEPEST} deep; does it contain itself?")
@@ -129,16 +129,16 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
 
 
 class Reader:
-    """Rebuilds a tree.
+    """A reader that rebuilds a tree from plain data.
 
     Parameters
     ----------
     where : str
-        The function and the file, for messages.
+        The names of function and file, for messages.
     array : callable
-        Gives an array by its name.
+        Returns an array by name.
     lod : callable
-        Gives a structure by its number.
+        Returns a structure by number.
     """
 
     def __init__(self, where: str, array: Callable[[str], Array], lod: Callable[[int], LoD]) -> None:
@@ -148,7 +148,7 @@ class Reader:
         self._lods: dict[int, LoD] = {}
 
     def array(self, name: Any) -> Array:
-        """Return an array, the same one for the same name."""
+        """Return the array of a name, always the same object."""
         if not isinstance(name, str):
             raise LoDError(f"{self.where}: tree: names the array {name!r}; a name is a str")
         if name not in self._arrays:
@@ -156,7 +156,7 @@ class Reader:
         return self._arrays[name]
 
     def lod(self, number: Any) -> LoD:
-        """Return a structure, the same one for the same number."""
+        """Return the structure of a number, always the same object."""
         if type(number) is not int or number < 0:
             raise LoDError(f"{self.where}: tree: names the structure {number!r}; a number from 0 on is needed")
         if number not in self._lods:
@@ -164,7 +164,7 @@ class Reader:
         return self._lods[number]
 
     def read(self, node: Any, depth: int = 0) -> Any:
-        """Put a node together."""
+        """Return the tree of a node."""
         if depth > DEEPEST:
             raise LoDError(f"{self.where}: tree: is nested more than {DEEPEST} deep")
         if not isinstance(node, dict):
@@ -188,7 +188,7 @@ class Reader:
         try:
             return self._value(kind, content)
         except (TypeError, ValueError, struct.error):
-            raise LoDError(f"{self.where}: tree: has {kind!r} with {str(content)[:40]!r}, which is none") from None
+            raise LoDError(f"{self.where}: tree: has {kind!r} with {str(content)[:40]!r}, which is not valid") from None
 
     def _tensor(self, node: dict[str, Any]) -> LoDTensor:
         values, lod = self.array(node["lodtensor"]), self.lod(node["lod"])
@@ -205,7 +205,7 @@ class Reader:
         try:
             return SparseTensor(indices, values, int(node["height"], 16))
         except (TypeError, ValueError, IndexError) as error:
-            raise LoDError(f"{self.where}: {node['sparse']}: makes no SparseTensor: {error}") from None
+            raise LoDError(f"{self.where}: {node['sparse']}: is not a valid SparseTensor: {error}") from None
 
     def _container(self, kind: str, content: list[Any], depth: int) -> Any:
         if kind != "dict":

@@ -1,4 +1,4 @@
-"""xarray, and the ragged array representations of the CF conventions."""
+"""Conversions for xarray, in the ragged array representations of the CF conventions."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def to_xarray(
     instance_dimension: str = "instance",
     count: str = "rowsize",
 ) -> Any:
-    """Make a Dataset in the contiguous ragged array representation of the CF conventions.
+    """Convert LoDTensors to a Dataset in the contiguous ragged array representation of the CF conventions.
 
     Parameters
     ----------
     columns : LoDTensor, Groups, or mapping of str to LoDTensor
-        Of one level, with equal LoDs.
+        Columns with one level and equal LoDs.
     per_sequence : mapping of str to array_like, optional
         Variables with one entry per sequence.
     sample_dimension, instance_dimension : str
-        Names of the dimensions of rows and of sequences.
+        The names of the dimensions of rows and of sequences.
     count : str
-        Name of the variable that counts the rows of each sequence.
+        The name of the variable that counts the rows of each sequence.
 
     Returns
     -------
@@ -66,19 +66,19 @@ def to_xarray(
 
 
 def from_xarray(dataset: Any) -> Groups:
-    """Take a Dataset in a ragged array representation of the CF conventions: contiguous, or indexed.
+    """Convert a Dataset in a contiguous or indexed ragged array representation of the CF conventions to LoDTensors.
 
     Parameters
     ----------
     dataset : xarray.Dataset
-        With a variable whose attribute `sample_dimension` names the dimension of rows and which counts those of each
-        sequence; or with one whose attribute `instance_dimension` names that of sequences, and which tells the
-        sequence of each row.
+        Has a variable with the attribute `sample_dimension`, the dimension of rows, which counts the rows of each
+        sequence; or one with the attribute `instance_dimension`, that of sequences, which numbers the sequence of each
+        row.
 
     Returns
     -------
     Groups
-        The columns are the variables along the rows; the keys those along the sequences.
+        Its columns are the variables along the rows, its keys those along the sequences.
     """
     where = "lodcore.from_xarray"
     if not hasattr(dataset, "variables") or not hasattr(dataset, "data_vars"):

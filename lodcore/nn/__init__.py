@@ -1,4 +1,4 @@
-"""Networks and how they learn: functions over trees of parameters; what is public in a file is public here."""
+"""Networks and optimizers: functions over trees of parameters; this package exports the public names of all files."""
 
 from types import ModuleType as _ModuleType
 

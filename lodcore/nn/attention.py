@@ -1,4 +1,4 @@
-"""Additive attention over a memory: scores are those of a small network."""
+"""Additive attention over a memory, whose scores are computed by a small network."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class AdditiveAttention:
-    """Weigh the rows of each sequence of a memory by a query, or by each of several: score @ tanh(query + key + bias).
+    """Additive attention of one or several queries over the rows of each sequence: score @ tanh(query + key + bias).
 
     Parameters
     ----------
     n_query, n_memory : int
-        Widths of the rows of queries and memory.
+        The widths of the rows of queries and memory.
     n_hidden : int
-        Width in which they are added up.
+        The width of the hidden layer.
 
     Raises
     ------
@@ -53,8 +53,8 @@ class AdditiveAttention:
     Parameters: `weight_query`, shape (n_query, n_hidden), `weight_memory`, shape (n_memory, n_hidden), `bias` and
     `score`, both of shape (n_hidden,).
 
-    In a decoder the memory stays from step to step: `keys = layer.keys(parameters, memory)` before the loop saves its
-    product with `weight_memory` in every step.
+    In a decoder, the memory is the same in every step: `keys = layer.keys(parameters, memory)` before the loop avoids
+    repeating its product with `weight_memory`.
 
     References
     ----------
@@ -90,7 +90,7 @@ class AdditiveAttention:
         ----------
         rng : numpy.random.Generator
         dtype : dtype_like
-            Of floating-point numbers.
+            float32 or float64.
 
         Returns
         -------
@@ -105,7 +105,7 @@ class AdditiveAttention:
         }
 
     def keys(self, parameters: Any, memory: Any) -> Any:
-        """Multiply a memory by its weight, for calls that are given the result.
+        """Multiply a memory by its weight; the result can be passed to calls.
 
         Parameters
         ----------
@@ -123,25 +123,25 @@ class AdditiveAttention:
         return matmul(memory, weight)
 
     def __call__(self, parameters: Any, query: Any, memory: Any, values: Any = None, keys: Any = None) -> Any:
-        """Weigh the rows of each sequence, and add up their values.
+        """Compute the attention of queries over the rows of each sequence.
 
         Parameters
         ----------
         parameters : dict
         query : array_like or LoDTensor
-            One row for each sequence of the last level of the memory: shape (n, n_query), or a LoDTensor of the levels
-            of the memory but the last. Or several: a LoDTensor of as many levels as the memory.
+            One row per sequence of the last level of the memory: shape (n, n_query), or a LoDTensor with all levels of
+            the memory but the last. Or several: a LoDTensor with as many levels as the memory.
         memory : LoDTensor
             Rows of shape (n_memory,).
         values : LoDTensor, optional
-            With the LoD of the memory. By default the memory.
+            Must have the LoD of the memory; by default the memory.
         keys : LoDTensor, optional
-            What `keys` returns for this memory, if it is known already.
+            The result of `keys` for this memory, if it has been computed already.
 
         Returns
         -------
         context, weights
-            As of `dot_attention`.
+            As in `dot_attention`.
         """
         where = "AdditiveAttention"
         weight, bias, score = parts_of(where, parameters, "weight_query", "bias", "score")
@@ -165,12 +165,12 @@ class AdditiveAttention:
 
 
 def _nested(where: str, memory: Any) -> Any:
-    """Make a LoDTensor of lists."""
+    """Return a LoDTensor, which may be given as nested lists."""
     return as_nested(where, memory) if isinstance(memory, (list, tuple)) else memory
 
 
 def _pairs(asked: Any, keys: Any, levels: int) -> Any:
-    """Add each row of the queries to each row of the keys of its sequence: one level more."""
+    """Add each row of the queries to each row of the keys of its sequence, which adds a level."""
     every = sequence_matmul(asked[..., :0], keys[..., :0], transpose_y=True)  # the structure of the pairs
     flat_asked, flat_keys = asked, keys
     for _ in range(levels - 1):

@@ -1,4 +1,4 @@
-"""Beam search, greedy search and sampling with any network that computes log probabilities of next tokens."""
+"""Beam search, greedy search and sampling with any network that computes the log probabilities of the next token."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["BeamSearchDecoder", "BeamSearchResult"]
 Array = np.ndarray[Any, Any]
 Step = Callable[[Array, Any], tuple[Any, Any]]
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-ROUNDING = 1e-3  # by which a log probability may be above 0
+ROUNDING = 1e-3  # tolerance by which a log probability may exceed 0
 MOST = 2**31 - 1
 
 
@@ -33,10 +33,10 @@ class BeamSearchResult(NamedTuple):
     Attributes
     ----------
     tokens : LoDTensor of int64
-        Sources, hypotheses, tokens: the best hypothesis comes first. The start token is not part of it; the end token
-        is, where it has ended, and has not only become as long as it may.
+        Sources, hypotheses, tokens; the best hypothesis comes first. The start token is not included; the end token is
+        included unless the hypothesis was cut at the maximum length.
     scores : LoDTensor
-        Sources, hypotheses: the log probability of the hypothesis, divided by the penalty of its length.
+        Sources, hypotheses: the log probability of the hypothesis divided by its length penalty.
 
     Examples
     --------
@@ -52,64 +52,68 @@ class BeamSearchResult(NamedTuple):
 
 
 class BeamSearchDecoder:
-    """Search for the most probable sequences that a network makes step by step.
+    """A search for the most probable sequences that a network generates step by step.
 
     Parameters
     ----------
     step : callable
-        ``log_probs, state = step(ids, state)``: of the last token of each branch, int64 of shape (n_branches,), and
-        the state of each, the log probabilities of the next one, float32 or float64 of shape (n_branches, n_tokens),
-        and the next state. A state is a tree of arrays, or LoDTensors, of one row (sequence) a branch.
+        ``log_probs, state = step(ids, state)``: a function of the last token of each branch, int64 of shape
+        (n_branches,), and the state of each branch. It returns the log probabilities of the next token, float32 or
+        float64 of shape (n_branches, n_tokens), and the next state. A state is a tree of arrays, or LoDTensors, with
+        one row (sequence) per branch.
     beam_size : int
-        How many branches of a source are continued at most.
+        The maximum number of branches per source.
     start_id : int
         The token before the first one.
     end_id : int
-        The token with which a hypothesis ends; a number that is not a token, as -1, lets none end.
+        The token that ends a hypothesis; with a number that is not a token, such as -1, none ends before `max_length`.
     max_length : int
-        The most tokens of a hypothesis, its end token counted. A branch that has as many is a hypothesis as it is.
+        The maximum number of tokens of a hypothesis, including its end token. A branch of this length is a hypothesis
+        even without an end token.
     min_length : int
-        The fewest tokens of a hypothesis, its end token counted.
+        The minimum number of tokens of a hypothesis, including its end token.
     length_penalty : float
-        The exponent of the penalty by which log probabilities are divided. 0: none; more prefers longer hypotheses.
+        The exponent of the penalty by which log probabilities are divided; 0 disables it, greater exponents favour
+        longer hypotheses.
     num_results : int
-        How many hypotheses of a source are returned, if there are as many.
+        The number of hypotheses returned per source, if there are that many.
     allowed : array_like of bool, or callable, optional
-        Which tokens may come next: shape (n_tokens,), or (n_sources, n_tokens), or
-        ``allowed(ids, sources, length)``, of shape (n_branches, n_tokens), of the last token of each branch, the
-        number of its source, and how many tokens it has.
+        The tokens that may come next: a mask of shape (n_tokens,) or (n_sources, n_tokens), or a function
+        ``allowed(ids, sources, length)`` of the last token of each branch, the number of its source, and the number of
+        its tokens, which returns a mask of shape (n_branches, n_tokens).
     normalization : {"gnmt", "length"}
         The penalty of a hypothesis of n tokens: ``((5 + n) / 6) ** length_penalty``, or ``n ** length_penalty``. The
         latter with an exponent of 1 is the mean log probability.
     temperature, top_k, top_p : float, int, float, optional
         If one of them is given, tokens are drawn at random instead: each source has `beam_size` branches, each of
-        which draws its next token from the probabilities to the power of ``1 / temperature``; only from the `top_k`
-        most probable tokens, and only from the fewest of them that have the probability `top_p` together.
+        which draws its next token from the probabilities to the power of ``1 / temperature``, restricted to the `top_k`
+        most probable tokens, and to the fewest most probable tokens whose total probability is at least `top_p`.
     seed : int, optional
-        Of what is drawn: equal seeds, equal results.
+        The seed of the random numbers; equal seeds give equal results.
 
     Raises
     ------
     DTypeError, ValueError
-        If a number is none, or out of its range.
+        If an argument is not a number, or out of range.
 
     Notes
     -----
-    In each step a source keeps the `beam_size` best continuations of its open branches, as `lodcore.beam_search` does.
-    Those that end go to the pool of finished hypotheses. An open branch goes on as long as it can win: as long as
-    what it would score, if all further tokens were certain, is above the last one of the `num_results` best of the
-    pool. So nothing that could win is missed by stopping. Branches that are finished, and whole sources, leave the
-    batch, and each step computes with those that are left.
+    In each step, the `beam_size` best continuations of the open branches of each source are selected, as by
+    `lodcore.beam_search`. Those that end are added to the pool of finished hypotheses. An open branch is continued as
+    long as it can win: as long as its score, if all further tokens were certain, would exceed the worst of the
+    `num_results` best scores of the pool. So stopping never misses a better hypothesis. Finished branches and sources
+    leave the batch, and each step computes only with the remaining ones.
 
-    Equal hypotheses stand in the order in which they were finished; those that finish in one step, in the order of
-    the branches. With a beam as wide as there are hypotheses the search is exhaustive, with a beam of 1 it is greedy.
+    Equal hypotheses are in the order in which they were finished; those that finish in one step, in the order of
+    the branches. With a beam as wide as the number of hypotheses, the search is exhaustive; with a beam of 1, it is
+    greedy.
 
-    States are reordered with one gather per leaf. What belongs to a source, and is large, may stay outside: keep the
-    number of the source in the state, and look it up in the step.
+    States are reordered with one gather per leaf. Large data of a source need not be in the state: store the number of
+    the source in the state, and look the data up in the step.
 
     Examples
     --------
-    Bigrams of three tokens, of which 0 ends:
+    Search a bigram model of three tokens, in which 0 is the end token:
 
     >>> import numpy as np
     >>> from lodcore import nn
@@ -165,16 +169,16 @@ class BeamSearchDecoder:
         self.seed = seed
 
     def penalty(self, length: int) -> float:
-        """Return what the log probability of a hypothesis of so many tokens is divided by."""
+        """Return the length penalty, by which the log probability of a hypothesis of this length is divided."""
         return float(((5 + length) / 6 if self.normalization == "gnmt" else length) ** self.length_penalty)
 
     def __call__(self, state: Any, num_sources: int) -> BeamSearchResult:
-        """Search.
+        """Search from the first states of the sources.
 
         Parameters
         ----------
         state : tree
-            The first state of each source: arrays of `num_sources` rows, LoDTensors of as many sequences, or None.
+            The first state of each source: arrays with `num_sources` rows, LoDTensors with as many sequences, or None.
         num_sources : int
 
         Returns
@@ -184,9 +188,9 @@ class BeamSearchDecoder:
         Raises
         ------
         ShapeError
-            If a state has not one row per source, or what `step` returns not one per branch.
+            If a state does not have one row per source, or a result of `step` not one per branch.
         DTypeError
-            If log probabilities are not floats, or a mask is not of bool.
+            If log probabilities are not floats, or a mask does not have dtype bool.
         ValueError
             If a log probability is nan, or above 0.
 
@@ -210,7 +214,7 @@ class BeamSearchDecoder:
 
 
 class _Search:
-    """The open branches, what all steps have kept, and the pool of finished hypotheses."""
+    """The open branches, the selections of all steps, and the pool of finished hypotheses."""
 
     def __init__(self, decoder: BeamSearchDecoder, num_sources: int, state: Any) -> None:
         self.decoder, self.num_sources = decoder, num_sources
@@ -223,10 +227,10 @@ class _Search:
             state = _gathered(state, sources)
         self.state = state
         self.sources = sources
-        self.slots = np.arange(len(sources))  # the numbers of the branches that were there first, to draw
+        self.slots = np.arange(len(sources))  # the original numbers of the branches, for drawing
         self.ids = np.full(len(sources), decoder.start_id)
         self.scores: Array | None = None
-        self.items = np.full(len(sources), -1)  # of all that was kept, the last of each branch
+        self.items = np.full(len(sources), -1)  # the last selected item of each branch
         self.num_items = 0
         self.tokens: list[Array] = []
         self.parents: list[Array] = []
@@ -234,7 +238,7 @@ class _Search:
         self.best = self._none_yet()
 
     def _none_yet(self) -> Array | None:
-        """Make what holds the best scores of each source, falling; None if its pool never has as many as are wanted."""
+        """Return the array of the best scores of each source, decreasing; None if a pool never has enough of them."""
         decoder = self.decoder
         if decoder.num_results > decoder.beam_size * decoder.max_length:
             return None
@@ -242,7 +246,7 @@ class _Search:
         return np.full((self.num_sources, decoder.num_results), -np.inf)
 
     def advance(self, length: int) -> None:
-        """Take the step after which branches have so many tokens."""
+        """Compute the step after which branches have `length` tokens."""
         decoder = self.decoder
         log_probs, state = decoder.step(self.ids, self.state)
         log_probs = _log_probs(log_probs, len(self.ids))
@@ -278,13 +282,13 @@ class _Search:
         self.state = state if stays or not len(parents) else _gathered(state, parents)
 
     def _may_win(self, scores: Array, length: int) -> Array:
-        """Compute the best score that each branch can reach: that of no further loss, at the best length left."""
+        """Compute the best score that each branch can reach: without further loss, at the best remaining length."""
         decoder, exact = self.decoder, scores.astype(np.float64)
         soonest = max(length + 1, decoder.min_length)
         return np.maximum(exact / decoder.penalty(soonest), exact / decoder.penalty(decoder.max_length))
 
     def _forbidden(self, n_tokens: int, length: int) -> Array | None:
-        """Return which tokens may not come next: bool, shape (n_tokens,) or (n_branches, n_tokens), None if all may."""
+        """Return the mask of forbidden tokens, shape (n_tokens,) or (n_branches, n_tokens); None if all are allowed."""
         decoder = self.decoder
         forbidden = None
         if decoder.allowed is not None:
@@ -308,9 +312,9 @@ class _Search:
         return forbidden
 
     def _best(self, log_probs: Array, forbidden: Array | None) -> tuple[Array, Array, Array]:
-        """Keep the best continuations of each source: their tokens, scores, and the branches that they continue."""
+        """Select the best continuations of each source; return their tokens, scores, and previous branches."""
         before = self.scores
-        assert before is not None  # there is a step
+        assert before is not None  # there has been a step
         scores = log_probs + before[:, None]
         if forbidden is not None:
             scores[np.broadcast_to(forbidden, scores.shape)] = -np.inf
@@ -318,7 +322,7 @@ class _Search:
         counts = np.bincount(self.sources, minlength=self.num_sources)
         np.cumsum(counts, out=offsets[1:])
         beam_size, n = self.decoder.beam_size, len(scores)
-        room = int(np.minimum(counts * scores.shape[1], beam_size).sum())  # nothing has ended: so many are kept
+        room = int(np.minimum(counts * scores.shape[1], beam_size).sum())  # the number selected if nothing has ended
         tokens, kept, parents = buffers.new_int64(room), np.empty(room, scores.dtype), np.empty(room, np.int32)
         open_ids, per_branch = np.zeros(n, np.int64), buffers.new_int64(n + 1)
         kernels.beam.select_best(
@@ -363,7 +367,7 @@ class _Search:
         )
 
 
-# -- what callers give -------------------------------------------------------------------------------------------------
+# -- arguments ---------------------------------------------------------------------------------------------------------
 
 
 def _mask(where: str, given: Any) -> Array:
@@ -376,7 +380,7 @@ def _mask(where: str, given: Any) -> Array:
 
 
 def _log_probs(given: Any, n_branches: int) -> Array:
-    """Take log probabilities of the next tokens."""
+    """Return checked log probabilities of the next tokens."""
     where = "BeamSearchDecoder: step: log probabilities"
     if isinstance(given, LoDTensor):
         raise DTypeError(f"{where}: is a LoDTensor; a dense array is needed, one row per branch")
@@ -405,7 +409,7 @@ def _check_state(state: Any, count: int, of: str) -> None:
 
 
 def _gathered(state: Any, index: Array) -> Any:
-    """Take rows of all that is in a state."""
+    """Gather rows of all leaves of a state."""
 
     def gather(leaf: Any) -> Any:
         if type(leaf) is np.ndarray:

@@ -1,4 +1,4 @@
-"""Layers made of layers: both directions, and one on top of another."""
+"""Layers composed of layers: bidirectional and stacked."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["Bidirectional", "Stacked"]
 
 
 class _NoCellError(AttributeError, ValueError):
-    """There is no cell; `hasattr` says so, too."""
+    """The error of a layer without a cell, an AttributeError for `hasattr`."""
 
 
 class Bidirectional(Layer):
-    """A layer that runs over sequences in both directions, each with parameters of its own.
+    """A layer that runs over sequences in both directions, with separate parameters.
 
     Parameters
     ----------
     layer : layer
-        What is run: `LSTM(3, 4)`, for instance.
+        The layer to run, for instance `LSTM(3, 4)`.
 
     Notes
     -----
-    Its parameters are ``{"forward", "backward"}``, each those of the layer. Outputs of both directions are joined along
-    their width. A state is a pair: that of the forward, and that of the backward direction, whose last state stands
-    before the first row. It has no cell: an output also depends on later inputs.
+    Its parameters are ``{"forward", "backward"}``, each with parameters of the layer. Outputs of both directions are
+    joined along their width. A state is a pair of those of the forward and the backward direction; the last state of
+    the latter is that at the first row. It has no cell, since an output also depends on later inputs.
 
     Examples
     --------
@@ -50,18 +50,18 @@ class Bidirectional(Layer):
         self.layer, self.n_in, self.n_out = layer, layer.n_in, 2 * layer.n_out
 
     def init(self, rng: np.random.Generator, dtype: Any = np.float32) -> Any:
-        """Make parameters of random numbers."""
+        """Return random parameters."""
         return {"forward": self.layer.init(rng, dtype), "backward": self.layer.init(rng, dtype)}
 
     def initial_state(self, parameters: Any, n: Any) -> Any:
-        """Make the states of n sequences before their first step, of both directions."""
+        """Return the states of n sequences before their first step, for both directions."""
         of = self._taken(parameters)
         return tuple(self.layer.initial_state(of[way], n) for way in ("forward", "backward"))
 
     def __call__(
         self, parameters: Any, x: Any, initial_state: Any = None, is_reverse: bool = False, level: int = -1
     ) -> tuple[Any, Any]:
-        """Run over sequences: outputs, and the last states of both directions."""
+        """Run over sequences; return outputs, and the last states of both directions."""
         of = self._taken(parameters)
         boots = _states("Bidirectional", initial_state, 2)
         forward, last_forward = self.layer(of["forward"], x, boots[0], bool(is_reverse), level)
@@ -70,7 +70,7 @@ class Bidirectional(Layer):
 
     @property
     def cell(self) -> Any:
-        """Raise an error: an output also depends on later inputs."""
+        """Raise an error, since an output also depends on later inputs."""
         raise _NoCellError("Bidirectional: cell: there is none; an output depends on inputs behind it, too")
 
     def _taken(self, parameters: Any) -> Any:
@@ -84,16 +84,16 @@ class Bidirectional(Layer):
 
 
 class Stacked(Layer):
-    """Layers one on top of another: the outputs of each are the inputs of the next.
+    """A stack of layers: the outputs of each are the inputs of the next.
 
     Parameters
     ----------
     layers : list of layers
-        At least one; each takes rows as wide as the one before returns.
+        At least one; the input width of each must be the output width of the previous one.
 
     Notes
     -----
-    Parameters and states are lists, one entry a layer.
+    Parameters and states are lists with one entry per layer.
 
     Examples
     --------
@@ -125,18 +125,18 @@ class Stacked(Layer):
         self.n_in, self.n_out = self.layers[0].n_in, self.layers[-1].n_out
 
     def init(self, rng: np.random.Generator, dtype: Any = np.float32) -> Any:
-        """Make parameters of random numbers: a list."""
+        """Return a list of random parameters."""
         return [layer.init(rng, dtype) for layer in self.layers]
 
     def initial_state(self, parameters: Any, n: Any) -> Any:
-        """Make the states of n sequences before their first step: a list, one entry a layer."""
+        """Return a list of the states of n sequences before their first step, one entry per layer."""
         given = self._taken(parameters)
         return [layer.initial_state(of, n) for layer, of in zip(self.layers, given, strict=True)]
 
     def __call__(
         self, parameters: Any, x: Any, initial_state: Any = None, is_reverse: bool = False, level: int = -1
     ) -> tuple[Any, Any]:
-        """Run over sequences: outputs of the last layer, and a list of last states, one a layer."""
+        """Run over sequences; return outputs of the last layer, and a list of last states, one per layer."""
         boots, lasts = _states("Stacked", initial_state, len(self.layers)), []
         for layer, of, boot in zip(self.layers, self._taken(parameters), boots, strict=True):
             x, last = layer(of, x, boot, is_reverse, level)
@@ -144,12 +144,12 @@ class Stacked(Layer):
         return x, lasts
 
     def prepare(self, parameters: Any) -> Any:
-        """Compute what all steps of the cells share."""
+        """Compute the values that all steps of the cells share."""
         given = self._taken(parameters)
         return [layer.prepare(of) for layer, of in zip(self.layers, given, strict=True)]
 
     def pack(self, parameters: Any) -> Any:
-        """Add the weights in the form in which steps multiply fastest."""
+        """Add packed weights, with which steps multiply fastest."""
         return [layer.pack(of) for layer, of in zip(self.layers, parameters, strict=True)]
 
     def step(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:
@@ -172,7 +172,7 @@ class Stacked(Layer):
 
 
 def _states(where: str, given: Any, count: int) -> Sequence[Any]:
-    """Take the states of several layers; none is none of each."""
+    """Return the states of several layers; None means None for each."""
     if given is None:
         return [None] * count
     if not isinstance(given, (list, tuple)) or len(given) != count:

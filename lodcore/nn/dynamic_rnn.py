@@ -1,4 +1,4 @@
-"""Run a cell over steps: unrolled, or in one loop over batches that shrink."""
+"""Running a cell over steps: unrolled, or in one loop over shrinking batches."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CellFunction = Callable[[Any, Any, Any], tuple[Any, Any]]
 
 
 def static_rnn(cell: CellFunction, parameters: Any, xs: Iterable[Any], initial_state: Any) -> tuple[list[Any], Any]:
-    """Run a cell over steps, one call of it a step: the loop is unrolled.
+    """Run a cell over steps, with one call per step: the loop is unrolled.
 
     Parameters
     ----------
@@ -81,45 +81,46 @@ def dynamic_rnn(
     level: int = -1,
     is_reverse: bool = False,
 ) -> tuple[Any, Any]:
-    """Run a cell over sequences of different lengths: in one loop over batches that shrink, without padding.
+    """Run a cell over sequences of different lengths, in one loop over shrinking batches without padding.
 
     Parameters
     ----------
     cell : callable
-        `output, next_state = cell(parameters, input, state)`; called once, to record it. An input has one entry for
-        each sequence that is long enough: a row, or a sequence with all that is inside if `level` is not the last one.
-        So have the output and the next state, which is like the state.
+        `output, next_state = cell(parameters, input, state)`, called once to record it. The input has one entry per
+        sequence that is long enough: a row, or a sequence with its contents if `level` is not the last one. So have the
+        output and the next state, which must have the dtypes and shapes of the state.
     parameters : tree
     x : LoDTensor, nested lists, or tree of LoDTensors
-        Several must have the same sequences. What is the same for all elements of a sequence may be given as
-        `sequence_expand_as(v, x)`, or as a part of the state that the cell returns as it is.
+        Several inputs must have the same sequences. A value that is constant per sequence may be given as
+        `sequence_expand_as(v, x)`, or as a part of the state that the cell returns unchanged.
     initial_state : tree of ndarray or LoDTensor, optional
-        With one entry per sequence, in the order of the batch. If not given, `cell.initial_state(parameters, n)` for n
+        One entry per sequence, in the order of the batch; by default `cell.initial_state(parameters, n)` for n
         sequences.
     level : int
-        The level whose sequences are run.
+        The level of the sequences over which the cell runs.
     is_reverse : bool
-        Run each sequence from its last element to the first; outputs stay in the places of their inputs.
+        Whether to process each sequence from its last element to the first; outputs keep the order of the inputs.
 
     Returns
     -------
     outputs : tree of LoDTensor
-        With the sequences of x; below `level`, the structure of what the cell returned.
+        Has the sequences of x; below `level`, the structure of the cell's output.
     last_state : tree
-        Behind each sequence, in the order of the batch; an empty one still has its initial state.
+        The state after each sequence, in the order of the batch; that of an empty one is its initial state.
 
     Raises
     ------
     LoDError, LevelError
-        If several inputs have different sequences, naming the first that differs; if there is no such level.
+        If several inputs have different sequences (the message names the first that differs), or the level does not
+        exist.
     ValueError
-        If there is no initial state, or the next state is another tree than the state.
+        If there is no initial state, or the next state is a different tree.
     DTypeError, ShapeError
         If x is not a tensor with sequences, or the next state has another dtype or width than the state.
 
     Notes
     -----
-    The meaning, for each sequence::
+    For each sequence, the call computes::
 
         for element in reversed(sequence) if is_reverse else sequence:
             output, state = cell(parameters, element, state)
@@ -144,7 +145,7 @@ def dynamic_rnn(
 def run_over_sequences(
     where: str, cell: CellFunction, parameters: Any, x: Any, initial_state: Any, level: int, is_reverse: bool
 ) -> tuple[Any, Any]:
-    """Run a cell over sequences, see `dynamic_rnn`."""
+    """Run a cell over sequences; see `dynamic_rnn`."""
     names: list[str] = []
     x = take_inputs(f"{where}: x", x, names)
     given = tree_leaves(x)
@@ -182,26 +183,26 @@ def run_steps(
     Parameters
     ----------
     where : str
-        The function, for messages.
+        The name of the function, for messages.
     cell : callable
     parameters : tree
     steps : tree of TensorArray
         The inputs, as many as names.
     state : tree
-        Of the sequences in the order of the steps.
+        The state of the sequences in the order of the steps.
     rank : IndicesMap, optional
-        By which the state shrinks; without one it stays.
+        The rank by which the state shrinks; without it, the state keeps its size.
 
     Returns
     -------
     outputs : tree of TensorArray
     states : tree of TensorArray
-        The states after each step; None for those that stay as they are.
+        The states after each step; None for those that are never updated.
     last_state : tree
         The part of the state that remains after the last step.
     """
     count, prepared = tensor_array_size(tree_leaves(steps)[0]), _prepared(cell, parameters)
-    loop = WhileLoop((), None, False, keeps_shapes=True)  # where no step runs, all that is known are shapes
+    loop = WhileLoop((), None, False, keeps_shapes=True)  # if no step runs, only shapes are known
     kept: dict[int, Any] = {}
     with loop.loop():
         at = loop.step()
@@ -231,7 +232,7 @@ def run_steps(
 
 
 def _array_outside(loop: WhileLoop) -> TensorArray:
-    """Make an array around the body of a loop, which would make its own anew in every step."""
+    """Make an array outside the body of a loop, since one made inside would be new in every step."""
     with recording(loop.body.parent):
         return TensorArray()
 
@@ -240,7 +241,7 @@ def _array_outside(loop: WhileLoop) -> TensorArray:
 
 
 def take_inputs(where: str, x: Any, names: list[str]) -> Any:
-    """Take a tree of tensors with sequences, and note what each is called in messages; nested lists are tensors."""
+    """Return a tree of tensors with sequences, converted from nested lists; append their names for messages."""
     if isinstance(x, dict):
         return {key: take_inputs(f"{where}[{key!r}]", one, names) for key, one in x.items()}
     if isinstance(x, (list, tuple)) and any(isinstance(one, (Symbol, LoDTensor)) for one in tree_leaves(x)):
@@ -258,13 +259,13 @@ def take_inputs(where: str, x: Any, names: list[str]) -> Any:
 
 
 def _initial_state(where: str, cell: Any, parameters: Any, given: Any, x: Any, level: int) -> Any:
-    """Take the states before the first step, or ask the cell for them."""
+    """Return the given states before the first step, or those that the cell makes."""
     count = None if isinstance(x, Variable) else x.lod.num_sequences(level)
     if given is None:
         number = sum_of(full_like(lod_lengths(x, level), 1)) if count is None else count
         given = state_of_cell(where, cell, parameters, number)
     if isinstance(x, Variable) and x.has_value:
-        count = x.get().lod.num_sequences(level)  # that of this call; a Program looks when it runs
+        count = x.get().lod.num_sequences(level)  # that of this call; a Program checks it when it runs
 
     def check(one: Any, _: Any, place: str) -> None:
         shape = one.shape if isinstance(one, Variable) else as_value(place, one).shape
@@ -279,7 +280,7 @@ def _initial_state(where: str, cell: Any, parameters: Any, given: Any, x: Any, l
 
 
 def state_of_cell(where: str, cell: Any, parameters: Any, n: Any) -> Any:
-    """Ask a cell for the states of n sequences before their first step."""
+    """Return the states that a cell makes for n sequences before their first step."""
     make = getattr(cell, "initial_state", None)
     if make is None:
         raise ValueError(f"{where}: initial_state: is missing; the cell makes none, so one is needed")
@@ -287,7 +288,7 @@ def state_of_cell(where: str, cell: Any, parameters: Any, n: Any) -> Any:
 
 
 def _prepared(cell: Any, parameters: Any) -> Any:
-    """Make a cell that supports it compute what all steps share."""
+    """Let a cell, if it supports it, compute the values that all steps share."""
     prepare = getattr(cell, "prepare", None)
     return parameters if prepare is None else prepare(parameters)
 
@@ -301,7 +302,7 @@ def _pair(where: str, given: Any) -> Any:
 
 
 def _check_output(where: str, given: Any, needs_rows: bool) -> None:
-    """Check that an output of a cell is a tensor, with one entry per sequence where these go through steps."""
+    """Check that an output of a cell is a tensor, with an axis of sequences if that is needed."""
     if isinstance(given, TensorArray) or not isinstance(given, (Variable, Tensor, np.generic, int, float)):
         raise DTypeError(f"{where}: cell: an output is {type(given).__name__}; a tensor is needed")
     spec = given.spec if isinstance(given, Variable) else spec_of(given)
@@ -310,7 +311,7 @@ def _check_output(where: str, given: Any, needs_rows: bool) -> None:
 
 
 def _like_state(where: str, state: Any, following: Any) -> Any:
-    """Check that the next state is like the state."""
+    """Check that the next state has the form, dtypes and shapes of the state."""
     places: list[str] = []
     map_leaves_of_two(lambda _, __, place: places.append(place), state, state, f"{where}: cell: the next state")
     try:

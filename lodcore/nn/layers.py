@@ -1,4 +1,4 @@
-"""Layers of rows: a layer knows its sizes and nothing else, and its parameters are a dict of arrays."""
+"""Layers on rows: a layer stores its sizes only; its parameters are a dict of arrays."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Linear:
-    """Multiply rows by a matrix and add a bias.
+    """A linear layer, which multiplies rows by a matrix and adds a bias.
 
     Parameters
     ----------
     n_in, n_out : int
-        Widths of the rows that are given, and of the result.
+        The widths of the rows of input and result.
 
     Raises
     ------
@@ -38,8 +38,8 @@ class Linear:
 
     Notes
     -----
-    Parameters: `weight`, shape (n_in, n_out), and `bias`, shape (n_out,). `init` draws weights evenly within
-    sqrt(6 / (n_in + n_out)) of zero, and the bias is zero.
+    Parameters: `weight`, shape (n_in, n_out), and `bias`, shape (n_out,). `init` draws weights uniformly within
+    sqrt(6 / (n_in + n_out)) of zero; the bias is zero.
 
     References
     ----------
@@ -69,7 +69,7 @@ class Linear:
         ----------
         rng : numpy.random.Generator
         dtype : dtype_like
-            Of floating-point numbers.
+            float32 or float64.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class Linear:
         Returns
         -------
         LoDTensor or ndarray, shape (..., n_out)
-            With the LoD of x.
+            Has the LoD of x.
         """
         weight, bias = parts_of("Linear", parameters, "weight", "bias")
         check_width("Linear: x", x, self.n_in)
@@ -98,12 +98,12 @@ class Linear:
 
 @dataclass(frozen=True)
 class Embedding:
-    """Take rows of a table by their numbers.
+    """A table whose rows are looked up by their numbers.
 
     Parameters
     ----------
     n_rows, width : int
-        Sizes of the table.
+        The sizes of the table.
 
     Raises
     ------
@@ -112,8 +112,8 @@ class Embedding:
 
     Notes
     -----
-    Parameters: `table`, shape (n_rows, width). `init` draws normal numbers of deviation 1 / sqrt(width). The gradient
-    of the table is a SparseTensor: the rows that were taken.
+    Parameters: `table`, shape (n_rows, width). `init` draws normally distributed numbers with standard deviation
+    1 / sqrt(width). The gradient of the table is a SparseTensor of the rows that were looked up.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Embedding:
         ----------
         rng : numpy.random.Generator
         dtype : dtype_like
-            Of floating-point numbers.
+            float32 or float64.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class Embedding:
         return {"table": table.astype(made)}
 
     def __call__(self, parameters: Any, ids: Any) -> Any:
-        """Take rows.
+        """Look up rows.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Embedding:
         Returns
         -------
         LoDTensor or ndarray, shape (..., width)
-            With the LoD of ids.
+            Has the LoD of ids.
         """
         (table,) = parts_of("Embedding", parameters, "table")
         shape = shape_of(table)
@@ -175,12 +175,12 @@ class Embedding:
 
 @dataclass(frozen=True)
 class LayerNorm:
-    """Normalize each row to a mean of 0 and a variance of 1, scale and shift.
+    """A layer that normalizes each row to mean 0 and variance 1, then scales and shifts it.
 
     Parameters
     ----------
     width : int
-        Of the rows.
+        The width of the rows.
     eps : float
         Added to the variance.
 
@@ -191,7 +191,7 @@ class LayerNorm:
 
     Notes
     -----
-    Parameters: `scale`, ones at first, and `shift`, zeros at first, both of shape (width,).
+    Parameters: `scale`, initially ones, and `shift`, initially zeros, both of shape (width,).
 
     References
     ----------
@@ -222,9 +222,9 @@ class LayerNorm:
         Parameters
         ----------
         rng : numpy.random.Generator
-            Nothing is drawn.
+            Not used.
         dtype : dtype_like
-            Of floating-point numbers.
+            float32 or float64.
 
         Returns
         -------
@@ -244,18 +244,18 @@ class LayerNorm:
         Returns
         -------
         LoDTensor or ndarray
-            Of the same shape, with the LoD of x.
+            Has the shape and the LoD of x.
         """
         scale, shift = parts_of("LayerNorm", parameters, "scale", "shift")
         check_width("LayerNorm: x", x, self.width)
         return layer_norm(x, scale, shift, self.eps)
 
 
-# -- what layers share -------------------------------------------------------------------------------------------------
+# -- helpers of layers -------------------------------------------------------------------------------------------------
 
 
 def check_sizes(where: str, **sizes: Any) -> None:
-    """Raise if a size is not an integer from 0 on."""
+    """Raise if a size is not an integer of 0 or more."""
     for name, size in sizes.items():
         integer_of(f"{where}: {name}", size, 0)
 
@@ -274,13 +274,13 @@ def dtype_for(where: str, rng: Any, dtype: npt.DTypeLike) -> np.dtype[Any]:
 
 
 def even(rng: np.random.Generator, n_in: int, n_out: int, dtype: np.dtype[Any]) -> Array:
-    """Draw a matrix evenly within sqrt(6 / (n_in + n_out)) of zero."""
+    """Draw a matrix uniformly within sqrt(6 / (n_in + n_out)) of zero."""
     limit = math.sqrt(6 / max(n_in + n_out, 1))
     return rng.uniform(-limit, limit, (n_in, n_out)).astype(dtype)
 
 
 def parts_of(where: str, parameters: Any, *names: str) -> list[Any]:
-    """Take the parameters of a layer by their names."""
+    """Return the parameters of a layer by name."""
     if not isinstance(parameters, dict):
         raise DTypeError(f"{where}: parameters: is {type(parameters).__name__}; a dict of {', '.join(names)} is needed")
     missing = [name for name in names if name not in parameters]

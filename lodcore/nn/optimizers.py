@@ -1,4 +1,4 @@
-"""Optimizers: from parameters, gradients and a state to the next parameters and the next state."""
+"""Optimizers: functions from parameters, gradients and a state to the next parameters and the next state."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Rate = float | Callable[[int], float]
 
 
 class Optimizer:
-    """What optimizers share: a state of a number of steps, and of trees of the form of the parameters.
+    """The base class of optimizers, whose state is a number of steps and trees with the form of the parameters.
 
     Parameters
     ----------
     learning_rate : float or callable
-        A number from 0 on, or a function from the number of steps that were taken to the rate of the next one.
+        A number of 0 or more, or a function from the number of steps taken so far to the rate of the next one.
     weight_decay : float
     """
 
@@ -42,18 +42,18 @@ class Optimizer:
         self.weight_decay = number_of(f"{self._where}: weight_decay", weight_decay, 0)
 
     def init(self, parameters: Any) -> dict[str, Any]:
-        """Make the state before the first step.
+        """Return the state before the first step.
 
         Parameters
         ----------
         parameters : tree
-            Dicts, lists, tuples, named tuples and dataclasses of float32 and float64 ndarrays and numbers; all else in
-            it has no gradient and stays.
+            Dicts, lists, tuples, named tuples and dataclasses of float32 and float64 ndarrays and numbers; other leaves
+            have no gradient and are kept.
 
         Returns
         -------
         dict
-            "step", how many steps were taken, and trees of the form of the parameters. `lodcore.save` saves it.
+            "step", the number of steps taken, and trees with the form of the parameters. `lodcore.save` saves it.
         """
         leaves, rebuilt = leaves_of(f"{self._where}.init", parameters, None, {})
         zeros = [[leaf.zeros() for leaf in leaves] for _ in self.kept]
@@ -62,29 +62,29 @@ class Optimizer:
     def step(
         self, parameters: Any, gradients: Any, state: dict[str, Any], in_place: bool = False
     ) -> tuple[Any, dict[str, Any]]:
-        """Take a step.
+        """Compute the next parameters and the next state.
 
         Parameters
         ----------
         parameters : tree
         gradients : tree
-            Of the same form, as `value_and_grad` returns it: ndarrays, SparseTensors, and None for what has no gradient
-            and stays as it is.
+            A tree of the same form, as `value_and_grad` returns it: ndarrays, SparseTensors, and None for parameters
+            without a gradient, which are kept.
         state : dict
-            What `init` or the step before returned.
+            The result of `init` or of the previous step.
         in_place : bool
-            Write into the arrays of `parameters` and `state`, which are then no longer those from before. By default
-            they are left alone, and new arrays are made.
+            Whether to overwrite the arrays of `parameters` and `state`. By default, new arrays are made.
 
         Returns
         -------
         parameters, state
-            Of the same form.
+            Trees of the same form.
 
         Raises
         ------
         ValueError, ShapeError, DTypeError
-            If the trees have different forms, naming the place, or a gradient has another shape than its parameter.
+            If the trees have different forms (the message names the place), or a gradient has another shape than its
+            parameter.
         """
         where = f"{self._where}.step"
         if not isinstance(state, dict) or state.keys() != {"step", *self.kept} or type(state["step"]) is not int:
@@ -101,11 +101,11 @@ class Optimizer:
         return trees[0], {"step": state["step"] + 1, **dict(zip(self.kept, trees[1:], strict=True))}
 
     def _coefficients(self, rate: float, step: int) -> tuple[float, ...]:
-        """Compute what the kernel needs besides arrays, of the learning rate and the number of the step, from 1 on."""
+        """Return the numbers that the kernel needs, from the learning rate and the step, counted from 1."""
         raise NotImplementedError
 
     def _kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
-        """Compute on arrays of one axis: parameter, gradient, and what the state has."""
+        """Compute on arrays of one axis: parameter, gradient, and the entries of the state."""
         raise NotImplementedError
 
 
@@ -114,16 +114,16 @@ def _described(state: Any) -> str:
 
 
 class SGD(Optimizer):
-    """Gradient descent, with momentum.
+    """Gradient descent with momentum.
 
     Parameters
     ----------
     learning_rate : float or callable
-        A number from 0 on, or a function from the number of steps that were taken to the rate of the next one.
+        A number of 0 or more, or a function from the number of steps taken so far to the rate of the next one.
     momentum : float
-        How much of the speed stays from step to step, 0 .. 1; 0 keeps none.
+        The factor by which the speed is multiplied in each step, 0 .. 1; 0 disables momentum.
     weight_decay : float
-        Times the parameter, is added to the gradient.
+        Multiplied by the parameter and added to the gradient.
 
     Raises
     ------
@@ -137,8 +137,8 @@ class SGD(Optimizer):
         speed = momentum * speed + (gradient + weight_decay * parameter)
         parameter = parameter - learning_rate * speed
 
-    Of a SparseTensor only the rows that it names are treated, each once with the sum of its gradients: others keep
-    parameter and speed, and do not decay.
+    For a SparseTensor, only its rows are updated, each once with the sum of its gradients; all others keep parameter
+    and speed, and do not decay.
 
     Examples
     --------
@@ -171,19 +171,19 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """Adam: steps by the mean of the gradient over the root of the mean of its square.
+    """Adam: steps by the mean of the gradient divided by the root of the mean of its square.
 
     Parameters
     ----------
     learning_rate : float or callable
-        A number from 0 on, or a function from the number of steps that were taken to the rate of the next one.
+        A number of 0 or more, or a function from the number of steps taken so far to the rate of the next one.
     betas : tuple of float
-        How much of both means stays from step to step, each 0 or more and below 1.
+        The decay rates of both means, each 0 or more and below 1.
     eps : float
-        Added to the root.
+        Added to the root in the divisor.
     weight_decay : float
-        Times the learning rate, is the part of a parameter that is taken away in each step, whatever its gradient: the
-        decoupled decay of AdamW.
+        Multiplied by the learning rate, the part of a parameter that is subtracted in each step, independently of its
+        gradient: the decoupled decay of AdamW.
 
     Raises
     ------
@@ -192,15 +192,15 @@ class Adam(Optimizer):
 
     Notes
     -----
-    In step t, from 1 on::
+    In step t, counted from 1::
 
         mean = beta_1 * mean + (1 - beta_1) * gradient
         square = beta_2 * square + (1 - beta_2) * gradient**2
         parameter = (1 - learning_rate * weight_decay) * parameter
         parameter = parameter - learning_rate * (mean / (1 - beta_1**t)) / (sqrt(square / (1 - beta_2**t)) + eps)
 
-    Of a SparseTensor only the rows that it names are treated, each once with the sum of its gradients: others keep
-    parameter and means, and do not decay. Their means are corrected by the number of all steps.
+    For a SparseTensor, only its rows are updated, each once with the sum of its gradients; all others keep parameter
+    and means, and do not decay. The bias correction uses the number of all steps.
 
     References
     ----------
@@ -258,7 +258,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weights decay by default; `Adam` with the same `weight_decay` is the same.
+    """Adam with weight decay by default, equal to `Adam` with the same `weight_decay`.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ class AdamW(Adam):
     betas : tuple of float
     eps : float
     weight_decay : float
-        All as of `Adam`.
+        As in `Adam`.
 
     Examples
     --------
@@ -292,22 +292,22 @@ class AdamW(Adam):
 
 
 def clip_by_global_norm(gradients: Any, limit: float) -> tuple[Any, float]:
-    """Scale gradients down so that the norm of all of them together is at most a limit.
+    """Scale gradients down so that their global norm is at most a limit.
 
     Parameters
     ----------
     gradients : tree
-        Of ndarrays, SparseTensors, LoDTensors, numbers and None.
+        A tree of ndarrays, SparseTensors, LoDTensors, numbers and None.
     limit : float
         Above 0.
 
     Returns
     -------
     gradients : tree
-        Of the same form; the very same, if the norm is within the limit, or is not finite.
+        A tree of the same form; the same object if the norm is within the limit, or is not finite.
     norm : float
-        The root of the sum of all squares before, added up in float64. Rows that a SparseTensor names more than once
-        are added first.
+        The root of the sum of all squares before scaling, computed in float64. Repeated rows of a SparseTensor are
+        added first.
 
     Raises
     ------
@@ -335,7 +335,7 @@ def clip_by_global_norm(gradients: Any, limit: float) -> tuple[Any, float]:
 
 
 def _gradient_values(gradient: Any) -> Any:
-    """Return the numbers of a gradient, None of what is none."""
+    """Return the values of a gradient, or None for anything else."""
     if isinstance(gradient, (SparseTensor, LoDTensor)):
         gradient = gradient.values
     found = isinstance(gradient, (np.ndarray, np.generic, float)) and np.asarray(gradient).dtype.kind in "fc"
@@ -348,7 +348,7 @@ def _sum_squares(gradient: Any) -> float:
         return 0.0
     if values.dtype.kind == "c":
         values = np.stack([values.real, values.imag])
-    real: Any = np.float32 if values.dtype.char == "f" else np.float64  # in this machine's byte order
+    real: Any = np.float32 if values.dtype.char == "f" else np.float64  # in native byte order
     return kernels.optimizers.sum_squares(np.ascontiguousarray(values, real).reshape(-1))
 
 

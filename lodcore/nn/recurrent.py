@@ -1,4 +1,4 @@
-"""Recurrent layers: their parameters, one step of each as a cell, and their own calls, which are fused."""
+"""Recurrent layers: their parameters, their cells, which compute one step, and their own calls, which are fused."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ ACTIVATIONS: dict[str, Any] = {"tanh": tanh, "sigmoid": sigmoid, "relu": relu, "
 
 
 class Layer:
-    """What recurrent layers share; made as one of its subclasses.
+    """The base class of recurrent layers.
 
     Attributes
     ----------
     n_in, n_out : int
-        Widths of the rows that come in, and of those that come out.
+        The widths of the rows of input and output.
     """
 
     n_in: int
     n_out: int
 
     def init(self, rng: np.random.Generator, dtype: Any = np.float32) -> Any:
-        """Make parameters of random numbers: a tree of ndarrays."""
+        """Return random parameters: a tree of ndarrays."""
         raise NotImplementedError
 
     def initial_state(self, parameters: Any, n: Any) -> Any:
-        """Make the state of n sequences before their first step: zeros."""
+        """Return the state of n sequences before their first step: zeros."""
         raise NotImplementedError
 
     def __call__(
@@ -62,48 +62,48 @@ class Layer:
         Parameters
         ----------
         parameters : tree
-            As `init` makes them.
+            As `init` returns them.
         x : LoDTensor or nested lists
             Rows of shape (n_in,).
         initial_state : tree, optional
-            As `initial_state` makes it, which is what stands for None.
+            As `initial_state` returns it, which is the default.
         is_reverse : bool
-            Run each sequence from its last row to the first; outputs stay in the places of their rows.
+            Whether to process each sequence from its last row to the first; outputs keep the order of the rows.
         level : int
-            A sequence of this level is run through all of its rows, whatever sequences they lie in.
+            The level of the sequences; all rows below one are processed.
 
         Returns
         -------
         outputs : LoDTensor
-            With the LoD of x and rows of shape (n_out,).
+            Has the LoD of x and rows of shape (n_out,).
         last_state : tree
-            Behind each sequence, in the order of the batch; an empty one still has its initial state.
+            The state after each sequence, in the order of the batch; that of an empty one is its initial state.
         """
         raise NotImplementedError
 
     def prepare(self, parameters: Any) -> Any:
-        """Compute what all steps of the cell share, and add it to the parameters."""
+        """Compute the values that all steps of the cell share, and add them to the parameters."""
         return parameters
 
     def pack(self, parameters: Any) -> Any:
-        """Add the weights in the form in which steps that are computed at once multiply fastest, if there is one."""
+        """Add packed weights, if any, with which steps that are computed at once multiply fastest."""
         return parameters
 
     def step(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:
-        """Compute one step, of parameters that are prepared: output, next state."""
+        """Compute one step with prepared parameters; return the output and the next state."""
         raise NotImplementedError
 
     @property
     def cell(self) -> Cell:
-        """One step of the layer, as `dynamic_rnn` takes it."""
+        """The cell of the layer, for `dynamic_rnn`."""
         return Cell(self)
 
 
 class Cell:
-    """One step of a layer: `output, next_state = cell(parameters, input, state)`.
+    """The cell of a layer, which computes one step: `output, next_state = cell(parameters, input, state)`.
 
-    Where inputs are sequences, as those of `dynamic_rnn` are with a `level` that is not the last, a step goes through
-    all rows of a sequence.
+    If inputs are sequences, as in `dynamic_rnn` with a `level` that is not the last, a step processes all rows of a
+    sequence.
 
     Parameters
     ----------
@@ -127,11 +127,11 @@ class Cell:
         return self.layer.step(self.layer.prepare(parameters), input, state)
 
     def prepare(self, parameters: Any) -> Any:
-        """Compute what all steps share, to be given to them as parameters: weights must not be changed meanwhile."""
+        """Return parameters with the values that all steps share; weights must not be changed meanwhile."""
         return self.layer.pack(self.layer.prepare(parameters))
 
     def initial_state(self, parameters: Any, n: Any) -> Any:
-        """Make the state of n sequences before their first step."""
+        """Return the state of n sequences before their first step."""
         return self.layer.initial_state(parameters, n)
 
     def __repr__(self) -> str:
@@ -139,7 +139,7 @@ class Cell:
 
 
 class _OneNetwork(Layer):
-    """A layer of one network, whose parameters are a dict of matrices."""
+    """A layer with one network, whose parameters are a dict of matrices."""
 
     def __init__(self, n_in: int, n_hidden: int, **rest: Any) -> None:
         name = type(self).__name__
@@ -149,11 +149,11 @@ class _OneNetwork(Layer):
         self._options = rest
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
-        """List the parameters by their names, with their shapes."""
+        """Return the shapes of the parameters by name."""
         raise NotImplementedError
 
     def init(self, rng: np.random.Generator, dtype: Any = np.float32) -> dict[str, np.ndarray[Any, Any]]:
-        """Make parameters of random numbers.
+        """Return random parameters.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class _OneNetwork(Layer):
         Returns
         -------
         dict of ndarray
-            Matrices are uniform between the roots of 1 / n_rows, with both signs; a bias is 0, that of a forget gate 1.
+            Matrices are uniform within sqrt(1 / n_rows) of zero; a bias is 0, that of a forget gate 1.
         """
         name, made = type(self).__name__, np.dtype(dtype)
         if not isinstance(rng, np.random.Generator):
@@ -187,14 +187,14 @@ class _OneNetwork(Layer):
                 raise KeyError(f"{name}: parameters: has no {key!r}; an array of shape {shape} is needed")
             found = resolved(parameters[key])
             sizes = found.shape if hasattr(found, "shape") else np.shape(found)
-            if sizes == shape:  # mostly
+            if sizes == shape:  # the usual case
                 continue
             if len(sizes) != len(shape) or any(a not in (b, None) for a, b in zip(sizes, shape, strict=True)):
                 raise ShapeError(f"{name}: parameters[{key!r}]: has shape {sizes}; {shape} is needed")
         return parameters
 
     def initial_state(self, parameters: Any, n: Any) -> Any:
-        """Make the state of n sequences before their first step: zeros, shape (n, n_hidden)."""
+        """Return the state of n sequences before their first step: zeros, shape (n, n_hidden)."""
         return zero_states(n, self.n_out, self._taken(parameters)["weight_h"].dtype)
 
     def __repr__(self) -> str:
@@ -203,7 +203,7 @@ class _OneNetwork(Layer):
 
 
 class SimpleRNN(_OneNetwork):
-    """A network of one activation: `state = activation(x @ weight_x + state @ weight_h + bias)`.
+    """A network with one activation: `state = activation(x @ weight_x + state @ weight_h + bias)`.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ class SimpleRNN(_OneNetwork):
     def __call__(
         self, parameters: Any, x: Any, initial_state: Any = None, is_reverse: bool = False, level: int = -1
     ) -> tuple[Any, Any]:
-        """Run over sequences: outputs, and the last state, shape (n, n_hidden)."""
+        """Run over sequences; return outputs, and the last state, shape (n, n_hidden)."""
         of = self._taken(parameters)
         weights = of["weight_x"], of["weight_h"], of["bias"]
         outputs, last = simple_layer(x, *weights, initial_state, self.activation, is_reverse, level)
@@ -253,24 +253,24 @@ class SimpleRNN(_OneNetwork):
 
 
 class LSTM(_OneNetwork):
-    """An LSTM, with peepholes, a projection of its state and a bound of its cell, if they are wanted.
+    """An LSTM, optionally with peepholes, a projection of its state, and a bound of its cell.
 
     Parameters
     ----------
     n_in, n_hidden : int
     peepholes : bool
-        Whether the gates see the cell: input and forget gate the one before, the output gate the new one.
+        Whether the gates depend on the cell: input and forget gate on the previous one, the output gate on the new one.
     projection : int, optional
-        The width of the state and of the outputs, to which a matrix brings what the output gate lets through.
+        The width of the state and of the outputs, to which a matrix projects the output of the gates.
     clip : float, optional
-        The cell stays within -clip .. clip.
+        The bound of the cell, which is clipped to -clip .. clip.
 
     Notes
     -----
     Its parameters are ``{"weight_x": (n_in, 4H), "weight_h": (H, 4H), "bias": (4H,)}``, for candidate, input gate,
-    forget gate and output gate in this order. With peepholes the bias has 7H, the last three of input, forget and
-    output gate. With a projection to R, "weight_h" is (R, 4H), and there is ``"projection": (H, R)``. Its state is a
-    pair of arrays: state (n, H), or (n, R), and cell (n, H).
+    forget gate and output gate in this order. With peepholes, the bias has shape (7H,), the last 3H for input, forget
+    and output gate. With a projection to R, "weight_h" is (R, 4H), and there is ``"projection": (H, R)``. Its state is
+    a pair of arrays: state (n, H), or (n, R), and cell (n, H).
 
     Examples
     --------
@@ -314,20 +314,20 @@ class LSTM(_OneNetwork):
         return shapes
 
     def init(self, rng: np.random.Generator, dtype: Any = np.float32) -> dict[str, np.ndarray[Any, Any]]:
-        """Make parameters of random numbers, as all layers do; the bias of the forget gate is 1."""
+        """Return random parameters; the bias of the forget gate is 1."""
         made = super().init(rng, dtype)
         made["bias"][2 * self.n_hidden : 3 * self.n_hidden] = 1
         return made
 
     def initial_state(self, parameters: Any, n: Any) -> Any:
-        """Make state and cell of n sequences before their first step: zeros, shapes (n, n_out) and (n, n_hidden)."""
+        """Return state and cell of n sequences before their first step: zeros, shapes (n, n_out) and (n, n_hidden)."""
         dtype = self._taken(parameters)["weight_h"].dtype
         return zero_states(n, self.n_out, dtype), zero_states(n, self.n_hidden, dtype)
 
     def __call__(
         self, parameters: Any, x: Any, initial_state: Any = None, is_reverse: bool = False, level: int = -1
     ) -> tuple[Any, Any]:
-        """Run over sequences: outputs, and the last state and cell."""
+        """Run over sequences; return outputs, and the last state and cell."""
         of = self._taken(parameters)
         h_0, c_0 = _pair_of_states(initial_state)
         weights = of["weight_x"], of["weight_h"], of["bias"], of.get("projection")
@@ -336,7 +336,7 @@ class LSTM(_OneNetwork):
         return outputs, (last, last_cell)
 
     def prepare(self, parameters: Any) -> Any:
-        """Split a bias with peepholes."""
+        """Split a bias with peepholes into both parts."""
         if not self.peepholes or "peepholes" in parameters:
             return parameters
         bias, hidden = self._taken(parameters)["bias"], self.n_hidden
@@ -384,7 +384,7 @@ class LSTM(_OneNetwork):
 
 
 def _pair_of_states(given: Any) -> tuple[Any, Any]:
-    """Take the state of an LSTM: a pair, or none."""
+    """Return the state of an LSTM: a pair, or two times None."""
     if given is None:
         return None, None
     if not isinstance(given, (tuple, list)) or len(given) != 2:
@@ -399,12 +399,12 @@ class GRU(_OneNetwork):
     ----------
     n_in, n_hidden : int
     origin_mode : bool
-        The new state is u * before + (1 - u) * n; otherwise (1 - u) * before + u * n.
+        Whether the new state is u * before + (1 - u) * n; otherwise it is (1 - u) * before + u * n.
 
     Notes
     -----
     Its parameters are ``{"weight_x": (n_in, 3H), "weight_h": (H, 3H), "bias": (3H,)}``, for update gate, reset gate and
-    candidate in this order; "weight_h" is a buffer, as of `dynamic_gru`. Its state is an array (n, H).
+    candidate in this order; "weight_h" is a buffer, as in `dynamic_gru`. Its state is an array (n, H).
 
     Examples
     --------
@@ -429,14 +429,14 @@ class GRU(_OneNetwork):
     def __call__(
         self, parameters: Any, x: Any, initial_state: Any = None, is_reverse: bool = False, level: int = -1
     ) -> tuple[Any, Any]:
-        """Run over sequences: outputs, and the last state, shape (n, n_hidden)."""
+        """Run over sequences; return outputs, and the last state, shape (n, n_hidden)."""
         of = self._taken(parameters)
         weights = of["weight_x"], of["weight_h"], of["bias"]
         outputs, last = gru_layer(x, *weights, initial_state, self.origin_mode, bool(is_reverse), level)
         return outputs, last
 
     def prepare(self, parameters: Any) -> Any:
-        """Cut the buffer of "weight_h" into the matrix of the gates and that of the candidate."""
+        """Split the buffer of "weight_h" into the matrices of the gates and of the candidate."""
         if "weight_gates" in parameters:
             return parameters
         hidden, weight = self.n_hidden, self._taken(parameters)["weight_h"]

@@ -1,4 +1,4 @@
-"""The three recurrent networks of "Design for TensorArray", on the one container."""
+"""The three recurrent networks of "Design for TensorArray", implemented with TensorArray."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def recurrent_op(cell: CellFunction, parameters: Any, x: Any, initial_state: Any
     parameters : tree
     x : ndarray, or tree of ndarray, shape (n_steps, n, ...)
     initial_state : tree, optional
-        If not given, `cell.initial_state(parameters, n)`.
+        By default `cell.initial_state(parameters, n)`.
 
     Returns
     -------
@@ -58,17 +58,17 @@ def recurrent_op(cell: CellFunction, parameters: Any, x: Any, initial_state: Any
 def dynamic_recurrent_op(
     cell: CellFunction, parameters: Any, x: Any, initial_state: Any = None, level: int = 0
 ) -> tuple[Any, Any]:
-    """Run a cell over sequences: as `recurrent_op`, but `unpack` and `pack` cut and join steps that shrink.
+    """Run a cell over sequences: as `recurrent_op`, but with shrinking steps made by `unpack` and joined by `pack`.
 
     Parameters
     ----------
     cell, parameters, x, initial_state, level
-        As of `dynamic_rnn`.
+        As in `dynamic_rnn`.
 
     Returns
     -------
     outputs, last_state
-        As of `dynamic_rnn`.
+        As in `dynamic_rnn`.
 
     References
     ----------
@@ -87,7 +87,7 @@ def dynamic_recurrent_op(
 
 
 class RecurrentGradientMachine:
-    """A recurrent network that goes forward over sequences, and back again.
+    """A recurrent network with separate calls of the forward and the backward pass.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class RecurrentGradientMachine:
         self._pullback: Pullback[Any] | None = None
 
     def forward(self, parameters: Any, x: Any, initial_state: Any = None) -> tuple[Any, Any]:
-        """Run the cell, and keep what the backward pass needs: outputs and the last state, as of `dynamic_rnn`."""
+        """Run the cell as `dynamic_rnn` does, and store the residuals for the backward pass."""
         where = "RecurrentGradientMachine"
 
         def run(parameters: Any, x: Any, initial_state: Any) -> tuple[Any, Any]:
@@ -131,6 +131,6 @@ class RecurrentGradientMachine:
     def backward(self, d_outputs: Any, d_last_state: Any = None) -> tuple[Any, Any, Any]:
         """Return the gradients of parameters, x and initial state, from the cotangents of what `forward` returned."""
         if self._pullback is None:
-            raise ValueError("RecurrentGradientMachine: backward: has nothing to go back over; call forward first")
+            raise ValueError("RecurrentGradientMachine: backward: has no forward pass; call forward first")
         d_parameters, d_x, d_state = self._pullback(d_outputs, d_last_state)
         return d_parameters, d_x, d_state

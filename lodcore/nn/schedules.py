@@ -1,4 +1,4 @@
-"""Learning rates that change from step to step: functions of the number of steps that were taken."""
+"""Learning rate schedules: functions of the number of steps taken so far."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ Schedule = Callable[[int], float]
 
 
 def linear_schedule(peak: float, num_steps: int, warmup_steps: int = 0, end: float = 0.0) -> Schedule:
-    """Make a learning rate that rises to a peak and falls along a line.
+    """Return a learning rate schedule that rises to a peak and decreases linearly.
 
     Parameters
     ----------
     peak : float
     num_steps : int
-        In how many steps, warmup included, it falls to the end.
+        The number of steps, warmup included, until the rate reaches the end.
     warmup_steps : int
-        In how many steps it rises evenly; the last of them has the peak.
+        The number of steps in which the rate rises linearly; the last of them has the peak.
     end : float
         The rate from step `num_steps` on.
 
     Returns
     -------
     callable
-        From the number of steps that were taken to the rate of the next one.
+        Maps the number of steps taken so far to the rate of the next one.
 
     Raises
     ------
     DTypeError, ValueError
-        If a rate is not a number from 0 on, or there are more steps of warmup than steps.
+        If a rate is not a number of 0 or more, or there are more warmup steps than steps.
 
     Examples
     --------
@@ -50,27 +50,27 @@ def linear_schedule(peak: float, num_steps: int, warmup_steps: int = 0, end: flo
 
 
 def cosine_schedule(peak: float, num_steps: int, warmup_steps: int = 0, end: float = 0.0) -> Schedule:
-    """Make a learning rate that rises to a peak and falls along half a wave of the cosine.
+    """Return a learning rate schedule that rises to a peak and decreases along half a period of a cosine.
 
     Parameters
     ----------
     peak : float
     num_steps : int
-        In how many steps, warmup included, it falls to the end.
+        The number of steps, warmup included, until the rate reaches the end.
     warmup_steps : int
-        In how many steps it rises evenly; the last of them has the peak.
+        The number of steps in which the rate rises linearly; the last of them has the peak.
     end : float
         The rate from step `num_steps` on.
 
     Returns
     -------
     callable
-        From the number of steps that were taken to the rate of the next one.
+        Maps the number of steps taken so far to the rate of the next one.
 
     Raises
     ------
     DTypeError, ValueError
-        If a rate is not a number from 0 on, or there are more steps of warmup than steps.
+        If a rate is not a number of 0 or more, or there are more warmup steps than steps.
 
     References
     ----------
@@ -88,23 +88,23 @@ def cosine_schedule(peak: float, num_steps: int, warmup_steps: int = 0, end: flo
 
 
 def inverse_root_schedule(peak: float, warmup_steps: int) -> Schedule:
-    """Make a learning rate that rises to a peak and falls as one over the root of the steps.
+    """Return a learning rate schedule that rises to a peak and decreases with the inverse root of the step number.
 
     Parameters
     ----------
     peak : float
     warmup_steps : int
-        In how many steps it rises evenly, 1 or more; the last of them has the peak.
+        The number of steps in which the rate rises linearly, 1 or more; the last of them has the peak.
 
     Returns
     -------
     callable
-        From the number of steps that were taken to the rate of the next one.
+        Maps the number of steps taken so far to the rate of the next one.
 
     Raises
     ------
     DTypeError, ValueError
-        If the peak is not a number of at least 0, or there is no warmup step.
+        If the peak is not a number of 0 or more, or there is no warmup step.
 
     References
     ----------
@@ -123,7 +123,7 @@ def inverse_root_schedule(peak: float, warmup_steps: int) -> Schedule:
 
 
 def step_schedule(start: float, factor: float, every: int) -> Schedule:
-    """Make a learning rate that is multiplied by a factor after each so many steps.
+    """Return a learning rate schedule that is multiplied by a factor after every `every` steps.
 
     Parameters
     ----------
@@ -135,12 +135,12 @@ def step_schedule(start: float, factor: float, every: int) -> Schedule:
     Returns
     -------
     callable
-        From the number of steps that were taken to the rate of the next one.
+        Maps the number of steps taken so far to the rate of the next one.
 
     Raises
     ------
     DTypeError, ValueError
-        If start or factor is not a number from 0 on, or `every` is below 1.
+        If start or factor is not a number of 0 or more, or `every` is below 1.
 
     Examples
     --------
@@ -154,11 +154,11 @@ def step_schedule(start: float, factor: float, every: int) -> Schedule:
     return functools.partial(_steps, *numbers, integer_of(f"{where}: every", every, 1))
 
 
-# -- what they compute; functions of the module, so that schedules can be pickled -------------------------------------
+# -- implementations, functions of the module so that schedules can be pickled -----------------------------------------
 
 
 def _checked(where: str, peak: Any, num_steps: Any, warmup_steps: Any, end: Any) -> tuple[float, int, int, float]:
-    """Check what a schedule with an end is made of."""
+    """Check the arguments of a schedule with an end."""
     count = integer_of(f"{where}: num_steps", num_steps, 0)
     rising = integer_of(f"{where}: warmup_steps", warmup_steps, 0, count)
     return number_of(f"{where}: peak", peak, 0), count, rising, number_of(f"{where}: end", end, 0)

@@ -1,4 +1,4 @@
-"""One token of each branch, drawn from its probabilities."""
+"""Sampling of one token per branch from its probabilities."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Array = np.ndarray[Any, Any]
 
 
 class Sampling(NamedTuple):
-    """How tokens are drawn.
+    """The settings by which tokens are drawn.
 
     Attributes
     ----------
     temperature : float
-        Log probabilities are divided by it.
+        The divisor of log probabilities.
     top_k : int or None
-        Only so many of the most probable tokens are drawn from.
+        The number of most probable tokens from which one is drawn.
     top_p : float or None
-        Only the fewest most probable tokens that have this probability together are drawn from.
+        The total probability of the fewest most probable tokens from which one is drawn.
     """
 
     temperature: float
@@ -32,37 +32,37 @@ class Sampling(NamedTuple):
     top_p: float | None
 
     def draw(self, log_probs: Array, chances: Array) -> Array:
-        """Draw a token of each branch.
+        """Draw one token per branch.
 
         Parameters
         ----------
         log_probs : float32 or float64, shape (n_branches, n_tokens)
         chances : float64, shape (n_branches,), in [0, 1)
-            The token is that below which the drawn branch has this share of its probability.
+            The token is the first at which the cumulative probability of the branch exceeds this share.
 
         Returns
         -------
         ndarray of int64, shape (n_branches,)
-            Of a branch whose tokens are all impossible, any.
+            Any token for a branch whose tokens are all impossible.
         """
         logits = np.where(log_probs > -np.inf, log_probs.astype(np.float64) / self.temperature, -np.inf)
         order = np.argsort(-logits, axis=1, kind="stable")[:, : self.top_k]
         ranked = np.take_along_axis(logits, order, 1)
         with np.errstate(invalid="ignore"):
             shares = np.exp(ranked - ranked[:, :1])
-        shares[~(shares >= 0)] = 0  # of nothing but impossible tokens
+        shares[~(shares >= 0)] = 0  # for branches with impossible tokens only
         sums = np.cumsum(shares, axis=1)
         if self.top_p is not None:
             kept = sums - shares < self.top_p * sums[:, -1:]
             shares[~kept] = 0
             sums = np.cumsum(shares, axis=1)
         places = (sums <= (chances * sums[:, -1])[:, None]).sum(1)
-        last = np.maximum((shares > 0).sum(1) - 1, 0)  # where rounding leads past the end
+        last = np.maximum((shares > 0).sum(1) - 1, 0)  # where rounding would lead past the end
         return np.take_along_axis(order, np.minimum(places, last)[:, None], 1)[:, 0]
 
 
 def sampling_of(where: str, temperature: Any, top_k: Any, top_p: Any) -> Sampling | None:
-    """Take how tokens are drawn: None if nothing is said of it."""
+    """Return the settings of sampling, or None if none is given."""
     if temperature is None and top_k is None and top_p is None:
         return None
     heat = 1.0 if temperature is None else real_of(f"{where}: temperature", temperature)
@@ -78,7 +78,7 @@ def sampling_of(where: str, temperature: Any, top_k: Any, top_p: Any) -> Samplin
 
 
 def real_of(where: str, given: Any) -> float:
-    """Take one real number."""
+    """Return one real number."""
     if isinstance(given, (bool, np.bool_)) or not isinstance(given, (int, float, np.integer, np.floating)):
         raise DTypeError(f"{where}: is {given!r}; a number is needed")
     return float(given)

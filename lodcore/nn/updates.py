@@ -1,4 +1,4 @@
-"""What a step of an optimizer does to a tree: leaf by leaf, dense or only the rows that a gradient names."""
+"""Updates of trees by optimizers: leaf by leaf, dense or only in the rows of a sparse gradient."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Kernel = Callable[[list[Array], tuple[float, ...], list[Array]], None]
 
 
 class Leaf:
-    """A parameter, its gradient, and what the state has for it.
+    """A parameter, its gradient, and its entries of the state.
 
     Attributes
     ----------
     value : object
-        The parameter, or whatever stands in its place.
+        The parameter, or another leaf.
     place : str
-        The function, and where the gradient stands in the tree, for messages.
+        The name of the function, and the position of the gradient in the tree, for messages.
     gradient : object
-        None where there is none.
+        The gradient, or None.
     state : list
-        One entry for each tree of the state.
+        One entry per tree of the state.
     """
 
     __slots__ = ("gradient", "place", "state", "value")
@@ -44,11 +44,11 @@ class Leaf:
 
     @property
     def learns(self) -> bool:
-        """Whether there is a gradient; that of a text is the text."""
+        """Whether there is a gradient; the gradient of text is the text itself."""
         return self.gradient is not None and not isinstance(self.gradient, str)
 
     def zeros(self) -> Any:
-        """Make zeros of the shape and dtype of the parameter, None if it can have no gradient."""
+        """Return zeros with the shape and dtype of the parameter, or None if it cannot have a gradient."""
         value = self.value
         if isinstance(value, (np.ndarray, np.floating, float)) and np.asarray(value).dtype.kind == "f":
             return np.zeros(np.shape(value), np.asarray(value).dtype)
@@ -58,27 +58,27 @@ class Leaf:
 def leaves_of(
     where: str, parameters: Any, gradients: Any, states: dict[str, Any]
 ) -> tuple[list[Leaf], Callable[[list[Any]], Any]]:
-    """Put what belongs together beside each other.
+    """Return the leaves of parameters, gradients and states together.
 
     Parameters
     ----------
     where : str
-        The function, for messages.
+        The name of the function, for messages.
     parameters, gradients : tree
         Gradients may be None for a whole branch.
     states : dict of tree
-        By their names.
+        The trees of the state by name.
 
     Returns
     -------
     list of Leaf
     callable
-        From one value per leaf to a tree with the structure of the parameters.
+        Maps one value per leaf to a tree with the structure of the parameters.
 
     Raises
     ------
     ValueError
-        If a tree has another form, naming the place.
+        If a tree has another form; the message names the place.
     """
     leaves = [Leaf(value, where, len(states)) for value in tree_leaves(parameters)]
     numbers = itertools.count()
@@ -98,21 +98,21 @@ def leaves_of(
 
 
 def update(leaf: Leaf, kernel: Kernel, numbers: tuple[float, ...], in_place: bool) -> list[Any]:
-    """Compute the next value of a leaf that was checked, and of its state.
+    """Compute the next value of a checked leaf, and of its state.
 
     Parameters
     ----------
     leaf : Leaf
     kernel : callable
-        Of arrays of one axis, numbers, and where to write.
+        A function of arrays of one axis, numbers, and the arrays to write to.
     numbers : tuple of float
     in_place : bool
-        Write where the parameter and the state stand.
+        Whether to overwrite the parameter and the state.
 
     Returns
     -------
     list
-        The value, then the state; as they were, if there is no gradient.
+        The value, followed by the state; unchanged if there is no gradient.
     """
     if not leaf.learns:
         return [leaf.value, *leaf.state]
@@ -127,13 +127,13 @@ def update(leaf: Leaf, kernel: Kernel, numbers: tuple[float, ...], in_place: boo
 
 
 def check(leaf: Leaf, in_place: bool) -> None:
-    """Raise if value, gradient and state do not belong together, or cannot be written where that is asked for."""
+    """Raise if value, gradient and state do not match, or in_place is requested for a read-only array."""
     if not leaf.learns:
         return
     value, place, gradient = leaf.value, leaf.place, leaf.gradient
     if not isinstance(value, (np.ndarray, np.floating, float)) or np.asarray(value).dtype.char not in "fd":
         kind = f"dtype {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
-        raise DTypeError(f"{place}: is of a parameter of {kind}; float32 and float64 arrays have steps")
+        raise DTypeError(f"{place}: belongs to a parameter of {kind}; a float32 or float64 array is needed")
     if not isinstance(gradient, (SparseTensor, np.ndarray, np.generic, float, int)):
         raise DTypeError(f"{place}: is {type(gradient).__name__}; an ndarray or a SparseTensor is needed")
     dtype = gradient.dtype if hasattr(gradient, "dtype") else np.asarray(gradient).dtype
@@ -149,7 +149,7 @@ def check(leaf: Leaf, in_place: bool) -> None:
             )
     for x in (value, *leaf.state) if in_place else ():
         if isinstance(x, np.ndarray) and not x.flags.writeable:
-            raise ValueError(f"{place}: is of an array that is read-only; in_place needs one to write in")
+            raise ValueError(f"{place}: belongs to a read-only array; in_place needs a writable one")
 
 
 def _described(x: Any) -> str:
@@ -159,7 +159,7 @@ def _described(x: Any) -> str:
 def _update_all(
     held: list[Array], gradient: Array, kernel: Kernel, numbers: tuple[float, ...], in_place: bool
 ) -> list[Any]:
-    """Compute all numbers of a parameter and its state."""
+    """Update all numbers of a parameter and its state."""
     dtype = held[0].dtype
     flat = [_line(x, dtype) for x in (held[0], gradient, *held[1:])]
     fits = [in_place and x.flags.c_contiguous and x.dtype.isnative for x in held]
@@ -178,14 +178,14 @@ def _update_all(
 
 
 def _line(x: Array, dtype: np.dtype[Any]) -> Array:
-    """Return the numbers of an array as a line that a kernel reads."""
+    """Return the numbers of an array as a vector for a kernel."""
     return np.ascontiguousarray(x, dtype.newbyteorder("=")).reshape(-1)
 
 
 def _update_rows(
     held: list[Array], gradient: SparseTensor, kernel: Kernel, numbers: tuple[float, ...], in_place: bool
 ) -> list[Any]:
-    """Compute the rows of a parameter and its state that a gradient names, each once."""
+    """Update the rows of a parameter and its state that a sparse gradient has, each once."""
     index = gradient.indices
     rows = [x[index] for x in held]
     changed = _update_all(rows, gradient.values, kernel, numbers, True)

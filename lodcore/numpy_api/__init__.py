@@ -1,1 +1,1 @@
-"""NumPy's way to write operators: indices, ufuncs, functions and methods."""
+"""NumPy's interface to the operators: indexing, ufuncs, functions and methods."""

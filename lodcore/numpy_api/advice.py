@@ -1,4 +1,4 @@
-"""What to use in place of a function of NumPy that is not supported for sequences: never what crosses their borders."""
+"""Replacements for NumPy functions that are not supported because they would cross sequence boundaries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 __all__ = ["advice", "refused"]
 
-#: By the name of a function, what does it sequence by sequence, or what else is meant; x is the tensor.
+#: Expressions that replace a function sequence by sequence, by its name; x is the tensor.
 INSTEAD = {
     "append": "np.concatenate([x, y], axis=0)",
     "convolve": "lodcore.sequence_conv(x, filter, context_length)",
@@ -28,21 +28,21 @@ INSTEAD = {
     "trapezoid": "((x[:, 1:] + x[:, :-1]) / 2).sum(axis=1)",
     "vstack": "np.concatenate([x, y], axis=0)",
 }
-#: The same of methods of ufuncs.
+#: The same for methods of ufuncs.
 METHODS = {"at": "x[index] = x[index] + y", "reduceat": "x.sum(axis=1), x.max(axis=1) and the like"}
-#: What computes number by number: borders do not matter to it, and the structure stays.
+#: Functions that compute number by number, which boundaries do not affect.
 NUMBER_BY_NUMBER = frozenset(("digitize", "fix", "i0", "sinc"))
-#: What asks about all values together.
+#: Functions of all values together.
 TOGETHER = frozenset(("bincount", "histogram", "histogram_bin_edges"))
 
 
 def advice(function: str, module: str = "numpy") -> str:
-    """Describe what to use in place of a function, or of a method of a ufunc.
+    """Describe what to use instead of a function, or a method of a ufunc.
 
     Parameters
     ----------
     function : str
-        Its name, as "gradient" or "add.reduceat".
+        The name, such as "gradient" or "add.reduceat".
     module : str
 
     Returns
@@ -67,11 +67,11 @@ def advice(function: str, module: str = "numpy") -> str:
         return f"{where}; use x.with_values({name}(x.values, ...)), number by number"
     if function in TOGETHER:
         return f"{where}; use {name}(x.values, ...), of all values together"
-    return f"{where}; call it for each of x.to_arrays(), or for x.to_padded(); x.values knows no borders of sequences"
+    return f"{where}; call it for each of x.to_arrays(), or for x.to_padded(); x.values has no sequence boundaries"
 
 
 def refused(function: Any) -> TypeError:
-    """Make the error for a function of NumPy."""
+    """Return the error for a NumPy function."""
     module = str(getattr(function, "__module__", "numpy"))
     public = module if module.startswith("numpy.") and not module.startswith("numpy._") else "numpy"
     return TypeError(advice(function.__name__, public.removesuffix("._linalg").removesuffix("._pocketfft")))

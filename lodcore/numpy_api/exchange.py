@@ -1,4 +1,4 @@
-"""Exchanges of sequences, as shuffles of other libraries make them: `x[i], x[j] = x[j], x[i]` with views loses one."""
+"""Detection of swaps by shuffles of other libraries: `x[i], x[j] = x[j], x[i]` with views loses a sequence."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ SHUFFLE = random.Random.shuffle.__code__
 
 
 def refuse_exchange(x: Any, value: Any) -> None:
-    """Raise if a shuffle of `random` or `numpy.random` assigns a sequence of a tensor to another one of it.
+    """Raise if a shuffle of `random` or `numpy.random` assigns a sequence of a tensor to another one of its sequences.
 
-    Sequences are views, and so the first assignment of an exchange overwrites what the second would assign. Where a
-    program says `x[i] = x[j]` it means that, as with arrays; a shuffle means to keep all sequences.
+    Sequences are views, so the first assignment of a swap overwrites the value of the second. `x[i] = x[j]` in a
+    program is valid, as with arrays; a shuffle must keep all sequences.
 
     Parameters
     ----------
     x : LoDTensor
     value : object
-        What is assigned to one sequence.
+        The value that is assigned to one sequence.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def refuse_exchange(x: Any, value: Any) -> None:
 
 
 def _assigning() -> FrameType | None:
-    """Find the frame that assigns; that of a compiled shuffle is not there, and its caller is in a call."""
+    """Return the frame that assigns; a compiled shuffle has no frame, but the frame of its caller is at a call."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (
         frame.f_globals.get("__name__", "").partition(".")[0] == "lodcore" or frame.f_code.co_name == "__setitem__"

@@ -1,4 +1,4 @@
-"""NumPy's functions that ask about LoDTensors, or compute number by number without being recorded."""
+"""NumPy's functions that inspect LoDTensors, or compute number by number without being recorded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["FUNCTIONS"]
 
 @stands_for(np.array_equal)
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Return whether structure and values are equal; nested lists are sequences, too."""
+    """Return whether structures and values are equal; nested lists are converted to sequences."""
     refuse_symbols("array_equal", (a1, a2))
     a1, a2 = beside(a1, a2)
     if not (isinstance(a1, LoDTensor) and isinstance(a2, LoDTensor)) or a1.lod != a2.lod:
@@ -27,7 +27,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 
 @stands_for(np.allclose)
 def allclose(a: Any, b: Any, *args: Any, **kwargs: Any) -> bool:
-    """Return whether values are about equal; structures must be."""
+    """Return whether values are approximately equal; structures must be equal."""
     return bool(np.all(FUNCTIONS[np.isclose](*beside(a, b), *args, **kwargs).values))
 
 
@@ -56,7 +56,7 @@ def size(a: Any, axis: Any = None) -> Any:
 
 @stands_for(np.result_type)
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """Return the dtype that operands together have."""
+    """Return the common dtype of operands."""
     given: list[Any] = list(arrays_and_dtypes)
     return np.result_type(*[x.dtype if hasattr(x, "num_levels") else x for x in given])
 
@@ -74,11 +74,11 @@ def isrealobj(x: Any) -> bool:
 
 
 def _valuewise(function: Any, count: int = 1) -> None:
-    """Enter a function that computes number by number of its first operands, and is not recorded."""
+    """Register a function that computes number by number on its first operands, and is not recorded."""
 
     @stands_for(function)
     def computed(*operands: Any, **kwargs: Any) -> Any:
-        """Compute number by number, as NumPy does; not recorded."""
+        """Compute number by number, as NumPy does, without being recorded."""
         refuse_symbols(function.__name__, [*operands, *kwargs.values()])
         rest = operands[count:]
         others = {**{f"argument {j}": x for j, x in enumerate(rest, count)}, **kwargs}
@@ -95,7 +95,7 @@ for _one in (np.nan_to_num, np.real, np.imag, np.angle, np.isneginf, np.isposinf
 
 @stands_for(np.isin)
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, **kwargs: Any) -> Any:
-    """Return number by number whether it is among others; their structure does not count."""
+    """Return elementwise whether a number is among others, whose structure is ignored."""
     refuse_symbols("isin", (element, test_elements))
     others = rows_of(test_elements)
     return shared("isin", lambda values: np.isin(values, others, assume_unique, invert, **kwargs), element)

@@ -23,13 +23,13 @@ from lodcore.ops.position import insert_level
 from lodcore.tensors import core, direct, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.tensor_core import LoDTensorBody  # isinstance(x, LoDTensor) is slow for what is none
+from lodcore.tensors.tensor_core import LoDTensorBody  # isinstance(x, LoDTensor) is slow for other objects
 
 __all__ = ["getitem", "setitem"]
 
 ALL = slice(None)
 
-#: Why values cannot be written, and what to do.
+#: The reason why values cannot be written, and the remedy.
 READ_ONLY = (
     "the values are read-only, since they share the memory of the array that they were made of; write into x.copy(), "
     "or make it with LoDTensor(values, lod, share=True), which writes into that array, too, if it is writable"
@@ -44,7 +44,7 @@ def _levels(x: Any) -> int:
 
 
 def _prepared(key: Any) -> Any:
-    """Take one key: an int, a slice, Ellipsis, a vector of integers or bool, a nested key, or a Symbol."""
+    """Return one checked key: an int, a slice, Ellipsis, a vector of integers or bool, a nested key, or a Symbol."""
     if isinstance(key, slice) or key is Ellipsis or isinstance(key, (LoDTensorBody, str)):
         return key
     if isinstance(key, Symbol):
@@ -73,7 +73,7 @@ def _prepared(key: Any) -> Any:
 
 
 def _axes(key: Any) -> int:
-    """Count the axes that a key is about."""
+    """Count the axes that a key indexes."""
     if type(key) is int or type(key) is slice:
         return 1
     if key is None:
@@ -82,7 +82,7 @@ def _axes(key: Any) -> int:
 
 
 def _expanded(keys: tuple[Any, ...], ndim: int) -> list[Any]:
-    """Write an Ellipsis out."""
+    """Replace an Ellipsis by slices."""
     prepared = list(map(_prepared, keys))
     places = [j for j, key in enumerate(prepared) if key is Ellipsis]
     count = sum(_axes(key) for key in prepared) - len(places)
@@ -93,24 +93,24 @@ def _expanded(keys: tuple[Any, ...], ndim: int) -> list[Any]:
     if not places:
         return prepared
     before, behind = prepared[: places[0]], prepared[places[0] + 1 :]
-    if count == ndim:  # it stands for no axis, and separates vectors all the same
+    if count == ndim:  # it covers no axis, but still separates vectors
         check_together(before, behind)
     return [*before, *[ALL] * (ndim - count), *behind]
 
 
 def _numbered(x: Any, keys: list[Any]) -> list[Any]:
-    """Make of a mask of the batch the numbers that it holds, where other vectors go with it."""
+    """Replace a mask of the batch by numbers if there are other vectors."""
     mask = keys[0] if keys else None
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (len(x),):
         return keys
     return [np.flatnonzero(mask), *keys[1:]] if sum(map(is_vector, keys)) > 1 else keys
 
 
-# -- what is taken -----------------------------------------------------------------------------------------------------
+# -- reading -----------------------------------------------------------------------------------------------------------
 
 
 def getitem(x: Any, key: Any) -> Any:
-    """Index a LoDTensor or Variable; docs/numpy.md lists what an index may be.
+    """Index a LoDTensor or Variable; docs/numpy.md lists the supported indices.
 
     Parameters
     ----------
@@ -124,9 +124,9 @@ def getitem(x: Any, key: Any) -> Any:
     Raises
     ------
     IndexError
-        Naming the sequence that is too short.
+        If a sequence is too short; the message names it.
     TypeError
-        If there is no such index.
+        If the index is not supported.
     LoDError, ShapeError
         If a mask does not have the structure, or the length, of x.
 
@@ -168,12 +168,12 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
 
 
 def _is_names(key: Any) -> bool:
-    """Return whether a key names several fields."""
+    """Return whether a key is a list of field names."""
     return type(key) is list and len(key) > 0 and all([isinstance(one, str) for one in key])
 
 
 def _field(x: Any, key: str | list[str]) -> Any:
-    """Take a field of records, or several: a view."""
+    """Return a view of one or several fields of records."""
     known = None if x.dtype is None else x.dtype.names
     if known and isinstance(x, Symbol):
         raise TypeError(f"index: is {key!r}; fields of a Variable are not recorded, give x[{key!r}] itself")
@@ -187,7 +187,7 @@ def _field(x: Any, key: str | list[str]) -> Any:
 
 
 def _values(x: Any, before: int, keys: list[Any], group: Group, j: int) -> Any:
-    """Index axes of rows, or all axes of what is dense, as NumPy does; j is the number of the first key."""
+    """Index axes of rows, or all axes of a dense array, as NumPy does; j is the number of the first key."""
     if any(_levels(key) for key in keys):
         raise TypeError("index: has levels; only sequences can be indexed with that")
     if isinstance(x, LoDTensor) and not x.num_levels:
@@ -204,7 +204,7 @@ def _values(x: Any, before: int, keys: list[Any], group: Group, j: int) -> Any:
 
 
 def _along(x: Any, key: Any, axis: int) -> tuple[Any, int]:
-    """Apply one key to an axis of levels; give the result, and how many axes it has passed."""
+    """Apply one key to an axis of levels; return the result, and the number of its axes that are done."""
     if key is None:
         return insert_level(x, max(axis - 1, 0), axis == 0), 1
     if isinstance(key, slice):
@@ -214,10 +214,10 @@ def _along(x: Any, key: Any, axis: int) -> tuple[Any, int]:
             return x[key], 0
         return pick_along(x, key, axis), 0
     if isinstance(key, str):
-        raise TypeError(f"index: is {key!r}; a field stands alone")
+        raise TypeError(f"index: is {key!r}; a field must be the only key")
     if _levels(key):
         if axis:
-            raise TypeError("index: a mask or index with levels stands first")
+            raise TypeError("index: a mask or index with levels must be the first key")
         return (select_by_mask if key.dtype == np.bool_ else take_nested)(x, key), _axes(key)
     return _vector(x, key, axis)
 
@@ -243,14 +243,14 @@ def _vector(x: Any, key: Any, axis: int) -> tuple[Any, int]:
         raise TypeError(f"index: has shape {key.shape}; a vector is needed, or one with levels")
     if key.dtype == np.bool_:
         if axis:
-            raise TypeError("index: a mask of bool stands first, or has the levels of x")
+            raise TypeError("index: a mask of bool must be the first key, or have the levels of x")
         return select_by_mask(x, key), 1
     if axis == 0:
         return gather_sequences(x, key), 1
     return take_of_each(x, key, axis), 1
 
 
-# -- what is written ---------------------------------------------------------------------------------------------------
+# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 def setitem(x: LoDTensor, key: Any, value: Any) -> None:
@@ -259,18 +259,18 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     Parameters
     ----------
     x : LoDTensor
-        Whose values are writable.
+        A tensor whose values are writable.
     key
-        As of `getitem`.
+        As in `getitem`.
     value : LoDTensor, array_like or number
-        Aligns with what the index gives, as an operand beside it, and is not wider.
+        Broadcast to the indexed rows.
 
     Raises
     ------
     ValueError
-        If the values are read-only, as those are that are shared with the array of a caller.
+        If the values are read-only, as are those that share the memory of a caller's array.
     LoDError, ShapeError, DTypeError
-        If the value does not fit; nothing is written then.
+        If the value does not fit; nothing is written in this case.
 
     Examples
     --------
@@ -318,7 +318,7 @@ def _set_by_mask(x: LoDTensor, mask: LoDTensor, value: Any) -> None:
     check_equal("assignment", x.lod, mask.lod, "mask")
     if mask.values.ndim > 1 and mask.values.shape[1:] != (1,):
         raise ShapeError(f"assignment: mask: has rows of shape {mask.values.shape[1:]}; one entry per row is needed")
-    rows, chosen = tensor_core.writable_values(x), np.array(mask.values).reshape(-1)  # a copy, which nobody changes
+    rows, chosen = tensor_core.writable_values(x), np.array(mask.values).reshape(-1)  # a private copy
     count = int(np.count_nonzero(chosen))
     lod = None if isinstance(value, (int, float, np.generic)) else _kept(x.lod, chosen, count)
     made = _fitting(value, (count, *rows.shape[1:]), rows.dtype, lod)
@@ -329,7 +329,7 @@ def _set_by_mask(x: LoDTensor, mask: LoDTensor, value: Any) -> None:
 
 
 def _kept(lod: LoD, chosen: Any, count: int) -> LoD:
-    """Return the structure of the rows that are chosen."""
+    """Return the structure of the chosen rows."""
     last = lod.num_levels - 1
     offsets = buffers.new_offsets(lod.num_sequences(last) + 1)
     kernels.index.true_offsets(core.offsets_view(lod, last), chosen.view(np.uint8), offsets)
@@ -345,7 +345,7 @@ def _parts(found: Any) -> tuple[Any, Any]:
 
 
 def _written(found: Any) -> tuple[Any, Any]:
-    """Return the memory of what an index gives, and its LoD."""
+    """Return the memory of the indexed values, and their LoD."""
     return (
         (tensor_core.writable_values(found), found.lod)
         if isinstance(found, LoDTensor) and found.num_levels
@@ -362,10 +362,10 @@ def _set_in_sequence(sequence: Any, keys: tuple[Any, ...], value: Any) -> None:
 
 
 def _fitting(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any], lod: Any) -> Any:
-    """Convert what is assigned to the shape, dtype and structure of the indexed rows."""
+    """Convert the assigned value to the shape, dtype and structure of the indexed rows."""
     if isinstance(value, LoDTensor) and value.num_levels:
         if lod is None:
-            raise LoDError("assignment: value: has levels; what the index gives has none")
+            raise LoDError("assignment: value: has levels; the indexed rows have none")
         made = kept_in("assignment: value", fitted("assignment", shape, lod, value), dtype)
     else:
         made = kept_in("assignment: value", rows_of(value), dtype)
@@ -374,9 +374,9 @@ def _fitting(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any], lod: Any)
     try:
         return np.broadcast_to(made, shape)
     except ValueError:
-        raise ShapeError(f"assignment: value: has shape {made.shape}; what the index gives has {shape}") from None
+        raise ShapeError(f"assignment: value: has shape {made.shape}; the indexed rows have {shape}") from None
 
 
 def refuse_setitem(x: Any, key: Any, value: Any) -> None:
-    """Refuse to write into a Variable."""
+    """Raise the error for writing into a Variable."""
     raise DTypeError("assignment: a Variable is a value that others may have used; use where(mask, value, x)")

@@ -1,6 +1,6 @@
-"""The one table that attaches operators as methods, indexing and NumPy's protocols to LoDTensors and Variables.
+"""The table that attaches operators as methods, indexing, and NumPy's protocols to LoDTensors and Variables.
 
-`docs/numpy.md` says what each of them does.
+`docs/numpy.md` describes them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError
-from lodcore.numpy_api.functions import FUNCTIONS  # all of them: to import it enters what it has
+from lodcore.numpy_api.functions import FUNCTIONS  # importing it registers its functions
 from lodcore.numpy_api.indexing import getitem, refuse_setitem, setitem
 from lodcore.numpy_api.order import argsort, cumprod
 from lodcore.numpy_api.protocols import array_function, array_ufunc, beside, clip, copy, cumsum
@@ -27,7 +27,7 @@ __all__ = ["FUNCTIONS", "MethodBodies", "attach"]
 
 
 def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable[[Any, Any], Any]:
-    """Make the method of an operator, which gives way if the other operand is not a tensor."""
+    """Return the method of an operator, which returns NotImplemented if the other operand is not a tensor."""
 
     def operator(self: Any, other: Any) -> Any:
         try:
@@ -57,7 +57,7 @@ def _binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[Any, Any], An
 
 
 def _compared(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """Make what compares with nested lists, too: as sequences."""
+    """Return the method of a comparison, which converts nested lists to sequences."""
     return lambda x, y: function(*beside(x, y)) if isinstance(y, (list, tuple)) else function(x, y)
 
 
@@ -68,7 +68,7 @@ def _unary(ufunc: np.ufunc) -> Callable[[Any], Any]:
     return operator
 
 
-#: Exponents for which NumPy has a function of its own.
+#: Exponents for which NumPy has a special function.
 POWERS = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal}
 
 
@@ -79,7 +79,7 @@ def _power(x: Any, y: Any) -> Any:
 
 
 class MethodBodies:
-    """What LoDTensors and Variables have in common."""
+    """The methods that LoDTensors and Variables share."""
 
     __slots__ = ()
 
@@ -167,7 +167,7 @@ class MethodBodies:
     round = rounded
 
     def astype(self: Any, dtype: Any) -> Any:
-        """Convert to another dtype; a copy, always."""
+        """Convert to another dtype; the result is always a copy."""
         return ops.cast(self, dtype)
 
     def copy(self) -> Any:
@@ -175,7 +175,7 @@ class MethodBodies:
         return copy(self)
 
     def per_sequence(self: Any, v: Any, level: int = -1) -> Any:
-        """Return the entry of `v` for its sequence, for every row; see `lodcore.ops.per_sequence`."""
+        """Repeat the entry of `v` for each sequence for its rows; see `lodcore.ops.per_sequence`."""
         return ops.per_sequence(self, v, level)
 
     with_values = ops.with_values
@@ -189,21 +189,21 @@ class MethodBodies:
     swapaxes = swapaxes
 
     def reshape(self, *shape: Any) -> Any:
-        """Return rows another shape; the axes of levels stay."""
+        """Reshape rows; the axes of levels are kept."""
         return reshape(self, shape[0] if len(shape) == 1 else shape)
 
     def transpose(self, *axes: Any) -> Any:
-        """Permute axes; reverse all of them if none are given."""
+        """Permute axes; by default, reverse all of them."""
         return transpose(self, None if not axes else axes[0] if isinstance(axes[0], (list, tuple)) else axes)
 
     @property
     def T(self) -> Any:
-        """The axes backwards."""
+        """The tensor with reversed axes."""
         return transpose(self)
 
     @property
     def mT(self) -> Any:
-        """The last two axes swapped."""
+        """The tensor with the last two axes swapped."""
         return swapaxes(self, -1, -2)
 
     pool = ops.sequence_pool
@@ -217,12 +217,12 @@ class MethodBodies:
 
 
 def _iterated(self: Any) -> Iterator[Any]:
-    """Return the sequences, or rows, one after the other."""
+    """Yield the sequences, or rows."""
     return (self[at] for at in range(len(self)))
 
 
 def _values(self: Any) -> Any:
-    """Return the rows of all sequences one after another; of the map of some steps, the map."""
+    """Return the rows of all sequences consecutively; for an IndicesMap, the map."""
     return structure_of(self, "values") if self.spec.kind is IndicesMap else ops.rows(self)
 
 
@@ -231,7 +231,7 @@ def _flatten(self: Any, level: int = 0) -> Any:
     return ops.drop_level(self, level)
 
 
-#: What every class has of its own.
+#: Attributes that every class defines itself.
 OWN = {
     "__dict__",
     "__doc__",
@@ -244,7 +244,7 @@ OWN = {
     "__weakref__",
 }
 
-#: What only one of the kinds needs: x[i] and iteration of LoDTensors are compiled.
+#: Attributes that only one of the kinds needs: x[i] and iteration of LoDTensors are compiled.
 TENSORS: dict[str, Any] = {"_select": getitem, "__setitem__": setitem}
 SYMBOLS: dict[str, Any] = {
     "__getitem__": getitem,

@@ -1,4 +1,4 @@
-"""NumPy's functions of order, quantiles, sums without nan and neighbours, on LoDTensors and Variables."""
+"""NumPy's functions for sorting, quantiles, sums without nan, and neighbours, on LoDTensors and Variables."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ for _name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nan
 
 
 def _from_last(where: str, x: Any, axis: Any) -> tuple[int, int]:
-    """Count an axis from that of the last level (coarser ones are below 0, those of rows above), and the levels."""
+    """Return an axis relative to that of the last level (negative for coarser levels), and the number of levels."""
     levels: int = getattr(x, "num_levels", 0)
     return axis_of(where, axis, x.ndim) - levels, levels
 
 
 @stands_for(np.sort)
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """Sort the rows of each sequence column by column, what stands at the same place of sequences, or each row."""
+    """Sort along an axis: rows of sequences, elements at the same position of sequences, or each row."""
     x = tensor_of("sort", a)
     levels = getattr(x, "num_levels", 0)
     at = axis_of("sort", axis, x.ndim)
@@ -48,7 +48,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 
 @stands_for(np.argsort)
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    """Find the order of the rows of each sequence, column by column, of sequences, or of each row; always stable."""
+    """Return the indices that sort along an axis, as `sort` does; the order is always stable."""
     x = tensor_of("argsort", a)
     if order is not None or axis is None:
         raise TypeError("numpy.argsort: an axis is needed for sequences, and no order of fields")
@@ -60,7 +60,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
 
 
 def _sorted(where: str, a: Any, kth: Any, axis: Any, sort: Any) -> Any:
-    """Sort along an axis of levels; raise if a sequence has no such place."""
+    """Sort along an axis of levels; raise if a sequence does not have position kth."""
     x = tensor_of(where, a)
     at, levels = _from_last(where, x, axis)
     if not levels or at > 0:
@@ -81,21 +81,21 @@ def _sorted(where: str, a: Any, kth: Any, axis: Any, sort: Any) -> Any:
 
 @stands_for(np.partition)
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
-    """Put the rows of each sequence so that place kth has what sorting puts there: sorted as a whole."""
+    """Partition the rows of each sequence, by sorting them completely."""
     _refuse("partition", order=order)
     return _sorted("partition", a, kth, axis, sort_along)
 
 
 @stands_for(np.argpartition)
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: None = None) -> Any:
-    """Find an order of the rows of each sequence that puts to place kth what sorting puts there."""
+    """Return the indices that partition the rows of each sequence, by sorting them completely."""
     _refuse("argpartition", order=order)
     return _sorted("argpartition", a, kth, axis, argsort_along)
 
 
 @stands_for(np.take_along_axis)
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
-    """Take the rows of each sequence by their numbers in it; rows are numbers."""
+    """Gather the rows of each sequence, which must be single numbers, by their numbers in the sequence."""
     x, index = tensor_of("take_along_axis", arr), tensor_of("take_along_axis: indices", indices)
     levels = getattr(x, "num_levels", 0)
     if (
@@ -111,7 +111,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 
 
 def _refuse(where: str, **given: Any) -> None:
-    """Raise for what is not supported."""
+    """Raise for arguments that are not supported."""
     for name, value in given.items():
         if value is not None and value is not np._NoValue and value is not False:
             raise TypeError(f"numpy.{where}: {name}: is not supported for sequences")
@@ -119,14 +119,14 @@ def _refuse(where: str, **given: Any) -> None:
 
 @stands_for(np.median)
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
-    """Compute the median, as `lodcore.ops.quantile`."""
+    """Compute the median, as `lodcore.ops.quantile` does."""
     _refuse("median", out=out)
     return nans.quantile(a, 0.5, axis, keepdims=_true(keepdims))
 
 
 @stands_for(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
-    """Compute the median of what is not nan, as `lodcore.ops.nanmedian`."""
+    """Compute the median of the values that are not nan, as `lodcore.ops.nanmedian` does."""
     _refuse("nanmedian", out=out)
     return nans.nanmedian(a, axis, _true(keepdims))
 
@@ -151,7 +151,7 @@ def _quantile(function: Any, percent: bool, skip_nan: bool) -> None:
         weights: None = None,
         interpolation: None = None,
     ) -> Any:
-        """Compute quantiles, as `lodcore.ops.quantile`; percentiles are hundredths."""
+        """Compute quantiles, or percentiles, as `lodcore.ops.quantile` does."""
         _refuse(where, out=out, weights=weights, interpolation=interpolation)
         chances = np.true_divide(q, 100) if percent else q
         return nans.quantile(a, chances, axis, method, _true(keepdims), skip_nan)
@@ -163,7 +163,7 @@ _quantile(np.nanquantile, False, True)
 _quantile(np.nanpercentile, True, True)
 
 
-# -- different values --------------------------------------------------------------------------------------------------
+# -- distinct values ---------------------------------------------------------------------------------------------------
 
 
 @stands_for(np.unique)
@@ -175,7 +175,7 @@ def unique(
     axis: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """Find the different values of all sequences, or of each one, along the axis of the last level."""
+    """Return the distinct values of all sequences or, along the axis of the last level, of each sequence."""
     parts = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
     if axis is None:
         refuse_symbols("unique", (ar,))
@@ -197,7 +197,7 @@ def unique(
 
 @stands_for(np.cumprod)
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Multiply the rows of each sequence, one after another."""
+    """Compute the cumulative products of the rows of each sequence."""
     if axis is None:
         raise TypeError("numpy.cumprod: axis: is None; that of the last level, or of rows is supported")
     return accumulate(np.multiply, a, axis, dtype, out)
@@ -205,7 +205,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> An
 
 @stands_for(np.nancumsum)
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Add up the rows of each sequence, one after another; nan counts as 0."""
+    """Compute the cumulative sums of the rows of each sequence; nan counts as 0."""
     if axis is None:
         raise TypeError("numpy.nancumsum: axis: is None; that of the last level, or of rows is supported")
     return accumulate(np.add, nans.fill_nan(a, 0), axis, dtype, out)
@@ -213,7 +213,7 @@ def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> 
 
 @stands_for(np.nancumprod)
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Multiply the rows of each sequence, one after another; nan counts as 1."""
+    """Compute the cumulative products of the rows of each sequence; nan counts as 1."""
     if axis is None:
         raise TypeError("numpy.nancumprod: axis: is None; that of the last level, or of rows is supported")
     return accumulate(np.multiply, nans.fill_nan(a, 1), axis, dtype, out)
@@ -221,21 +221,21 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) ->
 
 @stands_for(np.diff)
 def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
-    """Subtract from each row the one before it in its sequence, n times; or sequences, or entries of a row."""
+    """Compute the n-th differences of consecutive rows of a sequence, consecutive sequences, or entries of a row."""
     x = tensor_of("diff", a)
     at, levels = _from_last("diff", x, axis)
     if at > 0 or not levels:
         refuse_symbols("diff", (x, prepend, append))
         return shared("diff", lambda values: np.diff(values, n, at, prepend, append), x)
     beside = _beside if at == 0 else _given
-    around = [beside(x, prepend), x, beside(x, append)] if n else [x]  # as NumPy: nothing is put beside then
+    around = [beside(x, prepend), x, beside(x, append)] if n else [x]  # as in NumPy, nothing is joined if n is 0
     parts = [part for part in around if part is not None]
     x = x if len(parts) == 1 else concatenate(parts, levels + at)
     return ops.sequence_diff(x, n) if at == 0 else _diff_along(x, n, levels + at)
 
 
 def _diff_along(x: Any, n: Any, axis: int) -> Any:
-    """Subtract from each sequence the one before it along an axis of equally long ones."""
+    """Subtract the previous sequence from each sequence along an axis; they must be equally long."""
     different = ops.not_equal if x.dtype.kind == "b" else ops.minus
     front, times = [slice(None)] * axis, integer_of("numpy.diff: n", n, 0)
     for _ in range(times if isinstance(x, Symbol) else min(times, x.lod.num_sequences(axis) + 1)):
@@ -244,19 +244,19 @@ def _diff_along(x: Any, n: Any, axis: int) -> Any:
             x = different(after, before)
         except LoDError as error:
             raise LoDError(
-                f"numpy.diff: axis: is {axis}; sequences beside each other are not equally long, and have no difference"
+                f"numpy.diff: axis: is {axis}; consecutive sequences are not equally long, and have no difference"
             ) from error
     return x
 
 
 def _given(x: Any, given: Any) -> Any:
-    """Return what is put beside sequences, if there is something."""
+    """Return the tensor that is joined to sequences, if one is given."""
     return None if given is np._NoValue else given
 
 
 @stands_for(np.ediff1d)
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """Subtract from each number the one before it in its sequence, with numbers put at both ends."""
+    """Subtract the previous number from each number within its sequence, and join numbers at both ends."""
     x = tensor_of("ediff1d", ary)
     levels = getattr(x, "num_levels", 0)
     if not levels or x.ndim != levels + 1:
@@ -267,7 +267,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 def _ends(name: str, given: Any, dtype: np.dtype[Any]) -> list[Any]:
-    """Take the numbers that are put at an end of each sequence."""
+    """Return the numbers that are joined at an end of each sequence."""
     if given is None:
         return []
     refuse_symbols("ediff1d", (given,))
@@ -278,7 +278,7 @@ def _ends(name: str, given: Any, dtype: np.dtype[Any]) -> list[Any]:
 
 
 def _beside(x: Any, given: Any) -> Any:
-    """Make what stands before or behind the rows of each sequence: a batch of its own, or one row each."""
+    """Return the batch that is joined to the rows of each sequence: the given one, or one row per sequence."""
     if given is np._NoValue:
         return None
     levels = getattr(given, "num_levels", 0)
@@ -299,7 +299,7 @@ def _beside(x: Any, given: Any) -> Any:
 
 @stands_for(np.interp)
 def interp(x: Any, xp: Any, fp: Any, left: None = None, right: None = None, period: None = None) -> Any:
-    """Interpolate between the points of the same sequence; or between points for all, which is not recorded."""
+    """Interpolate between the points of the corresponding sequence, or between common points, which is not recorded."""
     if getattr(xp, "num_levels", 0) or getattr(fp, "num_levels", 0):
         _refuse("interp", left=left, right=right, period=period)
         return ops.sequence_interp(x, xp, fp)
@@ -309,7 +309,7 @@ def interp(x: Any, xp: Any, fp: Any, left: None = None, right: None = None, peri
 
 @stands_for(np.searchsorted)
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: None = None) -> Any:
-    """Find places among the numbers of the same sequence; or among numbers for all, which is not recorded."""
+    """Search the corresponding sorted sequence, or one sorted array for all, which is not recorded."""
     levels = getattr(a, "num_levels", 0)
     if levels:
         _refuse("searchsorted", sorter=sorter)

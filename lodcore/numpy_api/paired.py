@@ -1,4 +1,4 @@
-"""Vectors of integers in one index go together, as NumPy's rule has it: they are one axis of the result."""
+"""Several vectors of integers in one index, which by NumPy's rule make one axis of the result together."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["Group", "check_together", "is_number", "is_vector"]
 
 
 class Group:
-    """The vectors of an index, and the integers beside them, which stand for vectors of equal entries.
+    """The vectors of an index, and the integers among them, which act as vectors with equal entries.
 
     Parameters
     ----------
     keys : list
-        Prepared keys, one or more axes each. Vectors of one entry are broadcast to the length of the others.
+        Prepared keys, each for one or more axes. Vectors with one entry are broadcast to the length of the others.
 
     Attributes
     ----------
     keys : list
     axis : int or None
-        The axis of the result so far that the vectors are; None before the first vector.
+        The axis of the vectors in the result so far; None before the first vector.
     """
 
     def __init__(self, keys: list[Any]) -> None:
@@ -37,14 +37,14 @@ class Group:
         self.keys = keys if size is None else [_stretched(key, size) for key in keys]
         self.axis: int | None = None
         self._several = bool(vectors)
-        self._last: int | None = None  # which key was the last member
+        self._last: int | None = None  # the last member's number
 
     def has(self, key: Any) -> bool:
-        """Return whether a key is a member: a vector, or an integer where there are vectors."""
+        """Return whether a key is a member: a vector, or an integer if there are vectors."""
         return self._several and (is_vector(key) or is_number(key))
 
     def meet(self, j: int, axis: int, vector: bool) -> None:
-        """Note that key j, a member, is about an axis of the result so far."""
+        """Record that key j, a member, indexes an axis of the result so far."""
         if self._last is not None and j != self._last + 1 and self.axis != 0:
             raise _separated()
         if vector and self.axis is None:
@@ -52,12 +52,12 @@ class Group:
         self._last = j
 
     def entries(self, x: Any, key: Any, level: int) -> Any:
-        """Return for each element of a level (each sequence of the batch for -1) what a member says of it.
+        """Return the index that a member gives for each element of a level (each sequence of the batch for -1).
 
         Parameters
         ----------
         x : LoDTensor or Variable
-            With the axis of the group.
+            A tensor with the axis of the group.
         key : int or vector
         level : int
             -1 .. num_levels - 1.
@@ -77,13 +77,13 @@ class Group:
         return np.tile(key, count // max(len(key), 1))
 
     def of_rows(self, j: int, keys: list[Any]) -> str:
-        """Return how keys of the axes of rows, from key j of the index on, go with those before them.
+        """Return how keys of the axes of rows, from key j of the index on, combine with those before them.
 
         Returns
         -------
         str
-            "alone" if NumPy's own rule will do; "paired" if they go with the rows; "first" if NumPy puts their axis
-            first, before axes that integers have taken away.
+            "alone" if NumPy's own rule applies; "paired" if there is one entry per row; "first" if NumPy puts their
+            axis first, before axes that integers have removed.
         """
         places = [k for k, key in enumerate(keys) if self.has(key)]
         if not places or (self.axis is None and self._last is None):
@@ -111,7 +111,7 @@ def is_vector(key: Any) -> bool:
 
 
 def check_together(before: list[Any], behind: list[Any]) -> None:
-    """Raise where vectors, and integers beside them, stand around an Ellipsis, so that their axis is not first."""
+    """Raise if vectors and integers are on both sides of an Ellipsis, so that NumPy would put their axis first."""
     if not any(map(is_vector, [*before, *behind])):
         return
     left, right = ([is_vector(key) or is_number(key) for key in keys] for keys in (before, behind))
@@ -120,7 +120,7 @@ def check_together(before: list[Any], behind: list[Any]) -> None:
 
 
 def _length(key: Any) -> int | None:
-    """Return how many entries a vector names, None if that is not known or they have several axes."""
+    """Return the number of entries of a vector; None if it is unknown, or there are several axes."""
     if not isinstance(key, np.ndarray) or key.ndim != 1:
         return None
     return int(np.count_nonzero(key)) if key.dtype == np.bool_ else len(key)

@@ -1,4 +1,4 @@
-"""NumPy's protocols: its functions on LoDTensors and Variables run operators, or raise."""
+"""NumPy's protocols: its functions call operators on LoDTensors and Variables, or raise."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["FUNCTIONS", "array_function", "array_ufunc", "axis_of", "beside", "r
 
 # -- ufuncs ------------------------------------------------------------------------------------------------------------
 
-#: Ufuncs that are operators of their own; all others go through `elementwise`.
+#: Ufuncs with operators of their own; all others are called by `elementwise`.
 NAMED: dict[np.ufunc, Any] = {
     np.add: ops.add,
     np.subtract: ops.minus,
@@ -48,7 +48,7 @@ NAMED: dict[np.ufunc, Any] = {
     np.logical_or: ops.logical_or,
     np.logical_not: ops.logical_not,
 }
-#: What `ufunc.reduce` is.
+#: The functions that implement `ufunc.reduce`.
 REDUCING: dict[np.ufunc, Callable[..., Any]] = {
     np.add: ops.sum,
     np.multiply: ops.prod,
@@ -57,16 +57,16 @@ REDUCING: dict[np.ufunc, Callable[..., Any]] = {
     np.logical_and: ops.all,
     np.logical_or: ops.any,
 }
-#: Ufuncs that combine the bits of sequences.
+#: Ufuncs whose `reduce` combines bits.
 BITS: dict[Any, Any] = {np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor"}
 
 
-#: Ufuncs that compare with nested lists, too.
+#: Ufuncs that accept nested lists, for comparisons.
 COMPARED = frozenset((np.equal, np.not_equal))
 
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Run a ufunc, or its `reduce`."""
+    """Call a ufunc, or its `reduce`."""
     if method == "__call__":
         if ufunc.__name__ == "vecdot":
             return ops.vecdot(*inputs, **kwargs)
@@ -89,10 +89,10 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
 
 
 def beside(x: Any, y: Any) -> tuple[Any, Any]:
-    """Take nested lists beside a tensor with levels as sequences, if they have all of its axes.
+    """Convert nested lists to sequences if the other operand is a tensor with levels and they have all of its axes.
 
-    What compares takes them so: `x == lists` is everywhere true where `x.equals(lists)`. The tensor comes first then,
-    so that the result has its LoD.
+    Comparisons use it, so that `x == lists` is true everywhere if `x.equals(lists)`. The result has the LoD of the
+    tensor.
     """
     for one, other in ((x, y), (y, x)):
         if type(other) in (list, tuple) and hasattr(one, "num_levels") and one.num_levels:
@@ -105,7 +105,7 @@ def beside(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _without_defaults(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Drop what is given but says nothing."""
+    """Remove arguments that equal their defaults."""
     return {
         name: given
         for name, given in kwargs.items()
@@ -114,13 +114,13 @@ def _without_defaults(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def refuse_symbols(name: str, given: Any) -> None:
-    """Raise if there is a Variable among what is given."""
+    """Raise if there is a Variable among the arguments."""
     if any(isinstance(x, Symbol) for x in given):
         raise TypeError(f"numpy.{name}: with these arguments it cannot be recorded; a Variable is given")
 
 
 def _several(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Run a ufunc with several results."""
+    """Call a ufunc with several results."""
     if ufunc.signature is not None:
         raise TypeError(advice(ufunc.__name__))
     if ufunc is np.divmod:
@@ -130,7 +130,7 @@ def _several(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run a ufunc with `out`, `where`, `dtype` or `casting`."""
+    """Call a ufunc with `out`, `where`, `dtype` or `casting`."""
     where = f"numpy.{ufunc.__name__}"
     mask, targets = kwargs.pop("where", True), kwargs.pop("out", None)
     others = kwargs.keys() - {"dtype", "casting"}
@@ -174,12 +174,12 @@ def _together(where: str, values: Any) -> tuple[int, ...]:
 
 # -- functions ---------------------------------------------------------------------------------------------------------
 
-#: NumPy's functions, and what runs in their place.
+#: The functions that implement NumPy's functions.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 
 
 def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run what stands for a function of NumPy."""
+    """Call the implementation of a NumPy function."""
     if not all(issubclass(kind, (LoDTensor, Symbol, np.ndarray)) for kind in types):
         return NotImplemented
     if function not in FUNCTIONS:
@@ -188,14 +188,14 @@ def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], 
 
 
 def axis_of(where: str, axis: Any, ndim: int) -> int:
-    """Check one axis, and count it from the first."""
+    """Check one axis; return it counted from the first."""
     if isinstance(axis, tuple):
         raise DTypeError(f"{where}: axis: is {axis!r}; an integer is needed")
     return axes_of(where, axis, ndim)[0]
 
 
 def stands_for(*functions: Any) -> Callable[[Any], Any]:
-    """Enter a function into the table."""
+    """Register the implementation of NumPy functions."""
 
     def enter(made: Any) -> Any:
         FUNCTIONS.update(dict.fromkeys(functions, made))
@@ -224,7 +224,7 @@ FUNCTIONS.update(_REDUCTIONS)
 
 @stands_for(np.where)
 def where(condition: Any, *choices: Any) -> Any:
-    """Choose elementwise, as `lodcore.ops.where`; of a condition alone list where it is true, as `numpy.nonzero`."""
+    """Select elementwise, as `lodcore.ops.where`; for a condition alone, return its positions, as `numpy.nonzero`."""
     if len(choices) == 1 or len(choices) > 2:
         raise TypeError("numpy.where: needs a condition, and two choices or none")
     if not choices:
@@ -234,14 +234,14 @@ def where(condition: Any, *choices: Any) -> Any:
 
 @stands_for(np.concatenate)
 def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    """Join batches along axis 0, sequences along those of levels, rows along their own."""
+    """Join batches along axis 0, sequences along axes of levels, rows along axes of rows."""
     if out is not None or axis is None:
         raise TypeError(f"numpy.concatenate: {'axis' if axis is None else 'out'}: is not supported for sequences")
     xs: Any = [x if isinstance(x, (list, tuple)) else tensor_of("concatenate", x) for x in arrays]
     nested = any(getattr(x, "num_levels", 0) for x in xs)
     xs = as_batches("concatenate: arrays", xs) if nested else [tensor_of("concatenate", x) for x in xs]
     shaped = next((x for x in xs if getattr(x, "num_levels", 0)), xs[0])
-    for j, x in enumerate(xs):  # an axis means the same in all of them
+    for j, x in enumerate(xs):  # so that an axis has the same meaning in all of them
         if x.ndim != xs[0].ndim and x.ndim and xs[0].ndim:
             raise ShapeError(f"numpy.concatenate: arrays[{j}]: has {x.ndim} axes; arrays[0] has {xs[0].ndim}")
     at = axis_of("concatenate", axis, shaped.ndim)
@@ -264,7 +264,7 @@ def _like(value: Any, where: str) -> Callable[..., Any]:
     def like(
         a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: None = None, *, device: None = None
     ) -> Any:
-        """Make a tensor of zeros, or of ones, of the structure of another one."""
+        """Return a tensor of zeros, or of ones, with the structure of another one."""
         if shape is not None:
             raise TypeError(f"numpy.{where}: shape: is not supported for sequences")
         return ops.full_like(a, np.zeros((), a.dtype if dtype is None else dtype)[()] if value == 0 else value, dtype)
@@ -287,7 +287,7 @@ def full_like(
     *,
     device: None = None,
 ) -> Any:
-    """Make a tensor of one value, as `lodcore.ops.full_like`."""
+    """Return a tensor filled with one value, as `lodcore.ops.full_like` does."""
     if shape is not None:
         raise TypeError("numpy.full_like: shape: is not supported for sequences")
     return ops.full_like(a, fill_value, dtype)
@@ -295,7 +295,7 @@ def full_like(
 
 @stands_for(np.clip)
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Any:
-    """Clip values to two bounds, of which one may be missing."""
+    """Clip values to two bounds, one of which may be missing."""
     if out is not None:
         raise TypeError("numpy.clip: out: is not supported; the result is a new tensor")
     for name, one, other in (("min", a_min, min), ("max", a_max, max)):
@@ -339,7 +339,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 
 @stands_for(np.expand_dims)
 def expand_dims(a: Any, axis: Any) -> Any:
-    """Put axes of length 1 in; levels of sequences of one, where they are among those of levels."""
+    """Insert axes of length 1; among axes of levels, insert levels whose sequences have one element."""
     x = tensor_of("expand_dims", a)
     for at in axes_of("expand_dims", axis, x.ndim + (len(axis) if isinstance(axis, tuple) else 1)):
         levels = getattr(x, "num_levels", 0)
@@ -352,7 +352,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 @stands_for(np.flip)
 def flip(m: Any, axis: Any = None) -> Any:
-    """Reverse the order of sequences, of what is in them, and of what is in rows: along all axes, if none is given."""
+    """Reverse the order of elements along axes of levels or rows, by default along all of them."""
     x = tensor_of("flip", m)
     for at in range(x.ndim) if axis is None else axes_of("flip", axis, x.ndim):
         x = getitem(x, (*[slice(None)] * at, slice(None, None, -1)))
@@ -361,7 +361,7 @@ def flip(m: Any, axis: Any = None) -> Any:
 
 @stands_for(np.take)
 def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Any:
-    """Take along an axis by numbers, as an index does."""
+    """Gather elements along an axis, as indexing does."""
     if out is not None or mode != "raise" or axis is None:
         raise TypeError("numpy.take: only axis is supported for sequences")
     if getattr(indices, "num_levels", 0) or np.asarray(indices if not isinstance(indices, Symbol) else 0).dtype == bool:
@@ -374,7 +374,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
 
 @stands_for(np.cumsum)
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Add up the rows of each sequence, one after another, or what stands at the same place of sequences."""
+    """Compute cumulative sums of the rows of each sequence, or of elements at the same position of sequences."""
     x = tensor_of("cumsum", a)
     if out is not None:
         raise TypeError("numpy.cumsum: out: is not supported; the result is a new tensor")
@@ -388,7 +388,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any
 
 
 def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: None = None) -> Any:
-    """Apply a ufunc to what rows before come to and each row: along axes of levels, or of rows."""
+    """Accumulate by a ufunc along axes of levels, or of rows."""
     where = f"{ufunc.__name__}.accumulate"
     x = tensor_of(where, array)
     levels = getattr(x, "num_levels", 0)
@@ -409,7 +409,7 @@ def accumulate(ufunc: np.ufunc, array: Any, axis: Any, dtype: Any = None, out: N
 
 @stands_for(np.dot)
 def dot(a: Any, b: Any, out: None = None) -> Any:
-    """Multiply matrices, as `lodcore.matmul`; by a number, elementwise."""
+    """Multiply matrices, as `lodcore.matmul` does; multiply by a number elementwise."""
     if out is not None or (np.ndim(b) > 2 and not getattr(b, "num_levels", 0)):
         raise TypeError("numpy.dot: only a matrix on the right is supported for sequences")
     return ops.mul(a, b) if np.ndim(b) == 0 or np.ndim(a) == 0 else ops.matmul(a, b)
@@ -417,5 +417,5 @@ def dot(a: Any, b: Any, out: None = None) -> Any:
 
 @stands_for(np.count_nonzero)
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """Count what is not 0."""
+    """Count nonzero values."""
     return ops.sum(ops.not_equal(a, 0), axis, keepdims=keepdims)

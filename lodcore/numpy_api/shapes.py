@@ -1,4 +1,4 @@
-"""NumPy's functions of shape and order on LoDTensors and Variables: made of operators, recorded as these."""
+"""NumPy's functions of shape and arrangement on LoDTensors and Variables, composed of operators."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ def _levels(x: Any) -> int:
 
 
 def _of_rows(x: Any, at: int, index: Any) -> Any:
-    """Take along an axis of rows, which counts from the first of the ragged shape."""
+    """Index an axis of rows, counted from the first axis of the ragged shape."""
     return ops.index_values(x, [*[ALL] * (at - _levels(x)), index])
 
 
 def _one_batch(x: Any) -> Any:
-    """Make all sequences the elements of one: what moves in it moves along axis 0."""
+    """Return all sequences as the elements of one, so that operations on its elements are along axis 0."""
     return ops.insert_level(x, 0, whole=True)
 
 
 def _flat(x: Any) -> Any:
-    """List all values."""
+    """Return all values."""
     flat = ops.rows(x)
     while flat.ndim > 1:
         flat = ops.rows(ops.rows_to_level(flat))
     return flat
 
 
-# -- places ------------------------------------------------------------------------------------------------------------
+# -- positions ---------------------------------------------------------------------------------------------------------
 
 
 @stands_for(np.argwhere)
 def argwhere(a: Any) -> Any:
-    """List where values are not 0, as `lodcore.ops.argwhere`."""
+    """Return the positions of nonzero values, as `lodcore.ops.argwhere` does."""
     return ops.argwhere(a)
 
 
 @stands_for(np.nonzero)
 def nonzero(a: Any) -> Any:
-    """List where values are not 0: one vector an axis of the ragged shape."""
+    """Return the positions of nonzero values: one vector per axis of the ragged shape."""
     x = tensor_of("nonzero", a)
     places = ops.argwhere(x)
     return tuple(ops.index_values(places, [ALL, j]) for j in range(x.ndim))
 
 
-# -- joined, repeated, moved -------------------------------------------------------------------------------------------
+# -- joining, repeating, rolling ---------------------------------------------------------------------------------------
 
 
 @stands_for(np.stack)
 def stack(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    """Join tensors along a new axis: of levels, where it stands among those of levels."""
+    """Join tensors along a new axis, which is a level if it is inserted among the axes of levels."""
     if out is not None:
         raise TypeError("numpy.stack: out: is not supported for sequences")
     xs = [x if isinstance(x, (list, tuple)) else tensor_of("stack", x) for x in arrays]
@@ -93,7 +93,7 @@ def repeat_whole(x: Any, at: int, times: int) -> Any:
 
 @stands_for(np.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    """Repeat what stands along an axis, each on its own; all values, as an array, if none is given."""
+    """Repeat each element along an axis; by default, repeat each value and return an array."""
     x = tensor_of("repeat", a)
     if axis is None:
         return ops.rows(ops.sequence_repeat(_one_batch(_flat(x)), repeats))
@@ -111,7 +111,7 @@ def _moved(x: Any, by: Any, at: int, of_sequences: Any, of_rows: Any) -> Any:
 
 @stands_for(np.roll)
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """Move what stands along axes on, and what leaves at the end to the beginning."""
+    """Shift elements cyclically along axes."""
     x = tensor_of("roll", a)
     if axis is None:
         if x.ndim > _levels(x) + 1:
@@ -128,7 +128,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 @stands_for(np.squeeze)
 def squeeze(a: Any, axis: Any = None) -> Any:
-    """Drop axes of length 1: those of rows, if none is given; of a level, all of whose sequences have one element."""
+    """Remove axes of length 1, by default all of rows; that of a level if all of its sequences have one element."""
     x = tensor_of("squeeze", a)
     levels = _levels(x)
     if axis is None:
@@ -153,7 +153,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
 
 @stands_for(np.transpose)
 def transpose(a: Any, axes: Any = None) -> Any:
-    """Permute axes: those of rows, and those of levels if the lengths allow it."""
+    """Permute axes of rows, and axes of levels if the lengths allow it."""
     x = tensor_of("transpose", a)
     order = list(range(x.ndim))[::-1] if axes is None else [axis_of("transpose", one, x.ndim) for one in axes]
     if sorted(order) != list(range(x.ndim)):
@@ -161,11 +161,11 @@ def transpose(a: Any, axes: Any = None) -> Any:
     levels = _levels(x)
     deepest = max([-1, *(at for at, one in enumerate(order) if at <= levels and one != at)])
     reach = max([levels, *(order[at] for at in range(deepest + 1))])
-    if reach > levels:  # axes of rows that come among those of levels become levels
+    if reach > levels:  # axes of rows that are moved among those of levels become levels
         rows = [one for one in order if one > levels]
         return transpose(_rows_as_levels(x, reach - levels), order) if rows else x
     place = list(range(levels + 1))
-    for at in range(levels + 1):  # one axis after the other is brought to its place
+    for at in range(levels + 1):  # axes are moved to their positions one by one
         for swap in range(place.index(order[at]), at, -1):
             x = _swapped(x, swap - 1)
             place[swap - 1], place[swap] = place[swap], place[swap - 1]
@@ -174,14 +174,14 @@ def transpose(a: Any, axes: Any = None) -> Any:
 
 
 def _rows_as_levels(x: Any, count: int) -> Any:
-    """Make levels of the first axes of rows."""
+    """Convert the first axes of rows to levels."""
     for _ in range(count):
         x = ops.rows_to_level(x)
     return x
 
 
 def _swapped(x: Any, at: int) -> Any:
-    """Swap an axis with the next one: sequences of equal lengths, of which none is empty."""
+    """Swap an axis with the next one; sequences must be equally long and not empty."""
     refuse_symbols("transpose", (x,))
     lengths = x.lod.lengths(at)
     ends = x.lod.offsets(at - 1) if at else np.array([0, len(x)])
@@ -201,7 +201,7 @@ def _swapped(x: Any, at: int) -> Any:
 
 @stands_for(np.swapaxes)
 def swapaxes(a: Any, axis1: Any, axis2: Any) -> Any:
-    """Swap two axes, as `transpose`."""
+    """Swap two axes, as `transpose` does."""
     x = tensor_of("swapaxes", a)
     order = list(range(x.ndim))
     one, other = axis_of("swapaxes", axis1, x.ndim), axis_of("swapaxes", axis2, x.ndim)
@@ -211,7 +211,7 @@ def swapaxes(a: Any, axis1: Any, axis2: Any) -> Any:
 
 @stands_for(np.moveaxis)
 def moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    """Move axes to other places, as `transpose`."""
+    """Move axes to other positions, as `transpose` does."""
     x = tensor_of("moveaxis", a)
     moved = [axis_of("moveaxis", one, x.ndim) for one in np.ravel(source).tolist()]
     targets = [axis_of("moveaxis", one, x.ndim) for one in np.ravel(destination).tolist()]
@@ -226,7 +226,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
 
 
 def matrix_transpose(x: Any, /) -> Any:
-    """Swap the last two axes, as `transpose`."""
+    """Swap the last two axes, as `transpose` does."""
     return swapaxes(x, -1, -2)
 
 
@@ -236,7 +236,7 @@ if hasattr(np, "matrix_transpose"):  # NumPy 2
 
 @stands_for(np.reshape)
 def reshape(a: Any, /, shape: Any = None, order: str = "C", *, copy: Any = None) -> Any:
-    """Return rows another shape; those of levels stay, with None or -1 for their lengths. -1 alone lists all values."""
+    """Reshape rows; axes of levels are kept and given as None or -1. A single -1 returns all values."""
     x = tensor_of("reshape", a)
     if order != "C":
         raise ValueError(f"reshape: order: is {order!r}; 'C' is supported for sequences")
@@ -255,7 +255,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, copy: Any = None)
     return ops.reshape_rows(x, given[levels + 1 :])
 
 
-# -- one shape for all -------------------------------------------------------------------------------------------------
+# -- broadcasting ------------------------------------------------------------------------------------------------------
 
 
 @stands_for(np.broadcast_arrays)
@@ -273,7 +273,7 @@ def _spread_over(x: Any, others: list[Any]) -> Any:
 
 @stands_for(np.broadcast_to)
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
-    """Repeat rows along their axes of length 1; the axes of levels stay. `lodcore.ops.spread` takes a structure."""
+    """Broadcast rows along their axes of length 1, keeping axes of levels; `lodcore.ops.spread` accepts a structure."""
     x = tensor_of("broadcast_to", array)
     levels = _levels(x)
     given = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
@@ -284,19 +284,19 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     return ops.spread(x, np.zeros(given[levels + 1 :], bool)) if given[levels + 1 :] else ops.cast(x, x.dtype)
 
 
-# -- numbers of sequences ----------------------------------------------------------------------------------------------
+# -- reductions and products -------------------------------------------------------------------------------------------
 
 
 @stands_for(np.ptp)
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
-    """Take the least value from the greatest."""
+    """Return the maximum minus the minimum."""
     x = tensor_of("ptp", a)
     return ops.minus(ops.max(x, axis, out, keepdims), ops.min(x, axis, out, keepdims))
 
 
 @stands_for(np.average)
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
-    """Average with weights, as `lodcore.average`."""
+    """Average with weights, as `lodcore.average` does."""
     return ops.average(a, axis, weights, returned, keepdims=keepdims is True)
 
 
@@ -306,7 +306,7 @@ if hasattr(np.linalg, "vecdot"):  # NumPy 2
 
 @stands_for(np.tensordot)
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    """Multiply and add up along the last axis of a, and the first axis of rows of b: `matmul`, or `sequence_matmul`."""
+    """Contract the last axis of a with the first axis of rows of b, by `matmul` or `sequence_matmul`."""
     if axes != 1:
         raise TypeError(f"numpy.tensordot: axes: is {axes!r}; 1 is supported for sequences")
     return ops.sequence_matmul(a, b) if _levels(b) else ops.matmul(a, b)

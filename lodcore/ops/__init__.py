@@ -1,4 +1,4 @@
-"""The operators, one file per family: what is public in a file is a name of this package."""
+"""The operators, one file per family; this package exports the public names of all files."""
 
 from types import ModuleType as _ModuleType
 

@@ -1,10 +1,11 @@
 """Alignment: NumPy's rule of broadcasting on ragged shapes, for values and Specs, and its adjoint.
 
-The axes of operands align from the last. Where x is ragged a dense operand has length 1, on axis 0 one entry for each
-outermost sequence, or 1. A LoDTensor of fewer levels, which are the first of the other's, has 1 where that is still
-ragged. One without axes of rows, and with an equal LoD, is one number per row, for rows of any shape.
+The axes of operands are aligned from the last. On the ragged axes of x, a dense operand has length 1; on axis 0 it has
+length 1 or one entry per outermost sequence. The levels of a LoDTensor with fewer levels must be the first levels of
+the other one; it has length 1 on the remaining ragged axes. A LoDTensor with an equal LoD and no axes of rows provides
+one number per row, for rows of any shape.
 
-What is one entry per sequence is repeated for the rows of that sequence; the gradient is summed over them again.
+One entry per sequence is repeated for all rows of that sequence; its gradient is the sum over these rows.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ from lodcore.tensors.tensor import DenseTensor, Spec
 
 __all__ = ["HINT", "aligned", "broadcast_spec", "fitted", "returned", "shared"]
 
-#: What to do with a dense operand that does not align.
+#: The hint for a dense operand that does not align.
 HINT = "use x.with_values(v) for one entry per row, x.per_sequence(v) for one per sequence"
 
-#: The kinds of tensors that are computed with row by row, or broadcast.
+#: The kinds of tensors that elementwise functions accept.
 KINDS = frozenset((np.ndarray, LoDTensor, DenseTensor, int, float, complex))
 
 Shape = tuple[int | None, ...]
@@ -52,21 +53,21 @@ Shape = tuple[int | None, ...]
 
 
 def aligned_shapes(where: str, forms: Sequence[tuple[int, Shape]]) -> tuple[int, list[Shape]]:
-    """Align operands, of which at least one has levels.
+    """Compute the aligned shapes of operands, at least one of which has levels.
 
     Parameters
     ----------
     where : str
         The name of the operator, for messages.
     forms : list of (int, tuple)
-        Of each operand the number of levels, and the shape of its values; None for a length that is not known.
+        The number of levels and the shape of the values of each operand; None for an unknown length.
 
     Returns
     -------
     deepest : int
-        The first operand with the most levels, which are those of the result.
+        The first operand with the most levels, which the result has as well.
     shapes : list of tuple
-        The ragged shape of each operand, with as many axes as the result: None on ragged axes, and on axis 0.
+        The ragged shape of each operand, with as many axes as the result has: None on ragged axes and on axis 0.
     """
     levels = [count for count, _ in forms]
     most = max(levels)
@@ -102,7 +103,7 @@ def aligned_shapes(where: str, forms: Sequence[tuple[int, Shape]]) -> tuple[int,
 
 
 def _unlike(where: str, forms: Sequence[tuple[int, Shape]], one: int, other: int) -> LoDError:
-    """Make the error of two LoDTensors of different numbers of axes."""
+    """Return the error for two LoDTensors with different numbers of axes."""
     one, other = sorted((one, other))
     names = [operand_name(where, j) for j in (one, other)]
     levels = [forms[j][0] for j in (one, other)]
@@ -131,9 +132,9 @@ def _check_rows(where: str, levels: Sequence[int], shapes: list[Shape]) -> None:
 
 
 def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
-    """Infer the Spec of an elementwise result: None where the number of rows, or a length, is not known."""
+    """Infer the Spec of an elementwise result, with None for an unknown length."""
     like = inputs[0]
-    for x in inputs:  # mostly of one shape
+    for x in inputs:  # usually all have one shape
         if type(x) is not Spec or x.kind not in KINDS or x.shape != like.shape or x.num_levels != like.num_levels:
             break
     else:
@@ -153,7 +154,7 @@ def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
 
 
 def _together(where: str, shapes: list[Shape]) -> Shape:
-    """Broadcast shapes in which lengths may not be known."""
+    """Broadcast shapes whose lengths may be unknown."""
     shape: list[int | None] = []
     for axis in range(-max(map(len, shapes)), 0):
         sizes = {x[axis] for x in shapes if len(x) >= -axis} - {1}
@@ -168,11 +169,11 @@ def _together(where: str, shapes: list[Shape]) -> Shape:
 
 
 def aligned(operands: Sequence[Any], where: str = "operands") -> list[Any]:
-    """Return the values of operands so that they broadcast row by row; what is one entry per sequence is repeated."""
+    """Return the values of operands so that they broadcast row by row; entries per sequence are repeated for rows."""
     values = []
     lod = None
     ndim = wide = 0
-    for x in operands:  # mostly of one structure and as many axes
+    for x in operands:  # usually all have one structure and equally many axes
         kind = type(x)
         if kind is LoDTensor:
             rows = x.values
@@ -195,7 +196,7 @@ def aligned(operands: Sequence[Any], where: str = "operands") -> list[Any]:
 
 
 def _aligned(where: str, operands: Sequence[Any]) -> tuple[list[Any], LoD | None, int]:
-    """Line operands up; return also the LoD of the result, and how many axes its values have."""
+    """Align operands; return also the LoD of the result and the number of axes of its values."""
     values = [rows_of(x) for x in operands]
     levels = [x.lod.num_levels if isinstance(x, LoDTensor) else 0 for x in operands]
     if not any(levels):
@@ -221,11 +222,11 @@ def _brought(where: str, rows: Any, own: LoD | None, lod: LoD, shape: Shape, pla
     rows : ndarray or number
     own : LoD or None
     lod : LoD
-        That of the result.
+        The LoD of the result.
     shape : tuple
-        Of the values, as `aligned_shapes` returns it.
+        The shape of the values, as `aligned_shapes` returns it.
     places : tuple of int
-        Which operands these are: that of `lod`, and this one.
+        The positions of the operand that has `lod` and of this operand.
     """
     most = lod.num_levels
     width = len(shape) - most - 1
@@ -247,7 +248,7 @@ def _brought(where: str, rows: Any, own: LoD | None, lod: LoD, shape: Shape, pla
 
 
 def _check_equal(where: str, lod: LoD, other: LoD, deepest: int, j: int) -> None:
-    """Raise if the levels of an operand are not the first of the deepest one."""
+    """Raise if the levels of an operand are not the first levels of the deepest operand."""
     first = lod if other.num_levels == lod.num_levels else core.slice_levels(lod, 0, other.num_levels)
     if first == other:
         return
@@ -263,13 +264,13 @@ def _check_equal(where: str, lod: LoD, other: LoD, deepest: int, j: int) -> None
             if axes is not None:
                 raise LoDError(
                     f"{error}; if axes were kept by keepdims, axis={axes} leaves axes of 1, which align, and "
-                    f"x.per_sequence(v, {axes[0] - 1 if axes[0] else 0}) gives the rows of each sequence one entry"
+                    f"x.per_sequence(v, {axes[0] - 1 if axes[0] else 0}) repeats one entry per sequence for its rows"
                 ) from None
         raise
 
 
 def _kept_axes(ones: LoD, full: LoD) -> tuple[int, ...] | None:
-    """List the axes to reduce in place of the one whose level has kept lengths of 1, if this looks like that."""
+    """Return the axes to reduce instead of one whose level was kept with lengths of 1, or None if none was."""
     if ones.num_sequences(0) == 1 != full.num_sequences(0):
         return tuple(range(full.num_levels + 1))
     for level in range(full.num_levels - 1):
@@ -280,7 +281,7 @@ def _kept_axes(ones: LoD, full: LoD) -> tuple[int, ...] | None:
 
 
 def _repeated(where: str, rows: Array, lod: LoD, level: int, width: int) -> Array:
-    """Repeat what there is for each sequence of a level for the rows below it."""
+    """Repeat the entry of each sequence of a level for the rows below it."""
     given = np.ascontiguousarray(rows).reshape(len(rows), *rows.shape[rows.ndim - width :])
     repeated: Array = buffers.new_rows(where, given, lod.num_rows)
     over_sequences(
@@ -290,12 +291,12 @@ def _repeated(where: str, rows: Array, lod: LoD, level: int, width: int) -> Arra
 
 
 def returned(gradient: Array, operand: Any, operands: Sequence[Any]) -> Array:
-    """Reduce a gradient of aligned values to the values of the operand: the adjoint of `aligned`.
+    """Reduce the gradient of aligned values to that of the operand's values: the adjoint of `aligned`.
 
     Parameters
     ----------
     gradient : ndarray
-        Of the shape that `aligned` has given to the operand.
+        Has the shape that `aligned` gave to the operand.
     operand : LoDTensor or ndarray
     operands : list
         All operands, for their structure.
@@ -314,13 +315,13 @@ def returned(gradient: Array, operand: Any, operands: Sequence[Any]) -> Array:
 
 
 def fitted(where: str, shape: tuple[int, ...], lod: LoD, value: Any) -> Array:
-    """Align what is assigned with where it is written, which is never broadcast.
+    """Align an assigned value with its target, which is never broadcast.
 
     Parameters
     ----------
     where : str
     shape : tuple of int
-        Of the rows that are written.
+        The shape of the rows that are written.
     lod : LoD
         Their structure.
     value : LoDTensor or ndarray
@@ -328,7 +329,7 @@ def fitted(where: str, shape: tuple[int, ...], lod: LoD, value: Any) -> Array:
     Returns
     -------
     ndarray
-        What broadcasts against the rows.
+        An array that broadcasts against the rows.
     """
     own = value.lod if isinstance(value, LoDTensor) and value.lod.num_levels else None
     rows = rows_of(value)
@@ -350,7 +351,7 @@ def fitted(where: str, shape: tuple[int, ...], lod: LoD, value: Any) -> Array:
 
 
 def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
-    """Compute on the values of operands, aligned, and give the result the LoD of the first with the most levels."""
+    """Compute on the aligned values of operands; the result has the LoD of the first operand with the most levels."""
     made = tensor_core.on_same_rows(function, operands)
     if made is not None:
         return made
@@ -388,13 +389,13 @@ def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
         raise _not_broadcast(where, operands, values, lod) from None
     except DTypeError:
         raise
-    except (TypeError, OverflowError) as error:  # a number of Python that the dtype of the others cannot hold
+    except (TypeError, OverflowError) as error:  # a Python number that the dtype of the others cannot hold
         raise no_dtype(where, values, error) from None
     return result if lod is None else on_rows(where, result, lod, ndim)
 
 
 def _not_broadcast(where: str, operands: Sequence[Any], values: Sequence[Any], lod: LoD | None) -> ShapeError:
-    """Make the error of values that do not broadcast."""
+    """Return the error for values that do not broadcast."""
     if lod is not None:
         try:
             _aligned(where, [x if isinstance(x, LoDTensor) else v for x, v in zip(operands, values, strict=True)])

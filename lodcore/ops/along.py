@@ -1,4 +1,4 @@
-"""Sequences along the axes of coarser levels: what stands at the same place of them is computed together."""
+"""Computation along the axes of coarser levels: elements at the same position of the sequences are grouped."""
 
 from __future__ import annotations
 
@@ -19,42 +19,43 @@ __all__: list[str] = []
 
 
 def along(x: Any, axis: int, compute: Callable[[Any], Any]) -> Any:
-    """Compute along an axis of sequences: what stands at the same place of them is together, in their order.
+    """Compute along an axis of sequences, grouping the elements at the same position in the order of the sequences.
 
     Parameters
     ----------
     x : LoDTensor
     axis : int
-        Of a level.
+        The axis of a level.
     compute : callable
-        Gets x whose last level holds what stands at the same place; returns one row for each row.
+        A function of x, regrouped so that the sequences of its last level hold the elements at the same position. It
+        returns one row per row.
 
     Returns
     -------
     LoDTensor
-        With the LoD of x.
+        Has the LoD of x.
     """
     if axis == getattr(x, "num_levels", 0):
         return compute(x)
     made = compute(brought_last(x, [axis]))
-    back = group_rows(values_of(brought_last(row_numbers(x), [axis])))[1]  # of each row of x, where it has been brought
+    back = group_rows(values_of(brought_last(row_numbers(x), [axis])))[1]  # the new position of each row
     return with_values(x, index_values(values_of(made), [values_of(back)]))
 
 
 def sort_along(x: Any, axis: int) -> Any:
-    """Sort what stands at the same place of sequences along an axis."""
+    """Sort the elements at the same position of the sequences along an axis."""
     return along(x, axis, sequence_sort)
 
 
 def argsort_along(x: Any, axis: int) -> Any:
-    """Find the order of what stands at the same place of sequences: their numbers along the axis."""
+    """Return the indices along an axis that sort the elements at the same position of the sequences."""
     if axis == x.num_levels:
         return sequence_argsort(x)
     numbers = lod_index(x, axis)
 
     def found(x: Any) -> Any:
         order = values_of(sequence_argsort(x))
-        firsts = values_of(minus(row_numbers(x), lod_positions(x, -1)))  # of the sequence of each row
+        firsts = values_of(minus(row_numbers(x), lod_positions(x, -1)))  # the first row of the sequence of each row
         for _ in range(order.ndim - 1):
             firsts = index_values(firsts, [..., None])
         return with_values(x, index_values(values_of(brought_last(numbers, [axis])), [add(order, firsts)]))

@@ -1,8 +1,8 @@
-"""Arguments of operators: one way to take each kind of them, of values and of Specs, with one text for what is wrong.
+"""Conversion and checks of operators' arguments, for values and Specs alike, with one error message for both.
 
-Each function takes the name of the operator and of the argument for the message, and what the caller gave. Of a value
-it returns what the operator computes with. Of a Spec it checks what a Spec shows, and returns the Spec: so a function
-and its shape rule take an argument by the same call, and a wrong one is the same error, computed or recorded.
+Each function takes the names of the operator and of the argument, for messages, and the argument itself. It converts a
+value to what the operator computes with. It checks a Spec as far as possible and returns it. So a function and its
+shape rule take an argument by the same call, and a wrong argument raises the same error whether computed or recorded.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 NUMBERS = (bool, int, float, complex, np.generic, str, bytes)
 STAYS = NUMBERS
-AS_GIVEN = frozenset((np.ndarray, list, int))  #: What stays as it is given, mostly.
+AS_GIVEN = frozenset((np.ndarray, list, int))  #: Types that usually need no conversion.
 BOOL = np.dtype(np.bool_)
-#: Kinds of the Specs of numbers of Python, which have no dtype of their own.
+#: Kinds of the Specs of Python numbers, which have no dtype of their own.
 WEAK = frozenset((int, float, complex))
 
 
@@ -59,22 +59,22 @@ WEAK = frozenset((int, float, complex))
 
 
 def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
-    """Turn a level, which may count from the last, into 0 .. num_levels - 1.
+    """Return a level, which may count from the last, as one of 0 .. num_levels - 1.
 
     Parameters
     ----------
     where : str
-        The operator, for the message.
+        The name of the operator, for the message.
     of : LoD, LoDTensor, Spec or int
-        What has the levels, or how many there are.
+        An object with levels, or their number.
     level : int
     name : str
-        That of the argument.
+        The name of the argument.
 
     Raises
     ------
     DTypeError, LevelError
-        If it is not an integer, or there is no such level.
+        If the level is not an integer, or does not exist.
     """
     if type(of) is LoD:
         try:
@@ -94,7 +94,7 @@ def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
 
 
 def axis_of(where: str, axis: Any, ndim: int, having: str = "the values have") -> int:
-    """Turn an axis, which may count from the last, into 0 .. ndim - 1; what has the axes, the message says."""
+    """Return an axis, which may count from the last, as one of 0 .. ndim - 1; `having` is a part of the message."""
     number = integer(where, axis, bools=True)
     if not -ndim <= number < ndim:
         raise ShapeError(f"{where}: is {axis}; {having} {ndim} axes")
@@ -102,7 +102,7 @@ def axis_of(where: str, axis: Any, ndim: int, having: str = "the values have") -
 
 
 def integer_of(where: str, given: Any, least: int | None = None, most: int | None = None) -> int:
-    """Take one integer, within bounds; ValueError beyond them."""
+    """Return one integer; raise ValueError if it is out of bounds."""
     number = given if type(given) is int else integer(where, given)
     if least is not None and most is not None and not least <= number <= most:
         raise ValueError(f"{where}: is {number}; {least} .. {most} is valid")
@@ -112,7 +112,7 @@ def integer_of(where: str, given: Any, least: int | None = None, most: int | Non
 
 
 def single_of(where: str, given: Any) -> int:
-    """Take one integer, or an array of one."""
+    """Return one integer, which may be given as an array of one."""
     number = given
     if hasattr(given, "__array__"):
         made = np.asarray(given_of(where, given))
@@ -124,14 +124,14 @@ def single_of(where: str, given: Any) -> int:
 
 
 def choice_of(where: str, given: Any, known: Sequence[str]) -> str:
-    """Take one of several names."""
+    """Return a name; raise ValueError unless it is one of several."""
     if not isinstance(given, str) or given not in known:
         raise ValueError(f"{where}: is {given!r}; one of {', '.join(f'{name!r}' for name in known)} is needed")
     return given
 
 
 def of_another_kind(where: str, kind: type, *needed: str) -> DTypeError:
-    """Make the error for a tensor of another kind than those that are needed, which are named."""
+    """Return the error for a tensor whose kind is not one of those needed."""
     named = " or ".join([f"{'an' if name[0] in 'AEIOU' else 'a'} {name}" for name in needed])
     return DTypeError(f"{where}: is {kind.__name__}; {named} is needed")
 
@@ -152,7 +152,7 @@ def refuse_objects(where: str, dtype: np.dtype[Any]) -> None:
 
 
 def given_of(where: str, given: Any) -> Any:
-    """Take what stays as it is given; raise for None, and for a kind of tensor that is not to become an array."""
+    """Return an argument unchanged; raise for None, and for a kind of tensor that must not become an array."""
     refuse_none(where, given)
     if isinstance(given, np.ma.MaskedArray):
         raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
@@ -161,7 +161,7 @@ def given_of(where: str, given: Any) -> Any:
 
 
 def operand_of(where: str, given: Any) -> Any:
-    """Take a tensor that may have levels: a LoDTensor, an array, or a number; lists, and what has an array, become one.
+    """Return a LoDTensor, an array or a number; convert lists and objects with `__array__` to arrays.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def operand_of(where: str, given: Any) -> Any:
 
 
 def _dense_kind(where: str, spec: Spec) -> Spec:
-    """Check that a kind of tensor is accepted as a LoDTensor or an array; what has an array is one."""
+    """Check that a kind of tensor is accepted as a LoDTensor or an array; one with `__array__` counts as an array."""
     kind = spec.kind
     if kind is np.ndarray or kind is LoDTensor or kind is object or kind in WEAK:
         return spec
@@ -202,7 +202,7 @@ def _dense_kind(where: str, spec: Spec) -> Spec:
 
 
 def dense_of(where: str, given: Any, levels: bool = False) -> Any:
-    """Take a dense array; with `levels` also the values of a tensor that has some.
+    """Return a dense array; with `levels`, accept a tensor with levels, too, and return its values.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def dense_of(where: str, given: Any, levels: bool = False) -> Any:
 
 
 def nested_of(where: str, given: Any) -> Any:
-    """Take a LoDTensor, or make one of nested lists.
+    """Return a LoDTensor, which may be given as nested lists.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def nested_of(where: str, given: Any) -> Any:
 
 
 def nested_index_of(where: str, given: Any) -> Any:
-    """Take a LoDTensor of integers, or make one of nested lists: of int64, if there is nothing in them."""
+    """Return a LoDTensor of integers, which may be given as nested lists; those without elements become int64."""
     nested = isinstance(given, (list, tuple)) and type(given) is not Spec
     return as_nested_index(where, given) if nested else nested_of(where, given)
 
@@ -254,7 +254,7 @@ def nested_index_of(where: str, given: Any) -> Any:
 
 
 def integers_of(where: str, given: Any, error: type[Exception] = IndexError) -> Any:
-    """Take a vector of integers, shape (n,) or (n, 1); `error` is raised for what int64 cannot hold.
+    """Return a vector of integers, shape (n,) or (n, 1); raise `error` for a number that int64 cannot hold.
 
     Returns
     -------
@@ -266,7 +266,7 @@ def integers_of(where: str, given: Any, error: type[Exception] = IndexError) -> 
 
 
 def each_of(where: str, given: Any, count: int | None) -> Any:
-    """Take `count` integers, or one for all; None for a number that is not known yet.
+    """Return `count` integers, or one for all; `count` is None while it is unknown.
 
     Returns
     -------
@@ -282,12 +282,12 @@ def each_of(where: str, given: Any, count: int | None) -> Any:
 
 
 def mask_of(where: str, given: Any, count: int | None) -> Any:
-    """Take `count` booleans, shape (n,) or (n, 1), or one for all.
+    """Return `count` booleans, shape (n,) or (n, 1), or one for all.
 
     Returns
     -------
     ndarray of uint8, or Spec
-        Private, each 0 or 1, whatever memory lies under it.
+        A private copy in which each entry is 0 or 1, even if the given memory holds other bytes.
     """
     if type(given) is np.ndarray and given.dtype is BOOL and given.shape == (count,):
         return given.astype(np.uint8)
@@ -308,9 +308,9 @@ def mask_of(where: str, given: Any, count: int | None) -> Any:
 
 
 def _vector(where: str, spec: Spec, kinds: str, needed: str, one_for_all: bool = False) -> Spec:
-    """Check what a Spec shows of a vector, or of one number for all entries."""
+    """Check the Spec of a vector, or of one number for all entries."""
     _dense_kind(where, spec)
-    if spec.kind is object or spec.num_levels:  # looked at when it runs
+    if spec.kind is object or spec.num_levels:  # checked when it runs
         return spec
     fits = len(spec.shape) == 1 or (len(spec.shape) == 2 and spec.shape[1] in (1, None))
     if not fits and not (one_for_all and spec.shape == ()):
@@ -324,7 +324,7 @@ def _vector(where: str, spec: Spec, kinds: str, needed: str, one_for_all: bool =
 
 
 def list_of(where: str, given: Any) -> Any:
-    """Take a list or a tuple."""
+    """Return a list or a tuple; raise for anything else."""
     kind = given.kind if type(given) is Spec else type(given)
     if not issubclass(kind, (list, tuple)):
         raise DTypeError(f"{where}: is {kind.__name__}; a list is needed")
@@ -332,7 +332,7 @@ def list_of(where: str, given: Any) -> Any:
 
 
 def rows_given_of(where: str, given: Any) -> Any:
-    """Take what may be rows: a LoDTensor, an array, or what makes one; it stays as it is given."""
+    """Check that an argument may be rows (a LoDTensor, an array, or lists) and return it unchanged."""
     refuse_none(where, given)
     spec = type(given) is Spec
     kind = given.kind if spec else type(given)
@@ -349,7 +349,7 @@ def rows_given_of(where: str, given: Any) -> Any:
 
 
 def structure_of(where: str, given: Any) -> Any:
-    """Take a LoD, or what has one: a LoDTensor, or nested lists.
+    """Return a LoD, or an object that has one: a LoDTensor, which may be given as nested lists.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Elements of sequences in other places: rolled, repeated, divided into sequences; and axes of rows as levels."""
+"""Rearranged elements of sequences: rolled, repeated, divided into sequences; and axes of rows as levels."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from lodcore.tensors.tensor import Spec
 
 __all__ = ["rows_to_level", "sequence_repeat", "sequence_roll", "sequence_unflatten"]
 
-# -- rolled ------------------------------------------------------------------------------------------------------------
+# -- rolling -----------------------------------------------------------------------------------------------------------
 
 
 @operator(x=Nested, shift=Index, lod_rule=outer("level"))
 def sequence_roll(x: Any, shift: Any, level: int = -1) -> LoDTensor:
-    """Move the elements of each sequence on, those beyond the end to its beginning, as `numpy.roll` does.
+    """Shift the elements of each sequence cyclically, as `numpy.roll` does.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     shift : int, or array_like of integers, shape (n,)
-        By how many places, for all or for each of the n sequences of `level`; negative ones move back.
+        The number of positions, for all or for each of the n sequences of `level`; negative numbers shift backwards.
     level : int
-        Of the sequences whose elements move; what is inside an element stays as it is.
+        The level of the sequences whose elements are shifted; the contents of an element keep their order.
 
     Returns
     -------
     LoDTensor
-        Of the same lengths; rolled at the last level, it has the LoD of x itself.
+        Has the same lengths; if rolled at the last level, it has the LoD of x itself.
 
     Raises
     ------
     ShapeError, DTypeError, LevelError
-        If shift is not a vector of n integers, or there is no such level.
+        If shift is not a vector of n integers, or the level does not exist.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
     return add_back(d, places, context.new("x")), None
 
 
-# -- repeated ----------------------------------------------------------------------------------------------------------
+# -- repeating ---------------------------------------------------------------------------------------------------------
 
 
 @operator(x=Nested, repeats=Counts, lod_rule=outer("level"))
@@ -99,21 +99,21 @@ def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
     ----------
     x : LoDTensor or nested lists
     repeats : int, array_like of integers, shape (n,), or LoDTensor of integers
-        How often, 0 or more: for all, for each of the n elements of `level` over the whole batch, or nested as these.
+        How often, 0 or more: for all, for each of the n elements of `level` in the whole batch, or nested as these are.
     level : int
-        Of the sequences; what is inside an element is repeated with it.
+        The level of the sequences; the contents of an element are repeated with it.
 
     Returns
     -------
     LoDTensor
-        Of as many levels.
+        Has as many levels as x.
 
     Raises
     ------
     ValueError
-        If one is negative; names it.
+        If a number is negative; the message names it.
     ShapeError, LoDError, DTypeError, LevelError
-        If repeats are not n integers, or are nested in another way, or there is no such level.
+        If repeats are not n integers or are nested differently, or the level does not exist.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
 
 
 def _repeat_evenly(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
-    """Repeat all narrow rows as often, which NumPy does faster; None for wide ones, what is not rows, or an error."""
+    """Repeat all narrow rows equally often, by NumPy, which is faster; return None for anything else."""
     lod, count = x.lod, x.lod.num_rows
     if k + 1 < lod.num_levels or not 0 < x.values.nbytes <= 16 * count or not 0 <= times < 2**62 // count:
         return None
@@ -168,7 +168,7 @@ def _repeat(x: Any, repeats: Any, level: int = -1) -> tuple[LoDTensor, Array]:
 
 
 def _check_numbers(where: str, given: Any) -> None:
-    """Check what a Spec, or a value, shows of integers that may be nested."""
+    """Check the Spec, or the value, of integers that may be nested."""
     each_of(where, given.values if isinstance(given, LoDTensor) else given, None)
 
 
@@ -207,9 +207,9 @@ def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
     ----------
     x : LoDTensor or nested lists
     lengths : int, array_like of integers, shape (m,), or LoDTensor of integers
-        Of the new sequences, one after another over the whole batch; those of a sequence add up to its length. An
-        empty one between two sequences of `level` belongs to the latter. As a LoDTensor, each sequence of `level` has
-        its own list. A number stands for all.
+        The lengths of the new sequences, consecutively for the whole batch; those in one sequence add up to its length.
+        An empty one between two sequences of `level` belongs to the latter. A LoDTensor has one list per sequence of
+        `level`. One number is the length of all.
     level : int
 
     Returns
@@ -220,9 +220,9 @@ def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
     Raises
     ------
     LoDError
-        If lengths do not add up to a sequence; names it.
+        If lengths do not add up to that of a sequence, which the message names.
     DTypeError, LevelError
-        If lengths are not integers, or there is no such level.
+        If lengths are not integers, or the level does not exist.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
 
 
 def _divisions(where: str, lod: LoD, k: int, lengths: Any, offsets: Array, count: int) -> tuple[Array, Array]:
-    """Return the offsets of the new sequences in each sequence, and their own in elements."""
+    """Return the offsets of each sequence in new sequences, and those of the new sequences in elements."""
     if isinstance(lengths, LoDTensor) and lengths.num_levels:
         if k:
             check_equal(where, lod.prefix(k), lengths.lod.prefix(lengths.num_levels - 1), "lengths")
@@ -281,7 +281,7 @@ def _divisions(where: str, lod: LoD, k: int, lengths: Any, offsets: Array, count
 
 
 def _bounds(where: str, lengths: Any) -> Array:
-    """Add up lengths."""
+    """Compute offsets from lengths."""
     sizes = buffers.as_int64(lengths, f"{where}: lengths", LoDError).copy()
     bounds: Array = buffers.new_offsets(len(sizes) + 1)
     bad = kernels.lod.offsets_from_lengths(sizes, bounds)
@@ -308,7 +308,7 @@ def _with_level(x: Any) -> list[Any]:
 
 @operator(x=Dense, lod_rule=computed("that of `x`, and one more level of the first axis of its rows", _with_level))
 def rows_to_level(x: Any) -> LoDTensor:
-    """Turn the first axis of rows into a level: each row is a sequence then.
+    """Convert the first axis of rows to a level: each row becomes a sequence.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def rows_to_level(x: Any) -> LoDTensor:
     Returns
     -------
     LoDTensor
-        Of one level more, whose sequences all have m rows of shape (...); it shares the values.
+        Has one more level, whose sequences all have m rows of shape (...). It shares the values.
 
     Raises
     ------

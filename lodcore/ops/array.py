@@ -1,7 +1,7 @@
 """The operators of TensorArray, which are its methods.
 
-Where they are recorded an array is a value, and a write makes its next version. The gradient of an array is a dict: for
-each element that has one, its number and the gradient of its values.
+When recorded, an array is a value, and a write makes its next version. The gradient of an array is a dict from the
+numbers of the elements that have one to the gradients of their values.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ __all__ = ["tensor_array_read", "tensor_array_size", "tensor_array_sizes", "tens
 
 
 def check_steps(where: str, ta: Any, name: str = "ta") -> None:
-    """Raise if this is not a TensorArray."""
+    """Raise if an argument is not a TensorArray."""
     if not isinstance(ta, TensorArray):
         raise of_another_kind(f"{where}: {name}", type(ta), "TensorArray")
 
 
 def number_of(index: Any) -> int:
-    """Return the number of an element, of an index that was valid: in loops, a scalar."""
+    """Return a checked index, which is a 0-d array in loops, as an int."""
     return int(index) if type(index) is np.int64 else int(np.asarray(index).item())
 
 
 def levels_below(x: Any) -> int:
-    """Count the levels that the elements have which `unstack` makes."""
+    """Count the levels of the elements that `unstack` makes of x."""
     return max(getattr(x, "num_levels", 0) - 1, 0)
 
 
 def element_spec(ta: Spec) -> Spec:
-    """Describe an element of an array."""
+    """Return the Spec of an element of an array."""
     shape, dtype, num_levels, _ = ta
     return Spec(shape, dtype, num_levels, object if is_empty(ta) else LoDTensor if num_levels else np.ndarray)
 
 
 def is_empty(ta: Spec) -> bool:
-    """Return whether this describes an array that had no element yet."""
+    """Return whether this is the Spec of an array without elements so far."""
     return not ta.shape and ta.dtype == NO_ELEMENTS.dtype
 
 
-#: The LoD rules of arrays, and of what is read from them.
+#: The LoD rules of arrays and of their elements.
 of_elements = computed("that of the elements", lambda ta: ta.num_levels)
 of_made = computed("that of the elements", lambda unstack_from: levels_below(unstack_from))
 of_filled = computed("that of the elements", lambda filled: filled.num_levels)
@@ -76,7 +76,7 @@ def cut_axis(where: str, axis: Any, x: Any) -> int:
 
 
 def unstacked_spec(where: str, x: Spec, axis: int) -> Spec:
-    """Describe the array that `unstack` makes of a tensor."""
+    """Return the Spec of the array that `unstack` makes of a tensor."""
     at = cut_axis(where, axis, x)
     if x.num_levels:
         return x._replace(num_levels=x.num_levels - 1, kind=TensorArray)
@@ -84,7 +84,7 @@ def unstacked_spec(where: str, x: Spec, axis: int) -> Spec:
 
 
 def gradient_of_unstacked(d_x: Array, x: Any, d: dict[int, Array], axis: int) -> Array:
-    """Write the gradients of elements to where they were cut from."""
+    """Write the gradients of elements to the positions from which the elements were cut."""
     d_x[...] = 0
     if isinstance(x, LoDTensor):
         bounds = x.lod.row_offsets(0)
@@ -97,12 +97,12 @@ def gradient_of_unstacked(d_x: Array, x: Any, d: dict[int, Array], axis: int) ->
     return d_x
 
 
-# -- to make, to write, to read ----------------------------------------------------------------------------------------
+# -- making, writing, reading ------------------------------------------------------------------------------------------
 
 
 @operator(size=Index, unstack_from=Dense, lod_rule=of_made)
 def tensor_array_new(size: Any = None, dynamic: bool = True, unstack_from: Any = None, repeated: bool = False) -> Any:
-    """Make an array: what `TensorArray(...)` records.
+    """Make an array; this is the operator that `TensorArray(...)` records.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def tensor_array_new(size: Any = None, dynamic: bool = True, unstack_from: Any =
     dynamic : bool, default True
     unstack_from : array_like or LoDTensor, optional
     repeated : bool, default False
-        Whether the call stands in the body of a loop, which makes the array anew in every step.
+        Whether the call is in the body of a loop, which makes a new array in every step.
 
     Returns
     -------
@@ -153,17 +153,17 @@ def tensor_array_write(ta: Any, index: Any, x: Any, data_shared: bool = True) ->
     x : array_like or LoDTensor
         `ta.write` calls it `value`.
     data_shared : bool, default True
-        Keep x itself, so that memory is shared, or a copy.
+        Whether to store x itself, sharing its memory, or a copy.
 
     Returns
     -------
     TensorArray
-        The array that was given, and its next version where it is recorded; nothing as a method.
+        The given array, or its next version if recorded; as a method, None.
 
     Raises
     ------
     IndexError
-        If the index is negative, or past the end of an array that does not grow.
+        If the index is negative, or past the end of an array of fixed size.
     DTypeError
         If x is a SparseTensor or holds Python objects.
 
@@ -190,7 +190,7 @@ def _(ta: Spec, index: Any, x: Any, data_shared: bool) -> Spec:
     known = element_spec(ta)
     if known.kind is object:
         return Spec(x.shape, x.dtype, x.num_levels, TensorArray)
-    same_rows = ta.shape[:1] == x.shape[:1]  # elements may have different numbers of rows
+    same_rows = ta.shape[:1] == x.shape[:1]  # the numbers of rows of elements may differ
     return ta if same_rows or not ta.shape else ta._replace(shape=(None, *ta.shape[1:]))
 
 
@@ -201,25 +201,25 @@ def _(d: dict[int, Any], index: Any) -> tuple[Any, None, Any]:
 
 @operator(ta=Steps, filled=Steps, lod_rule=of_filled, writes="ta")
 def tensor_array_fill(ta: Any, filled: Any, how: str = "fill") -> Any:
-    """Fill an array to which nothing has been written with the elements of another one, as `ta.unstack(x)` does.
+    """Fill an empty array with the elements of another one, as `ta.unstack(x)` does.
 
     Parameters
     ----------
     ta : TensorArray
-        Without elements; any `size` that fits.
+        An array without elements, of any `size` that fits.
     filled : TensorArray
     how : str
-        The method that is called, for messages.
+        The name of the method that was called, for messages.
 
     Returns
     -------
     TensorArray
-        The array that was given; where it is recorded, its next version.
+        The given array, or its next version if recorded.
 
     Raises
     ------
     ValueError
-        If the array has elements, or fewer slots than it needs and a fixed size.
+        If the array has elements, or has a fixed size that is too small.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def tensor_array_read(ta: Any, index: Any, default: Any = None) -> Any:
     index : int
         An integer, or an array of one.
     default : tensor or number, optional
-        Returned if and only if the index is negative.
+        The result if and only if the index is negative.
 
     Returns
     -------
@@ -275,7 +275,7 @@ def tensor_array_read(ta: Any, index: Any, default: Any = None) -> Any:
     Raises
     ------
     IndexError
-        If the index is negative and there is no default, past the end, or that of a hole.
+        If the index is negative and there is no default, or is past the end, or is that of a hole.
 
     Examples
     --------
@@ -337,12 +337,12 @@ def tensor_array_sizes(ta: Any, axis: int = 0) -> Any:
     ----------
     ta : TensorArray
     axis : int
-        0 counts the outermost sequences of a LoDTensor, the rows of an ndarray.
+        Axis 0 counts the outermost sequences of a LoDTensor or the rows of an ndarray.
 
     Raises
     ------
     IndexError
-        At a hole, or if an element has no such axis.
+        If an element is a hole or does not have the axis.
 
     Examples
     --------
@@ -371,7 +371,7 @@ def _(ta: Spec, axis: int) -> Spec:
 
 @operator(ta=Steps, lod_rule=no_lod, differentiable=False)
 def tensor_array_rank(ta: Any) -> Any:
-    """Return in which order the sequences go through the steps that `unpack` made.
+    """Return the order of the sequences in the steps that `unpack` made.
 
     Returns
     -------

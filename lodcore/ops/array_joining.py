@@ -1,6 +1,6 @@
-"""TensorArrays joined to tensors, and tensors cut into arrays: stack, concat, unstack.
+"""Joining the elements of TensorArrays (stack, concat) and cutting tensors into TensorArrays (unstack).
 
-The gradient of an array is a dict: for each element that has one, its number and the gradient of its values.
+The gradient of an array is a dict from the numbers of the elements that have one to the gradients of their values.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ of_stacked = computed(
 )
 
 
-# -- all together --------------------------------------------------------------------------------------------------
+# -- joining and cutting -----------------------------------------------------------------------------------------------
 
 
 def _checked_lods(where: str, elements: list[Any]) -> list[LoD]:
-    """Check that all elements have a LoD or none has, and list their structures."""
+    """Return the LoDs of all elements, or an empty list if none has one; raise if only some have one."""
     kinds = [isinstance(element, LoDTensor) for element in elements]
     if any(kinds) and not all(kinds):
         raise LoDError(f"{where}: element {kinds.index(True)} has a LoD, element {kinds.index(False)} has none")
@@ -54,7 +54,7 @@ def _checked_lods(where: str, elements: list[Any]) -> list[LoD]:
 
 
 def same_shapes(where: str, values: list[Array], except_axis: int | None) -> None:
-    """Raise if shapes differ on any other axis."""
+    """Raise if shapes differ on any axis but one."""
 
     def rest(shape: tuple[int, ...]) -> tuple[int, ...]:
         return shape if except_axis is None else shape[:except_axis] + shape[except_axis + 1 :]
@@ -65,7 +65,7 @@ def same_shapes(where: str, values: list[Array], except_axis: int | None) -> Non
 
 
 def _with_one_lod(where: str, values: Array, lods: list[LoD], axis: int) -> Any:
-    """Return values with the structure that all elements have."""
+    """Return values with the LoD that all elements share."""
     if not lods:
         return values
     if axis == 0:
@@ -77,7 +77,7 @@ def _with_one_lod(where: str, values: Array, lods: list[LoD], axis: int) -> Any:
 
 
 def _none_of(where: str, spec: Spec | None, axis: int, stacked: bool) -> Any:
-    """Return what no elements make, of what is known of them."""
+    """Return the result for no elements, whose shape follows from their Spec."""
     if spec is None or spec.dtype == NO_ELEMENTS.dtype:
         raise ValueError(f"{where}: the array is empty, and nothing is known of its elements")
     ndim = len(spec.shape) + stacked
@@ -95,7 +95,7 @@ def _none_of(where: str, spec: Spec | None, axis: int, stacked: bool) -> Any:
 
 
 def _joined_axis(where: str, axis: Any, ndim: int) -> int:
-    """Check an axis along which elements of so many axes are joined."""
+    """Check an axis along which elements with `ndim` axes are joined."""
     if not ndim:
         integer(f"{where}: axis", axis, bools=True)
         raise ShapeError(f"{where}: axis: elements have no axis; use stack")
@@ -125,7 +125,7 @@ def stacked_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
 
 
 def joined_elements(ta: TensorArray, axis: int, where: str = "tensor_array_concat") -> tuple[Any, list[Any]]:
-    """Join elements along an axis that they have; return the result and the elements."""
+    """Join elements along an existing axis; return the result and the elements."""
     axis = integer(f"{where}: axis", axis, bools=True)
     source = ta.untouched_source
     if axis == 0 and isinstance(source, LoDTensor) and len(source):
@@ -156,22 +156,22 @@ def tensor_array_stack(ta: Any, axis: int = 0) -> Any:
     ----------
     ta : TensorArray
     axis : int
-        Of the result. For LoDTensors, 0 makes a new outermost level, one sequence per element; another axis is one of
-        the values, and the structures must be equal.
+        The axis of the result. For LoDTensors, 0 makes a new outermost level with one sequence per element; any other
+        axis is one of the values, and the structures must be equal.
 
     Returns
     -------
     ndarray or LoDTensor
-        Of no elements, shape (0, ...).
+        Has shape (0, ...) if there are no elements.
 
     Raises
     ------
     IndexError
-        At a hole.
+        If an element is a hole.
     ShapeError, LoDError
-        Naming the element that differs from the first.
+        If an element differs from the first; the message names it.
     ValueError
-        If there are no elements, and nothing is known of them.
+        If there are no elements, and their Spec is unknown.
 
     Examples
     --------
@@ -220,27 +220,27 @@ def cut_rows(d: Array, sizes: list[int]) -> dict[int, Array]:
 
 @operator(ta=Steps, lod_rule=of_elements)
 def tensor_array_concat(ta: Any, axis: int = 0) -> Any:
-    """Join the elements of an array along an axis that they have.
+    """Join the elements of an array along an existing axis.
 
     Parameters
     ----------
     ta : TensorArray
     axis : int
-        Of the values. 0 puts batches one after another; another axis needs equal structures.
+        The axis of the values. 0 joins batches consecutively; any other axis requires equal structures.
 
     Returns
     -------
     ndarray or LoDTensor
-        Of no elements, no rows of their width and dtype.
+        Has no rows, but the elements' width and dtype, if there are no elements.
 
     Raises
     ------
     IndexError
-        At a hole.
+        If an element is a hole.
     ShapeError, LoDError
-        Naming the element that differs from the first.
+        If an element differs from the first; the message names it.
     ValueError
-        If there are no elements, and nothing is known of them.
+        If there are no elements, and their Spec is unknown.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def tensor_array_unstack(x: Any, axis: int = 0) -> Any:
     Returns
     -------
     TensorArray
-        Of read-only views.
+        Its elements are read-only views.
 
     Raises
     ------

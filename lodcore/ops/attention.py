@@ -1,4 +1,4 @@
-"""Attention over the rows of each sequence: one query per sequence in one kernel, several by products of matrices."""
+"""Attention over the rows of each sequence: one kernel for one query per sequence, matrix products for several."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["dot_attention"]
 
 WHERE = "dot_attention"
-COST = 8  # of a number of the memory, beside copying it
+COST = 8  # of one number of the memory, relative to copying it
 Shape = tuple[int | None, ...]
 
 
@@ -40,29 +40,29 @@ def _levels(query: Any, memory: Any) -> tuple[int, int]:
     lod_rule=computed("that of `query`, and that of `memory`, or of `query` and a level of one entry per row", _levels),
 )
 def dot_attention(query: Any, memory: Any, values: Any = None, scale: float | None = None) -> Any:
-    """Weigh the rows of each sequence of a memory by a query, or by each of several, and add up their values.
+    """Compute dot-product attention of one or several queries per sequence over the rows of each sequence.
 
     Parameters
     ----------
     query : array_like or LoDTensor
-        One row for each sequence of the last level of the memory: shape (n, width), or a LoDTensor of the levels of the
-        memory but the last. Or several: a LoDTensor of as many levels as the memory, whose last sequences may have
-        other lengths.
+        One row per sequence of the last level of the memory: shape (n, width), or a LoDTensor with all levels of the
+        memory but the last. Or several: a LoDTensor with as many levels as the memory, whose innermost sequences may
+        have other lengths.
     memory : LoDTensor
         Rows of shape (width,): the keys.
     values : LoDTensor, optional
-        Rows of shape (value_width,), with the LoD of the memory. By default the memory.
+        Rows of shape (value_width,), with the LoD of the memory; by default the memory.
     scale : float, optional
-        Of the products of query and memory; by default 1 / sqrt(width).
+        The factor of the products of query and memory; by default 1 / sqrt(width).
 
     Returns
     -------
     context : ndarray or LoDTensor
-        For each query the sum of weights times values, of shape (value_width,): zeros for an empty sequence. With the
+        For each query the sum of weights times values, shape (value_width,); zeros for an empty sequence. It has the
         LoD of the queries.
     weights : LoDTensor
-        The softmax of the scores of each query over the rows of its sequence. Of one query per sequence with the LoD of
-        the memory, one number per row; of several with that of the queries and one level more.
+        The softmax of the scores of each query over the rows of its sequence. For one query per sequence, it has the
+        LoD of the memory, with one number per row; for several, that of the queries and one more level.
 
     Raises
     ------
@@ -71,8 +71,9 @@ def dot_attention(query: Any, memory: Any, values: Any = None, scale: float | No
 
     Notes
     -----
-    Of one query per sequence, sums run in one order on every machine, see `lodcore.kernels.attention`; products of
-    several are NumPy's. Where a score is nan or inf, or all of a sequence are -inf, weights are nan.
+    For one query per sequence, sums are computed in the same order on every machine, see `lodcore.kernels.attention`;
+    for several, NumPy computes the products. If a score is nan or inf, or all of a sequence are -inf, the weights are
+    nan.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def dot_attention(query: Any, memory: Any, values: Any = None, scale: float | No
 def _attend_to_all(
     asked: Array, query_lod: LoD, rows: Array, lod: LoD, summed: Array, factor: float, context: Array
 ) -> tuple[LoD, Array]:
-    """Attend with each row of the queries; return the structure of the weights, and these."""
+    """Compute attention for each row of the queries; return the LoD of the weights, and the weights."""
     starts, offsets = _bounds(query_lod, lod)
     pairs = scores_lod(WHERE, query_lod, np.diff(starts), np.diff(offsets), rows.itemsize)
     scores = np.empty((pairs.num_rows, 1), rows.dtype)
@@ -134,15 +135,15 @@ def _attend_to_all(
 
 
 def _bounds(query_lod: LoD, lod: LoD) -> tuple[Array, Array]:
-    """Return the offsets in rows of the last level of queries and memory."""
+    """Return the offsets in rows of the last levels of queries and memory."""
     return np.asarray(below(query_lod, query_lod.num_levels - 1)), np.asarray(below(lod, lod.num_levels - 1))
 
 
-# -- what is given -----------------------------------------------------------------------------------------------------
+# -- arguments ---------------------------------------------------------------------------------------------------------
 
 
 def _has_several(query: Any, memory: Any) -> bool:
-    """Return whether there may be several queries a sequence: as many levels as the memory has."""
+    """Return whether there may be several queries per sequence: whether they have as many levels as the memory."""
     levels: int = query.num_levels if isinstance(query, (LoDTensor, Spec)) else 0
     return bool(levels == memory.num_levels)
 
@@ -153,14 +154,14 @@ def _dtype(query: np.dtype[Any], memory: np.dtype[Any], values: np.dtype[Any] | 
 
 
 def _scale(scale: Any, width: int | None) -> float:
-    """Take the factor of scores; rows without columns have scores of zero."""
+    """Return the factor of scores; rows without columns have scores of zero."""
     if scale is None:
         return 1 / math.sqrt(width or 1)
     return number_of(f"{WHERE}: scale", scale)
 
 
 def _check_shapes(query: Shape, memory: Shape, values: Shape | None) -> None:
-    """Raise if these are not rows of one axis each, or query and memory have other widths."""
+    """Raise if rows do not have one axis, or the widths of query and memory differ."""
     for name, shape in (("memory", memory), ("values", values)):
         if shape is not None and len(shape) != 2:
             raise ShapeError(f"{WHERE}: {name}: has rows of shape {shape[1:]}; rows of one axis are needed")
@@ -243,7 +244,7 @@ def _back_from_one(
     asked: Array, rows: Array, summed: Array, lod: LoD, d_context: Array, d_weights: Array | None, weights: Array,
     factor: float, made: list[Array],
 ) -> None:  # fmt: skip
-    """Write the gradients of queries, memory and values, where there is one query per sequence."""
+    """Write the gradients of queries, memory and values for one query per sequence."""
     shared = made[2] is made[1]
     over_sequences(
         kernels.attention.attend_rows_back,
@@ -269,7 +270,7 @@ def _back_from_all(
     asked: Array, query_lod: LoD, rows: Array, lod: LoD, summed: Array, pairs: LoD, d_context: Array,
     d_weights: Array | None, weights: Array, factor: float, made: list[Array],
 ) -> None:  # fmt: skip
-    """Write the gradients of queries, memory and values, where there may be several queries a sequence."""
+    """Write the gradients of queries, memory and values for several queries per sequence."""
     starts, offsets = _bounds(query_lod, lod)
     of_weights, of_scores = np.empty((len(weights), 1), rows.dtype), np.empty((len(weights), 1), rows.dtype)
     by_transposed(d_context, starts, summed, offsets, of_weights.reshape(-1))

@@ -1,7 +1,7 @@
 """Reductions over the axes of a ragged shape: sequences, one axis per level, then the axes of a row.
 
 Axis `num_levels` holds the rows of the sequences of the last level; `sequence_pool` and its relatives reduce it.
-Coarser axes hold sequences of different lengths: what they have at the same place is reduced, as awkward does.
+Coarser axes hold sequences of different lengths: elements at the same position are reduced, as in awkward.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from lodcore.tensors.tensor import DenseTensor, Tensor
 
 __all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
 
-#: What stands where a mask is false.
+#: The value of masked-out elements.
 NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}
 
 
 def tensor_of(where: str, x: Any) -> Any:
-    """Take a LoDTensor, an array, a Variable, or what makes an array."""
+    """Return a LoDTensor, an array or a Variable; convert lists to arrays."""
     if type(x) is LoDTensor or isinstance(x, np.ndarray):
         return x
     if isinstance(x, Symbol):
         known: Any = x.current()
-        if type(getattr(known, "held", None)) in (np.ndarray, LoDTensor):  # mostly
+        if type(getattr(known, "held", None)) in (np.ndarray, LoDTensor):  # the usual case
             return known
         kind = known.spec.kind if isinstance(known, Symbol) else type(known)  # type: ignore[attr-defined]
         if kind is not np.ndarray and kind is not LoDTensor:
@@ -72,7 +72,7 @@ def tensor_of(where: str, x: Any) -> Any:
 
 
 def axes_of(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
-    """Check an axis, or a tuple of axes, and count them from the first: in order."""
+    """Check an axis or a tuple of axes; return them sorted and counted from the first."""
     given = axis if isinstance(axis, tuple) else (axis,)
     for one in given:
         if isinstance(one, (bool, np.bool_)) or not hasattr(one, "__index__"):
@@ -93,10 +93,10 @@ def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: An
     if levels and are_dates(name, x):
         return _reduced_dates(name, x, axis, keepdims, initial, mask, empty)
     plain = mask is True and initial is None and empty is None and not keepdims
-    if plain and axis is None:  # what a loss is
+    if plain and axis is None:  # as in a loss
         check_kind(name, x.dtype, False)
         return reduce_values(x, name)
-    if plain and levels and type(axis) is int and levels in (axis, axis + x.ndim):  # what is mostly asked for
+    if plain and levels and type(axis) is int and levels in (axis, axis + x.ndim):  # the usual case
         check_kind(name, x.dtype, True)
         return pooled(name, x, levels - 1, None, None)
     axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)
@@ -143,11 +143,11 @@ def _reduced_dates(name: str, x: Any, axis: Any, keepdims: bool, initial: Any, m
 
 
 def _checked_empty(name: str, empty: Any, initial: Any, dtype: np.dtype[Any]) -> Any:
-    """Check the result of no values, which stands for itself: not beside what every result begins with."""
+    """Check the result for no values, which may not be given together with an initial value."""
     if initial is not None:
         raise ValueError(
             f"{name}: empty, initial: are {empty}, {initial}; one of them is needed: initial is among all values, "
-            "empty stands where there are none"
+            "empty is used where there are none"
         )
     return kept_empty(name, empty, dtype)
 
@@ -167,20 +167,20 @@ def sum(
     ----------
     x : LoDTensor or array_like
     axis : int or tuple of int, optional
-        All values, if not given. Of a LoDTensor the axes are those of its `shape`: sequences, one axis per level, then
-        the axes of a row. The axis of the last level adds up the rows of each sequence; a coarser one adds up what
-        sequences have at the same place, where they have it.
+        By default, all values are reduced. The axes of a LoDTensor are those of its `shape`: sequences, one axis per
+        level, then the axes of a row. The axis of the last level adds up the rows of each sequence; a coarser one adds
+        up the elements at the same position of the sequences that are long enough.
     dtype : dtype_like, optional
-        In which to compute, and that of the result.
+        The dtype of the computation and of the result.
     out : None
         Not supported.
     keepdims : bool
-        Leave axes of length 1 in their places. They align with x where no ragged axis follows; where one does, the
-        axis stays a level, whose sequences have one element.
+        Keep the reduced axes with length 1. They align with x unless a ragged axis follows; in that case the axis stays
+        a level whose sequences have one element.
     initial : number, optional
-        To begin with.
+        The starting value.
     where : LoDTensor or array_like of bool
-        What to take, as an operand beside x.
+        The elements to include; it broadcasts with x.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def sum(
     Raises
     ------
     ShapeError, DTypeError
-        If there is no such axis.
+        If the axis does not exist.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def prod(
     initial: Any = None,
     where: Any = True,
 ) -> Any:
-    """Multiply values; parameters as of `sum`.
+    """Multiply values. The parameters are those of `sum`.
 
     Examples
     --------
@@ -236,12 +236,12 @@ def mean(
     where: Any = True,
     empty: Any = None,
 ) -> Any:
-    """Average values; parameters as of `sum`.
+    """Average values. The parameters are those of `sum`.
 
     Parameters
     ----------
     empty : number, optional
-        The mean of no values, which is nan if not given.
+        The mean of no values; by default nan.
 
     Returns
     -------
@@ -273,7 +273,7 @@ def mean(
 
 
 def _count(x: Any, axis: Any, keepdims: bool, mask: Any, ddof: Any) -> Any:
-    """Count what is averaged, less the degrees of freedom; nan where nothing is left."""
+    """Count the averaged values minus the degrees of freedom; return nan where none is left."""
     if type(x) is LoDTensor and mask is True and not keepdims and axis in (x.num_levels, x.num_levels - x.ndim):
         total = count_rows(x, x.num_levels - 1)
     else:
@@ -292,17 +292,17 @@ def var(
     *,
     where: Any = True,
 ) -> Any:
-    """Average the squared distance from the mean; parameters as of `sum`.
+    """Average the squared distance from the mean. The parameters are those of `sum`.
 
     Parameters
     ----------
     ddof : number
-        Taken from the number of values that is divided by.
+        Subtracted from the number of values to give the divisor.
 
     Returns
     -------
     LoDTensor, ndarray or number
-        nan of no values; float64 for integers.
+        nan for no values; float64 for integers.
 
     Examples
     --------
@@ -329,12 +329,12 @@ def var(
         chosen = (*range(levels + 1 - len(upper), levels + 1), *axes[len(upper) :])
         found = var(behind, chosen, None, out, ddof, where=mask)
         return put_back(found, upper, levels, rows) if keepdims else found
-    if upper and upper[0] > 0 and len(upper) == len(axes):  # the same as with axes of length 1, and sooner done
+    if upper and upper[0] > 0 and len(upper) == len(axes):  # the same as with axes of length 1, but faster
         average = sequence_expand_as(mean(x, axes, where=where), x, upper[0] - 1)
     else:
         average = mean(x, axes, keepdims=True, where=where)
     distance = minus(x, average)
-    del average  # so that its memory is used again
+    del average  # so that its memory is reused
     return div(
         _reduced("sum", mul(distance, distance), axis, out, keepdims, None, where),
         _count(x, axis, keepdims, where, ddof),
@@ -351,7 +351,7 @@ def std(
     *,
     where: Any = True,
 ) -> Any:
-    """Compute the square root of `var`; parameters as of it. Where all values are equal the derivative is 0.
+    """Compute the square root of `var`, with the same parameters. Where all values are equal, the derivative is 0.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def std(
     levels = getattr(x, "num_levels", 0)
     plain = where is True and out is None and dtype is None and axis is not None and x.dtype.kind != "c"
     if levels and plain and x.dtype.itemsize <= 8:
-        is_last = type(axis) is int and axis == levels  # what is mostly asked for
+        is_last = type(axis) is int and axis == levels  # the usual case
         axes = (levels,) if is_last else axes_of("std", axis, x.ndim)
         if is_below(axes, levels):
             found = sequence_std(x, ddof, axes[0] - 1)
@@ -385,17 +385,17 @@ def max(
     *,
     empty: Any = None,
 ) -> Any:
-    """Return the maximum, nan if a value is nan; parameters as of `sum`.
+    """Return the maximum, or nan if a value is nan. The parameters are those of `sum`.
 
     Parameters
     ----------
     empty : number, optional
-        The greatest of no values. Unlike `initial` it is not among the values of other sequences.
+        The maximum of no values. Unlike `initial`, it does not affect sequences that have values.
 
     Raises
     ------
     ValueError
-        If there is nothing to choose from, and neither `empty` nor an initial value; names the first empty sequence.
+        If there are no values, and neither `empty` nor an initial value; the message names the first empty sequence.
 
     Examples
     --------
@@ -420,7 +420,7 @@ def min(
     *,
     empty: Any = None,
 ) -> Any:
-    """Return the minimum, nan if a value is nan; parameters and errors as of `max`.
+    """Return the minimum, or nan if a value is nan. Parameters and errors are those of `max`.
 
     Examples
     --------
@@ -435,7 +435,7 @@ def min(
 
 
 def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Return whether one value is true, or not 0; parameters as of `sum`.
+    """Return whether any value is true, or not 0. The parameters are those of `sum`.
 
     Examples
     --------
@@ -447,7 +447,7 @@ def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, w
 
 
 def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
-    """Return whether all values are true, or not 0; parameters as of `sum`.
+    """Return whether all values are true, or not 0. The parameters are those of `sum`.
 
     Examples
     --------
@@ -459,23 +459,23 @@ def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, w
 
 
 def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False, empty: Any = None) -> Any:
-    """Return where the greatest value is, the first of equal ones; nan is greater than all.
+    """Return the position of the maximum, the first of equal ones; nan is greater than all other values.
 
     Parameters
     ----------
     x : LoDTensor or array_like
     axis : int, optional
-        Place among all values, if not given. Otherwise that of the last level, or of a row.
+        The axis of the last level, or one of a row; by default, the position is that among all values.
     out : None
         Not supported.
     keepdims : bool
     empty : int, optional
-        The place in no values.
+        The result for no values.
 
     Raises
     ------
     ValueError
-        If there is nothing to choose from, and no `empty`; names the first empty sequence.
+        If there are no values, and `empty` is not given; the message names the first empty sequence.
 
     Examples
     --------
@@ -487,7 +487,7 @@ def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False
 
 
 def argmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False, empty: Any = None) -> Any:
-    """Return where the least value is; parameters and errors as of `argmax`.
+    """Return the position of the minimum. Parameters and errors are those of `argmax`.
 
     Examples
     --------

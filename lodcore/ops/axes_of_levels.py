@@ -23,7 +23,7 @@ __all__: list[str] = []
 
 
 def is_below(axes: tuple[int, ...], levels: int) -> bool:
-    """Return whether axes are those of levels from one of them to the last, not that of the sequences of the batch."""
+    """Return whether axes are those of consecutive levels up to the last one, without axis 0."""
     return bool(axes) and axes[0] > 0 and axes == tuple(range(axes[0], levels + 1))
 
 
@@ -36,7 +36,7 @@ def brought_last(x: Any, upper: list[int]) -> Any:
 
 
 def put_back(reduced: Any, upper: list[int], levels: int, rows: tuple[int, ...] = ()) -> Any:
-    """Put axes of length 1 in place of those that were reduced: of levels, and of values, where 0 counts the rows."""
+    """Restore the reduced axes with length 1: those of levels, and those of values, where 0 is the axis of the rows."""
     for axis in rows:
         reduced = index_values(reduced, [*[slice(None)] * axis, None])
     last = [axis for axis in upper if upper[-(levels + 1 - axis) :] == list(range(axis, levels + 1))]
@@ -47,16 +47,17 @@ def put_back(reduced: Any, upper: list[int], levels: int, rows: tuple[int, ...] 
 
 
 def place_along(name: str, x: Any, axis: int, chosen: Any = None) -> Any:
-    """Find where, along an axis of sequences, the extreme of each position is.
+    """Return where, along an axis of sequences, the extreme of each position is.
 
     Parameters
     ----------
     name : str
     x : LoDTensor
     axis : int
-        Of a coarser level than the last.
+        The axis of a coarser level than the last.
     chosen : callable, optional
-        Makes what is looked through of x, whose last level holds what stands at the same place then.
+        Computes the searched values from the regrouped x, whose innermost sequences hold the elements at the same
+        position.
     """
     places = lod_index(x, axis)
     for at in range(axis, x.num_levels):
@@ -72,7 +73,7 @@ def place_along(name: str, x: Any, axis: int, chosen: Any = None) -> Any:
 
 
 def row_numbers(x: Any) -> Any:
-    """Return for each row its number among all rows."""
+    """Return the number of each row among all rows."""
     return drop_level(lod_positions(insert_level(x, 0, whole=True), 0), 0)
 
 
@@ -82,13 +83,13 @@ def with_axes_of_1(x: Any, count: int) -> Any:
 
 
 def over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: bool, initial: Any, empty: Any) -> Any:
-    """Reduce axes of levels, not all of them."""
+    """Reduce some, not all, axes of levels."""
     low, high = upper[0], upper[-1]
     if upper != list(range(low, high + 1)):
         reduced = pooled(name, brought_last(x, upper), levels - len(upper), initial, empty)
         return put_back(reduced, upper, levels) if keepdims else reduced
     if high < levels:
-        for _ in range(high - low):  # what all of these axes hold stands along one then
+        for _ in range(high - low):  # merges these axes into one
             x = drop_level(x, low)
             levels -= 1
         if name in ("argmax", "argmin"):
@@ -105,7 +106,7 @@ def over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: bool
 
 
 def pooled_positions(name: str, x: Any, initial: Any) -> Any:
-    """Reduce what the sequences of the last level have at the same place."""
+    """Reduce the elements at the same position of the sequences of the last level."""
     if name == "prod":
         return sequence_prod(by_position(x, x.num_levels - 1))
     if name in ("any", "all"):
@@ -127,7 +128,7 @@ def pooled(name: str, x: Any, level: int, initial: Any, empty: Any) -> Any:
     if name in ("argmax", "argmin"):
         if empty is None:
             return sequence_place(refuse_empty(x, name, level), name, level)
-        place = sequence_place(x, name, level)  # -1 of an empty sequence
+        place = sequence_place(x, name, level)  # -1 for an empty sequence
         return place if not isinstance(empty, Symbol) and empty == -1 else choose(less_than(place, 0), empty, place)
     if empty is not None:
         return sequence_pool(x, name, empty, level)

@@ -1,4 +1,4 @@
-"""Beam search: a step, which keeps the best continuations of each source, and the decoding of all steps."""
+"""Beam search: one step, which selects the best continuations of each source, and decoding of all steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["beam_search", "beam_search_decode"]
 
-#: The dtypes that are mostly given.
+#: The usual dtypes.
 MOSTLY = {"pre_ids": (INT64,), "pre_scores": (SINGLE, DOUBLE)}
 
 #: A tensor, or None.
@@ -64,7 +64,7 @@ def beam_search(
     level: int = 0,
     is_accumulated: bool = True,
 ) -> tuple[LoDTensor, LoDTensor, Array]:
-    """Keep the best continuations of the prefixes of each source: one step of a beam search.
+    """Select the best continuations of the prefixes of each source: one step of a beam search.
 
     Parameters
     ----------
@@ -72,48 +72,49 @@ def beam_search(
         The last id of each prefix.
     pre_scores : array_like of numbers, shape (n_prefixes,) or (n_prefixes, 1), or one number
     ids : array_like of integers, shape (n_prefixes, k), or None
-        The candidates. None: the numbers of the columns of `scores`.
+        The ids of the candidates; None for the column numbers of `scores`.
     scores : LoDTensor of float32 or float64, rows of shape (k,)
-        One row per prefix; its LoD says which prefixes each source has. A source may have none.
+        One row per prefix; the LoD assigns the prefixes to sources. A source may have none.
     beam_size : int
-        How many continuations a source keeps at most, at least 1.
+        The maximum number of continuations per source; at least 1.
     end_id : int
-        A prefix that ends with it has one candidate: `end_id` again, with the score that it had.
+        A prefix that ends with it has one candidate: `end_id` again, with an unchanged score.
     level : int
-        That of the sources in the LoD of `scores`.
+        The level of the sources in the LoD of `scores`.
     is_accumulated : bool
-        Whether `scores` are those of whole prefixes. If not, they are probabilities: the score of a candidate is
-        that of its prefix and their logarithm.
+        Whether `scores` include the scores of the prefixes. If not, they are probabilities: the score of a candidate is
+        the sum of the prefix's score and the logarithm of its probability.
 
     Returns
     -------
     selected_ids, selected_scores : LoDTensor
-        What is kept, prefix by prefix, the best first. The level of the sources counts their prefixes, the last level
-        what is kept of each prefix: the next step takes scores with this LoD, and so goes on. The dtypes are those of
-        `ids` (of `pre_ids`, if there are none) and of `scores`, the rank of rows is that of `pre_ids` and
+        The selected continuations, prefix by prefix, the best first. One level groups the prefixes by source, the last
+        one groups the selected continuations by prefix; the next step takes scores with this LoD. The dtypes are those
+        of `ids` (`pre_ids`, if `ids` is None) and of `scores`; rows have the shape of those of `pre_ids` and
         `pre_scores`.
     parent_idx : ndarray of int32, shape (n_selected,)
-        The prefix that each one continues.
+        The prefix that each selected id continues.
 
     Raises
     ------
     LoDError
         If scores have no LoD.
     ShapeError
-        If there is not one entry, or row, a prefix.
+        If there is not one entry, or row, per prefix.
     DTypeError
-        If ids are not integers, or scores no floats.
+        If ids are not integers, or scores are not floats.
     ValueError
         If beam_size is below 1, or the dtype of the ids cannot hold end_id.
 
     Notes
     -----
-    A better score comes first; of equal scores, that of the later prefix. Equal scores of one prefix keep the order of
-    their columns; but where the beam is full, one that is met later takes the place of an equal one at its end, as it
-    does in the ancestor of this operator: of ``[.5, .5, .5]`` a beam of 1 keeps the third, a beam of 2 the first and
-    the third. nan compares false with every score.
+    A better score comes first; among equal scores, that of the later prefix. Equal scores of one prefix keep the order
+    of their columns, but if the beam is full, a later one replaces an equal one at its end, as in PaddlePaddle's
+    operator: of ``[.5, .5, .5]`` a beam of 1 selects the third, a beam of 2 the first and the third. nan compares false
+    with every score.
 
-    If all that a source keeps had ended before, it keeps nothing: its end tokens were selected in the step before.
+    If all selected continuations of a source had ended before, none is selected: its end tokens were selected in the
+    previous step.
 
     Examples
     --------
@@ -194,7 +195,7 @@ def _(
 
 
 def _prefixes(where: str, scores: Any, level: Any) -> tuple[Array, LoD, int]:
-    """Take the scores, and the structure of which a level counts the prefixes of each source."""
+    """Return the scores, their LoD, and the level that groups the prefixes by source."""
     if type(scores) is not LoDTensor or not scores.lod.num_levels:
         raise _no_lod(where)
     values, lod = scores.values, scores.lod
@@ -208,7 +209,7 @@ def _prefixes(where: str, scores: Any, level: Any) -> tuple[Array, LoD, int]:
 
 
 def _no_lod(where: str) -> LoDError:
-    return LoDError(f"{where}: scores: has no LoD; one that says which prefixes each source has is needed")
+    return LoDError(f"{where}: scores: has no LoD; one that groups the prefixes by source is needed")
 
 
 def _check_rows(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any]) -> None:
@@ -223,7 +224,7 @@ def _beam_size(where: str, beam_size: Any) -> int:
 
 
 def _spec_like(where: str, name: str, given: Any) -> Any:
-    """Take what has a shape and a dtype: an array, the values of a LoDTensor, or a Spec."""
+    """Return an object with a shape and a dtype: an array, the values of a LoDTensor, or a Spec."""
     if type(given) is LoDTensor:
         return given.values
     if type(given) is Spec:
@@ -232,7 +233,7 @@ def _spec_like(where: str, name: str, given: Any) -> Any:
 
 
 def _one_each(where: str, name: str, given: Any, count: int | None) -> Any:
-    """Take one number per prefix, or one for all: an array of shape (n,) or (n, 1), or a Spec."""
+    """Return one number per prefix, or one for all: an array of shape (n,) or (n, 1), or a Spec."""
     rows = given.values if type(given) is LoDTensor else given
     if type(rows) is np.ndarray and rows.shape == (count,) and rows.dtype in MOSTLY[name]:
         return rows
@@ -257,12 +258,12 @@ def _one_each(where: str, name: str, given: Any, count: int | None) -> Any:
 
 
 def _is_line(x: Array) -> bool:
-    """Return whether an array is a vector as kernels take it."""
+    """Return whether an array is a contiguous, aligned vector, as kernels need."""
     return x.ndim == 1 and x.flags.c_contiguous and x.flags.aligned
 
 
 def _as_line(x: Array) -> Array:
-    """Return an array as such a vector."""
+    """Return an array as a contiguous, aligned vector."""
     return x if _is_line(x) else np.require(x.ravel(), requirements=["C", "A"])
 
 
@@ -274,7 +275,7 @@ def _flat_ids(rows: Array) -> Array:
 
 
 def _candidates(where: str, ids: Any, shape: tuple[int, ...]) -> Array:
-    """Take the ids of the candidates, for a kernel."""
+    """Return the ids of the candidates, for a kernel."""
     given = _spec_like(where, "ids", ids)
     _check_candidates(where, given, shape)
     return buffers.as_int64(given.ravel(), f"{where}: ids", IndexError)
@@ -289,19 +290,19 @@ def _check_candidates(where: str, ids: Any, shape: tuple[int | None, ...]) -> No
 
 
 def _id_dtype(where: str, last: Any, ids: Any, columns: int | None) -> np.dtype[Any]:
-    """Find the dtype of the ids that are kept."""
+    """Return the dtype of the selected ids."""
     dtype: np.dtype[Any] = last.dtype if ids is None else getattr(ids, "dtype", INT64)
     if dtype is INT64:
         return dtype
     if dtype.kind not in "iu":
-        return INT64  # of lists without entries; all else is refused elsewhere
+        return INT64  # for lists without entries; anything else is refused elsewhere
     if ids is None and columns and columns - 1 > np.iinfo(dtype).max:
         raise ValueError(f"{where}: scores: has {columns} columns; {dtype}, that of pre_ids, cannot number them")
     return dtype.newbyteorder("=")
 
 
 def _end_id(where: str, end_id: Any, dtype: np.dtype[Any]) -> int:
-    """Take the id that ends, which the dtype of the ids must hold."""
+    """Return the end id, which the dtype of the ids must be able to hold."""
     if type(end_id) is int and dtype is INT64 and -MOST <= end_id <= MOST:
         return end_id
     end = integer_of(f"{where}: end_id", end_id)
@@ -312,24 +313,24 @@ def _end_id(where: str, end_id: Any, dtype: np.dtype[Any]) -> int:
 
 
 def _accumulated(values: Array, before: Array) -> Array:
-    """Compute the scores of prefixes that are continued, of probabilities."""
+    """Compute the scores of continued prefixes from probabilities."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Array = np.log(values)
         found += before.reshape(-1, 1)
     return found
 
 
-# -- all steps ---------------------------------------------------------------------------------------------------------
+# -- decoding all steps ------------------------------------------------------------------------------------------------
 
 
 def _steps_of(where: str, given: Any) -> Any:
-    """Take a TensorArray, or make one of a list of tensors."""
+    """Return a TensorArray, which may be given as a list of tensors."""
     if not isinstance(given, (list, tuple)) or type(given) is Spec:
         return given
     if not any(isinstance(x, Symbol) for x in given):
         return TensorArray.of_elements(len(given), {j: as_nested(f"{where}[{j}]", x) for j, x in enumerate(given)})
     array = TensorArray()
-    for j, x in enumerate(given):  # which records
+    for j, x in enumerate(given):  # may be recorded
         array.write(j, x)
     return array
 
@@ -346,36 +347,38 @@ Selected = Role("Steps", _steps_of, _steps_of, frozenset([TensorArray]), place=(
     differentiable=False,
 )
 def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id: int) -> tuple[LoDTensor, LoDTensor]:
-    """Follow what the steps of a beam search have kept back to their beginnings: the sentences of each source.
+    """Trace back the selections of all steps of a beam search to the sentences of each source.
 
     Parameters
     ----------
     ids_array, scores_array : TensorArray, or list of LoDTensor
-        What each step has kept, as `beam_search` returns it: integers, and float32 or float64.
+        The selections of each step, as `beam_search` returns them: integers, and float32 or float64.
     beam_size : int
-        How many sentences of a source are kept at most, the best ones; at least 1.
+        The maximum number of sentences per source, of which the best are kept; at least 1.
     end_id : int
-        A sentence has it once, at its end.
+        A sentence contains it at most once, at its end.
 
     Returns
     -------
     sentence_ids, sentence_scores : LoDTensor
-        Of one LoD: the sentences of each source, and the tokens of each sentence. Scores are those that were
-        accumulated up to each token. The best sentence comes first: that with the best score of its last token; equal
-        ones keep their order, and nan comes after all others. The first step is included, be it of start tokens.
+        Both have one LoD: the sentences of each source, and the tokens of each sentence. The score of a token is that
+        accumulated up to it. Sentences are sorted by the scores of their last tokens, the best first; equal ones keep
+        their order, and nan comes last. The first step is included, even if it consists of start tokens.
 
     Raises
     ------
     ValueError
-        If there are no steps, not as many of both, or beam_size is below 1.
+        If there are no steps, the numbers of steps differ, or beam_size is below 1.
     LoDError
-        If a step has not two levels, does not follow on the step before, or its ids and scores have different LoDs.
+        If a step does not have two levels or does not continue the previous one, or its ids and scores have different
+        LoDs.
     DTypeError, ShapeError
-        If ids are not integers, scores no floats, or there are several in a row.
+        If ids are not integers, scores are not floats, or a row has several entries.
 
     Notes
     -----
-    A source ends in its last step that has kept something; what was kept there are its sentences, of any number.
+    A source ends in the last step that selected anything for it; the selections of that step are the ends of its
+    sentences.
 
     Examples
     --------
@@ -390,7 +393,7 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
     >>> scores.tolist()
     [[[0.0, -2.0, -3.0], [0.0, -1.0, -4.0]]]
     """
-    if recorder_of(ids_array) is not None or recorder_of(scores_array) is not None:  # of lists of Variables
+    if recorder_of(ids_array) is not None or recorder_of(scores_array) is not None:  # for lists of Variables
         return operators.beam_search_decode(ids_array, scores_array, beam_size, end_id)  # type: ignore[no-any-return]
     where = "beam_search_decode"
     most = _beam_size(where, beam_size)
@@ -413,7 +416,7 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
     ends, sentences = buffers.new_int64(len(tokens)), buffers.new_offsets(n_sources + 1)
     count = kernels.beam.find_ends(values, bounds, n_sources, most, ends, sentences)
     ends, offsets = ends[:count], buffers.new_offsets(count + 1)
-    if not -(2**63) <= end < 2**63:  # no token is one
+    if not -(2**63) <= end < 2**63:  # no token equals it
         end = _unused(tokens)
     kernels.beam.measure_ways(tokens, parents, ends, end, offsets)
     total = offsets.item(count)
@@ -444,14 +447,14 @@ def _(ids_array: Spec, scores_array: Spec, beam_size: int, end_id: int) -> tuple
 
 
 def _unused(tokens: Array) -> int:
-    """Find a number that is not a token."""
+    """Return a number that is not a token."""
     known = np.unique(tokens[tokens >= 0])
     gaps = np.flatnonzero(known != np.arange(len(known)))
     return int(gaps[0]) if len(gaps) else len(known)
 
 
 def _joined(where: str, name: str, array: Any) -> tuple[LoDTensor, int]:
-    """Put the steps one after another; return that and the number of sources, which all of them have."""
+    """Concatenate the steps; return the result and the number of sources, which must be equal for all steps."""
     check_steps(where, array, name)
     elements = array.elements(f"{where}: {name}")
     if not elements:
@@ -472,7 +475,7 @@ def _no_two_levels(where: str, name: str, step: int, levels: int) -> LoDError:
 
 
 def _check_decoded(where: str, ids: Spec, scores: Spec) -> None:
-    """Check rows and dtypes."""
+    """Check the rows and dtypes of the steps."""
     if ids.dtype.kind not in "iu":
         raise DTypeError(f"{where}: ids_array: has dtype {ids.dtype}; integers are needed")
     if scores.dtype not in (SINGLE, DOUBLE):
@@ -483,7 +486,7 @@ def _check_decoded(where: str, ids: Spec, scores: Spec) -> None:
 
 
 def _check_sequel(where: str, prefixes: Array, items: Array) -> None:
-    """Check that the prefixes of each step are what the step before has kept, source by source."""
+    """Check that each step has as many prefixes of each source as the previous step selected."""
     differ = prefixes[1:] != items[:-1]
     if differ.any():
         t, s = (int(x) for x in np.argwhere(differ)[0])

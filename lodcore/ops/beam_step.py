@@ -1,4 +1,4 @@
-"""A step of a beam search of plain arrays, which needs no conversion: searches of few sources take such steps."""
+"""A fast path for a beam search step on plain arrays without conversions, which matters if there are few sources."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ __all__ = ["DOUBLE", "INT32", "INT64", "MOST", "SINGLE", "plain_step"]
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-MOST = 2**31 - 1  # prefixes, and columns: int32 numbers the prefixes
+MOST = 2**31 - 1  # prefixes, and columns, since prefixes are numbered by int32
 
 
 def plain_step(
     pre_ids: Any, pre_scores: Any, scores: LoDTensor, beam_size: Any, end_id: Any
 ) -> tuple[LoDTensor, LoDTensor, Array] | None:
-    """Take a step, if what is given is what a search mostly has; None if not.
+    """Compute a step if the arguments have the usual types and dtypes; return None otherwise.
 
     Parameters
     ----------
     pre_ids, pre_scores : object
-        Vectors of int64, and of the dtype of the scores.
+        A vector of int64, and one of the dtype of the scores.
     scores : LoDTensor
-        Of one level or two.
+        Has one or two levels.
     beam_size, end_id : object
-        Of type int.
+        Must be of type int.
 
     Returns
     -------
     tuple or None
-        As of `beam_search`, which takes all else, and says what is wrong.
+        The results of `beam_search`, which handles all other arguments and raises the errors.
     """
     values, lod = scores.values, scores.lod
     dtype, shape, levels = values.dtype, values.shape, lod.num_levels

@@ -1,4 +1,4 @@
-"""What stands beside sequences where they are joined: numbers and dense arrays as sequences."""
+"""Conversion of numbers and dense arrays to sequences, for joining them with sequences."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ __all__ = ["rows_beside", "sequences_beside"]
 
 
 def sequences_beside(where: str, xs: list[Any], axis: int) -> list[Any]:
-    """Make sequences of the numbers and dense arrays among tensors that are joined.
+    """Convert the numbers and dense arrays among joined tensors to sequences.
 
     Parameters
     ----------
     where : str
-        The function and argument, for the message.
+        The names of function and argument, for the message.
     xs : list of LoDTensor, Variable, ndarray or number
     axis : int
-        Along which they are joined; that of the batch, or of a level.
+        The axis along which they are joined; that of the batch, or of a level.
 
     Returns
     -------
     list
-        An array of as many axes as the tensors has sequences that are equally long. A number is one element of each
-        sequence of the last level, with the dtype of the tensors.
+        An array, which must have as many axes as the tensors, becomes equally long sequences. A number becomes one
+        element of each sequence of the last level, with the dtype of the tensors.
 
     Raises
     ------
     ShapeError
-        If an array has other axes, or a number stands where none is an element.
+        If an array has another number of axes, or a number is given where elements are not numbers.
 
     Examples
     --------
@@ -54,26 +54,26 @@ def sequences_beside(where: str, xs: list[Any], axis: int) -> list[Any]:
 
 
 def rows_beside(where: str, xs: list[Any], axis: int) -> list[Any]:
-    """Make rows of the numbers and dense arrays among tensors whose rows are joined.
+    """Convert the numbers and dense arrays among tensors whose rows are joined to rows.
 
     Parameters
     ----------
     where : str
-        The function and argument, for the message.
+        The names of function and argument, for the message.
     xs : list of LoDTensor, Variable, ndarray or number
     axis : int
-        Along which they are joined; one of a row.
+        The axis of a row along which they are joined.
 
     Returns
     -------
     list
-        An array of as many axes as the tensors, of length 1 along those of levels, has its rows for each row of a
-        sequence. A number is one more entry of each row, with the dtype of the tensors.
+        The row of an array, which must have as many axes as the tensors and length 1 along those of levels, is repeated
+        for each row of the sequence. A number becomes one more entry of each row, with the dtype of the tensors.
 
     Raises
     ------
     ShapeError
-        If an array has other axes.
+        If an array has another number of axes.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def rows_beside(where: str, xs: list[Any], axis: int) -> list[Any]:
 
 
 def _rows(where: str, x: Any, model: Any, axis: int) -> Any:
-    """Return one entry per row of what is a number, or an array of one entry per sequence."""
+    """Return a number, or an array with one entry per sequence, as one entry per row."""
     levels = _levels(model)
     if x.ndim == 0:
         one = index_values(model, [slice(None)] * (axis - levels) + [slice(0, 1)])
@@ -103,7 +103,7 @@ def _levels(x: Any) -> int:
 
 
 def _sequences(where: str, x: Any, model: Any, axis: int) -> Any:
-    """Make sequences of one number, or of a dense array."""
+    """Return one number, or a dense array, as sequences."""
     levels = _levels(model)
     if np.ndim(x) == 0:
         if axis != levels:

@@ -1,4 +1,4 @@
-"""Checks of an operator of one's own; what they do stands in `lodcore.testing`."""
+"""Checks of user-defined operators, implemented in `lodcore.testing`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_operator"]
 
 
 def check_operator(op: Op, samples: Iterable[Any], refuses_empty: bool = False) -> None:
-    """Check what holds for every operator, of one of your own; see `lodcore.testing.check_operator`.
+    """Check that a user-defined operator has the properties of all operators; see `lodcore.testing.check_operator`.
 
     Parameters
     ----------
@@ -20,11 +20,11 @@ def check_operator(op: Op, samples: Iterable[Any], refuses_empty: bool = False) 
     samples : list
         Calls, each a tuple of arguments, something with `args` and `kwargs`, or a function that returns either.
     refuses_empty : bool
-        Whether the operator may raise where there is nothing to compute with, as the maximum of no rows.
+        Whether the operator may raise an error for no elements, as the maximum does.
 
     Raises
     ------
     AssertionError
-        Naming the operator, the way in which it was used, and the sample.
+        If a property does not hold; the message names the operator, the way in which it was run, and the sample.
     """
     import_module("lodcore.testing").check_operator(op, samples, refuses_empty)

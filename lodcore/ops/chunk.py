@@ -1,4 +1,4 @@
-"""Sequences cut into chunks, with or without overlap, or to a length."""
+"""Cutting sequences into chunks, with or without overlap, and truncating them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LAST = ("short", "full", "drop")
 
 
 def chunk_starts(lengths: Array, size: int, stride: int, last: str) -> tuple[Array, Array, Array]:
-    """Find where chunks begin.
+    """Compute where chunks begin.
 
     Parameters
     ----------
@@ -34,14 +34,14 @@ def chunk_starts(lengths: Array, size: int, stride: int, last: str) -> tuple[Arr
     size, stride : int
         1 <= stride <= size.
     last : {"short", "full", "drop"}
-        As of `sequence_chunk`.
+        As in `sequence_chunk`.
 
     Returns
     -------
     offsets : int64, shape (n + 1,)
-        Of the chunks of each sequence.
+        The offsets of each sequence in chunks.
     sequences, starts : int64, shape (number of chunks,)
-        The sequence of each chunk, and its place in it.
+        The sequence of each chunk, and the position at which the chunk begins.
     """
     over = lengths - size
     if last == "drop":
@@ -61,7 +61,7 @@ def chunk_starts(lengths: Array, size: int, stride: int, last: str) -> tuple[Arr
 
 
 def _chunked_levels(x: Any, level: Any) -> list[Any]:
-    """Describe where the levels of the result come from."""
+    """Return the sources of the levels of the result."""
     k = level_of("sequence_chunk", x, level)
     return [*[(x, j) for j in range(k)], None, None, *[None] * (x.num_levels - k - 1)]
 
@@ -71,30 +71,32 @@ CHUNKED = computed("that of `x` before `level`; chunks, and what is in them, are
 
 @operator(x=Nested, lod_rule=CHUNKED)
 def sequence_chunk(x: Any, size: int, stride: int | None = None, last: str = "short", level: int = -1) -> Any:
-    """Cut each sequence into chunks of a size: one more level.
+    """Cut each sequence into chunks of a given size, which makes one more level.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     size : int
-        Elements of a chunk, 1 or more.
+        The number of elements per chunk, 1 or more.
     stride : int, optional
-        From the start of a chunk to that of the next, 1 .. size; below size they overlap. The size, if not given.
+        The distance between the starts of consecutive chunks, 1 .. size; chunks overlap if it is below size, the
+        default.
     last : {"short", "full", "drop"}
-        What the last chunk of a sequence does that would reach over its end: it ends there and is shorter; or it
-        begins earlier, and is full as far as the sequence has as many elements; or it is left out.
+        How to treat a last chunk that would exceed its sequence: "short" shortens it, "full" moves its start back so
+        that it is full if the sequence is long enough, "drop" leaves it out.
     level : int
-        Of the sequences that are cut; what is inside their elements moves whole.
+        The level of the sequences that are cut; their elements are kept whole.
 
     Returns
     -------
     LoDTensor
-        Of one level more. An empty sequence has no chunks. Without overlap, and nothing left out, it shares the values.
+        Has one more level. An empty sequence has no chunks. If chunks neither overlap nor leave anything out, it shares
+        the values.
 
     Raises
     ------
     ValueError, DTypeError, LevelError
-        If size, stride or last are out of range, or there is no such level.
+        If size, stride or last are out of range, or the level does not exist.
 
     Examples
     --------
@@ -135,7 +137,7 @@ def _chunked(
 
 
 def _sizes(size: Any, stride: Any, last: Any) -> tuple[int, int]:
-    """Take the size of a chunk, and the step from one to the next."""
+    """Return the checked size of a chunk and the distance from one to the next."""
     where = "sequence_chunk"
     choice_of(f"{where}: last", last, LAST)
     width = integer_of(f"{where}: size", size, 1, 2**62)
@@ -158,26 +160,26 @@ def _(d: Array, places: Array, context: Any) -> Array:
 
 
 def sequence_truncate(x: Any, size: int, side: str = "right", level: int = -1) -> Any:
-    """Cut sequences to a length.
+    """Truncate each sequence to a maximum length.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     size : int
-        How many elements a sequence keeps at most, 0 or more.
+        The maximum number of elements per sequence, 0 or more.
     side : {"right", "left"}
-        Where elements are cut off: "right" keeps the first ones, "left" the last ones.
+        The side where elements are cut off: "right" keeps the first ones, "left" the last ones.
     level : int
 
     Returns
     -------
     LoDTensor
-        Of as many levels.
+        Has as many levels as x.
 
     Raises
     ------
     ValueError, DTypeError, LevelError
-        If size or side are out of range, or there is no such level.
+        If size or side are out of range, or the level does not exist.
 
     Examples
     --------

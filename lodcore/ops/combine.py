@@ -1,4 +1,4 @@
-"""Elements of sequences brought together: combinations of one sequence, pairs of two, several sequences in turn."""
+"""Combinations of the elements of one sequence, pairs of the elements of two, and interleaved sequences."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ __all__ = [
 
 
 class Partners:
-    """For each element of a level the elements that it goes with.
+    """The partners of each element of a level: the elements with which it is paired.
 
     Attributes
     ----------
     repeats : int64, shape (number of elements + 1,)
         The offsets of the partners of each element.
     ranges : int64, shape (number of elements, 2)
-        Where these lie: first as elements, and as rows once they are taken.
+        The ranges of the partners: in elements first, in rows once they have been gathered.
     offsets : int64, shape (number of sequences + 1,)
-        Of the pairs of each sequence.
+        The offsets of each sequence in pairs.
     """
 
     __slots__ = ("offsets", "ranges", "repeats")
@@ -67,7 +67,7 @@ class Partners:
 
 
 def _repeated(where: str, x: LoDTensor, k: int, partners: Partners) -> LoDTensor:
-    """Repeat each element of level k for its partners."""
+    """Repeat each element of level k once per partner."""
     upper = [*(x.lod.offsets(j) for j in range(k)), partners.offsets]
     total = partners.offsets.item(len(partners.offsets) - 1)
     if k + 1 < x.lod.num_levels:
@@ -78,7 +78,7 @@ def _repeated(where: str, x: LoDTensor, k: int, partners: Partners) -> LoDTensor
 
 
 def _partners(where: str, x: LoDTensor, k: int, partners: Partners, lod: LoD | None) -> LoDTensor:
-    """Take the partners of all elements; if rows, with a LoD that is known."""
+    """Gather the partners of all elements; `lod` is that of the result if elements are rows."""
     total = partners.offsets.item(len(partners.offsets) - 1)
     if k + 1 == x.lod.num_levels and lod is not None:
         rows = buffers.new_rows(where, x.values, total)
@@ -89,7 +89,7 @@ def _partners(where: str, x: LoDTensor, k: int, partners: Partners, lod: LoD | N
 
 
 def _d_repeated(d: Array, lod: LoD, k: int, partners: Partners, place: Array) -> Array:
-    """Add up the cotangents of copies of an element."""
+    """Sum the cotangents of the copies of each element."""
     if k + 1 == lod.num_levels:
         return sum_copies(d, partners.repeats, place)
     return add_back(d, row_ranges(lod, k + 1, sequence_numbers(partners.repeats)), place)
@@ -102,25 +102,25 @@ def _pair_levels(x: Any, level: Any) -> list[Any]:
 
 @operator(x=Nested, lod_rule=computed("as `x` before `level`; pairs are computed", _pair_levels), results=2)
 def sequence_pairs(x: Any, replacement: bool = False, level: int = -1) -> tuple[Any, Any]:
-    """Pair each element of a sequence with all that follow it.
+    """Pair each element of a sequence with all following elements.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     replacement : bool
-        Pair each element with itself, too.
+        Whether to pair each element with itself, too.
     level : int
-        Of the sequences; what is inside their elements goes with them.
+        The level of the sequences; their elements are kept whole.
 
     Returns
     -------
     first, second : LoDTensor
-        Of as many levels as x; n elements make n * (n - 1) / 2 pairs, in lexicographic order.
+        Have as many levels as x; n elements make n * (n - 1) / 2 pairs, in lexicographic order.
 
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
 
     Examples
     --------
@@ -168,24 +168,25 @@ def _(
     results=2,
 )
 def cartesian(x: Any, y: Any, level: int = -1) -> tuple[Any, Any]:
-    """Pair each element of a sequence of x with all of the same sequence of y.
+    """Pair each element of a sequence of x with all elements of the corresponding sequence of y.
 
     Parameters
     ----------
     x, y : LoDTensor or nested lists
-        With as many levels, and equal ones before `level`, where both have as many sequences.
+        Must have equally many levels, equal levels before `level`, and equally many sequences at `level`.
     level : int
-        Of the sequences; what is inside their elements goes with them.
+        The level of the sequences; their elements are kept whole.
 
     Returns
     -------
     first, second : LoDTensor
-        Elements of x and of y; of as many levels. The element of y changes fastest.
+        Elements of x and of y, with as many levels. The element of y changes fastest.
 
     Raises
     ------
     LoDError, LevelError
-        If the structures before the level differ, naming the first sequence, or there is no such level.
+        If the structures before the level differ (the message names the first such sequence), or the level does not
+        exist.
 
     Examples
     --------
@@ -212,7 +213,7 @@ def _product(x: Any, y: Any, level: int = -1) -> tuple[tuple[LoDTensor, LoDTenso
 
 
 def _common_level(x: Any, y: Any, level: Any) -> int:
-    """Take a level of two tensors, or Specs, of as many levels."""
+    """Return a level of two tensors, or Specs, which must have equally many levels."""
     if x.num_levels != y.num_levels:
         raise LoDError(f"cartesian: y: has {y.num_levels} levels; x has {x.num_levels}")
     return level_of("cartesian", x, level)
@@ -252,7 +253,7 @@ def _place_levels(x: Any, level: Any) -> list[Any]:
 def combination_places(
     x: Any, n: int, column: int, replacement: bool = False, level: int = -1, of_batch: bool = False
 ) -> LoDTensor:
-    """List one element of each combination of n elements of a sequence, as its place in it.
+    """Return the position of one element of each combination of n elements of a sequence.
 
     Parameters
     ----------
@@ -260,23 +261,23 @@ def combination_places(
     n : int
         1 .. 64.
     column : int
-        Which of the n elements: 0 .. n - 1.
+        The number of the element in the combination: 0 .. n - 1.
     replacement : bool
-        Take an element several times, too.
+        Whether an element may occur several times.
     level : int
     of_batch : bool
-        Count elements over the whole batch, not from the start of their sequence.
+        Whether to number elements in the whole batch rather than in their sequence.
 
     Returns
     -------
     LoDTensor
         int64, in lexicographic order of the combinations. Its levels are those of x up to `level`, whose sequences
-        have as many elements as there are combinations.
+        have one element per combination.
 
     Raises
     ------
     ValueError, DTypeError, LevelError
-        If n or column are out of range, or there is no such level.
+        If n or column are out of range, or the level does not exist.
 
     Examples
     --------
@@ -300,13 +301,13 @@ def combination_places(
 
 
 def _size_and_column(where: str, n: Any, column: Any) -> tuple[int, int]:
-    """Take the size of a combination, and one of its elements."""
+    """Return the checked size of a combination, and the checked number of one of its elements."""
     size = _size(where, n)
     return size, integer_of(f"{where}: column", column, 0, size - 1)
 
 
 def _size(where: str, n: Any) -> int:
-    """Take the size of a combination."""
+    """Return the checked size of a combination."""
     return integer_of(f"{where}: n", n, 1, 64)
 
 
@@ -318,7 +319,7 @@ def _(x: Spec, n: int, column: int, replacement: bool, level: int, of_batch: boo
 
 
 def combinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1) -> tuple[Any, ...]:
-    """Combine n elements of each sequence in all ways.
+    """Return all combinations of n elements of each sequence.
 
     Parameters
     ----------
@@ -326,19 +327,19 @@ def combinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1)
     n : int
         1 .. 64.
     replacement : bool
-        Take an element several times, too.
+        Whether an element may occur several times.
     level : int
-        Of the sequences; what is inside their elements goes with them.
+        The level of the sequences; their elements are kept whole.
 
     Returns
     -------
     tuple of n LoDTensors
-        The first element of each combination, the second, and so on; in lexicographic order. It carries gradients to x.
+        The first element of each combination, the second, and so on, in lexicographic order. Gradients are passed to x.
 
     Raises
     ------
     ValueError, DTypeError, LevelError
-        If n is out of range, or there is no such level.
+        If n is out of range, or the level does not exist.
 
     Examples
     --------
@@ -361,18 +362,18 @@ def combinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1)
 
 
 def argcombinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1) -> tuple[Any, ...]:
-    """List the combinations of n elements of each sequence, as places in it: what `combinations` takes.
+    """Return the positions of all combinations of n elements of each sequence; `combinations` returns the elements.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     n, replacement, level
-        As of `combinations`.
+        As in `combinations`.
 
     Returns
     -------
     tuple of n LoDTensors
-        int64; `x[place]` takes the elements.
+        int64; `x[place]` returns the elements.
 
     Examples
     --------
@@ -387,17 +388,17 @@ def argcombinations(x: Any, n: int = 2, replacement: bool = False, level: int = 
 
 
 def argcartesian(x: Any, y: Any) -> tuple[Any, Any]:
-    """List the pairs of elements of the same sequences of the last level of x and y, as places in them.
+    """Return the pairs of elements of corresponding sequences of the last level of x and y as positions.
 
     Parameters
     ----------
     x, y : LoDTensor or nested lists
-        As of `cartesian`.
+        As in `cartesian`.
 
     Returns
     -------
     first, second : LoDTensor
-        int64; `x[first]` and `y[second]` are what `cartesian` gives.
+        int64; `x[first]` and `y[second]` are the results of `cartesian`.
 
     Examples
     --------
@@ -411,7 +412,7 @@ def argcartesian(x: Any, y: Any) -> tuple[Any, Any]:
     return pairs
 
 
-# -- in turn -----------------------------------------------------------------------------------------------------------
+# -- interleaving ------------------------------------------------------------------------------------------------------
 
 
 def _turn_levels(xs: list[Any], level: Any) -> list[Any]:
@@ -425,12 +426,12 @@ def _turn_levels(xs: list[Any], level: Any) -> list[Any]:
     differentiable=False,
 )
 def interleave_places(xs: Any, level: int = -1) -> LoDTensor:
-    """List the elements of what `sequence_concat` joins in turn, as places in the joined sequences.
+    """Return the positions, in the sequences that `sequence_concat` joins, of interleaved elements.
 
     Parameters
     ----------
     xs : list of LoDTensor or nested lists
-        As of `sequence_concat`.
+        As in `sequence_concat`.
     level : int
 
     Returns
@@ -441,7 +442,7 @@ def interleave_places(xs: Any, level: int = -1) -> LoDTensor:
     Raises
     ------
     LoDError, LevelError
-        Naming the batch that does not fit.
+        If a batch does not fit; the message names it.
 
     Examples
     --------
@@ -471,23 +472,23 @@ def _(xs: list[Spec], level: int) -> Spec:
 
 
 def sequence_interleave(xs: Any, level: int = -1) -> Any:
-    """Join the sequences s of all batches to one sequence s, their elements in turn.
+    """Interleave the elements of the sequences number s of all batches to one sequence number s.
 
     Parameters
     ----------
     xs : list of LoDTensor or nested lists
-        As of `sequence_concat`. A sequence that has ended is passed over.
+        As in `sequence_concat`. A sequence that has ended is skipped.
     level : int
 
     Returns
     -------
     LoDTensor
-        It carries gradients to all of them.
+        Gradients are passed to all batches.
 
     Raises
     ------
     LoDError, DTypeError, ShapeError, LevelError
-        Naming the batch that does not fit.
+        If a batch does not fit; the message names it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What operators share: rows of operands, structures that must agree, sums over broadcast axes."""
+"""Helpers of operators: rows of operands, comparison of structures, sums over broadcast axes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 Array = np.ndarray[Any, Any]
 
-#: The names of operands of operators that do not call them x and y.
+#: The operand names of operators that do not call them x and y.
 NAMES = {
     "assignment": ("x[...]", "value"),
     "cross_entropy": ("logits", "labels"),
@@ -42,12 +42,12 @@ NAMES = {
     "where": ("condition", "x", "y"),
 }
 
-#: What operands without a LoD mostly are.
+#: The usual types of operands without a LoD.
 NUMBER_TYPES = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
 
 
 def rows_of(x: Any) -> Any:
-    """Return the values of a tensor that an operator has taken; anything else is its own."""
+    """Return the values of a LoDTensor, and anything else unchanged."""
     if type(x) is np.ndarray or type(x) in NUMBER_TYPES:
         return x
     if isinstance(x, (LoDTensor, DenseTensor)):
@@ -56,18 +56,18 @@ def rows_of(x: Any) -> Any:
 
 
 def array_of(where: str, x: Any) -> Array:
-    """Take the values of a tensor, or of what makes an array, as an array."""
+    """Return the values of a tensor as an array; convert lists."""
     made: Array = dense_of(f"{where}: x", x, levels=True)
     return made
 
 
 def below(lod: LoD, level: int) -> Any:
-    """Return the offsets in rows of a level, which counts from the first, for a kernel."""
+    """Return the offsets in rows of a level, counted from the first, for a kernel."""
     return core.offsets_view(lod, level) if level == lod.num_levels - 1 else lod.row_offsets(level)
 
 
 def rows_below(lod: LoD, level: int) -> Array:
-    """Count the rows below each sequence of a level, which counts from the first."""
+    """Count the rows below each sequence of a level, counted from the first."""
     if level == lod.num_levels - 1:
         return lod.lengths(level)
     bounds = lod.row_offsets(level)
@@ -75,7 +75,7 @@ def rows_below(lod: LoD, level: int) -> Array:
 
 
 def check_equal(where: str, lod: LoD, other: LoD, name: str, first_name: str = "x") -> None:
-    """Raise if two structures differ, naming the first sequence that does, and whose each is."""
+    """Raise if two structures differ; the message names both operands and the first sequence that differs."""
     if lod is other or lod == other:
         return
     if lod.num_levels != other.num_levels:
@@ -95,24 +95,24 @@ def check_equal(where: str, lod: LoD, other: LoD, name: str, first_name: str = "
 
 
 def operand_name(where: str, j: int) -> str:
-    """Return what operand j of an operator is called."""
+    """Return the name of operand j of an operator."""
     names = NAMES.get(where, ("x", "y"))
     return names[j] if j < len(names) else f"operand {j}"
 
 
 def _check_operand(where: str, lod: LoD, operands: Sequence[Any], j: int) -> None:
-    """Raise if operand j has another structure than the first one that has one, this."""
+    """Raise if the LoD of operand j differs from that of the first operand that has one."""
     first = next(i for i, x in enumerate(operands) if isinstance(x, LoDTensor))
     check_equal(where, lod, operands[j].lod, operand_name(where, j), operand_name(where, first))
 
 
 def no_levels(where: str, name: str, levels: int, first_name: str, first_levels: int) -> LoDError:
-    """Make the error for an operand, or a Spec, that has another number of levels than the first."""
+    """Return the error for an operand, or a Spec, whose number of levels differs from that of the first."""
     return LoDError(f"{where}: {name}: has {levels} levels; {first_name} has {first_levels}")
 
 
 def no_dtype(where: str, operands: Sequence[Any], error: Exception) -> DTypeError:
-    """Make the error for dtypes of values, or of Specs, that a function is not defined for."""
+    """Return the error for dtypes for which a function is not defined."""
     dtypes = [x.kind.__name__ if type(x) is Spec and x.kind in WEAK else _dtype_text(x) for x in operands]
     return DTypeError(f"{where}: dtypes {', '.join(dtypes)}: {error}")
 
@@ -122,7 +122,7 @@ def _dtype_text(x: Any) -> str:
 
 
 def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
-    """Return an array that has one row per row of a LoD as a LoDTensor."""
+    """Return an array with one row per row of a LoD as a LoDTensor."""
     if type(result) is not np.ndarray or result.ndim != ndim or result.shape[0] != lod.num_rows:
         raise ShapeError(
             f"{where}: the result has shape {np.shape(result)}; there are {lod.num_rows} rows; one entry per row is "
@@ -136,7 +136,7 @@ def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
 
 
 def aligned(where: str, result: Any, *operands: Any) -> Any:
-    """Return a result with one row per row, with the LoD that its operands share, if any has one."""
+    """Return a result with the LoD that its operands share, if any has one."""
     lod = None
     for j, x in enumerate(operands):
         if isinstance(x, LoDTensor):
@@ -148,17 +148,17 @@ def aligned(where: str, result: Any, *operands: Any) -> Any:
 
 
 def with_levels(values: Array, lod: LoD, count: int) -> Any:
-    """Return values with the first levels of a LoD; without levels, they stay an ndarray."""
+    """Return values with the first levels of a LoD, or as an ndarray if there are no levels."""
     return tensor_core.owned_tensor(values, core.slice_levels(lod, 0, count)) if count else values
 
 
 def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
-    """Convert a value to the dtype of what is to hold it.
+    """Convert a value to the dtype of the array that is to hold it.
 
     Raises
     ------
     DTypeError
-        If an integer or bool would not be the same number, a finite number would be infinite, text would be cut, or the
+        If an integer or bool would change its value, a finite number would become infinite, text would be cut, or the
         dtypes are of different kinds.
     """
     if isinstance(value, LoDTensor):
@@ -207,5 +207,5 @@ def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
 
 
 def joined(pieces: list[Array]) -> Array:
-    """Put rows one after another; a single piece is given back."""
+    """Concatenate rows; return a single piece unchanged."""
     return np.concatenate(pieces) if len(pieces) > 1 else pieces[0]

@@ -23,7 +23,7 @@ __all__ = [
 
 
 def _equal_entries(x: Any, y: Any) -> Any:
-    """Compare entries; records, of which NumPy's ufunc takes none, as NumPy's operator does: all of their fields."""
+    """Compare entries; records, which NumPy's ufunc does not accept, are compared field by field as by its operator."""
     try:
         return np.equal(x, y)
     except TypeError:
@@ -53,17 +53,17 @@ def less_than(x: Any, y: Any) -> Any:
     Parameters
     ----------
     x, y : LoDTensor, array_like or number
-        They broadcast as the operands of `lodcore.ops.add`.
+        Broadcast as the operands of `lodcore.ops.add` do.
 
     Returns
     -------
     LoDTensor or ndarray of bool
-        With the LoD of the first operand that has the most levels.
+        Has the LoD of the first operand with the most levels.
 
     Raises
     ------
     LoDError
-        If two LoDs do not agree.
+        If two LoDs differ.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def less_than(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=np.less_equal, on_arrays=operator.le, differentiable=False)
 def less_equal_than(x: Any, y: Any) -> Any:
-    """Return elementwise whether x <= y; operands and errors as of `less_than`.
+    """Return elementwise whether x <= y. Operands and errors are those of `less_than`.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def less_equal_than(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=np.greater, on_arrays=operator.gt, differentiable=False)
 def greater_than(x: Any, y: Any) -> Any:
-    """Return elementwise whether x > y; operands and errors as of `less_than`.
+    """Return elementwise whether x > y. Operands and errors are those of `less_than`.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def greater_than(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=np.greater_equal, on_arrays=operator.ge, differentiable=False)
 def greater_equal_than(x: Any, y: Any) -> Any:
-    """Return elementwise whether x >= y; operands and errors as of `less_than`.
+    """Return elementwise whether x >= y. Operands and errors are those of `less_than`.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def greater_equal_than(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=_equal_entries, differentiable=False)
 def equal(x: Any, y: Any) -> Any:
-    """Return elementwise whether x == y; operands and errors as of `less_than`. Records are equal where all fields are.
+    """Return elementwise whether x == y, for records in all fields. Operands and errors are those of `less_than`.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def equal(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=_unequal_entries, differentiable=False)
 def not_equal(x: Any, y: Any) -> Any:
-    """Return elementwise whether x != y; operands and errors as of `less_than`. Records differ where a field does.
+    """Return elementwise whether x != y, for records in any field. Operands and errors are those of `less_than`.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def not_equal(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=np.logical_and, differentiable=False)
 def logical_and(x: Any, y: Any) -> Any:
-    """Return elementwise whether both are true; operands and errors as of `less_than`.
+    """Return elementwise whether both operands are true. Operands and errors are those of `less_than`.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def logical_and(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=np.logical_or, differentiable=False)
 def logical_or(x: Any, y: Any) -> Any:
-    """Return elementwise whether one is true; operands and errors as of `less_than`.
+    """Return elementwise whether either operand is true. Operands and errors are those of `less_than`.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def logical_or(x: Any, y: Any) -> Any:
 
 @elementwise_operator(function=np.logical_not, differentiable=False)
 def logical_not(x: Any) -> Any:
-    """Return elementwise whether it is false.
+    """Return elementwise whether the operand is false.
 
     Examples
     --------

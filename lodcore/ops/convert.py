@@ -1,4 +1,4 @@
-"""Operators that convert: to another dtype, to a constant, to rows without a structure, or with another's."""
+"""Conversion operators: to another dtype, to a constant, to rows without a structure, to another structure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["cast", "concat_values", "full_like", "rows", "with_values"]
 
 @operator(x=Dense)
 def cast(x: Any, dtype: Any) -> Any:
-    """Convert to another dtype; the result is always a copy.
+    """Convert a tensor to another dtype; the result is always a copy.
 
     Parameters
     ----------
@@ -52,12 +52,12 @@ def cast(x: Any, dtype: Any) -> Any:
         values = values.real
     try:
         return computed(lambda values: values.astype(made), (values,))
-    except RuntimeError as error:  # dates as text that is too short
+    except RuntimeError as error:  # for dates as text that is too short
         raise DTypeError(f"cast: dtype: is {made}: {error}") from None
 
 
 def sized(where: str, dtype: Any) -> np.dtype[Any]:
-    """Take a dtype of a fixed size from a caller."""
+    """Return a caller's dtype, which must have a fixed size."""
     if isinstance(dtype, (Tensor, Symbol)):
         raise DTypeError(f"{where}: dtype: is {type(dtype).__name__}; a dtype is needed")
     try:
@@ -81,15 +81,15 @@ def _(d: Array) -> Array:
 
 @operator(x=Dense, differentiable=False)
 def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
-    """Make a tensor with the structure and row shape of another one, filled with one value.
+    """Return a tensor with the structure and row shape of another one, filled with one value.
 
     Parameters
     ----------
     x : LoDTensor or array_like
     fill_value : number or array_like
-        Aligns with x, as what is assigned to `x[...]`.
+        Aligned with x as if assigned to `x[...]`.
     dtype : dtype_like, optional
-        That of x, if not given.
+        By default that of x.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def _(x: Spec, fill_value: Any, dtype: Any) -> Spec:
 
 @operator(x=Dense, lod_rule=no_lod)
 def rows(x: Any) -> Any:
-    """Return the rows of all sequences one after another, without their structure.
+    """Return the rows of all sequences consecutively, without their structure.
 
     Parameters
     ----------
@@ -153,13 +153,13 @@ def _(d: Array) -> Array:
 
 @operator(xs=Operands)
 def concat_values(xs: Any, axis: int) -> Any:
-    """Join tensors of one structure along an axis of their values.
+    """Join tensors with one structure along an axis of their values.
 
     Parameters
     ----------
     xs : list of LoDTensor or ndarray
     axis : int
-        Of the values; not that of the rows of a LoDTensor.
+        The axis of the values; for LoDTensors not that of the rows.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def concat_values(xs: Any, axis: int) -> Any:
 
 
 def _joined_axis(axis: Any, tensors: list[Any]) -> int:
-    """Take the axis along which tensors, or what their Specs describe, are joined."""
+    """Return the axis along which tensors, or Specs, are joined."""
     if not tensors:
         raise DTypeError("concat_values: xs: is empty; at least one tensor is needed")
     shapes = [_shape_of(x) for x in tensors]
@@ -222,7 +222,7 @@ def _joined_axis(axis: Any, tensors: list[Any]) -> int:
 
 
 def _shape_of(x: Any) -> tuple[int | None, ...]:
-    """Return the shape of values; of a LoDTensor without the number of rows, since its structure says more."""
+    """Return the shape of values, for a LoDTensor without the number of rows, which its structure determines."""
     return (None, *x.values.shape[1:]) if isinstance(x, LoDTensor) else np.shape(x) if type(x) is not Spec else x.shape
 
 
@@ -252,7 +252,7 @@ def _(d: Array, xs: list[Any], axis: int) -> list[Array]:
 
 @operator(x=Structure, v=Dense, lod_rule=same_as("x"))
 def with_values(x: Any, v: Any) -> Any:
-    """Return other values of the structure of x: one entry per row.
+    """Return other values with the structure of x, one entry per row.
 
     Parameters
     ----------
@@ -264,14 +264,14 @@ def with_values(x: Any, v: Any) -> Any:
     Returns
     -------
     LoDTensor
-        With the LoD of x. It shares the values, which are read-only in it.
+        Has the LoD of x. It shares the values, which are read-only in it.
 
     Raises
     ------
     ShapeError
         If v does not have one entry per row.
     LoDError
-        If v has a LoD, and not that of x.
+        If v has a LoD that differs from that of x.
 
     Examples
     --------

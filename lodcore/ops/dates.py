@@ -1,4 +1,4 @@
-"""Extremes of dates, and sums of differences of them: computed as the integers that they are; NaT wins, as in NumPy."""
+"""Extremes of dates and sums of time differences, computed on their integers; NaT propagates, as in NumPy."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ WHOLE = np.dtype(np.int64)
 
 
 def are_dates(name: str, x: Any) -> bool:
-    """Return whether a reduction is one of dates, along axes of levels."""
+    """Return whether a reduction must be computed by `reduce_dates`."""
     return x.dtype.kind in "mM" and (
         name in ("max", "min", "argmax", "argmin") or (name == "sum" and x.dtype.kind == "m")
     )
 
 
 def reduce_dates(name: str, x: Any, reduce: Callable[..., Any], initial: Any, empty: Any) -> Any:
-    """Reduce dates.
+    """Reduce dates as integers.
 
     Parameters
     ----------
     name : {"max", "min", "argmax", "argmin", "sum"}
     x : LoDTensor of datetime64 or timedelta64
     reduce : callable
-        Reduces other values of the same structure: of a name, the values, `initial` and `empty`.
+        Reduces other values with the same structure: a function of the name, the values, `initial` and `empty`.
     initial, empty : optional
-        Of the dtype of x; of "argmax" and "argmin" empty is a place.
+        Have the dtype of x; for "argmax" and "argmin", `empty` is a position.
     """
     above = name in ("max", "argmax")
     places = name in ("argmax", "argmin")
@@ -50,7 +50,7 @@ def reduce_dates(name: str, x: Any, reduce: Callable[..., Any], initial: Any, em
 
 
 def _as_numbers(x: Any, above: bool) -> Any:
-    """Return dates as integers, of which NaT is the least, or the greatest."""
+    """Return dates as integers in which NaT is the least, or the greatest."""
     if not isinstance(x, Symbol) and not hasattr(x, "values"):
         x = np.atleast_1d(x)
         return (x.astype(WHOLE) - int(above))[0]

@@ -1,4 +1,4 @@
-"""Products of matrices, the softmax of values, and the loss of a classifier."""
+"""Matrix products, the softmax of values, and the loss of a classifier."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from lodcore.tensors.tensor import Spec
 
 __all__ = ["cross_entropy", "matmul", "softmax"]
 
-COST = 8  # of an exponential, beside copying a number
+COST = 8  # of one exponential, relative to copying a number
 
 
 @operator(x=Dense, y=Dense, on_arrays=np.matmul, rowwise="x")
@@ -40,12 +40,12 @@ def matmul(x: Any, y: Any) -> Any:
     ----------
     x : LoDTensor or array_like, shape (..., n, k), or (k,)
     y : array_like, shape (..., k, m), or (k,)
-        If x has a LoD, the same for all rows: of at most one axis more than a row, whose length then is 1.
+        If x has a LoD, one matrix for all rows: it has at most one axis more than a row, of length 1.
 
     Returns
     -------
     LoDTensor or ndarray
-        With the LoD of x.
+        Has the LoD of x.
 
     Raises
     ------
@@ -81,13 +81,13 @@ def matmul(x: Any, y: Any) -> Any:
 
 
 def _two_structures(both: bool) -> LoDError:
-    """Make the error of a right operand with levels."""
+    """Return the error for a right operand with levels."""
     hint = "; sequence_matmul(x, y) multiplies sequence by sequence" if both else ""
     return LoDError(f"matmul: y: has levels; only the left operand may have them{hint}")
 
 
 def _as_numbers(name: str, x: Any) -> Array:
-    """Take an operand that is not a LoDTensor."""
+    """Return an operand that is not a LoDTensor as an array of numbers."""
     if type(x) is np.ndarray and not x.dtype.hasobject:
         return x
     if x is None or isinstance(x, (str, bytes)) or not (hasattr(x, "__array__") or np.isscalar(x) or type(x) is list):
@@ -99,7 +99,7 @@ def _as_numbers(name: str, x: Any) -> Array:
 
 
 def _check_inner(left: tuple[int | None, ...], right: tuple[int | None, ...], nested: bool) -> None:
-    """Raise if the inner sizes differ, or rows would not stay rows; of a LoDTensor no number of rows counts."""
+    """Raise if the inner sizes differ, or rows would not stay rows; numbers of rows of LoDTensors are not compared."""
     have = f"matmul: x, y: have rows of shape {left[1:]}, and shape" if nested else f"matmul: x, y: have shapes {left},"
     if not left or not right:
         raise ShapeError(f"{have} {right}; a number is multiplied by mul, or *")
@@ -130,7 +130,7 @@ def _(x: Spec, y: Spec) -> Spec:
 
 
 def _front(left: tuple[int | None, ...], right: tuple[int | None, ...]) -> tuple[int | None, ...]:
-    """Broadcast the axes before those of the matrices."""
+    """Broadcast the axes in front of those of the matrices."""
     ndim = max(len(left), len(right))
     pairs = zip((1,) * (ndim - len(left)) + left, (1,) * (ndim - len(right)) + right, strict=True)
     return tuple(b if a == 1 else a if b == 1 else None if None in (a, b) else a for a, b in pairs)
@@ -145,7 +145,7 @@ def _(y: Any) -> SharedMatrix | None:
 def _(d: Array, x: Any, y: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:
     if not type(x) is type(y) is ndarray:
         x, y = np.asarray(rows_of(x)), np.asarray(rows_of(y))
-    if x.ndim == y.ndim == 2:  # of two matrices the method is the same, and sooner begun
+    if x.ndim == y.ndim == 2:  # for two matrices the method does the same with less overhead
         return d.dot(y.T) if needs[0] else None, x.T.dot(d) if needs[1] else None
     left = x if x.ndim > 1 else x[None, :]
     right = y if y.ndim > 1 else y[:, None]
@@ -170,12 +170,12 @@ def softmax(x: Any, axis: int = -1) -> Any:
     ----------
     x : LoDTensor or array_like
     axis : int
-        Of the values, not of the levels: see `sequence_softmax` for those.
+        The axis of the values, not of a level; see `sequence_softmax` for that.
 
     Returns
     -------
     LoDTensor or ndarray
-        Float64 for integers; nan where all are -inf.
+        float64 for integers; nan where all values are -inf.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
 
 def _axis(axis: Any, ndim: int, nested: bool) -> int:
-    """Check an axis of values, and count it from the first."""
+    """Check an axis of values; return it counted from the first."""
     found = axis_of("softmax: axis", axis, ndim)
     if nested and found == 0:
         raise ShapeError(f"softmax: axis: is {axis}, that of the rows; use sequence_softmax for sequences")
@@ -225,7 +225,8 @@ def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0) -> Any
     logits : LoDTensor or array_like, shape (n, classes)
     labels : LoDTensor or array_like of integers, shape (n,) or (n, 1)
     label_smoothing : float
-        The part of the target, 0 .. 1, that goes to all classes alike; the rest goes to the label.
+        The part of the target probability, 0 .. 1, that is distributed evenly over all classes; the label gets the
+        rest.
 
     Returns
     -------
@@ -235,9 +236,9 @@ def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0) -> Any
     Raises
     ------
     IndexError
-        Naming the first row whose label is not a class.
+        If a label is not a class; the message names the first such row.
     LoDError
-        If both have a LoD, and not the same.
+        If both have LoDs, which differ.
     ValueError
         If label_smoothing is out of bounds.
 
@@ -282,7 +283,7 @@ def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[An
 
 
 def _label_losses(x: Array, classes: Array) -> tuple[Array, Array]:
-    """Compute the loss of each row, and the row less its greatest number."""
+    """Compute the loss of each row, and the row minus its maximum."""
     shifted, losses = buffers.new_rows("cross_entropy", x, len(x)), np.empty(len(x), x.dtype)
 
     def some(start: int, stop: int) -> None:
@@ -302,7 +303,7 @@ def _check_real(dtype: np.dtype[Any]) -> None:
 
 
 def _greatest(x: Array, bounds: Array) -> Array:
-    """Find the greatest number of each row, nan if one is: shape (n, 1)."""
+    """Return the maximum of each row, nan if it contains nan: shape (n, 1)."""
     if x.dtype.char not in "fd":
         return np.asarray(x.max(1, keepdims=True))
     made = np.empty((len(x), 1), x.dtype)
@@ -320,7 +321,7 @@ def _means(x: Array) -> Array:
 
 
 def _log_sums(x: Array, bounds: Array) -> Array:
-    """Compute log(sum(exp(x))) of each row, whose greatest number is 0."""
+    """Compute log(sum(exp(x))) of each row, whose maximum must be 0."""
     if x.dtype.char not in "fd":
         return np.asarray(np.log(np.exp(x).sum(1)))
     made = np.empty((len(x), 1), x.dtype)
@@ -329,7 +330,7 @@ def _log_sums(x: Array, bounds: Array) -> Array:
 
 
 def _spread(d: Array, x: Array) -> Array:
-    """Spread one number per row over the row, by the softmax of the row."""
+    """Distribute one number per row over the row, weighted by the softmax of the row."""
     if x.dtype.char not in "fd":
         powers = np.exp(x)
         return np.asarray(powers * (d / powers.sum(1))[:, None])
@@ -340,12 +341,12 @@ def _spread(d: Array, x: Array) -> Array:
 
 
 def _row_bounds(x: Array) -> Array:
-    """Compute offsets by which each row is a sequence of its cells."""
+    """Return offsets that make each row a sequence of its entries."""
     return np.arange(0, x.size + 1, max(x.shape[1], 1), dtype=np.int64)
 
 
 def _labels(labels: Any, count: int, num_classes: int) -> Array:
-    """Check labels, one per row, in a copy that nobody else can change."""
+    """Return a private copy of the labels, one per row, checked."""
     given = dense_of("cross_entropy: labels", labels, True)
     if given.size == 0 and count == 0:
         return np.empty(0, np.int64)

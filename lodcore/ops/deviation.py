@@ -1,4 +1,4 @@
-"""Variances and standard deviations of sequences, each column of a row on its own."""
+"""Variances and standard deviations of sequences, column by column."""
 
 from __future__ import annotations
 
@@ -32,24 +32,25 @@ def sequence_var(x: Any, ddof: float = 0, level: int = -1) -> Any:
     x : LoDTensor or nested lists
         Real numbers of at most float64.
     ddof : number
-        Taken from the number of rows that is divided by.
+        Subtracted from the number of rows to give the divisor.
     level : int
-        Of all rows below each sequence of this level.
+        The level of the sequences whose rows are reduced.
 
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        One row per sequence, of the dtype of x, float64 for integers; nan where ddof leaves nothing to divide by, of
+        One row per sequence, with the dtype of x, float64 for integers; nan where the divisor is not positive, as for
         an empty sequence.
 
     Raises
     ------
     LevelError, DTypeError
-        If there is no such level, x has no real numbers, or ddof is not a number.
+        If the level does not exist, x does not hold real numbers, or ddof is not a number.
 
     Notes
     -----
-    Computed in float64, also of float32, in one order on every machine; see `lodcore.kernels.deviation`.
+    Sums are computed in float64, for float32 as well, in the same order on every machine; see
+    `lodcore.kernels.deviation`.
 
     Examples
     --------
@@ -66,7 +67,7 @@ def _(x: Any, ddof: float = 0, level: int = -1) -> tuple[Any, Array]:
 
 
 def _varied(where: str, x: Any, ddof: Any, level: int, root: bool = False) -> tuple[Any, Array]:
-    """Compute variances, or their roots, and means."""
+    """Compute variances, or standard deviations, and means."""
     values = x.values
     work, dtype = _dtypes(where, values.dtype)
     taken = _number(where, ddof)
@@ -86,7 +87,7 @@ def _varied(where: str, x: Any, ddof: Any, level: int, root: bool = False) -> tu
 
 
 def _dtypes(where: str, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
-    """Return in which dtype rows are read, and which one the result has."""
+    """Return the dtype in which rows are read, and that of the result."""
     if dtype.kind == "c":
         raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers are needed")
     return numbers_of(where, "mean", dtype)
@@ -111,13 +112,13 @@ def _(d: Array, x: Any, ddof: float, level: int, means: Array, context: Any) -> 
 
 
 def _left(x: Any, ddof: float, level: int) -> Array:
-    """Count what is divided by; infinite where nothing is left, for there the derivative is 0."""
+    """Compute the divisors; they are infinite where they would not be positive, since the derivative is 0 there."""
     left = rows_below(x.lod, core.normalize_level(x.lod, level))[:, None] - float(ddof)
     return np.where(left > 0, left, np.inf)
 
 
 def _spread(x: Any, level: int, means: Array, scales: Array, d_x: Array) -> Array:
-    """Multiply the distances from the means."""
+    """Multiply the distances from the means by a scale per sequence."""
     work, _ = _dtypes("sequence_var", x.dtype)
     offsets, rows = below(x.lod, core.normalize_level(x.lod, level)), cells_for(d_x, work)
     over_sequences(kernels.deviation.spread_distances, "rossr", cells_of(x.values, work), offsets, means, scales, rows)
@@ -132,12 +133,12 @@ def sequence_std(x: Any, ddof: float = 0, level: int = -1) -> Any:
     Parameters
     ----------
     x, ddof, level
-        As of `sequence_var`.
+        As in `sequence_var`.
 
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        As of `sequence_var`; where all rows are equal the derivative is 0.
+        As in `sequence_var`; where all rows are equal, the derivative is 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Dropout: numbers are set to zero at random, and the others grow."""
+"""Dropout: numbers are set to zero at random, and the others are scaled up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHERE = "dropout"
 
 @operator(x=Dense)
 def dropout(x: Any, rate: float, rng: np.random.Generator | None) -> Any:
-    """Set each number to zero with a probability, and divide the others by what is left of 1.
+    """Set each number to zero with probability `rate`, and divide the others by 1 - rate.
 
     Parameters
     ----------
@@ -30,24 +30,24 @@ def dropout(x: Any, rate: float, rng: np.random.Generator | None) -> Any:
     rate : float
         The probability, 0 .. 1.
     rng : numpy.random.Generator or None
-        Where the mask comes from: one float32 a number of x, in their order. None drops nothing, which is what a
-        network wants that is used and not trained.
+        The source of the mask: one float32 per number of x, in their order. None drops nothing, as needed for
+        inference.
 
     Returns
     -------
     LoDTensor or ndarray
-        x / (1 - rate) where the mask has at least `rate`, 0 elsewhere; with the LoD and dtype of x. All zeros for a
-        rate of 1.
+        x / (1 - rate) where the random number is at least `rate`, 0 elsewhere; it has the LoD and dtype of x. All zeros
+        for a rate of 1.
 
     Raises
     ------
     DTypeError, ValueError
-        If x has no floating-point numbers, rate is not a number or out of bounds, or rng is something else.
+        If x does not hold floating-point numbers, rate is not a number or out of bounds, or rng is neither of these.
 
     Notes
     -----
-    The gradient goes through the same mask. A Program draws a new one in each run, and a loop in each step; a loop that
-    is made with `recompute=True` draws those of its steps again in the backward pass.
+    The same mask is applied to the gradient. A Program draws a new one in each run, and a loop in each step; a loop
+    with `recompute=True` draws the same masks again in the backward pass.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def _dropout(x: Any, rate: float, rng: Any) -> tuple[Any, Array | None]:
 
 
 def _checked(dtype: np.dtype[Any], rate: Any, rng: Any) -> float:
-    """Check what is given; return the rate."""
+    """Check the arguments; return the rate."""
     if dtype.kind != "f":
         raise DTypeError(f"{WHERE}: x: has dtype {dtype}; floating-point numbers are needed")
     if rng is not None and not isinstance(rng, np.random.Generator):

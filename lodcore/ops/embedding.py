@@ -1,4 +1,4 @@
-"""Rows of a table by their numbers, one by one or pooled."""
+"""Lookup of rows of a table by their numbers, one by one or pooled."""
 
 from __future__ import annotations
 
@@ -46,28 +46,28 @@ INT64 = np.dtype(np.int64)
 
 @operator(table=Dense, ids=NestedIndex)
 def lookup_table(table: Any, ids: Any, padding_idx: int | None = None, out: Array | None = None) -> Any:
-    """Take rows of a table by their numbers.
+    """Look up rows of a table by their numbers.
 
     Parameters
     ----------
     table : array_like, shape (height, ...)
     ids : LoDTensor, nested lists or ndarray of any integer dtype
-        0 .. height - 1. A second axis of length 1 does not count.
+        0 .. height - 1. A second axis of length 1 is ignored.
     padding_idx : int, optional
-        The number whose row counts as zeros and has no gradient; a negative one counts from the end.
+        The number whose row is replaced by zeros and has no gradient; a negative one counts from the end.
     out : ndarray, optional
-        shape (number of ids, ...): where to write.
+        shape (number of ids, ...): the array to write to.
 
     Returns
     -------
     LoDTensor or ndarray
-        The LoD of ids; the values have the shape of ids and of a row of the table, one after the other. The gradient of
-        the table is a SparseTensor.
+        Has the LoD of ids; the shape of its values is that of ids followed by that of a row. The gradient of the table
+        is a SparseTensor.
 
     Raises
     ------
     IndexError
-        Naming the place (and the sequence) of the number that is out of range.
+        If a number is out of range; the message names its position (and its sequence).
     DTypeError, ShapeError
         If the numbers are not integers, or the table has no axis.
 
@@ -96,7 +96,7 @@ def _(table: Spec, ids: Spec, padding_idx: int | None) -> Spec:
 
 
 def _shape_of_numbers(where: str, ids: Spec) -> tuple[int | None, ...]:
-    """Check that a Spec is one of integers; return its shape, without an axis of length 1."""
+    """Check that a Spec describes integers; return its shape without an axis of length 1."""
     if ids.dtype.kind not in "iu":
         raise DTypeError(f"{where}: ids: has dtype {ids.dtype}; integers are needed")
     return ids.shape[:1] if ids.shape[1:] == (1,) else ids.shape
@@ -125,34 +125,34 @@ def _(d_out: Array, table: Any, ids: Any, padding_idx: int | None, needs: tuple[
 def embedding_bag(
     table: Any, ids: Any, pool_type: str = "sum", out: Array | None = None, *, per_sample_weights: Any = None
 ) -> Any:
-    """Pool the rows of a table that each sequence of numbers names: `lookup_table` and `sequence_pool` in one.
+    """Pool the rows of a table that each sequence of numbers selects: `lookup_table` and `sequence_pool` in one.
 
     Parameters
     ----------
     table : array_like, shape (height, ...)
     ids : LoDTensor or nested lists of any integer dtype
-        0 .. height - 1. A second axis of length 1 does not count.
+        0 .. height - 1. A second axis of length 1 is ignored.
     pool_type : {"sum", "mean", "sqrt", "max", "min", "first", "last"}
-        As of `sequence_pool`.
+        As in `sequence_pool`.
     out : ndarray, optional
-        shape (number of sequences, ...): where to write.
+        shape (number of sequences, ...): the array to write to.
     per_sample_weights : LoDTensor like ids, or array_like, shape (number of ids,), optional
-        Real numbers, each a factor of the row that is named; only for "sum". The result is of floats then.
+        Real factors of the selected rows; only for "sum". The result then has a floating-point dtype.
 
     Returns
     -------
     LoDTensor, or ndarray if ids have one level
-        One row for each sequence of the last level, with the other levels; zeros for an empty one. The gradient of the
-        table is a SparseTensor.
+        One row per sequence of the last level, with the other levels; zeros for an empty one. The gradient of the table
+        is a SparseTensor.
 
     Raises
     ------
     IndexError
-        Naming the place and the sequence of the number that is out of range.
+        If a number is out of range; the message names its position and sequence.
     ValueError
-        If there is no such pool_type, or it is not "sum" beside weights.
+        If pool_type is unknown, or is not "sum" although there are weights.
     DTypeError, ShapeError, LevelError, LoDError
-        If the numbers are not integers, or have no level, or the table has no axis, or a number has no weight.
+        If the numbers are not integers or have no level, the table has no axis, or weights do not match the numbers.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def _(table: Spec, ids: Spec, pool_type: str, per_sample_weights: Spec | None) -
 
 
 def _bags_given(table: Any, ids: Any) -> tuple[Array, Array, Any, LoD]:
-    """Take a table, and numbers that have sequences: as given, as an index of kernels, and their LoD."""
+    """Return the table, the numbers as given, the numbers as an index for kernels, and their LoD."""
     rows = table_of("embedding_bag", table)
     numbers, index, lod = numbers_given("embedding_bag", ids)
     if lod is None or not lod.num_levels or numbers.ndim != 1:
@@ -209,7 +209,7 @@ def _bags_given(table: Any, ids: Any) -> tuple[Array, Array, Any, LoD]:
 
 
 def _check_bags(where: str, num_levels: int, shape: tuple[int | None, ...]) -> None:
-    """Check that there are sequences of numbers."""
+    """Check that numbers have a level and no axes of rows."""
     if not num_levels:
         raise LevelError(
             f"{where}: ids: has no level; each sequence is a bag, and nested lists or a LoDTensor are needed"
@@ -244,7 +244,7 @@ def _(
 
 
 def _weighted_dtype(pool_type: str, table: Any, shape: tuple[int | None, ...], dtype: Any, count: int | None) -> Any:
-    """Check weights, and how bags are pooled; return the dtype of the result."""
+    """Check weights and pool_type; return the dtype of the result."""
     where = "embedding_bag"
     numbers_of(where, pool_type, table, "table")
     if pool_type != "sum":
@@ -262,7 +262,7 @@ def _weighted_dtype(pool_type: str, table: Any, shape: tuple[int | None, ...], d
 
 
 def _weights_of(ids: Any, given: Any, count: int) -> Array:
-    """Take one weight a number, as a vector."""
+    """Return one weight per number, as a vector."""
     where = "embedding_bag: per_sample_weights"
     if isinstance(given, (list, tuple)):
         given = Rows.of_list(where, given)
@@ -273,7 +273,7 @@ def _weights_of(ids: Any, given: Any, count: int) -> Array:
 
 
 def weighted_bag(table: Any, ids: Any, pool_type: str, out: Array | None, given: Any) -> Any:
-    """Add up the rows that each bag names, each times its weight."""
+    """Compute the weighted sum of the rows that each bag selects."""
     where = "embedding_bag"
     rows, numbers, index, lod = _bags_given(table, ids)
     weights = _weights_of(ids, given, len(index))
@@ -282,7 +282,7 @@ def weighted_bag(table: Any, ids: Any, pool_type: str, out: Array | None, given:
     offsets = core.offsets_view(lod, lod.num_levels - 1)
     result = result_rows(where, rows, len(offsets) - 1, dtype, out, numbers, weights)
     target = cells_for(result, work)
-    factors = np.array(weights, work)  # a copy, which nobody changes
+    factors = np.array(weights, work)  # a private copy
     bad = kernels.embedding.weigh_bags(cells_of(rows, work), index, offsets, factors, target)
     if bad >= 0:
         raise_outside(where, ids, numbers, index, bad, len(rows))
@@ -324,26 +324,26 @@ def _weighted_gradients(
 
 
 def pool_bags(kernel: Any, table: Array, index: Any, offsets: Any, argument: int, target: Array) -> int:
-    """Run a kernel on bags, in several threads if that is wanted; return the first bad place, or -1."""
+    """Run a kernel on bags, in several threads if allowed; return the first bad position, or -1."""
     if get_num_threads() == 1 or len(index) * table[:1].nbytes < threads.WIDE:
         found: int = kernel(table, index, offsets, argument, target)
         return found
-    bad = kernels.embedding.check_index(index, len(table))  # so that no thread writes beside one that finds it
+    bad = kernels.embedding.check_index(index, len(table))  # so that no thread writes while another finds it
     if bad < 0:
         over_sequences(kernel, ".ro.s", table, index, offsets, argument, target, cost=threads.WIDE)
     return bad
 
 
 def take_rows(rows: Array, index: Any, skip: int, target: Array) -> int:
-    """Take rows, in several threads if that is wanted; return the first bad place, or -1."""
+    """Gather rows, in several threads if allowed; return the first bad position, or -1."""
     if get_num_threads() == 1 or target.nbytes < threads.WIDE:
         return kernels.embedding.take_rows(rows, index, skip, target)
-    bad = kernels.embedding.check_index(index, len(rows))  # so that no thread writes beside one that finds it
+    bad = kernels.embedding.check_index(index, len(rows))  # so that no thread writes while another finds it
     if bad < 0:
 
         def take_some(start: int, stop: int) -> None:
             wrong = kernels.embedding.take_rows(rows, index[start:stop], skip, target[start:stop])
-            if wrong >= 0:  # another thread has written to it
+            if wrong >= 0:  # another thread has written to the numbers
                 raise IndexError(f"lodcore: ids: changed at position {start + wrong} while they were read")
 
         in_parts(take_some, parts(np.arange(len(index) + 1), target.nbytes))
@@ -351,7 +351,7 @@ def take_rows(rows: Array, index: Any, skip: int, target: Array) -> int:
 
 
 def take(where: str, rows: Array, ids: Any, numbers: Array, index: Any, skip: int, out: Array | None) -> Array:
-    """Take rows by their numbers: shape of the numbers, and of a row."""
+    """Gather rows by their numbers; the shape is that of the numbers followed by that of a row."""
     if out is not None:
         flat = check_out(where, out, (*numbers.shape, *rows.shape[1:]), rows.dtype, rows, numbers)
         flat = flat if numbers.ndim == 1 else flat.reshape(len(index), *rows.shape[1:])
@@ -366,11 +366,11 @@ def take(where: str, rows: Array, ids: Any, numbers: Array, index: Any, skip: in
 
 
 def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -> tuple[Any, Array | None]:
-    """Pool bags, and return where the greatest and least cells are if that is to be kept."""
+    """Pool bags; with `saving`, return the positions of the extremes, too."""
     where = "embedding_bag"
     rows, numbers, index, lod = _bags_given(table, ids)
     work, dtype = numbers_of(where, name_of(pool_type), rows.dtype, "table")
-    if work is None or rows.dtype.char not in "fd":  # taken first, and then pooled
+    if work is None or rows.dtype.char not in "fd":  # gathered first, and then pooled
         if out is not None:
             check_apart(where, out, rows, numbers)
         taken = take(where, rows, ids, numbers, index, -1, None)
@@ -393,7 +393,7 @@ def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -
 
 
 def table_of(where: str, table: Any) -> Any:
-    """Take a table as a contiguous array, or its Spec."""
+    """Return a table as a contiguous array, or its Spec."""
     if buffers.is_plain(table):
         return table
     if isinstance(table, LoDTensor) or (type(table) is Spec and table.kind is LoDTensor):
@@ -409,7 +409,7 @@ def table_of(where: str, table: Any) -> Any:
 
 
 def numbers_given(where: str, ids: Any) -> tuple[Array, npt.NDArray[np.int64], LoD | None]:
-    """Return numbers as they are (without an axis of length 1), as a vector of int64, and their LoD."""
+    """Return numbers as given (without an axis of length 1), as a vector of int64, and their LoD."""
     if type(ids) is np.ndarray:
         numbers, lod = ids, None
     elif isinstance(ids, LoDTensor):
@@ -427,7 +427,7 @@ def numbers_given(where: str, ids: Any) -> tuple[Array, npt.NDArray[np.int64], L
 
 
 def padding_of(where: str, padding_idx: Any, height: int | None) -> int:
-    """Take the number of the row that counts as zeros, -1 if there is none."""
+    """Return the number of the row that is replaced by zeros, or -1 if there is none."""
     if padding_idx is None:
         return -1
     number = integer(f"{where}: padding_idx", padding_idx, bools=True)

@@ -29,31 +29,31 @@ __all__ = ["per_sequence", "sequence_expand", "sequence_expand_as", "sequence_re
 
 @operator(x=Rows, y=Structure, lod_rule=computed("as many levels as `x`, whose outermost sequences repeat", levels_of))
 def sequence_expand(x: Any, y: Any, ref_level: int = -1, out: Array | None = None) -> Any:
-    """Repeat the outermost sequences of x as often as sequences of y are long.
+    """Repeat each outermost sequence of x as often as the corresponding sequence of y has elements.
 
     Parameters
     ----------
     x : LoDTensor, nested lists, ndarray or flat list
-        Its outermost sequences are repeated; without a level its rows.
+        Its outermost sequences are repeated, or its rows if it has no level.
     y : LoDTensor, nested lists or LoD
-        As many sequences of `ref_level` as x has; only its structure counts.
+        Must have as many sequences of `ref_level` as x has; only its structure is used.
     ref_level : int
-        Lengths are those of this level of y, in elements of the level.
+        The level of y whose lengths are used.
     out : ndarray, optional
-        shape (number of rows, ...): where to write the rows.
+        shape (number of rows, ...): the array to write the rows to.
 
     Returns
     -------
     LoDTensor, or ndarray if x has no level
-        With the levels of x: one outermost sequence per copy. Copies stand one after another; a sequence of y of
-        length 0 leaves it out.
+        Has the levels of x, with one outermost sequence per copy. Copies are consecutive; a sequence is left out if
+        that of y is empty.
 
     Raises
     ------
     LoDError
-        If there are not as many sequences of y.
+        If y does not have as many sequences.
     LevelError
-        If y has no such level.
+        If y does not have the level.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, out: Array | None = Non
 
 
 def _reference(where: str, y: Any, ref_level: int) -> tuple[LoD, int]:
-    """Check and return the structure that says how often to repeat, and its level."""
+    """Return the checked structure whose lengths are the numbers of repetitions, and its level."""
     lod = lod_of(f"{where}: y", y)
     return lod, level_of(where, lod, ref_level, "ref_level")
 
@@ -105,24 +105,24 @@ def sequence_expand_as(x: Any, y: Any, level: int = -1, out: Array | None = None
     Parameters
     ----------
     x : ndarray, flat list, LoDTensor or nested lists
-        One row for each sequence of `level` of y. If it has levels, they are those of y before `level`.
+        One row per sequence of `level` of y. If it has levels, they must be those of y before `level`.
     y : LoDTensor, nested lists or LoD
-        Only its structure counts.
+        Only its structure is used.
     level : int
     out : ndarray, optional
-        shape (number of rows of y, ...): where to write.
+        shape (number of rows of y, ...): the array to write to.
 
     Returns
     -------
     LoDTensor
-        With the LoD of y.
+        Has the LoD of y.
 
     Raises
     ------
     LoDError
         If x does not have one row per sequence, or has other levels.
     LevelError
-        If y has no such level.
+        If y does not have the level.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def _(d: Array, out: LoDTensor, level: int, context: Any) -> tuple[Array, None]:
 
 
 def per_sequence(x: Any, v: Any, level: int = -1) -> Any:
-    """Repeat what v has for each sequence of x for the rows of that sequence: `sequence_expand_as(v, x, level)`.
+    """Repeat the entry of v for each sequence of x for all rows of that sequence: `sequence_expand_as(v, x, level)`.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def per_sequence(x: Any, v: Any, level: int = -1) -> Any:
     Returns
     -------
     LoDTensor
-        With the LoD of x.
+        Has the LoD of x.
 
     Examples
     --------
@@ -192,19 +192,19 @@ def sequence_reverse(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
     ----------
     x : LoDTensor or nested lists
     level : int
-        Of the sequences whose elements change places; what is inside an element stays as it is.
+        The level of the sequences whose elements are reversed; the contents of an element keep their order.
     out : ndarray, optional
-        shape (number of rows, ...): where to write the rows.
+        shape (number of rows, ...): the array to write the rows to.
 
     Returns
     -------
     LoDTensor
-        Reversed at the last level, it has the LoD of x itself.
+        If reversed at the last level, it has the LoD of x itself.
 
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Recurrent networks over a whole batch, on arrays: steps of its sequences, products, and the backward pass.
+"""Recurrent networks over a whole batch, on arrays: the steps of its sequences, matrix products, and the backward pass.
 
-A batch is cut into runs of whole sequences, which threads take side by side: the rows of a run are multiplied with the
-weight of the inputs, and gone through step by step, where they are. Weight gradients are products over all rows in the
-order of the batch, of which threads take columns. Where `kernels.matrix` is fast, every cell of a
-product is one chain of sums in a fixed order: the results have the same bits however the batch is cut. Elsewhere
-products are those of NumPy, of the whole batch in one thread.
+A batch is split into runs of whole sequences, which threads process in parallel: the rows of a run are multiplied by
+the weight of the inputs, and then processed step by step, in place. Weight gradients are products over all rows in the
+order of the batch; each thread computes some columns. Where `kernels.matrix` is fast, every entry of a product is one
+chain of sums in a fixed order: the results have the same bits however the batch is split. Elsewhere, NumPy computes the
+products of the whole batch in one thread.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ __all__ = [
     "split_rows",
 ]
 
-#: Activations by their names, as kernels number them.
+#: The numbers of activations in kernels, by name.
 ACTIVATIONS = {"sigmoid": 0, "tanh": 1, "relu": 2, "identity": 3}
 
-#: Multiplications of work that is worth a thread; sequences that a step should begin with.
+#: The number of multiplications that is worth a thread; the number of sequences that the first step should have.
 WIDE, FEW = 2**21, 16
 
-#: Columns of a product that a thread takes begin where a packed panel does.
+#: The columns that a thread computes begin at a multiple of this, where a packed panel begins.
 PANEL = 32
 
 
@@ -55,7 +55,7 @@ _Result = TypeVar("_Result")
 
 
 def in_kept_memory(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Make a function create its arrays in memory that may have been used before."""
+    """Decorate a function so that its arrays are created in recycled memory."""
 
     @functools.wraps(function)
     def run(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
@@ -66,7 +66,7 @@ def in_kept_memory(function: Callable[_Parameters, _Result]) -> Callable[_Parame
 
 
 class Rule(NamedTuple):
-    """What the gates of a network do: numbers of activations, the way a GRU updates, the bound of a cell."""
+    """The rule of the gates: numbers of activations, the update variant of a GRU, and the bound of a cell."""
 
     gate: int = 0
     cell: int = 1
@@ -76,13 +76,13 @@ class Rule(NamedTuple):
 
 
 class Weight:
-    """A matrix that is multiplied with rows, often or with few, from the left or as its transpose.
+    """A matrix by which rows are multiplied repeatedly, as it is or transposed; packed if the kernel is fast here.
 
     Parameters
     ----------
     values : ndarray of float32 or float64, shape (depth, columns)
     transposed : bool
-        Multiply with the transposed matrix.
+        Whether rows are multiplied by the transposed matrix.
     """
 
     __slots__ = ("packed", "values")
@@ -97,7 +97,7 @@ class Weight:
             kernels.matrix.pack_columns(values, transposed, self.packed)
 
     def times(self, rows: Array, out: Array) -> Array:
-        """Multiply rows with the matrix."""
+        """Multiply rows by the matrix."""
         if len(self.packed) or not self.values.size:
             kernels.matrix.multiply_packed(rows, self.packed, False, out)
         else:
@@ -105,12 +105,12 @@ class Weight:
         return out
 
     def add_to(self, out: Array, rows: Array) -> None:
-        """Add rows times the matrix, by a product of NumPy."""
+        """Add rows times the matrix, computed by NumPy."""
         out += _dot(rows, self.values)
 
 
 def _dot(left: Array, right: Array, out: Array | None = None) -> Array:
-    """Multiply matrices; by a single number cell by cell, since `dot` lets 0 times nan be 0 there."""
+    """Multiply matrices; multiply by a single number entry by entry, since `dot` returns 0 for 0 times nan there."""
     single = left.size == 1 or right.size == 1
     if out is not None and not out.flags.c_contiguous:
         out[...] = left * right if single else left.dot(right)
@@ -124,20 +124,20 @@ def _dot(left: Array, right: Array, out: Array | None = None) -> Array:
 
 
 class Run:
-    """Some sequences of a batch, one after another, step by step.
+    """Some consecutive sequences of a batch, which are processed step by step.
 
     Attributes
     ----------
     start, stop, low, high : int
-        Which sequences, and which rows.
+        The ranges of sequences and rows.
     steps : ndarray of int64, shape (n_steps + 1,)
-        How many rows all steps before one have.
+        The number of rows of all earlier steps.
     order : ndarray of int64, shape (n_states,)
-        The sequences that have rows, in the batch, longest first.
+        The numbers, in the batch, of the sequences that have rows; longest first.
     starts : ndarray of int64, shape (n_states,)
-        The row of the batch where each of them begins.
+        The first row of each of them in the batch.
     backwards : bool
-        Whether sequences run from their last row to the first.
+        Whether sequences are processed from the last row to the first.
     """
 
     __slots__ = ("backwards", "high", "low", "order", "start", "starts", "steps", "stop")
@@ -157,15 +157,15 @@ class Run:
 
     @property
     def where(self) -> tuple[Array, Array, int]:
-        """The steps, where sequences begin, and how far it is from a row to the next one: what kernels take."""
+        """The arguments of kernels: the steps, the first rows, and the distance from one row to the next."""
         return self.steps, self.starts, -1 if self.backwards else 1
 
     def states(self, boot: Array | None, width: int, dtype: np.dtype[Any]) -> Array:
-        """Take the boot states of the run, which are in the order of the batch; zeros for None."""
+        """Return the boot states of the run, given in the order of the batch; zeros for None."""
         return np.zeros((len(self.order), width), dtype) if boot is None else boot.take(self.order, 0)
 
     def each_step(self, back: bool = False) -> list[tuple[int, int, Array]]:
-        """List each step, how many rows it has, and which rows of the batch they are."""
+        """Return the number, the number of rows, and the rows in the batch of each step."""
         bounds, stride = self.steps.tolist(), -1 if self.backwards else 1
         counts = [(t, bounds[t + 1] - bounds[t]) for t in range(len(bounds) - 1)]
         found = [(t, count, self.starts[:count] + stride * t) for t, count in counts]
@@ -178,15 +178,15 @@ def _from_zero(offsets: Array) -> Array:
 
 
 def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
-    """Cut a batch into runs of about as many rows: one per thread if the work is worth it.
+    """Split a batch into runs of about equally many rows: one per thread if the work is worth it.
 
     Parameters
     ----------
     offsets : ndarray of int64, shape (n_seqs + 1,), in rows
     work : int
-        Multiplications of a row.
+        The number of multiplications per row.
     backwards : bool
-        Whether sequences run from their last row to the first.
+        Whether sequences are processed from the last row to the first.
     """
     n_seqs, n_rows = len(offsets) - 1, int(offsets[-1])
     count = 1
@@ -199,14 +199,14 @@ def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
 
 
 def side_by_side(tasks: Sequence[Callable[[], Any]], work: int) -> None:
-    """Do some work, with memory that is kept; in as many threads as there may be, if it is worth it.
+    """Run tasks with recycled memory, in all allowed threads if the work is worth it.
 
     Parameters
     ----------
     tasks : list of callable
         The longest should come first.
     work : int
-        Multiplications of each, about.
+        The approximate number of multiplications of each task.
     """
     if work < 2 * WIDE or get_num_threads() == 1 or len(tasks) == 1:
         with Recycled():
@@ -225,18 +225,18 @@ def side_by_side(tasks: Sequence[Callable[[], Any]], work: int) -> None:
 
 
 class Neighbours:
-    """The rows that have one before them in their sequence, and the first rows.
+    """The rows that have a predecessor in their sequence, and the first rows.
 
     Parameters
     ----------
     offsets : ndarray of int64, shape (n_seqs + 1,), in rows
     backwards : bool
-        Sequences run from their last row to the first.
+        Whether sequences are processed from the last row to the first.
 
     Attributes
     ----------
     before, behind : ndarray of int64
-        Pairs of rows.
+        Pairs of consecutive rows.
     sequences, firsts : ndarray of int64
         The sequences that have rows, and their first rows.
     """
@@ -247,7 +247,7 @@ class Neighbours:
         self._offsets, self.backwards = offsets, backwards
 
     def find(self) -> None:
-        """Find all of them: work for a thread."""
+        """Compute the attributes; a task for a thread."""
         offsets, ends = self._offsets, self._offsets[1:]
         self.sequences = (ends > offsets[:-1]).nonzero()[0]
         self.firsts = ends[self.sequences] - 1 if self.backwards else offsets[self.sequences]
@@ -258,7 +258,7 @@ class Neighbours:
         self.before = self.behind + 1 if self.backwards else self.behind - 1
 
     def product(self, states: Array, boot: Array | None, d_gates: Array, out: Array) -> None:
-        """Add up the outer products of the state before each row and the cotangent of its gates."""
+        """Sum the outer products of the state before each row and the cotangent of its gates."""
         pair_product(states, self.before, d_gates, self.behind, out, False)
         if boot is not None:
             pair_product(boot, self.sequences, d_gates, self.firsts, out, True)
@@ -271,10 +271,10 @@ def last_states(runs: Sequence[Run], states: Sequence[Array], boot: Array | None
     ----------
     runs : list of Run
     states : list of ndarray, shape (n_states, width)
-        Behind the last step of each run.
+        The states after the last step of each run.
     boot : ndarray, shape (count, width), or None for zeros
     count : int
-        Of the sequences.
+        The number of sequences.
 
     Returns
     -------
@@ -293,22 +293,22 @@ def last_states(runs: Sequence[Run], states: Sequence[Array], boot: Array | None
 def last_states_back(
     d_last: Array, d_states: Array | None, d_boot: Array | None, n_rows: int, offsets: Array, backwards: bool
 ) -> tuple[Array, Array]:
-    """Add the cotangent of what `last_states` gives to those of all states and of boot states.
+    """Add the cotangents of the results of `last_states` to those of all states and of boot states.
 
     Parameters
     ----------
     d_last : ndarray, shape (n_seqs, width)
     d_states, d_boot : ndarray or None
-        Cotangents from elsewhere, which are not changed; None for zeros.
+        Cotangents from other uses, which are not changed; None for zeros.
     n_rows : int
     offsets : ndarray of int64, shape (n_seqs + 1,), in rows
     backwards : bool
-        Sequences run from their last row to the first.
+        Whether sequences are processed from the last row to the first.
 
     Returns
     -------
     d_states, d_boot : ndarray
-        The latter of empty sequences alone, beside what was given: others hand theirs to the network.
+        To `d_boot`, only those of empty sequences are added; all others pass through the network.
     """
     rows = np.zeros((n_rows, d_last.shape[1]), d_last.dtype) if d_states is None else d_states.copy()
     boots = np.zeros_like(d_last) if d_boot is None else d_boot.copy()
@@ -321,14 +321,14 @@ def last_states_back(
 
 
 def _last_rows(offsets: Array, backwards: bool) -> tuple[Array, Array]:
-    """Find the sequences that have rows, and the row that each comes to last."""
+    """Return the sequences that have rows, and the row of each that is processed last."""
     starts, ends = offsets[:-1], offsets[1:]
     filled = (ends > starts).nonzero()[0]
     return filled, starts[filled] if backwards else ends[filled] - 1
 
 
 def pair_product(left: Array, left_index: Any, right: Array, right_index: Any, out: Array, adding: bool) -> None:
-    """Add up, over pairs of rows, the outer products of a row of `left` and one of `right`."""
+    """Sum the outer products of pairs of a row of `left` and one of `right`."""
     if kernels.matrix.is_fast():
         kernels.matrix.multiply_pairs(left, left_index, right, right_index, adding, out)
         return
@@ -341,7 +341,7 @@ def pair_product(left: Array, left_index: Any, right: Array, right_index: Any, o
 
 
 def split_rows(count: int, work: int) -> list[slice]:
-    """Cut rows, or columns in whole panels, for threads; a single piece if it is not worth more."""
+    """Split rows, or columns in whole panels, for threads; return a single piece if more are not worth it."""
     if get_num_threads() == 1 or not kernels.matrix.is_fast():
         return [slice(0, count)]
     pieces = max(1, min(get_num_threads(), count // PANEL, count * work // WIDE))
@@ -352,7 +352,7 @@ def split_rows(count: int, work: int) -> list[slice]:
 def input_products(
     x: Array, weight: Array, d_gates: Array, d_x: Array, d_weight: Array, needs: Sequence[bool] = (True, True)
 ) -> list[Callable[[], Any]]:
-    """List the products that make the gradients of the inputs and of their weight, those that are needed."""
+    """Return the tasks that compute the needed gradients of the inputs and of their weight."""
     tasks: list[Callable[[], Any]] = []
     if needs[0]:
         back = Weight(weight, True)
@@ -364,6 +364,6 @@ def input_products(
 
 
 def add_up(rows: Array, out: Array) -> None:
-    """Add up all rows, one after another."""
+    """Sum all rows, in their order."""
     ends = np.array([0, len(rows)], np.int64)
     kernels.pool.sum_rows(np.ascontiguousarray(rows), ends, 0, out.reshape(1, -1))

@@ -1,4 +1,4 @@
-"""Operators that take sequences whole: by their numbers, pieces of each, batches one after another."""
+"""Operators that select, slice and join whole sequences."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _kept(x: Any, level: int) -> int:
 
 @operator(x=Nested, index=Index, lod_rule=computed("what is taken, without the levels of `x` before `level`", _kept))
 def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = None) -> LoDTensor:
-    """Take sequences by their numbers, with all that is inside.
+    """Select sequences, with their contents, by their numbers.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = Non
         end.
     level : int
     out : ndarray, optional
-        shape (number of rows, ...): where to write the rows.
+        shape (number of rows, ...): the array to write the rows to.
 
     Returns
     -------
@@ -58,9 +58,9 @@ def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = Non
     Raises
     ------
     IndexError
-        Naming the place and the index that is out of range.
+        If an index is out of range; the message names it and its position.
     DTypeError, ShapeError, LevelError
-        If the index is not a vector of integers, or there is no such level.
+        If the index is not a vector of integers, or the level does not exist.
 
     Examples
     --------
@@ -91,15 +91,15 @@ def _(d: Array, x: LoDTensor, level: int, places: Array, context: Any) -> tuple[
 
 @operator(xs=Batches, lod_rule=computed("the sequences of all batches", lambda xs: xs[0].num_levels))
 def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
-    """Put batches one after another.
+    """Concatenate batches.
 
     Parameters
     ----------
     xs : list of LoDTensor or nested lists
-        At least one, of as many levels, equal dtype and equal row shape. Lists without any value take these from the
-        first of the others.
+        At least one; all must have equally many levels, equal dtype and equal row shape. Lists without values take
+        these from the first of the others.
     out : ndarray, optional
-        shape (number of rows, ...): where to write the rows.
+        shape (number of rows, ...): the array to write the rows to.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
     Raises
     ------
     LoDError, DTypeError, ShapeError
-        Naming the batch that does not fit.
+        If a batch does not fit; the message names it.
 
     Examples
     --------
@@ -136,10 +136,10 @@ def _(d: Array, xs: list[LoDTensor]) -> list[Array]:
 
 
 def _batches(where: str, xs: Any) -> list[LoDTensor]:
-    """Take a list of batches."""
+    """Return a list of batches, converted from lists."""
     if not list_of(f"{where}: xs", xs):
         raise LoDError(f"{where}: xs: is empty; at least one batch is needed")
-    given: list[Any] = list(xs)  # once: it may change meanwhile
+    given: list[Any] = list(xs)  # copied once, since it may change meanwhile
     for x in given:
         if type(x) is not LoDTensor:
             break
@@ -159,14 +159,14 @@ def _checked_values(where: str, batches: list[LoDTensor]) -> list[Array]:
 
 
 def _unlike(where: str, j: int, odd: Any, first: Any) -> DTypeError | ShapeError:
-    """Make the error of a batch whose dtype or row shape is another one than that of the first."""
+    """Return the error for a batch whose dtype or row shape differs from that of the first."""
     if odd.dtype != first.dtype:
         return DTypeError(f"{where}: xs[{j}]: has dtype {odd.dtype}; xs[0] has {first.dtype}")
     return ShapeError(f"{where}: xs[{j}]: has rows of shape {odd.shape[1:]}; xs[0] has {first.shape[1:]}")
 
 
 def _check_specs(where: str, xs: list[Spec]) -> None:
-    """Raise if Specs show that batches of as many levels have different dtypes or row shapes."""
+    """Raise if Specs show that batches with equally many levels have different dtypes or row shapes."""
     if any(x.kind is object or x.num_levels != xs[0].num_levels or None in x.shape[1:] for x in xs):
         return
     for j, x in enumerate(xs):
@@ -176,27 +176,27 @@ def _check_specs(where: str, xs: list[Spec]) -> None:
 
 @operator(xs=Batches, lod_rule=outer("level", "xs"))
 def sequence_concat(xs: Any, level: int = -1, out: Array | None = None) -> LoDTensor:
-    """Join the sequences s of all batches to one sequence s.
+    """Join the sequences number s of all batches to one sequence number s.
 
     Parameters
     ----------
     xs : list of LoDTensor or nested lists
-        At least one, of as many levels, with equal levels before `level` and as many sequences there, of equal dtype
-        and row shape. Lists without any value take these from the first of the others.
+        At least one; all must have equally many levels, equal levels before `level`, equally many sequences at `level`,
+        equal dtype and equal row shape. Lists without values take these from the first of the others.
     level : int
-        Which sequences are joined; what is inside moves whole.
+        The level of the sequences that are joined; their elements are kept whole.
     out : ndarray, optional
-        shape (number of rows, ...): where to write the rows.
+        shape (number of rows, ...): the array to write the rows to.
 
     Returns
     -------
     LoDTensor
-        Of as many levels.
+        Has as many levels as each batch.
 
     Raises
     ------
     LoDError, DTypeError, ShapeError, LevelError
-        Naming the batch that does not fit.
+        If a batch does not fit; the message names it.
 
     Examples
     --------
@@ -239,29 +239,29 @@ def _(d: Array, xs: list[LoDTensor], level: int) -> list[Array]:
 
 @operator(x=Nested, offset=Index, length=Index, lod_rule=outer("level"))
 def sequence_slice(x: Any, offset: Any, length: Any, level: int = -1, out: Array | None = None) -> LoDTensor:
-    """Cut a piece out of each sequence.
+    """Slice each sequence.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     offset, length : array_like of integers, shape (n,) or (n, 1), or a scalar for all
-        For each of the n sequences of `level`, in elements of that level: 0 <= offset, 0 <= length,
-        offset + length <= its length.
+        Start and length of the slice of each of the n sequences of `level`, in elements of that level: 0 <= offset,
+        0 <= length, offset + length <= the length of the sequence.
     level : int
     out : ndarray, optional
-        shape (number of rows, ...): where to write the rows.
+        shape (number of rows, ...): the array to write the rows to.
 
     Returns
     -------
     LoDTensor
-        Of as many levels.
+        Has as many levels as x.
 
     Raises
     ------
     IndexError
-        Naming the first sequence that its piece leaves.
+        If a slice exceeds its sequence; the message names the first such sequence.
     ShapeError, DTypeError, LevelError
-        If offset or length are not vectors of n integers, or there is no such level.
+        If offset or length are not vectors of n integers, or the level does not exist.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def sequence_slice(x: Any, offset: Any, length: Any, level: int = -1, out: Array
 
 
 def _slice(x: Any, offset: Any, length: Any, level: int, out: Array | None = None) -> tuple[LoDTensor, Array]:
-    """Do the work of `sequence_slice`; give also from where the rows are."""
+    """Compute `sequence_slice`; return also the ranges of the rows that were taken."""
     where = "sequence_slice"
     lod = x.lod
     k = core.normalize_level(lod, level, where)

@@ -1,4 +1,4 @@
-"""Rows and sequences by key: grouped, joined, exploded, and brought back."""
+"""Rows and sequences by key: grouped, joined, exploded, and imploded."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ __all__ = ["explode", "group_by", "group_rows", "implode", "join_by_key", "match
 ORDERS = ("sorted", "first", "runs")
 WAYS = ("inner", "left", "right", "outer")
 
-#: What makes it a secret which keys meet in a slot of a table: nobody can choose keys that all do.
+#: The random seed of the hash, so that nobody can choose keys that all collide.
 SEED = int.from_bytes(os.urandom(8), "little")
 
 # -- equal keys --------------------------------------------------------------------------------------------------------
 
 
 def _keys(where: str, given: Any) -> Array:
-    """Take a vector of keys whose bytes are equal where keys are."""
+    """Return a vector of keys whose bytes are equal if and only if the keys are."""
     keys: Array = dense_of(where, given)
     _check_keys(where, keys.shape, keys.dtype)
     if keys.dtype.kind != "f" and keys.dtype.isnative and keys.flags.c_contiguous and keys.flags.aligned:
         return keys
     made: Array = np.array(keys, keys.dtype.newbyteorder("="), order="C")
     if made.dtype.kind == "f":
-        made += 0.0  # of two zeros one
+        made += 0.0  # turns -0.0 into 0.0
         made[np.isnan(made)] = np.nan
     return made
 
 
 def _check_keys(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any]) -> None:
-    """Raise for what is not a vector of keys."""
+    """Raise if the argument is not a vector of keys."""
     if len(shape) != 1:
         raise ShapeError(f"{where}: has shape {shape}; a vector of keys is needed")
     if dtype.kind not in "biufmMSU" or dtype.char == "g":
@@ -58,7 +58,7 @@ def _check_keys(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any])
 
 
 def _numbered(keys: Array) -> tuple[Array, Array]:
-    """Return equal keys a number, in the order of their first appearance.
+    """Return the distinct keys, numbered in the order of their first appearance.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def _numbered(keys: Array) -> tuple[Array, Array]:
     """
     ids = buffers.new_int64(len(keys))
     slots = 1 << 12
-    while True:  # most keys are few: a table that is small is fast
+    while True:  # usually there are few different keys, and a small table is fast
         firsts = buffers.new_int64(slots // 4 * 3)
         count = kernels.group.number_keys(buffers.as_bytes(keys), SEED, buffers.new_int64(slots, 2), ids, firsts)
         if count >= 0:
@@ -77,21 +77,21 @@ def _numbered(keys: Array) -> tuple[Array, Array]:
 
 
 def _ordered(ids: Array, count: int) -> tuple[Array, Array]:
-    """List the rows of each number: offsets, and the rows."""
+    """Return the offsets of the rows with each number, and these rows."""
     offsets, places = buffers.new_offsets(count + 1), buffers.new_int64(len(ids))
     unharmed(kernels.group.order_by_id(ids, offsets, places))
     return offsets, places
 
 
 def _is_narrow(keys: Array) -> bool:
-    """Return whether keys are integers between bounds so near that all between them may be counted."""
+    """Return whether keys are integers in a range so small that counting sort is worth it."""
     if keys.dtype.kind not in "iub" or not len(keys):
         return False
     return int(keys.max()) - int(keys.min()) < 2 * len(keys)
 
 
 def _counted(keys: Array) -> tuple[Array, LoDTensor]:
-    """Group rows by integers between near bounds, in their order."""
+    """Group rows by integers in a small range, by counting sort."""
     least = keys.min()
     ids = (keys - least).astype(np.int64) if keys.dtype == np.uint64 else keys.astype(np.int64) - int(least)
     count = int(ids.max()) + 1
@@ -116,19 +116,19 @@ def group_rows(key: Any, order: str = "sorted") -> tuple[Array, LoDTensor]:
     key : array_like, shape (n,)
         Integers, floats, dates or text. nan equals nan, and 0.0 equals -0.0.
     order : {"sorted", "first", "runs"}
-        Groups in the order of their keys, nan last; or of their first rows; or a group for each run of equal keys, so
-        that a key may come again.
+        The order of the groups: by key, with nan last; by first row; or one group per run of equal keys, so that a key
+        may occur several times.
 
     Returns
     -------
     keys : ndarray, shape (number of groups,)
     groups : LoDTensor
-        int64: the numbers of the rows of each group, in their order.
+        int64: the numbers of the rows of each group, in increasing order.
 
     Raises
     ------
     ShapeError, DTypeError, ValueError
-        If the key is not a vector of keys, or there is no such order.
+        If the key is not a vector of keys, or the order is unknown.
 
     Examples
     --------
@@ -175,20 +175,20 @@ def group_by(key: Any, *columns: Any, order: str = "sorted") -> tuple[Any, ...]:
     key : array_like, shape (n,)
         Integers, floats, dates or text.
     *columns : array_like of shape (n, ...), or LoDTensor of n sequences
-        What is grouped, each on its own.
+        The columns to group.
     order : {"sorted", "first", "runs"}
-        Of the groups, as of `group_rows`.
+        The order of the groups, as in `group_rows`.
 
     Returns
     -------
     keys : ndarray, shape (number of groups,)
     *grouped : LoDTensor
-        One per column; a group keeps its rows in their order. It carries gradients to the column.
+        One per column; the rows of a group keep their order. Gradients are passed to the column.
 
     Raises
     ------
     ShapeError, DTypeError, ValueError
-        If the key is not a vector of keys, a column is not as long, or there is no such order.
+        If the key is not a vector of keys, a column has another length, or the order is unknown.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def group_by(key: Any, *columns: Any, order: str = "sorted") -> tuple[Any, ...]:
 
 
 def _column(where: str, j: int, key: Any, column: Any) -> Any:
-    """Take a column; if its length is known it is that of the keys."""
+    """Return a column, whose length, if known, must be that of the keys."""
     counts = [len(x) if isinstance(x, (list, tuple, np.ndarray, LoDTensor)) else None for x in (key, column)]
     if None not in counts and counts[0] != counts[1]:
         raise ShapeError(f"{where}: column {j}: has {counts[1]} rows; there are {counts[0]} keys")
@@ -212,26 +212,26 @@ def _column(where: str, j: int, key: Any, column: Any) -> Any:
 
 
 def explode(x: Any, *columns: Any, level: int = -1) -> tuple[Any, ...]:
-    """Put the rows of all sequences one after another, and repeat columns of one entry per sequence for them.
+    """Concatenate the rows of all sequences, and repeat columns with one entry per sequence for these rows.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     *columns : array_like of shape (n, ...)
-        One row for each of the n sequences of `level`.
+        One row per sequence of `level`.
     level : int
 
     Returns
     -------
     rows : ndarray
-        Those of x; an empty sequence has none.
+        The rows of x; an empty sequence has none.
     *repeated : ndarray
-        One per column, as long as the rows. `implode` brings them back, but for empty sequences.
+        One per column, with one entry per row. `implode` is the inverse, except for empty sequences.
 
     Raises
     ------
     LoDError, LevelError
-        If a column does not have one row per sequence, or there is no such level.
+        If a column does not have one row per sequence, or the level does not exist.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def explode(x: Any, *columns: Any, level: int = -1) -> tuple[Any, ...]:
 
 
 def implode(key: Any, *columns: Any) -> tuple[Any, ...]:
-    """Make a sequence of each run of rows with equal keys: the inverse of `explode`.
+    """Return one sequence per run of rows with equal keys: the inverse of `explode`.
 
     Parameters
     ----------
@@ -272,26 +272,26 @@ def implode(key: Any, *columns: Any) -> tuple[Any, ...]:
 
 @operator(x_keys=Dense, y_keys=Dense, lod_rule=no_lod, results=3, differentiable=False)
 def match_keys(x_keys: Any, y_keys: Any, how: str = "inner") -> tuple[Array, Array, Array]:
-    """Find equal keys of two columns.
+    """Return the pairs of equal keys of two columns.
 
     Parameters
     ----------
     x_keys, y_keys : array_like, shape (n,) and (m,)
-        Of kinds that NumPy promotes to one dtype. nan equals nan.
+        NumPy must promote their dtypes to one without loss. nan equals nan.
     how : {"inner", "left", "right", "outer"}
-        What is kept besides the pairs: nothing, the keys of x without a partner, those of y, or those of both.
+        Which keys without a partner are kept: none, those of x, those of y, or those of both.
 
     Returns
     -------
     keys : ndarray, shape (number of pairs,)
     x_places, y_places : int64, shape (number of pairs,)
-        Where the key stands, -1 if it does not. In the order of x, and of y for equal keys, those of y alone last;
-        with "right" in the order of y, and of x for equal keys.
+        The positions of the key, -1 where it is missing. They are sorted by position in x, then in y, followed by keys
+        of y alone; with "right" by position in y, then in x.
 
     Raises
     ------
     ShapeError, DTypeError, ValueError
-        If one is not a vector of keys, they have no common dtype, or there is no such way.
+        If an argument is not a vector of keys, there is no common dtype, or `how` is unknown.
 
     Examples
     --------
@@ -335,7 +335,7 @@ def _matched(x_keys: Array, y_keys: Array, how: str, dtype: np.dtype[Any]) -> tu
 
 
 def _common_dtype(x: np.dtype[Any], y: np.dtype[Any]) -> np.dtype[Any]:
-    """Find the dtype that keys of two dtypes have together."""
+    """Return the common dtype of two dtypes of keys."""
     numbers = "biuf"
     alike = x.kind == y.kind or (x.kind in numbers and y.kind in numbers)
     wide = {x, y} in ({np.dtype(np.int64), np.dtype(np.uint64)},)
@@ -363,22 +363,22 @@ def join_by_key(x: Any, y: Any, x_keys: Any, y_keys: Any, how: str = "inner", de
     x, y : LoDTensor, nested lists or ndarray
         Sequences; an ndarray has one row per key.
     x_keys, y_keys : array_like, shape (len(x),) and (len(y),)
-        Keys that come again are paired with all of their like.
+        Repeated keys are paired with all equal keys of the other batch.
     how : {"inner", "left", "right", "outer"}
-        What is kept besides the pairs: nothing, the sequences of x without a partner, those of y, or those of both.
+        Which sequences without a partner are kept: none, those of x, those of y, or those of both.
     default : scalar
-        The row of an ndarray where there is no partner; of sequences there is an empty one.
+        The row of an ndarray where there is no partner; a missing sequence is empty.
 
     Returns
     -------
     keys : ndarray, shape (number of pairs,)
     x, y : LoDTensor or ndarray
-        As many sequences, or rows. They carry gradients.
+        One sequence, or row, per key. Gradients are passed through.
 
     Raises
     ------
     ShapeError, DTypeError, ValueError
-        As of `match_keys`.
+        As in `match_keys`.
 
     Examples
     --------

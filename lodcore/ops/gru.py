@@ -1,4 +1,4 @@
-"""The fused GRU, and the network of one activation, on arrays: from inputs to states, and back."""
+"""The forward and backward passes of the fused GRU and of the network with one activation, on arrays."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ __all__ = ["GRUWeights", "Gradients", "Residuals", "gru_backward", "gru_forward"
 
 
 class GRUWeights(NamedTuple):
-    """The parameters of a network whose state has width D; all of one dtype.
+    """The parameters of a network whose state has width D, all with one dtype.
 
     Parameters
     ----------
     weight : ndarray, shape (D, 3 * D) or (D, D)
-        From the state. That of a GRU is a buffer: its first 2 * D * D cells are a matrix of shape (D, 2 * D) for the
-        update and the reset gate, the rest one of shape (D, D) for the candidate.
+        The weight of the state. That of a GRU is a buffer: its first 2 * D * D entries are a matrix of shape (D, 2 * D)
+        for the update and reset gates, the rest is one of shape (D, D) for the candidate.
     weight_x : ndarray, shape (width, 3 * D) or (width, D), or None
-        From the inputs; None for inputs that were multiplied already.
+        The weight of the inputs; None if the inputs have been multiplied already.
     bias : ndarray, shape (3 * D,) or (D,), or None
     """
 
@@ -46,7 +46,7 @@ class GRUWeights(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """Gradients of what a network takes, None where there was nothing."""
+    """The gradients of the arguments of a network; None for arguments that were None."""
 
     x: Array
     weights: GRUWeights
@@ -54,7 +54,7 @@ class Gradients(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """What the backward pass needs."""
+    """The residuals of the forward pass."""
 
     x: Array
     offsets: Array
@@ -62,13 +62,13 @@ class Residuals(NamedTuple):
     rule: Rule
     h_0: Array | None
     hidden: Array
-    gates: Array  # of a simple network, its states
+    gates: Array  # for a simple network, its states
     runs: list[Run]
-    lasts: list[Any]  # the state behind the last step of each run
+    lasts: list[Any]  # the state after the last step of each run
 
 
 def parts_of(weight: Array) -> tuple[Array, Array]:
-    """View the buffer of a GRU's weight as the matrix of its gates and that of its candidate."""
+    """Return the buffer of a GRU's weight as two views: the matrices of the gates and of the candidate."""
     width = len(weight)
     cells = weight.reshape(-1)
     return cells[: 2 * width * width].reshape(width, 2 * width), cells[2 * width * width :].reshape(width, width)
@@ -88,7 +88,7 @@ def gru_forward(
     Parameters
     ----------
     x : ndarray, shape (n_rows, width), or (n_rows, 3 * D) without `weight_x`
-        C-contiguous, as all others.
+        C-contiguous, like all other arrays.
     offsets : ndarray of int64, shape (n_seqs + 1,), in rows
     weights : GRUWeights
     rule : Rule
@@ -98,7 +98,7 @@ def gru_forward(
     Returns
     -------
     hidden, residuals
-        States of all rows, shape (n_rows, D).
+        `hidden` holds the states of all rows, shape (n_rows, D).
     """
     weight, dtype = weights.weight, weights.weight.dtype
     width = len(weight)
@@ -119,7 +119,7 @@ def gru_forward(
 
 
 def _multiply_inputs(run: Run, x: Array, first: Weight | None, out: Array) -> None:
-    """Multiply the rows of a run with the weight of the inputs, or copy them if that was done already."""
+    """Multiply the rows of a run by the weight of the inputs, or copy them if that has been done already."""
     at = slice(run.low, run.high)
     if first is None:
         out[at] = x[at]
@@ -128,7 +128,7 @@ def _multiply_inputs(run: Run, x: Array, first: Weight | None, out: Array) -> No
 
 
 def _gru_steps(kept: Residuals, run: Run, gate: Weight, candidate: Weight, state: Array) -> None:
-    """Run all steps: in one call, or one after another with products of NumPy."""
+    """Run all steps: in one call, or one by one with NumPy's products."""
     width, dtype, rule, bias, booted = state.shape[1], state.dtype, kept.rule, kept.weights.bias, kept.h_0 is not None
     shift = np.empty(0, dtype) if bias is None else bias
     products, no_product = np.empty((len(state), 3 * width), dtype), np.empty(0, dtype)
@@ -153,7 +153,7 @@ def _gru_steps(kept: Residuals, run: Run, gate: Weight, candidate: Weight, state
 
 @in_kept_memory
 def gru_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
-    """Return the gradients of everything that `gru_forward` has taken.
+    """Return the gradients of all arguments of `gru_forward`.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def gru_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
     d_weight = np.empty_like(weight)
     d_gate, d_candidate = parts_of(d_weight)
     d_both, d_last = d_gates[:, : 2 * width], d_gates[:, 2 * width :]
-    # without boot states first rows have nothing to reset
+    # without boot states there is nothing to reset in first rows
     index = pairs.behind if residuals.h_0 is None else None
     tasks = _state_products(residuals, pairs, d_both, d_gate)
     for at in split_rows(width, len(x) * width):
@@ -218,7 +218,7 @@ def _gru_steps_back(
             gate.add_to(d_state[:count], d_step[:count, : 2 * width])
 
 
-# -- one activation ----------------------------------------------------------------------------------------------------
+# -- networks with one activation --------------------------------------------------------------------------------------
 
 
 @in_kept_memory
@@ -230,12 +230,12 @@ def simple_forward(
     h_0: Array | None = None,
     is_reverse: bool = False,
 ) -> tuple[Array, Residuals]:
-    """Run a network whose new state is the activation of input, state and bias over all sequences of a batch.
+    """Run a network whose new state is the activation of input plus state times weight plus bias over all sequences.
 
     Parameters
     ----------
     x, offsets, weights, h_0, is_reverse
-        As of `gru_forward`, with D columns in place of 3 * D.
+        As in `gru_forward`, with D columns instead of 3 * D.
     activation : int
         One of `ACTIVATIONS`.
 
@@ -278,7 +278,7 @@ def simple_forward(
 
 @in_kept_memory
 def simple_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
-    """Return the gradients of everything that `simple_forward` has taken.
+    """Return the gradients of all arguments of `simple_forward`.
 
     Parameters
     ----------
@@ -316,13 +316,13 @@ def simple_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
     return _gradients(residuals, tasks, d_gates, d_weight, d_x, d_h_0)
 
 
-# -- what both have in the backward pass -------------------------------------------------------------------------------
+# -- the backward pass of both -----------------------------------------------------------------------------------------
 
 
 def _steps_of_runs(
     residuals: Residuals, steps_back: Callable[[Run, Array], None], d_gates: Array
 ) -> tuple[Neighbours, Array, Array | None]:
-    """Go back through the steps of all runs, and on to the inputs; find the rows that have one before them."""
+    """Run the backward steps of all runs, the gradients of the inputs included; find the rows with a predecessor."""
     x, weights, runs = residuals.x, residuals.weights, residuals.runs
     width, dtype = len(weights.weight), weights.weight.dtype
     first = None if weights.weight_x is None else Weight(weights.weight_x, True)
@@ -347,7 +347,7 @@ def _steps_of_runs(
 def _state_products(
     residuals: Residuals, pairs: Neighbours, d_gates: Array, d_weight: Array
 ) -> list[Callable[[], Any]]:
-    """List the products that make the gradient of the weight of states."""
+    """Return the tasks that compute the gradient of the weight of states."""
     states, boot = residuals.hidden, residuals.h_0
     pieces = split_rows(d_gates.shape[1], len(d_gates) * len(d_weight))
     return [partial(pairs.product, states, boot, d_gates[:, at], d_weight[:, at]) for at in pieces]
@@ -361,7 +361,7 @@ def _gradients(
     d_x: Array,
     d_h_0: Array | None,
 ) -> Gradients:
-    """Do these products, and that of the inputs."""
+    """Run these tasks, and those of the inputs."""
     x, weights = residuals.x, residuals.weights
     d_weight_x = None
     if weights.weight_x is not None:

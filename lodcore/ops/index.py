@@ -1,7 +1,7 @@
-"""Operators that pick by an index: slices, single elements, masks, numbers; along any axis of the ragged shape.
+"""Indexing operators along any axis of the ragged shape: by slices, single elements, masks, and numbers.
 
 Axis 0 holds the sequences of the batch, axis k the elements of the sequences of level k - 1: sequences of level k, or
-rows at the last. All that is picked is moved whole, with what is inside.
+rows for the last axis. Selected elements are copied with their contents.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LEAST, MOST = -(2**63), 2**63 - 1
 
 
 def _axis(where: str, axis: Any, x: Any) -> int:
-    """Take an axis of the levels of a tensor or a Spec."""
+    """Return a checked axis of the levels of a tensor or a Spec."""
     number = axis if type(axis) is int else integer_of(f"{where}: axis", axis)
     count: int = x.num_levels
     if not count or not 0 <= number <= count:
@@ -40,14 +40,14 @@ def _axis(where: str, axis: Any, x: Any) -> int:
 
 
 def _number(where: str, given: Any, default: int) -> int:
-    """Take a bound of a slice, which may be missing, into int64."""
+    """Return a bound of a slice, which may be missing, clipped to int64."""
     if given is None:
         return default
     return min(max(single_of(where, given), LEAST), MOST)
 
 
 def _picked(where: str, x: Any, axis: int, ranges: Array, size: int, upper: list[Array]) -> Any:
-    """Take ranges of the elements along an axis, which are rewritten to ranges of rows."""
+    """Gather ranges of the elements along an axis; the ranges are converted to ranges of rows in place."""
     taken = tensor_core.take_ranges(x, where, axis, ranges, size, None, upper)
     return taken if taken.lod.num_levels else taken.values
 
@@ -57,15 +57,15 @@ def _upper(x: LoDTensor, count: int) -> list[Array]:
     return [x.lod.offsets(k) for k in range(count)]
 
 
-#: Bytes of rows that are taken one by one, whether the mask is true or not; of others whole runs are copied.
+#: The greatest number of bytes of rows that are copied one by one; of wider ones, whole runs are copied.
 SMALL = (1, 2, 4, 8)
 
-#: As many levels as x: of that before an axis what is picked of each sequence.
+#: The LoD rule: as many levels as x; the sequences of the level before the axis are those that were selected.
 PICKED = computed("as many levels as `x`; of the one before the axis what is picked of each sequence", levels_of)
 
 
 def _back(d: Array, places: Array, context: Any) -> tuple[Array, None]:
-    """Add a cotangent to the rows that were picked."""
+    """Add a cotangent to the rows that were selected."""
     return add_back(d, places, context.new("x")), None
 
 
@@ -74,20 +74,20 @@ def _back(d: Array, places: Array, context: Any) -> tuple[Array, None]:
 
 @operator(x=Nested, start=Index, stop=Index, step=Index, lod_rule=PICKED)
 def slice_along(x: Any, start: Any = None, stop: Any = None, step: Any = None, axis: int = 0) -> Any:
-    """Take the same slice of every sequence, start:stop:step.
+    """Return the same slice of every sequence, start:stop:step.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     start, stop, step : int, optional
-        As in a slice of Python.
+        As in a Python slice.
     axis : int
-        0 .. num_levels: that of the batch, or of the elements of level axis - 1.
+        0 .. num_levels: the axis of the batch, or of the elements of level axis - 1.
 
     Returns
     -------
     LoDTensor
-        A view, along axis 0 with step 1.
+        A view if the axis is 0 and the step is 1.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def _sliced(x: Any, start: Any = None, stop: Any = None, step: Any = None, axis:
 
 
 def _bounds(start: Any, stop: Any, step: Any) -> tuple[int, int, int]:
-    """Take the bounds and the step of a slice."""
+    """Return the checked bounds and the step of a slice."""
     by = _number("slice_along: step", step, 1)
     if by == 0:
         raise ValueError("slice_along: step: is 0; any other integer is valid")
@@ -137,7 +137,7 @@ def _bounds(start: Any, stop: Any, step: Any) -> tuple[int, int, int]:
 
 
 def _view(x: LoDTensor, axis: int, start: int, stop: int) -> tuple[Any, Array]:
-    """Cut sequences of level `axis`, or rows, out as a view; return also where its rows lie."""
+    """Return a view of sequences of level `axis`, or of rows, and the range of its rows."""
     lod, low, high = core.cut(x.lod, axis, start, stop)
     rows = buffers.view_rows(x.values, low, high)
     return tensor_core.new_tensor(rows, lod) if lod.num_levels else rows, np.array([[low, high]])
@@ -155,7 +155,7 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None, None, None]:
     return *_back(d, places, context), None, None
 
 
-# -- one of each -------------------------------------------------------------------------------------------------------
+# -- single elements ---------------------------------------------------------------------------------------------------
 
 
 @operator(
@@ -166,26 +166,26 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None, None, None]:
     ),
 )
 def pick_along(x: Any, index: Any, axis: int = 0) -> Any:
-    """Pick one element of every sequence.
+    """Return one element of every sequence.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     index : int, or array_like of integers, shape (n,)
-        One for all, or one per sequence of level axis - 1. Negative ones count from the end of the sequence. With
-        axis 0 it is an integer.
+        One for all, or one per sequence of level axis - 1. Negative numbers count from the end of the sequence. For
+        axis 0, it must be an integer.
     axis : int
-        0 .. num_levels, as of `slice_along`.
+        0 .. num_levels, as in `slice_along`.
 
     Returns
     -------
     LoDTensor, or ndarray if no level is left
-        Without that axis; a view, along axis 0.
+        Does not have that axis; along axis 0, it is a view.
 
     Raises
     ------
     IndexError
-        Naming the first sequence that is too short.
+        If a sequence is too short; the message names the first one.
 
     Examples
     --------
@@ -239,26 +239,26 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
 
 @operator(x=Nested, mask=Index, lod_rule=PICKED)
 def select_by_mask(x: Any, mask: Any) -> Any:
-    """Keep the elements for which a mask is true.
+    """Return the elements for which a mask is true.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     mask : array_like of bool, shape (n,) or (n, 1), or LoDTensor of bool
-        A vector chooses among the n sequences of the batch. A LoDTensor with the first k levels of x chooses among
-        the elements of level k - 1, rows if k is all of them; its sequences stay, with what is left of them.
+        A vector selects sequences of the batch. A LoDTensor with the first k levels of x selects elements of level
+        k - 1, or rows if x has k levels; all sequences of that level are kept, possibly empty.
 
     Returns
     -------
     LoDTensor
-        Of as many levels.
+        Has as many levels as x.
 
     Raises
     ------
     DTypeError
         If the mask is not of bool.
     ShapeError, LoDError
-        If it is not as long, or its structure is not that of x; names the first sequence that differs.
+        If it does not have the right length or structure; the message names the first sequence that differs.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def _selected(x: Any, mask: Any) -> tuple[Any, Array]:
     _check_bool(given, given.size == 0 and isinstance(mask, (list, tuple)))
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
-    held = np.array(given, np.bool_)  # a copy, which nobody changes between counting and taking
+    held = np.array(given, np.bool_)  # a private copy, which cannot change between counting and gathering
     if held.ndim != 1:
         raise ShapeError(f"{where}: mask: has rows of shape {held.shape[1:]}; one entry an element is needed")
     if axis:
@@ -302,7 +302,7 @@ def _selected(x: Any, mask: Any) -> tuple[Any, Array]:
 
 
 def _check_bool(mask: Any, empty: bool) -> None:
-    """Raise if a mask, or what its Spec describes, is not of bool; an empty list may be."""
+    """Raise if a mask, or its Spec, does not have dtype bool; an empty list is accepted."""
     if mask.dtype != np.bool_ and not empty:
         raise DTypeError(f"select_by_mask: mask: has dtype {mask.dtype}; bool is needed")
 
@@ -331,26 +331,26 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
 
 @operator(x=Nested, index=Nested, lod_rule=PICKED)
 def take_nested(x: Any, index: Any) -> Any:
-    """Take elements of every sequence by their numbers in it.
+    """Return elements of every sequence by their numbers in the sequence.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     index : LoDTensor of integers, or nested lists
-        With the first k levels of x, but for the lengths of the last of them: for each sequence of level k - 1 a list
-        of numbers of its elements, in any order, with repeats, negative ones from the end.
+        Has the first k levels of x, with other lengths in the last of them: for each sequence of level k - 1 a list of
+        numbers of its elements, in any order. They may repeat; negative ones count from the end.
 
     Returns
     -------
     LoDTensor
-        Of as many levels; sequences of level k - 1 are as long as those of the index.
+        Has as many levels as x; sequences of level k - 1 are as long as those of the index.
 
     Raises
     ------
     IndexError
-        Naming the first place whose sequence is too short.
+        If a number is out of range; the message names the first one.
     LoDError
-        If the structure of the index is not that of x; names the first sequence that differs.
+        If the structures of the index and of x differ; the message names the first sequence that differs.
 
     Examples
     --------
@@ -398,25 +398,25 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
 
 @operator(x=Nested, index=Index, lod_rule=PICKED)
 def take_of_each(x: Any, index: Any, axis: int) -> Any:
-    """Take the same elements of every sequence by their numbers in it.
+    """Return the same elements of every sequence by their numbers in the sequence.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     index : array_like of integers, shape (m,)
-        In any order, with repeats, negative ones from the end.
+        Numbers in any order. They may repeat; negative ones count from the end.
     axis : int
-        1 .. num_levels: that of the elements of level axis - 1.
+        1 .. num_levels: the axis of the elements of level axis - 1.
 
     Returns
     -------
     LoDTensor
-        Of as many levels; sequences of level axis - 1 have m elements.
+        Has as many levels as x; sequences of level axis - 1 have m elements.
 
     Raises
     ------
     IndexError
-        Naming the first sequence that is too short.
+        If a sequence is too short; the message names the first one.
 
     Examples
     --------
@@ -439,7 +439,7 @@ def _taken_of_each(x: Any, index: Any, axis: int) -> Any:
 
 
 def _inner_axis(axis: Any, x: Any) -> int:
-    """Take an axis of elements."""
+    """Return a checked axis of elements."""
     found = _axis("take_of_each", axis, x)
     if not found:
         raise LoDError("take_of_each: axis: is 0; use gather_sequences for whole sequences")

@@ -1,4 +1,4 @@
-"""NumPy's indices of dense arrays, and of the rows of LoDTensors."""
+"""NumPy's indexing of dense arrays, and of the rows of LoDTensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lodcore.tensors.tensor import Spec
 
 __all__ = ["index_values"]
 
-#: What stands between brackets as it is.
+#: The types of keys that need no conversion.
 PLACES = frozenset((int, slice, type(None), type(Ellipsis)))
 
 Shape = tuple[int | None, ...]
@@ -25,28 +25,27 @@ Shape = tuple[int | None, ...]
 
 @operator(x=Dense, keys=Keys, lod_rule=same_as("x"))
 def index_values(x: Any, keys: Any, paired: bool = False) -> Any:
-    """Index values as NumPy does; of a LoDTensor the axes of its rows only.
+    """Index values as NumPy does; for a LoDTensor, index only the axes of its rows.
 
     Parameters
     ----------
     x : LoDTensor or array_like
     keys : list of int, slice, None, Ellipsis, or arrays of integers or bool
-        What stands between the brackets. Of a LoDTensor, the first one is `slice(None)`, and arrays stand side by
-        side.
+        The index. For a LoDTensor, the first key must be `slice(None)`, and arrays must be adjacent.
     paired : bool
-        Vectors among the keys have one entry per row, and each is for its own row; the first key is `slice(None)`.
+        Whether vectors among the keys have one entry per row, for that row only; the first key must be `slice(None)`.
 
     Returns
     -------
     LoDTensor, ndarray or number
-        A view, as NumPy has it, where x is dense and no key is an array.
+        A view, as in NumPy, if x is dense and no key is an array.
 
     Raises
     ------
     IndexError
-        As of NumPy.
+        As in NumPy.
     ShapeError
-        If not all rows of a LoDTensor stay, in their places.
+        If not all rows of a LoDTensor are kept in their order.
 
     Examples
     --------
@@ -83,12 +82,12 @@ def _with_rows(keys: tuple[Any, ...], n_rows: int) -> tuple[Any, ...]:
 
 
 def _chosen(keys: Any) -> tuple[Any, ...]:
-    """Take what stands between brackets, or Specs of it."""
+    """Return the checked keys, or their Specs."""
     return tuple([key if type(key) in PLACES else _key(f"index_values: keys[{j}]", key) for j, key in enumerate(keys)])
 
 
 def _key(where: str, key: Any) -> Any:
-    """Take an array, or what makes one, of integers or bool."""
+    """Return a key, converted to an array of integers or bool if it is a list."""
     if isinstance(key, (list, tuple)) and type(key) is not Spec:
         key = np.asarray(key, None if len(key) else np.intp)
     key = operand_of(where, key)
@@ -96,19 +95,19 @@ def _key(where: str, key: Any) -> Any:
         raise DTypeError(f"{where}: is a LoDTensor; integers, slices and masks are needed")
     if getattr(key, "dtype", np.asarray(0).dtype).kind not in "iub":
         raise DTypeError(f"{where}: has dtype {key.dtype}; integers, slices and masks are needed")
-    return key.view() if type(key) is np.ndarray else key  # a shape that nobody else can change
+    return key.view() if type(key) is np.ndarray else key  # a private view, whose shape cannot be changed
 
 
 def _check_rows(keys: tuple[Any, ...]) -> None:
-    """Raise if not all rows stay where they are."""
+    """Raise if not all rows are kept in their order."""
     if not _keeps_rows(keys):
         raise ShapeError(f"index_values: keys: begin with {keys[0]!r}; all rows of a LoDTensor must stay: slice(None)")
     if len(keys) > 2 and not _side_by_side(keys):
-        raise ShapeError("index_values: keys: arrays do not stand side by side; the rows would not stay the first axis")
+        raise ShapeError("index_values: keys: arrays are not adjacent; the rows would not stay the first axis")
 
 
 def _side_by_side(keys: tuple[Any, ...]) -> bool:
-    """Return whether the arrays among keys follow each other: otherwise NumPy puts their axes first."""
+    """Return whether the arrays among keys are adjacent: otherwise NumPy puts their axes first."""
     if not any(_is_array(key) for key in keys):
         return True
     places = [j for j, key in enumerate(keys) if key is not None and key is not Ellipsis and not isinstance(key, slice)]
@@ -132,12 +131,12 @@ def _(x: Spec, keys: list[Any], paired: bool) -> Spec:
 
 
 def _picked(key: Any) -> Any:
-    """Return what takes as many axes away as an array, and adds none."""
+    """Return a key that removes as many axes as an array does, and adds none."""
     return 0 if _is_array(key) else key
 
 
 def _index_shape(shape: Shape, keys: list[Any]) -> Shape:
-    """Return the shape of what NumPy's index gives, None for what depends on values."""
+    """Return the shape of the indexed array, with None for lengths that depend on values."""
     taken = [_axes_of(key) for key in keys]
     if sum(taken) > len(shape):
         raise IndexError(
@@ -162,7 +161,7 @@ def _index_shape(shape: Shape, keys: list[Any]) -> Shape:
             found.append(None if size is None else len(range(*key.indices(size))))
         elif by_array:
             arrays.append((len(found), (None,) if _is_mask(key) else tuple(getattr(key, "shape", ()))))
-            found.append(arrays)  # a mark
+            found.append(arrays)  # a marker of the axes of arrays
         at += count
     if not arrays:
         return tuple(found)
@@ -181,7 +180,7 @@ def _is_mask(key: Any) -> bool:
 
 
 def _axes_of(key: Any) -> int:
-    """Count the axes that a key takes."""
+    """Count the axes that a key indexes."""
     if key is None or key is Ellipsis:
         return 0
     return len(key.shape) if _is_mask(key) else 1
@@ -195,7 +194,7 @@ def _broadcast(shapes: list[Shape]) -> Shape:
 
 
 def _one_size(sizes: tuple[int | None, ...]) -> int | None:
-    """Return the size that several ones broadcast to."""
+    """Return the size to which several sizes broadcast."""
     known = [size for size in sizes if size is not None and size != 1]
     return known[0] if known else None if None in sizes else 1
 
@@ -208,7 +207,7 @@ def _(d: Array, keys: list[Any], paired: bool, context: Any) -> tuple[Array | No
         chosen = _with_rows(chosen, len(d))
     elif plain:
         known = context.sum_of("x")
-        if known is not None:  # as of several slices of one tensor
+        if known is not None:  # for example, from several slices of one tensor
             known[chosen] += d
             return None, None
     d_x: Array = context.new("x")

@@ -1,4 +1,4 @@
-"""Elementwise operators: a function of arrays and a vjp rule of arrays; structures, Specs and broadcasting follow."""
+"""Elementwise operators, defined by a function and a vjp rule on arrays; structures, Specs and broadcasting follow."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ __all__ = ["elementwise_operator"]
 
 
 class ElementwiseOp(Op):
-    """An operator that computes entry by entry, on operands that broadcast: all of its parameters.
+    """An operator that computes entry by entry; all of its parameters are operands that broadcast.
 
     Parameters
     ----------
     declared : callable
-        Has the name, the parameters, and the docstring.
+        The function with the name, the parameters, and the docstring.
     function : callable
-        Computes on arrays.
+        The function that computes on arrays.
     on_arrays : callable
-        The same, and what loops call.
+        The same function as called by loops.
     differentiable : bool
     """
 
@@ -54,12 +54,12 @@ class ElementwiseOp(Op):
         )
 
     def described(self, name: str, role: Role, given: Any) -> Any:
-        """Describe an argument; numbers stay, since they take the dtype of the others."""
+        """Return the Spec of an argument; numbers are kept, since they adopt the dtype of the others."""
         return given if isinstance(given, (int, float, complex, np.generic)) else super().described(name, role, given)
 
 
 def _computing(declared: Any, function: Callable[..., Any], operands: tuple[str, ...]) -> Any:
-    """Make what computes on tensors: of the parameters of `declared`."""
+    """Return the function that computes on tensors, with the parameters of `declared`."""
     name = declared.__name__
 
     def of_one(x: Any) -> Any:
@@ -74,7 +74,7 @@ def _computing(declared: Any, function: Callable[..., Any], operands: tuple[str,
     if not 1 <= len(operands) <= 3:
         raise TypeError(f"elementwise_operator: {name}: has {len(operands)} parameters; 1 to 3 operands are needed")
     compute: Any = (of_one, of_two, of_three)[len(operands) - 1]
-    compute.__code__ = compute.__code__.replace(co_varnames=operands)  # so that errors and help name them
+    compute.__code__ = compute.__code__.replace(co_varnames=operands)  # so that errors and help show these names
     functools.update_wrapper(compute, declared)
     del compute.__wrapped__
     return compute
@@ -100,16 +100,16 @@ def elementwise_operator(
     on_arrays: Callable[..., Any] | None = None,
     differentiable: bool = True,
 ) -> Any:
-    """Make an elementwise operator of a function of arrays; `docs/write-an-operator.md` shows how.
+    """Make an elementwise operator from a function of arrays; see `docs/write-an-operator.md`.
 
     Parameters
     ----------
     declared : callable
-        The function of arrays that is decorated.
+        The decorated function of arrays.
     function : callable, optional
-        Computes in place of the body of what is decorated, as a ufunc of NumPy.
+        Computes instead of the body of `declared`, for example a NumPy ufunc.
     on_arrays : callable, optional
-        Computes the same on arrays and numbers in less time.
+        Computes the same on arrays and numbers, but faster.
     differentiable : bool
 
     Returns
@@ -140,7 +140,7 @@ def elementwise_operator(
 
 @functools.cache
 def _dtype(function: Callable[..., Any], *given: Any) -> np.dtype[Any]:
-    """Find out the dtype of a result, of dtypes and types of numbers; TypeError as of NumPy."""
+    """Return the dtype of a result from dtypes and types of numbers; raise TypeError as NumPy does."""
     if isinstance(function, np.ufunc):
         return function.resolve_dtypes((*given, *[None] * function.nout))[function.nin]
     with np.errstate(all="ignore"):
@@ -150,10 +150,10 @@ def _dtype(function: Callable[..., Any], *given: Any) -> np.dtype[Any]:
 
 
 def dtype_of(where: str, function: Callable[..., Any], *inputs: Any) -> np.dtype[Any]:
-    """Return the dtype of an elementwise result; Python's numbers take that of the others."""
+    """Return the dtype of an elementwise result; Python numbers adopt that of the others."""
     given: list[Any] = []
     for x in inputs:
-        if type(x) is Spec and isinstance(x.dtype, np.dtype):  # mostly
+        if type(x) is Spec and isinstance(x.dtype, np.dtype):  # the usual case
             given.append(x.kind if x.kind in WEAK else x.dtype)
         elif isinstance(x, Spec) and x.kind in WEAK:
             given.append(x.kind)

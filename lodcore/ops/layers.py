@@ -42,41 +42,41 @@ def lstm_layer(
     is_reverse: bool = False,
     level: int = -1,
 ) -> Any:
-    """Run an LSTM over the rows of each sequence, and return its last states, too.
+    """Run an LSTM over the rows of each sequence; return its last states, too.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
         Rows of shape (n_in,).
     weight_x : array_like, shape (n_in, 4 * D)
-        From the inputs to candidate, input gate, forget gate and output gate, in this order.
+        The weight from the inputs to candidate, input gate, forget gate and output gate, in this order.
     weight_h : array_like, shape (R, 4 * D)
-        From the state; R is D without a projection.
+        The weight of the state; R equals D without a projection.
     bias : array_like, shape (4 * D,), with peepholes (7 * D,)
-        As of `dynamic_lstm`.
+        As in `dynamic_lstm`.
     projection : array_like, shape (D, R), optional
-        The state is the output of the gates times this matrix.
+        If given, the state is the output of the gates times this matrix.
     h_0, c_0 : array_like, shape (number of sequences, R) and (number of sequences, D), optional
-        State and cell before the first row of each sequence, both or neither; zeros, if not given.
+        State and cell before the first row of each sequence, both or neither; by default zeros.
     use_peepholes : bool
     clip : float, optional
-        The cell stays within -clip .. clip.
+        The bound of the cell, which is clipped to -clip .. clip.
     is_reverse : bool
-        Run each sequence from its last row to the first; results stay in the places of their rows.
+        Whether to process each sequence from its last row to the first; results keep the order of the rows.
     level : int
-        A sequence of this level is run through all of its rows.
+        The level of the sequences; all rows of one are processed.
 
     Returns
     -------
     hidden : LoDTensor
-        With the LoD of x and rows of shape (R,).
+        Has the LoD of x and rows of shape (R,).
     last_hidden, last_cell : ndarray, shape (number of sequences, R) and (number of sequences, D)
-        Behind the row that comes last; of an empty sequence what was before.
+        State and cell after the row that is processed last; the initial ones for an empty sequence.
 
     Raises
     ------
     ShapeError, DTypeError, LoDError, LevelError, ValueError
-        If shapes do not fit together, the numbers are not floats, there is no such level, only one of h_0 and c_0 is
+        If shapes do not match, the numbers are not floats, the level does not exist, only one of h_0 and c_0 is
         given, or clip is not above 0.
 
     Examples
@@ -107,7 +107,7 @@ def _lstm(
     is_reverse: bool,
     level: int,
 ) -> tuple[Any, Any]:
-    """Compute, and keep what the vjp rule needs."""
+    """Compute the results and the residuals."""
     where = "lstm_layer"
     given = {"projection": projection, "weight_x": weight_x, "weight_h": weight_h, "bias": bias, "h_0": h_0, "c_0": c_0}
     x, given = operands(where, x, **given)
@@ -173,37 +173,37 @@ def gru_layer(
     is_reverse: bool = False,
     level: int = -1,
 ) -> Any:
-    """Run a GRU over the rows of each sequence, and return its last states, too.
+    """Run a GRU over the rows of each sequence; return its last states, too.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
         Rows of shape (n_in,).
     weight_x : array_like, shape (n_in, 3 * D)
-        From the inputs to update gate, reset gate and candidate, in this order.
+        The weight from the inputs to update gate, reset gate and candidate, in this order.
     weight_h : array_like, shape (D, 3 * D)
-        From the state: a buffer, as of `dynamic_gru`.
+        The weight of the state: a buffer, as in `dynamic_gru`.
     bias : array_like, shape (3 * D,)
     h_0 : array_like, shape (number of sequences, D), optional
-        The state before the first row of each sequence; zeros, if not given.
+        The state before the first row of each sequence; by default zeros.
     origin_mode : bool
-        As of `dynamic_gru`.
+        As in `dynamic_gru`.
     is_reverse : bool
-        Run each sequence from its last row to the first; results stay in the places of their rows.
+        Whether to process each sequence from its last row to the first; results keep the order of the rows.
     level : int
-        A sequence of this level is run through all of its rows.
+        The level of the sequences; all rows of one are processed.
 
     Returns
     -------
     hidden : LoDTensor
-        With the LoD of x and rows of shape (D,).
+        Has the LoD of x and rows of shape (D,).
     last_hidden : ndarray, shape (number of sequences, D)
-        Behind the row that comes last; of an empty sequence what was before.
+        The state after the row that is processed last; the initial one for an empty sequence.
 
     Raises
     ------
     ShapeError, DTypeError, LoDError, LevelError
-        If shapes do not fit together, the numbers are not floats, or there is no such level.
+        If shapes do not match, the numbers are not floats, or the level does not exist.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def gru_layer(
 def _gru(
     x: Any, weight_x: Any, weight_h: Any, bias: Any, h_0: Any, origin_mode: bool, is_reverse: bool, level: int
 ) -> tuple[Any, Any]:
-    """Compute, and keep what the vjp rule needs."""
+    """Compute the results and the residuals."""
     x, rows, offsets, weights, boot = _arrays("gru_layer", 3, x, weight_x, weight_h, bias, h_0, level)
     rule, backwards = Rule(origin_mode=bool(origin_mode)), bool(is_reverse)
     hidden, network = gru_forward(rows, offsets, weights, rule, boot, backwards)
@@ -263,7 +263,7 @@ def simple_layer(
     is_reverse: bool = False,
     level: int = -1,
 ) -> Any:
-    """Run a network of one activation over the rows of each sequence, and return its last states, too.
+    """Run a network with one activation over the rows of each sequence; return its last states, too.
 
     Parameters
     ----------
@@ -273,25 +273,25 @@ def simple_layer(
     weight_h : array_like, shape (D, D)
     bias : array_like, shape (D,)
     h_0 : array_like, shape (number of sequences, D), optional
-        The state before the first row of each sequence; zeros, if not given.
+        The state before the first row of each sequence; by default zeros.
     activation : str
         "tanh", "sigmoid", "relu" or "identity".
     is_reverse : bool
-        Run each sequence from its last row to the first; results stay in the places of their rows.
+        Whether to process each sequence from its last row to the first; results keep the order of the rows.
     level : int
-        A sequence of this level is run through all of its rows.
+        The level of the sequences; all rows of one are processed.
 
     Returns
     -------
     hidden : LoDTensor
-        With the LoD of x and rows of shape (D,).
+        Has the LoD of x and rows of shape (D,).
     last_hidden : ndarray, shape (number of sequences, D)
-        Behind the row that comes last; of an empty sequence what was before.
+        The state after the row that is processed last; the initial one for an empty sequence.
 
     Raises
     ------
     ShapeError, DTypeError, LoDError, LevelError, ValueError
-        If shapes do not fit together, the numbers are not floats, there is no such level, or the activation is unknown.
+        If shapes do not match, the numbers are not floats, the level does not exist, or the activation is unknown.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def simple_layer(
 def _simple(
     x: Any, weight_x: Any, weight_h: Any, bias: Any, h_0: Any, activation: str, is_reverse: bool, level: int
 ) -> tuple[Any, Any]:
-    """Compute, and keep what the vjp rule needs."""
+    """Compute the results and the residuals."""
     number, backwards = _activation(activation), bool(is_reverse)
     x, rows, offsets, weights, boot = _arrays("simple_layer", 1, x, weight_x, weight_h, bias, h_0, level)
     hidden, network = simple_forward(rows, offsets, weights, number, boot, backwards)
@@ -346,7 +346,7 @@ def _activation(activation: Any) -> int:
 
 
 def _bound(clip: Any) -> float:
-    """Take the bound of a cell; none is infinite."""
+    """Return the bound of a cell; infinity for None."""
     if clip is None:
         return np.inf
     if isinstance(clip, bool) or not isinstance(clip, (int, float, np.number)) or not clip > 0:
@@ -355,7 +355,7 @@ def _bound(clip: Any) -> float:
 
 
 def _check_lstm(x: Any, given: dict[str, Any], count: int | None, use_peepholes: bool) -> int | None:
-    """Check the shapes of an LSTM, and return its width."""
+    """Check the shapes of an LSTM; return its number of cells."""
     if (given["h_0"] is None) != (given["c_0"] is None):
         missing, there = ("h_0", "c_0") if given["h_0"] is None else ("c_0", "h_0")
         raise ValueError(f"lstm_layer: {missing}: is missing; {there} is given, and both or neither are needed")
@@ -363,7 +363,7 @@ def _check_lstm(x: Any, given: dict[str, Any], count: int | None, use_peepholes:
 
 
 def _check(where: str, x: Any, given: dict[str, Any], count: int | None, gates: int, widths: int) -> int | None:
-    """Check the shapes of all operands, and return the number of cells; of Specs, sizes may be None."""
+    """Check the shapes of all operands; return the number of cells. Sizes of Specs may be None."""
     weight, n_in = given["weight_h"].shape, given["weight_x"].shape[:1]
     columns = weight[1] if len(weight) == 2 else None
     if len(weight) != 2 or (columns is not None and columns % gates):
@@ -392,7 +392,7 @@ def _check(where: str, x: Any, given: dict[str, Any], count: int | None, gates: 
 def _arrays(
     where: str, gates: int, x: Any, weight_x: Any, weight_h: Any, bias: Any, h_0: Any, level: int
 ) -> tuple[Any, Array, Array, GRUWeights, Array | None]:
-    """Take the operands of a network without cells: x, its rows, their offsets, weights and boot states."""
+    """Return the operands of a network without cells: x, its rows, their offsets, weights and boot states."""
     x, given = operands(where, x, weight_h=weight_h, weight_x=weight_x, bias=bias, h_0=h_0)
     k = level_of(where, x.lod, level)
     _check(where, x.values.shape, given, x.lod.num_sequences(k), gates, gates)
@@ -404,7 +404,7 @@ def _arrays(
 def _specs(
     where: str, gates: int, x: Any, weight_x: Any, weight_h: Any, bias: Any, h_0: Any, level: int
 ) -> tuple[Spec, Spec]:
-    """Describe the results of a network without cells."""
+    """Return the Specs of the results of a network without cells."""
     x, given = operands(where, x, weight_h=weight_h, weight_x=weight_x, bias=bias, h_0=h_0)
     level_of(where, x, level)
     width = _check(where, x.shape, given, None, gates, gates)
@@ -416,7 +416,7 @@ def _specs(
 
 
 def _with_last(network: Any, d_states: Array | None, d_last: Array | None) -> tuple[Array | None, Array | None]:
-    """Add the cotangent of last states to that of all states; of empty sequences it is that of their boot states."""
+    """Add the cotangent of last states to that of all states, or for empty sequences to that of their boot states."""
     dtype = network.weights.weight.dtype
     d_states, d_last = cotangent_of(d_states, dtype), cotangent_of(d_last, dtype)
     if d_last is None:
@@ -429,6 +429,6 @@ def _plus(d: Array | None, other: Array | None) -> Array | None:
 
 
 def _gradients(found: Gradients, d_h_0: Array | None) -> tuple[Any, ...]:
-    """List the gradients of the operands of a network without cells."""
+    """Return the gradients of the operands of a network without cells."""
     of = found.weights
     return found.x, of.weight_x, of.weight, of.bias, _plus(found.h_0, d_h_0)

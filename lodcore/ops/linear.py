@@ -29,7 +29,7 @@ Shape = tuple[int | None, ...]
 
 @operator(x=Dense, weight=Dense, bias=Dense, rowwise="x")
 def linear(x: Any, weight: Any, bias: Any) -> Any:
-    """Multiply each row by a matrix, and add a bias.
+    """Multiply each row by a matrix and add a bias.
 
     Parameters
     ----------
@@ -41,18 +41,18 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
     Returns
     -------
     LoDTensor or ndarray, shape (..., n_out)
-        x @ weight + bias, with the LoD of x; float32, or float64 if an argument is of integers or of float64.
+        x @ weight + bias, with the LoD of x; float32, or float64 if an argument has dtype float64 or holds integers.
 
     Raises
     ------
     ShapeError, DTypeError, LoDError
-        If shapes do not fit together, weight or bias have levels, or the numbers are not real.
+        If shapes do not match, weight or bias have levels, or the numbers are not real.
 
     Notes
     -----
-    Where the processor has AVX2 or AVX-512, and there are 16 rows or more, products are those of
-    `lodcore.kernels.matrix`: a row has the same bits whatever other rows there are, and for any number of threads.
-    Otherwise they are NumPy's.
+    If the processor has AVX2 or AVX-512 and there are 16 rows or more, `lodcore.kernels.matrix` computes the products:
+    a row has the same bits whatever other rows there are, and for any number of threads. Otherwise, NumPy computes
+    them.
 
     Examples
     --------
@@ -73,14 +73,14 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
 
 
 def _rows(values: Array, dtype: np.dtype[Any]) -> Array:
-    """View the rows of an array as a matrix of a dtype; of no columns there are as many rows."""
+    """Return the rows of an array as a matrix of a dtype, with the same number of rows even without columns."""
     flat = np.ascontiguousarray(values, dtype)
     return flat if flat.ndim == 2 else flat.reshape(math.prod(flat.shape[:-1]), flat.shape[-1])
 
 
 @in_kept_memory
 def _products(rows: Array, matrix: Array) -> Array:
-    """Multiply rows by a matrix; many rows by one that is packed."""
+    """Multiply rows by a matrix, which is packed if there are many rows."""
     out = np.empty((len(rows), matrix.shape[1]), rows.dtype)
     if len(rows) < FEW or not kernels.matrix.is_fast():
         with named_caller():
@@ -93,7 +93,7 @@ def _products(rows: Array, matrix: Array) -> Array:
 
 
 def _check_shapes(x: Shape, nested: bool, weight: Shape, bias: Shape) -> None:
-    """Check that rows, matrix and bias fit together; of Specs, sizes may be None."""
+    """Check the shapes of rows, matrix and bias; sizes of Specs may be None."""
     if len(x) < 1 + nested:
         raise ShapeError(f"{WHERE}: x: has rows of shape (); rows of numbers are needed")
     if len(weight) != 2 or (None not in (x[-1], weight[0]) and weight[0] != x[-1]):
@@ -126,7 +126,7 @@ def _(d: Array, x: Any, weight: Any, bias: Any, needs: tuple[bool, ...]) -> tupl
 
 @in_kept_memory
 def _back(rows: Array, matrix: Array, d: Array, needs: tuple[bool, ...]) -> tuple[Array, Array, Array]:
-    """Compute the gradients of rows, matrix and bias, those that are needed."""
+    """Compute the needed gradients of rows, matrix and bias."""
     d_rows, d_matrix, d_line = np.empty_like(rows), np.empty_like(matrix), np.empty(matrix.shape[1], d.dtype)
     tasks: list[Callable[[], Any]] = [partial(add_up, d, d_line)] if needs[2] else []
     if len(rows) >= FEW and kernels.matrix.is_fast():

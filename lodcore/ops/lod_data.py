@@ -1,4 +1,4 @@
-"""Structure as data: lengths, offsets and order as tensors, which a Program computes with."""
+"""Structure as data: lengths, offsets and order as tensors, with which a Program can compute."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def lod_lengths(x: Any, level: int = 0) -> Any:
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def _(x: Spec, level: int) -> Spec:
     return Spec((None,), np.dtype(np.int64))
 
 
-#: For each part of a structure, the kinds of tensor that have it.
+#: The kinds of tensors that have each part of a structure.
 PARTS = {
     "lod": (LoDTensor, RankTable, IndicesMap),
     "lengths": (LoDTensor, RankTable, IndicesMap),
@@ -74,13 +74,13 @@ def _num_levels(x: Any, part: str) -> int:
 
 @operator(x=Structured, lod_rule=computed("as the part", _num_levels), differentiable=False)
 def structure_of(x: Any, part: str) -> Any:
-    """Return a part of the structure of a tensor, a rank or the map of some steps: what their attributes record.
+    """Return a part of the structure of a tensor, a RankTable or an IndicesMap; recorded by their attributes.
 
     Parameters
     ----------
     x : LoDTensor, RankTable or IndicesMap
     part : {"lod", "lengths", "offsets", "num_rows", "indices", "values", "rank"}
-        Those that x has as an attribute.
+        Must be an attribute of x.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def structure_of(x: Any, part: str) -> Any:
     Raises
     ------
     DTypeError
-        If x has no such part.
+        If x does not have the part.
 
     Examples
     --------

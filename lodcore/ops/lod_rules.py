@@ -1,4 +1,4 @@
-"""LoD rules: what structure the result of an operator has, told from its arguments, for tensors and Specs alike."""
+"""LoD rules: the structure of the result of an operator as determined by its arguments, for tensors and Specs alike."""
 
 from __future__ import annotations
 
@@ -27,21 +27,22 @@ __all__ = [
 
 
 class LoDRule:
-    """What structure a result has.
+    """The structure of a result.
 
     Parameters
     ----------
     text : str
         The rule in words, for the table of operators.
     source : callable
-        From the arguments by name to that of which the result has levels: anything with `num_levels`, None for nothing.
+        Maps the arguments by name to the one whose levels the result has: any object with `num_levels`, or None.
     kept : callable
-        From the name of the operator, the arguments, and the number of levels of the source, to the number of outer
-        levels that the result has in common with it.
+        Maps the name of the operator, the arguments, and the number of levels of the source to the number of outer
+        levels that the result shares with the source.
     total : callable, optional
-        From the same to the number of levels of the result, or to what `computed` says; the common ones, if not given.
+        Maps the same to the number of levels of the result, or to a result as described in `computed`; by default, the
+        result has the shared levels only.
     same_object : bool
-        Whether the result has the very LoD of the source.
+        Whether the LoD of the result is the same object as that of the source.
     """
 
     def __init__(
@@ -59,33 +60,33 @@ class LoDRule:
         return f"<LoD rule: {self.text}>"
 
     def num_levels(self, where: str, arguments: dict[str, Any]) -> Any:
-        """Count the levels of the result, from tensors or Specs by their names."""
+        """Count the levels of the result from the arguments, tensors or Specs, by name."""
         levels = 0 if self.source is _nothing else levels_of(self.source(arguments))
         if self.same_object:
             return levels
         found = self.total(where, arguments, levels)
-        if type(found) is int:  # mostly
+        if type(found) is int:  # the usual case
             return found
-        if found is None or isinstance(found, int) or type(found) is tuple:  # of several results, each its own
+        if found is None or isinstance(found, int) or type(found) is tuple:  # a tuple for several results
             return found
         return levels_of(found) if isinstance(found, (Spec, LoDTensor)) else len(found)
 
     def structure(self, where: str, arguments: dict[str, Any]) -> Any:
-        """Describe where the levels of the result come from.
+        """Return the sources of the levels of the result.
 
         Parameters
         ----------
         where : str
-            The operator, for messages.
+            The name of the operator, for messages.
         arguments : dict
-            By their names, with a Spec in place of each tensor.
+            The arguments by name, with a Spec instead of each tensor.
 
         Returns
         -------
         Spec or list
-            The argument whose LoD the result has, the same object. Otherwise one entry per level: an argument and the
-            level of it that the result has, or None where the level is computed. A tuple of such for several results;
-            None if nothing is known before the call.
+            The argument whose LoD the result shares as the same object. Otherwise one entry per level: an argument and
+            its level that the result has, or None for a computed level. A tuple of these for several results; None if
+            nothing is known before the call.
         """
         source = self.source(arguments)
         count = levels_of(source)
@@ -101,16 +102,16 @@ class LoDRule:
 
 
 def _nothing(arguments: dict[str, Any]) -> None:
-    """Find no argument: the structure of the result is that of none."""
+    """Return None, since the structure of the result is not that of an argument."""
 
 
 def levels_of(x: Any) -> int:
-    """Count the levels of a tensor or a Spec; what has no structure has none."""
+    """Count the levels of a tensor or a Spec; an object without a structure has none."""
     return x.num_levels if isinstance(x, (Spec, LoDTensor, LoD)) else 0
 
 
 def _argument(name: str) -> Callable[[dict[str, Any]], Any]:
-    """Make what finds an argument by its name, the first one of a list."""
+    """Return a function that returns the argument with a name; of a list, its first element."""
 
     def find(arguments: dict[str, Any]) -> Any:
         given = arguments[name]
@@ -120,7 +121,7 @@ def _argument(name: str) -> Callable[[dict[str, Any]], Any]:
 
 
 def _first(arguments: dict[str, Any]) -> Any:
-    """Find the first argument that has levels, also in lists."""
+    """Return the first argument that has levels, also in lists."""
     for given in arguments.values():
         if type(given) is list:
             for x in given:
@@ -131,15 +132,15 @@ def _first(arguments: dict[str, Any]) -> Any:
     return None
 
 
-#: The LoD of the first argument that has one: the same object.
+#: The rule of a result that has the LoD of the first argument that has one, as the same object.
 same = LoDRule("that of the first input that has one", _first, lambda where, given, count: count, same_object=True)
 
-#: No levels.
+#: The rule of a result without levels.
 no_lod = LoDRule("none", _nothing, lambda where, given, count: 0)
 
 
 def _deepest(arguments: dict[str, Any]) -> Any:
-    """Find the first argument that has the most levels, also in lists."""
+    """Return the first argument with the most levels, also in lists."""
     found, most = None, -1
     for given in arguments.values():
         for x in given if type(given) is list else (given,):
@@ -149,52 +150,52 @@ def _deepest(arguments: dict[str, Any]) -> Any:
     return found
 
 
-#: The LoD of the first argument that has the most levels, of which others may have the first: the same object.
+#: The rule of a result that has the LoD of the first argument with the most levels, as the same object.
 deepest = LoDRule(
     "that of the first input with the most levels", _deepest, lambda where, given, count: count, same_object=True
 )
 
 
 def same_as(name: str) -> LoDRule:
-    """Make the rule of a result that has the LoD of one argument: the same object."""
+    """Return the rule of a result that has the LoD of one argument, as the same object."""
     return LoDRule(f"that of `{name}`", lambda given: given[name], lambda where, given, count: count, same_object=True)
 
 
 def _up_to(level: str) -> Callable[[str, dict[str, Any], int], int]:
-    """Make what counts the levels before one, which is a parameter."""
+    """Return a function that counts the levels before the one given by a parameter."""
     return lambda where, given, count: level_of(where, count, given[level], level)
 
 
 def before(level: str, of: str = "x") -> LoDRule:
-    """Make the rule of a result that has the levels of an argument before one, which is a parameter."""
+    """Return the rule of a result that has the levels of an argument before the one given by a parameter."""
     return LoDRule(f"the levels of `{of}` before `{level}`", _argument(of), _up_to(level))
 
 
 def outer(level: str, of: str = "x") -> LoDRule:
-    """Make the rule of a result of as many levels as an argument, whose levels before one stay as they are."""
+    """Return the rule of a result with as many levels as an argument; those before one, a parameter, are shared."""
     text = f"as `{of}` before `{level}`; that and what is below is computed"
     before_it = _up_to(level)
 
     def total(where: str, given: dict[str, Any], count: int) -> int:
-        if count:  # else nothing is known of it yet
-            before_it(where, given, count)  # raises where there is no such level
+        if count:  # otherwise the argument is not known yet
+            before_it(where, given, count)  # raises if the level does not exist
         return count
 
     return LoDRule(text, _argument(of), before_it, total)
 
 
 def computed(text: str, structure: Callable[..., Any]) -> LoDRule:
-    """Make the rule of a result that has a structure of its own.
+    """Return the rule of a result whose structure is computed.
 
     Parameters
     ----------
     text : str
-        What structure that is, in words.
+        The structure in words.
     structure : callable
-        Its parameters are parameters of the operator, of which it gets Specs in place of tensors. It returns the number
-        of levels of the result. If it knows more, it returns the argument whose LoD the result has, the same object;
-        or a list, one entry per level: `(x, level)` where that is a level of the argument x, None where it is computed.
-        A tuple has the number of levels of each of several results. None: not known before the call.
+        Its parameters are parameters of the operator; it is called with Specs instead of tensors. It returns the number
+        of levels of the result; or, if more is known, the argument whose LoD the result shares as the same object; or a
+        list with one entry per level: `(x, level)` for a level of the argument x, None for a computed level. It returns
+        a tuple of these for several results, and None if nothing is known before the call.
 
     Examples
     --------
@@ -211,7 +212,7 @@ def computed(text: str, structure: Callable[..., Any]) -> LoDRule:
 
 
 def spec_with_levels(spec: Spec, num_levels: int) -> Spec:
-    """Return a Spec a number of levels, and the kind that goes with it."""
+    """Return a Spec with a number of levels, and the corresponding kind."""
     kind = spec.kind
     if kind is np.ndarray or kind is LoDTensor:
         kind = LoDTensor if num_levels else np.ndarray

@@ -1,4 +1,4 @@
-"""The fused LSTM on arrays: from inputs to states, and back."""
+"""The forward and backward passes of the fused LSTM, on arrays."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ __all__ = ["LSTMGradients", "LSTMWeights", "PackedLSTM", "lstm_backward", "lstm_
 
 
 class LSTMWeights(NamedTuple):
-    """The parameters of an LSTM of D cells and a state of R, D without a projection; all of one dtype.
+    """The parameters of an LSTM with D cells and a state of width R (D without a projection), all with one dtype.
 
     Parameters
     ----------
     weight : ndarray, shape (R, 4 * D)
-        From the state to candidate, input, forget and output gate.
+        The weight from the state to candidate, input, forget and output gate.
     weight_x : ndarray, shape (width, 4 * D), or None
-        From the inputs; None for inputs that were multiplied already.
+        The weight of the inputs; None if the inputs have been multiplied already.
     bias : ndarray, shape (4 * D,), or None
     peepholes : ndarray, shape (3 * D,), or None
-        Of input, forget and output gate.
+        The peephole weights of input, forget and output gate.
     projection : ndarray, shape (D, R), or None
     """
 
@@ -50,7 +50,7 @@ class LSTMWeights(NamedTuple):
 
 
 class LSTMGradients(NamedTuple):
-    """Gradients of what `lstm_forward` takes, None where there was nothing."""
+    """The gradients of the arguments of `lstm_forward`; None for arguments that were None."""
 
     x: Array
     weights: LSTMWeights
@@ -59,7 +59,7 @@ class LSTMGradients(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """What the backward pass needs."""
+    """The residuals of the forward pass."""
 
     x: Array
     offsets: Array
@@ -70,9 +70,9 @@ class Residuals(NamedTuple):
     hidden: Array
     gates: Array
     cell: Array
-    inner: Array | None  # what is projected
+    inner: Array | None  # the outputs of the gates before the projection
     runs: list[Run]
-    lasts: list[Any]  # state and cell behind the last step of each run
+    lasts: list[Any]  # state and cell after the last step of each run
 
 
 @in_kept_memory
@@ -90,7 +90,7 @@ def lstm_forward(
     Parameters
     ----------
     x : ndarray, shape (n_rows, width), or (n_rows, 4 * D) without `weight_x`
-        C-contiguous, as all others.
+        C-contiguous, like all other arrays.
     offsets : ndarray of int64, shape (n_seqs + 1,), in rows
     weights : LSTMWeights
     rule : Rule
@@ -100,11 +100,11 @@ def lstm_forward(
     Returns
     -------
     hidden, cell, residuals
-        States of all rows, shape (n_rows, R) and (n_rows, D).
+        `hidden` and `cell` hold the states of all rows, shape (n_rows, R) and (n_rows, D).
     """
     weight, dtype = weights.weight, weights.weight.dtype
     state_width, width = weight.shape[0], weight.shape[1] // 4
-    hidden = (np.empty if width else np.zeros)((len(x), state_width), dtype)  # no step writes a sum of nothing
+    hidden = (np.empty if width else np.zeros)((len(x), state_width), dtype)  # no step writes states without columns
     gates, cell = np.empty((len(x), 4 * width), dtype), np.empty((len(x), width), dtype)
     inner = None if weights.projection is None else np.empty_like(cell)
     runs = runs_of(offsets, weight.size, is_reverse)
@@ -133,7 +133,7 @@ def _or_none(array: Array | None, dtype: np.dtype[Any], ndim: int = 1) -> Array:
 
 
 def _steps(kept: Residuals, run: Run, second: Weight, third: Weight | None, state: Array, state_cell: Array) -> None:
-    """Run all steps: in one call, or one after another with products of NumPy."""
+    """Run all steps: in one call, or one by one with NumPy's products."""
     weights, rule, dtype, booted = kept.weights, kept.rule, state.dtype, kept.h_0 is not None
     bias, peepholes = _or_none(weights.bias, dtype), _or_none(weights.peepholes, dtype)
     products, no_product = np.empty((len(state), weights.weight.shape[1]), dtype), np.empty(0, dtype)
@@ -159,12 +159,12 @@ def _steps(kept: Residuals, run: Run, second: Weight, third: Weight | None, stat
 
 
 class PackedLSTM:
-    """An LSTM that takes single steps, on arrays: its weights are packed once.
+    """An LSTM that computes single steps on arrays, with weights that are packed once.
 
     Parameters
     ----------
     weights : LSTMWeights
-        Not changed as long as this is used.
+        Must not change as long as this object is used.
     rule : Rule
     """
 
@@ -179,7 +179,7 @@ class PackedLSTM:
         self._rule = rule
 
     def taken(self, *rows: Any) -> list[Array] | None:
-        """Return the input and the states of a step, if they are arrays of rows that fit these weights; None if not."""
+        """Return the input and the states of a step if they are arrays of rows that fit the weights, None otherwise."""
         first, second = self._first, self._second
         columns = second.values.shape[1]
         widths = (columns if first is None else first.values.shape[0], second.values.shape[0], columns // 4)
@@ -196,7 +196,7 @@ class PackedLSTM:
         Parameters
         ----------
         x : ndarray, shape (n, width), or (n, 4 * D) without `weight_x`, which is then written to
-            C-contiguous and of the dtype of the weights, as all others.
+            C-contiguous, with the dtype of the weights, like all other arrays.
         hidden, cell : ndarray, shape (n, R) and (n, D)
 
         Returns
@@ -226,7 +226,7 @@ class PackedLSTM:
 
 @in_kept_memory
 def lstm_backward(residuals: Residuals, d_hidden: Array | None, d_cell: Array | None) -> LSTMGradients:
-    """Return the gradients of everything that `lstm_forward` has taken.
+    """Return the gradients of all arguments of `lstm_forward`.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def _steps_back(
 
 
 def _weight_gradients(residuals: Residuals, pairs: Neighbours, d_gates: Array, d_full: Array | None) -> LSTMWeights:
-    """Multiply what the steps have left: the gradients of all weights."""
+    """Compute the gradients of all weights as products over all rows."""
     x, weights, n_rows = residuals.x, residuals.weights, len(residuals.x)
     d_weight, d_weight_x, d_projection = np.empty_like(weights.weight), None, None
     tasks: list[Callable[[], Any]] = []
@@ -329,7 +329,7 @@ def _weight_gradients(residuals: Residuals, pairs: Neighbours, d_gates: Array, d
 
 
 def _peephole_gradient(residuals: Residuals, pairs: Neighbours, d_gates: Array) -> Array:
-    """Add up cotangents of gates times the cells that they see."""
+    """Sum the cotangents of gates times the cells in their peepholes."""
     cell, width = residuals.cell, d_gates.shape[1] // 4
     old, total = np.zeros_like(cell), np.empty(3 * width, cell.dtype)
     old[pairs.behind] = cell[pairs.before]

@@ -1,4 +1,4 @@
-"""Any function of Python, sequence by sequence."""
+"""Any Python function, called sequence by sequence."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["map_sequences"]
 
-EVERY = 0.1  # seconds between two pictures of the progress
+EVERY = 0.1  # seconds between two updates of the progress bar
 
 
 def map_sequences(f: Callable[..., Any], x: Any, *others: Any, progress: bool = False) -> Any:
-    """Call a function on each outermost sequence, and join what it returns.
+    """Call a function on each outermost sequence, and join the results.
 
     Parameters
     ----------
     f : callable
-        Any function of Python; it gets an ndarray of rows, or a LoDTensor where `x` has more than one level. For
-        gradients and in Programs use `map_fn`, which records what it does.
+        Any Python function; its argument is an ndarray of rows, or a LoDTensor if `x` has more than one level. For
+        gradients and in Programs use `map_fn`, which records the function's operators.
     x : LoDTensor or nested lists
     *others : LoDTensor, nested lists, ndarray
-        More arguments of `f`, with as many sequences, or entries.
+        Further arguments of `f`, with as many sequences, or entries.
     progress : bool
-        Draw a bar on stderr.
+        Whether to draw a progress bar on stderr.
 
     Returns
     -------
     LoDTensor, or ndarray
-        Of numbers an ndarray, one entry per sequence; of arrays of rows a LoDTensor with one sequence per call; of
-        LoDTensors one with one level more; of tuples or dicts a tuple or a dict of these.
+        For numbers, an ndarray with one entry per sequence; for arrays of rows, a LoDTensor with one sequence per call;
+        for LoDTensors, one with one more level; for tuples or dicts, a tuple or a dict of these.
 
     Raises
     ------
     LoDError
         If `others` have another number of sequences.
     ShapeError, DTypeError
-        Naming the first call whose result does not fit to the others.
+        If results do not fit together; the message names the first such call.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def map_sequences(f: Callable[..., Any], x: Any, *others: Any, progress: bool = 
 
 
 def _joined(where: str, found: list[Any]) -> Any:
-    """Join results of one kind."""
+    """Join the results of all calls."""
     kind = type(found[0]) if found else float
     if kind in (tuple, dict):
         for j, one in enumerate(found):
@@ -108,19 +108,19 @@ def _joined(where: str, found: list[Any]) -> Any:
 
 
 def _differs(where: str, j: int, found: list[Any]) -> ShapeError:
-    """Make the error for a result of another kind than the first."""
+    """Return the error for a result of another kind than the first."""
     return ShapeError(f"{where}: f: returned {_said(found[j])} for sequence {j}, {_said(found[0])} for sequence 0")
 
 
 def _said(one: Any) -> str:
-    """Describe a result for people."""
+    """Describe a result for messages."""
     if isinstance(one, np.ndarray):
         return f"ndarray of shape {one.shape}"
     return f"{type(one).__name__} of {len(one)}" if isinstance(one, (tuple, dict)) else type(one).__name__
 
 
 def _drawn(calls: Iterator[Any], count: int) -> Iterator[Any]:
-    """Hand calls on, and draw how many are done."""
+    """Yield the results of calls, and draw how many are done."""
     begin = last = time.monotonic()
     for done, one in enumerate(calls):
         now = time.monotonic()

@@ -1,6 +1,6 @@
 """Elementwise math on arrays and on the rows of LoDTensors.
 
-Operands align as in NumPy, on the ragged shape: `lodcore.ops.alignment` says how.
+Operands broadcast on the ragged shape, as described in `lodcore.ops.alignment`.
 """
 
 from __future__ import annotations
@@ -34,24 +34,25 @@ def add(x: Any, y: Any) -> Any:
     Parameters
     ----------
     x, y : LoDTensor, array_like or number
-        They broadcast as NumPy's arrays do, on the ragged shape: axes align from the last. On a ragged axis a dense
-        operand has length 1, on axis 0 one entry per sequence, or 1; `x.with_values(v)` takes one entry per row. Two
-        LoDTensors have one LoD; or that of one is the first levels of the other's, and it has length 1 where the
-        other is still ragged. One without axes of rows is one number per row, for rows of any shape.
+        They broadcast as NumPy's arrays do, on the ragged shape: axes are aligned from the last. On a ragged axis, a
+        dense operand has length 1; on axis 0, length 1 or one entry per sequence; use `x.with_values(v)` for one entry
+        per row. Two LoDTensors must have equal LoDs, or the levels of one must be the first levels of the other; it has
+        length 1 on the remaining ragged axes. A LoDTensor without axes of rows provides one number per row, for rows of
+        any shape.
 
     Returns
     -------
     LoDTensor or ndarray
-        With the LoD of the first operand that has the most levels.
+        Has the LoD of the first operand with the most levels.
 
     Raises
     ------
     LoDError
-        If two LoDs do not agree; names the first sequence that differs.
+        If two LoDs differ; the message names the first sequence that does.
     ShapeError
         If the shapes do not broadcast.
     DTypeError
-        If an operand is not a tensor, or NumPy has no sum of such dtypes.
+        If an operand is not a tensor, or NumPy cannot add the dtypes.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def _(d: Array) -> tuple[Array, Array]:
 
 @elementwise_operator(function=np.subtract, on_arrays=python.sub)
 def minus(x: Any, y: Any) -> Any:
-    """Subtract elementwise; operands and errors as of `add`.
+    """Subtract elementwise. Operands and errors are those of `add`.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def _(d: Array, needs: tuple[bool, bool]) -> tuple[Array, Any]:
 
 @elementwise_operator(function=np.multiply, on_arrays=python.mul)
 def mul(x: Any, y: Any) -> Any:
-    """Multiply elementwise; operands and errors as of `add`.
+    """Multiply elementwise. Operands and errors are those of `add`.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def _(d: Array, x: Any, y: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:
 
 @elementwise_operator(function=np.divide, on_arrays=python.truediv)
 def div(x: Any, y: Any) -> Any:
-    """Divide elementwise; operands and errors as of `add`.
+    """Divide elementwise. Operands and errors are those of `add`.
 
     Examples
     --------
@@ -122,14 +123,14 @@ def _(d: Array, y: Any, out: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:
 
 @functools.cache
 def float_of(where: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype in which NumPy computes functions of real numbers."""
+    """Return the dtype in which NumPy computes functions of real numbers of a dtype."""
     return dtype_of(where, np.tanh, Spec((), dtype))
 
 
 def _sigmoid(x: Any) -> Any:
     """Compute 1 / (1 + exp(-x)) without overflow: both branches are functions of exp(-|x|)."""
     x = np.asarray(x)
-    if x.dtype.kind == "c":  # whose absolute value is real
+    if x.dtype.kind == "c":  # abs would drop the imaginary part
         raise TypeError("real numbers are needed")
     if not x.ndim:
         return _sigmoid(x.reshape(1))[0]
@@ -196,7 +197,7 @@ def _relu(x: Any) -> Any:
 
 @elementwise_operator(function=_relu)
 def relu(x: Any) -> Any:
-    """Compute max(x, 0) elementwise; NaN stays, and the derivative at 0 is 0.
+    """Compute max(x, 0) elementwise; nan stays nan, and the derivative at 0 is 0.
 
     Examples
     --------
@@ -230,7 +231,7 @@ def _(d: Array, out: Any) -> Any:
 
 @elementwise_operator(function=np.log)
 def log(x: Any) -> Any:
-    """Compute the natural logarithm elementwise; warnings as NumPy gives them.
+    """Compute the natural logarithm elementwise, with NumPy's warnings.
 
     Examples
     --------
@@ -266,16 +267,16 @@ def _(d: Array, out: Any) -> Any:
 
 
 class UfuncOp(Op):
-    """The operator of all ufuncs: its vjp rule is that of the ufunc."""
+    """The operator for all ufuncs, whose vjp rule is that of the given ufunc."""
 
     elementwise = True
 
     def rule_of(self, arguments: dict[str, Any]) -> VJPRule:
-        """Find the vjp rule of a call."""
+        """Return the vjp rule of a call."""
         return vjp_of_ufunc(arguments["ufunc"])
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
-        """Describe the result; what is wrong with an operand is said in the name of the ufunc."""
+        """Return the Spec of the result; errors name the ufunc."""
         ufunc, xs = arguments["ufunc"], arguments["xs"]
         for j, x in enumerate(xs if isinstance(ufunc, np.ufunc) and isinstance(xs, (list, tuple)) else ()):
             if type(x) is Spec:
@@ -284,18 +285,18 @@ class UfuncOp(Op):
 
     @property
     def differentiable(self) -> bool:
-        """Whether there is a gradient rule: of most ufuncs."""
+        """Whether there is a gradient rule, as for most ufuncs."""
         return True
 
 
 @operator(xs=Operands, lod_rule=deepest, kind=UfuncOp)
 def elementwise(xs: Any, ufunc: np.ufunc) -> Any:
-    """Apply a ufunc of NumPy that has one result.
+    """Apply a NumPy ufunc that has one result.
 
     Parameters
     ----------
     xs : list of LoDTensor, array or number
-        The operands, as of `add`.
+        The operands; they broadcast as those of `add`.
     ufunc : numpy.ufunc
         Its gradient is known for those in `lodcore.ops.ufuncs.UFUNC_RULES`.
 
@@ -306,7 +307,7 @@ def elementwise(xs: Any, ufunc: np.ufunc) -> Any:
     Raises
     ------
     DTypeError
-        If it is not a ufunc with this number of operands and one result.
+        If `ufunc` is not a ufunc with this number of operands and one result.
 
     Examples
     --------
@@ -340,12 +341,12 @@ def _(xs: list[Any], ufunc: np.ufunc) -> Spec:
 
 @elementwise_operator(function=np.where)
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """Choose elementwise: x where a condition holds, y elsewhere.
+    """Return elementwise x where a condition holds, y elsewhere.
 
     Parameters
     ----------
     condition, x, y : LoDTensor, array_like or number
-        As the operands of `add`.
+        Broadcast as the operands of `add` do.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Products of many batches of rows with one matrix, as the steps of a loop make them."""
+"""Products of many batches of rows by one matrix, as in the steps of a loop."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lodcore.ops.gates import Weight
 __all__ = ["SharedMatrix"]
 
 FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
-NARROW = 2**27  # multiplications of a product; NumPy may use several threads for more
+NARROW = 2**27  # multiplications per product; NumPy may use several threads for larger ones
 
 
 class SharedMatrix:
-    """A matrix that is packed once, and multiplied with the rows of many steps.
+    """A matrix that is packed once, and by which the rows of many steps are multiplied.
 
     Parameters
     ----------
@@ -36,13 +36,13 @@ class SharedMatrix:
 
     @classmethod
     def of(cls, values: Any) -> SharedMatrix | None:
-        """Prepare a matrix, if the kernel is made for it and for this processor."""
+        """Prepare a matrix if the kernel supports it and this processor; return None otherwise."""
         if type(values) is not np.ndarray or values.ndim != 2 or values.dtype not in FLOATS or not values.size:
             return None
         return cls(np.ascontiguousarray(values)) if kernels.matrix.is_fast() else None
 
     def forward(self, rows: Array) -> Array | None:
-        """Multiply rows with the matrix."""
+        """Multiply rows by the matrix."""
         if not self._takes(rows, self._depth):
             return None
         if self._forth is None:
@@ -52,7 +52,7 @@ class SharedMatrix:
         return out
 
     def backward(self, d: Array) -> Array | None:
-        """Multiply rows with the transposed matrix."""
+        """Multiply rows by the transposed matrix."""
         if not self._takes(d, self._columns):
             return None
         if self._back is None:
@@ -62,7 +62,7 @@ class SharedMatrix:
         return out
 
     def accumulate(self, rows: Array, d: Array, total: Array | None) -> Array | None:
-        """Add the gradient of the matrix, the sum of the outer products of each row and its cotangent."""
+        """Add the gradient of the matrix: the sum of the outer products of rows and their cotangents."""
         if not self._takes(rows, self._depth) or not self._takes(d, self._columns):
             return None
         made = np.empty(self._values.shape, self._dtype) if total is None else total
@@ -70,7 +70,7 @@ class SharedMatrix:
         return made
 
     def _takes(self, rows: Array, width: int) -> bool:
-        """Return whether the kernel takes rows, which are a matrix, and whether they are few enough."""
+        """Return whether the kernel accepts a matrix of rows, and there are few enough of them."""
         count, columns = rows.shape
         if columns != width or rows.dtype is not self._dtype or count > self._most:
             return False

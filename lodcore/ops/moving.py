@@ -1,4 +1,4 @@
-"""What the operators share that move sequences whole: levels, structures put together, gradients of copies."""
+"""Helpers of the operators that copy whole sequences: operands, joined structures, gradients of copies."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ __all__ = [
 
 
 def lod_of(where: str, y: Any) -> LoD:
-    """Take a LoD, or that of a LoDTensor or of nested lists."""
+    """Return a LoD, or that of a LoDTensor or of nested lists."""
     if isinstance(y, LoDTensor):
         return y.lod
     return y if isinstance(y, LoD) else lod_of(where, structure_of(where, y))
 
 
 def nested_operand(where: str, x: Any) -> Any:
-    """Take what a function of several operators computes with: a LoDTensor, nested lists, or a Variable of one."""
+    """Return a LoDTensor, converted from nested lists, or a Variable, for a function that calls several operators."""
     if isinstance(x, LoDTensor):
         return x
     if isinstance(x, Symbol):
@@ -55,7 +55,7 @@ def nested_operand(where: str, x: Any) -> Any:
 
 
 def as_rows_or_nested(where: str, x: Any) -> Any:
-    """Take a LoDTensor, or rows: an ndarray or a flat list; a list of lists is nested."""
+    """Return a LoDTensor, or rows: an ndarray or a flat list; convert a list of lists to a LoDTensor."""
     if buffers.is_plain(x):
         return buffers.private(x)
     if isinstance(x, LoDTensor):
@@ -67,7 +67,7 @@ def as_rows_or_nested(where: str, x: Any) -> Any:
 
 
 def spec_rows(x: Spec) -> tuple[int | None, ...]:
-    """Return the shape of as many rows as will be: None, and the shape of a row."""
+    """Return the shape of an unknown number of rows: None, followed by the shape of a row."""
     return (None, *x.shape[1:])
 
 
@@ -77,7 +77,7 @@ def spec_rows(x: Spec) -> tuple[int | None, ...]:
 def put_together(
     where: str, lods: list[LoD], k: int, count: int, values: list[Array], rows: Array, join: Callable[..., Any]
 ) -> list[Array]:
-    """Put the sequences of level k of several batches together, with all that is inside.
+    """Join the sequences of level k of several batches, with their contents.
 
     Parameters
     ----------
@@ -85,18 +85,18 @@ def put_together(
     lods : list of LoD
     k : int
     count : int
-        Number of sequences of level k of the result.
+        The number of sequences of level k of the result.
     values : list of ndarray
         The rows of each batch.
     rows : ndarray
-        Where to write those of the result.
+        The array to write the rows of the result to.
     join : callable
-        The kernel: of arrays, their offsets, those of the result, and its rows.
+        The kernel, called with arrays, their offsets, the offsets of the result, and its rows.
 
     Returns
     -------
     list of ndarray
-        The offsets of level k of the result, and of those below.
+        The offsets of level k of the result and of the levels below.
     """
     offsets: Array = buffers.new_offsets(count + 1)
     target = buffers.as_bytes(rows)
@@ -118,12 +118,12 @@ def put_together(
 
 
 def reals(rows: Array) -> Array:
-    """Return rows of real or complex numbers as real ones: shape (n_rows, width), in place."""
+    """Return a view of rows of real or complex numbers as real numbers: shape (n_rows, width)."""
     return buffers.as_cells(rows, rows.real.dtype)
 
 
 def row_ranges(lod: LoD, k: int, index: Array) -> Array:
-    """Return where the rows of sequences of level k lie, taken by their numbers: int64, shape (n, 2)."""
+    """Return the ranges of the rows of sequences of level k, given by their numbers: int64, shape (n, 2)."""
     ranges: Array = buffers.new_int64(len(index), 2)
     bad = kernels.gather.take_sequences(lod.row_offsets(k), index, ranges, buffers.new_int64(len(index) + 1))
     if bad >= 0:
@@ -134,22 +134,22 @@ def row_ranges(lod: LoD, k: int, index: Array) -> Array:
 
 
 def row_by_row(places: Array) -> Array:
-    """Return where rows lie, taken by their numbers: int64, shape (n, 2)."""
+    """Return ranges of one row each, given by their numbers: int64, shape (n, 2)."""
     return np.stack([places, places + 1], axis=1)
 
 
 def add_back(d: Array, ranges: Array, place: Array) -> Array:
-    """Add the cotangent of copied ranges of rows to where they were copied from: the gradient, written to `place`."""
+    """Accumulate the cotangent of copied ranges at the rows from which they were copied, in `place`."""
     return _summed(kernels.gather.add_ranges, d, place, ranges)
 
 
 def sum_copies(d: Array, offsets: Any, place: Array) -> Array:
-    """Add up the rows of each sequence, to which a row was copied: the gradient of that row, written to `place`."""
+    """Sum the cotangents of the copies of each row, the rows of a sequence, into `place`."""
     return _summed(kernels.pool.sum_rows, d, place, offsets, 0)
 
 
 def _summed(kernel: Callable[..., Any], d: Array, place: Array, *args: Any) -> Array:
-    """Sum with a kernel that takes float32 and float64: complex numbers as pairs, others as such."""
+    """Sum with a kernel for float32 and float64: complex numbers as pairs, other dtypes converted."""
     if d.dtype.char in "fdFD":
         kernel(reals(d), *args, reals(place))
         return place
@@ -161,7 +161,7 @@ def _summed(kernel: Callable[..., Any], d: Array, place: Array, *args: Any) -> A
 
 
 def sequence_numbers(offsets: Any) -> Array:
-    """Return for each row the number of its sequence."""
+    """Return the number of the sequence of each row."""
     numbers = buffers.new_int64(offsets[len(offsets) - 1])
     kernels.lod.segment_ids(offsets, numbers)
     return numbers

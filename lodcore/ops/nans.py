@@ -1,4 +1,4 @@
-"""Reductions that leave nan out, and quantiles, over the axes of a ragged shape."""
+"""Reductions that ignore nan, and quantiles, over the axes of a ragged shape."""
 
 from __future__ import annotations
 
@@ -63,23 +63,23 @@ __all__ = [
 
 @operator(x=Dense)
 def fill_nan(x: Any, value: float = 0.0) -> Any:
-    """Put a number in place of each nan.
+    """Replace each nan by a number.
 
     Parameters
     ----------
     x : LoDTensor or array_like
-        Real numbers of at most float64; what has no nan is copied.
+        Real numbers of at most float64; dtypes without nan are copied.
     value : float
 
     Returns
     -------
     LoDTensor or ndarray
-        With the LoD of x, and its dtype.
+        Has the LoD and the dtype of x.
 
     Raises
     ------
     DTypeError
-        If x has no real numbers, or value is none.
+        If x does not hold real numbers, or value is not a number.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def _(d: Array, x: Any) -> Array:
 
 
 def _chosen(x: Any, where: Any) -> Any:
-    """Choose what is not nan, among what is chosen already."""
+    """Return the mask of elements that are not nan, combined with a given mask."""
     if x.dtype.kind not in "fc":
         return where
     known = equal(x, x)
@@ -130,7 +130,7 @@ def _chosen(x: Any, where: Any) -> Any:
 
 
 def _without(name: str, x: Any, where: Any) -> tuple[Any, Any]:
-    """Put 0 in place of nan, whose derivative would spoil others; return the mask of the rest, too."""
+    """Replace nan by 0, so that it does not spoil derivatives; return also the mask of the other elements."""
     x = tensor_of(name, x)
     mask = _chosen(x, where)
     if mask is where:
@@ -147,7 +147,7 @@ def nansum(
     initial: Any = None,
     where: Any = True,
 ) -> Any:
-    """Add up what is not nan; parameters as of `sum`.
+    """Sum the values that are not nan. The parameters are those of `sum`.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def nanprod(
     initial: Any = None,
     where: Any = True,
 ) -> Any:
-    """Multiply what is not nan; parameters as of `sum`.
+    """Multiply the values that are not nan. The parameters are those of `sum`.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def nanprod(
 def nanmean(
     x: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
-    """Compute the mean of the values that are not nan; nan if all are. Parameters as of `mean`.
+    """Compute the mean of the values that are not nan, or nan if all are. The parameters are those of `mean`.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def nanvar(
     *,
     where: Any = True,
 ) -> Any:
-    """Average the squared distance of what is not nan from its mean; parameters as of `var`.
+    """Compute the variance of the values that are not nan. The parameters are those of `var`.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def nanstd(
     *,
     where: Any = True,
 ) -> Any:
-    """Compute the square root of `nanvar`; parameters as of it.
+    """Compute the square root of `nanvar`, with the same parameters.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def nanstd(
 def _of_kept(
     name: str, function: Any, x: Any, axis: Any, dtype: Any, out: None, ddof: Any, keepdims: bool, where: Any
 ) -> Any:
-    """Compute variances of what is left when nan is left out; by leaving it out, where sequences may get shorter."""
+    """Compute variances of the values that are not nan; where sequences may become shorter, remove nan first."""
     x = tensor_of(name, x)
     levels = getattr(x, "num_levels", 0)
     plain = levels and axis is not None and where is True and x.dtype.kind == "f" and x.ndim == levels + 1
@@ -257,7 +257,7 @@ def _of_kept(
 def nanmax(
     x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """Return the maximum of the values that are not nan; nan if all are. Parameters and errors as of `max`.
+    """Return the maximum of the values that are not nan, or nan if all are. Parameters and errors are those of `max`.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def nanmax(
 def nanmin(
     x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
-    """Return the minimum of the values that are not nan; nan if all are. Parameters and errors as of `max`.
+    """Return the minimum of the values that are not nan, or nan if all are. Parameters and errors are those of `max`.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def nanmin(
 def _extreme(
     name: str, function: Any, last: float, x: Any, axis: Any, out: None, keepdims: bool, initial: Any, where: Any
 ) -> Any:
-    """Find the greatest or least value with the last one of that order in place of nan."""
+    """Return the maximum or minimum with nan replaced by the extreme that never wins."""
     x = tensor_of(name, x)
     if x.dtype.kind != "f":
         return function(x, axis, out, keepdims, initial, where)
@@ -297,12 +297,12 @@ def _extreme(
 
 
 def nanargmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
-    """Return where the greatest value is that is not nan; parameters as of `argmax`.
+    """Return the position of the maximum of the values that are not nan. The parameters are those of `argmax`.
 
     Raises
     ------
     ValueError
-        If there is nothing else than nan; names the first such sequence.
+        If all values are nan; the message names the first such sequence.
 
     Examples
     --------
@@ -314,7 +314,7 @@ def nanargmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = Fa
 
 
 def nanargmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
-    """Return where the least value is that is not nan; parameters and errors as of `nanargmax`.
+    """Return the position of the minimum of the values that are not nan. Parameters and errors as in `nanargmax`.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     axes = None if axis is None or isinstance(axis, tuple) else axes_of(name, axis, x.ndim)
     known = equal(x, x)
     wide = levels and x.ndim > levels + 1
-    # -inf stands for nan, and the first -inf that is a number is looked for
+    # nan is replaced by -inf, and the first -inf that is not from nan is searched
     if axes is None or not levels or wide:
         _refuse_nothing(name, any_true(known, axis))
     if axes is None or not levels or axes[0] > levels:
@@ -369,11 +369,11 @@ def _refuse_nothing(name: str, found: Any) -> None:
 
 
 def find_first(best: Any, known: Any, axis: Any, out: None, keepdims: bool) -> Any:
-    """Find the first value that is the best one, and known."""
+    """Return the position of the first value that equals the extreme and is not masked out."""
     return argmax(logical_and(known, best), axis, out, keepdims=keepdims)
 
 
-# -- quantiles -----------------------------------------------------------------------------------------------------
+# -- quantiles ---------------------------------------------------------------------------------------------------------
 
 
 def quantile(
@@ -386,17 +386,17 @@ def quantile(
     x : LoDTensor or array_like
     q : float or sequence of float
     axis : int or tuple of int, optional
-        All values, if not given. Otherwise as of `sum`: of levels, and beside them all of a row, or none.
+        As in `sum`; by default all values. Axes must be those of levels, and besides them all axes of a row or none.
     method : str
-        As of `sequence_quantile`.
+        As in `sequence_quantile`.
     keepdims : bool
     skip_nan : bool
-        Leave out what is nan.
+        Whether to ignore nan.
 
     Returns
     -------
     LoDTensor, ndarray or number
-        If q is a sequence, its axis is the first one, as in NumPy; the first axis of a row, if levels are left.
+        If q is a sequence, its axis is the first one, as in NumPy, or the first axis of a row if levels are left.
 
     Examples
     --------
@@ -435,7 +435,7 @@ def quantile(
 
 
 def _quantiles(x: Any, q: Any, method: str, level: int, skip_nan: bool) -> Any:
-    """Compute quantiles of sequences; several ones stand along the first axis, if no levels are left."""
+    """Compute quantiles of sequences; if no levels are left, several quantiles are along the first axis."""
     if np.ndim(q) == 0 or level % x.num_levels:
         return sequence_quantile(x, q, method, level, skip_nan)
     found = sequence_quantile(x, q, method, level, skip_nan)
@@ -446,18 +446,18 @@ def _quantiles(x: Any, q: Any, method: str, level: int, skip_nan: bool) -> Any:
 
 
 def _first(found: Any, several: int) -> Any:
-    """Take the only entry, of all values together."""
+    """Return the only entry, for a reduction of all values."""
     return index_values(found, [slice(None), 0] if several else [0])
 
 
 def _kept(found: Any, count: int, several: int) -> Any:
-    """Put axes of length 1 in place of those that were reduced."""
+    """Restore the reduced axes with length 1."""
     front = [slice(None)] * (2 if several and type(found) is not LoDTensor else 1)
     return index_values(found, [*front, *[None] * count])
 
 
 def nanquantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
-    """Compute quantiles of what is not nan; parameters as of `quantile`.
+    """Compute quantiles of the values that are not nan. The parameters are those of `quantile`.
 
     Examples
     --------
@@ -469,7 +469,7 @@ def nanquantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdi
 
 
 def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Compute the median of what is not nan; parameters as of `quantile`.
+    """Compute the median of the values that are not nan. The parameters are those of `quantile`.
 
     Examples
     --------

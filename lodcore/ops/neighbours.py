@@ -25,38 +25,38 @@ from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_accumulate", "sequence_diff", "sequence_moving_average", "sequence_shift", "sliding_window"]
 
-LONG = 256  # rows of a sequence that NumPy accumulates by itself; shorter ones go together, place by place
-KINDS = {np.multiply: 0, np.maximum: 1, np.minimum: 2}  # the kernel's numbers
+LONG = 256  # sequences with more rows are accumulated one by one by NumPy, shorter ones together, position by position
+KINDS = {np.multiply: 0, np.maximum: 1, np.minimum: 2}  # numbers in the kernel
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 SHORTER = computed("as `x`, whose sequences of the last level are shorter", levels_of)
 
 
-# -- differences ---------------------------------------------------------------------------------------------------
+# -- differences -------------------------------------------------------------------------------------------------------
 
 
 @operator(x=Nested, lod_rule=SHORTER)
 def sequence_diff(x: Any, n: int = 1) -> LoDTensor:
-    """Subtract from each row the one before it in its sequence of the last level.
+    """Subtract the previous row from each row, within each sequence of the last level.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of numbers, bool, or dates and differences of them.
+        Numbers, bool, dates, or time differences.
     n : int
-        How many times to do so, 0 or more.
+        How many times to subtract, 0 or more.
 
     Returns
     -------
     LoDTensor
-        Sequences are n rows shorter, or empty. Of bool: whether rows differ, each time; of dates: timedelta64.
-        Integers wrap around, as those of NumPy.
+        Sequences are n rows shorter, or empty. Differences of bool are whether rows differ; those of dates are
+        timedelta64. Integers wrap around, as in NumPy.
 
     Raises
     ------
     DTypeError
-        If the dtype has no differences, or n is not an integer.
+        If the dtype does not have differences, or n is not an integer.
     ValueError
         If n is negative.
 
@@ -79,14 +79,14 @@ def sequence_diff(x: Any, n: int = 1) -> LoDTensor:
         values = values.view(dtype)
         values[missing] = "NaT"
     if times and x.dtype.kind == "b":
-        values = (values & 1).view(bool)  # modulo 2 to subtract is to compare
+        values = (values & 1).view(bool)  # modulo 2, subtracting is comparing
     if not times:
         values = values.copy()
     return tensor_core.new_tensor(values, _with_last(lod, offsets))
 
 
 def _step(where: str, values: Array, missing: Any, offsets: Any) -> tuple[Array, Any, Any]:
-    """Take the differences of numbers once."""
+    """Compute the differences of numbers once."""
     kept = _fewer(offsets)
     count = kept.item(len(kept) - 1)
     if values.dtype.kind == "b":
@@ -109,14 +109,14 @@ def _step(where: str, values: Array, missing: Any, offsets: Any) -> tuple[Array,
 
 
 def _wrapping(values: Array) -> Array:
-    """Return numbers as cells that the kernel knows: floats, or whole numbers without a sign."""
+    """Return numbers in a dtype that the kernel supports: floats, or unsigned integers."""
     if values.dtype.kind in "fc":
         return buffers.as_cells(values, values.real.dtype)
     return buffers.as_cells(values, np.dtype(f"u{values.dtype.itemsize}"))
 
 
 def _fewer(offsets: Any) -> Array:
-    """Make the offsets of one row fewer a sequence."""
+    """Return offsets of sequences that are one row shorter."""
     kept = buffers.new_offsets(len(offsets))
     kept[0] = 0
     np.cumsum(np.maximum(np.diff(offsets) - 1, 0), out=kept[1:])
@@ -124,7 +124,7 @@ def _fewer(offsets: Any) -> Array:
 
 
 def _with_last(lod: LoD, offsets: Any) -> LoD:
-    """Return a LoD another last level."""
+    """Return a LoD with another last level."""
     last = lod.num_levels - 1
     if offsets is core.offsets_view(lod, last):
         return lod
@@ -132,7 +132,7 @@ def _with_last(lod: LoD, offsets: Any) -> LoD:
 
 
 def _differences(dtype: np.dtype[Any], n: Any) -> tuple[int, np.dtype[Any]]:
-    """Check what is asked for; return how many times, and the dtype of the result."""
+    """Check n and the dtype; return n and the dtype of the result."""
     times = integer_of("sequence_diff: n", n, 0)
     if dtype.kind not in "biufcMm" or dtype.char in "gG":
         raise DTypeError(f"sequence_diff: x: has dtype {dtype}; numbers of at most float64, or dates, are needed")
@@ -164,35 +164,35 @@ def _(d: Array, n: int, context: Any) -> Array:
     return d_x
 
 
-# -- shifts and windows --------------------------------------------------------------------------------------------
+# -- shifts and windows ------------------------------------------------------------------------------------------------
 
 
 @operator(x=Nested)
 def sequence_shift(x: Any, n: int = 1, fill: Any = 0, level: int = -1) -> LoDTensor:
-    """Move the rows of each sequence by n places, and fill up.
+    """Shift the rows of each sequence by n positions, and fill the gap.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
         Rows of any dtype and shape.
     n : int
-        Towards the end, or towards the beginning if it is negative.
+        The number of positions, towards the end, or towards the beginning if negative.
     fill : number, text or date, or a row
-        What stands where nothing is moved to; 0 is the empty one of text, and NaT of dates.
+        The value of the gap; 0 means empty text, or NaT for dates.
     level : int
-        Of all rows below a sequence of this level.
+        The level of the sequences whose rows are shifted.
 
     Returns
     -------
     LoDTensor
-        With the LoD of x.
+        Has the LoD of x.
 
     Raises
     ------
     DTypeError, ShapeError
         If x cannot hold the fill value, or n is not an integer.
     LevelError
-        If there is no such level.
+        If the level does not exist.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def sequence_shift(x: Any, n: int = 1, fill: Any = 0, level: int = -1) -> LoDTen
 
 
 def _places(n: Any) -> int:
-    """Take by how many places to move, not more than there can be."""
+    """Return the number of positions, clipped to int64."""
     return max(min(integer_of("sequence_shift: n", n), 2**62), -(2**62))
 
 
@@ -223,7 +223,7 @@ def _shifted(values: Array, offsets: Any, n: int, row: Array) -> Array:
 
 
 def _edge_row(values: Any, fill: Any) -> Array:
-    """Make the row that stands where nothing is moved to."""
+    """Return the row that fills the gap."""
     row = np.zeros((1, *values.shape[1:]), values.dtype)
     if isinstance(fill, (int, float)) and fill == 0:
         if values.dtype.kind in "Mm":
@@ -260,26 +260,26 @@ def _one_more(x: Any) -> Any:
 
 @operator(x=Nested, lod_rule=computed("as `x`, whose sequences of the last level are cut into windows", _one_more))
 def sliding_window(x: Any, size: int, step: int = 1) -> LoDTensor:
-    """Cut each sequence of the last level into windows of so many rows.
+    """Cut each sequence of the last level into windows of a given number of rows.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
         Rows of any dtype and shape.
     size : int
-        Rows of a window, 1 or more; shorter sequences have none.
+        The number of rows per window, 1 or more; shorter sequences have no windows.
     step : int
-        Rows from the beginning of a window to that of the next one, 1 or more.
+        The distance between the starts of consecutive windows, in rows, 1 or more.
 
     Returns
     -------
     LoDTensor
-        With one more level: sequences of windows of rows.
+        Has one more level: sequences of windows of rows.
 
     Raises
     ------
     ValueError, DTypeError
-        If size or step is below 1, or no integer.
+        If size or step is below 1, or is not an integer.
 
     Examples
     --------
@@ -298,7 +298,7 @@ def _windows(x: Any, size: int, step: int = 1) -> tuple[LoDTensor, Array]:
     rows, apart = _sizes(size, step)
     offsets = lod.offsets(lod.num_levels - 1)
     lengths = np.diff(offsets)
-    beyond = int(lengths.max(initial=0)) + 1  # sizes that no sequence has are all alike
+    beyond = int(lengths.max(initial=0)) + 1  # all sizes above every length are equivalent
     rows, apart = min(rows, beyond), min(apart, beyond)
     counts = np.where(lengths >= rows, (lengths - rows) // apart + 1, 0)
     windows = buffers.new_offsets(len(offsets))
@@ -332,33 +332,33 @@ def _(d: Array, ranges: Array, context: Any) -> Array:
     return add_back(d, ranges, context.new("x"))
 
 
-# -- what rows come to, one after the other ------------------------------------------------------------------------
+# -- accumulation ------------------------------------------------------------------------------------------------------
 
 
 @operator(x=Nested)
 def sequence_accumulate(x: Any, ufunc: np.ufunc, level: int = -1) -> LoDTensor:
-    """Apply a ufunc of two operands to what the rows before come to and each row, within each sequence.
+    """Accumulate the rows of each sequence by a ufunc of two operands, as `ufunc.accumulate` does.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Every column of a row on its own.
+        Each column is accumulated separately.
     ufunc : numpy.ufunc
-        With a gradient: add, multiply, maximum and minimum.
+        Add, multiply, maximum and minimum have gradients.
     level : int
-        Over all rows below a sequence of this level.
+        The level of the sequences; all rows below one are accumulated.
 
     Returns
     -------
     LoDTensor
-        With the LoD of x, and the dtype of `ufunc.accumulate`.
+        Has the LoD of x, and the dtype of `ufunc.accumulate`.
 
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
     DTypeError
-        If it is no such ufunc, or not one of these values.
+        If it is not a ufunc of two operands, or does not accept the dtype.
 
     Examples
     --------
@@ -382,16 +382,16 @@ def sequence_accumulate(x: Any, ufunc: np.ufunc, level: int = -1) -> LoDTensor:
 
 
 def _work(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return in which dtype the kernel accumulates."""
+    """Return the dtype in which the kernel accumulates."""
     if dtype.kind == "f":
         return dtype if dtype.itemsize > 2 else SINGLE
     return np.dtype(np.uint64 if dtype.kind in "ub" else np.int64)
 
 
 def _place_by_place(ufunc: np.ufunc, values: Array, offsets: Array) -> Array:
-    """Accumulate in place: the second rows of all sequences together, then the third ones; long sequences alone."""
+    """Accumulate in place: the second rows of all sequences at once, then the third rows; long sequences one by one."""
     lengths = np.diff(offsets)
-    for s in np.flatnonzero(lengths > LONG):  # so few that each of them is worth a call
+    for s in np.flatnonzero(lengths > LONG):  # few enough for one call each
         part = values[offsets[s] : offsets[s + 1]]
         part[...] = ufunc.accumulate(part, axis=0)
     short = np.flatnonzero((lengths > 1) & (lengths <= LONG))
@@ -405,7 +405,7 @@ def _place_by_place(ufunc: np.ufunc, values: Array, offsets: Array) -> Array:
 
 
 def _accumulated(dtype: np.dtype[Any], ufunc: Any) -> np.dtype[Any]:
-    """Check a ufunc; return the dtype of what it accumulates."""
+    """Check a ufunc; return the dtype of the accumulated values."""
     where = "sequence_accumulate"
     if not isinstance(ufunc, np.ufunc) or (ufunc.nin, ufunc.nout, ufunc.signature) != (2, 1, None):
         raise DTypeError(f"{where}: ufunc: is {ufunc!r}; a ufunc of two operands with one result is needed")
@@ -449,31 +449,31 @@ def _(d: Array, x: Any, ufunc: np.ufunc, level: int, context: Any) -> Array:
 
 @operator(x=Nested)
 def sequence_moving_average(x: Any, alpha: float, adjust: bool = True, level: int = -1) -> LoDTensor:
-    """Average the rows up to each one of its sequence with weights that decay: the exponential moving average.
+    """Compute the exponential moving average of the rows of each sequence.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Real numbers of at most float64; nan stays.
+        Real numbers of at most float64; the average stays nan after a nan.
     alpha : float
-        Above 0, at most 1: the weight of a row is 1 - alpha times that of the next one.
+        Above 0 and at most 1: the weight of a row is 1 - alpha times that of the next one.
     adjust : bool
-        Divide by the sum of the weights; otherwise the average begins as the first row, and each one takes alpha of
-        its row and 1 - alpha of the average before.
+        Whether to divide by the sum of the weights; otherwise the average begins with the first row, and each further
+        average is alpha times the row plus 1 - alpha times the previous average.
     level : int
-        Over all rows below a sequence of this level.
+        The level of the sequences; all rows below one are accumulated.
 
     Returns
     -------
     LoDTensor
-        With the LoD of x, and its dtype: float64 for integers.
+        Has the LoD and the dtype of x; float64 for integers.
 
     Raises
     ------
     ValueError, DTypeError
-        If alpha is beyond its bounds, or no number; or x has no real numbers.
+        If alpha is out of bounds or not a number, or x does not hold real numbers.
     LevelError
-        If there is no such level.
+        If the level does not exist.
 
     Examples
     --------
@@ -502,13 +502,13 @@ def sequence_moving_average(x: Any, alpha: float, adjust: bool = True, level: in
 
 
 def _first_rows(offsets: Any) -> Array:
-    """List the first rows of the sequences that have some."""
+    """Return the first rows of the sequences that are not empty."""
     bounds = np.asarray(offsets)
     return bounds[:-1][bounds[1:] > bounds[:-1]]
 
 
 def _weights(n_rows: int, offsets: Any, alpha: float) -> Array:
-    """Add up the weights of the rows up to each one: shape (n_rows, 1)."""
+    """Return the sums of the weights of the rows up to each one: shape (n_rows, 1)."""
     bounds = np.asarray(offsets)
     lengths = np.diff(bounds)
     by_place = np.cumsum((1 - alpha) ** np.arange(int(lengths.max(initial=0))))
@@ -518,7 +518,7 @@ def _weights(n_rows: int, offsets: Any, alpha: float) -> Array:
 
 
 def _share(alpha: Any, dtype: np.dtype[Any]) -> tuple[float, np.dtype[Any], np.dtype[Any]]:
-    """Check what is asked for: alpha, the dtype to compute in, and that of the result."""
+    """Return the checked alpha, the dtype of the computation, and that of the result."""
     where = "sequence_moving_average"
     if isinstance(alpha, (bool, np.bool_)) or not isinstance(alpha, (int, float, np.integer, np.floating)):
         raise DTypeError(f"{where}: alpha: is {alpha!r}; a number is needed")

@@ -1,4 +1,4 @@
-"""Layer norm: each row less its mean, over the root of its variance."""
+"""Layer norm: each row minus its mean, divided by its standard deviation."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["layer_norm"]
 
 WHERE = "layer_norm"
-BLOCK = 256  # rows whose sums for scale and shift are added up together
+BLOCK = 256  # rows whose contributions to the gradients of scale and shift are summed together
 
 
 @operator(x=Dense, scale=Dense, shift=Dense)
 def layer_norm(x: Any, scale: Any, shift: Any, eps: float = 1e-5, out: Array | None = None) -> Any:
-    """Normalize each row: subtract its mean, divide by the root of its variance, scale and shift.
+    """Normalize each row: subtract its mean, divide by its standard deviation, scale and shift.
 
     Parameters
     ----------
@@ -38,23 +38,23 @@ def layer_norm(x: Any, scale: Any, shift: Any, eps: float = 1e-5, out: Array | N
     eps : float
         Added to the variance, 0 or more.
     out : ndarray, optional
-        Where to write, of the shape of the values.
+        The array to write to, with the shape of the values.
 
     Returns
     -------
     LoDTensor or ndarray
-        (x - mean) / sqrt(variance + eps) * scale + shift, with the LoD of x; float32, or float64 if an argument is of
-        integers or of float64. The variance is the mean of squares.
+        (x - mean) / sqrt(variance + eps) * scale + shift, with the LoD of x; float32, or float64 if an argument has
+        dtype float64 or holds integers. The variance is the mean of squared distances.
 
     Raises
     ------
     ShapeError, DTypeError, LoDError, ValueError
-        If x has no axis of columns, scale or shift do not fit to it or have levels, the numbers are not real, or eps is
+        If x has no axis of columns, scale or shift do not match it or have levels, the numbers are not real, or eps is
         below 0.
 
     Notes
     -----
-    Sums run in one order on every machine, see `lodcore.kernels.norm`.
+    Sums are computed in the same order on every machine, see `lodcore.kernels.norm`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def _layer_norm(x: Any, scale: Any, shift: Any, eps: float, out: Any = None) -> 
 
 
 def _rows(values: Array, dtype: np.dtype[Any]) -> Array:
-    """View the rows of an array as a matrix of a dtype; of no columns there are as many rows."""
+    """Return the rows of an array as a matrix of a dtype, with the same number of rows even without columns."""
     flat = np.ascontiguousarray(values, dtype)
     return flat.reshape(math.prod(flat.shape[:-1]), flat.shape[-1])
 
@@ -101,7 +101,7 @@ Shape = tuple[int | None, ...]
 
 
 def _check_shapes(x: Shape, nested: bool, scale: Shape, shift: Shape) -> int | None:
-    """Check that scale and shift have as many numbers as a row; return how many."""
+    """Check that scale and shift have as many numbers as a row; return this number."""
     if len(x) < 1 + nested:
         raise ShapeError(f"{WHERE}: x: has rows of shape (); rows of numbers are needed")
     width = x[-1]

@@ -1,4 +1,4 @@
-"""Numbers that operators of networks take: the dtype in which they compute, and settings within bounds."""
+"""Numeric arguments of network operators: the dtype of the computation, and numbers within bounds."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def number_of(where: str, given: Any, least: float = -math.inf, most: float = math.inf) -> float:
-    """Take a real number within bounds; an array is none.
+    """Return a real number within bounds; arrays are not accepted.
 
     Raises
     ------
     DTypeError, ValueError
-        If it is not a real number, or is nan or out of bounds.
+        If the argument is not a real number, or is nan or out of bounds.
     """
     if isinstance(given, bool) or not isinstance(given, (int, float, np.floating, np.integer)):
         raise DTypeError(f"{where}: is {given!r}; a number is needed")
@@ -33,12 +33,12 @@ def number_of(where: str, given: Any, least: float = -math.inf, most: float = ma
 
 
 def reals_of(where: str, **dtypes: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype in which operands are computed: float32 or float64, as NumPy's promotion says.
+    """Return the dtype of the computation: float32 or float64, by NumPy's promotion.
 
     Raises
     ------
     DTypeError
-        Naming the operand that has no real numbers, or wider ones.
+        If an operand does not hold real numbers of at most float64; the message names it.
     """
     for name, dtype in dtypes.items():
         if dtype.kind not in "biuf" or dtype.itemsize > DOUBLE.itemsize:
@@ -48,21 +48,21 @@ def reals_of(where: str, **dtypes: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def runs(count: int, size: int, block: int) -> list[tuple[int, int]]:
-    """Cut entries into runs of whole blocks, a few a thread.
+    """Split entries into runs of whole blocks, a few per thread.
 
     Parameters
     ----------
     count : int
-        Of entries.
+        The number of entries.
     size : int
-        Bytes that are moved in all.
+        The number of bytes that are read and written in total.
     block : int
-        Entries that stay together.
+        The number of entries per block.
 
     Returns
     -------
     list of (int, int)
-        Where each run starts and stops; a single one if one thread does it all.
+        The start and stop of each run; a single run if one thread is used.
     """
     wanted = threads.RUNS * threads.get_num_threads()
     if threads.get_num_threads() == 1 or size < threads.WIDE:

@@ -1,4 +1,4 @@
-"""The order of the rows of sequences, and what lies between them: quantiles; each column of a row on its own."""
+"""Sorting the rows of sequences, and their quantiles, column by column."""
 
 from __future__ import annotations
 
@@ -31,33 +31,32 @@ POSITION, DOUBLE = np.dtype(np.int64), np.dtype(np.float64)
 
 @operator(x=Nested, differentiable=False)
 def sequence_argsort(x: Any, level: int = -1, descending: bool = False) -> LoDTensor:
-    """Find the order of the rows of each sequence, column by column.
+    """Return the indices that sort the rows of each sequence, column by column.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of bool, integers, float16, float32 or float64, of complex numbers, text or bytes, of dates or differences of
-        them.
+        Has dtype bool, integer, float16, float32 or float64, complex, text, bytes, datetime64 or timedelta64.
     level : int
-        All rows below a sequence of this level are put in order together.
+        The level of the sequences whose rows are sorted.
     descending : bool
-        The greatest first.
+        Whether the greatest comes first.
 
     Returns
     -------
     LoDTensor of int64
-        With the LoD of x: where in its sequence the row stands that comes first, second, and so on.
+        Has the LoD of x: the positions, in the sequence, of the row that comes first, second, and so on.
 
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
     DTypeError
-        If the dtype has no order, or is wider than float64.
+        If the dtype cannot be sorted, or is wider than float64.
 
     Notes
     -----
-    The order is stable, also the descending one: equal rows keep theirs. nan and NaT are the greatest.
+    The order is stable, also if descending: equal rows keep their order. nan and NaT are the greatest.
 
     Examples
     --------
@@ -90,22 +89,22 @@ def sort_by_key(x: Any, key: Any, descending: bool = False) -> Any:
     Parameters
     ----------
     x : LoDTensor
-        Elements go whole: rows, or sequences with all that is in them.
+        Its elements are rows, or sequences with their contents.
     key : LoDTensor
-        One number, text or date an element, with the first levels of x: all of them for rows, one fewer for the
-        sequences of the last level, and so on.
+        One number, text or date per element, with the first levels of x: all of them for rows, all but the last one for
+        the sequences of the last level, and so on.
     descending : bool
-        The greatest first.
+        Whether the greatest comes first.
 
     Returns
     -------
     LoDTensor
-        Elements of equal keys keep their order.
+        Elements with equal keys keep their order.
 
     Raises
     ------
     LoDError, ShapeError
-        If the levels of the key are not the first ones of x, or its rows are not single keys.
+        If the levels of the key are not the first levels of x, or its rows are not single keys.
 
     Examples
     --------
@@ -123,7 +122,7 @@ def sort_by_key(x: Any, key: Any, descending: bool = False) -> Any:
     return take_nested(x, sequence_argsort(key, -1, descending))
 
 
-# -- quantiles -----------------------------------------------------------------------------------------------------
+# -- quantiles ---------------------------------------------------------------------------------------------------------
 
 
 @operator(x=Nested, lod_rule=before("level"))
@@ -137,28 +136,28 @@ def sequence_quantile(x: Any, q: Any, method: str = "linear", level: int = -1, s
     q : float or sequence of float
         Probabilities, 0 .. 1.
     method : str
-        As of `numpy.quantile`: "linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf",
+        As in `numpy.quantile`: "linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf",
         "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
         "median_unbiased" or "normal_unbiased".
     level : int
-        Of all rows below each sequence of this level.
+        The level of the sequences whose rows are reduced.
     skip_nan : bool
-        Leave out what is nan; otherwise a sequence with nan has the quantile nan.
+        Whether to ignore nan; otherwise, the quantiles of a sequence with nan are nan.
 
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        One row per sequence, of as many entries as there are probabilities, if q is a sequence; nan where there are no
-        numbers. Floats keep their dtype. Others become float64; but integers and bool stay what they are under the
-        methods that take one of the numbers: "lower", "higher", "nearest", "inverted_cdf", "closest_observation".
+        One row per sequence, with one entry per probability if q is a sequence; nan for an empty sequence. Floats keep
+        their dtype; other dtypes become float64, except that integers and bool keep theirs under the methods that
+        select one of the numbers: "lower", "higher", "nearest", "inverted_cdf", "closest_observation".
 
     Raises
     ------
     ValueError
-        If a probability is beyond 0 .. 1, there is no such method, or integers have no quantile, for a sequence is
+        If a probability is out of 0 .. 1, the method is unknown, or integers have no quantile because a sequence is
         empty.
     LevelError, DTypeError
-        If there is no such level, or x has no real numbers.
+        If the level does not exist, or x does not hold real numbers.
 
     Examples
     --------
@@ -210,7 +209,7 @@ def _quantiles(
 
 
 def _work(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return in which dtype a kernel takes numbers."""
+    """Return the dtype in which a kernel reads numbers."""
     if dtype.kind == "f":
         return dtype if dtype.itemsize > 2 else np.dtype(np.float32)
     return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
@@ -219,7 +218,7 @@ def _work(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _quantile_of(
     dtype: np.dtype[Any], q: Any, method: Any, row_shape: tuple[Any, ...]
 ) -> tuple[np.dtype[Any], Array, tuple[Any, ...]]:
-    """Check what is asked for: the dtype of the result, the probabilities, the shape of a row of the result."""
+    """Return the dtype of the result, the checked probabilities, and the shape of a row of the result."""
     where = "sequence_quantile"
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers of at most float64 are needed")
@@ -268,12 +267,12 @@ def sequence_median(x: Any, level: int = -1, skip_nan: bool = False) -> Any:
     Parameters
     ----------
     x, level, skip_nan
-        As of `sequence_quantile`.
+        As in `sequence_quantile`.
 
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        One row per sequence; nan of an empty one.
+        One row per sequence; nan for an empty one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Cells of sequences in order, for the operators that need them so: numbers, complex ones too, text and dates."""
+"""Sorting within sequences for other operators: numbers, complex numbers, text and dates."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from lodcore.ops.common import Array
 
 __all__: list[str] = []
 
-COST = 8  # of bringing numbers into order, beside copying them
+COST = 8  # of sorting numbers, relative to copying them
 
 
 def check_order(where: str, dtype: np.dtype[Any]) -> None:
-    """Raise if a dtype has no order that kernels know, of numbers, text or dates."""
+    """Raise if a dtype cannot be sorted by kernels."""
     if dtype.char not in "dfliqbhBHILQ?eFDSUMm":
         raise DTypeError(
             f"{where}: x: has dtype {dtype}; bool, integers, floats of at most float64, complex numbers of these, "
@@ -28,26 +28,26 @@ def check_order(where: str, dtype: np.dtype[Any]) -> None:
 
 
 def ordered(where: str, values: Array, offsets: Any, descending: bool, cells: bool, positions: bool) -> tuple[Any, Any]:
-    """Sort rows within sequences, column by column; return what is wanted of the cells and of where they stood.
+    """Sort rows within sequences, column by column; return the sorted cells, their previous positions, or both.
 
     Parameters
     ----------
     where : str
     values : ndarray, shape (n_rows, ...)
-        Of a dtype that has an order.
+        Has a dtype that can be sorted.
     offsets : int64, in rows
     descending : bool
     cells, positions : bool
-        What is wanted.
+        Whether to return them.
 
     Returns
     -------
     cells : ndarray like values, or None
     positions : ndarray of int64, shape (n_rows, width), or None
-        Rows count within their sequences; None, too, if there are no cells.
+        Numbers of rows within their sequences; also None if there are no cells.
     """
     kind = values.dtype.kind
-    if kind in "Mm":  # NaT is the lowest number of 64 bits, and the greatest date
+    if kind in "Mm":  # NaT is the least int64, but sorts as the greatest date
         numbers = buffers.new_rows(where, values, len(values)).view(np.int64)
         np.subtract(values.view(np.int64), 1, out=numbers)
         found, places = ordered(where, numbers, offsets, descending, cells, positions)
@@ -69,7 +69,7 @@ def ordered(where: str, values: Array, offsets: Any, descending: bool, cells: bo
 def _text(
     where: str, values: Array, offsets: Any, descending: bool, cells: bool, positions: bool
 ) -> tuple[Any, Array | None]:
-    """Sort text by keys of its first characters, and what these leave open by all of them."""
+    """Sort text by keys of its first characters, and then ties by all characters."""
     n_rows, width = len(values), math.prod(values.shape[1:])
     size, unit = values.dtype.itemsize, 1 if values.dtype.kind == "S" else 4
     result = buffers.new_rows(where, values, n_rows) if cells else None
@@ -90,17 +90,17 @@ def _text(
 def _complex(
     where: str, values: Array, offsets: Any, descending: bool, cells: bool, positions: bool
 ) -> tuple[Any, Array | None]:
-    """Sort complex numbers as NumPy does: by real parts, then by imaginary ones; those with nan behind all others."""
+    """Sort complex numbers as NumPy does: by real parts, then by imaginary parts, with those that contain nan last."""
     table = values.reshape(len(values), math.prod(values.shape[1:]))
     result = buffers.new_rows(where, values, len(values)) if cells else None
     if not table.size:
         return result, None
     keys = [table.imag, table.real]
     lost = np.isnan(keys)
-    if lost.any():  # by what is nan before all else: nothing, the imaginary part, the real one, both
+    if lost.any():  # first by which parts are nan: none, the imaginary part, the real part, both
         keys.append(lost[0] + 2 * lost[1].astype(np.uint8))
     places: Any = None
-    for key in keys:  # from the least to the most important; each keeps the order of the one before where it is equal
+    for key in keys:  # from the least to the most significant key, with stable sorts
         part = np.ascontiguousarray(key)
         kept = part if places is None else np.empty_like(part)
         if places is not None:
@@ -117,15 +117,15 @@ def _complex(
 
 
 def take(where: str, rows: Array, offsets: Any, positions: Array, out: Array) -> None:
-    """Take cells by their positions, which somebody else may have seen."""
+    """Gather cells by their positions, which a caller may have changed."""
     bad = kernels.order.take_cells(rows, offsets, positions, out)
     if bad >= 0:
         raise IndexError(f"{where}: positions: row {bad} names no row of its sequence")
 
 
 def placed(where: str, d: Array, offsets: Any, kept: Any, positions: Array | None, d_x: Array) -> Array:
-    """Put a cotangent back to the rows that were taken."""
-    if positions is None:  # there are no numbers
+    """Scatter a cotangent to the rows that were gathered."""
+    if positions is None:  # there are no cells
         return d_x
     if d_x.dtype.kind == "c":
         for part in ("real", "imag"):

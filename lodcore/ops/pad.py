@@ -28,32 +28,32 @@ __all__ = ["sequence_mask", "sequence_pad", "sequence_unpad"]
 TRUE = np.ones(1, bool)
 
 
-# -- filled up ---------------------------------------------------------------------------------------------------------
+# -- padding -----------------------------------------------------------------------------------------------------------
 
 
 @operator(x=Nested, pad_value=Dense, lod_rule=no_lod, results=2)
 def sequence_pad(
     x: Any, pad_value: Any = 0.0, maxlen: int | None = None, level: int = -1, out: Array | None = None
 ) -> tuple[Array, Array]:
-    """Fill the sequences of the last level up to one length.
+    """Pad the sequences of the last level to one length.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     pad_value : number, or array_like of one row's shape
-        What the filling is made of. The dtype of x must hold it; strings, times and records are filled with zero bytes
-        by default.
+        The value of the padding, which the dtype of x must be able to hold; strings, dates and records are padded with
+        zero bytes by default.
     maxlen : int, optional
-        Not below the longest sequence, whose length is taken if not given.
+        The length after padding, at least that of the longest sequence, which is the default.
     level : int
-        The last one: a dense result has no others.
+        Must be the last level, since a dense result has no other levels.
     out : ndarray, optional
-        shape (n, maxlen, ...): where to write.
+        shape (n, maxlen, ...): the array to write to.
 
     Returns
     -------
     dense : ndarray
-        shape (n, maxlen, ...), n sequences of the last level.
+        shape (n, maxlen, ...), for n sequences of the last level.
     lengths : ndarray
         int64, shape (n,).
 
@@ -64,7 +64,7 @@ def sequence_pad(
     ShapeError, DTypeError
         If `pad_value` is neither a number nor a row, or the dtype of x cannot hold it.
     LevelError
-        If there is no such level, or it is not the last.
+        If the level does not exist, or is not the last.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def sequence_pad(
 
 
 def _last_level(where: str, of: Any, level: Any) -> int:
-    """Take a level, which must be the last."""
+    """Return a level, which must be the last."""
     k = level_of(where, of, level)
     if k + 1 != of.num_levels:
         raise LevelError(f"{where}: level: is {level}; only the last of {of.num_levels} levels can be padded")
@@ -103,14 +103,14 @@ def _last_level(where: str, of: Any, level: Any) -> int:
 
 
 def _fill_of(pad_value: Any, values: Array) -> Array:
-    """Make one row, as bytes, of the filling."""
+    """Return one row of the padding, as bytes."""
     where = "sequence_pad: pad_value"
     _check_fill(where, np.shape(as_array(where, pad_value)), values.shape[1:])
     return fill_row(where, pad_value, values)
 
 
 def _check_fill(where: str, shape: tuple[int | None, ...], row: tuple[int | None, ...]) -> None:
-    """Check that the filling is a number, or a row."""
+    """Check that the padding is a number or a row."""
     if shape not in ((), (1,), row) and None not in (*shape, *row):
         raise ShapeError(f"{where}: has shape {shape}; a number or a row of shape {row} is needed")
 
@@ -140,13 +140,13 @@ def _(d: Array, d_lengths: None, needs: tuple[bool, bool], context: Any) -> tupl
 
 
 def _sum_fill(d: Array, offsets: Array, place: Array) -> None:
-    """Add up the cotangents of all filling: of a number those of all cells, of a row each column by itself.
+    """Sum the cotangents of the padding: over all cells for a number, column by column for a row.
 
-    The sums of lines come first, then theirs, so that each runs in the order of `pool.sum_rows`.
+    Each line is summed first, then the sums of lines, both in the order of `pool.sum_rows`.
     """
     count, padded = d.shape[:2]
     rows = d.reshape(count * padded, *d.shape[2:])
-    if place.shape != d.shape[2:]:  # cells are the rows of a number
+    if place.shape != d.shape[2:]:  # for a number, each cell is a row
         width = int(np.prod(d.shape[2:]))
         rows, padded, offsets = rows.reshape(-1), padded * width, offsets * width
     bounds = buffers.new_int64(2 * count + 1)
@@ -159,12 +159,12 @@ def _sum_fill(d: Array, offsets: Array, place: Array) -> None:
     place[...] = total.reshape(place.shape)
 
 
-# -- and back ----------------------------------------------------------------------------------------------------------
+# -- unpadding ---------------------------------------------------------------------------------------------------------
 
 
 @operator(x=Dense, length=Index, lod_rule=computed("one level, with these lengths", lambda: 1))
 def sequence_unpad(x: Any, length: Any, out: Array | None = None) -> LoDTensor:
-    """Take the first rows of each line of a padded array: the inverse of `sequence_pad`.
+    """Return the first rows of each line of a padded array as a sequence: the inverse of `sequence_pad`.
 
     Parameters
     ----------
@@ -172,17 +172,17 @@ def sequence_unpad(x: Any, length: Any, out: Array | None = None) -> LoDTensor:
     length : array_like of integers, shape (n,) or (n, 1), or a scalar for all
         0 <= length <= maxlen.
     out : ndarray, optional
-        shape (sum of the lengths, ...): where to write the rows.
+        shape (sum of the lengths, ...): the array to write the rows to.
 
     Returns
     -------
     LoDTensor
-        One level, of n sequences.
+        Has one level with n sequences.
 
     Raises
     ------
     IndexError
-        Naming the first length that is negative or beyond maxlen.
+        If a length is negative or above maxlen; the message names the first one.
     ShapeError, DTypeError
         If x has fewer than two axes, or `length` is not a vector of n integers.
 
@@ -211,7 +211,7 @@ def sequence_unpad(x: Any, length: Any, out: Array | None = None) -> LoDTensor:
 
 
 def _padded(x: Any) -> Array:
-    """Take a padded array that is not plain."""
+    """Return a padded array that is not a plain ndarray."""
     where = "sequence_unpad: x"
     if isinstance(x, LoDTensor):
         _check_no_levels(x)
@@ -221,13 +221,13 @@ def _padded(x: Any) -> Array:
 
 
 def _check_no_levels(x: Any) -> None:
-    """Raise if what should be a padded array has levels."""
+    """Raise if the argument for a padded array has levels."""
     if x.num_levels:
         raise DTypeError("sequence_unpad: x: is a LoDTensor with levels; a padded array is needed")
 
 
 def _check_padded(shape: tuple[int | None, ...]) -> None:
-    """Raise if an array has no axis of rows in a line."""
+    """Raise if an array has fewer than two axes."""
     if len(shape) < 2:
         raise ShapeError(f"sequence_unpad: x: has shape {shape}; (n, maxlen, ...) is needed")
 
@@ -252,16 +252,16 @@ def _(d: Array, out: LoDTensor, context: Any) -> tuple[Array, None]:
 
 @operator(lengths=Index, lod_rule=no_lod, differentiable=False)
 def sequence_mask(lengths: Any, maxlen: int | None = None, dtype: Any = bool) -> Array:
-    """Compute for each place of a line whether it is before the length.
+    """Return, for each position of each line, whether it is before the end of the sequence.
 
     Parameters
     ----------
     lengths : array_like of integers, any shape
-        0 or more. What is beyond maxlen counts as that.
+        0 or more; lengths above maxlen are clipped to it.
     maxlen : int, optional
-        The greatest length, if not given; 0 if there is none.
+        By default the greatest length, or 0 without lengths.
     dtype : dtype_like
-        Of booleans or numbers.
+        A dtype of bool or numbers.
 
     Returns
     -------
@@ -271,11 +271,11 @@ def sequence_mask(lengths: Any, maxlen: int | None = None, dtype: Any = bool) ->
     Raises
     ------
     IndexError
-        Naming the first length that is negative.
+        If a length is negative; the message names the first one.
     ValueError
         If maxlen is negative.
     DTypeError
-        If the lengths are not integers, or dtype is none of numbers.
+        If the lengths are not integers, or dtype is not one of bool or numbers.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def sequence_mask(lengths: Any, maxlen: int | None = None, dtype: Any = bool) ->
 
 
 def _one(dtype: Any) -> Array:
-    """Make a one of a dtype."""
+    """Return a 1 of a dtype."""
     made = as_dtype("sequence_mask", dtype)
     if made is None or made.kind not in "biufc":
         raise DTypeError(f"sequence_mask: dtype: is {made}; one of numbers or bool is needed")
@@ -305,7 +305,7 @@ def _one(dtype: Any) -> Array:
 
 
 def _lengths(where: str, given: Any) -> tuple[Array, tuple[int, ...]]:
-    """Take integers of any shape: as a vector, and their shape."""
+    """Return integers of any shape as a vector, and their shape."""
     if type(given) is np.ndarray and given.ndim == 1:
         return buffers.as_int64(given, where, IndexError), given.shape
     _refuse_nested(where, type(given))
@@ -318,7 +318,7 @@ def _lengths(where: str, given: Any) -> tuple[Array, tuple[int, ...]]:
 def _refuse_nested(where: str, kind: type) -> None:
     """Raise for lengths in a LoDTensor."""
     if issubclass(kind, LoDTensor):
-        raise DTypeError(f"{where}: is a LoDTensor; an array of integers is needed (x.lod.lengths() gives one)")
+        raise DTypeError(f"{where}: is a LoDTensor; an array of integers is needed (x.lod.lengths() returns one)")
 
 
 @sequence_mask.define_infer

@@ -1,4 +1,4 @@
-"""Rows and sequences taken by numbers, in the structure of the numbers, with a default for what is not there."""
+"""Gathering rows and sequences by nested numbers, with a default for missing ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["gather_nested"]
 
 
 def _gathered_levels(x: Any, index: Any) -> Any:
-    """Describe where the levels of the result come from."""
+    """Return the sources of the levels of the result."""
     if not levels_of(x):
         return index if levels_of(index) else []
     return [*[(index, j) for j in range(levels_of(index))], *[None] * levels_of(x)]
@@ -37,29 +37,29 @@ def _gathered_levels(x: Any, index: Any) -> Any:
     lod_rule=computed("that of `index`, and below it those of `x`", _gathered_levels),
 )
 def gather_nested(x: Any, index: Any, default: Any = None) -> Any:
-    """Take rows, or outermost sequences, by their numbers in the batch, in the structure of these numbers.
+    """Gather rows, or outermost sequences, by their numbers in the batch; the result has the structure of the numbers.
 
     Parameters
     ----------
     x : LoDTensor, nested lists, ndarray or flat list
-        Its outermost sequences are taken; without a level its rows.
+        Its outermost sequences are gathered, or its rows if it has no level.
     index : LoDTensor or array_like of integers, nested lists
-        Numbers, in any order, with repeats: one per row.
+        One number per row, in any order; numbers may repeat.
     default : scalar or array_like of one row's shape, or [], optional
-        What stands for a number that is negative or out of range; of sequences only an empty one, []. If it is not
-        given, negative numbers count from the end.
+        The result for numbers that are negative or out of range; for sequences only an empty one, []. By default,
+        negative numbers count from the end.
 
     Returns
     -------
     LoDTensor, or ndarray if neither has levels
-        With the levels of index, and below them those of x.
+        Has the levels of index, and below them those of x.
 
     Raises
     ------
     IndexError
-        If there is no default; names the place and the number that is out of range.
+        If a number is out of range and there is no default; the message names its position.
     DTypeError, ShapeError
-        If the index is not of integers, or x cannot hold the default.
+        If the index does not hold integers, or x cannot hold the default.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def gather_nested(x: Any, index: Any, default: Any = None) -> Any:
 
 
 def _taken_at_once(x: Array, index: Any) -> Any:
-    """Take rows by numbers of which none is negative, and none too large; None if there is one."""
+    """Gather rows by numbers; return None if a number is negative or too large."""
     given = index.values if isinstance(index, LoDTensor) else index
     places = buffers.as_int64(given, "gather_nested: index", IndexError)
     if not (x.flags.c_contiguous and x.ndim) or x.dtype.hasobject:
@@ -99,7 +99,7 @@ def _gathered(x: Any, index: Any, default: Any = None) -> tuple[Any, Array]:
     places = buffers.as_int64(given, f"{where}: index", IndexError).copy()
     count = len(x)
     if kernels.embedding.check_index(places, count) < 0:
-        pass  # as almost always
+        pass  # the usual case
     elif default is None:
         places[places < 0] += count
         bad = (places < 0) | (places >= count)
@@ -114,7 +114,7 @@ def _gathered(x: Any, index: Any, default: Any = None) -> tuple[Any, Array]:
             raise DTypeError(f"{where}: default: is {default!r}; x has levels, and only an empty sequence, [], stands")
         upper = [] if lod is None else [lod.offsets(j) for j in range(lod.num_levels)]
         if lod is None and len(places) == count and bool((places == np.arange(count)).all()):
-            return x, places  # all of them, in their order
+            return x, places  # all sequences, in their order
         wide = _with_empty(x)
         taken = tensor_core.gather(wide, where, 0, np.where(places < 0, count, places), None, upper)
         return taken, places
@@ -130,14 +130,14 @@ def _is_empty(default: Any) -> bool:
 
 
 def _with_empty(x: LoDTensor) -> LoDTensor:
-    """Append an empty sequence to the others; the values are shared."""
+    """Append an empty sequence; the values are shared."""
     levels = [x.lod.offsets(j) for j in range(x.lod.num_levels)]
     levels[0] = np.append(levels[0], levels[0][-1])
     return tensor_core.new_tensor(x.values, core.make_lod(levels, x.lod.num_rows))
 
 
 def _rows_taken(where: str, x: Array, places: Array, default: Any, lod: LoD | None) -> Any:
-    """Take rows; -1 stands for the default."""
+    """Gather rows; the number -1 selects the default."""
     taken = buffers.new_rows(where, x, len(places))
     missing = places < 0
     some = default is not None and bool(missing.any())

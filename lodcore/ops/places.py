@@ -1,4 +1,4 @@
-"""Structure as nested tensors: how long sequences are, and where rows stand in them."""
+"""Structure as nested tensors: the lengths of sequences, and the positions of rows."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def lod_num(x: Any, level: int = 0) -> Any:
     Returns
     -------
     LoDTensor, or ndarray for level 0
-        int64, in elements of the level; with the levels of x before `level`.
+        int64, in elements of the level. Has the levels of x before `level`.
 
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def lod_num(x: Any, level: int = 0) -> Any:
 
 @operator(x=Structure, lod_rule=same_as("x"), differentiable=False)
 def lod_positions(x: Any, level: int = 0) -> Any:
-    """Return for each row its place in its sequence of a level, in rows, as a tensor of the same structure.
+    """Return the position of each row in its sequence of a level, counted in rows, as a tensor with the same structure.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def lod_positions(x: Any, level: int = 0) -> Any:
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def lod_positions(x: Any, level: int = 0) -> Any:
 
 @operator(x=Structure, lod_rule=same_as("x"), differentiable=False)
 def lod_segment_ids(x: Any, level: int = 0) -> Any:
-    """Return for each row the number of its sequence of a level, as a tensor of the same structure.
+    """Return the number of the sequence of a level that contains each row, as a tensor with the same structure.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ def lod_segment_ids(x: Any, level: int = 0) -> Any:
     Returns
     -------
     LoDTensor
-        int64, with the LoD of x; sequences are counted over the whole batch.
+        int64, with the LoD of x; sequences are numbered over the whole batch.
 
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _nested(lod: LoD, values: Array) -> Any:
 
 
 def _per_row(where: str, x: Spec | LoD, level: Any) -> Spec:
-    """Describe one integer per row."""
+    """Return the Spec of one integer per row."""
     level_of(where, structure_of(f"{where}: x", x), level)
     return Spec((None,), np.dtype(np.int64))
 
@@ -139,7 +139,7 @@ def _(x: Spec, level: int) -> Spec:
 
 
 def lod_index(x: Any, axis: int) -> Any:
-    """Return for each row its place along an axis of the levels.
+    """Return the index of each row along an axis of the levels.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def lod_index(x: Any, axis: int) -> Any:
     Raises
     ------
     ValueError, DTypeError
-        If there is no such axis.
+        If the axis does not exist.
 
     Examples
     --------

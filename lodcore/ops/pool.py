@@ -1,4 +1,4 @@
-"""Sequences pooled to one row each."""
+"""Pooling of each sequence to one row."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ __all__ = ["sequence_pool"]
 
 POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
 DIVIDE = {"sum": 0, "mean": 1, "sqrt": 2}
-ZERO = 0.0  # the very default: nothing is left to fill in
-LARGEST = 3.4e38  # what float32 holds, and a little less
+ZERO = 0.0  # the default object, for which no padding row needs to be made
+LARGEST = 3.4e38  # slightly less than the greatest float32
 
 
 @operator(x=Nested, pad_value=Dense, lod_rule=before("level"))
@@ -36,18 +36,18 @@ def sequence_pool(x: Any, pool_type: str, pad_value: Any = ZERO, level: int = -1
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Rows of any shape. "first" and "last" take any dtype; sums, means and "sqrt" real and complex numbers, "max" and
-        "min" real ones.
+        Rows of any shape. "first" and "last" accept any dtype, "sum", "mean" and "sqrt" real and complex numbers, "max"
+        and "min" real numbers.
     pool_type : {"sum", "mean", "sqrt", "max", "min", "first", "last"}
-        "sqrt" is the sum over the square root of the length. Sums of integers are int64 or uint64, means float64, as
-        in NumPy; everything else keeps the dtype. Of "max" and "min" nan wins, and the first of equal rows has the
-        gradient.
+        "sqrt" is the sum divided by the square root of the length. Sums of integers are int64 or uint64, means float64,
+        as in NumPy; all other results keep the dtype. "max" and "min" propagate nan, and pass the gradient to the first
+        of equal rows.
     pad_value : scalar or array_like of one row's shape
         The row of an empty sequence.
     level : int
-        Sequences of this level are pooled, all rows that are below each.
+        The level of the sequences that are pooled, with all rows below each.
     out : ndarray, optional
-        shape (number of sequences, ...): where to write.
+        shape (number of sequences, ...): the array to write to.
 
     Returns
     -------
@@ -57,16 +57,16 @@ def sequence_pool(x: Any, pool_type: str, pad_value: Any = ZERO, level: int = -1
     Raises
     ------
     ValueError
-        If there is no such pool_type.
+        If pool_type is unknown.
     DTypeError, ShapeError
-        If the values have no sum (or order), or pad_value is not a row of the result.
+        If the dtype does not support pool_type, or pad_value is not a row of the result.
     LevelError
-        If there is no such level.
+        If the level does not exist.
 
     Notes
     -----
-    Sums run in one order on every machine, see `lodcore.kernels.pool`: row after row, and rows of one number in 64
-    (float64: 32) lanes.
+    Sums are computed in the same order on every machine, see `lodcore.kernels.pool`: row by row, and for rows of one
+    number in 64 (float64: 32) lanes.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _(d: Array, x: Any, pool_type: str, pad_value: Any, level: int, places: Any,
 
 
 def spread(where: str, pool_type: str, d_out: Array, offsets: Any, places: Any, d_x: Array) -> None:
-    """Write the gradient of the rows that were pooled, of that of the result."""
+    """Write the gradient of the pooled rows, from the cotangent of the result."""
     if pool_type == "sum" and d_out.dtype == d_x.dtype:
         over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(d_out), offsets, buffers.as_bytes(d_x))
         return
@@ -135,7 +135,7 @@ def spread(where: str, pool_type: str, d_out: Array, offsets: Any, places: Any, 
 def pool(
     where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None, saving: bool
 ) -> tuple[Any, Array | None]:
-    """Pool, and give where the greatest and least cells are if that is to be saved."""
+    """Pool rows; with `saving`, return the positions of the extremes, too."""
     values, lod = x.values, x.lod
     work, dtype = numbers_of(where, name_of(pool_type), values.dtype)
     k = core.normalize_level(lod, level, where)
@@ -164,20 +164,20 @@ def pool(
 
 
 def name_of(pool_type: Any) -> str:
-    """Return a pool_type as what may be looked up."""
+    """Return a pool_type as a hashable key."""
     return pool_type if isinstance(pool_type, str) else repr(pool_type)
 
 
 @functools.cache
 def numbers_of(where: str, pool_type: str, dtype: np.dtype[Any], name: str = "x") -> tuple[Any, np.dtype[Any]]:
-    """Return in which dtype pooling computes (None: rows are only moved), and which one the result has.
+    """Return the dtype of the computation (None if rows are only copied), and that of the result.
 
     Raises
     ------
     ValueError
-        If there is no such pool_type.
+        If pool_type is unknown.
     DTypeError
-        If the dtype has no such pooling.
+        If the dtype does not support pool_type.
     """
     if pool_type not in POOL_TYPES:
         known = ", ".join(f'"{name}"' for name in POOL_TYPES)
@@ -203,7 +203,7 @@ def numbers_of(where: str, pool_type: str, dtype: np.dtype[Any], name: str = "x"
 def result_rows(
     where: str, values: Array, count: int, dtype: np.dtype[Any], out: Array | None, *inputs: Array
 ) -> Array:
-    """Make (or check) the array for `count` rows of the shape of those of `values`, and of a dtype."""
+    """Make, or check, the array for `count` rows with the shape of those of `values` and a given dtype."""
     if out is not None:
         return check_out(where, out, (count, *values.shape[1:]), dtype, values, *inputs)
     if values.dtype != dtype:
@@ -212,33 +212,33 @@ def result_rows(
 
 
 def cells_of(values: Array, work: np.dtype[Any] | None) -> Array:
-    """Return rows as a matrix of numbers of the dtype in which a kernel computes: in place, or converted."""
+    """Return rows as a matrix of the dtype in which a kernel computes: a view, or a converted copy."""
     if work is None or values.dtype is work or values.dtype.kind == "c":
         return buffers.as_cells(values, work)
     return buffers.as_cells(values if values.dtype == work else values.astype(work))
 
 
 def cells_for(result: Array, work: np.dtype[Any]) -> Array:
-    """Return what a kernel writes: the result as a matrix of numbers, or an array for `convert_into` to convert."""
+    """Return the matrix that a kernel writes to: a view of the result, or an array for `convert_into`."""
     if result.dtype is work or result.dtype == work or result.dtype.kind == "c":
         return buffers.as_cells(result, work)
     return buffers.as_cells(np.empty(result.shape, work))
 
 
 def convert_into(cells: Array, result: Array) -> None:
-    """Convert what a kernel has written into the result, if it has not written there."""
+    """Convert the matrix that a kernel has written into the result, unless it is a view of it."""
     if not np.may_share_memory(cells, result):
         with np.errstate(all="ignore"):
             np.copyto(result, cells.reshape(result.shape), casting="unsafe")
 
 
 def empty_row(where: str, pad_value: Any, row_shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Make the row of an empty sequence, shape (1, ...).
+    """Return the row of an empty sequence, shape (1, ...).
 
     Raises
     ------
     ShapeError, DTypeError
-        If it is neither a scalar nor a row, or the dtype cannot hold it.
+        If pad_value is neither a scalar nor a row, or the dtype cannot hold it.
     """
     if isinstance(pad_value, float) and dtype.char in "fd" and not LARGEST < abs(pad_value) < math.inf:
         row = np.empty((1, *row_shape), dtype)

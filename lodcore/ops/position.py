@@ -1,4 +1,4 @@
-"""Levels put in and removed, and sequences turned to what they have at each position."""
+"""Inserting and removing levels, and transposing sequences to positions."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def insert_level(x: Any, level: int, whole: bool = False) -> Any:
     ----------
     x : LoDTensor or array_like
     level : int
-        0 .. num_levels: the number of the new level. What was counted there before, sequences or rows, become
-        sequences of one.
+        0 .. num_levels: the number of the new level. Each of the sequences or rows that were there becomes a sequence
+        of one element.
     whole : bool
-        With level 0 only: make one sequence of all of them.
+        Whether to make one sequence of all of them, for level 0 only.
 
     Returns
     -------
     LoDTensor
-        Of one level more; it shares the values.
+        Has one more level; it shares the values.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def insert_level(x: Any, level: int, whole: bool = False) -> Any:
 
 
 def _inserted(ndim: int, num_levels: int, level: Any, whole: bool) -> int:
-    """Check that there are rows, and take the level that is inserted."""
+    """Check that there are rows; return the checked level to insert."""
     if ndim == 0:
         raise DTypeError("insert_level: x: is a number; rows are needed")
     number = integer_of("insert_level: level", level)
@@ -81,7 +81,7 @@ def _(d: Array) -> Array:
 
 
 def _left(x: Any, level: Any) -> int:
-    """Count the levels that are left when one is removed."""
+    """Count the levels that remain when one is removed."""
     level_of("drop_level", x, level)
     return levels_of(x) - 1
 
@@ -122,19 +122,19 @@ def _(d: Array) -> Array:
 
 @operator(x=Nested, lod_rule=computed("as many levels as `x`, of which that of `axis` counts positions", levels_of))
 def by_position(x: Any, axis: int = 0) -> Any:
-    """Turn sequences to what they have at each position: what stands first in any of them, what stands second.
+    """Group the elements of sequences by position: the first elements of all of them, then the second ones, and so on.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     axis : int
-        0 .. num_levels - 1: that of the batch, or of the elements of level axis - 1.
+        0 .. num_levels - 1: the axis of the batch, or of the elements of level axis - 1.
 
     Returns
     -------
     LoDTensor
-        In place of the sequences of level `axis` are the positions; each holds what the sequences that are longer
-        than that have there, in their order. What is inside of it moves along.
+        The sequences of level `axis` are replaced by positions; each holds the elements that sufficiently long
+        sequences have there, in the order of the sequences. Elements are moved with their contents.
 
     Examples
     --------
@@ -155,14 +155,14 @@ def _by_position(x: Any, axis: int = 0) -> tuple[Any, Array]:
     order = buffers.new_int64(elements.item(len(elements) - 1))
     kernels.position.order_by_position(outer, offsets, positions, np.array(elements[:-1]), order)
     upper = [*[lod.offsets(k) for k in range(axis - 1)], *([positions] if axis else []), elements]
-    if axis == lod.num_levels - 1:  # rows, each of them once
+    if axis == lod.num_levels - 1:  # each row is moved once
         return tensor_core.new_tensor(x.values.take(order, axis=0), core.make_lod(upper, len(order))), order
     ranges = np.stack([order, order + 1], axis=1)
     return tensor_core.take_ranges(x, "by_position", axis + 1, ranges, len(order), None, upper), ranges
 
 
 def _positions(lod: LoD, axis: int) -> tuple[Any, Any, Any]:
-    """Return the offsets of groups of sequences of level `axis`, of these sequences, of the positions of each group."""
+    """Return three offsets: of groups of sequences of level `axis`, of these sequences, of each group's positions."""
     offsets = core.offsets_view(lod, axis)
     outer = core.offsets_view(lod, axis - 1) if axis else np.array([0, len(offsets) - 1])
     positions = buffers.new_offsets(len(outer))
@@ -171,7 +171,7 @@ def _positions(lod: LoD, axis: int) -> tuple[Any, Any, Any]:
 
 
 def _axis(axis: Any, num_levels: int) -> int:
-    """Take an axis of sequences."""
+    """Return a checked axis of sequences."""
     number = integer_of("by_position: axis", axis)
     if not 0 <= number < num_levels:
         raise LevelError(f"by_position: axis: is {number}; x has {num_levels} level{'s' * (num_levels != 1)}")
@@ -194,7 +194,7 @@ def _(d: Array, places: Array, context: Any) -> Array:
 
 
 def _last_level(x: Any) -> int:
-    """Count the levels before the last one, which is pooled."""
+    """Count the levels without the last one, which is pooled."""
     if not x.num_levels:
         raise LoDError("pool_positions: x: has no levels; sequences are needed")
     return levels_of(x) - 1
@@ -202,19 +202,20 @@ def _last_level(x: Any) -> int:
 
 @operator(x=Nested, lod_rule=computed("as many levels as `x` but one, of which the last counts positions", _last_level))
 def pool_positions(x: Any, pool_type: str) -> Any:
-    """Pool what the sequences of the last level have at each position to one row, column by column.
+    """Pool the elements at the same position of the sequences of the last level to one row, column by column.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of any number of levels: the level before the last says which sequences belong together.
+        Has any number of levels; the sequences that one sequence of the level before the last contains are pooled
+        together.
     pool_type : {"sum", "mean", "max", "min"}
-        As of `sequence_pool`. Sums run over the sequences in their order.
+        As in `sequence_pool`. Sums are computed in the order of the sequences.
 
     Returns
     -------
     LoDTensor, or ndarray if x has one level
-        In place of the sequences of the last level it has one row per position that one of them has.
+        The sequences of the last level are replaced by one row per position.
 
     Examples
     --------
@@ -233,7 +234,7 @@ def _(x: Any, pool_type: str) -> tuple[Any, Any]:
 
 
 def _pooled(x: Any, pool_type: str, saving: bool) -> tuple[Any, Any]:
-    """Pool positions; return also where the greatest or least cells are, or how many elements there are, if wanted."""
+    """Pool positions; with `saving`, return also the positions of extremes, or the numbers of elements."""
     lod, last = x.lod, _last_level(x)
     work, dtype = _dtypes(pool_type, x.dtype)
     outer, offsets, positions = _positions(lod, last)

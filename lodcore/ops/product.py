@@ -1,4 +1,4 @@
-"""What `sequence_pool` does not have: products, whether any or all are true, where the extremes are."""
+"""Reductions that `sequence_pool` does not have: products, any and all, and positions of extremes."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def sequence_prod(x: Any, level: int = -1) -> Any:
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of real numbers.
+        Holds real numbers.
     level : int
-        All rows below each sequence of this level.
+        The level of the sequences whose rows are reduced.
 
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        One row per sequence, ones for an empty one. Of int64 or uint64 for integers, which wrap around.
+        One row per sequence; 1 for an empty one. int64 or uint64 for integers, which wrap around.
 
     Examples
     --------
@@ -82,19 +82,19 @@ def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
 
 @operator(x=Nested, lod_rule=before("level"), differentiable=False)
 def sequence_truth(x: Any, name: str, level: int = -1) -> Any:
-    """Find out of each sequence whether any row, or all of them, are true, column by column.
+    """Return whether any row of each sequence, or all of them, are true, column by column.
 
     Parameters
     ----------
     x : LoDTensor of bool, or nested lists
     name : {"any", "all"}
     level : int
-        All rows below each sequence of this level.
+        The level of the sequences whose rows are reduced.
 
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        Of an empty sequence all are true, and none.
+        For an empty sequence, "all" is true and "any" is false.
 
     Examples
     --------
@@ -124,21 +124,21 @@ def _(x: Spec, name: str, level: int) -> Spec:
 
 @operator(x=Nested, lod_rule=before("level"), differentiable=False)
 def sequence_place(x: Any, name: str, level: int = -1) -> Any:
-    """Find where in each sequence the greatest, or the least, row is, column by column.
+    """Return the position of the maximum, or minimum, of each sequence, column by column.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of real numbers.
+        Holds real numbers.
     name : {"argmax", "argmin"}
-        The first of equal ones; the first nan, if there is one.
+        Equal values: the first one counts; with nan, the first nan.
     level : int
-        Rows count from the first below each sequence of this level.
+        The level of the sequences; rows are counted from the first one below each.
 
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        Of int64; -1 for an empty sequence.
+        int64; -1 for an empty sequence.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def sequence_place(x: Any, name: str, level: int = -1) -> Any:
 
 
 def _checked_place(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Check the name and the dtype; return that in which the kernel compares."""
+    """Check the name and the dtype; return the dtype in which the kernel compares."""
     choice_of("sequence_place: name", name, ("argmax", "argmin"))
     work: np.dtype[Any] = numbers_of("sequence_place", "max", dtype)[0]
     return work
@@ -172,15 +172,15 @@ def _(x: Spec, name: str, level: int) -> Spec:
 
 @operator(x=Nested)
 def refuse_empty(x: Any, where: str, level: int = -1) -> Any:
-    """Return x itself, if no sequence is empty.
+    """Return x itself; raise an error if a sequence is empty.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     where : str
-        What needs rows, for the message.
+        The name of the function that needs rows, for the message.
     level : int
-        Of the sequences below which there must be a row.
+        The level of the sequences, each of which must have a row.
 
     Returns
     -------
@@ -189,7 +189,7 @@ def refuse_empty(x: Any, where: str, level: int = -1) -> Any:
     Raises
     ------
     ValueError
-        Naming the first empty sequence.
+        If a sequence is empty; the message names the first one.
 
     Examples
     --------

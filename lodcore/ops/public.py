@@ -1,9 +1,9 @@
-"""The operators that are names of `lodcore` itself: all that are public in these files."""
+"""The operators that `lodcore` exports: all public names of these files."""
 
 from lodcore.ops.arrange import *
 from lodcore.ops.array import *
 from lodcore.ops.array_joining import *
-from lodcore.ops.axes import mean as mean  # all others have names of Python's own functions
+from lodcore.ops.axes import mean as mean  # the names of all others shadow Python builtins
 from lodcore.ops.beam import *
 from lodcore.ops.chunk import *
 from lodcore.ops.combine import *

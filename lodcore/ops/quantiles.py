@@ -1,4 +1,4 @@
-"""Where quantiles lie among numbers in order: the methods of NumPy, for many counts of numbers at once."""
+"""The positions of quantiles among sorted numbers, by NumPy's methods, for many counts of numbers at once."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Place = tuple[Array, Any]
 
 
 def _between(index: Array) -> Place:
-    """Split a place into the row below and the weight of the one above."""
+    """Split a fractional position into the row below and the weight of the row above."""
     low = np.floor(index)
     return low, index - low
 
 
 def _along(alpha: float, beta: float) -> Callable[[Array, Array], Place]:
-    """Make the method of two constants of Hyndman and Fan."""
+    """Return the method for two constants of Hyndman and Fan."""
 
     def place(n: Array, q: Array) -> Place:
         return _between(n * q + (alpha + q * (1 - alpha - beta)) - 1)
@@ -49,8 +49,8 @@ def _midpoint(n: Array, q: Array) -> Place:
     return low, np.where(rest == 0, 0.0, 0.5)
 
 
-#: By the name of the method: from counts and probabilities, which broadcast, to the row below and the weight of the
-#: one above.
+#: The methods by name. They map counts and probabilities, which broadcast, to the row below and the weight of the row
+#: above.
 METHODS: dict[str, Callable[[Array, Array], Place]] = {
     "inverted_cdf": _inverted,
     "averaged_inverted_cdf": _averaged,
@@ -67,28 +67,28 @@ METHODS: dict[str, Callable[[Array, Array], Place]] = {
     "nearest": lambda n, q: (np.rint((n - 1) * q), 0.0),
 }
 
-#: The methods that take a number as it is: those of integers stay integers.
+#: The methods that select one of the numbers, so that quantiles of integers are integers.
 TAKING = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 
 
 def places_of(method: str, n: Array, q: Array) -> tuple[Array, Array]:
-    """Find the row below each quantile, and the weight of the one above.
+    """Return the row below each quantile, and the weight of the row above.
 
     Parameters
     ----------
     method : str
         One of METHODS.
     n : ndarray of int64
-        Counts of numbers; 0: there is no quantile.
+        Counts of numbers; without numbers there is no quantile.
     q : ndarray of float64
-        Probabilities; both broadcast.
+        Probabilities; they broadcast with n.
 
     Returns
     -------
     low : ndarray of int64
-        At most n - 1; -1 of no numbers.
+        At most n - 1; -1 if n is 0.
     weights : ndarray of float64
     """
     low, weights = METHODS[method](n, q)
-    weights = np.where((low < 0) | (low >= n - 1), 0.0, weights)  # beyond the first or the last one: that
+    weights = np.where((low < 0) | (low >= n - 1), 0.0, weights)  # clipped to the first or the last row
     return np.minimum(np.maximum(low, 0), n - 1).astype(np.int64), weights

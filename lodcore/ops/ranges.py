@@ -30,25 +30,25 @@ __all__ = ["arange"]
     differentiable=False,
 )
 def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
-    """Make a range of numbers for each sequence, as `numpy.arange` makes one.
+    """Return a range of numbers per sequence, as `numpy.arange` makes them.
 
     Parameters
     ----------
     starts, stops, steps : array_like of integers or floats, shape (n,), or a number for all
-        Each range begins with its start, and ends before its stop. With one argument this is the stop, and ranges
-        begin at 0.
+        Each range begins with its start and ends before its stop. A single argument is the stop; ranges then begin
+        at 0.
 
     Returns
     -------
     LoDTensor
-        int64; float64 if one argument is of floats. One range, if all are numbers.
+        int64, or float64 if an argument holds floats. A single range if all arguments are numbers.
 
     Raises
     ------
     ValueError
-        If a step is 0, or a number is not finite; names the range.
+        If a step is 0, or a number is not finite; the message names the range.
     ShapeError, DTypeError
-        If the arguments are not vectors of one length, or of something else.
+        If the arguments are not vectors of numbers of one length.
 
     Examples
     --------
@@ -82,14 +82,14 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
 
 
 def _vector(where: str, given: Any) -> Array:
-    """Take a vector of numbers, or one number."""
+    """Return a vector of numbers, or one number, as an array."""
     vector: Array = dense_of(where, given)
     _check(where, vector.shape, vector.dtype, vector.size == 0)
     return vector.reshape(-1)
 
 
 def _check(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any], empty: bool) -> None:
-    """Raise for what is not a vector of numbers."""
+    """Raise if the argument is not a vector of numbers."""
     if len(shape) > 1:
         raise ShapeError(f"{where}: has shape {shape}; (n,) or a number is needed")
     if dtype.kind not in "iuf" and not empty:
@@ -104,7 +104,7 @@ def _exact(where: str, vector: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _extremes(*vectors: Array) -> list[tuple[Array, int]]:
-    """Find the least and the greatest of vectors."""
+    """Return the minimum and the maximum of each vector."""
     return [(vector, int(find(vector))) for vector in vectors if len(vector) for find in (np.argmin, np.argmax)]
 
 

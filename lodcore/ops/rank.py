@@ -1,4 +1,4 @@
-"""Operators that order sequences by their length, longest first."""
+"""Operators that order sequences by length, longest first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["lod_rank_table", "reorder_by_rank", "shrink_memory"]
 
 @operator(x=Structure, lod_rule=no_lod, differentiable=False)
 def lod_rank_table(x: Any, level: int = 0) -> RankTable:
-    """Order the sequences of a level by their length, longest first.
+    """Return the order of the sequences of a level by length, longest first.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
     Returns
     -------
     RankTable
-        Lengths count elements of the level; empty sequences stand at the end.
+        Lengths count elements of the level; empty sequences come last.
 
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
 
     Examples
     --------
@@ -70,9 +70,9 @@ def reorder_by_rank(x: Any, table: Any) -> Any:
     Parameters
     ----------
     x : LoDTensor, nested lists, ndarray or flat list
-        As many outermost sequences (rows) as the table has.
+        Must have as many outermost sequences (rows) as the table.
     table : RankTable or IndicesMap
-        A rank, or what `unpack` returned beside its steps.
+        A rank table, or the map that `unpack` returned with its steps.
 
     Returns
     -------
@@ -115,34 +115,34 @@ def _(d: Array, x: Any, table: Any, context: Any) -> tuple[Array, None]:
 
 @operator(x=Rows, step=Index, table=Table, lod_rule=computed("the first sequences of `x`", lambda x: x.num_levels))
 def shrink_memory(x: Any, step: Any, table: RankTable, check_order: bool = True) -> Any:
-    """Keep what belongs to the sequences that are longer than `step`.
+    """Return the entries of the sequences that are longer than `step`.
 
     Parameters
     ----------
     x : LoDTensor, nested lists, ndarray or flat list
-        In the order of the table: one outermost sequence (row) per entry, or only those that an earlier step has left;
-        their number says which. Whether a dense x is in that order cannot be seen: `reorder_by_rank`, or `boot` of the
-        steps, brings it there.
+        Must be in the order of the table: one outermost sequence (row) per entry, or only those that remained at an
+        earlier step, which their number determines. The order of a dense x cannot be checked; `reorder_by_rank`, or
+        `boot` of the steps, establishes it.
     step : int, or array of one
-        0 or more; past the end of the longest sequence nothing is left.
+        0 or more; past the end of the longest sequence the result is empty.
     table : RankTable or IndicesMap
     check_order : bool
-        Whether a LoDTensor that has the very lengths of the table in another order is an error. Sequences that change
-        from step to step may have any.
+        Whether a LoDTensor with the lengths of the table in another order is an error. Sequences that change from step
+        to step may have any lengths.
 
     Returns
     -------
     LoDTensor or ndarray
-        Of a table that has the longest sequence first, a view of the first sequences (rows).
+        A view of the first sequences (rows) if the table begins with the longest sequence.
 
     Raises
     ------
     IndexError
         If step is negative.
     LoDError
-        If x has fewer sequences (rows) than are left, or more than the table; if the table does not have the longest
-        sequence first and x has as many as no step leaves; or if x is a LoDTensor with the very sequences of the table
-        in another order.
+        If x has fewer sequences (rows) than remain, or more than the table; if the table does not begin with the
+        longest sequence and x has a number that remains at no step; or if x is a LoDTensor with the lengths of the
+        table in another order.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def shrink_memory(x: Any, step: Any, table: RankTable, check_order: bool = True)
 
 
 def _longer(where: str, count: int, step: Any, table: RankTable) -> int:
-    """Count the sequences that are longer than a step, of which x must have as many at least."""
+    """Count the sequences that are longer than a step; x must have at least as many."""
     t = int(step) if type(step) is np.int64 else integer_of(f"{where}: step", step)
     if t < 0:
         raise IndexError(f"{where}: step: is {t}; steps count from 0")
@@ -176,7 +176,7 @@ def _longer(where: str, count: int, step: Any, table: RankTable) -> int:
 
 
 def _kept(where: str, count: int, step: int, table: RankTable) -> Array:
-    """Find what is left of the elements of an earlier step, or of all sequences, where the longest is not first."""
+    """Return the positions of the remaining elements if the table does not begin with the longest sequence."""
     lengths = table.lengths
     falling = np.sort(lengths)[::-1]
     if count and count < len(falling) and falling[count - 1] == falling[count]:
@@ -221,7 +221,7 @@ def _(d: Array, x: Any, step: Any, table: Any) -> tuple[Array, None, None]:
 
 
 def _as_rows(where: str, x: Any) -> Any:
-    """Take rows or sequences."""
+    """Return rows or sequences, converted from lists."""
     if type(x) is not np.ndarray or not x.dtype.isnative:
         return as_rows_or_nested(f"{where}: x", x)
     if x.ndim == 0:

@@ -1,4 +1,4 @@
-"""Recurrent operators of inputs that were multiplied already: LSTM and GRU, fused."""
+"""Recurrent operators on inputs that have been multiplied by their weight already: fused LSTM and GRU."""
 
 from __future__ import annotations
 
@@ -43,31 +43,31 @@ def dynamic_lstm(
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Rows of shape (4 * D,): the inputs times their weight. The sequences of the last level are run.
+        Rows of shape (4 * D,): the inputs times their weight. The sequences are those of the last level.
     weight : array_like, shape (D, 4 * D)
-        From the state to candidate, input gate, forget gate and output gate, in this order.
+        The weight from the state to candidate, input gate, forget gate and output gate, in this order.
     bias : array_like, shape (4 * D,) or (1, 4 * D), optional
-        With peepholes (7 * D,) or (1, 7 * D): after the bias of the gates, the weights of the cell for input, forget
-        and output gate. Zeros, if not given.
+        With peepholes (7 * D,) or (1, 7 * D): the bias of the gates is followed by the weights of the cell for input,
+        forget and output gate. By default zeros.
     h_0, c_0 : array_like, shape (number of sequences, D), optional
-        State and cell before the first row of each sequence, both or neither; zeros, if not given.
+        State and cell before the first row of each sequence, both or neither; by default zeros.
     use_peepholes : bool
-        Whether the gates see the cell: input and forget gate the one before, the output gate the new one.
+        Whether the gates depend on the cell: input and forget gate on the previous one, the output gate on the new one.
     is_reverse : bool
-        Run each sequence from its last row to the first; results stay in the places of their rows.
+        Whether to process each sequence from its last row to the first; results keep the order of the rows.
     gate_activation, cell_activation, candidate_activation : str
         "sigmoid", "tanh", "relu" or "identity".
 
     Returns
     -------
     hidden, cell : LoDTensor
-        With the LoD of x and rows of shape (D,), float32 or float64 as NumPy's promotion says.
+        Has the LoD of x and rows of shape (D,), float32 or float64 by NumPy's promotion.
 
     Raises
     ------
     ShapeError, DTypeError, LoDError, ValueError
-        If shapes do not fit together, the numbers are not floats, only one of h_0 and c_0 is given, an activation is
-        unknown, or peepholes are wanted without a bias.
+        If shapes do not match, the numbers are not floats, only one of h_0 and c_0 is given, an activation is unknown,
+        or peepholes are requested without a bias.
 
     Notes
     -----
@@ -77,8 +77,8 @@ def dynamic_lstm(
         cell[t] = sigmoid(f) * cell[t - 1] + sigmoid(i) * tanh(u)
         hidden[t] = sigmoid(o) * tanh(cell[t])
 
-    The gates have the same bits on every processor. Products do wherever the processor has AVX2 or AVX-512; elsewhere
-    they are NumPy's.
+    The gates have the same bits on every processor; products have the same bits on every processor with AVX2 or
+    AVX-512. Elsewhere, NumPy computes them.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _lstm(
     cell_activation: str,
     candidate_activation: str,
 ) -> tuple[tuple[LoDTensor, LoDTensor], Any]:
-    """Compute, and keep what the backward pass needs."""
+    """Compute the results and the residuals."""
     where = "dynamic_lstm"
     rule = _lstm_rule(gate_activation, cell_activation, candidate_activation)
     x, given = operands(where, x, weight=weight, bias=bias, h_0=h_0, c_0=c_0)
@@ -171,40 +171,40 @@ def dynamic_gru(
     ----------
     x : LoDTensor or nested lists
         Rows of shape (3 * D,): the inputs times their weight, for update gate, reset gate and candidate. The sequences
-        of the last level are run.
+        are those of the last level.
     weight : array_like, shape (D, 3 * D)
-        From the state. Its cells are a buffer: the first 2 * D * D are a matrix of shape (D, 2 * D) for update and
-        reset gate, the rest one of shape (D, D) for the candidate.
+        The weight of the state, used as a buffer: its first 2 * D * D entries are a matrix of shape (D, 2 * D) for
+        update and reset gate, the rest is one of shape (D, D) for the candidate.
     bias : array_like, shape (3 * D,) or (1, 3 * D), optional
-        Zeros, if not given.
+        By default zeros.
     h_0 : array_like, shape (number of sequences, D), optional
-        The state before the first row of each sequence; zeros, if not given.
+        The state before the first row of each sequence; by default zeros.
     is_reverse : bool
-        Run each sequence from its last row to the first; results stay in the places of their rows.
+        Whether to process each sequence from its last row to the first; results keep the order of the rows.
     origin_mode : bool
-        The new state is u * before + (1 - u) * n; otherwise (1 - u) * before + u * n.
+        Whether the new state is u * before + (1 - u) * n; otherwise it is (1 - u) * before + u * n.
     gate_activation, candidate_activation : str
         "sigmoid", "tanh", "relu" or "identity".
 
     Returns
     -------
     LoDTensor
-        With the LoD of x and rows of shape (D,), float32 or float64 as NumPy's promotion says.
+        Has the LoD of x and rows of shape (D,), float32 or float64 by NumPy's promotion.
 
     Raises
     ------
     ShapeError, DTypeError, LoDError, ValueError
-        If shapes do not fit together, the numbers are not floats, or an activation is unknown.
+        If shapes do not match, the numbers are not floats, or an activation is unknown.
 
     Notes
     -----
-    The reset gate comes before the product::
+    The reset gate is applied before the product::
 
         u, r = split(sigmoid(x[t, : 2 * D] + before @ weight_gates + bias[: 2 * D]))
         n = tanh(x[t, 2 * D :] + (r * before) @ weight_candidate + bias[2 * D :])
 
-    The gates have the same bits on every processor. Products do wherever the processor has AVX2 or AVX-512; elsewhere
-    they are NumPy's.
+    The gates have the same bits on every processor; products have the same bits on every processor with AVX2 or
+    AVX-512. Elsewhere, NumPy computes them.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def _gru(
     gate_activation: str,
     candidate_activation: str,
 ) -> tuple[LoDTensor, Any]:
-    """Compute, and keep what the backward pass needs."""
+    """Compute the results and the residuals."""
     where = "dynamic_gru"
     rule = _gru_rule(gate_activation, candidate_activation, origin_mode)
     x, given = operands(where, x, weight=weight, bias=bias, h_0=h_0)
@@ -271,23 +271,23 @@ def _(d_hidden: Array, bias: Any, network: Any) -> tuple[Any, ...]:
 
 
 def operands(where: str, x: Any, **others: Any) -> tuple[Any, dict[str, Any]]:
-    """Take x, which must have sequences, and dense arrays by their names; Specs likewise."""
+    """Return x, which must have levels, and dense arrays by name; Specs likewise."""
     x = nested_of(f"{where}: x", x)
     if x.num_levels == 0:
         raise LoDError(f"{where}: x: has 0 levels; sequences are needed")
     for name, one in others.items():
-        if one is not None and not (type(one) is np.ndarray and one.dtype.kind == "f"):  # what it mostly is
+        if one is not None and not (type(one) is np.ndarray and one.dtype.kind == "f"):  # the usual case
             others[name] = dense_of(f"{where}: {name}", one)
     return x, others
 
 
 def _activations(where: str, **names: Any) -> list[int]:
-    """Look up the numbers of activations, which are given by the names of their arguments."""
+    """Return the numbers of activations, given by argument name."""
     return [ACTIVATIONS[choice_of(f"{where}: {name}", given, KNOWN)] for name, given in names.items()]
 
 
 def _lstm_rule(gate_activation: Any, cell_activation: Any, candidate_activation: Any) -> Rule:
-    """Take what the gates of an LSTM do."""
+    """Return the rule of the gates of an LSTM."""
     gate, cell, candidate = _activations(
         "dynamic_lstm",
         gate_activation=gate_activation,
@@ -298,7 +298,7 @@ def _lstm_rule(gate_activation: Any, cell_activation: Any, candidate_activation:
 
 
 def _gru_rule(gate_activation: Any, candidate_activation: Any, origin_mode: Any) -> Rule:
-    """Take what the gates of a GRU do."""
+    """Return the rule of the gates of a GRU."""
     gate, candidate = _activations(
         "dynamic_gru", gate_activation=gate_activation, candidate_activation=candidate_activation
     )
@@ -306,7 +306,7 @@ def _gru_rule(gate_activation: Any, candidate_activation: Any, origin_mode: Any)
 
 
 def _check_lstm(x: Shape, given: dict[str, Any], count: int | None, use_peepholes: bool) -> int | None:
-    """Check the shapes of an LSTM, and return its width."""
+    """Check the shapes of an LSTM; return its width."""
     where = "dynamic_lstm"
     if (given["h_0"] is None) != (given["c_0"] is None):
         missing, there = ("h_0", "c_0") if given["h_0"] is None else ("c_0", "h_0")
@@ -319,7 +319,7 @@ def _check_lstm(x: Shape, given: dict[str, Any], count: int | None, use_peephole
 def _check_shapes(
     where: str, x: Shape, given: dict[str, Any], count: int | None, gates: int, widths: int
 ) -> int | None:
-    """Check the shapes of all operands, and return the width of a state; of Specs, sizes may be None."""
+    """Check the shapes of all operands; return the width of a state. Sizes of Specs may be None."""
     weight = given["weight"].shape
     columns = _columns(x, weight, gates)
     if len(weight) != 2 or (columns is not None and (columns % gates or not fits(weight, columns // gates, columns))):
@@ -342,15 +342,15 @@ def _check_shapes(
 
 
 def _columns(x: Shape, weight: Shape, gates: int) -> int | None:
-    """Count the columns of a weight; where a Spec does not say, its rows or the inputs may."""
+    """Count the columns of a weight; if its Spec lacks them, derive them from its rows or the inputs."""
     if len(weight) == 2 and weight[1] is None:
         return x[1] if weight[0] is None and len(x) == 2 else None if weight[0] is None else weight[0] * gates
     return weight[1] if len(weight) == 2 else None
 
 
 def fits(shape: Shape, *needed: int | None) -> bool:
-    """Compare a shape with the one that is needed, where both are known."""
-    if shape == needed:  # mostly
+    """Return whether a shape equals the needed one, where both are known."""
+    if shape == needed:  # the usual case
         return True
     if len(shape) != len(needed):
         return False
@@ -361,7 +361,7 @@ def fits(shape: Shape, *needed: int | None) -> bool:
 
 
 def dtype_of(where: str, x: np.dtype[Any], given: dict[str, Any]) -> np.dtype[Any]:
-    """Find the dtype in which all are computed."""
+    """Return the dtype of the computation."""
     dtypes = [x, *[one.dtype for one in given.values() if one is not None]]
     if dtypes.count(SINGLE) == len(dtypes):
         return SINGLE
@@ -383,7 +383,7 @@ def of_one_dtype(where: str, rows: Array, given: dict[str, Array | None]) -> tup
 
 
 def _of_dtype(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Convert an array to a dtype, C-contiguous, if it is not."""
+    """Return an array C-contiguous with a dtype, converted if necessary."""
     return array if array.dtype is dtype and array.flags.c_contiguous else np.ascontiguousarray(array, dtype)
 
 
@@ -392,5 +392,5 @@ def cotangent_of(d: Array | None, dtype: np.dtype[Any]) -> Array | None:
 
 
 def _shaped(where: str, d_bias: Array | None, bias: Any) -> Array | None:
-    """Return the gradient of a bias in its shape, which is one of two."""
+    """Return the gradient of a bias in the shape of the bias, which is one of two."""
     return None if d_bias is None else d_bias.reshape(dense_of(f"{where}: bias", bias).shape)

@@ -1,4 +1,4 @@
-"""Sums, means and extremes over axes of rows; those over levels are `sequence_pool` and its relatives."""
+"""Sums, means and extremes over axes of rows; for those over levels see `sequence_pool` and its relatives."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lodcore.tensors.tensor import Spec
 
 __all__ = ["reduce_values"]
 
-#: What is computed by name: of values, axes, keepdims, and what is given besides.
+#: The functions by name, of values, axes, keepdims, and further arguments.
 REDUCTIONS: dict[str, Callable[..., Any]] = {
     "sum": np.add.reduce,
     "prod": np.multiply.reduce,
@@ -36,7 +36,7 @@ INDEX: dict[str, Callable[..., Any]] = {"argmax": np.argmax, "argmin": np.argmin
 
 
 def _levels_left(x: Any, axes: Any) -> int:
-    """Count the levels that stay: all of them, if the rows do."""
+    """Count the levels of the result: all of them, unless the rows are reduced."""
     ndim = x.values.ndim if isinstance(x, LoDTensor) else len(x.shape)
     kept = levels_of(x) and axes is not None and 0 not in [axis % ndim for axis in axes]
     return levels_of(x) if kept else 0
@@ -54,13 +54,13 @@ def reduce_values(
     name : str
         "sum", "prod", "mean", "max", "min", "any", "all", "argmax" or "argmin".
     axes : tuple of int, optional
-        Of the values, all if not given. The LoD stays, unless axis 0, that of the rows, is among them.
+        The axes of the values; by default all. The LoD is kept unless axis 0, that of the rows, is reduced.
     keepdims : bool
-        Leave axes of length 1 in place of those that are reduced.
+        Whether to keep the reduced axes with length 1.
     initial : number, optional
-        The value that "max" and "min" begin with.
+        The starting value of "max" and "min".
     empty : number, optional
-        The result of no values at all, in place of an error, or of what is neutral.
+        The result for no values, instead of an error or the neutral element.
 
     Returns
     -------
@@ -104,19 +104,19 @@ def reduce_values(
 
 
 def _raises(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
-    """Return whether a name has no result of no values, and there are results."""
+    """Return whether a reduction must raise: it has no result for no values, and there are results."""
     if name in INDEX:
         return True
     return name in ("max", "min") and math.prod([size for axis, size in enumerate(shape) if axis not in axes]) > 0
 
 
 def _without(name: str, dtype: np.dtype[Any], error: TypeError) -> DTypeError:
-    """Make the error for values that NumPy cannot reduce."""
+    """Return the error for values that NumPy cannot reduce."""
     return DTypeError(f"reduce_values: x: has dtype {dtype}, which has no {name}: {error}")
 
 
 def check_kind(name: str, dtype: np.dtype[Any], ragged: bool) -> None:
-    """Raise if values of a dtype cannot be reduced, along ragged axes or all others."""
+    """Raise if values of a dtype cannot be reduced along ragged, or along other, axes."""
     if name in ("max", "min", "argmax", "argmin"):
         if ragged and dtype.kind not in "biuf":
             raise DTypeError(f"{name}: x: has dtype {dtype}; along axes of levels real numbers are needed")
@@ -127,7 +127,7 @@ def check_kind(name: str, dtype: np.dtype[Any], ragged: bool) -> None:
 
 
 def cast_for(name: str, x: Any, dtype: Any) -> Any:
-    """Convert what is reduced to the dtype in which that is computed."""
+    """Convert the values to the dtype in which they are reduced."""
     if dtype is None:
         return x
     made = sized(name, dtype)
@@ -140,14 +140,14 @@ def cast_for(name: str, x: Any, dtype: Any) -> Any:
 
 
 def in_dtype(found: Any, dtype: Any) -> Any:
-    """Convert a result to the dtype that was asked for: integers are added up and multiplied as those of 64 bits."""
+    """Convert a result to the requested dtype; sums and products of integers are computed in 64 bits."""
     if dtype is None or found.dtype == dtype:
         return found
     return found.astype(dtype) if isinstance(found, np.generic) else cast(found, dtype)
 
 
 def dtype_of_accumulate(where: str, ufunc: np.ufunc, given: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
-    """Return the dtype that a ufunc accumulates in where one is asked for; raise if it has none for that."""
+    """Return the dtype in which a ufunc accumulates for a requested dtype; raise if it does not support it."""
     try:
         return ufunc.accumulate(np.ones(1, given), dtype=dtype).dtype
     except TypeError as error:
@@ -162,7 +162,7 @@ def count_rows(x: LoDTensor, level: int) -> Any:
 
 
 def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
-    """Convert what a reduction begins with to the dtype of its result, which must hold it."""
+    """Convert the initial value to the dtype of the result, which must be able to hold it."""
     if initial is None or isinstance(initial, Symbol):
         return initial
     kept = kept_in(f"{name}: initial", initial, REDUCTIONS[name](np.ones(1, dtype)).dtype)
@@ -172,7 +172,7 @@ def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def kept_empty(name: str, empty: Any, dtype: np.dtype[Any]) -> Any:
-    """Convert the result of no values to the dtype of results, which must hold it."""
+    """Convert the result for no values to the dtype of the results, which must be able to hold it."""
     if empty is None or isinstance(empty, Symbol):
         return empty
     kept = kept_in(f"{name}: empty", empty, _dtype(name, dtype))
@@ -182,8 +182,8 @@ def kept_empty(name: str, empty: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _checked(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
-    """Take a name and axes, which are counted from the first."""
-    if axes is None and type(name) is str and name in REDUCTIONS:  # mostly
+    """Check a name and axes; return the axes counted from the first."""
+    if axes is None and type(name) is str and name in REDUCTIONS:  # the usual case
         return tuple(range(ndim))
     if not isinstance(name, str) or (name not in REDUCTIONS and name not in INDEX and name != "mean"):
         names = [*REDUCTIONS, "mean", *INDEX]
@@ -203,7 +203,7 @@ def _checked(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
 
 
 def _mean(values: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
-    """Compute the mean; nan of nothing."""
+    """Compute the mean, or nan for no values."""
     if values.size or math.prod(values.shape[axis] for axis in axes):
         return np.mean(values, axis=axes, keepdims=keepdims)
     shape = _shape(values.shape, axes, keepdims)
@@ -262,7 +262,7 @@ def _(d: Array, x: Any, name: str, axes: Any, out: Any) -> Array:
 
 
 def _products_of_others(values: Array) -> Array:
-    """Multiply along the last axis, for each entry all others."""
+    """Return, for each entry, the product of all others along the last axis."""
     before, after = np.ones_like(values), np.ones_like(values)
     before[..., 1:] = np.cumprod(values[..., :-1], -1)
     after[..., :-1] = np.cumprod(values[..., :0:-1], -1)[..., ::-1]
@@ -270,7 +270,7 @@ def _products_of_others(values: Array) -> Array:
 
 
 def _at_the_first(values: Array, out: Array, d: Array, name: str) -> Array:
-    """Put a gradient where the extreme was found first, and nowhere if what it began with was beyond."""
+    """Write a gradient to the first position of the extreme, or nowhere if the initial value was more extreme."""
     d_values = np.zeros_like(values)
     if values.shape[-1]:
         place = INDEX[f"arg{name}"](values, -1, keepdims=True)

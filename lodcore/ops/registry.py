@@ -1,4 +1,4 @@
-"""Operators: plain functions with their rules beside them, in one registry that serves every way of running."""
+"""Operators: plain functions with their rules, in one registry that serves every way of running."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from lodcore.tensors.tensor import Spec
 
 __all__ = ["OPS", "Op", "VJPRule", "operator"]
 
-#: The Spec of a value of which nothing is known before it is computed.
+#: The Spec of a value that is unknown until it is computed.
 UNKNOWN = Spec((), np.dtype(np.void), 0, object)
 
-#: A rule of an operator, as it is written.
+#: A rule of an operator, as it is defined.
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 
-#: The operators of the package by their names.
+#: The operators of the package by name.
 OPS: dict[str, Op] = dispatch.OPS
 
 
 class VJPRule:
-    """A vjp rule, prepared: what it names of the forward pass.
+    """A vjp rule, and the values of the forward pass that it reads.
 
     Attributes
     ----------
     function : callable
-        Of the cotangents, and then of what is named.
+        A function of the cotangents and then of the values in `names`.
     names : tuple of str
         Parameters of the operator, "out", residuals, "needs" and "context", in the order of its own parameters.
     operands : tuple of str
         The parameters of the operator that may be tensors.
     elementwise : bool
-        Whether it is of arrays that broadcast.
+        Whether it is a rule on arrays that broadcast.
     plan : object
-        Where the engine keeps how it calls the rule.
+        The call plan of the rule, stored by the engine.
     """
 
     __slots__ = ("elementwise", "function", "names", "operands", "plan")
@@ -60,7 +60,7 @@ class VJPRule:
 
 
 class Op(OpBody):
-    """An operator: called on tensors it computes, on Variables it records; made by `operator`.
+    """An operator, made by `operator`: a call computes on tensors, and is recorded on Variables.
 
     Parameters
     ----------
@@ -69,38 +69,38 @@ class Op(OpBody):
     roles : dict
         The parameters that may be tensors, each with its Role.
     lod_rule : LoDRule
-        What structure the result has.
+        The structure of the result.
     differentiable : bool
         Whether the result has a gradient.
     writes : str, optional
-        The TensorArray that it writes to: its result is the next version.
+        The parameter for the TensorArray that is written to; the result is its next version.
     results : int or None
-        How many tensors it gives; None: one in each call, or a tuple of as many as the call says.
+        The number of tensors returned; None for one, or for a tuple whose size depends on the call.
     on_arrays : callable, optional
-        What computes the same on arrays and numbers alone; loops call it in place of the function.
+        Computes the same on arrays and numbers alone; loops call it instead of the function.
     rowwise : tuple of str
-        The parameters in which the operator goes row by row: each row of the result depends on the same row of one
-        of these, and on all of the other operands, where these rows and the result are matrices.
+        The parameters in which the operator is row-wise: each row of the result depends on the same row of one of
+        these, and on all other operands, if these parameters and the result are matrices.
 
     Attributes
     ----------
     parameters : tuple of str
         All but `out`.
     defaults : dict
-        Values of parameters that need not be given.
+        The defaults of optional parameters.
     residuals : tuple of str
-        What the forward pass computes besides the result, for the vjp rule.
+        The names of the values that the forward pass computes for the vjp rule besides the result.
     slots : dict
-        Where a recorded call keeps what, by name: its frame is a list of the arguments, `out`, and the residuals.
+        The slots of a recorded call's values by name; its frame is a list of the arguments, `out`, and the residuals.
     unused_by_vjp : frozenset of str
         The parameters, and "out", whose values the vjp rule does not read.
     prepare : callable or None
-        What the steps of a loop share is computed with it, see `define_prepared`.
+        Prepares an operand that the steps of a loop share, see `define_prepared`.
     """
 
     elementwise = False
 
-    keeps_versions = False  # whether a recorded array among its arguments is read as it is listed, not as it is now
+    keeps_versions = False  # whether recorded arrays are read in the given version, not in the current one
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Op(OpBody):
         on_arrays: Callable[..., Any] | None = None,
         rowwise: tuple[str, ...] = (),
     ) -> None:
-        code = function.__code__  # what inspect.signature says, which takes too long for an import
+        code = function.__code__  # instead of inspect.signature, which takes too long for an import
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         positional = names[: code.co_argcount]
         given = function.__defaults__ or ()
@@ -127,7 +127,7 @@ class Op(OpBody):
         self.roles = {name: roles[name] for name in self.parameters if name in roles}
         self.tensors = tuple(self.roles)
         self.defaults = {name: value for name, value in defaults.items() if name != "out"}
-        self.required = len(positional) - len(given)  # of those that need no name
+        self.required = len(positional) - len(given)  # of the positional ones
         self.keywords = names[code.co_argcount :]
         self.takes_out = "out" in names
         self.lod_rule = lod_rule
@@ -142,7 +142,7 @@ class Op(OpBody):
         self.with_residuals: Callable[..., Any] | None = None
         self.prepare: Callable[..., Any] | None = None
         self._infer: Callable[..., Any] | None = None
-        self._described: frozenset[str] = frozenset()  # where that takes a Spec, no number
+        self._described: frozenset[str] = frozenset()  # parameters whose numbers are passed as Specs
         self._vjp: VJPRule | None = None
         functools.update_wrapper(self, function)
         self.__doc__ = _with_refusal(function.__doc__)
@@ -162,15 +162,15 @@ class Op(OpBody):
     __name__: str
     __qualname__: str
 
-    # -- registering -----------------------------------------------------------------------------------------------
+    # -- registering ---------------------------------------------------------------------------------------------------
 
     def define_infer(self, rule: Rule) -> Rule:
-        """Register the shape rule: the function of the operator, with a Spec in place of each tensor."""
+        """Register the shape rule: the operator's function with a Spec instead of each tensor."""
         self._infer, self._described = rule, frozenset([name for name, role in self.roles.items() if role.described])
         return rule
 
     def define_residuals(self, *names: str) -> Callable[[Rule], Rule]:
-        """Register what runs where a gradient may be asked for: it returns the result, and what is named here."""
+        """Register the function that runs if a gradient may be needed; it returns the result and the residuals."""
 
         def register(function: Rule) -> Rule:
             self.with_residuals, self.residuals = function, names
@@ -180,7 +180,7 @@ class Op(OpBody):
         return register
 
     def define_vjp(self, rule: Rule) -> Rule:
-        """Register the vjp rule: of the cotangents, and of what it names of the forward pass."""
+        """Register the vjp rule: a function of the cotangents and of the values of the forward pass that it names."""
         self._vjp = self.prepared_rule(rule)
         read = self._vjp.names
         if "context" not in read:
@@ -188,17 +188,17 @@ class Op(OpBody):
         return rule
 
     def define_prepared(self, prepare: Rule) -> Rule:
-        """Register what prepares an operator of two operands for many calls with the same second one.
+        """Register a function that prepares the second of two operands for many calls.
 
-        Of the second operand it makes an object, or None where that does not pay: `forward(x)` computes the result,
-        `backward(d)` the gradient of the rows x, and `accumulate(x, d, total)` adds the gradient of the second operand
-        to `total`, which it makes of None. Each returns None for arrays it is not made for.
+        It returns an object, or None if that is not worth it: `forward(x)` computes the result, `backward(d)` the
+        gradient of the rows x, and `accumulate(x, d, total)` adds the gradient of the second operand to `total`, which
+        may be None at first. Each method returns None for arrays that it does not support.
         """
         self.prepare = prepare
         return prepare
 
     def prepared_rule(self, rule: Callable[..., Any]) -> VJPRule:
-        """Find out what a vjp rule names."""
+        """Return a vjp rule with the names of the values that it reads."""
         code = rule.__code__
         names = code.co_varnames[: code.co_argcount][1 if self.results is None else self.results :]
         known = {*self.slots, "needs", "context"}
@@ -206,11 +206,11 @@ class Op(OpBody):
             raise TypeError(f"define_vjp: {self.__name__}: {name}: is not a parameter, residual, out, needs or context")
         return VJPRule(rule, names, self.tensors, self.elementwise)
 
-    # -- calling ---------------------------------------------------------------------------------------------------
+    # -- calling -------------------------------------------------------------------------------------------------------
 
     @property
     def vjp_rule(self) -> Callable[..., Any]:
-        """The vjp rule; GraphError if there is none."""
+        """The vjp rule; raises GraphError if there is none."""
         if self._vjp is None:
             raise GraphError(f"{self.__name__}: has no vjp rule")
         return self._vjp.function
@@ -222,7 +222,7 @@ class Op(OpBody):
         return self._infer(**arguments)
 
     def rule_of(self, arguments: dict[str, Any]) -> VJPRule | None:
-        """Find the vjp rule of a call."""
+        """Return the vjp rule of a call."""
         return self._vjp
 
     @property
@@ -231,12 +231,12 @@ class Op(OpBody):
         return self._vjp is not None
 
     def infer(self, *args: Any, **kwargs: Any) -> Any:
-        """Return what a call gives: Spec for Spec.
+        """Return the Spec of the result of a call with Specs.
 
         Parameters
         ----------
         *args, **kwargs
-            As of the operator, with a Spec in place of each tensor.
+            As for the operator, with a Spec instead of each tensor.
 
         Returns
         -------
@@ -245,7 +245,7 @@ class Op(OpBody):
         return self.infer_arguments(self.bind(args, kwargs))
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
-        """Return what a call gives, of arguments by their names, with a Spec in place of each tensor."""
+        """Return the Spec of the result of a call; arguments are given by name, with a Spec instead of each tensor."""
         for name, role in self.roles.items():
             given = arguments[name]
             if type(given) is Spec:
@@ -265,7 +265,7 @@ class Op(OpBody):
         return tuple([spec_with_levels(x, count) for x, count in zip(found, each, strict=True)])
 
     def described(self, name: str, role: Role, given: Any) -> Any:
-        """Describe an argument for the shape rule, and check that its kind is accepted."""
+        """Return the Spec of an argument for the shape rule; check that its kind is accepted."""
         if role in LISTS:
             entries = enumerate(list_of(f"{self.__name__}: {name}", given))
             return [self.taken(f"{name}[{j}]", x) if isinstance(x, Spec) else x for j, x in entries]
@@ -278,13 +278,13 @@ class Op(OpBody):
         return given
 
     def taken(self, name: str, spec: Spec) -> Spec:
-        """Check that a kind of tensor is accepted; an entry of a list has a number after its name."""
+        """Check that a kind of tensor is accepted; the name of an entry of a list ends with its number."""
         return self.roles[name.partition("[")[0]].spec(f"{self.__name__}: {name}", spec)
 
-    # -- arguments and results -------------------------------------------------------------------------------------
+    # -- arguments and results -----------------------------------------------------------------------------------------
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call by their names, defaults included; TypeError as of the plain function."""
+        """Return the arguments of a call by name, defaults included; raise TypeError as the plain function would."""
         parameters = self.parameters
         given = dict(zip(parameters, args, strict=False))
         if not kwargs and not self.keywords and self.required <= len(args) <= len(parameters):
@@ -295,7 +295,7 @@ class Op(OpBody):
             inspect.signature(self).bind(*args, **kwargs)
         if "out" in kwargs:
             if kwargs["out"] is not None:
-                raise GraphError(f"{self.__name__}: out: a result that is recorded has no place of its own")
+                raise GraphError(f"{self.__name__}: out: a recorded result cannot be written to an array")
             kwargs = {name: value for name, value in kwargs.items() if name != "out"}
         arguments = {**self.defaults, **given, **kwargs}
         if arguments.keys() != set(parameters):
@@ -303,11 +303,11 @@ class Op(OpBody):
         return {name: arguments[name] for name in parameters}
 
     def constant(self, name: str, given: Any) -> Any:
-        """Turn lists that are given for tensors into tensors, as the operator itself would; all else stays."""
+        """Convert a list given for a tensor as the operator itself would; return anything else unchanged."""
         return self.roles[name].constant(f"{self.__name__}: {name}", given)
 
     def finish(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
-        """Return plain rows the LoD that the rule says: that of an argument."""
+        """Return plain rows with the LoD of the argument that the LoD rule determines."""
         assert self.lod_rule is not None
         source = self.lod_rule.source(dict(zip(self.parameters, args, strict=False)) | (kwargs or {}))
         if not isinstance(source, LoDTensor) or not source.num_levels:
@@ -317,7 +317,7 @@ class Op(OpBody):
         return self.with_lod(result, source) if type(result) is np.ndarray else result
 
     def with_lod(self, result: Any, source: LoDTensor) -> Any:
-        """Return plain rows the LoD of an argument."""
+        """Return plain rows with the LoD of an argument."""
         if result.ndim == 0 or len(result) != source.num_rows:
             raise ShapeError(
                 f"{self.__name__}: the result has shape {result.shape}; there are {source.num_rows} rows, and one "
@@ -327,7 +327,7 @@ class Op(OpBody):
 
 
 def _with_refusal(doc: str | None) -> str | None:
-    """Add to a docstring what holds for all roles: no SparseTensor becomes dense in silence."""
+    """Add to a docstring the error of all roles: a SparseTensor is never converted silently."""
     if doc is None or "SparseTensor" in doc:
         return doc
     for section in ("Raises", "Notes", "References", "Examples"):
@@ -355,7 +355,7 @@ def operator(
     kind: type[Op] = Op,
     **roles: Role,
 ) -> Callable[[Any], Op]:
-    """Make an operator of a function; `docs/write-an-operator.md` shows how.
+    """Make an operator from a function; see `docs/write-an-operator.md`.
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ def operator(
     writes : str, optional
     on_arrays : callable, optional
     rowwise : str or tuple of str
-        All as of `Op`.
+        As in `Op`.
     kind : type
         The class of the operator.
     **roles : Role
@@ -374,7 +374,7 @@ def operator(
     Returns
     -------
     callable
-        To decorate the function with.
+        The decorator of the function.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Roles: what a parameter of an operator may be given, and what the operator then gets."""
+"""Roles: the arguments that a parameter of an operator accepts, and how they are converted."""
 
 from __future__ import annotations
 
@@ -46,26 +46,26 @@ __all__ = [
 
 
 class Role:
-    """What a parameter of an operator may be given; every parameter without a role is an attribute.
+    """The arguments that a parameter of an operator accepts; a parameter without a role is an attribute.
 
     Parameters
     ----------
     name : str
     of_list : callable
-        Makes a tensor of a list, of the function and argument for the message, and the list.
+        Converts a list to a tensor; called with the name of function and argument, for the message, and the list.
     take : callable, optional
-        Makes what the operator gets of what is not `expected`, likewise. None: the operator looks itself.
+        Converts an argument whose type is not `expected`, likewise. None if the operator converts it itself.
     expected : frozenset of type
-        What needs no `take`.
+        The types that need no `take`.
     kinds : frozenset of type
         The kinds of Specs that need no `take`.
     place : tuple of str, optional
-        The only kinds of tensor that are accepted, by their names; none: the operator looks itself. None: LoDTensors
-        and dense arrays.
+        The names of the only kinds of tensors that are accepted; if empty, the operator checks the kind itself. None
+        for LoDTensors and dense arrays.
     entries : Role, optional
-        That of each entry, if a list is needed.
+        The role of each entry if a list is needed.
     described : bool
-        Whether a shape rule sees numbers as Specs.
+        Whether a shape rule receives numbers as Specs.
     """
 
     def __init__(
@@ -86,21 +86,20 @@ class Role:
         return self.name
 
     def types(self, optional: bool) -> frozenset[type] | None:
-        """List the types that need no `take`, None for all; an optional argument may be None."""
+        """Return the types that need no `take`, or None for all types; an optional argument may be None."""
         if self.take is None:
             return None
         return self.expected | {type(None)} if optional else self.expected
 
     def constant(self, where: str, given: Any) -> Any:
-        """Turn a list into a tensor, as the operator itself would; all else stays.
+        """Convert a list to a tensor as the operator itself would; return anything else unchanged.
 
-        Lists of integers that are positions stay lists: without entries, or with too large ones, they would
-        become an array of float64, which says less.
+        Lists of positions are kept: without entries, or with too large ones, they would become an array of float64.
         """
         return self.of_list(where, given) if isinstance(given, (list, tuple)) else given
 
     def spec(self, where: str, spec: Spec) -> Spec:
-        """Check that a kind of tensor is accepted; what has a dense array is one."""
+        """Check that a kind of tensor is accepted; one with `__array__` counts as a dense array."""
         if spec.kind in self.kinds or spec.kind is object:
             return spec
         if self.entries is not None:
@@ -113,11 +112,11 @@ class Role:
         return spec
 
 
-# -- of lists ----------------------------------------------------------------------------------------------------------
+# -- lists -------------------------------------------------------------------------------------------------------------
 
 
 def _copied(where: str, given: Any) -> Any:
-    """Copy a list, and the lists in it, so that nobody changes them."""
+    """Return a deep copy of a nested list, which the caller cannot change."""
     return [_copied(where, x) if isinstance(x, (list, tuple)) else x for x in given]
 
 
@@ -144,21 +143,20 @@ def _each(role: Role) -> Callable[[str, Any], Any]:
 
 
 def as_batches(where: str, xs: Any) -> list[Any]:
-    """Make LoDTensors of the nested lists among batches; all else stays.
+    """Convert the nested lists among batches to LoDTensors; keep everything else.
 
     Parameters
     ----------
     where : str
-        The function and argument, for the message.
+        The names of function and argument, for the message.
     xs : list
 
     Returns
     -------
     list
-        Lists that hold nothing but empty lists say nothing of values: they get the dtype, the shape of rows and the
-        missing levels of the first batch that does.
+        Lists without values take the dtype, the shape of rows and the missing levels from the first batch with values.
     """
-    xs = list(xs)  # once: it may change meanwhile
+    xs = list(xs)  # copied once, since it may change meanwhile
     made = [as_nested(f"{where}[{j}]", x) if isinstance(x, (list, tuple)) else x for j, x in enumerate(xs)]
     silent = [
         isinstance(x, (list, tuple)) and isinstance(one, LoDTensor) and not one.num_rows and not has_leaves(x)
@@ -184,14 +182,14 @@ def as_batches(where: str, xs: Any) -> list[Any]:
 
 
 def _stays(where: str, given: Any) -> Any:
-    """Take what an operator looks at itself: anything but None, and a kind of tensor that is refused."""
+    """Return an argument that the operator converts itself; raise for None and for refused kinds of tensors."""
     return operand_of(where, given) if type(given) is Spec else given_of(where, given)
 
 
 def listed_or(
     of_list: Callable[[str, Any], Any], take_other: Callable[[str, Any], Any] = _stays
 ) -> Callable[[str, Any], Any]:
-    """Make what takes lists as tensors, and anything else as another function does."""
+    """Return a function that converts lists to tensors, and anything else by another function."""
 
     def take(where: str, given: Any) -> Any:
         listed = isinstance(given, (list, tuple)) and type(given) is not Spec
@@ -229,9 +227,9 @@ Index = Role("Index", _copied, _stays, ANY | {list, tuple, int, bool, np.int64, 
 ORDERS = frozenset((RankTable, IndicesMap))
 
 COUNTS = Index.expected - {list, tuple}
-#: Integers, for all or for each; as nested lists they are a LoDTensor.
+#: Integers, one for all or one each; nested lists become a LoDTensor.
 Counts = Role("Index", _counts_of_list, listed_or(_counts_of_list), COUNTS, ANY, described=False)
-#: Rows, or a number, which takes the dtype of what it is added to: shape rules get it as it is.
+#: Rows, or a number, which adopts the dtype of the other operand; shape rules receive it unchanged.
 Updates = Role("Rows", nested_of, listed_or(nested_of, operand_of), ANY | {int, float}, ANY, described=False)
 Steps = Role("Steps", _kept, kinds=frozenset([TensorArray]), place=("TensorArray",))
 Map = Role("Map", _kept, kinds=ORDERS, place=("IndicesMap", "RankTable"))
@@ -249,14 +247,14 @@ LISTS = {role: role.entries for role in (Batches, Operands, Keys)}
 
 
 def spec_of_list(where: str, given: Any) -> Spec:
-    """Describe numbers in a list; integers are integers still, if there are none, or some that are too large."""
+    """Return the Spec of numbers in a list; integers stay integers even if there are none, or some are too large."""
     made = as_array(where, given)
     whole = made.dtype.kind not in "iub" and all(isinstance(x, int) for x in np.asarray(given, object).flat)
     return Spec(made.shape, np.dtype(np.int64) if whole else made.dtype)
 
 
 def spec_of(value: Any) -> Spec:
-    """Describe a tensor: the shape of its values, None for the number of rows of a LoDTensor.
+    """Return the Spec of a tensor, with None for the number of rows of a LoDTensor.
 
     Examples
     --------
@@ -285,6 +283,6 @@ NO_ELEMENTS = Spec((), np.dtype(np.void), 0, TensorArray)
 
 
 def _spec_of_elements(array: TensorArray) -> Spec:
-    """Describe a TensorArray: its elements, if it has any, with None for their numbers of rows."""
+    """Return the Spec of a TensorArray: that of its elements, if it has any, with None for their numbers of rows."""
     spec = array.element_spec()
     return NO_ELEMENTS if spec is None else spec._replace(kind=TensorArray)

@@ -1,4 +1,4 @@
-"""Windows that end at each row of a sequence, reduced; each column of a row on its own."""
+"""Rolling reductions: windows that end at each row of a sequence, column by column."""
 
 from __future__ import annotations
 
@@ -20,47 +20,48 @@ from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_rolling"]
 
-KINDS = ("sum", "mean", "max", "min", "var", "std")  # in the order of the kernel's numbers
+KINDS = ("sum", "mean", "max", "min", "var", "std")  # in the order of their numbers in the kernel
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-COST = 4  # of reducing windows, beside copying numbers
+COST = 4  # of reducing windows, relative to copying numbers
 
 
 @operator(x=Nested)
 def sequence_rolling(
     x: Any, size: int, pool_type: str = "mean", min_periods: int | None = None, ddof: float = 0, level: int = -1
 ) -> LoDTensor:
-    """Reduce the last rows up to each row of its sequence, column by column.
+    """Reduce the window of rows that ends at each row of a sequence, column by column.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
         Real numbers of at most float64.
     size : int
-        Rows of a window, 1 or more.
+        The number of rows per window, 1 or more.
     pool_type : {"sum", "mean", "max", "min", "var", "std"}
-        Of "max" and "min" nan wins, as in NumPy; a window with nan is nan, those after it are not.
+        The result of a window with nan is nan, as in NumPy; later windows are not affected.
     min_periods : int, optional
-        The result is nan where a window has fewer rows, at the beginning of a sequence; `size`, if not given.
+        The result is nan where a window has fewer rows, at the beginning of a sequence; by default `size`.
     ddof : number
-        Taken from the number of rows that variances are divided by.
+        Subtracted from the number of rows to give the divisor of variances.
     level : int
-        Of all rows below a sequence of this level.
+        The level of the sequences; windows do not cross them.
 
     Returns
     -------
     LoDTensor
-        With the LoD of x, and its dtype: float64 for integers.
+        Has the LoD and the dtype of x; float64 for integers.
 
     Raises
     ------
     ValueError
-        If size is below 1, min_periods negative, or there is no such pool_type.
+        If size is below 1, min_periods is negative, or pool_type is unknown.
     LevelError, DTypeError
-        If there is no such level, x has no real numbers, or size or min_periods is not an integer.
+        If the level does not exist, x does not hold real numbers, or size or min_periods is not an integer.
 
     Notes
     -----
-    Two steps per row for windows of any size: nothing is subtracted, so nothing is lost. Computed in float64.
+    A row takes two steps for windows of any size; nothing is subtracted, so no precision is lost. Results are computed
+    in float64.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def _roll(x: Array, offsets: Any, size: int, least: int, kind: int, ddof: float,
 def _windows_of(
     dtype: np.dtype[Any], size: Any, pool_type: Any, min_periods: Any, ddof: Any
 ) -> tuple[int, int, int, float, np.dtype[Any], np.dtype[Any]]:
-    """Check what is asked for: size, fewest rows, kind, ddof, the dtype to compute in, and that of the result."""
+    """Return the checked size, min_periods, kind and ddof, the dtype of the computation, and that of the result."""
     where = "sequence_rolling"
     rows = min(integer_of(f"{where}: size", size, 1), 2**62)
     least = rows if min_periods is None else min(integer_of(f"{where}: min_periods", min_periods, 0), 2**62)
@@ -159,5 +160,5 @@ def _counts(n_rows: int, offsets: Any, size: int) -> Array:
 
 
 def _back(shares: Array, offsets: Any, size: int) -> Array:
-    """Add up what the windows that have a row pass on to it."""
+    """Sum the contributions of all windows that contain each row."""
     return _roll(shares, offsets, size, 1, 0, 0.0, True, np.empty_like(shares))

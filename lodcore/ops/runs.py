@@ -1,4 +1,4 @@
-"""Runs of equal rows: different values, how often they stand, ranks among them, and sequences written as runs."""
+"""Runs of equal rows: distinct values, their counts, ranks, and run-length encoding."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 COUNT, DOUBLE = np.dtype(np.int64), np.dtype(np.float64)
-KINDS = ("ordinal", "min", "max", "dense", "average")  # in the order of the kernel's numbers
+KINDS = ("ordinal", "min", "max", "dense", "average")  # in the order of their numbers in the kernel
 
 
 class Runs:
@@ -44,7 +44,7 @@ class Runs:
     Parameters
     ----------
     rows : ndarray, shape (n_rows, ...)
-        nan is equal to nan, of real and complex numbers.
+        nan is equal to nan, for real and complex numbers.
     offsets : int64, in rows
     """
 
@@ -62,7 +62,7 @@ class Runs:
         return made
 
     def ranks(self, positions: Array, kind: str) -> Array:
-        """Rank rows that were sorted, at the places where they stood."""
+        """Return the ranks of sorted rows at their previous positions."""
         made = buffers.new_int64(len(positions))
         bad = kernels.runs.rank_runs(self.starts, self.runs, self.offsets, positions, KINDS.index(kind), made)
         if bad >= 0:
@@ -71,7 +71,7 @@ class Runs:
 
 
 def _comparable(rows: Array) -> Array:
-    """Return rows as what can be compared: floats as numbers, all else as bytes."""
+    """Return rows in a comparable form: floats as numbers, everything else as bytes."""
     if rows.dtype.kind == "f" and rows.dtype.itemsize == 2:
         rows = rows.astype(np.float32)
     if rows.dtype.char in "fdFD":
@@ -80,7 +80,7 @@ def _comparable(rows: Array) -> Array:
 
 
 def _columns(values: Array) -> Iterator[Array]:
-    """List the columns of rows."""
+    """Yield the columns of rows."""
     if values.ndim == 1:
         yield values
         return
@@ -97,14 +97,14 @@ def _sorted_runs(where: str, column: Array, offsets: Any, positions: bool) -> tu
 
 
 def _one_nan(cells: Array) -> Array:
-    """Make all complex numbers with nan equal to each other, as they are to NumPy where it counts values."""
+    """Make all complex numbers with nan equal, as NumPy treats them when it counts values."""
     if cells.dtype.kind != "c" or not np.isnan(cells).any():
         return cells
     return np.where(np.isnan(cells), cells.dtype.type(complex(np.nan, np.nan)), cells)
 
 
 def _joined(columns: list[Array], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Put columns beside each other."""
+    """Join columns to rows."""
     if len(shape) == 1:
         return columns[0]
     made = np.empty((shape[0], math.prod(shape[1:])), dtype)
@@ -114,11 +114,11 @@ def _joined(columns: list[Array], shape: tuple[int, ...], dtype: np.dtype[Any]) 
 
 
 def _shorter(lod: LoD, k: int, offsets: Array) -> LoD:
-    """Make the levels of a LoD up to one, whose sequences have other lengths."""
+    """Return the levels of a LoD up to level k, which gets other lengths."""
     return core.make_lod([*map(lod.offsets, range(k)), offsets], offsets.item(len(offsets) - 1))
 
 
-# -- different values ----------------------------------------------------------------------------------------------
+# -- distinct values ---------------------------------------------------------------------------------------------------
 
 
 def _up_to(x: Any, level: int) -> int:
@@ -131,26 +131,26 @@ def _up_to(x: Any, level: int) -> int:
     differentiable=False,
 )
 def sequence_unique(x: Any, level: int = -1) -> LoDTensor:
-    """Find the different values of each sequence, in order.
+    """Return the distinct values of each sequence, sorted.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
         Rows of one number, text or date; see `sequence_argsort`.
     level : int
-        Of all rows below a sequence of this level.
+        The level of the sequences, with all rows below each.
 
     Returns
     -------
     LoDTensor
-        With the levels up to `level`. nan is equal to nan, and the last one; of -0.0 and 0.0 the first one stays.
+        Has the levels up to `level`. nan is equal to nan and comes last; of -0.0 and 0.0, the first one is kept.
 
     Raises
     ------
     ShapeError
         If rows have axes.
     LevelError, DTypeError
-        If there is no such level, or the dtype has no order.
+        If the level does not exist, or the dtype cannot be sorted.
 
     Examples
     --------
@@ -191,23 +191,23 @@ def _levels_of_all(x: Any, level: int) -> tuple[int, ...]:
     differentiable=False,
 )
 def sequence_unique_all(x: Any, level: int = -1) -> tuple[LoDTensor, LoDTensor, LoDTensor, LoDTensor]:
-    """Find the different values of each sequence, where they stand, and how often.
+    """Return the distinct values of each sequence, their positions, and their counts.
 
     Parameters
     ----------
     x, level
-        As of `sequence_unique`.
+        As in `sequence_unique`.
 
     Returns
     -------
     values : LoDTensor
-        What `sequence_unique` gives.
+        The result of `sequence_unique`.
     index : LoDTensor of int64
-        For each of them the place in its sequence where it stands first.
+        The first position of each value in its sequence.
     inverse : LoDTensor of int64
-        With the LoD of x: for each row which of the values of its sequence it is.
+        Has the LoD of x: the number, among the values of its sequence, of each row's value.
     counts : LoDTensor of int64
-        How often each of the values stands in its sequence.
+        How often each value occurs in its sequence.
 
     Examples
     --------
@@ -238,19 +238,19 @@ def _(x: Spec, level: int) -> tuple[Spec, ...]:
 
 @operator(x=Nested, lod_rule=before("level"), differentiable=False)
 def sequence_n_unique(x: Any, level: int = -1) -> Any:
-    """Count the different rows of each sequence, column by column.
+    """Count the distinct rows of each sequence, column by column.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of a dtype that has an order; see `sequence_argsort`.
+        Has a dtype that can be sorted; see `sequence_argsort`.
     level : int
-        Among all rows below a sequence of this level.
+        The level of the sequences, with all rows below each.
 
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        Of int64; nan is equal to nan.
+        int64; nan is equal to nan.
 
     Examples
     --------
@@ -274,25 +274,24 @@ def _(x: Spec, level: int) -> Spec:
 
 @operator(x=Nested, lod_rule=before("level"), differentiable=False)
 def sequence_mode(x: Any, level: int = -1) -> Any:
-    """Find the most frequent row of each sequence, column by column.
+    """Return the most frequent row of each sequence, column by column.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of a dtype that has an order; see `sequence_argsort`.
+        Has a dtype that can be sorted; see `sequence_argsort`.
     level : int
-        Among all rows below a sequence of this level.
+        The level of the sequences, with all rows below each.
 
     Returns
     -------
     LoDTensor, or ndarray if `level` is the first
-        The least of those that stand equally often; nan counts as a value, equal to nan. Of an empty sequence nan or
-        NaT.
+        The least of equally frequent values; nan counts as a value, equal to nan. For an empty sequence, nan or NaT.
 
     Raises
     ------
     ValueError
-        If a sequence is empty, and the dtype has no nan; names the first one.
+        If a sequence is empty and the dtype has no nan; the message names the first one.
 
     Examples
     --------
@@ -330,31 +329,31 @@ def _(x: Spec, level: int) -> Spec:
 
 @operator(x=Nested, differentiable=False)
 def sequence_rank(x: Any, method: str = "average", level: int = -1, descending: bool = False) -> LoDTensor:
-    """Rank the rows of each sequence, column by column: 1 is the first of their order.
+    """Return the ranks of the rows of each sequence, column by column, counted from 1.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of a dtype that has an order; see `sequence_argsort`.
+        Has a dtype that can be sorted; see `sequence_argsort`.
     method : {"average", "min", "max", "dense", "ordinal"}
-        What equal rows get: the mean of their places, the least, the greatest, a number that grows by one from each
-        value to the next, or each its own, in the order of the rows.
+        The rank of equal rows: the mean, the minimum or the maximum of their positions, a number that grows by one from
+        each distinct value to the next, or distinct ranks in the order of the rows.
     level : int
-        Among all rows below a sequence of this level.
+        The level of the sequences, with all rows below each.
     descending : bool
-        The greatest is the first.
+        Whether the greatest has rank 1.
 
     Returns
     -------
     LoDTensor
-        With the LoD of x; int64, float64 for "average". nan is equal to nan, and the greatest.
+        Has the LoD of x; int64, float64 for "average". nan is equal to nan and greater than all numbers.
 
     Raises
     ------
     ValueError
-        If there is no such method.
+        If the method is unknown.
     LevelError, DTypeError
-        If there is no such level, or the dtype has no order.
+        If the level does not exist, or the dtype cannot be sorted.
 
     Examples
     --------
@@ -377,7 +376,7 @@ def sequence_rank(x: Any, method: str = "average", level: int = -1, descending: 
 
 
 def _rank_of(dtype: np.dtype[Any], method: Any) -> np.dtype[Any]:
-    """Check what is asked for; return the dtype of ranks."""
+    """Check dtype and method; return the dtype of the ranks."""
     check_order("sequence_rank", dtype)
     return DOUBLE if choice_of("sequence_rank: method", method, KINDS) == "average" else COUNT
 
@@ -389,7 +388,7 @@ def _(x: Spec, method: str, level: int, descending: bool) -> Spec:
     return Spec(x.shape, dtype)
 
 
-# -- sequences as runs ---------------------------------------------------------------------------------------------
+# -- run-length encoding -----------------------------------------------------------------------------------------------
 
 
 @operator(
@@ -398,7 +397,7 @@ def _(x: Spec, method: str, level: int, descending: bool) -> Spec:
     lod_rule=computed("as `x`, whose sequences of the last level are shorter", levels_of),
 )
 def run_lengths(x: Any) -> tuple[LoDTensor, LoDTensor]:
-    """Write each sequence of the last level as runs of equal rows: run-length encoding.
+    """Compute the run-length encoding of each sequence of the last level.
 
     Parameters
     ----------
@@ -410,7 +409,7 @@ def run_lengths(x: Any) -> tuple[LoDTensor, LoDTensor]:
     values : LoDTensor
         The first row of each run.
     counts : LoDTensor of int64
-        How many rows it has. `repeat_runs(values, counts)` is x again.
+        The number of rows of each run. `repeat_runs(values, counts)` equals x.
 
     Examples
     --------
@@ -451,13 +450,13 @@ def _(d: Array, _: None, starts: Array, context: Any) -> Array:
     lod_rule=computed("as `x`, whose sequences of the last level are longer", levels_of),
 )
 def repeat_runs(x: Any, counts: Any) -> LoDTensor:
-    """Repeat each row as often as is said for it: the inverse of `run_lengths`.
+    """Repeat each row a given number of times: the inverse of `run_lengths`.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     counts : LoDTensor of integers, or nested lists
-        One per row of x, 0 or more; of the same structure.
+        One count per row of x, 0 or more, with the same structure.
 
     Returns
     -------
@@ -485,7 +484,7 @@ def _repeated(x: Any, counts: Any) -> tuple[LoDTensor, Array]:
     check_equal(where, lod, counts.lod, "counts")
     _check_counts(counts.values.shape[1:], counts.dtype, not counts.num_rows)
     numbers = counts.values if counts.num_rows else buffers.new_int64(0)
-    sizes = np.array(integers_of(f"{where}: counts", numbers), COUNT)  # a copy, which nobody changes
+    sizes = np.array(integers_of(f"{where}: counts", numbers), COUNT)  # a private copy
     if len(sizes) and sizes.min() < 0:
         j = int(np.argmax(sizes < 0))
         raise ValueError(f"{where}: counts: is {sizes[j]} at row {j}; 0 or more is needed")

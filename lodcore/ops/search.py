@@ -1,4 +1,4 @@
-"""Places of numbers among sorted ones, sequence by sequence, and values between known points."""
+"""Binary search and linear interpolation, sequence by sequence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLACE, DOUBLE = np.dtype(np.int64), np.dtype(np.float64)
 
 
 def _check_rows(where: str, ordered: bool = False, **given: Any) -> None:
-    """Raise if rows are not single real numbers, or others that are in order, or the numbers of levels differ."""
+    """Raise if rows are not single numbers, or with `ordered` other sortable values, or numbers of levels differ."""
     levels = None
     alike = ordered and len({x.dtype.kind for x in given.values()}) == 1
     for name, x in given.items():
@@ -41,7 +41,7 @@ def _check_rows(where: str, ordered: bool = False, **given: Any) -> None:
 
 
 def _check_sequences(where: str, x: LoDTensor, y: LoDTensor, name: str) -> None:
-    """Raise if two batches have not the same sequences, whatever their lengths."""
+    """Raise if two batches differ in their numbers of sequences or in the levels before the last."""
     last = x.lod.num_levels - 1
     if last:
         check_equal(where, core.slice_levels(x.lod, 0, last), core.slice_levels(y.lod, 0, last), name, "x")
@@ -51,30 +51,30 @@ def _check_sequences(where: str, x: LoDTensor, y: LoDTensor, name: str) -> None:
 
 @operator(x=Nested, v=Nested, lod_rule=same_as("v"), differentiable=False)
 def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
-    """Find where numbers are to be put among those of the same sequence, so that these stay in order.
+    """Return the positions at which to insert numbers into the corresponding sorted sequence, as `numpy.searchsorted`.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Numbers, text or dates, in order within each sequence of the last level; nan is the greatest.
+        Numbers, text or dates, sorted within each sequence of the last level; nan is the greatest.
     v : LoDTensor or nested lists
-        Of as many sequences, of any lengths; of the same kind.
+        As many sequences, of any lengths, and values of the same kind.
     side : {"left", "right"}
-        Whether positions are before equal values, or after them.
+        Whether positions are before or after equal values.
 
     Returns
     -------
     LoDTensor of int64
-        With the LoD of v: places within the sequences of x, 0 .. length.
+        Has the LoD of v: positions in the sequences of x, 0 .. length.
 
     Raises
     ------
     LoDError
-        If v has other levels than x, or other sequences.
+        If v and x differ in levels or numbers of sequences.
     DTypeError, ShapeError
-        If one of them has nothing of that kind, or rows of several.
+        If an argument does not hold such values, or has several per row.
     ValueError
-        If there is no such side.
+        If side is unknown.
 
     Examples
     --------
@@ -96,13 +96,13 @@ def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
 
 
 def _comparable(x: Array, v: Array) -> tuple[Array, Array]:
-    """Make numbers of two arrays whose order is theirs: of dates their places, of what is wider ranks among both."""
+    """Convert two arrays to numbers with the same order: dates to integers, wider values to ranks among both."""
     kind = x.dtype.kind
     if kind in "SUc":
         ranks = np.unique(np.concatenate([x, v]), return_inverse=True)[1].reshape(-1).astype(np.int64)
         return ranks[: len(x)], ranks[len(x) :]
     if kind in "mM":
-        unit = np.result_type(x.dtype, v.dtype)  # what is not a date stands last: 0 less 1 wraps around
+        unit = np.result_type(x.dtype, v.dtype)  # NaT comes last: 0 - 1 wraps around
         shifted = [one.astype(unit).view(np.uint64) ^ np.uint64(2**63) for one in (x, v)]
         return shifted[0] - np.uint64(1), shifted[1] - np.uint64(1)
     work = _common(x.dtype, v.dtype)
@@ -110,7 +110,7 @@ def _comparable(x: Array, v: Array) -> tuple[Array, Array]:
 
 
 def _common(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
-    """Find the dtype in which numbers are compared."""
+    """Return the dtype in which numbers are compared."""
     found = np.result_type(*dtypes)
     if found.kind == "f":
         return found if found.itemsize > 2 else np.dtype(np.float32)
@@ -126,29 +126,29 @@ def _(x: Spec, v: Spec, side: str) -> Spec:
 
 @operator(x=Nested, xp=Nested, fp=Nested, lod_rule=same_as("x"))
 def sequence_interp(x: Any, xp: Any, fp: Any) -> LoDTensor:
-    """Interpolate linearly between the points of the same sequence, as `numpy.interp`.
+    """Interpolate linearly between the points of the corresponding sequence, as `numpy.interp` does.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Where to compute: real numbers.
+        The positions at which to interpolate: real numbers.
     xp : LoDTensor or nested lists
-        Of as many sequences, of any lengths: the places of the points, which grow within each sequence.
+        As many sequences, of any lengths: the positions of the points, increasing within each sequence.
     fp : LoDTensor or nested lists
-        The values of the points, of the structure of xp.
+        The values of the points, with the structure of xp.
 
     Returns
     -------
     LoDTensor of float64
-        With the LoD of x. Before the first point its value, after the last one its value; nan of nan, and where a
-        sequence has no points.
+        Has the LoD of x. The value of the first point before it, that of the last point after it; nan for nan, and for
+        a sequence without points.
 
     Raises
     ------
     LoDError
-        If levels or sequences differ, or the structures of xp and fp.
+        If levels or numbers of sequences differ, or xp and fp have different structures.
     DTypeError, ShapeError
-        If one of them has nothing of that kind, or rows of several.
+        If an argument does not hold such values, or has several per row.
 
     Examples
     --------

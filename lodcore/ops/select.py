@@ -1,4 +1,4 @@
-"""Operators that divide sequences by a mask, and bring them together again."""
+"""Operators that divide sequences by a mask, and merge them again."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ __all__ = ["merge_by_mask", "split_by_mask"]
 
 
 def _places(chosen: Array) -> tuple[Array, Array]:
-    """Return the places where a mask is true, and where it is false."""
+    """Return the positions where a mask is true, and those where it is false."""
     places = buffers.new_int64(len(chosen))
     n_true = kernels.expand.split_mask(chosen, places)
     return buffers.view_rows(places, 0, n_true), buffers.view_rows(places, n_true, len(places))
 
 
 def _level(where: str, x: Any, level: Any) -> int:
-    """Take a level of a LoDTensor, or of a Spec; rows without a level have only the first."""
+    """Return a checked level of a LoDTensor or a Spec; rows without levels have only level 0."""
     if levels_of(x):
         return level_of(where, x.lod if isinstance(x, LoDTensor) else x, level)
     if integer_of(f"{where}: level", level) not in (0, -1):
@@ -53,20 +53,20 @@ def split_by_mask(x: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
     Parameters
     ----------
     x : LoDTensor, nested lists, ndarray or flat list
-        Without a level its rows are divided.
+        If it has no level, its rows are divided.
     mask : array_like of bool, shape (n,) or (n, 1), or a scalar for all
-        One entry for each sequence of `level`, counted over the whole batch.
+        One entry per sequence of `level`, counted over the whole batch.
     level : int
 
     Returns
     -------
     when_true, when_false : LoDTensor, or ndarray if x has no level
-        Of as many levels: the level before `level` has shorter sequences, those before it stay.
+        Have as many levels as x: sequences of the level before `level` are shorter, earlier levels are unchanged.
 
     Raises
     ------
     ShapeError, DTypeError, LevelError
-        If the mask is not a vector of n booleans, or there is no such level.
+        If the mask is not a vector of n booleans, or the level does not exist.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def _split(x: Any, mask: Any, level: int = 0) -> tuple[tuple[Any, Any], Array]:
 
 
 def _counted(chosen: Array, lod: LoD, k: int) -> list[Array]:
-    """Return the offsets of the levels before level k, of which only the chosen sequences are left."""
+    """Return the offsets of the levels before level k if only the chosen sequences of level k are kept."""
     left = buffers.new_int64(len(chosen) + 1)
     unharmed(kernels.lod.offsets_from_lengths(chosen.astype(np.int64), left))
     return [*(lod.offsets(j) for j in range(k - 1)), left[lod.offsets(k - 1)]]
@@ -132,7 +132,7 @@ def _(
 
 
 def _row_offsets(x: Any, level: int) -> Array:
-    """Return the offsets of a level in rows; rows without a level are sequences of one."""
+    """Return the offsets of a level in rows; rows without a level are sequences of one row."""
     return x.lod.row_offsets(level) if isinstance(x, LoDTensor) else np.arange(len(x) + 1)
 
 
@@ -151,9 +151,10 @@ def merge_by_mask(when_true: Any, when_false: Any, mask: Any, level: int = 0) ->
     Parameters
     ----------
     when_true, when_false : LoDTensor, nested lists, ndarray or flat list
-        Of equal dtype, row shape and depth. Lengths of the level before `level` add up, those before it are equal.
+        Must have equal dtype, row shape and number of levels, and equal levels up to the one before `level`, whose
+        lengths are added.
     mask : array_like of bool, shape (n,) or (n, 1), or a scalar for all
-        For each sequence of the result, whether it is from `when_true`.
+        Whether each sequence of the result is from `when_true`.
     level : int
 
     Returns
@@ -163,9 +164,9 @@ def merge_by_mask(when_true: Any, when_false: Any, mask: Any, level: int = 0) ->
     Raises
     ------
     LoDError
-        If the mask takes more or fewer sequences of a side than there are, or the levels before do not fit.
+        If the mask selects more or fewer sequences of a side than there are, or the levels before do not match.
     ShapeError, DTypeError, LevelError
-        If the mask is not a vector of n booleans, the rows differ, or there is no such level.
+        If the mask is not a vector of n booleans, dtypes or row shapes differ, or the level does not exist.
 
     Examples
     --------
@@ -190,7 +191,7 @@ def _merge(when_true: Any, when_false: Any, mask: Any, level: int = 0) -> tuple[
 
 
 def _side_level(true: Any, false: Any, level: Any) -> int:
-    """Take the level of two sides, both with levels or both without, or of their Specs."""
+    """Return the checked level of two sides, or of their Specs; both must have levels or both none."""
     if (levels_of(true) > 0) != (levels_of(false) > 0):
         odd, depth = ("when_true", true) if levels_of(true) else ("when_false", false)
         raise LoDError(f"merge_by_mask: {odd}: has {depth.num_levels} levels; the other side has none")
@@ -216,13 +217,13 @@ def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int) ->
 
 
 def _checked(true: LoDTensor, false: LoDTensor) -> tuple[list[Array], list[LoD]]:
-    """Take the values and LoDs of two sides whose rows are alike."""
+    """Return the values and LoDs of two sides; raise if their rows differ in dtype or shape."""
     _check_rows(true.dtype, true.values.shape[1:], false.dtype, false.values.shape[1:])
     return [true.values, false.values], [true.lod, false.lod]
 
 
 def _check_rows(dtype: Any, row_shape: tuple[Any, ...], other_dtype: Any, other_row_shape: tuple[Any, ...]) -> None:
-    """Raise if the rows of the sides differ."""
+    """Raise if the rows of the sides differ in dtype or shape."""
     if other_dtype != dtype:
         raise DTypeError(f"merge_by_mask: when_false: has dtype {other_dtype}; when_true has {dtype}")
     if other_row_shape != row_shape:
@@ -230,7 +231,7 @@ def _check_rows(dtype: Any, row_shape: tuple[Any, ...], other_dtype: Any, other_
 
 
 def _added(where: str, lods: list[LoD], chosen: Array, k: int) -> list[Array]:
-    """Return the offsets of the levels before level k: those of the last one are added up."""
+    """Return the offsets of the levels before level k: the lengths of the last of them are added."""
     true, false = lods
     added: Array = true.offsets(k - 1) + false.offsets(k - 1)
     taken = buffers.new_int64(len(chosen) + 1)

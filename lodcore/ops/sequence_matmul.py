@@ -1,6 +1,6 @@
-"""Products of matrices, sequence by sequence: queries by keys, and weights by values.
+"""Matrix products, sequence by sequence: queries by keys, and weights by values.
 
-Sequences of equal lengths are multiplied together, in one call of `numpy.matmul`, where many short ones are alike.
+Sequences of equal lengths are multiplied in one call of `numpy.matmul` if there are many short ones.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["sequence_matmul"]
 
 WHERE = "sequence_matmul"
-CALL = 2**14  # bytes that are moved in about the time of a call
+CALL = 2**14  # bytes that are copied in about the time of a call
 
 
 def _num_levels(x: Any, transpose_y: Any) -> int:
-    """Count the levels of the result: one more than x has, or one fewer."""
+    """Count the levels of the result: one more, or one fewer, than x has."""
     return levels_of(x) + (1 if transpose_y else -1)
 
 
@@ -50,26 +50,26 @@ def sequence_matmul(x: Any, y: Any, transpose_y: bool = False, level: int = -1) 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        With `transpose_y` rows of shape (width,). Without, numbers: the last level holds, for each row of the left
-        matrix, one entry for each row of y.
+        With `transpose_y`, rows of shape (width,). Without it, numbers: a sequence of the last level is one row of the
+        left matrix, with one entry per row of y.
     y : LoDTensor or nested lists
         Rows of shape (width,).
     transpose_y : bool
-        Multiply by the transposed matrices of y: each row of x by each row of y.
+        Whether to multiply by the transposed matrices of y: each row of x by each row of y.
     level : int
-        Of y: all rows below a sequence of this level make a matrix. The levels before it are those of x, too.
+        The level of y; all rows below one of its sequences are a matrix. x must have the same levels before it.
 
     Returns
     -------
     LoDTensor
-        With `transpose_y` numbers, of one level more than x; without, rows of shape (width,), of one level fewer.
+        With `transpose_y`, numbers with one more level than x; without it, rows of shape (width,) with one level fewer.
 
     Raises
     ------
     LoDError
-        Naming the first sequence of x that does not fit to that of y.
+        If sequences of x and y do not match; the message names the first one.
     ShapeError
-        If rows have other shapes, or the widths differ.
+        If rows have another shape, or the widths differ.
 
     Examples
     --------
@@ -101,13 +101,13 @@ def sequence_matmul(x: Any, y: Any, transpose_y: bool = False, level: int = -1) 
     return tensor_core.new_tensor(values, lod)
 
 
-# -- what is given -----------------------------------------------------------------------------------------------------
+# -- arguments ---------------------------------------------------------------------------------------------------------
 
 Shape = tuple[int | None, ...]
 
 
 def _checked(x: tuple[int, Shape], y: tuple[int, Shape], transpose_y: Any, level: Any) -> int:
-    """Check numbers of levels and shapes of values, and count the level of y from the first."""
+    """Check numbers of levels and shapes of values; return the level of y counted from the first."""
     if not isinstance(transpose_y, (bool, np.bool_)):
         raise DTypeError(f"{WHERE}: transpose_y: is {transpose_y!r}; a bool is needed")
     k = level_of(WHERE, y[0], level)
@@ -149,9 +149,9 @@ def _check_outer(x: LoD, y: LoD, k: int) -> None:
 
 
 def scores_lod(where: str, lod: LoD, rows: Array, lengths: Array, size: int) -> LoD:
-    """Make the structure of products: for each row as many entries as the other side has rows."""
+    """Return the structure of products: each row has one entry per row of the other side."""
     about = float(rows.astype(np.float64) @ lengths)
-    if about > 2.0**53:  # what int64 might not hold
+    if about > 2.0**53:  # may overflow int64
         check_size(where, int(about), size)
     offsets = buffers.new_offsets(lod.num_rows + 1)
     unharmed(kernels.lod.offsets_from_lengths(np.repeat(lengths, rows), offsets))
@@ -161,7 +161,7 @@ def scores_lod(where: str, lod: LoD, rows: Array, lengths: Array, size: int) -> 
 
 
 def _check_weights(lod: LoD, rows: Array, offsets: Array) -> None:
-    """Raise if a row of weights has not one entry for each row of its sequence of y."""
+    """Raise if a row of weights does not have one entry per row of its sequence of y."""
     last = lod.num_levels - 1
     lengths, needed = lod.lengths(last), np.repeat(np.diff(offsets), np.diff(rows))
     wrong = lengths != needed
@@ -177,14 +177,14 @@ def _check_weights(lod: LoD, rows: Array, offsets: Array) -> None:
 
 
 def _cells(rows: Array, offsets: Array) -> Array:
-    """Compute where the products of each row of one side by each of the other begin, sequence by sequence."""
+    """Compute the offsets of the products of each sequence: its numbers of rows on both sides, multiplied."""
     starts: Array = buffers.new_offsets(len(rows))
     unharmed(kernels.lod.offsets_from_lengths(np.diff(rows) * np.diff(offsets), starts))
     return starts
 
 
 def by_transposed(x: Array, rows: Array, y: Array, offsets: Array, out: Array) -> None:
-    """Multiply each row of x by each row of y: a number each."""
+    """Compute the dot product of each row of x and each row of y."""
     width = x.shape[1]
     _multiply(
         rows,
@@ -196,7 +196,7 @@ def by_transposed(x: Array, rows: Array, y: Array, offsets: Array, out: Array) -
 
 
 def weighted(weights: Array, rows: Array, y: Array, offsets: Array, out: Array) -> None:
-    """Add up the rows of y, with a number for each of them and each row of the result."""
+    """Compute the weighted sums of the rows of y: weights times y."""
     width = y.shape[1]
     _multiply(
         rows,
@@ -208,7 +208,7 @@ def weighted(weights: Array, rows: Array, y: Array, offsets: Array, out: Array) 
 
 
 def weighted_back(weights: Array, rows: Array, x: Array, offsets: Array, out: Array) -> None:
-    """Add up the rows of x, with a number for each of them and each row of the result: by transposed weights."""
+    """Compute the weighted sums of the rows of x: transposed weights times x."""
     width = x.shape[1]
     _multiply(
         rows,
@@ -226,22 +226,22 @@ def _multiply(
     shapes: Callable[[int, int, int], tuple[tuple[int, ...], ...]],
     product: Callable[..., Any],
 ) -> None:
-    """Multiply the matrices of each sequence; those of equal shapes in one call, if it pays to put them together.
+    """Multiply the matrices of each sequence; those of equal shapes in one call, if it is worth regrouping them.
 
     Parameters
     ----------
     rows, offsets : ndarray
-        Offsets of the rows of either side.
+        The offsets of the rows of both sides.
     sides : tuple of (ndarray, ndarray)
-        Both operands, and the result, each with its offsets.
+        Both operands and the result, each with its offsets.
     shapes : callable
-        Tells their shapes, of a number of sequences and how many rows they have on either side.
+        Returns their shapes for a number of sequences and their numbers of rows on both sides.
     product : callable
     """
     left, right = np.diff(rows), np.diff(offsets)
     order = np.lexsort((right, left))
     apart = (left[order[1:]] != left[order[:-1]]) | (right[order[1:]] != right[order[:-1]])
-    saved = len(apart) - np.count_nonzero(apart)  # calls, if those of equal shapes are put side by side
+    saved = len(apart) - np.count_nonzero(apart)  # calls, if sequences of equal shapes are regrouped
     moved = saved * CALL > sum([values.nbytes for values, _ in sides]) and bool((order[1:] < order[:-1]).any())
     given = list(sides)
     if moved:
@@ -263,7 +263,7 @@ def _multiply(
 
 
 def _in_order(values: Array, starts: Array, order: Array) -> Array:
-    """Put the rows of sequences into another order."""
+    """Return the rows of sequences in another order."""
     moved = np.empty_like(values)
     _put_in_order(values, starts, order, moved)
     return moved

@@ -1,4 +1,4 @@
-"""Random orders: whole sequences, or what is in them, shuffled or sampled without replacement."""
+"""Random orders: sequences, or their elements, shuffled or sampled without replacement."""
 
 from __future__ import annotations
 
@@ -40,27 +40,27 @@ def _sampled_levels(x: Any, level: Any) -> list[Any]:
     differentiable=False,
 )
 def sample_places(x: Any, rng: Any, size: Any = None, level: int = -1) -> LoDTensor:
-    """Draw elements of each sequence without replacement, in random order, as places in it.
+    """Draw positions of elements of each sequence without replacement, in random order.
 
     Parameters
     ----------
     x : LoDTensor, LoD or nested lists
-        Only its structure counts.
+        Only its structure is used.
     rng : numpy.random.Generator, or int
-        What draws, or a seed. A Program with a Generator draws anew whenever it runs.
+        The generator, or a seed. A Program with a Generator draws anew in each run.
     size : int, or array_like of integers, shape (n,), optional
-        How many of each of the n sequences, 0 or more; a shorter one gives all that it has. All, if not given.
+        The number of elements from each of the n sequences, 0 or more; all elements of a shorter one. By default all.
     level : int
 
     Returns
     -------
     LoDTensor
-        int64; with the levels of x up to `level`.
+        int64. Has the levels of x up to `level`.
 
     Raises
     ------
     DTypeError, ValueError, LevelError
-        If rng is not a generator and no seed, a size is negative, or there is no such level.
+        If rng is neither a generator nor a seed, a size is negative, or the level does not exist.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def sample_places(x: Any, rng: Any, size: Any = None, level: int = -1) -> LoDTen
     count = drawn.item(len(drawn) - 1)
     places = buffers.new_int64(count)
     work = buffers.new_int64(0 if size is None else kernels.lod.max_length(core.offsets_view(lod, k)))
-    chances = np.array(generator.random(count), np.float64).reshape(-1)  # a subclass may return anything
+    chances = np.array(generator.random(count), np.float64).reshape(-1)  # a subclass may return any object
     if len(chances) != count:
         raise DTypeError(f"{where}: rng: drew {len(chances)} numbers; {count} are needed")
     kernels.shuffle.shuffle_places(core.offsets_view(lod, k), drawn, chances, work, places)
@@ -85,7 +85,7 @@ def sample_places(x: Any, rng: Any, size: Any = None, level: int = -1) -> LoDTen
 
 
 def _drawn(lengths: Any, size: Any) -> Any:
-    """Return the offsets of what is drawn of sequences."""
+    """Return the offsets of the drawn elements."""
     sizes = each_of("sample_places: size", size, len(lengths))
     if len(sizes) and sizes.min() < 0:
         bad = int(np.argmax(sizes < 0))
@@ -96,7 +96,7 @@ def _drawn(lengths: Any, size: Any) -> Any:
 
 
 def _generator(rng: Any) -> np.random.Generator:
-    """Take a generator, or make one of a seed."""
+    """Return a generator, made from a seed if necessary."""
     if isinstance(rng, np.random.Generator):
         return rng
     if isinstance(rng, (bool, np.bool_)) or not hasattr(rng, "__index__") or rng.__index__() < 0:
@@ -120,19 +120,19 @@ def sequence_shuffle(x: Any, rng: Any, level: int = -1) -> Any:
     ----------
     x : LoDTensor or nested lists
     rng : numpy.random.Generator, or int
-        What draws, or a seed.
+        The generator, or a seed.
     level : int
-        Of the sequences whose elements change places; what is inside an element stays as it is.
+        The level of the sequences whose elements are shuffled; the contents of an element keep their order.
 
     Returns
     -------
     LoDTensor
-        It carries gradients to x.
+        Gradients are passed to x.
 
     Raises
     ------
     DTypeError, LevelError
-        If rng is not a generator and no seed, or there is no such level.
+        If rng is neither a generator nor a seed, or the level does not exist.
 
     Examples
     --------
@@ -151,20 +151,20 @@ def sequence_sample(x: Any, size: Any, rng: Any, level: int = -1) -> Any:
     ----------
     x : LoDTensor or nested lists
     size : int, or array_like of integers, shape (n,)
-        How many of each of the n sequences of `level`; a shorter one gives all that it has.
+        The number of elements from each of the n sequences of `level`; all elements of a shorter one.
     rng : numpy.random.Generator, or int
-        What draws, or a seed.
+        The generator, or a seed.
     level : int
 
     Returns
     -------
     LoDTensor
-        It carries gradients to x.
+        Gradients are passed to x.
 
     Raises
     ------
     DTypeError, ValueError, LevelError
-        If rng is not a generator and no seed, a size is negative, or there is no such level.
+        If rng is neither a generator nor a seed, a size is negative, or the level does not exist.
 
     Examples
     --------
@@ -183,17 +183,17 @@ def shuffle_sequences(x: Any, rng: Any) -> Any:
     ----------
     x : LoDTensor or nested lists
     rng : numpy.random.Generator, or int
-        What draws, or a seed.
+        The generator, or a seed.
 
     Returns
     -------
     LoDTensor
-        It carries gradients to x.
+        Gradients are passed to x.
 
     Raises
     ------
     DTypeError
-        If rng is not a generator and no seed.
+        If rng is neither a generator nor a seed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Softmax, logarithms of sums of exponentials and running sums within sequences; each column of a row on its own."""
+"""Softmax, logsumexp and cumulative sums within sequences, column by column."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-COST = 8  # of an exponential, beside copying a number
+COST = 8  # of one exponential, relative to copying a number
 
 
 @operator(x=Nested)
@@ -33,28 +33,28 @@ def sequence_softmax(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Real numbers; every column of a row is a softmax of its own.
+        Real numbers; the softmax of each column is computed separately.
     level : int
-        All rows below a sequence of this level sum up to 1.
+        The level of the sequences; the sum over all rows below one is 1.
     out : ndarray, optional
-        shape (number of rows, ...): where to write.
+        shape (number of rows, ...): the array to write to.
 
     Returns
     -------
     LoDTensor
-        With the LoD of x, and its dtype: float64 for integers.
+        Has the LoD and the dtype of x; float64 for integers.
 
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
     DTypeError
-        If x has no real numbers.
+        If x does not hold real numbers.
 
     Notes
     -----
-    No size of the numbers overflows. A sequence with nan or inf, or of only -inf, becomes nan; beside other numbers
-    -inf becomes 0. Exponentials are within 1.1 units in the last place, and have the same bits on every processor.
+    Large numbers do not overflow. The result for a sequence with nan or inf, or with -inf only, is nan; otherwise that
+    for -inf is 0. Exponentials are accurate to 1.1 units in the last place, and have the same bits on every processor.
     Results that would be subnormal (below 1.2e-38 for float32, 2.3e-308 for float64) are 0.
 
     Examples
@@ -101,26 +101,26 @@ def sequence_logsumexp(x: Any, level: int = -1) -> Any:
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Real numbers; every column of a row on its own.
+        Real numbers; each column is reduced separately.
     level : int
-        Over all rows below a sequence of this level.
+        The level of the sequences, with all rows below each.
 
     Returns
     -------
     LoDTensor, or ndarray for the outermost level
-        With the levels before `level`, one row per sequence, and the dtype of x: float64 for integers.
+        Has the levels before `level`, one row per sequence, and the dtype of x; float64 for integers.
 
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
     DTypeError
-        If x has no real numbers.
+        If x does not hold real numbers.
 
     Notes
     -----
-    No size of the numbers overflows. An empty sequence, and one of only -inf, gives -inf; one with inf gives inf, one
-    with nan gives nan. The gradient is the softmax.
+    Large numbers do not overflow. The result is -inf for an empty sequence and one with -inf only, inf for one with
+    inf, and nan for one with nan. The gradient is the softmax.
 
     Examples
     --------
@@ -159,27 +159,27 @@ def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
 
 @operator(x=Nested)
 def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
-    """Compute the running sums of each sequence.
+    """Compute the cumulative sums of each sequence.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Numbers; every column of a row on its own.
+        Numbers; each column is accumulated separately.
     level : int
-        Over all rows below a sequence of this level.
+        The level of the sequences, with all rows below each.
 
     Returns
     -------
     LoDTensor
-        With the LoD of x, and the dtype that NumPy's cumsum gives: int64 or uint64 for integers, which wrap around.
-        Sums of float16 are float32 until they are written.
+        Has the LoD of x, and the dtype of NumPy's cumsum: int64 or uint64 for integers, which wrap around. Sums of
+        float16 are computed in float32.
 
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
     DTypeError
-        If x has no numbers, or wider ones than float64.
+        If x does not hold numbers of at most float64.
 
     Examples
     --------
@@ -219,12 +219,12 @@ def _(d: Array, level: int, context: Any) -> Array:
     return found
 
 
-# -- what they share -----------------------------------------------------------------------------------------------
+# -- dtypes ------------------------------------------------------------------------------------------------------------
 
 
 @functools.cache
 def _reals_of(where: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], np.dtype[Any]]:
-    """Return in which dtype functions of real numbers are computed, and which one the result has."""
+    """Return the dtype in which functions of real numbers are computed, and that of the result."""
     if dtype.kind not in "biuf" or dtype.itemsize > DOUBLE.itemsize:
         raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers of at most float64 are needed")
     if dtype.kind != "f":

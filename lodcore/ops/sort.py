@@ -1,4 +1,4 @@
-"""Rows of sequences in the order of their numbers; each column of a row on its own."""
+"""Sorting the rows of sequences, and their greatest rows, column by column."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["sequence_sort", "sequence_topk"]
 
 POSITION = np.dtype(np.int64)
-COST = 8  # of bringing numbers into order, beside copying them
+COST = 8  # of sorting numbers, relative to copying them
 
 
 @operator(x=Nested)
@@ -36,30 +36,28 @@ def sequence_sort(x: Any, level: int = -1, descending: bool = False) -> LoDTenso
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of bool, integers, float16, float32 or float64, of complex numbers, text or bytes, of dates or differences of
-        them.
+        Has dtype bool, integer, float16, float32 or float64, complex, text, bytes, datetime64 or timedelta64.
     level : int
-        All rows below a sequence of this level are sorted together.
+        The level of the sequences whose rows are sorted.
     descending : bool
-        The greatest first.
+        Whether the greatest comes first.
 
     Returns
     -------
     LoDTensor
-        With the LoD of x.
+        Has the LoD of x.
 
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
     DTypeError
-        If the dtype has no order, or is wider than float64.
+        If the dtype cannot be sorted, or is wider than float64.
 
     Notes
     -----
-    As in NumPy nan is the greatest: the last one, or the first of a descending order; so is NaT. Equal numbers keep
-    their order. Text stands in the order of the numbers of its characters, complex numbers in that of their real parts,
-    and of imaginary ones where these are equal.
+    As in NumPy, nan and NaT are the greatest: last, or first if descending. Equal numbers keep their order. Text is
+    sorted by code points, complex numbers by real parts and then by imaginary parts.
 
     Examples
     --------
@@ -76,7 +74,7 @@ def _(x: Any, level: int = -1, descending: bool = False) -> tuple[LoDTensor, Arr
 
 
 def _sorted(x: Any, level: int, descending: bool, saving: bool) -> tuple[LoDTensor, Array | None]:
-    """Sort, and return the positions where the numbers were if they are to be kept."""
+    """Sort; with `saving`, return the previous positions, too."""
     where = "sequence_sort"
     values, lod = x.values, x.lod
     check_order(where, values.dtype)
@@ -107,35 +105,35 @@ def _levels_left(x: Any, level: int) -> int:
     x=Nested, results=2, lod_rule=computed("the levels of `x` up to `level`, whose sequences are shorter", _levels_left)
 )
 def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor]:
-    """Take the k greatest rows of each sequence, column by column, and return where they were.
+    """Return the k greatest rows of each sequence, column by column, and their positions.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Of bool, integers, float16, float32 or float64.
+        Has dtype bool, integer, float16, float32 or float64.
     k : int
-        0 or more; a shorter sequence gives all that it has.
+        0 or more; of a shorter sequence, all rows are returned.
     level : int
-        Of all rows below a sequence of this level.
+        The level of the sequences, with all rows below each.
 
     Returns
     -------
     values, positions : LoDTensor
-        Of one LoD: the levels up to `level`, whose sequences now have min(k, length) rows. The greatest comes first.
+        Have one LoD: the levels up to `level`, whose sequences now have min(k, length) rows. The greatest comes first.
         Positions count rows within the sequence: int64.
 
     Raises
     ------
     LevelError
-        If there is no such level.
+        If the level does not exist.
     DTypeError
-        If the dtype has no order or is wider than float64, or k is not an integer.
+        If the dtype cannot be sorted or is wider than float64, or k is not an integer.
     ValueError
         If k is negative.
 
     Notes
     -----
-    As in the order of NumPy nan is the greatest. Of equal numbers the first comes first.
+    As in NumPy's order, nan is the greatest. Equal numbers keep their order.
 
     Examples
     --------
@@ -162,7 +160,7 @@ def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor
 
 
 def _best_rows(x: Array, offsets: Any, kept: Array, best: Array, positions: Array) -> None:
-    """Write the greatest rows, in several threads if that is wanted and pays."""
+    """Write the greatest rows, in several threads if allowed and worth it."""
     if get_num_threads() == 1:
         kernels.sort.sort_rows(x, offsets, kept, True, best, positions)
         return
@@ -193,23 +191,23 @@ def _(d: Array, _: None, out: tuple[LoDTensor, LoDTensor], level: int, context: 
     return placed("sequence_topk", d, below(lod, k), core.offsets_view(positions.lod, k), places, context.new("x"))
 
 
-# -- what they share -----------------------------------------------------------------------------------------------
+# -- arguments ---------------------------------------------------------------------------------------------------------
 
 
 def _rows_of(where: str, x: Any, level: int) -> tuple[Array, LoD, int]:
-    """Take rows that have an order, their structure, and a level of it, counted from the first."""
+    """Return rows that can be sorted, their structure, and a level counted from the first."""
     values, lod = x.values, x.lod
     _check_order(where, values.dtype)
     return values, lod, core.normalize_level(lod, level, where)
 
 
 def _check_order(where: str, dtype: np.dtype[Any]) -> None:
-    """Raise if a dtype has no order that kernels know."""
+    """Raise if kernels cannot sort a dtype."""
     if dtype.char not in "dfliqbhBHILQ?e":
         raise DTypeError(f"{where}: x: has dtype {dtype}; bool, integers or floats of at most float64 are needed")
 
 
 def _count(k: Any) -> int:
-    """Take a number of rows."""
+    """Return a checked number of rows."""
     number = integer_of("sequence_topk: k", k, 0)
     return number if number < 2**63 else 2**63 - 1

@@ -1,4 +1,4 @@
-"""What loops over sequences need of their states: zeros, inputs of one structure, and what each sequence ends with."""
+"""Operators on the states of loops over sequences: zeros, checks of equal structure, and last states."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["last_of_steps", "refuse_unlike", "zero_states"]
 
 @operator(n=Index, lod_rule=no_lod, differentiable=False)
 def zero_states(n: Any, width: int, dtype: Any = np.float32) -> Any:
-    """Make states of zeros, one per sequence.
+    """Return states of zeros, one per sequence.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def zero_states(n: Any, width: int, dtype: Any = np.float32) -> Any:
     Raises
     ------
     DTypeError, ValueError
-        If n or width is not an integer, or negative.
+        If n or width is negative, or not an integer.
 
     Examples
     --------
@@ -71,17 +71,17 @@ def _(n: Any, width: int, dtype: Any) -> Spec:
 
 @operator(x=Nested, y=Nested, lod_rule=same_as("x"))
 def refuse_unlike(x: Any, y: Any, where: str, level: int, name: str = "x", other: str = "y") -> Any:
-    """Return x itself, if its sequences are those of y, down to a level.
+    """Return x itself; raise an error if its sequences differ from those of y, down to a level.
 
     Parameters
     ----------
     x, y : LoDTensor or nested lists
     where : str
-        What needs it, for the message.
+        The name of the function, for the message.
     level : int
-        The last level that must be equal; it counts from the first in both.
+        The last level that must be equal, counted from the first in both.
     name, other : str
-        What they are called, for the message.
+        Their names, for the message.
 
     Returns
     -------
@@ -90,9 +90,9 @@ def refuse_unlike(x: Any, y: Any, where: str, level: int, name: str = "x", other
     Raises
     ------
     LoDError
-        Naming the first sequence that differs.
+        If a sequence differs; the message names the first one.
     LevelError
-        If one of them has no such level.
+        If x or y does not have the level.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def refuse_unlike(x: Any, y: Any, where: str, level: int, name: str = "x", other
 
 
 def _common_level(where: str, x: Any, y: Any, level: Any, name: str, other: str) -> int:
-    """Find a level of both."""
+    """Return a checked level of both."""
     k = level_of(f"{where}: {name}", x, level)
     if level_of(f"{where}: {other}", y, level) != k:
         raise LoDError(
@@ -132,26 +132,26 @@ OF_BOOT = computed("as many levels as `boot`", lambda boot: levels_of(boot))
 
 @operator(ta=Steps, boot=Rows, indices_map=Map, lod_rule=OF_BOOT)
 def last_of_steps(ta: Any, boot: Any, indices_map: Any) -> Any:
-    """Return what each sequence had at its last step, in the batch's own order.
+    """Return the entry of each sequence at its last step, in the order of the batch.
 
     Parameters
     ----------
     ta : TensorArray
-        One element per step, of one row (or sequence) for each sequence that is longer.
+        One element per step, with one row (or sequence) for each sequence that is longer than the step.
     boot : LoDTensor or ndarray
-        What a sequence without steps has, in the batch's own order.
+        The result for sequences without steps, in the order of the batch.
     indices_map : IndicesMap or RankTable
-        The order of the sequences in the steps, the longest first.
+        The order of the sequences in the steps, longest first.
 
     Returns
     -------
     LoDTensor or ndarray
-        As many rows (or sequences) as there are sequences.
+        One row (or sequence) per sequence.
 
     Raises
     ------
     LoDError
-        If the steps are not those of the map, boot has another number of rows, or the longest is not first.
+        If the steps do not match the map, boot has another number of rows, or the longest sequence is not first.
     ShapeError, DTypeError
         If the rows of the steps and of boot differ in shape or dtype.
 
@@ -168,7 +168,7 @@ def last_of_steps(ta: Any, boot: Any, indices_map: Any) -> Any:
 
 @last_of_steps.define_residuals("ranges")
 def _last(ta: Any, boot: Any, indices_map: Any) -> tuple[Any, Array | None]:
-    """Take the last elements, and of sequences of rows where their rows lie one after another."""
+    """Return the last elements and, for sequences of rows, the ranges of their rows."""
     where = "last_of_steps"
     check_steps(where, ta)
     rank, boot = map_of(f"{where}: indices_map", indices_map), as_rows_or_nested(f"{where}: boot", boot)
@@ -185,7 +185,7 @@ def _last(ta: Any, boot: Any, indices_map: Any) -> tuple[Any, Array | None]:
 
 
 def _checked(where: str, ta: TensorArray, boot: Any, rank: IndicesMap) -> list[Any]:
-    """List the elements, which must fit the map and boot."""
+    """Return the elements, which must match the map and boot."""
     if not rank.rank.falls:
         raise LoDError(f"{where}: indices_map: has a longer sequence after a shorter one; the longest must be first")
     count = len(rank.order)
@@ -207,13 +207,13 @@ def _checked(where: str, ta: TensorArray, boot: Any, rank: IndicesMap) -> list[A
 
 
 def _ends(rank: IndicesMap) -> list[tuple[int, int]]:
-    """List for each step which places in the order end there: those from start to stop."""
+    """Return for each step the range of positions, in the order of the map, of the sequences that end there."""
     sizes = [*np.diff(rank.steps).tolist(), 0]
     return [(behind, here) for here, behind in pairwise(sizes)]
 
 
 def _places(rank: IndicesMap) -> Array:
-    """Find the last element of each sequence among those of all steps, with those of boot after them."""
+    """Return the position of each sequence's last element among those of all steps, followed by those of boot."""
     steps, order = rank.steps, rank.order
     made: Array = steps[-1] + np.arange(len(order))
     lengths = rank.lengths[rank.lengths > 0]

@@ -1,4 +1,4 @@
-"""Weighted averages, moments, covariance, correlation and fits of lines, along an axis of the ragged shape."""
+"""Weighted averages, moments, covariance, correlation and linear fits, along an axis of the ragged shape."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["average", "corr", "cov", "linear_fit", "moment"]
 
 
 def _real(name: str, argument: str, x: Any) -> Any:
-    """Take real numbers, as floats."""
+    """Return real numbers as floats."""
     made = tensor_of(name, x)
     if made.dtype.kind not in "biuf":
         raise DTypeError(f"{name}: {argument}: has dtype {made.dtype}; real numbers are needed")
@@ -28,12 +28,12 @@ def _real(name: str, argument: str, x: Any) -> Any:
 
 
 def _sum(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
-    """Add up what is weighted."""
+    """Sum weighted values."""
     return reductions.sum(x if weights is None else mul(x, weights), axis, keepdims=keepdims)
 
 
 def _mass(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
-    """Add up weights, or count."""
+    """Sum weights, or count values."""
     return reductions.sum(full_like(x, 1) if weights is None else spread(weights, x), axis, keepdims=keepdims)
 
 
@@ -49,22 +49,22 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     x : LoDTensor or array_like
         Real numbers.
     axis : int or tuple of int, optional
-        As of `lodcore.ops.sum`; all values, if not given.
+        As in `lodcore.ops.sum`; by default all values.
     weights : LoDTensor or array_like, optional
-        Aligns with x, as an operand beside it. All are 1, if not given.
+        Broadcast with x; by default all are 1.
     returned : bool
-        Return also the sum of the weights.
+        Whether to return the sum of the weights, too.
     keepdims : bool
 
     Returns
     -------
     LoDTensor, ndarray or number, or a tuple of two
-        nan where the weights add up to 0.
+        nan where the sum of the weights is 0.
 
     Raises
     ------
     DTypeError, ShapeError, LoDError
-        If x or weights are not real numbers, or do not align, or there is no such axis.
+        If x or weights are not real numbers or do not broadcast, or the axis does not exist.
 
     Examples
     --------
@@ -83,12 +83,12 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 
 
 def _ratio(x: Any, y: Any) -> Any:
-    """Divide; 0 / 0 is nan, without a warning."""
+    """Divide without warnings; 0 / 0 is nan."""
     return div(x, where(not_equal(y, 0), y, float("nan")))
 
 
 def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
-    """Average powers of values: the moment about 0.
+    """Compute the moment about 0: the average of powers of values.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
     n : int
         The power, 0 or more.
     axis, weights
-        As of `average`.
+        As in `average`.
 
     Returns
     -------
@@ -119,12 +119,12 @@ def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
 
 
 def _together(name: str, axis: Any, *operands: Any) -> tuple[Any, ...]:
-    """Move coarser axes of levels after the others, where the reduced result aligns with its operand.
+    """Move coarser axes of levels after the others, so that the reduced result broadcasts with its operand.
 
     Returns
     -------
     tuple
-        The axis, and the operands, which have the shape of the first one then.
+        The axis, and the operands with the shape of the first one.
     """
     x = operands[0]
     levels = getattr(x, "num_levels", 0)
@@ -140,24 +140,24 @@ def _together(name: str, axis: Any, *operands: Any) -> tuple[Any, ...]:
 
 
 def _centred(name: str, x: Any, axis: Any, weights: Any) -> Any:
-    """Take the mean from values."""
+    """Subtract the mean from values."""
     x = _real(name, "x", x)
     return minus(x, average(x, axis, weights, keepdims=axis is not None))
 
 
 def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) -> Any:
-    """Average the products of distances from the means: the covariance of two variables.
+    """Compute the covariance of two variables: the average product of their distances from the means.
 
     Parameters
     ----------
     x, y : LoDTensor or array_like
-        They align.
+        Must broadcast.
     axis : int or tuple of int, optional
-        Along which, as of `lodcore.ops.sum`.
+        As in `lodcore.ops.sum`.
     weights
-        As of `average`.
+        As in `average`.
     ddof : number
-        Taken from the sum of the weights that is divided by.
+        Subtracted from the sum of the weights to give the divisor.
 
     Returns
     -------
@@ -178,17 +178,17 @@ def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) ->
 
 
 def corr(x: Any, y: Any, axis: Any = None, weights: Any = None) -> Any:
-    """Compute the correlation of two variables: their covariance over the product of their deviations.
+    """Compute the correlation of two variables: their covariance divided by the product of their standard deviations.
 
     Parameters
     ----------
     x, y, axis, weights
-        As of `cov`.
+        As in `cov`.
 
     Returns
     -------
     LoDTensor, ndarray or number
-        nan where one of them does not vary.
+        nan where x or y is constant.
 
     Examples
     --------
@@ -210,12 +210,12 @@ def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[A
     Parameters
     ----------
     x, y, axis, weights
-        As of `cov`; weights are one over the square of the error of y.
+        As in `cov`; weights are 1 / error ** 2 for the error of y.
 
     Returns
     -------
     intercept, slope, intercept_error, slope_error : LoDTensor, ndarray or number
-        nan where x does not vary.
+        nan where x is constant.
 
     Examples
     --------

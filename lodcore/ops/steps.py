@@ -1,4 +1,4 @@
-"""Sequences to steps and back, as operators: each is the gradient of the other."""
+"""Operators that convert sequences to steps and back; the gradient of each is computed by the other."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ of_steps = computed(
 )
 of_sequences = computed(
     "up to `level` that of the map; below that of the steps",
-    lambda ta, level: None if level < 0 else ta.num_levels + level + 1,  # the levels of the map are not known
+    lambda ta, level: None if level < 0 else ta.num_levels + level + 1,  # the levels of the map are unknown
 )
 
 
@@ -46,18 +46,18 @@ def tensor_array_unpack(x: Any, level: int, sort_by_length: bool = True, out: Ar
     x : LoDTensor or nested lists
     level : int
     sort_by_length : bool, default True
-        Within each step the longest sequence comes first, equal lengths in their order; otherwise all sequences
-        keep their order.
+        Whether sequences are ordered by length within each step, longest first, equal lengths in the order of the
+        batch; otherwise all sequences keep their order.
     out : ndarray, optional
-        shape of x.values: the buffer of the steps.
+        The buffer of the steps, with the shape of x.values.
 
     Returns
     -------
     steps : TensorArray
-        As many as the longest sequence has elements: read-only views of one buffer. Finer levels stay on each step as
-        its LoD.
+        One per element of the longest sequence: read-only views of one buffer. Finer levels are the LoD of each
+        step.
     indices_map : IndicesMap
-        What `tensor_array_pack` needs to bring steps back; also `steps.rank`.
+        The map that `tensor_array_pack` needs; also `steps.rank`.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def in_step_order(
 ) -> tuple[LoDTensor, IndicesMap]:
     """Reorder the elements of a level by steps; return a LoDTensor whose outermost sequences are steps, and the map.
 
-    See `tensor_array_unpack`, which has the same arguments.
+    The arguments are those of `tensor_array_unpack`.
     """
     if type(x) is not LoDTensor:
         x = as_nested(f"{where}: x", x)
@@ -124,7 +124,7 @@ def _(d: dict[int, Array], d_map: None, by_step: LoDTensor, order: IndicesMap, c
     bounds = by_step.lod.row_offsets(0).tolist()
     count, shape = len(bounds) - 1, by_step.values.shape
     elements = {}
-    if count and by_step.num_levels == 1:  # the gradients are packed from where they are
+    if count and by_step.num_levels == 1:  # the gradients are packed without copying
         for index in range(count):
             found = d.get(index)
             rows = (bounds[index + 1] - bounds[index], *shape[1:])
@@ -148,20 +148,20 @@ def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None =
     level : int
         The level that was unpacked.
     indices_map : IndicesMap or RankTable
-        What `tensor_array_unpack` returned, or the rank of the steps.
+        The map that `tensor_array_unpack` returned, or the rank of the steps.
     out : ndarray, optional
-        shape (number of rows, ...): where to write the rows.
+        shape (number of rows, ...): the array to write the rows to.
 
     Returns
     -------
     LoDTensor
-        With the levels of what was unpacked up to `level`, and the finer levels of the steps. The width, dtype and
-        finer levels of the steps are their own; only their numbers of elements must be those of the map.
+        Has the levels of the unpacked tensor up to `level`, and below them the finer levels of the steps. Steps may
+        have any width, dtype and finer levels; only their numbers of elements must be those of the map.
 
     Raises
     ------
     LoDError
-        If the level or the sizes of the steps are not the map's.
+        If the level or the sizes of the steps are not those of the map.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None =
 
 
 def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | None = None) -> LoDTensor:
-    """Join steps into sequences, see `tensor_array_pack`."""
+    """Join steps into sequences; see `tensor_array_pack`."""
     where = "tensor_array_pack"
     lod, k = indices_map.lod, indices_map.level
     if core.normalize_level(lod, level, where) != k:
@@ -202,7 +202,7 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
             rows = elements if joinable else _of_one_kind(where, elements)
             return _pack_arrays(where, rows, indices_map, upper, out)
     flat = joined_elements(ta, 0, where)[0]
-    if not isinstance(flat, LoDTensor):  # of no steps
+    if not isinstance(flat, LoDTensor):  # for no steps
         return tensor_core.new_tensor(flat, core.make_lod(upper, 0))
     back = np.empty(len(indices_map), np.int64)
     back[indices_map.values] = np.arange(len(back))
@@ -222,7 +222,7 @@ def _check_sizes(where: str, sizes: Array, steps: Array) -> None:
 
 
 def _of_one_kind(where: str, elements: list[Array]) -> list[Array]:
-    """Make elements C-contiguous and of one dtype."""
+    """Convert elements to C-contiguous arrays with one dtype."""
     same_shapes(where, [element[:0] for element in elements], 0)
     dtype = np.result_type(*{element.dtype for element in elements})
     return [as_values(where, np.ascontiguousarray(element, dtype)) for element in elements]

@@ -1,4 +1,4 @@
-"""Operators whose result has the same cells with another structure."""
+"""Operators that change the structure of unchanged values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["lod_append", "lod_reset", "sequence_reshape"]
 
 @operator(x=Nested, lod_rule=computed("as `x` before the last level, whose lengths are multiplied", levels_of))
 def sequence_reshape(x: Any, new_dim: int) -> LoDTensor:
-    """Cut the cells of each sequence of the last level into rows of another width.
+    """Reshape the values of each sequence of the last level to rows of another width.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def sequence_reshape(x: Any, new_dim: int) -> LoDTensor:
     Returns
     -------
     LoDTensor
-        Rows of shape (new_dim,), of as many levels; shares the values.
+        Rows of shape (new_dim,), with as many levels as x; it shares the values.
 
     Raises
     ------
     ShapeError
-        Naming the first sequence whose cells make no whole number of rows.
+        If the values of a sequence do not fill whole rows; the message names the first one.
     DTypeError
         If new_dim is not an integer.
 
@@ -73,7 +73,7 @@ def sequence_reshape(x: Any, new_dim: int) -> LoDTensor:
 
 
 def _width(where: str, new_dim: Any) -> int:
-    """Take a width from a caller, looking at it once."""
+    """Return a caller's width as an int, converted once."""
     width = integer(f"{where}: new_dim", new_dim)
     if not 1 <= width < 2**63:
         raise ShapeError(f"{where}: new_dim: is {width}; 1 or more is needed")
@@ -93,7 +93,7 @@ def _(d: Array, x: LoDTensor) -> Array:
 
 
 def _reset_levels(y: Any, target_lod: Any) -> int:
-    """Count the levels of the LoD that is meant."""
+    """Count the levels of the given LoD."""
     if y is not None:
         return levels_of(y) or int((y.kind if isinstance(y, Spec) else type(y)) is not LoD)
     if target_lod is None:
@@ -110,21 +110,21 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Any:
     Parameters
     ----------
     x : LoDTensor, nested lists, ndarray or flat list
-        Its LoD is dropped, if it has one.
+        Its LoD, if any, is dropped.
     y : LoDTensor, nested lists, LoD, ndarray or flat list, optional
         The LoD of the result. A vector of integers holds the offsets of one level.
     target_lod : LoD, or list of offsets, optional
-        If y is not given: a flat list is one level, a list of lists all levels, coarse first.
+        The LoD of the result if y is not given: a flat list is one level, a list of lists is all levels, coarse first.
 
     Returns
     -------
     LoDTensor, or ndarray if the new LoD has no level
-        Shares the values.
+        It shares the values.
 
     Raises
     ------
     LoDError
-        If neither is given, the offsets are not a structure, or do not have as many rows.
+        If neither is given, the offsets are not a structure, or their number of rows differs from that of x.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Any:
 
 
 def _target(where: str, y: Any, target_lod: Any) -> LoD:
-    """Make the LoD that is meant."""
+    """Return the LoD given by y or target_lod."""
     if y is not None:
         if isinstance(y, LoD):
             return y
@@ -162,7 +162,7 @@ def _target(where: str, y: Any, target_lod: Any) -> LoD:
 
 
 def _has_levels(target_lod: Any) -> bool:
-    """Return whether these are the offsets of all levels, not of one."""
+    """Return whether these are the offsets of several levels, in a list of lists."""
     if isinstance(target_lod, np.ndarray):
         return target_lod.ndim == 2 and target_lod.shape[1] != 1
     if not isinstance(target_lod, (list, tuple)):
@@ -187,26 +187,26 @@ def _(d: Array) -> tuple[Array, None]:
     lod_rule=computed("that of `x`, and a level below", lambda x: levels_of(x) + 1),
 )
 def lod_append(x: Any, *, lengths: Any = None, offsets: Any = None) -> LoDTensor:
-    """Add a finest level: the rows that the last level counted become sequences.
+    """Add a finest level, whose sequences are the elements of the previous last level.
 
     Parameters
     ----------
     x : LoDTensor, nested lists, ndarray or flat list
-        Its last level must count the new sequences. Rows without a level take any.
+        The elements of its last level become the new sequences. Rows without a level accept any number of sequences.
     lengths : array_like of integers, shape (n,), in rows
     offsets : array_like of integers, shape (n + 1,), in rows
-        One of the two.
+        Exactly one of lengths and offsets must be given.
 
     Returns
     -------
     LoDTensor
-        Of one level more; it shares the values.
+        Has one more level; it shares the values.
 
     Raises
     ------
     LoDError
-        If not exactly one is given, it is not a structure, has another number of rows, or the last level counts another
-        number of sequences.
+        If not exactly one is given, it is not a valid structure, its number of rows differs, or its number of sequences
+        differs from the number of elements of the last level.
 
     Examples
     --------
@@ -238,11 +238,11 @@ def _check_one(lengths: Any, offsets: Any) -> None:
 
 
 def _finest(lengths: Any) -> Array:
-    """Return the offsets of sequences of some lengths."""
+    """Return the offsets of sequences with given lengths."""
     counts = buffers.as_int64(lengths, "lod_append: lengths", LoDError)
     offsets: Array = buffers.new_offsets(len(counts) + 1)
     if kernels.lod.offsets_from_lengths(counts, offsets) >= 0:
-        return LoD.from_lengths(counts).offsets()  # which says what is wrong
+        return LoD.from_lengths(counts).offsets()  # raises the error
     return offsets
 
 

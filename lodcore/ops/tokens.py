@@ -1,4 +1,4 @@
-"""Operators on rows that are numbers of things: windows of them, some left out, and columns that they name."""
+"""Operators on rows of token numbers: windows, removal of tokens, and scattering to numbered columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["sequence_enumerate", "sequence_erase", "sequence_scatter"]
 
 INT64 = np.dtype(np.int64)
 LIMITS = {dtype: (np.iinfo(dtype).min, np.iinfo(dtype).max) for dtype in map(np.dtype, "bhilqBHILQ")}
-SMALL = 64  # places of a window that need no check of the size of all
+SMALL = 64  # windows up to this size need no check of the total size
 UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
@@ -36,31 +36,31 @@ UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 @operator(x=Nested, differentiable=False)
 def sequence_enumerate(x: Any, win_size: int, pad_value: int = 0, level: int = -1, out: Array | None = None) -> Any:
-    """List for each row the numbers from it on: n-grams, one per row.
+    """Return one n-gram per row: the row's number and the following ones.
 
     Parameters
     ----------
     x : LoDTensor or nested lists of integers
         Rows of shape () or (1,), of any integer dtype.
     win_size : int
-        Numbers of a window, at least 1.
+        The number of tokens per window, at least 1.
     pad_value : int, default 0
-        What stands for numbers beyond the end of the sequence.
+        The value of positions beyond the end of the sequence.
     level : int
-        Windows stay within the sequences of this level.
+        The level of the sequences that windows do not cross.
     out : ndarray, optional
-        shape (number of rows, win_size): where to write the windows.
+        shape (number of rows, win_size): the array to write the windows to.
 
     Returns
     -------
     LoDTensor
-        With the LoD and the dtype of x and rows of shape (win_size,).
+        Has the LoD and the dtype of x, and rows of shape (win_size,).
 
     Raises
     ------
     DTypeError, ShapeError, ValueError, LevelError
-        If x holds no integers, or several in a row, win_size is below 1, the dtype cannot hold pad_value, or there
-        is no such level.
+        If x does not hold integers, or several per row, win_size is below 1, the dtype cannot hold pad_value, or the
+        level does not exist.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def sequence_enumerate(x: Any, win_size: int, pad_value: int = 0, level: int = -
     size = _win_size(win_size)
     filler = integer_of("sequence_enumerate: pad_value", pad_value)
     offsets = below(x.lod, core.normalize_level(x.lod, level, "sequence_enumerate"))
-    values = x.values  # what arguments are made of has run; nobody can change its shape any more
+    values = x.values  # read after all conversions of arguments, which may run code that changes the shape
     _check_numbers("sequence_enumerate: x", values.shape, values.dtype)
     padding = _padding_row(filler, values.dtype) if filler else NO_PADDING
     shape = (len(values), size)
@@ -113,14 +113,14 @@ def _win_size(win_size: Any) -> int:
 
 
 def _padding_row(number: int, dtype: np.dtype[Any]) -> Any:
-    """Make the one row of padding of a kernel of a number."""
+    """Return the row of padding, one number, for a kernel."""
     low, high = LIMITS[dtype]
     if not low <= number <= high:
         raise ValueError(f"sequence_enumerate: pad_value: is {number}; {dtype} holds {low} .. {high}")
     return buffers.as_bytes(np.array([number], dtype))
 
 
-# -- left out ----------------------------------------------------------------------------------------------------------
+# -- removal -----------------------------------------------------------------------------------------------------------
 
 
 @operator(
@@ -130,24 +130,24 @@ def _padding_row(number: int, dtype: np.dtype[Any]) -> Any:
     differentiable=False,
 )
 def sequence_erase(x: Any, tokens: Any) -> Any:
-    """Leave out the rows that are one of some numbers.
+    """Remove the rows that equal one of several numbers.
 
     Parameters
     ----------
     x : LoDTensor or nested lists of integers
         Rows of shape () or (1,), of any integer dtype.
     tokens : array_like of integers, shape (n,) or (n, 1), or one integer
-        In any order; what the dtype of x cannot hold is in no row.
+        Numbers in any order; those that the dtype of x cannot hold are ignored.
 
     Returns
     -------
     LoDTensor
-        Of as many levels, dtype and row shape; sequences of the last level are shorter, or empty.
+        Has the levels, dtype and row shape of x; sequences of the last level are shorter, or empty.
 
     Raises
     ------
     DTypeError, ShapeError, LevelError
-        If x or tokens hold no integers, or several in a row, or x has no level.
+        If x or tokens do not hold integers, or several per row, or x has no level.
 
     Examples
     --------
@@ -159,9 +159,9 @@ def sequence_erase(x: Any, tokens: Any) -> Any:
     last = core.normalize_level(lod, -1, "sequence_erase")
     offsets = core.offsets_view(lod, last)
     left_out = _tokens(tokens)
-    values = x.values  # what arguments are made of has run; nobody can change its shape any more
+    values = x.values  # read after all conversions of arguments, which may run code that changes the shape
     _check_numbers("sequence_erase: x", values.shape, values.dtype)
-    numbers = values if values.dtype != UNSIGNED[8] else values.view(INT64)  # tokens are compared by their bits
+    numbers = values if values.dtype != UNSIGNED[8] else values.view(INT64)  # tokens are compared by bits
     kept = np.empty(len(numbers), numbers.dtype)
     ends = buffers.new_offsets(len(offsets))
     if isinstance(left_out, list) or numbers is not values:
@@ -169,7 +169,7 @@ def sequence_erase(x: Any, tokens: Any) -> Any:
     kernels.tokens.drop_tokens(numbers if numbers.ndim == 1 else numbers.ravel(), offsets, left_out, kept, ends)
     count = ends.item(len(offsets) - 1)
     if count < len(kept):
-        kept.resize(count, refcheck=False)  # nobody else has seen it
+        kept.resize(count, refcheck=False)  # nobody else refers to it
     if values.ndim > 1 or numbers is not values:
         kept = kept.view(values.dtype).reshape(count, *values.shape[1:])
     levels = [ends] if last == 0 else [*map(lod.offsets, range(last)), ends]
@@ -185,15 +185,15 @@ def _(x: Spec, tokens: Any) -> Spec:
 
 
 def _tokens(tokens: Any) -> Any:
-    """Turn tokens into a vector of int64, or a list if that cannot hold some of them; a Spec is checked."""
+    """Return tokens as a vector of int64, or as a list if int64 cannot hold some of them; check a Spec."""
     where = "sequence_erase: tokens"
     if type(tokens) is Spec:
-        seen_later = tokens.shape == (0,) or tokens.dtype.hasobject  # of a list of what int64 cannot hold
+        seen_later = tokens.shape == (0,) or tokens.dtype.hasobject  # for a list of numbers that int64 cannot hold
         return tokens if seen_later else each_of(where, tokens, None)
     if type(tokens) is not list:
         if np.ndim(tokens) == 0:
             tokens = [tokens]
-        elif type(tokens) is np.ndarray and tokens.shape == (0,):  # float64, if it was an empty list
+        elif type(tokens) is np.ndarray and tokens.shape == (0,):  # float64 for an empty list
             tokens = []
     try:
         return buffers.as_int64(tokens, where, OverflowError)
@@ -206,7 +206,7 @@ def _tokens(tokens: Any) -> Any:
 
 
 def _bits(tokens: Array | list[int], unsigned: bool) -> Array:
-    """Return those tokens that int64 can hold, or uint64 with the bits of int64."""
+    """Return the tokens that int64 can hold, or those that uint64 can hold, as int64 with the same bits."""
     if not isinstance(tokens, list):
         return tokens[tokens >= 0]
     if unsigned:
@@ -222,12 +222,12 @@ def _check_numbers(where: str, shape: tuple[int | None, ...], dtype: np.dtype[An
         raise ShapeError(f"{where}: has rows of shape {shape[1:]}; () or (1,) is needed")
 
 
-# -- columns -----------------------------------------------------------------------------------------------------------
+# -- scattering to columns ---------------------------------------------------------------------------------------------
 
 
 @operator(x=Dense, ids=NestedIndex, updates=Updates, lod_rule=computed("that of `x`", levels_of))
 def sequence_scatter(x: Any, ids: Any, updates: Any, level: int = -1) -> Any:
-    """Add numbers to columns of a table: one line per sequence, whose ids name the columns.
+    """Add numbers to columns of a table with one line per sequence, whose ids select the columns.
 
     Parameters
     ----------
@@ -236,23 +236,23 @@ def sequence_scatter(x: Any, ids: Any, updates: Any, level: int = -1) -> Any:
     ids : LoDTensor or nested lists of integers
         n sequences of rows of shape () or (1,), of any integer dtype, each 0 .. n_columns - 1.
     updates : LoDTensor, nested lists or array_like
-        One row per id: with the LoD of ids, or dense, which broadcasts against the rows. A row has the shape of
-        x[i, id]; of a number also (1,).
+        One row per id: with the LoD of ids, or dense, broadcasting against the rows. A row has the shape of x[i, id]; a
+        number may also have shape (1,).
     level : int
-        Which level of ids has one sequence per line.
+        The level of ids that has one sequence per line.
 
     Returns
     -------
     ndarray, or LoDTensor if x is one
-        out = x, then out[i, id] += update for the ids of sequence i, in order: equal ids add up.
+        out = x, then out[i, id] += update for the ids of sequence i, in order; updates of equal ids are all added.
 
     Raises
     ------
     IndexError
-        Naming the first id that is out of range, and its sequence.
+        If an id is out of range; the message names the first one, and its sequence.
     LoDError, ShapeError, DTypeError, LevelError
-        If there are more or fewer sequences than lines, ids and updates have different LoDs, rows have other shapes,
-        ids are not integers, the rest no numbers, or there is no such level.
+        If the numbers of sequences and lines differ, ids and updates have different LoDs, rows have other shapes, ids
+        are not integers, x or updates are not numbers, or the level does not exist.
 
     Examples
     --------
@@ -329,13 +329,13 @@ def _places(shape: tuple[int, ...], ids: LoDTensor, level: int) -> tuple[Array, 
     if len(offsets) - 1 != shape[0]:
         raise LoDError(f"sequence_scatter: ids: has {len(offsets) - 1} sequences; x has {shape[0]} lines")
     if not usual and dtype == UNSIGNED[8]:
-        values = np.minimum(values, 2**63 - 1)  # as much out of range as before
+        values = np.minimum(values, 2**63 - 1)  # still out of range
     places: Array = buffers.as_int64(values, "sequence_scatter: ids", IndexError)
     return places, offsets
 
 
 def _updates(updates: Any, lod: LoD, lines: Array) -> Array:
-    """Make one row of updates per id, in the dtype of the sums."""
+    """Return one row of updates per id, in the dtype of the sums."""
     where = "sequence_scatter: updates"
     if type(updates) is LoDTensor and updates.lod == lod:
         given = updates.values
@@ -365,7 +365,7 @@ def _updates(updates: Any, lod: LoD, lines: Array) -> Array:
 
 
 def _sum_dtype(x: np.dtype[Any], updates: Any) -> np.dtype[Any]:
-    """Find the dtype of sums."""
+    """Return the dtype of the sums."""
     if x is updates and (x is SINGLE or x is DOUBLE):
         return x
     try:

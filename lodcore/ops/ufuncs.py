@@ -22,7 +22,7 @@ def _ratio(d: Any, a: Any, b: Any) -> Any:
 
 
 def _to_winner(d: Any, second: Any) -> tuple[Any, Any]:
-    """Return a cotangent for the operand that was chosen: the second one, or else the first. A nan is chosen, too."""
+    """Return the cotangents of both operands: all of it goes to the selected one. A nan counts as selected."""
     return d * ~second, d * second
 
 
@@ -32,7 +32,7 @@ def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
     return d * by_base, d * out * np.log(np.where(np.greater(x, 0), x, 1))
 
 
-#: By the name of the function: a vjp rule, which names what it needs of the operands and of `out`. At a kink of one
+#: The vjp rules by name of the function; their parameters are the operands and `out`, as needed. At a kink of one
 #: operand the derivative is 0, at a tie of two the first operand has it. None: the derivative is 0 everywhere.
 UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "add": lambda d: (d, d),
@@ -96,12 +96,12 @@ UFUNC_RULES: dict[str, Callable[..., Any]] = {
 
 @functools.cache
 def vjp_of_ufunc(ufunc: np.ufunc) -> VJPRule:
-    """Find the vjp rule of a ufunc.
+    """Return the vjp rule of a ufunc.
 
     Raises
     ------
     DTypeError
-        If it has none.
+        If the ufunc has no vjp rule.
     """
     rule = UFUNC_RULES.get(ufunc.__name__)
     if rule is None:

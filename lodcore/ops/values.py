@@ -1,4 +1,4 @@
-"""The axes of rows in another order and shape, places of what is not 0, and operands brought to one shape."""
+"""Transposing and reshaping rows, positions of nonzero values, bitwise reductions, and dot products."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def transpose_rows(x: Any, axes: Any) -> Any:
     ----------
     x : LoDTensor or array_like
     axes : tuple of int
-        The axes of the values from the second, 1 .. ndim - 1, in their new order; the first, that of rows, stays.
+        The axes of the values without the first, 1 .. ndim - 1, in their new order; the first, that of rows, stays.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def transpose_rows(x: Any, axes: Any) -> Any:
     Raises
     ------
     ShapeError, DTypeError
-        If axes are not all of these.
+        If axes are not a permutation of these.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def transpose_rows(x: Any, axes: Any) -> Any:
 
 
 def _order(axes: Any, ndim: int) -> tuple[int, ...]:
-    """Take the axes of rows in an order."""
+    """Return the checked permutation of the axes of rows."""
     found = tuple(
         integer(f"transpose_rows: axes[{j}]", one) for j, one in enumerate(list_of("transpose_rows: axes", axes))
     )
@@ -85,13 +85,13 @@ def _(d: Array, axes: Any) -> Array:
 
 @operator(x=Dense)
 def reshape_rows(x: Any, shape: Any) -> Any:
-    """Return rows another shape.
+    """Reshape rows.
 
     Parameters
     ----------
     x : LoDTensor or array_like
     shape : tuple of int
-        That of a row: as many values as it has; one of them may be -1.
+        The new shape of a row, with as many values; one length may be -1.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def reshape_rows(x: Any, shape: Any) -> Any:
     Raises
     ------
     ShapeError, DTypeError
-        If a row does not have as many values.
+        If the numbers of values of a row differ.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def reshape_rows(x: Any, shape: Any) -> Any:
 
 
 def _row_shape(shape: Any, row_shape: Shape) -> Shape:
-    """Take the shape of a row, of which one length may be missing."""
+    """Return the shape of a row, with -1 replaced."""
     sizes = [integer(f"reshape_rows: shape[{j}]", one) for j, one in enumerate(list_of("reshape_rows: shape", shape))]
     if sizes.count(-1) > 1 or any(size < -1 for size in sizes):
         raise ShapeError(f"reshape_rows: shape: is {tuple(sizes)}; lengths of 0 or more, and -1 once, are valid")
@@ -146,7 +146,7 @@ def _(d: Array, x: Any) -> Array:
 
 @operator(x=Dense, lod_rule=no_lod, differentiable=False)
 def argwhere(x: Any) -> Array:
-    """List where values are not 0, along all axes of the ragged shape.
+    """Return the positions of nonzero values along all axes of the ragged shape.
 
     Parameters
     ----------
@@ -155,8 +155,8 @@ def argwhere(x: Any) -> Array:
     Returns
     -------
     ndarray
-        int64, shape (number of values that are not 0, x.ndim): their places, sequence by sequence. `x[i, j, ...]` is
-        such a value.
+        int64, shape (number of nonzero values, x.ndim): their positions, sequence by sequence. `x[i, j, ...]` is such a
+        value.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def argwhere(x: Any) -> Array:
     for j, column in enumerate(found):
         columns[levels + j] = column
     element = found[0]
-    for k in range(levels - 1, -1, -1):  # from the rows to the sequences that they are in
+    for k in range(levels - 1, -1, -1):  # from rows to the sequences that contain them
         offsets = x.lod.offsets(k)
         numbers = buffers.new_int64(offsets.item(len(offsets) - 1))
         kernels.lod.segment_ids(offsets, numbers)
@@ -191,7 +191,7 @@ def argwhere(x: Any) -> Array:
 
 
 def _check_numbers(where: str, dtype: np.dtype[Any], kinds: str = "biufc") -> None:
-    """Raise for what are not numbers."""
+    """Raise if the dtype is not one of numbers or bool."""
     if dtype.kind not in kinds:
         needed = "integers or bool" if kinds == "biu" else "numbers or bool"
         raise DTypeError(f"{where}: x: has dtype {dtype}; {needed} are needed")
@@ -203,7 +203,7 @@ def _(x: Spec) -> Spec:
     return Spec((None, x.num_levels + len(x.shape)), np.dtype(np.int64))
 
 
-#: By name: the ufunc, and what it is of nothing.
+#: The ufuncs by name, and their results for no values.
 BITWISE: dict[str, tuple[np.ufunc, int]] = {
     "and": (np.bitwise_and, -1),
     "or": (np.bitwise_or, 0),
@@ -224,12 +224,12 @@ def sequence_bitwise(x: Any, name: str, level: int = -1) -> Any:
     Returns
     -------
     LoDTensor, or ndarray for level 0
-        One row per sequence; of an empty one all bits of "and" are set, and none of "or" and "xor".
+        One row per sequence; for an empty one, all bits of "and" are set, and none of "or" and "xor".
 
     Raises
     ------
     DTypeError, ValueError, LevelError
-        If x is not of integers or bool, or there is no such name or level.
+        If x does not hold integers or bool, the name is unknown, or the level does not exist.
 
     Examples
     --------
@@ -262,17 +262,17 @@ def _(x: Spec, name: str, level: int) -> Spec:
 
 @elementwise_operator
 def spread(x: Any, y: Any) -> Any:
-    """Repeat x where y has more: along axes that x lacks, or where it has length 1.
+    """Broadcast x to the common shape of x and y.
 
     Parameters
     ----------
     x, y : LoDTensor, array_like or number
-        Operands as of `add`.
+        Broadcast as the operands of `add` do.
 
     Returns
     -------
     LoDTensor or ndarray
-        The values of x, in the shape that x and y have together.
+        The values of x, in the common shape.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def bitwise_reduce(x: Any, name: str, axis: Any = 0, *, keepdims: bool = False) 
     x : LoDTensor of integers or bool
     name : {"and", "or", "xor"}
     axis : int, optional
-        That of the batch, of a level, or of a row; None for all values.
+        The axis of the batch, of a level, or of a row; None for all values.
     keepdims : bool
         Not supported.
 
@@ -322,7 +322,7 @@ def bitwise_reduce(x: Any, name: str, axis: Any = 0, *, keepdims: bool = False) 
             flat = rows(rows_to_level(flat))
         return index_values(sequence_bitwise(insert_level(flat, 0, whole=True), name), [0])
     (at,) = axes_of(where, axis, x.ndim)
-    if at > levels:  # of a row: its axis becomes the last level
+    if at > levels:  # an axis of rows, which becomes the last level
         order = (at - levels, *(one for one in range(1, x.ndim - levels) if one != at - levels))
         return sequence_bitwise(rows_to_level(transpose_rows(x, order)), name)
     for one in range(at, levels):
@@ -331,12 +331,12 @@ def bitwise_reduce(x: Any, name: str, axis: Any = 0, *, keepdims: bool = False) 
 
 
 def vecdot(x: Any, y: Any, axis: Any = -1) -> Any:
-    """Multiply two tensors that align, and add up along an axis: sequence by sequence, along that of a level.
+    """Compute the dot product of two tensors along an axis; along that of a level, sequence by sequence.
 
     Parameters
     ----------
     x, y : LoDTensor or array_like
-        Of complex numbers x is conjugated, as `numpy.vecdot` does.
+        Must broadcast. A complex x is conjugated, as in `numpy.vecdot`.
     axis : int
 
     Returns

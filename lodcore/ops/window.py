@@ -1,4 +1,4 @@
-"""Operators on windows of rows: convolutions that never reach over the end of a sequence."""
+"""Operators on windows of rows: convolutions that never cross the end of a sequence."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ __all__ = ["row_conv", "sequence_conv"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 NO_PADDING = buffers.as_bytes(np.empty((0, 0), np.uint8))  # for a kernel: rows of zeros
-CACHED = 2**20  # bytes of windows, and of what is made of them, that are multiplied at a time
-SMALL = 64  # rows that are multiplied at once, whatever they are
+CACHED = 2**20  # bytes of windows and products that are computed at a time
+SMALL = 64  # up to this many rows are multiplied at once
 
 
 # -- every window times one matrix -------------------------------------------------------------------------------------
@@ -41,38 +41,37 @@ def sequence_conv(
     level: int = -1,
     out: Array | None = None,
 ) -> Any:
-    """Multiply the window of rows around each row with a matrix.
+    """Multiply the window of rows around each row by a matrix.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Rows of shape (width,), or numbers, which count as rows of width 1.
+        Rows of shape (width,), or numbers, which are rows of width 1.
     filter : array_like, shape (context_length * width, new_width)
-        The first `width` rows meet the first row of a window.
+        The first `width` rows are multiplied by the first row of a window.
     context_length : int
-        Rows of a window, at least 1.
+        The number of rows per window, at least 1.
     context_start : int, optional
-        Where a window begins: so many rows after its own row, before it if negative. -(context_length // 2), if not
-        given.
+        The first row of a window relative to its own row, before it if negative; by default -(context_length // 2).
     padding_data : array_like, optional
         shape (before + after, width) with before = max(0, -context_start) and
-        after = max(0, context_start + context_length - 1): what stands for the rows before the beginning of each
-        sequence, then for those after its end; zeros, if not given.
+        after = max(0, context_start + context_length - 1): the rows before the beginning of each sequence, followed by
+        those after its end; by default zeros.
     level : int
-        Windows stay within the sequences of this level.
+        The level of the sequences that windows do not cross.
     out : ndarray, optional
-        shape (number of rows, new_width): where to write the rows.
+        shape (number of rows, new_width): the array to write the rows to.
 
     Returns
     -------
     LoDTensor
-        With the LoD of x and rows of shape (new_width,), float32 or float64 as NumPy's promotion says.
+        Has the LoD of x and rows of shape (new_width,), float32 or float64 by NumPy's promotion.
 
     Raises
     ------
     ShapeError, DTypeError, ValueError, LevelError
-        If filter or padding_data have another shape, the numbers are not floats, context_length is below 1, or there
-        is no such level.
+        If filter or padding_data have another shape, the numbers are not floats, context_length is below 1, or the
+        level does not exist.
 
     Notes
     -----
@@ -82,7 +81,7 @@ def sequence_conv(
 
     Examples
     --------
-    Each row plus its right neighbour in the sequence:
+    Add to each row its right neighbour in the sequence:
 
     >>> import lodcore
     >>> x = lodcore.array([[1.0, 2.0, 3.0], [4.0]])
@@ -92,7 +91,7 @@ def sequence_conv(
     weights, padding = _dense(filter, padding_data)
     start, length = _window(context_length, context_start)
     offsets = below(x.lod, core.normalize_level(x.lod, level, "sequence_conv"))
-    values = x.values  # what arguments are made of has run; nobody can change its shape any more
+    values = x.values  # read after all conversions of arguments, which may run code that changes the shape
     width = _check_filter(values.shape, weights.shape, None if padding is None else padding.shape, start, length)
     dtype = _common_dtype("sequence_conv", values.dtype, weights.dtype, None if padding is None else padding.dtype)
     n_rows = len(values)
@@ -135,7 +134,7 @@ def _(
 
 
 def _dense(filter: Any, padding_data: Any) -> tuple[Any, Any]:
-    """Take the dense arguments: arrays, or Specs."""
+    """Return the dense arguments as arrays, or Specs."""
     padding = None if padding_data is None else dense_of("sequence_conv: padding_data", padding_data)
     return dense_of("sequence_conv: filter", filter), padding
 
@@ -181,7 +180,7 @@ def _(
 
 
 def _blocks(n_rows: int, width: int, new_width: int, itemsize: int) -> int:
-    """Compute the number of windows that are multiplied at a time, at least 1: they are to stay in cache."""
+    """Compute the number of windows that are multiplied at a time, at least 1; they should fit in cache."""
     size = (width + new_width) * itemsize
     if n_rows * size <= CACHED:
         return n_rows or 1
@@ -189,7 +188,7 @@ def _blocks(n_rows: int, width: int, new_width: int, itemsize: int) -> int:
 
 
 def _product(left: Array, right: Array, out: Array | None = None) -> Array:
-    """Multiply matrices; by a single number cell by cell, since `dot` lets 0 times nan be 0 there."""
+    """Multiply matrices; multiply by a single number entry by entry, since `dot` returns 0 for 0 times nan there."""
     single = left.size == 1 or right.size == 1
     with named_caller():
         product: Array = np.multiply(left, right, out) if single else left.dot(right, out)
@@ -206,7 +205,7 @@ def _times_windows(
     n_rows: int,
     out: Array | None = None,
 ) -> Array:
-    """Multiply the windows of all rows with a matrix, a block of rows at a time."""
+    """Multiply the windows of all rows by a matrix, a block of rows at a time."""
     width, new_width = matrix.shape
     itemsize = matrix.dtype.itemsize
     some = _blocks(n_rows, width, new_width, itemsize)
@@ -227,7 +226,7 @@ def _times_windows(
 def _add_products(
     rows: Any, offsets: Any, padding: Any, start: int, length: int, d_out: Array, d_filter: Array
 ) -> None:
-    """Add up the products of windows and cotangents, a block of rows at a time."""
+    """Sum the products of windows and cotangents, a block of rows at a time."""
     n_rows, width = len(d_out), d_filter.shape[0]
     some = _blocks(n_rows, width, d_filter.shape[1], d_out.dtype.itemsize)
     columns, product = np.empty((some, width), d_out.dtype), np.empty_like(d_filter)
@@ -239,7 +238,7 @@ def _add_products(
 
 
 def _padding_gradient(d_out: Array, offsets: Any, start: int, length: int, back: Array) -> Array:
-    """Compute the gradient of the rows of padding: they meet the first and the last rows of all sequences."""
+    """Compute the gradient of the rows of padding, which are in the windows of the first and last rows of sequences."""
     before, after = max(0, -start), max(0, start + length - 1)
     if not back.size:
         return np.zeros((before + after, back.shape[1]))
@@ -254,19 +253,19 @@ def _padding_gradient(d_out: Array, offsets: Any, start: int, length: int, back:
 
 
 def _useful(offsets: Any, n_rows: int, start: int, length: int, weights: Array) -> tuple[int, int, int]:
-    """Leave out the taps that no sequence is long enough for: where windows begin, the first tap, and where to stop."""
+    """Skip the taps for which no sequence is long enough; return the start of windows, the first tap, and the stop."""
     if n_rows >= (len(offsets) - 1) * max(1 - start, start + length) and -n_rows <= start <= n_rows:
-        return start, 0, length  # on average they are
+        return start, 0, length  # the average sequence is long enough
     longest = kernels.lod.max_length(offsets)
     first = min(max(0, 1 - longest - start), length)
     stop = max(min(length, longest - start), first)
-    if stop - first < length and not np.isfinite(weights).all():  # they would make zeros nan
+    if stop - first < length and not np.isfinite(weights).all():  # skipped taps would turn zeros into nan
         return min(max(start, -n_rows - length), n_rows), 0, length
     return (start + first if first < stop else 0), first, stop
 
 
 def _window(context_length: Any, context_start: Any) -> tuple[int, int]:
-    """Check the numbers that say where a window lies: its start and its length."""
+    """Check and return the start and the length of a window."""
     length = integer_of("sequence_conv: context_length", context_length, 1, 2**31 - 1)
     if context_start is None:
         return -(length // 2), length
@@ -312,37 +311,37 @@ def _padding_bytes(padding: Array, dtype: np.dtype[Any]) -> Array:
     return buffers.as_bytes(padding)
 
 
-# -- every column by itself --------------------------------------------------------------------------------------------
+# -- column by column --------------------------------------------------------------------------------------------------
 
 
 @operator(x=Nested, filter=Dense)
 def row_conv(x: Any, filter: Any, level: int = -1, out: Array | None = None) -> Any:
-    """Sum each row and those after it in its sequence, weighted column by column.
+    """Compute the weighted sum, column by column, of each row and the rows after it in its sequence.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
         Rows of any shape.
     filter : array_like, shape (context_length, ...)
-        Rows shaped as those of x; (context_length,) or (context_length, 1) for numbers.
+        Rows with the shape of those of x; (context_length,) or (context_length, 1) for numbers.
     level : int
-        Windows stay within the sequences of this level.
+        The level of the sequences that windows do not cross.
     out : ndarray, optional
-        As the values of x: where to write the rows.
+        The array to write the rows to, with the shape of the values of x.
 
     Returns
     -------
     LoDTensor
-        With the LoD and the row shape of x, float32 or float64 as NumPy's promotion says.
+        Has the LoD and the row shape of x, float32 or float64 by NumPy's promotion.
 
     Raises
     ------
     ShapeError, DTypeError, LevelError
-        If the filter has no row or rows of another shape, the numbers are not floats, or there is no such level.
+        If the filter has no rows, or rows of another shape, the numbers are not floats, or the level does not exist.
 
     Notes
     -----
-    ``out[t] = x[t] * filter[0] + x[t + 1] * filter[1] + ...`` as far as the sequence goes, added in this order.
+    ``out[t] = x[t] * filter[0] + x[t + 1] * filter[1] + ...`` up to the end of the sequence, added in this order.
 
     Examples
     --------
@@ -352,7 +351,7 @@ def row_conv(x: Any, filter: Any, level: int = -1, out: Array | None = None) -> 
     """
     weights = dense_of("row_conv: filter", filter)
     offsets = below(x.lod, core.normalize_level(x.lod, level, "row_conv"))
-    values = x.values  # what arguments are made of has run; nobody can change its shape any more
+    values = x.values  # read after all conversions of arguments, which may run code that changes the shape
     _check_taps(values.shape, weights.shape)
     dtype = _common_dtype("row_conv", values.dtype, weights.dtype)
     if out is None:
@@ -390,7 +389,7 @@ def _(d_out: Array, x: LoDTensor, filter: Any, level: int, needs: tuple[bool, bo
 
 
 def _check_taps(rows: tuple[int | None, ...], weights: tuple[int | None, ...]) -> None:
-    """Check that a filter has rows, and that they are shaped as those of x."""
+    """Check that a filter has rows with the shape of those of x."""
     if not weights or weights[0] == 0:
         raise ShapeError(f"row_conv: filter: has shape {weights}; at least one row is needed")
     if weights[1:] != rows[1:] and not {weights[1:], rows[1:]} <= {(), (1,)}:
@@ -398,17 +397,17 @@ def _check_taps(rows: tuple[int | None, ...], weights: tuple[int | None, ...]) -
 
 
 def _table(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Return an array for a kernel: contiguous, of this dtype, with one axis for the cells of a row."""
+    """Return an array for a kernel: contiguous, with a given dtype and one axis for the values of a row."""
     if array.dtype != dtype or not array.flags.c_contiguous:
         array = np.ascontiguousarray(array, dtype)
     return array if array.ndim == 2 else buffers.as_cells(array)
 
 
-# -- what both check ---------------------------------------------------------------------------------------------------
+# -- checks ------------------------------------------------------------------------------------------------------------
 
 
 def _common_dtype(where: str, x: np.dtype[Any], filter: np.dtype[Any], padding: Any = None) -> np.dtype[Any]:
-    """Find the dtype in which both are multiplied."""
+    """Return the dtype of the computation."""
     if x is filter and (padding is None or padding is x) and (x is SINGLE or x is DOUBLE):
         return x
     try:

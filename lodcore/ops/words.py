@@ -1,4 +1,4 @@
-"""Words: text as bytes with a level, and vocabularies, which number words."""
+"""Words: text as sequences of bytes, and vocabularies, which number words."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ __all__ = ["Vocabulary", "decode_utf8", "encode_utf8"]
 
 Array = np.ndarray[Any, Any]
 
-#: What makes it a secret which words meet in a slot of a table: nobody can choose words that all do.
+#: The random seed of the hash, so that nobody can choose words that all collide.
 SEED = int.from_bytes(os.urandom(8), "little")
 FEWEST_SLOTS = 1 << 12
 
 
 def encode_utf8(x: Any) -> LoDTensor:
-    """Encode strings as bytes of UTF-8, with one level more.
+    """Encode strings as bytes of UTF-8, which adds a level.
 
     Parameters
     ----------
     x : LoDTensor of strings, nested lists of str, ndarray or list of strings
-        Strings of a fixed width, of str or bytes, or of NumPy's StringDType. bytes are taken as they are.
+        Strings of a fixed width, str or bytes, or of NumPy's StringDType. bytes are not encoded again.
 
     Returns
     -------
     LoDTensor of uint8
-        The levels of `x`, and one of which each sequence is a string.
+        Has the levels of `x`, and one more, each sequence of which is a string.
 
     Raises
     ------
     DTypeError
-        If there are no strings, or a string holds half a character.
+        If x does not hold strings, or a string contains a lone surrogate.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def decode_utf8(x: Any, dtype: Any = str) -> Any:
     x : LoDTensor of uint8
         Each sequence of the last level is a string.
     dtype : {str, bytes, numpy.dtypes.StringDType()}
-        Strings as wide as the longest, or, of a LoDTensor of one level, an array of StringDType.
+        Strings as wide as the longest, or, for a LoDTensor of one level, an array of StringDType.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def decode_utf8(x: Any, dtype: Any = str) -> Any:
 
 
 def _objects(where: str, letters: Array, offsets: Array, dtype: np.dtype[Any]) -> Array:
-    """Make an array of strings that each have their own size."""
+    """Return an array of strings of variable size."""
     data, bounds = letters.tobytes(), offsets.tolist()
     strings = []
     for j in range(len(bounds) - 1):
@@ -118,7 +118,7 @@ def _objects(where: str, letters: Array, offsets: Array, dtype: np.dtype[Any]) -
 
 
 def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
-    """Take words: their bytes, offsets in bytes, and the LoD that has them for rows."""
+    """Return the bytes of words, their offsets in bytes, and the LoD whose rows they are."""
     x = _of_others(where, x)
     if isinstance(x, LoDTensor) or (isinstance(x, (list, tuple)) and not _is_flat(x)):
         given = as_nested(where, x)
@@ -134,7 +134,7 @@ def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
             raise DTypeError(f"{where}: is {type(x).__name__}; an array or lists of strings are needed")
         lod = LoD.from_offsets(num_rows=len(values))
     if not values.size and values.ndim == 1 and not is_text(values.dtype):
-        values = np.zeros(len(values), "U1")  # lists without strings say nothing of their dtype
+        values = np.zeros(len(values), "U1")  # empty lists do not have a dtype of strings
     if not is_text(values.dtype):
         raise DTypeError(f"{where}: has dtype {values.dtype}; strings, or sequences of bytes, are needed")
     if values.ndim != 1:
@@ -144,11 +144,11 @@ def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
 
 
 def _of_others(where: str, x: Any) -> Any:
-    """Take text of other libraries as `lodcore.array` does, and arrays of Python's strings or lists as lists."""
+    """Convert text of other libraries as `lodcore.array` does, and arrays of Python strings or lists as lists."""
     if not isinstance(x, (LoDTensor, list, tuple, np.ndarray)):
         try:
             found = taken(x)
-        except DTypeError:  # such as an Index of pandas, or a Series that lacks some words
+        except DTypeError:  # such as a pandas Index, or a Series with missing words
             found = None
         if found is None and hasattr(x, "__array__"):
             found = np.asarray(x)
@@ -160,7 +160,7 @@ def _of_others(where: str, x: Any) -> Any:
 
 
 def _check_strings(where: str, x: Any) -> None:
-    """Raise if a flat list holds something else, which NumPy would turn into text."""
+    """Raise if a flat list holds anything but strings, which NumPy would convert to text."""
     if all([issubclass(kind, (str, bytes)) for kind in set(map(type, x))]):
         return
     j = next(j for j, one in enumerate(x) if not isinstance(one, (str, bytes)))
@@ -174,25 +174,25 @@ def _is_flat(x: Any) -> bool:
 
 
 class Vocabulary:
-    """Words and their numbers.
+    """A mapping between words and their numbers.
 
     Parameters
     ----------
     words : list of str, ndarray of strings, or LoDTensor of bytes with one level
-        All different; a word's number is its position.
+        Distinct words; the number of a word is its position.
     unknown : str or bytes, optional
-        The word that stands for all that are not there. Without it, a word that is not there is an error.
+        The word that replaces all words not in the vocabulary. Without it, such a word is an error.
     counts : array_like of int64, shape (number of words,), optional
-        How often each word was met.
+        How often each word occurred.
 
     Raises
     ------
     ValueError
-        If a word is there twice, or `unknown` is not there.
+        If a word occurs twice, or `unknown` is not among the words.
 
     Notes
     -----
-    Words are kept as bytes of UTF-8 and found in a table of hashes (open addressing; Knuth, The Art of Computer
+    Words are stored as bytes of UTF-8 and looked up in a hash table with open addressing (Knuth, The Art of Computer
     Programming, volume 3, section 6.4), in one pass over the text.
 
     Examples
@@ -209,7 +209,7 @@ class Vocabulary:
     [['the', '<unk>'], ['dog']]
     """
 
-    __module__ = "lodcore"  # pickles name what is public
+    __module__ = "lodcore"  # pickles refer to the public name
     __slots__ = ("_begins", "_bytes", "_ends", "_letters", "_table", "counts", "unknown_id")
 
     def __init__(self, words: Any, unknown: str | bytes | None = None, counts: Any = None) -> None:
@@ -247,20 +247,20 @@ class Vocabulary:
         unknown: str | bytes | None = "<unk>",
         special: Iterable[str | bytes] = (),
     ) -> Vocabulary:
-        """Make a vocabulary of the words of a text, the commonest first; equally common ones as they are met.
+        """Make a vocabulary from the words of a text, the most frequent first, ties in order of appearance.
 
         Parameters
         ----------
         x : LoDTensor of strings or of bytes with a level, nested lists of str, or list of str
-            Or text of another library: a Series of pandas or Polars, an array of Arrow, of strings or lists of them.
+            Or text of another library: a pandas or Polars Series, or an Arrow array, of strings or lists of strings.
         min_count : int
-            Words that are rarer are left out.
+            The minimum number of occurrences of a word.
         max_size : int, optional
-            Most words to keep, `unknown` and `special` included.
+            The maximum number of words, `unknown` and `special` included.
         unknown : str or bytes, optional
-            The first word, which stands for all others. None: there is no such word.
+            The first word, which replaces all other words; None for no such word.
         special : list of str
-            Words that come next, such as those for the begin and the end of a sequence.
+            The next words, such as those for the beginning and the end of a sequence.
 
         Returns
         -------
@@ -285,7 +285,7 @@ class Vocabulary:
         all_words = tensor_core.new_tensor(np.concatenate([fixed_words.values, words.values]), joined)
         return cls(all_words, unknown, np.concatenate([met, counts[order][kept]]))
 
-    # -- words to numbers, and back ------------------------------------------------------------------------
+    # -- words to numbers, and back ------------------------------------------------------------------------------------
 
     def encode(self, x: Any) -> Any:
         """Return the number of each word.
@@ -293,17 +293,17 @@ class Vocabulary:
         Parameters
         ----------
         x : LoDTensor of strings or of bytes with a level, nested lists of str, ndarray or list of str
-            Or text of another library, as of `fit`.
+            Or text of another library, as in `fit`.
 
         Returns
         -------
         LoDTensor of int64, or ndarray if the words have no level
-            The levels of the words.
+            Has the levels of the words.
 
         Raises
         ------
         KeyError
-            Naming the first word that is not there, if there is no `unknown`.
+            If a word is not in the vocabulary and there is no `unknown`; the message names the first one.
         """
         letters, offsets, lod = _words("Vocabulary.encode: x", x)
         ids, missing = self._look_up(letters, offsets, -1 if self.unknown_id is None else self.unknown_id)
@@ -319,7 +319,7 @@ class Vocabulary:
         ----------
         ids : LoDTensor of integers, nested lists or ndarray of integers
         dtype : {str, bytes, numpy.uint8}
-            Strings as wide as the longest, or bytes with one level more.
+            Strings as wide as the longest, or bytes with one more level.
 
         Returns
         -------
@@ -328,7 +328,7 @@ class Vocabulary:
         Raises
         ------
         IndexError
-            Naming the first number that is out of range.
+            If a number is out of range; the message names the first one.
         """
         nested = isinstance(ids, LoDTensor) or (isinstance(ids, (list, tuple)) and ids and not np.isscalar(ids[0]))
         given = as_nested("Vocabulary.decode: ids", ids) if nested else None
@@ -376,7 +376,7 @@ class Vocabulary:
         return [data[begin:end].decode(errors="replace") for begin, end in bounds]
 
     def _number(self, word: Any) -> int:
-        """Return the number of a word, -1 if it is not there."""
+        """Return the number of a word, or -1 if it is not in the vocabulary."""
         if not isinstance(word, (str, bytes)):
             raise DTypeError(f"Vocabulary: word: is {type(word).__name__}; a str is needed")
         data = word.encode() if isinstance(word, str) else word
@@ -387,14 +387,14 @@ class Vocabulary:
         table = self._letters, self._begins, self._ends, SEED, self._table
         return ids, kernels.words.look_up(letters, offsets, *table, unknown, ids)
 
-    # -- files ---------------------------------------------------------------------------------------------
+    # -- files ---------------------------------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
         unknown = None if self.unknown_id is None else np.asarray(self._bytes[self.unknown_id]).tobytes()
         return Vocabulary, (self._bytes, unknown, self.counts)
 
     def save(self, file: Any) -> None:
-        """Write it to a file, as `lodcore.save` does; `Vocabulary.load` reads it.
+        """Write the vocabulary to a file that `Vocabulary.load` reads, as `lodcore.save` does.
 
         Parameters
         ----------
@@ -405,7 +405,7 @@ class Vocabulary:
 
     @classmethod
     def load(cls, file: Any) -> Vocabulary:
-        """Read a Vocabulary from a file that `save` wrote.
+        """Read a Vocabulary from a file written by `save`.
 
         Parameters
         ----------
@@ -422,12 +422,12 @@ class Vocabulary:
 
 
 def _new_table(count: int) -> Array:
-    """Make a table with room for a number of words."""
+    """Return an empty table with room for a number of words."""
     return np.full(max(2, 1 << max(2 * count - 1, 0).bit_length()), -1, np.int64)
 
 
 def _numbered(letters: Array, offsets: Array) -> tuple[Array, Array, Array]:
-    """Find the different words of a text: where each begins and ends first, and how often it stands there."""
+    """Return the distinct words of a text: the beginning and end of their first occurrences, and their counts."""
     ids: Array = buffers.new_int64(len(offsets) - 1)
     table = np.full(FEWEST_SLOTS, -1, np.int64)
     begins, ends, counts = (np.zeros(len(table) // 2, np.int64) for _ in range(3))

@@ -1,4 +1,4 @@
-"""The methods that TensorArrays and the Variables of recorded arrays share, declared: each is an operator."""
+"""Declarations of the methods that TensorArrays and the Variables of recorded arrays share, which are operators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 
 
 class ArrayMethods:
-    """The methods of arrays, also of those that are recorded: operators, attached by their names."""
+    """The methods of TensorArrays, also of recorded ones: operators, attached by name."""
 
     __slots__ = ()
 
@@ -45,7 +45,7 @@ class ArrayMethods:
 
     @attached("tensor_array_concat")
     def concat(self, axis: int = 0, *, name: str | None = None) -> Any:
-        """Join the elements along an axis that they have: `tensor_array_concat`."""
+        """Join the elements along an existing axis: `tensor_array_concat`."""
 
     @attached("tensor_array_pack")
     def pack(self, level: int, indices_map: Any, out: Array | None = None, *, name: str | None = None) -> LoDTensor:
@@ -58,9 +58,9 @@ class ArrayMethods:
 
     @property
     def rank(self) -> Any:
-        """In which order the sequences go through the steps that `unpack` made: an IndicesMap.
+        """The order of the sequences in the steps that `unpack` made: an IndicesMap.
 
-        `reorder_by_rank`, `shrink_memory` and `pack` take it.
+        It is an argument of `reorder_by_rank`, `shrink_memory` and `pack`.
         """
         return operators.tensor_array_rank(self)
 

@@ -11,10 +11,10 @@
 #endif
 #endif
 
-/* Make an instance of a subclass without going through its own __new__.
+/* Make an instance of a subclass without calling its __new__.
  *
- * It is taken out of the sight of the garbage collector: what it refers to (arrays, bytes, views, another one) never
- * refers back, and the collector would walk over each of many thousand again and again. */
+ * It is untracked by the garbage collector, since the objects that it refers to (arrays, bytes, views, another
+ * instance) never refer back, and the collector would repeatedly traverse many thousands of instances. */
 static LODCORE_UNUSED PyObject *instance_of(PyObject *base, PyObject *type)
 {
     PyObject *nothing = PyTuple_New(0);

@@ -9,9 +9,9 @@ cdef extern from "core.h":
 @cython.no_gc
 cdef class LoDBody:
     cdef object _memory  # the array over the bytes
-    cdef const int64_t* _block  # NULL where there are no levels, and of a slice whose offsets are not yet written
-    cdef LoDBody _source  # of which this is a slice, as long as its offsets are not written
-    cdef Py_ssize_t _first, _start  # the level of the source that is the first one here, and where it starts there
+    cdef const int64_t* _block  # NULL without levels, and for a slice whose offsets have not been written
+    cdef LoDBody _source  # the LoD of which this is a slice, until its offsets are written
+    cdef Py_ssize_t _first, _start  # the level of the source that is the first one here, and its start there
     cdef Py_ssize_t n_outer, n_levels, n_rows  # n_outer: sequences of level 0
     cdef list _views
     cdef Py_hash_t _hash

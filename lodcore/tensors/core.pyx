@@ -1,14 +1,14 @@
-"""The compiled body of LoD: fields, trusted constructors, taking and cutting, split.
+"""The compiled body of LoD: fields, trusted constructors, gathering, slicing, split.
 
-The offsets of all levels of a LoD lie one after another in one block of int64, coarse first. The first level's
-number of sequences is kept; each level's last offset tells how many sequences the next one has. So dropping the
-coarsest or the finest level is a matter of a pointer, and two LoDs are equal if their blocks are.
+The offsets of all levels of a LoD are contiguous in one block of int64, coarse first. The number of sequences of the
+first level is stored; each level's last offset is the number of sequences of the next level. So dropping the coarsest
+or the finest level only moves a pointer, and two LoDs are equal if their blocks are.
 
-A slice of many sequences has no block until somebody asks for its offsets: it knows of which LoD it is a part, and
-writes offsets that start at 0 then.
+A slice of many sequences has no block until its offsets are requested: it refers to the LoD of which it is a part, and
+then writes offsets that start at 0.
 
-The memory of a block is a `bytes` object, which NumPy can never make writable. What is handed out are fresh
-arrays over it: whatever is done to their shape or dtype does not reach the LoD.
+The memory of a block is a `bytes` object, which NumPy can never make writable. Callers get new arrays over it, so that
+changes of their shape or dtype do not affect the LoD.
 """
 
 cimport cython
@@ -24,8 +24,8 @@ from lodcore.base.buffers cimport array_over, as_int64, new_int64, new_offsets, 
 from lodcore.errors import DTypeError, LevelError, LoDError
 from lodcore.base.memory import whole
 
-# A view of an argument costs as much as a whole small call: as long as the kernels are the compiled ones their loops
-# are run on the memory itself, behind the same checks.
+# A view of an argument costs as much as a whole small call. If the kernels are the compiled ones, their loops are
+# therefore run directly on the memory, after the same checks.
 cdef extern from "../kernels/rows.h" nogil:
     void offset_signs(const int64_t* offsets, int64_t n_seqs, int64_t* signs)
     void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
@@ -39,42 +39,42 @@ cdef object GATHER = kernels.gather
 
 
 cdef bint own_kernels():
-    """Return whether the kernels of this package are loaded, whose loops may be called without their doors."""
+    """Return whether the kernels of this package are loaded, whose loops can be called directly."""
     return kernels.gather is GATHER
 
 cdef object INT64_DTYPE = np.dtype(np.int64)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
-# A slice of so many offsets writes them when it is asked for them; of fewer it would gain nothing. Until then it holds
-# those of the whole batch, which are at most so many times as many.
+# A slice with more offsets than this writes them when they are requested; with fewer, this is not worth it. Until then
+# it refers to those of the whole batch, if these are at most this many times as many.
 cdef Py_ssize_t MANY = 512, MOST_HELD = 16
 cdef object LOD = LoDBody  # the public class, which `register` gives
 
 
 def register(lod):
-    """Return the trusted constructors which class to make."""
+    """Set the class that the trusted constructors make."""
     global LOD
     LOD = lod
 
 
-# -- structure -------------------------------------------------------------------------------------------------
+# -- structure ---------------------------------------------------------------------------------------------------------
 
 
 @cython.no_gc
 cdef class LoDBody:
-    """The fields of a LoD, and what reads them."""
+    """The fields of a LoD, and the methods that read them."""
 
     @property
     def num_levels(self):
-        """Number of levels, 0 or more."""
+        """The number of levels, 0 or more."""
         return self.n_levels
 
     @property
     def num_rows(self):
-        """Number of rows that the last level counts."""
+        """The number of rows that the last level counts."""
         return self.n_rows
 
     cdef const int64_t* block(self) except? NULL:
-        """Return the offsets of all levels; a slice writes them now. NULL if there are no levels."""
+        """Return the offsets of all levels, or NULL without levels; a slice writes them now."""
         if self._block == NULL and self.n_levels:
             self.write_offsets()
         return self._block
@@ -102,7 +102,7 @@ cdef class LoDBody:
         return offsets
 
     cdef Py_ssize_t number(self, level, str where="LoD") except -1:
-        """Turn a level, which may count from the last, into 0 .. num_levels - 1."""
+        """Return a level, which may count from the last, as one of 0 .. num_levels - 1."""
         cdef Py_ssize_t k
         try:
             k = level
@@ -140,7 +140,7 @@ cdef class LoDBody:
         Returns
         -------
         ndarray
-            int64, shape (num_sequences(level) + 1,), read-only for good.
+            int64, shape (num_sequences(level) + 1,), permanently read-only.
         """
         return self.array(self.number(level))
 
@@ -186,7 +186,7 @@ cdef class LoDBody:
         return self._hash
 
     cdef LoDBody part(self, Py_ssize_t first, Py_ssize_t stop):
-        """Return the levels from `first` to `stop`, which count what they counted, sharing memory."""
+        """Return the levels from `first` to `stop`, which share memory."""
         cdef Py_ssize_t count = 0, rows = self.n_rows
         if stop < self.n_levels:
             self.level(stop, &rows)
@@ -196,12 +196,12 @@ cdef class LoDBody:
         return new_lod(self._memory, block, count, stop - first, rows)
 
     def take(self, index, level=0):
-        """Take sequences of a level by their numbers, without the levels before it.
+        """Select sequences of a level by their numbers, without the levels before it.
 
         Parameters
         ----------
         index : array_like of integers, shape (n,)
-            In any order, with repeats; negative ones count from the end.
+            Numbers in any order. They may repeat; negative ones count from the end.
         level : int
 
         Returns
@@ -211,7 +211,7 @@ cdef class LoDBody:
         Raises
         ------
         IndexError
-            Naming the place and the index that is out of range.
+            If an index is out of range; the message names it and its position.
 
         Examples
         --------
@@ -226,7 +226,7 @@ cdef class LoDBody:
         return make_lod(take_below("LoD.take", self, k + 1, ranges, levels, &size), size)
 
     def split(self):
-        """Return each outermost sequence's own LoD, which has one level fewer.
+        """Return the LoD of each outermost sequence, which has one level fewer.
 
         Returns
         -------
@@ -236,7 +236,7 @@ cdef class LoDBody:
 
 
 def normalize_level(LoDBody lod not None, level, str where="LoD"):
-    """Turn a level, which may count from the last, into 0 .. num_levels - 1; `where` is the function, for messages."""
+    """Return a level, which may count from the last, as one of 0 .. num_levels - 1; `where` is for messages."""
     return lod.number(level, where)
 
 
@@ -248,14 +248,14 @@ def offsets_view(LoDBody lod not None, Py_ssize_t k):
 
 
 def slice_levels(LoDBody lod not None, Py_ssize_t first, Py_ssize_t stop):
-    """Return the levels from `first` to `stop`, which count what they counted, sharing memory."""
+    """Return the levels from `first` to `stop`, which share memory."""
     if first < 0 or stop > lod.n_levels:
         raise LevelError(f"LoD: levels: are {first} to {stop}; there are {lod.n_levels} levels")
     return lod.part(first, stop)
 
 
 cdef LoDBody new_lod(memory, const int64_t* block, Py_ssize_t count, Py_ssize_t num_levels, Py_ssize_t num_rows):
-    """Make a LoD of a block that is known to be right."""
+    """Make a LoD from a valid block."""
     cdef LoDBody lod = <LoDBody> instance_of(LoDBody, LOD)
     lod._memory, lod._block, lod.n_outer = memory, block, count
     lod.n_levels, lod.n_rows = num_levels, num_rows
@@ -263,16 +263,16 @@ cdef LoDBody new_lod(memory, const int64_t* block, Py_ssize_t count, Py_ssize_t 
 
 
 cpdef LoDBody make_lod(list levels, Py_ssize_t num_rows):
-    """Make a LoD of offsets that are known to be right, one int64 array per level, coarse first.
+    """Make a LoD from valid offsets, one int64 array per level, coarse first.
 
-    A single array from `new_offsets` is kept, others are copied.
+    A single array from `new_offsets` is not copied, others are.
     """
     cdef cnp.ndarray memory, level
     cdef int64_t* place
     cdef Py_ssize_t total = 0
     if not levels:
         return new_lod(None, NULL, 0, 0, num_rows)
-    if last(levels[len(levels) - 1]) != num_rows:  # counted of what another thread has changed meanwhile
+    if last(levels[len(levels) - 1]) != num_rows:  # another thread has changed the data meanwhile
         raise LoDError(f"LoD: the last offset is {last(levels[len(levels) - 1])}; there are {num_rows} rows")
     if len(levels) == 1:
         memory = levels[0]
@@ -294,7 +294,7 @@ cpdef LoDBody make_lod(list levels, Py_ssize_t num_rows):
 
 
 def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t first=0):
-    """Make a LoD of what a caller gives for the offsets of all levels; see `LoD.from_offsets`."""
+    """Make a LoD from a caller's offsets of all levels; see `LoD.from_offsets`."""
     cdef str argument = where + ": offsets"
     cdef list levels = []
     cdef cnp.ndarray offsets
@@ -323,7 +323,7 @@ def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t 
 
 
 cdef Py_ssize_t first_bad(cnp.ndarray offsets) except -2:
-    """Return the first offset that breaks a rule, -1 if there is none."""
+    """Return the position of the first invalid offset, or -1 if there is none."""
     cdef Py_ssize_t n_seqs = cnp.PyArray_DIM(offsets, 0) - 1
     cdef const int64_t* source = <const int64_t*> cnp.PyArray_DATA(offsets)
     cdef int64_t signs
@@ -338,7 +338,7 @@ cdef Py_ssize_t first_bad(cnp.ndarray offsets) except -2:
 
 
 def broken_rule(offsets, bad):
-    """Return which rule the offset at position `bad` breaks."""
+    """Return the text of the rule that the offset at position `bad` violates."""
     if not len(offsets):
         return "is empty; offsets have one entry more than there are sequences"
     if bad == 0:
@@ -351,9 +351,9 @@ cdef int64_t last(cnp.ndarray offsets) noexcept:
 
 
 cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray ranges, list levels, int64_t* size):
-    """Take ranges of the sequences of level `first` with all levels below; add their offsets to `levels`.
+    """Gather ranges of the sequences of level `first` with all levels below; append their offsets to `levels`.
 
-    `ranges` is rewritten to the ranges of rows, and `size` from the sum of their sizes to the number of rows.
+    `ranges` is rewritten to the ranges of rows, and `size`, the sum of their sizes, to the number of rows.
     """
     cdef cnp.ndarray offsets
     cdef Py_ssize_t k, sequences, count
@@ -379,7 +379,7 @@ cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray range
 
 
 cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, list levels):
-    """Take sequences of level k by their numbers; add its offsets to `levels`, and give the ranges below."""
+    """Gather sequences of level k by their numbers; append its offsets to `levels`, and return the ranges below."""
     cdef cnp.ndarray places = as_int64(index, where + ": index", IndexError)
     cdef Py_ssize_t count = cnp.PyArray_DIM(places, 0), sequences
     cdef const int64_t* numbers = <const int64_t*> cnp.PyArray_DATA(places)  # at once, before anything else runs
@@ -403,12 +403,12 @@ cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, lis
 
 
 cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
-    """Cut the sequences from `start` to `stop` of level `first` out.
+    """Slice the sequences from `start` to `stop` of level `first`.
 
     Returns
     -------
     (LoD, int, int)
-        Their LoD, without the levels before `first`, and where their rows start and stop.
+        Their LoD, without the levels before `first`, and the start and stop of their rows.
     """
     cdef Py_ssize_t low = start, high = stop, total
     if lod.n_levels == first:
@@ -422,7 +422,7 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
 
 
 cdef Py_ssize_t count_offsets(LoDBody lod, Py_ssize_t first, Py_ssize_t* low, Py_ssize_t* high) except -1:
-    """Count the offsets of sequences of level `first` and of all levels below; put in place of them where rows are."""
+    """Count the offsets of sequences of level `first` and of all levels below; replace `low` and `high` by rows."""
     cdef Py_ssize_t k, count, total = 0
     cdef const int64_t* offsets
     for k in range(first, lod.n_levels):
@@ -433,7 +433,7 @@ cdef Py_ssize_t count_offsets(LoDBody lod, Py_ssize_t first, Py_ssize_t* low, Py
 
 
 cdef cnp.ndarray offsets_from_0(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
-    """Write the offsets of the sequences from `start` to `stop` of level `first`, and of all levels below."""
+    """Return the offsets of the sequences from `start` to `stop` of level `first`, and of all levels below."""
     cdef Py_ssize_t k, count, low = start, high = stop
     cdef const int64_t* offsets
     cdef cnp.npy_intp shape[1]
@@ -455,7 +455,7 @@ cdef cnp.ndarray offsets_from_0(LoDBody lod, Py_ssize_t first, Py_ssize_t start,
 
 
 cdef class Splitter:
-    """Iterates over the LoDs of the outermost sequences, all cut at once."""
+    """An iterator over the LoDs of the outermost sequences, which are all made at once."""
 
     def __cinit__(self, LoDBody lod not None):
         cdef Py_ssize_t k, count, total = 0
@@ -480,7 +480,7 @@ cdef class Splitter:
         return self.following()
 
     cdef LoDBody following(self):
-        """Return the next LoD; there is one."""
+        """Return the next LoD, which must exist."""
         cdef Py_ssize_t size = self.outer[self.at + 1] - self.outer[self.at], rows = size, _k
         cdef const int64_t* block = self.place
         self.at += 1

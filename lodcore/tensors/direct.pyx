@@ -1,6 +1,6 @@
-"""What is mostly asked of tensors, where nothing is recorded, converted or cut for threads: straight on their memory.
+"""Fast paths of frequent functions of tensors, without recording, conversion or threads, directly on their memory.
 
-Each function returns None where something else is asked; whoever calls it has the general way.
+Each function returns None for all other cases, which the caller handles in general.
 """
 
 cimport numpy as cnp
@@ -34,15 +34,15 @@ cdef dict VERBS = {"sum": SUM, "mean": SUM, "max": GREATEST, "min": LEAST}
 
 
 def where_true(LoDTensorBody x not None, cnp.ndarray mask not None, cnp.ndarray offsets not None):
-    """Take the rows for which a mask is true.
+    """Return the rows for which a mask is true.
 
     Parameters
     ----------
     x : LoDTensor
     mask : ndarray
-        uint8, shape (num_rows,), which nobody else changes.
+        uint8, shape (num_rows,), a private array.
     offsets : ndarray
-        int64: those of the last level, of what is left.
+        int64: the offsets of the last level of the result.
     """
     x.refresh()
     cdef Py_ssize_t k, size = last(offsets), n_rows = x.structure.n_rows, row_bytes = x.row_bytes
@@ -62,7 +62,7 @@ def where_true(LoDTensorBody x not None, cnp.ndarray mask not None, cnp.ndarray 
 
 
 def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
-    """Take the rows for which a mask of the very same structure is true.
+    """Return the rows for which a mask with an equal structure is true.
 
     Returns
     -------
@@ -75,9 +75,9 @@ def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
     cdef int64_t* out
     if (mask.structure is not x.structure or x.structure.n_levels == 0 or cnp.PyArray_TYPE(mask.array) != cnp.NPY_BOOL
             or cnp.PyArray_NDIM(mask.array) != 1 or x.row_bytes not in (1, 2, 4, 8) or mask.field is not None
-            or not own_kernels() or recorder(()) is not None):  # tensors have no Block of their own
+            or not own_kernels() or recorder(()) is not None):  # tensors do not belong to a Block
         return None
-    held = cnp.PyArray_NewCopy(mask.array, cnp.NPY_CORDER)  # which nobody changes meanwhile
+    held = cnp.PyArray_NewCopy(mask.array, cnp.NPY_CORDER)  # a private copy
     bounds = x.structure.level(x.structure.n_levels - 1, &n_seqs)
     offsets = new_offsets(n_seqs + 1)
     bits, out = <const unsigned char*> cnp.PyArray_DATA(held), <int64_t*> cnp.PyArray_DATA(offsets)
@@ -87,24 +87,24 @@ def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
 
 
 def reduced(str name not None, given, axis, keepdims, where, first=None, second=None, third=None):
-    """Reduce the rows of each sequence of the last level, where that is all that is asked for.
+    """Reduce the rows of each sequence of the last level if all options are defaults.
 
     Parameters
     ----------
     name : {"sum", "mean", "max", "min"}
     given : object
-        Reduced if it is a LoDTensor.
+        Must be a LoDTensor.
     axis : object
-        Reduced if it is that of the last level, from the first or from the last.
+        Must be the axis of the last level, counted from the first or from the last.
     keepdims, where : object
-        As of NumPy: False and True for nothing special.
+        As in NumPy; must be the defaults False and True.
     first, second, third : object
-        Other options: None for nothing special.
+        Other options; must be None.
 
     Returns
     -------
     LoDTensor, ndarray or None
-        None, too, where a greatest value of nothing is asked for.
+        None, too, for a maximum or minimum of an empty sequence.
     """
     if (type(given) is not LoDTensor or type(axis) is not int or keepdims is not False or where is not True
             or first is not None or second is not None or third is not None):

@@ -1,6 +1,6 @@
-"""The methods of LoDTensor that give it to other libraries; their bodies stand in `lodcore.interop`.
+"""The methods of LoDTensor that convert it for other libraries, with bodies in `lodcore.interop`.
 
-A body is a name, which is looked up when it is first used: nothing here imports what stands above it.
+A body is given by name and looked up at first use, so that nothing here imports higher modules.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _door(name: str) -> Any:
     return getattr(import_module(f"lodcore.interop.{module}" if module else "lodcore.interop"), name)
 
 
-#: Which door takes an object, by the library of its class or of one that it is derived from.
+#: The functions that convert an object, by the library of its class or of a base class.
 TAKERS = {
     "awkward": "from_awkward",
     "pandas": "from_pandas",
@@ -32,7 +32,7 @@ TAKERS = {
 }
 
 
-#: Who asks for a dense array, and what it can be given instead.
+#: The advice for libraries that request a dense array.
 ASKING = {
     "numpy.testing": "lodcore.testing.assert_equal and assert_allclose compare sequences",
     "pandas": "x.to_pandas() makes a Series, x.to_pandas(lists=True) one of lists",
@@ -47,9 +47,9 @@ ASKING = {
 
 
 def for_caller() -> str:
-    """Name what there is for the library that has called the caller of this, if it is a known one."""
+    """Return the advice for the library from which the current function was called, if it is a known one."""
     frame = sys._getframe(2)
-    for _ in range(12):  # as deep as functions of these libraries call each other
+    for _ in range(12):  # the depth of calls inside these libraries
         if frame is None:
             break
         name = str(frame.f_globals.get("__name__"))
@@ -61,7 +61,7 @@ def for_caller() -> str:
 
 
 def taken(obj: Any) -> Any:
-    """Take an object of another library through its door.
+    """Convert an object of another library.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ def taken(obj: Any) -> Any:
 
     Returns
     -------
-    LoDTensor, or None if there is no door for such an object
+    LoDTensor, or None if there is no conversion for such an object
     """
-    if hasattr(obj, "to_lodtensor"):  # what the doors themselves give away
+    if hasattr(obj, "to_lodtensor"):  # results of the conversions themselves
         return obj.to_lodtensor()
     for kind in type(obj).__mro__[:-1]:
         name = TAKERS.get(kind.__module__.partition(".")[0])
@@ -83,11 +83,11 @@ def taken(obj: Any) -> Any:
 
 
 class _NotDenseError(ShapeError, AttributeError):
-    """There is no dense array: to `hasattr`, no such attribute."""
+    """The error of a tensor that is not dense, an AttributeError for `hasattr`."""
 
 
 class Doors:
-    """The methods of LoDTensor that give it to other libraries."""
+    """The methods of LoDTensor that convert it for other libraries."""
 
     __slots__ = ()
 
@@ -102,13 +102,13 @@ class Doors:
         return _door("arrow_c_stream")(self, requested_schema)
 
     def __dlpack__(self, **options: Any) -> Any:
-        """Return the values of a tensor without levels, for torch and others; what has levels is not a dense array."""
+        """Return the values of a tensor without levels, for torch and others; raise an error for one with levels."""
         self._refuse_dlpack()
         return self.values.__dlpack__(**options)  # type: ignore[attr-defined]
 
     @property
     def __dlpack_device__(self) -> Any:
-        """As `__dlpack__`; a tensor with levels has none, so that who looks for it first takes another way."""
+        """Return the device for `__dlpack__`; raise for a tensor with levels, so that callers use another way."""
         self._refuse_dlpack()
         return self.values.__dlpack_device__  # type: ignore[attr-defined]
 
@@ -116,7 +116,7 @@ class Doors:
         if self.lod.num_levels:  # type: ignore[attr-defined]
             raise _NotDenseError(
                 "LoDTensor: sequences of different lengths are not a dense array; use x.to_torch(), x.to_jax(), "
-                "to_padded (filled up), to_regular (all equally long) or .values (all rows)"
+                "to_padded (padded), to_regular (all equally long) or .values (all rows)"
             )
 
     def to_arrow(self) -> Any:
@@ -124,7 +124,7 @@ class Doors:
         return _door("to_arrow")(self)
 
     def to_torch(self, layout: str = "jagged", copy: bool | None = None) -> Any:
-        """Return a tensor of torch; see `lodcore.to_torch`."""
+        """Return a torch tensor; see `lodcore.to_torch`."""
         return _door("to_torch")(self, layout, copy)
 
     def to_awkward(self) -> Any:
@@ -144,19 +144,19 @@ class Doors:
         return _door("to_xarray")(self, per_sequence, **names)
 
     def to_tensorflow(self) -> Any:
-        """Return a RaggedTensor of TensorFlow; see `lodcore.to_tensorflow`."""
+        """Return a TensorFlow RaggedTensor; see `lodcore.to_tensorflow`."""
         return _door("to_tensorflow")(self)
 
     def to_jax(self, size: int | None = None, level: int = -1) -> Any:
-        """Return segments of JAX; see `lodcore.to_jax`."""
+        """Return segments for JAX; see `lodcore.to_jax`."""
         return _door("to_jax")(self, size, level)
 
     def to_scipy(self, values: Any = None, num_columns: int | None = None) -> Any:
-        """Return a sparse matrix whose columns these are; see `lodcore.to_scipy`."""
+        """Return a sparse matrix with these column numbers; see `lodcore.to_scipy`."""
         return _door("to_scipy")(self, values, num_columns)
 
     def to_thinc(self) -> Any:
-        """Return a Ragged of thinc; see `lodcore.to_thinc`."""
+        """Return a thinc Ragged; see `lodcore.to_thinc`."""
         return _door("to_thinc")(self)
 
     def cu_seqlens(self, level: int = -1, dtype: Any = "int32") -> Any:

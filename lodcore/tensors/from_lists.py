@@ -1,4 +1,4 @@
-"""LoDTensors of nested lists, and of what other libraries have."""
+"""LoDTensors from nested lists, and from objects of other libraries."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def array(obj: LoDTensor[T], dtype: None = None, num_levels: int | None = None) 
 @overload
 def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None = None) -> LoDTensor: ...
 def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None = None) -> LoDTensor:
-    """Make a LoDTensor of nested lists, copied.
+    """Make a LoDTensor from nested lists, which are copied.
 
     Parameters
     ----------
     obj : list
-        The batch. Each list below is a sequence; an ndarray is one sequence of rows. The width of a row comes from
-        ndarrays only, never from lengths that happen to be equal. `[]` is zero sequences. A LoDTensor is copied; in a
-        list each is one sequence, with levels of its own. Arrays of Arrow, torch, awkward, pandas, Polars,
-        TensorFlow, SciPy and thinc come in through their doors, such as `lodcore.from_torch`, which share memory
-        where they can. Arrays of NumPy's StringDType become bytes of UTF-8, with one level more.
+        The batch. Each list inside is a sequence; an ndarray is one sequence of rows. Only ndarrays determine the width
+        of rows, never lengths that happen to be equal. `[]` is zero sequences. A LoDTensor is copied; in a list, it is
+        one sequence with its own levels. Arrays of Arrow, torch, awkward, pandas, Polars, TensorFlow, SciPy and thinc
+        are converted by functions such as `lodcore.from_torch`, which share memory if possible. Arrays of NumPy's
+        StringDType become bytes of UTF-8, with one more level.
     dtype : dtype_like, optional
-        What NumPy finds, if not given; float64 for no rows.
+        By default that found by NumPy; float64 without rows.
     num_levels : int, optional
-        Must agree with the depth of the lists, and decides where empty lists leave it open.
+        Must equal the depth of the lists, and determines it if empty lists leave it open.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     Raises
     ------
     ShapeError, LoDError, DTypeError
-        Naming the entry that does not fit.
+        If an entry does not fit; the message names it.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
         if isinstance(found, LoDTensor):
             return _as_asked(where, found, dtype, num_levels)
         if found is not None:
-            raise DTypeError(f"{where}: obj: makes {type(found).__name__}, no LoDTensor; take it through its own door")
+            raise DTypeError(f"{where}: obj: makes {type(found).__name__}, no LoDTensor; use its own conversion")
     if not isinstance(obj, (list, tuple)):
         hint = ", as LoDTensor.from_arrays(obj) makes of one array" if isinstance(obj, np.ndarray) else ""
         raise DTypeError(f"{where}: obj: is {type(obj).__name__}; a list of sequences is needed{hint}")
@@ -84,7 +84,7 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
 
 
 def _as_asked(where: str, x: LoDTensor, dtype: npt.DTypeLike | None, num_levels: int | None) -> LoDTensor:
-    """Convert a LoDTensor to another dtype, if requested, and check its levels."""
+    """Return a LoDTensor in the requested dtype, after checking its levels."""
     if num_levels is not None and num_levels != x.num_levels:
         raise LoDError(f"{where}: obj: has num_levels {x.num_levels}; {num_levels} is given")
     made = as_dtype(where, dtype)
@@ -94,12 +94,12 @@ def _as_asked(where: str, x: LoDTensor, dtype: npt.DTypeLike | None, num_levels:
 
 
 def exactly(x: LoDTensor) -> LoDTensor:
-    """Take a LoDTensor; one of a subclass, which may say anything of itself, as what it is made of."""
+    """Return a LoDTensor; one of a subclass, whose methods cannot be trusted, is rebuilt from its fields."""
     return x if type(x) is LoDTensor else tensor_core.body_of(x)
 
 
 def as_nested(where: str, x: Any) -> LoDTensor:
-    """Take a LoDTensor, or make one of nested lists."""
+    """Return a LoDTensor, which may be given as nested lists."""
     if isinstance(x, (list, tuple)):
         made: LoDTensor = of_lists(where, x)
         return made
@@ -110,7 +110,7 @@ def as_nested(where: str, x: Any) -> LoDTensor:
 
 
 def as_nested_index(where: str, x: Any) -> LoDTensor:
-    """Take a LoDTensor of integers, or make one of nested lists: of int64, if there is nothing in them."""
+    """Return a LoDTensor of integers, which may be given as nested lists; those without elements become int64."""
     made = as_nested(where, x)
     if isinstance(x, LoDTensor) or made.num_rows or has_leaves(x):
         return made

@@ -1,6 +1,6 @@
 """LoD: the structure of nested sequences, as immutable offsets, coarse first.
 
-The only place where offsets are checked; a LoD that exists is right.
+Offsets are checked only here; every existing LoD is valid.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 __all__ = ["LoD"]
 
-#: Where more sequences than these would have fewer than one row each so many, their number must be given.
+#: With more sequences than this, and fewer rows per sequence than 1 / this, their number must be given.
 MANY_SEQUENCES, FEW_ROWS = 2**20, 100
 
 
 class LoD(core.LoDBody):
     """Levels of detail: how rows form sequences, and sequences form sequences of sequences.
 
-    Level `k` counts the sequences of level `k + 1`; the last level counts rows. Lengths 2, 3, 4 are the offsets
+    Level `k` counts sequences of level `k + 1`; the last level counts rows. Lengths 2, 3, 4 are the offsets
     0, 2, 5, 9. Zero levels, zero sequences and zero rows are all valid. Levels may count from the last (-1).
 
-    A LoD is immutable, hashable, and shared: results that keep a structure carry the same object.
+    A LoD is immutable, hashable, and shared: results with an unchanged structure have the same object.
 
     Notes
     -----
@@ -57,19 +57,19 @@ class LoD(core.LoDBody):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise TypeError("LoD: use LoD.from_offsets, from_lengths, from_segment_ids or from_row_offsets")
 
-    # -- to make one --------------------------------------------------------------------------------------
+    # -- construction --------------------------------------------------------------------------------------------------
 
     @classmethod
     def from_offsets(cls, *levels: npt.ArrayLike, num_rows: int | None = None) -> LoD:
-        """Make a LoD of offsets, coarse first.
+        """Make a LoD from offsets, coarse first.
 
         Parameters
         ----------
         *levels : array_like of integers, shape (number of sequences + 1,)
-            Each starts at 0, never falls, and ends at the number of sequences of the next level; the last ends at
-            the number of rows. They are copied.
+            The offsets of each level start at 0, never decrease, and end at the number of sequences of the next level,
+            those of the last level at the number of rows. They are copied.
         num_rows : int, optional
-            Needed with zero levels; otherwise checked against the last offset.
+            Required with zero levels; otherwise checked against the last offset.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class LoD(core.LoDBody):
         Raises
         ------
         LoDError
-            Naming the level, the position and the value that break the rule.
+            If offsets are invalid; the message names the level, the position and the value.
         DTypeError, ShapeError
             If a level is not a flat sequence of integers.
 
@@ -92,14 +92,14 @@ class LoD(core.LoDBody):
 
     @classmethod
     def from_lengths(cls, *levels: npt.ArrayLike, num_rows: int | None = None) -> LoD:
-        """Make a LoD of lengths, coarse first.
+        """Make a LoD from lengths, coarse first.
 
         Parameters
         ----------
         *levels : array_like of integers, shape (number of sequences,)
-            Lengths of a level add up to the number of sequences of the next one.
+            The lengths of a level must add up to the number of sequences of the next one.
         num_rows : int, optional
-            Needed with zero levels; otherwise checked against the sum of the last lengths.
+            Required with zero levels; otherwise checked against the sum of the last lengths.
 
         Returns
         -------
@@ -108,7 +108,7 @@ class LoD(core.LoDBody):
         Raises
         ------
         LoDError
-            If a length is negative, or the sums overflow or do not agree.
+            If a length is negative, or the sums overflow or do not match.
         DTypeError, ShapeError
             If a level is not a flat sequence of integers.
 
@@ -148,10 +148,10 @@ class LoD(core.LoDBody):
         Parameters
         ----------
         ids : array_like of integers, shape (num_rows,)
-            Never falling, in 0 .. num_sequences - 1. Numbers that do not occur are empty sequences.
+            Must not decrease, in 0 .. num_sequences - 1. Numbers that do not occur are empty sequences.
         num_sequences : int, optional
-            One more than the last id, if not given. It must be given where more than a million sequences would have
-            fewer than a row each hundred.
+            By default one more than the last id. It is required if more than a million sequences would have fewer than
+            one row per hundred sequences.
 
         Returns
         -------
@@ -160,7 +160,7 @@ class LoD(core.LoDBody):
         Raises
         ------
         LoDError
-            Naming the first row whose id falls, is out of range, or is far beyond the rows.
+            If an id decreases, is out of range, or is far beyond the number of rows; the message names the first row.
         DTypeError, ShapeError
             If ids is not a flat sequence of integers.
 
@@ -173,7 +173,7 @@ class LoD(core.LoDBody):
         where = "LoD.from_segment_ids"
         rows = buffers.as_int64(ids, f"{where}: ids", LoDError)
         if num_sequences is None:
-            rows = rows.copy()  # the greatest id must still be there when they are counted
+            rows = rows.copy()  # a private copy, so that the greatest id is the same when they are counted
             count = int(rows.max()) + 1 if len(rows) else 0
             if count > 2**62:
                 raise LoDError(f"{where}: ids: is {count - 1} at row {int(rows.argmax())}; 0 .. 2**62 - 1 is valid")
@@ -197,12 +197,12 @@ class LoD(core.LoDBody):
 
     @classmethod
     def from_row_offsets(cls, *levels: npt.ArrayLike) -> LoD:
-        """Make a LoD of offsets that all count rows, coarse first.
+        """Make a LoD from offsets that all count rows, coarse first.
 
         Parameters
         ----------
         *levels : array_like of integers, shape (number of sequences + 1,), in rows
-            Each offset of a level is also one of the next level. Empty sequences at a boundary go to the sequence
+            Each offset of a level must occur in the next level. Empty sequences at a boundary belong to the sequence
             that begins there, those at the end to the last one.
 
         Returns
@@ -212,7 +212,7 @@ class LoD(core.LoDBody):
         Raises
         ------
         LoDError
-            Naming the level, the position and the value that break the rule.
+            If offsets are invalid; the message names the level, the position and the value.
         DTypeError, ShapeError
             If a level is not a flat sequence of integers.
 
@@ -239,7 +239,7 @@ class LoD(core.LoDBody):
         made.append(singles[-1].offsets())
         return cls.from_offsets(*made)
 
-    # -- questions -----------------------------------------------------------------------------------------
+    # -- properties ----------------------------------------------------------------------------------------------------
 
     def lengths(self, level: int = 0) -> Int64:
         """Return the lengths of a level, in sequences of the next level, or rows at the last.
@@ -259,7 +259,7 @@ class LoD(core.LoDBody):
         return lengths
 
     def row_offsets(self, level: int = 0) -> Int64:
-        """Return the offsets of a level in rows: the absolute picture.
+        """Return the offsets of a level in rows.
 
         Parameters
         ----------
@@ -287,13 +287,13 @@ class LoD(core.LoDBody):
         return through
 
     def segment_ids(self, level: int = 0, out: Int64 | None = None) -> Int64:
-        """Return for each row the number of its sequence of a level.
+        """Return the number of the sequence of a level that contains each row.
 
         Parameters
         ----------
         level : int
         out : ndarray, optional
-            int64, shape (num_rows,): where to write.
+            int64, shape (num_rows,): the array to write to.
 
         Returns
         -------
@@ -309,13 +309,13 @@ class LoD(core.LoDBody):
         return self._per_row(kernels.lod.segment_ids, level, out, "segment_ids")
 
     def positions(self, level: int = 0, out: Int64 | None = None) -> Int64:
-        """Return for each row its place in its sequence of a level, in rows.
+        """Return the position of each row in its sequence of a level, counted in rows.
 
         Parameters
         ----------
         level : int
         out : ndarray, optional
-            int64, shape (num_rows,): where to write.
+            int64, shape (num_rows,): the array to write to.
 
         Returns
         -------
@@ -340,15 +340,15 @@ class LoD(core.LoDBody):
         kernel(offsets, place)
         return out
 
-    # -- others made of it ---------------------------------------------------------------------------------
+    # -- derived LoDs --------------------------------------------------------------------------------------------------
 
     def slice(self, start: int | None, stop: int | None, level: int = 0) -> LoD:
-        """Cut a run of sequences of a level out, without the levels before it.
+        """Return a slice of the sequences of a level, without the levels before it.
 
         Parameters
         ----------
         start, stop : int or None
-            As in a Python slice: negative ones count from the end, and what lies outside is left out.
+            As in a Python slice: negative numbers count from the end, and bounds outside are clipped.
         level : int
 
         Returns
@@ -366,22 +366,22 @@ class LoD(core.LoDBody):
         return core.cut(self, k, first, max(first, last))[0]
 
     def prefix(self, num_levels: int) -> LoD:
-        """Keep the first levels only: what the last of them counts are rows then.
+        """Return the first levels; the elements of the last of them become rows.
 
         Parameters
         ----------
         num_levels : int
-            How many, 0 .. num_levels.
+            The number of levels, 0 .. num_levels.
 
         Returns
         -------
         LoD
-            It shares memory; with all levels it is this one.
+            It shares memory; with all levels it is the same object.
 
         Raises
         ------
         LevelError
-            If there are not as many levels.
+            If there are fewer levels.
 
         Examples
         --------
@@ -395,12 +395,12 @@ class LoD(core.LoDBody):
         return self if count == self.num_levels else core.slice_levels(self, 0, count)
 
     def concat(self, *others: LoD) -> LoD:
-        """Put batches one after another.
+        """Concatenate batches.
 
         Parameters
         ----------
         *others : LoD
-            Of as many levels.
+            LoDs with as many levels.
 
         Returns
         -------
@@ -409,7 +409,7 @@ class LoD(core.LoDBody):
         Raises
         ------
         LoDError
-            If one has another number of levels.
+            If an argument has another number of levels.
 
         Examples
         --------
@@ -420,13 +420,13 @@ class LoD(core.LoDBody):
         return concat_lods("LoD.concat", [self, *others])
 
     def append(self, *, lengths: npt.ArrayLike | None = None, offsets: npt.ArrayLike | None = None) -> LoD:
-        """Add a finest level: what were rows become sequences.
+        """Add a finest level, whose sequences are the previous rows.
 
         Parameters
         ----------
         lengths : array_like of integers, shape (num_rows,)
         offsets : array_like of integers, shape (num_rows + 1,), in rows
-            One of the two.
+            Exactly one of lengths and offsets must be given.
 
         Returns
         -------
@@ -435,7 +435,7 @@ class LoD(core.LoDBody):
         Raises
         ------
         LoDError
-            If there are not as many new sequences as rows were counted.
+            If the number of new sequences differs from the previous number of rows.
 
         Examples
         --------
@@ -455,7 +455,7 @@ class LoD(core.LoDBody):
         return core.make_lod([*levels, fresh.offsets()], fresh.num_rows)
 
     def drop(self, level: int = 0) -> LoD:
-        """Remove a level: the one before it then counts what it counted.
+        """Remove a level: the one before it then counts its elements.
 
         Parameters
         ----------
@@ -464,7 +464,7 @@ class LoD(core.LoDBody):
         Returns
         -------
         LoD
-            One level fewer, the same rows.
+            Has one level fewer and the same rows.
 
         Examples
         --------
@@ -482,7 +482,7 @@ class LoD(core.LoDBody):
         kernels.lod.compose(levels[k - 1], levels[k], joined)
         return core.make_lod([*levels[: k - 1], joined, *levels[k + 1 :]], self.num_rows)
 
-    # -- protocols -----------------------------------------------------------------------------------------
+    # -- protocols -----------------------------------------------------------------------------------------------------
 
     def __copy__(self) -> LoD:
         return self
@@ -500,7 +500,7 @@ class LoD(core.LoDBody):
 
 
 def _restore(num_rows: int, *levels: Int64) -> LoD:
-    """Make a LoD of what `pickle` kept, checking all of it."""
+    """Make a LoD from pickled offsets, which are checked."""
     return LoD.from_offsets(*levels, num_rows=num_rows)
 
 

@@ -33,16 +33,16 @@ Array = np.ndarray[Any, Any]
 
 
 class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
-    """Sequences of different lengths, nested to any depth: the rows one after another, and their structure.
+    """Sequences of different lengths, nested to any depth: contiguous rows and their structure.
 
     Parameters
     ----------
     values : array_like, shape (num_rows, ...)
-        Any dtype without Python objects. Shared and read-only where it is a C-contiguous array.
+        The rows, with any dtype without Python objects. A C-contiguous array is shared and read-only in the tensor.
     lod : LoD
     share : bool, default False
-        Keep `values` itself, or the memory of a `numpy.memmap`, writable if it is: what one side writes the other
-        sees.
+        Whether to share the memory of `values`, or of a `numpy.memmap`, writable if it is, so that both see all
+        changes.
 
     Raises
     ------
@@ -78,7 +78,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
             raise ValueError("LoDTensor: values: cannot be shared; a C-contiguous, aligned, native ndarray is needed")
         return tensor_core.new_of_class(cls, rows, lod)
 
-    # -- to make one --------------------------------------------------------------------------------------
+    # -- construction --------------------------------------------------------------------------------------------------
 
     @overload
     @classmethod
@@ -88,7 +88,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     def from_offsets(cls, values: npt.ArrayLike, *offsets: npt.ArrayLike) -> LoDTensor: ...
     @classmethod
     def from_offsets(cls, values: npt.ArrayLike, *offsets: npt.ArrayLike) -> LoDTensor:
-        """Make a LoDTensor of rows and offsets, coarse first; see `LoD.from_offsets`."""
+        """Make a LoDTensor from rows and offsets, coarse first; see `LoD.from_offsets`."""
         rows = guarded_values("LoDTensor.from_offsets: values", values)
         return tensor_core.new_of_class(cls, rows, LoD.from_offsets(*offsets, num_rows=len(rows)))
 
@@ -102,7 +102,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     def from_lengths(cls, values: npt.ArrayLike, *lengths: npt.ArrayLike) -> LoDTensor: ...
     @classmethod
     def from_lengths(cls, values: npt.ArrayLike, *lengths: npt.ArrayLike) -> LoDTensor:
-        """Make a LoDTensor of rows and lengths, coarse first; see `LoD.from_lengths`."""
+        """Make a LoDTensor from rows and lengths, coarse first; see `LoD.from_lengths`."""
         rows = guarded_values("LoDTensor.from_lengths: values", values)
         return tensor_core.new_of_class(cls, rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
 
@@ -110,7 +110,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     def from_segment_ids(
         cls, values: npt.NDArray[T] | npt.ArrayLike, ids: npt.ArrayLike, num_sequences: int | None = None
     ) -> LoDTensor[T]:
-        """Make a LoDTensor of rows and the sequence number of each; see `LoD.from_segment_ids`."""
+        """Make a LoDTensor from rows and the sequence number of each; see `LoD.from_segment_ids`."""
         rows = guarded_values("LoDTensor.from_segment_ids: values", values)
         lod = LoD.from_segment_ids(ids, num_sequences)
         if len(rows) != lod.num_rows:
@@ -121,7 +121,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     def from_starts_stops(
         cls, values: npt.NDArray[T] | npt.ArrayLike, starts: npt.ArrayLike, stops: npt.ArrayLike
     ) -> LoDTensor[T]:
-        """Make a LoDTensor of runs of rows, which may overlap and leave gaps.
+        """Make a LoDTensor from ranges of rows, which may overlap and leave gaps.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         Raises
         ------
         IndexError
-            Naming the first run that leaves the rows.
+            If a range exceeds the rows; the message names the first one.
 
         Examples
         --------
@@ -169,26 +169,26 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
 
     @classmethod
     def from_arrays(cls, arrays: Any, dtype: npt.DTypeLike | None = None, *, out: Array | None = None) -> LoDTensor:
-        """Make a LoDTensor of one array per sequence, copied.
+        """Make a LoDTensor from one array per sequence, which are copied.
 
         Parameters
         ----------
         arrays : list of array_like, shape (length, ...)
-            With equal row shapes.
+            Arrays with equal row shapes.
         dtype : dtype_like, optional
-            What NumPy promotes to, if not given; float64 for no arrays.
+            By default the dtype to which NumPy promotes; float64 without arrays.
         out : ndarray, optional
-            shape (num_rows, ...): where to write the rows.
+            shape (num_rows, ...): the array to write the rows to.
 
         Returns
         -------
         LoDTensor
-            One level.
+            Has one level.
 
         Raises
         ------
         ShapeError, DTypeError
-            Naming the array that does not fit.
+            If an array does not fit; the message names it.
 
         Examples
         --------
@@ -215,20 +215,20 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         mask: npt.ArrayLike | None = None,
         side: Literal["right", "left"] = "right",
     ) -> LoDTensor[T]:
-        """Make a LoDTensor of a padded array.
+        """Make a LoDTensor from a padded array.
 
         Parameters
         ----------
         dense : array_like, shape (n, padded_length, ...)
             With several levels, shape (n, longest, ..., padded_length, ...).
         lengths : array_like of integers, shape (n,), or LoDTensor of integers, optional
-            So many rows of each line are taken. A LoDTensor has the lengths of the last level, nested as the coarser
-            ones are: `x.num(-1)` of what was filled up. A bool array is taken for the mask.
+            The number of rows of each line. A LoDTensor has the lengths of the last level, nested like the coarser
+            ones: `x.num(-1)` of the tensor before padding. A bool array is used as the mask.
         mask : array_like of bool, shape (n, padded_length), optional
-            Instead of lengths: the rows where it is true are taken, wherever they stand. One of more axes has as many
-            levels; a line of lines ends where there is no row any more, so that empty sequences at the end are none.
+            Instead of lengths: selects the rows where it is true, in any positions. With more axes, the result has more
+            levels; a line of lines ends after its last row, so that empty sequences at its end are lost.
         side : {"right", "left"}
-            Where the filling is.
+            The side of the padding.
 
         Returns
         -------
@@ -238,7 +238,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         Raises
         ------
         ShapeError, DTypeError, LoDError
-            Naming the length that does not fit, or the shape of the mask.
+            If a length, or the shape of the mask, does not fit; the message names it.
 
         Examples
         --------
@@ -253,26 +253,26 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         rows, lod = unpadded("LoDTensor.from_padded", dense, lengths, mask, side)
         return tensor_core.new_of_class(cls, rows, lod)
 
-    # -- questions -----------------------------------------------------------------------------------------
+    # -- properties ----------------------------------------------------------------------------------------------------
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """Lengths of the outermost level: int64."""
+        """The lengths of the outermost level: int64."""
         return self.lod.lengths(0)
 
     @property
     def shape(self) -> tuple[int | None, ...]:
-        """The ragged shape: number of outermost sequences, None for each ragged axis, shape of a row."""
+        """The ragged shape: the number of outermost sequences, None for each ragged axis, the shape of a row."""
         return (len(self), *(None,) * self.lod.num_levels, *self.values.shape[1:])
 
     @property
     def size(self) -> int:
-        """Number of values."""
+        """The number of values."""
         return int(self.values.size)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the values."""
+        """The number of bytes of the values."""
         return int(self.values.nbytes)
 
     def equals(self, other: Any) -> bool:
@@ -281,7 +281,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         Parameters
         ----------
         other : object
-            Nested lists are sequences, too; they have no dtype, and `x.equals(x.tolist())` holds.
+            Nested lists are accepted, too; they have no dtype, so that `x.equals(x.tolist())` is true.
 
         Returns
         -------
@@ -306,7 +306,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
             return True
         return np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fcmM" and theirs.dtype.kind in "fcmM")
 
-    # -- in another form ----------------------------------------------------------------------------------
+    # -- conversions ---------------------------------------------------------------------------------------------------
 
     def tolist(self) -> list[Any]:
         """Return nested lists of Python numbers: the inverse of `lodcore.array`.
@@ -331,17 +331,17 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         return nest(list(last), core.slice_levels(lod, 0, lod.num_levels - 1))
 
     def to_regular(self) -> npt.NDArray[S]:
-        """Return a dense array (a view), where all sequences of each level are equally long.
+        """Return a dense array (a view) if all sequences of each level are equally long.
 
         Returns
         -------
         ndarray
-            shape (n, length, ...), an axis for each level.
+            shape (n, length, ...), with one axis per level.
 
         Raises
         ------
         ShapeError
-            Naming the level and the first sequence that differs.
+            If lengths differ; the message names the level and the first sequence that differs.
         """
         shape = [len(self)]
         for level in range(self.lod.num_levels):
@@ -415,48 +415,48 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         mode: str = "constant",
         keep_levels: bool = False,
     ) -> Any:
-        """Return a dense array, the sequences of the last level filled up to one length.
+        """Return a dense array with the sequences of the last level padded to one length.
 
         Parameters
         ----------
         fill_value : scalar or array_like of one row's shape
         side : {"right", "left"}
-            Where the filling goes.
+            The side of the padding.
         length : int, optional
-            Not below the longest sequence of the last level, whose length is taken if not given. A tuple has an entry
-            for each of `levels`, coarse ones first.
+            The length, at least that of the longest sequence of the last level, which is the default. A tuple has one
+            entry for each of `levels`, coarse ones first.
         multiple_of : int, or tuple of int
-            The length is rounded up to a multiple of it.
+            The length is rounded up to a multiple of this number.
         return_mask : bool
-            Also return a bool array of shape (n, padded_length), true where there is a row.
+            Whether to return a bool array of shape (n, padded_length), too, which is true where there is a row.
         out : ndarray, optional
-            shape (n, padded_length, ...): where to write.
+            shape (n, padded_length, ...): the array to write to.
         levels : int
-            How many of the last levels get an axis of their own: with 2, sequences of sequences are filled up with
-            sequences to the longest, too.
+            The number of last levels that become axes: with 2, sequences of sequences are padded with sequences to the
+            longest, too.
         min_length : int, or tuple of int, optional
-            The length is at least this, whatever the longest is.
+            The minimum length.
         mode : {"constant", "replicate"}
-            What rows are filled up with: `fill_value`, or the last row of the sequence (the first one, on the left);
-            one without rows gets `fill_value` all the same.
+            The padding: `fill_value`, or the last row of the sequence (the first one, on the left); an empty sequence
+            is padded with `fill_value` in both cases.
         keep_levels : bool
-            Give a LoDTensor that keeps the levels before these, whose rows are the filled up sequences.
+            Whether to return a LoDTensor with the levels before these, whose rows are the padded sequences.
 
         Returns
         -------
         ndarray, or (ndarray, ndarray)
-            shape (n, padded_length, ...), n sequences of the last level; with more levels (n, longest, ...,
-            padded_length, ...), n sequences of the first of them. The mask has the same first axes. LoDTensors, where
-            levels are kept and there are any.
+            shape (n, padded_length, ...) for n sequences of the last level; with more levels (n, longest, ...,
+            padded_length, ...) for n sequences of the first of them. The mask has the same first axes. LoDTensors if
+            levels are kept and exist.
 
         Raises
         ------
         ValueError
             If `length` is below the longest, or `side`, `mode`, `multiple_of` or `levels` are out of range.
         ShapeError
-            If a tuple has not an entry for each of `levels`.
+            If a tuple does not have one entry for each of `levels`.
         MemoryError
-            If the result does not fit in the machine.
+            If the result does not fit in memory.
 
         Examples
         --------
@@ -487,7 +487,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         offsets = core.offsets_view(lod, first) if depth == 1 else lines_of(where, lod, first, sizes[:-1], left)
         shape = (lod.num_sequences(first), *sizes)
         mask: Any = None
-        if return_mask:  # before anything is written
+        if return_mask:  # checked before anything is written
             mask = mask_of(where, offsets, sizes[-1], left, values.nbytes // max(1, len(values))).reshape(shape)
         dense: Any = padded(where, self, offsets, shape, fill, left, mode == "replicate", out)
         if keep_levels and first:
@@ -506,28 +506,28 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         Returns
         -------
         LoDTensor, or ndarray if no level is left
-            Shares the values.
+            It shares the values.
         """
         lod, values = self.lod.drop(level), tensor_core.private_values(self)
         return tensor_core.new_tensor(values, lod) if lod.num_levels else values
 
     def to_packed(self) -> LoDTensor[S]:
-        """Make a copy that keeps nothing else alive, as a slice of a large batch does."""
+        """Return a copy that does not keep other memory alive, unlike a slice of a large batch."""
         return self.clone()
 
     def clone(self) -> LoDTensor[S]:
-        """Make a copy that shares no values; the structure is shared."""
+        """Return a copy of the values; the structure is shared."""
         values = tensor_core.private_values(self)
         rows = buffers.new_rows("LoDTensor.clone", values, self.lod.num_rows)
         unharmed(kernels.gather.join_rows([values], buffers.as_bytes(rows)))
         return tensor_core.new_of_class(type(self), rows, self.lod)
 
-    # -- protocols -----------------------------------------------------------------------------------------
+    # -- protocols -----------------------------------------------------------------------------------------------------
 
     __hash__ = None  # type: ignore[assignment]
 
     @method
-    def _select(self, key: Any) -> Any: ...  # what x[key] is when the compiled body does not know the key
+    def _select(self, key: Any) -> Any: ...  # x[key] for keys that the compiled body does not handle
 
     def __bool__(self) -> bool:
         if self.values.size == 1:
@@ -540,7 +540,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[S]:
         if self.lod.num_levels:
             raise ShapeError(
-                "LoDTensor: sequences of different lengths are not a dense array; use to_padded (filled up), "
+                "LoDTensor: sequences of different lengths are not a dense array; use to_padded (padded), "
                 f"to_regular (all equally long), to_arrays (one array per sequence) or .values (all rows){for_caller()}"
             )
         return np.array(self.values, dtype, copy=copy)
@@ -566,14 +566,14 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
 
 
 def _restore(values: Array, lod: LoD, kind: type[LoDTensor] | None = None) -> LoDTensor:
-    """Make a LoDTensor, or one of a subclass, of what `pickle` kept, checking all of it."""
+    """Make a LoDTensor, or one of a subclass, from pickled data, which are checked."""
     if kind is not None and not (isinstance(kind, type) and issubclass(kind, LoDTensor)):
         raise DTypeError(f"LoDTensor: kind: is {kind!r}; a subclass of LoDTensor is needed")
     return (kind or LoDTensor)(values, lod, share=type(values) is np.ndarray)
 
 
 def _general_item(x: LoDTensor, key: Any) -> Any:
-    """Return x[key] for a key that the compiled body does not know."""
+    """Return x[key] for a key that the compiled body does not handle."""
     return x._select(key)
 
 

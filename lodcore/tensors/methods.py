@@ -1,4 +1,4 @@
-"""The methods that LoDTensors and Variables share, declared: operators of Python, NumPy's protocols and names."""
+"""Declarations of the methods that LoDTensors and Variables share: Python operators, NumPy's protocols and names."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["TensorMethods", "method"]
 
 Axis = Any  # int, tuple of int, or None
 
-#: The decorator of a method whose body is an operator, or runs one in NumPy's way.
+#: The decorator of a method whose body is an operator, or calls one in NumPy's way.
 BODIES = "lodcore.numpy_api.methods"
 method = later(BODIES)
 
 
 class TensorMethods:
-    """Methods that run operators; docs/numpy.md says what each of them does."""
+    """The methods that call operators, described in docs/numpy.md."""
 
     __slots__ = ()
 
-    # -- operators of Python ------------------------------------------------------------------------------
+    # -- Python operators ----------------------------------------------------------------------------------------------
 
     @method
     def __add__(self, other: Any) -> Self: ...
@@ -115,14 +115,14 @@ class TensorMethods:
     @method
     def __delitem__(self, key: Any) -> None: ...
 
-    # -- NumPy's protocols --------------------------------------------------------------------------------
+    # -- NumPy's protocols ---------------------------------------------------------------------------------------------
 
     @method
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any: ...
     @method
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
 
-    # -- NumPy's methods ----------------------------------------------------------------------------------
+    # -- NumPy's methods -----------------------------------------------------------------------------------------------
 
     @method
     def sum(
@@ -134,7 +134,7 @@ class TensorMethods:
         initial: Any = None,
         where: Any = True,
     ) -> Any:
-        """Add the values; see `lodcore.ops.sum`."""
+        """Sum the values; see `lodcore.ops.sum`."""
 
     @method
     def prod(
@@ -190,13 +190,13 @@ class TensorMethods:
     def max(
         self, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Any:
-        """Find the greatest value; see `lodcore.ops.max`."""
+        """Return the maximum; see `lodcore.ops.max`."""
 
     @method
     def min(
         self, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Any:
-        """Find the least value; see `lodcore.ops.min`."""
+        """Return the minimum; see `lodcore.ops.min`."""
 
     @method
     def any(self, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
@@ -208,19 +208,19 @@ class TensorMethods:
 
     @method
     def argmax(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Any:
-        """Find the position of the greatest value; see `lodcore.ops.argmax`."""
+        """Return the position of the maximum; see `lodcore.ops.argmax`."""
 
     @method
     def argmin(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Any:
-        """Find the position of the least value; see `lodcore.ops.argmin`."""
+        """Return the position of the minimum; see `lodcore.ops.argmin`."""
 
     @method
     def argsort(self, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
-        """Find the order that sorts along an axis, as `numpy.argsort` does."""
+        """Return the indices that sort along an axis, as `numpy.argsort` does."""
 
     @method
     def cumprod(self, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: None = None) -> Any:
-        """Compute running products along an axis, as `numpy.cumprod` does."""
+        """Compute cumulative products along an axis, as `numpy.cumprod` does."""
 
     @method
     def clip(self, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Any:
@@ -228,7 +228,7 @@ class TensorMethods:
 
     @method
     def cumsum(self, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: None = None) -> Any:
-        """Compute running sums along an axis, as `numpy.cumsum` does."""
+        """Compute cumulative sums along an axis, as `numpy.cumsum` does."""
 
     @method
     def round(self, decimals: int = 0, out: None = None) -> Any:
@@ -236,7 +236,7 @@ class TensorMethods:
 
     @method
     def astype(self, dtype: npt.DTypeLike) -> Any:
-        """Convert to another dtype; always a copy."""
+        """Convert to another dtype; the result is always a copy."""
 
     @method
     def copy(self) -> Any:
@@ -244,11 +244,11 @@ class TensorMethods:
 
     @method
     def nonzero(self) -> Any:
-        """Find the places of values that are not zero, as `numpy.nonzero` does."""
+        """Return the positions of nonzero values, as `numpy.nonzero` does."""
 
     @method
     def ptp(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Any:
-        """Subtract the least value from the greatest, as `numpy.ptp` does."""
+        """Return the maximum minus the minimum, as `numpy.ptp` does."""
 
     @method
     def repeat(self, repeats: Any, axis: int | None = None) -> Any:
@@ -256,7 +256,7 @@ class TensorMethods:
 
     @method
     def squeeze(self, axis: Axis = None) -> Any:
-        """Drop axes of length 1, as `numpy.squeeze` does."""
+        """Remove axes of length 1, as `numpy.squeeze` does."""
 
     @method
     def swapaxes(self, axis1: int, axis2: int) -> Any:
@@ -264,17 +264,17 @@ class TensorMethods:
 
     @method
     def reshape(self, *shape: Any) -> Any:
-        """Return rows another shape; the axes of levels stay."""
+        """Reshape rows; the axes of levels are kept."""
 
     @method
     def transpose(self, *axes: Any) -> Any:
-        """Permute axes, as `numpy.transpose` does; reverse them if none are given."""
+        """Permute axes, as `numpy.transpose` does; by default, reverse them."""
 
-    #: The axes backwards; the last two axes swapped.
+    #: The tensor with reversed axes; the tensor with the last two axes swapped.
     T: Any = Later("T", BODIES)
     mT: Any = Later("mT", BODIES)
 
-    # -- operators by name --------------------------------------------------------------------------------
+    # -- operators by name ---------------------------------------------------------------------------------------------
 
     @method
     def with_values(self, v: Any) -> Any:
@@ -290,15 +290,15 @@ class TensorMethods:
 
     @method
     def positions(self, level: int = 0) -> Any:
-        """Return the place of each element in its sequence; see `lodcore.lod_positions`."""
+        """Return the position of each row in its sequence; see `lodcore.lod_positions`."""
 
     @method
     def segment_ids(self, level: int = 0) -> Any:
-        """Return the sequence of each element; see `lodcore.lod_segment_ids`."""
+        """Return the number of the sequence of each row; see `lodcore.lod_segment_ids`."""
 
     @method
     def pool(self, pool_type: str, pad_value: Any = 0.0, level: int = -1, out: npt.NDArray[Any] | None = None) -> Any:
-        """Reduce each sequence to one entry; see `lodcore.sequence_pool`."""
+        """Pool each sequence to one row; see `lodcore.sequence_pool`."""
 
     @method
     def softmax(self, level: int = -1, out: npt.NDArray[Any] | None = None) -> Any:
@@ -310,7 +310,7 @@ class TensorMethods:
 
     @method
     def topk(self, k: int, level: int = -1) -> Any:
-        """Find the greatest values of each sequence; see `lodcore.sequence_topk`."""
+        """Return the greatest rows of each sequence; see `lodcore.sequence_topk`."""
 
     @method
     def expand(self, y: Any, ref_level: int = -1, out: npt.NDArray[Any] | None = None) -> Any:
@@ -326,4 +326,4 @@ class TensorMethods:
 
     @method
     def gather(self, index: Any, level: int = 0, out: npt.NDArray[Any] | None = None) -> Any:
-        """Take sequences by their numbers; see `lodcore.gather_sequences`."""
+        """Select sequences by their numbers; see `lodcore.gather_sequences`."""

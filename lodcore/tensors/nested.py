@@ -1,4 +1,4 @@
-"""Nested lists to values and offsets, and back."""
+"""Conversion of nested lists to values and offsets, and back."""
 
 from __future__ import annotations
 
@@ -34,34 +34,34 @@ __all__ = [
     "values_of_leaves",
 ]
 
-DEEPEST = 64  # levels; more are a list that contains itself
+DEEPEST = 64  # levels; a deeper list contains itself
 Array = np.ndarray[Any, Any]
 
 
 def levels_and_leaves(
     where: str, nested: list[Any], num_levels: int | None, of_records: bool = False
 ) -> tuple[list[Array], list[Any], bool]:
-    """Take the lists of a nested list apart, level by level.
+    """Return the offsets and leaves of nested lists.
 
     Parameters
     ----------
     where : str
-        The function and its argument, for the message.
+        The names of the function and its argument, for the message.
     nested : list
         The batch.
     num_levels : int or None
-        As many levels are made, if given.
+        The number of levels to make, if given.
     of_records : bool
-        Whether tuples are records, as they are to NumPy where a dtype has fields.
+        Whether tuples are records, as in NumPy for a dtype with fields.
 
     Returns
     -------
     (list of ndarray, list, bool)
-        The offsets of each level of lists; the leaves one after another; whether these are arrays.
+        The offsets of each level of lists; all leaves in order; whether the leaves are arrays.
     """
     levels: list[Array] = []
     nodes = nested
-    trail = [nested]  # one list of each depth, and from the third on all of them
+    trail = [nested]  # one list of each depth, and all lists from the third depth on
     while True:
         a_list, an_array, other = kernels.gather.kinds(nodes)
         found = sorted(at for at in (a_list, an_array, other) if at >= 0)
@@ -94,13 +94,13 @@ def levels_and_leaves(
 
 
 def has_leaves(nested: Any) -> bool:
-    """Return whether there is anything in nested lists but lists."""
+    """Return whether nested lists contain anything but lists."""
     _, leaves, arrays = levels_and_leaves("lodcore.array: obj", list(nested), None)
     return arrays or len(leaves) > 0
 
 
 def _refuse_loops(where: str, nodes: list[Any], trail: list[Any], depth: int) -> None:
-    """Raise if a list that is not empty stands at two depths, as it does when it contains itself."""
+    """Raise if a nonempty list is at two depths, as is one that contains itself."""
     if depth >= DEEPEST:
         raise LoDError(f"{where}: has more than {DEEPEST} levels; does a list contain itself?")
     if depth < 2:
@@ -111,20 +111,20 @@ def _refuse_loops(where: str, nodes: list[Any], trail: list[Any], depth: int) ->
         again = any(id(node) in above and node for node in nodes)
         trail += nodes
     if again:
-        raise LoDError(f"{where}: a list stands at two depths (depth {depth + 1} is one); does it contain itself?")
+        raise LoDError(f"{where}: a list is at two depths (depth {depth + 1} is one); does it contain itself?")
 
 
 def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None) -> Array:
-    """Make one array of scalars.
+    """Convert scalars to an array.
 
     Parameters
     ----------
     where : str
-        The function and its argument, for the message.
+        The names of the function and its argument, for the message.
     leaves : list
         Numbers, strings, NumPy scalars.
     dtype : dtype_like or None
-        float64 for no leaves, what NumPy finds otherwise, if not given.
+        By default that found by NumPy; float64 without leaves.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
 
 
 def no_number(where: str, levels: list[Array], leaves: list[Any]) -> DTypeError:
-    """Make the error for the first entry of nested lists that has no dtype of a fixed size."""
+    """Return the error for the first entry of nested lists that does not have a dtype of a fixed size."""
     j = next((j for j, leaf in enumerate(leaves) if np.asarray(leaf).dtype.hasobject), 0)
     value, path = leaves[j], []
     for offsets in reversed(levels):
@@ -171,23 +171,23 @@ def _short(value: Any) -> str:
 def join_arrays(
     where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None, out: Array | None = None
 ) -> tuple[Array, Array]:
-    """Put the rows of arrays one after another.
+    """Concatenate the rows of arrays.
 
     Parameters
     ----------
     where : str
-        The function, for the message.
+        The name of the function, for the message.
     arrays : list
-        Of ndarrays of at least one axis, with equal row shapes.
+        ndarrays with at least one axis and equal row shapes.
     dtype : dtype_like or None
-        What NumPy promotes to, if not given.
+        By default the dtype to which NumPy promotes.
     out : ndarray, optional
-        Where to write the rows.
+        The array to write the rows to.
 
     Returns
     -------
     (ndarray, ndarray)
-        The rows, and their int64 offsets, fit for `make_lod`.
+        The rows, and their int64 offsets for `make_lod`.
     """
     offsets = buffers.new_offsets(len(arrays) + 1)
     bad = kernels.gather.count_rows(arrays, offsets)
@@ -202,18 +202,18 @@ def join_arrays(
 
 
 def join_rows(where: str, arrays: Sequence[Any], num_rows: int, out: Array | None) -> Array:
-    """Put the rows of arrays that `count_rows` found alike one after another.
+    """Concatenate the rows of arrays that `count_rows` found to have equal dtypes and row shapes.
 
     Parameters
     ----------
     where : str
-        The function, for the message.
+        The name of the function, for the message.
     arrays : list of ndarray
         At least one.
     num_rows : int
-        Rows of all together.
+        The total number of rows.
     out : ndarray or None
-        Where to write the rows.
+        The array to write the rows to.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def join_rows(where: str, arrays: Sequence[Any], num_rows: int, out: Array | Non
 
 
 def new_joined(where: str, arrays: Sequence[Any], num_rows: int, out: Array | None) -> Array:
-    """Make (or check) the array for the rows of arrays that `count_rows` found alike."""
+    """Make, or check, the array for the concatenated rows of such arrays."""
     joined: Array = buffers.new_rows(where, arrays[0], num_rows, out)
     if out is not None and kernels.gather.first_overlap(arrays, buffers.as_bytes(joined)) >= 0:
         raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
@@ -238,7 +238,7 @@ def _is_native(dtype: np.dtype[Any]) -> bool:
 
 
 def _converted(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -> list[Array]:
-    """Make the arrays plain, C-contiguous, and of one dtype and row shape."""
+    """Convert arrays to plain C-contiguous ones with one dtype and row shape."""
     plain: list[Array] = [as_values(f"{where}: arrays[{j}]", array) for j, array in enumerate(arrays)]
     for j, array in enumerate(plain):
         if array.shape[1:] != plain[0].shape[1:]:
@@ -255,22 +255,22 @@ def _converted(where: str, arrays: Sequence[Any], dtype: npt.DTypeLike | None) -
 
 
 def as_values(where: str, given: Any) -> Array:
-    """Turn what a caller gives for rows into a C-contiguous, aligned, native array of at least one axis.
+    """Convert a caller's rows to a C-contiguous, aligned, native array with at least one axis.
 
-    An array that is one already is given back itself.
+    An array that is one already is returned itself.
     """
     return values_and_lender(where, given)[0]
 
 
 def is_view(rows: Array, given: Any) -> bool:
-    """Return whether rows are the memory of an array of another class, such as that of a file that is mapped."""
+    """Return whether rows share the memory of an array of another class, such as that of a mapped file."""
     if not isinstance(given, np.ndarray) or rows.dtype != given.dtype or rows.shape != given.shape:
         return False
     return buffers.bytes_between(rows, given) == 0 and rows.flags.writeable == given.flags.writeable
 
 
 def as_array(where: str, given: Any) -> Array:
-    """Turn what a caller gives for a dense tensor into a plain ndarray."""
+    """Convert a caller's dense tensor to a plain ndarray."""
     if isinstance(given, np.ma.MaskedArray):
         raise DTypeError(f"{where}: is a masked array; fill or drop the masked entries first")
     refuse_conversion(where, given)
@@ -286,7 +286,7 @@ def as_array(where: str, given: Any) -> Array:
 
 
 def refuse_conversion(where: str, given: Any) -> None:
-    """Raise if a kind of tensor, or one of it, is not to become a dense array in silence; it says what to do."""
+    """Raise if a tensor, or its kind, must not be converted to a dense array silently; the kind provides the advice."""
     kind = given if isinstance(given, type) else type(given)
     instead = getattr(kind, "instead_of_dense", None)
     if instead is not None:
@@ -294,7 +294,7 @@ def refuse_conversion(where: str, given: Any) -> None:
 
 
 def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
-    """Take a dtype without Python objects from a caller."""
+    """Return a caller's dtype, which must not have Python objects."""
     if dtype is None:
         return None
     try:
@@ -307,7 +307,7 @@ def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
 
 
 def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
-    """Do the work of `as_values`, and tell whether the memory is somebody else's."""
+    """Return the result of `as_values`, and whether its memory belongs to the caller."""
     if buffers.is_plain(given):
         return given, True
     lent = not isinstance(given, (list, tuple))
@@ -318,7 +318,7 @@ def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
     if given.dtype.hasobject:
         advice = "; lodcore.encode_utf8 makes bytes of strings" if given.dtype.kind == "T" else ""
         raise DTypeError(f"{where}: has dtype {given.dtype}; Python objects have no fixed size{advice}")
-    check_size(where, given.size, given.itemsize)  # a broadcast array has few bytes, and a copy of it many
+    check_size(where, given.size, given.itemsize)  # a broadcast array has few bytes, but a copy of it has many
     if not given.dtype.isnative:
         given, lent = given.astype(given.dtype.newbyteorder("=")), False
     if not (given.flags.c_contiguous and given.flags.aligned):
@@ -327,12 +327,12 @@ def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
 
 
 def nest(flat: list[Any], lod: LoD, first: int = 0) -> list[Any]:
-    """Cut a flat list into nested lists.
+    """Convert a flat list to nested lists.
 
     Parameters
     ----------
     flat : list
-        One entry an element of the last level.
+        One entry per element of the last level.
     lod : LoD
     first : int
         The level whose sequences the outermost list holds.
@@ -347,7 +347,7 @@ def nest(flat: list[Any], lod: LoD, first: int = 0) -> list[Any]:
 
 
 def guarded_values(where: str, given: Any) -> Array:
-    """Take rows from a caller; what shares memory with it becomes read-only."""
+    """Return a caller's rows, read-only if they share memory with it."""
     rows, lent = values_and_lender(where, given)
     if lent:
         rows = buffers.private(rows)

@@ -1,4 +1,4 @@
-"""Padded arrays: how long their lines are, what fills them up, and which of their rows are taken."""
+"""Padded arrays: the lengths of lines, the padding, and the selection of rows."""
 
 from __future__ import annotations
 
@@ -30,24 +30,25 @@ __all__ = [
 
 Array = np.ndarray[Any, Any]
 
-#: Zero bytes, of whatever size a row has.
+#: Zero bytes, for rows of any size.
 NO_FILL: Array = np.empty(0, np.uint8)
 NO_FILL.flags.writeable = False
 
 
 def lines_of(where: str, lod: LoD, first: int, sizes: list[int], left: bool) -> Array:
-    """Return the lines of a dense array with an axis for each level from `first` on, as offsets in rows.
+    """Return the lines of a dense array with one axis per level from `first` on, as offsets in rows.
 
     Parameters
     ----------
     where : str
-        The function, for the message.
+        The name of the function, for the message.
     lod : LoD
     first : int
     sizes : list of int
-        Of the axes between the first and the last: how many sequences each line of lines has room for.
+        The sizes of the axes between the first and the last: the number of sequences for which a line of lines has
+        room.
     left : bool
-        Lines of sequences that are not there are empty; they come first.
+        Whether the empty lines of missing sequences come first.
     """
     bounds: Array = lod.offsets(first)
     for k, size in enumerate(sizes, first + 1):
@@ -60,7 +61,7 @@ def lines_of(where: str, lod: LoD, first: int, sizes: list[int], left: bool) -> 
 
 
 def fill_row(where: str, given: Any, values: Array) -> Array:
-    """Make one row, as bytes, of what sequences are filled up with; no bytes at all stand for zeros."""
+    """Return one row of the padding, as bytes; no bytes mean zeros."""
     if type(given) is int and given == 0 and values.dtype.kind not in "SU":
         return NO_FILL
     fill: Array = buffers.new_rows(where, values, 1)
@@ -70,7 +71,7 @@ def fill_row(where: str, given: Any, values: Array) -> Array:
 
 
 def hold(where: str, given: Any, row: Array) -> None:
-    """Write what a caller gives for a row into it; what its dtype would make something else of is refused."""
+    """Write a caller's value into a row; raise if its dtype would change the value."""
     try:
         made = np.asarray(given)
     except ValueError:
@@ -92,7 +93,7 @@ def hold(where: str, given: Any, row: Array) -> None:
 
 
 def _kept(given: Array, row: Array) -> bool:
-    """Return whether a row holds what was given: whole numbers and text exactly, and no infinity for a number."""
+    """Return whether a row holds a given value: integers and text exactly, and no infinity for a finite number."""
     kind = row.dtype.kind
     if kind in "biu":
         return bool((row == given).all())
@@ -100,13 +101,13 @@ def _kept(given: Array, row: Array) -> bool:
         return not row.dtype.itemsize or bool((row == given.astype(kind)).all())
     if kind in "fc" and given.dtype.kind in "fc":
         return bool((np.isfinite(row) | ~np.isfinite(given)).all())
-    if kind in "fc" and given.dtype.kind in "biuO":  # whole numbers, which are finite
+    if kind in "fc" and given.dtype.kind in "biuO":  # integers, which are finite
         return bool(np.isfinite(row).all())
     return True
 
 
 def padded_length(where: str, name: str, longest: int, length: Any, multiple_of: Any = 1, least: Any = None) -> int:
-    """Find the length to which sequences are filled up; `name` is that of the argument that may tell it."""
+    """Return the length to which sequences are padded; `name` is that of the argument that may give it."""
     known = longest if length is None else integer(f"{where}: {name}", length, bools=True)
     multiple = integer(f"{where}: multiple_of", multiple_of, bools=True)
     if known < longest:
@@ -119,7 +120,7 @@ def padded_length(where: str, name: str, longest: int, length: Any, multiple_of:
 
 
 def padded_lengths(where: str, lod: LoD, first: int, length: Any, multiple_of: Any, least: Any) -> list[int]:
-    """Find the length of the axis of each level from `first` on; a number is about the last level."""
+    """Return the length of the axis of each level from `first` on; a single number is for the last level."""
     depth = lod.num_levels - first
     asked = (("length", length, None), ("multiple_of", multiple_of, 1), ("min_length", least, None))
     given = [_each_level(where, name, one, usual, depth) for name, one, usual in asked]
@@ -131,7 +132,7 @@ def padded_lengths(where: str, lod: LoD, first: int, length: Any, multiple_of: A
 
 
 def _each_level(where: str, name: str, given: Any, usual: Any, depth: int) -> list[Any]:
-    """Take what may be given for each level, coarse ones first."""
+    """Return an argument that may have one entry per level, coarse ones first."""
     if not isinstance(given, (tuple, list)):
         return [usual] * (depth - 1) + [given]
     if len(given) != depth:
@@ -140,7 +141,7 @@ def _each_level(where: str, name: str, given: Any, usual: Any, depth: int) -> li
 
 
 def mask_of(where: str, offsets: Any, longest: int, left: bool, row_bytes: int) -> Array:
-    """Return where, in each line, there are rows, if lines of rows of this size fit in memory."""
+    """Return the mask of rows in each line, if lines of rows of this size fit in memory."""
     check_size(where, len(offsets) - 1, longest, row_bytes + 1)
     lengths = np.diff(np.asarray(offsets))[:, None]
     steps = np.arange(longest)
@@ -150,7 +151,7 @@ def mask_of(where: str, offsets: Any, longest: int, left: bool, row_bytes: int) 
 def padded(
     where: str, x: Any, offsets: Any, shape: tuple[int, ...], fill: Array, left: bool, repeat: bool, out: Array | None
 ) -> Array:
-    """Write lines of rows, filled up, as a dense array.
+    """Write padded lines of rows to a dense array.
 
     Parameters
     ----------
@@ -158,11 +159,11 @@ def padded(
     offsets : int64, shape (n_lines + 1,)
         As `lines_of` returns them.
     shape : tuple of int
-        Of the axes before those of a row.
+        The axes before those of a row.
     fill : ndarray
-        As `filling` makes it.
+        As `fill_row` returns it.
     left, repeat : bool
-        The filling comes first; it is the row of the sequence beside it, if there is one.
+        Whether the padding comes first; whether it is the nearest row of the sequence, if there is one.
     out : ndarray, optional
     """
     values, count, longest = tensor_core.private_values(x), len(offsets) - 1, shape[-1]
@@ -180,7 +181,7 @@ def padded(
 
 
 def unpadded(where: str, dense: Any, lengths: Any, mask: Any, side: Any = "right") -> tuple[Array, LoD]:
-    """Take the rows of a padded array that lengths or a mask tell, and their structure."""
+    """Return the rows of a padded array given by lengths or a mask, and their structure."""
     lines = as_values(f"{where}: dense", dense)
     if lines.ndim < 2:
         raise ShapeError(f"{where}: dense: has shape {lines.shape}; (n, padded_length, ...) is needed")
@@ -213,14 +214,14 @@ def unpadded(where: str, dense: Any, lengths: Any, mask: Any, side: Any = "right
 
 
 def is_left(where: str, side: Any) -> bool:
-    """Take the side on which the filling is."""
+    """Return whether a side is the left one."""
     if side not in ("right", "left"):
         raise ValueError(f'{where}: side: is {side!r}; "right" or "left" is needed')
     return bool(side == "left")
 
 
 def _check_lines(where: str, lod: LoD, lines: Array) -> None:
-    """Check that a dense array has room for sequences of these lengths."""
+    """Raise if a dense array has no room for sequences of these lengths."""
     if lines.ndim <= lod.num_levels:
         raise ShapeError(f"{where}: dense: has shape {lines.shape}; lengths have {lod.num_levels} levels")
     if lod.num_sequences() != len(lines):
@@ -237,7 +238,7 @@ def _check_lines(where: str, lod: LoD, lines: Array) -> None:
 
 
 def _masked_lod(chosen: Array, left: bool) -> LoD:
-    """Find the structure of what a mask chooses: lines of lines end with the last (begin with the first) with a row."""
+    """Return the structure of the rows that a mask selects; lines of lines end (or begin) with such a row."""
     lengths = chosen.sum(axis=-1, dtype=np.int64)
     levels: list[Array] = [lengths]
     there = lengths > 0
@@ -250,6 +251,6 @@ def _masked_lod(chosen: Array, left: bool) -> LoD:
         else:
             counts = np.where(there, places + 1, 0).max(axis=-1)
         kept = places >= there.shape[-1] - counts[..., None] if left else places < counts[..., None]
-        levels = [counts, levels[0][kept], *levels[1:]]  # lines that are not kept have none of their own
+        levels = [counts, levels[0][kept], *levels[1:]]  # lines that are not kept have no lines inside
         there = counts > 0
     return LoD.from_lengths(*levels)

@@ -1,4 +1,4 @@
-"""RankTable and IndicesMap: in which order sequences go through steps, and where their elements stand."""
+"""RankTable and IndicesMap: the order of sequences in steps, and the positions of their elements."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ Array = np.ndarray[Any, Any]
 
 
 class RankTable(Tensor):
-    """The sequences of one level in the order in which they go through steps, by default longest first.
+    """The order of the sequences of one level in steps, by default longest first.
 
     Made by `lod_rank_table`, and by `IndicesMap.rank`.
 
     Parameters
     ----------
     indices : array_like of integers, shape (n,)
-        Each of 0 .. n - 1 once.
+        A permutation of 0 .. n - 1.
     lengths : array_like of integers, shape (n,)
-        Falling, 0 or more.
+        Decreasing, 0 or more.
 
     Raises
     ------
     ShapeError, LoDError, DTypeError, IndexError
-        If they are no such vectors.
+        If the arguments are not such vectors.
     """
 
     __slots__ = ("_falls", "_indices", "_lengths", "_level", "_lod", "_map")
@@ -55,7 +55,7 @@ class RankTable(Tensor):
         self._falls = True
 
     def _check(self) -> None:
-        """Raise if this is not an order of sequences by length, naming the first entry that does not fit."""
+        """Raise if this is not an order of sequences by length; the message names the first bad entry."""
         count = len(self._indices)
         wrong = (self._indices < 0) | (self._indices >= count)
         if wrong.any():
@@ -76,17 +76,17 @@ class RankTable(Tensor):
 
     @property
     def indices(self) -> npt.NDArray[np.int64]:
-        """Numbers of the sequences: int64, shape (n,), read-only for good."""
+        """The numbers of the sequences: int64, shape (n,), permanently read-only."""
         return buffers.private(self._indices)
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """Their lengths, in elements of the level: int64, shape (n,), read-only for good."""
+        """Their lengths, in elements of the level: int64, shape (n,), permanently read-only."""
         return buffers.private(self._lengths)
 
     @property
     def lod(self) -> LoD:
-        """The structure whose sequences are ranked; of a table made of two vectors, one level."""
+        """The structure whose sequences are ranked; one level for a table made from two vectors."""
         if self._lod is None:
             lengths = np.empty(len(self), np.int64)
             lengths[self._indices] = self._lengths
@@ -95,28 +95,28 @@ class RankTable(Tensor):
 
     @property
     def level(self) -> int:
-        """The level of that structure."""
+        """The level of the ranked sequences."""
         return self._level
 
     @property
     def indices_map(self) -> IndicesMap:
-        """The same order as a map of elements, which `pack` takes."""
+        """The same order as a map of elements, for `pack`."""
         if self._map is None:
             self._map = map_of_order(self.lod, self._level, self._indices)
         return self._map
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """One axis: the number of sequences."""
+        """The shape: one axis, the number of sequences."""
         return self._indices.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """int64."""
+        """The dtype: int64."""
         return self._indices.dtype
 
     def clone(self) -> RankTable:
-        """Return itself: nothing of it can be changed."""
+        """Return the object itself, since it is immutable."""
         return self
 
     def count_longer(self, step: int) -> int:
@@ -127,7 +127,7 @@ class RankTable(Tensor):
 
     @property
     def falls(self) -> bool:
-        """Whether the longest sequence comes first, and so on: what is left at a step are the first ones."""
+        """Whether lengths decrease, so that the remaining sequences at a step are the first ones."""
         return self._falls
 
     def __len__(self) -> int:
@@ -166,44 +166,44 @@ class IndicesMap(Tensor):
 
     @property
     def lod(self) -> LoD:
-        """The structure of what was unpacked."""
+        """The structure of the unpacked tensor."""
         return self._lod
 
     @property
     def level(self) -> int:
-        """The level that was cut into steps."""
+        """The level that was unpacked."""
         return self._level
 
     @property
     def order(self) -> Array:
-        """The numbers of the sequences, in the order in which they stand in each step: int64, read-only for good."""
+        """The numbers of the sequences, in their order in each step: int64, permanently read-only."""
         return buffers.private(self._order)
 
     @property
     def steps(self) -> Array:
-        """Offsets of the steps, in elements: int64, read-only for good."""
+        """The offsets of the steps, in elements: int64, permanently read-only."""
         return buffers.private(self._steps)
 
     @property
     def rank(self) -> RankTable:
-        """The same order as a table of sequences."""
+        """The same order as a RankTable."""
         if self._rank is None:
             self._rank = table_of_level(self._lod, self._level, self._order)
         return self._rank
 
     @property
     def indices(self) -> npt.NDArray[np.int64]:
-        """Numbers of the sequences in the order in which they stand in each step, as of a RankTable."""
+        """The numbers of the sequences in their order in each step, as in a RankTable."""
         return self.rank.indices
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """Lengths of the sequences in that order, as of a RankTable."""
+        """The lengths of the sequences in that order, as in a RankTable."""
         return self.rank.lengths
 
     @property
     def values(self) -> Array:
-        """The map: int32 (int64 where int32 is too small), one entry an element in step order, read-only for good."""
+        """The map: int32 (int64 if int32 is too small), one entry per element in step order, permanently read-only."""
         found = self._values
         if found is None:
             count = int(self._steps[-1])
@@ -218,16 +218,16 @@ class IndicesMap(Tensor):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """One axis: the number of elements of the level."""
+        """The shape: one axis, the number of elements of the level."""
         return (int(self._steps[-1]),)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """int32, or int64 where that is too small."""
+        """The dtype: int32, or int64 if that is too small."""
         return np.dtype(np.int32 if self._steps[-1] < 2**31 else np.int64)
 
     def clone(self) -> IndicesMap:
-        """Return itself: nothing of it can be changed."""
+        """Return the object itself, since it is immutable."""
         return self
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
@@ -253,7 +253,7 @@ class IndicesMap(Tensor):
 
 
 def table_of_level(lod: LoD, level: int, order: Array | None = None) -> RankTable:
-    """Rank the sequences of a level (counted from the first), longest first unless an order is given."""
+    """Return the rank of the sequences of a level (counted from the first), longest first unless an order is given."""
     falls = order is None
     if order is None:
         offsets = core.offsets_view(lod, level)
@@ -267,7 +267,7 @@ def table_of_level(lod: LoD, level: int, order: Array | None = None) -> RankTabl
 
 
 def map_of_order(lod: LoD, level: int, order: Array, steps: Array | None = None) -> IndicesMap:
-    """Make the map of a level (counted from the first) whose sequences go through the steps in a given order."""
+    """Return the map of a level (counted from the first) whose sequences are in a given order in the steps."""
     made = IndicesMap.__new__(IndicesMap)
     made._lod, made._level, made._order = lod, level, buffers.sealed(order)
     made._steps = buffers.sealed(structure.steps_of(lod, level) if steps is None else steps)
@@ -276,7 +276,7 @@ def map_of_order(lod: LoD, level: int, order: Array, steps: Array | None = None)
 
 
 def table_of(where: str, given: Any) -> RankTable:
-    """Take a RankTable, or the map of `unpack`, which says the same."""
+    """Return a RankTable, which may be given as the map of `unpack`."""
     if isinstance(given, RankTable):
         return given
     if isinstance(given, IndicesMap):
@@ -285,7 +285,7 @@ def table_of(where: str, given: Any) -> RankTable:
 
 
 def map_of(where: str, given: Any) -> IndicesMap:
-    """Take the map of `unpack`, or a RankTable, which says the same."""
+    """Return an IndicesMap, which may be given as a RankTable."""
     if isinstance(given, IndicesMap):
         return given
     if isinstance(given, RankTable):
@@ -294,7 +294,7 @@ def map_of(where: str, given: Any) -> IndicesMap:
 
 
 def _checked_order(where: str, lod: LoD, level: int, order: Array) -> tuple[int, Array]:
-    """Check what `pickle` kept."""
+    """Check a pickled order."""
     if not isinstance(lod, LoD):
         raise DTypeError(f"{where}: lod: is {type(lod).__name__}; a LoD is needed")
     k = core.normalize_level(lod, level)
@@ -305,12 +305,12 @@ def _checked_order(where: str, lod: LoD, level: int, order: Array) -> tuple[int,
 
 
 def _restore_map(lod: LoD, level: int, order: Array) -> IndicesMap:
-    """Make a map of what `pickle` kept, checking all of it."""
+    """Make a map from pickled data, which are checked."""
     k, places = _checked_order("IndicesMap", lod, level, order)
     return map_of_order(lod, k, places)
 
 
 def _restore_table(lod: LoD, level: int, order: Array) -> RankTable:
-    """Make a table of what `pickle` kept, checking all of it."""
+    """Make a table from pickled data, which are checked."""
     k, places = _checked_order("RankTable", lod, level, order)
     return table_of_level(lod, k, places)

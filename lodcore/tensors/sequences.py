@@ -1,4 +1,4 @@
-"""Nested lists, and lists of tensors, as tensors of the public class, which stands above this."""
+"""Conversion of nested lists, and lists of tensors, to tensors of the public class, which a higher module defines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["of_lists", "sequences_like"]
 
 
 def of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_levels: int | None = None) -> Any:
-    """Make a LoDTensor of nested lists."""
+    """Make a LoDTensor from nested lists."""
     if len(nested) and isinstance(nested[0], LoDTensorBody):
         return _of_sequences(where, list(nested), dtype, num_levels)
     of_records = dtype is not None and dtype.names is not None
@@ -38,7 +38,7 @@ def of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_le
 
 
 def _of_sequences(where: str, xs: list[Any], dtype: np.dtype[Any] | None, num_levels: int | None) -> Any:
-    """Make a LoDTensor of sequences that have levels of their own, as iterating over a deeper one gives them."""
+    """Make a LoDTensor from sequences that have levels, such as those from iterating over a deeper one."""
     for j, x in enumerate(xs):
         if not isinstance(x, LoDTensorBody):
             raise ShapeError(f"{where}: entry {j} is {type(x).__name__}, entry 0 LoDTensor; all are of one kind")
@@ -54,22 +54,22 @@ def _of_sequences(where: str, xs: list[Any], dtype: np.dtype[Any] | None, num_le
 
 
 def sequences_like(given: Any, num_levels: int, row_shape: tuple[int | None, ...], dtype: np.dtype[Any]) -> Any:
-    """Take nested lists beside a tensor as sequences, whose rows may be lists as well.
+    """Convert nested lists, used with a tensor, to sequences; rows may be lists as well.
 
     Parameters
     ----------
     given : list
     num_levels : int
-        Of the tensor.
+        The levels of the tensor.
     row_shape : tuple of int or None
-        Of its rows.
+        The shape of its rows.
     dtype : dtype
-        Of its values: if it has fields, tuples are records, and else sequences of whatever dtype.
+        The dtype of its values: if it has fields, tuples are records, otherwise sequences of any dtype.
 
     Returns
     -------
     LoDTensor or None
-        None where the lists are not sequences with as many levels and axes of rows.
+        None if the lists are not sequences with as many levels and axes of rows.
     """
     try:
         records = dtype if dtype.names is not None else None

@@ -1,4 +1,4 @@
-"""Text and HTML for people: structure first, honest brackets, short."""
+"""Short text and HTML representations, structure first."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 __all__ = ["lod_text", "tensor_html", "tensor_text"]
 
 WIDTH = 76  # characters of content before it is cut
-MOST_LENGTHS = 10  # of each level of a LoD that is too long to be drawn
+MOST_LENGTHS = 10  # number of lengths shown of each level of a LoD that is too long to be drawn
 
 
 class _Writer:
-    """Collects pieces of text until the line is full."""
+    """A buffer of pieces of text, up to the width of a line."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.size = 0
-        self.cut = False  # whether something is left out
+        self.cut = False  # whether text was left out
 
     @property
     def full(self) -> bool:
@@ -37,7 +37,7 @@ class _Writer:
 
 
 def _write(out: _Writer, lod: LoDBody, level: int, start: int, stop: int, row: Any, gap: str) -> None:
-    """Write the elements `start` to `stop` of a level (rows below the last), and close what was opened."""
+    """Write the elements `start` to `stop` of a level (rows below the last), with all brackets closed."""
     for i in range(start, stop):
         if out.full:
             out.cut = True
@@ -55,7 +55,7 @@ def _write(out: _Writer, lod: LoDBody, level: int, start: int, stop: int, row: A
 
 
 def _content(lod: LoDBody, row: Any, gap: str) -> tuple[str, bool]:
-    """Write all elements, as far as a line goes; return also whether that is all of them."""
+    """Return the elements that fit in a line as text, and whether these are all."""
     out = _Writer()
     count = lod.num_sequences(0) if lod.num_levels else lod.num_rows
     _write(out, lod, 0, 0, count, row, gap)
@@ -98,26 +98,26 @@ def _row_text(values: np.ndarray[Any, Any], i: int) -> str:
     if values.dtype.kind == "f":
         number = float(row)
         whole = abs(number) < 1e15 and number == int(number)
-        return f"{number:.0f}." if whole else f"{number:.6g}"  # as NumPy writes floats
+        return f"{number:.0f}." if whole else f"{number:.6g}"  # as NumPy formats floats
     if values.dtype.kind in "US":
         return _cut(repr(row.item()))
     return _cut(str(row))
 
 
 def _shown(depth: int) -> list[int]:
-    """List the levels that are described: all, or the first and last two of very many."""
+    """Return the levels that are shown: all, or the first and last two of very many."""
     return list(range(depth)) if depth <= 6 else [0, 1, depth - 2, depth - 1]
 
 
 def _counts(lod: LoDBody) -> str:
-    """Describe how many sequences of which lengths there are, level by level."""
+    """Describe the numbers and lengths of sequences, level by level."""
     if not lod.num_levels:
         return f"{lod.num_rows} row{'s' * (lod.num_rows != 1)}"
     return _joined(_level_texts(lod), lod.num_levels)
 
 
 def _level_texts(lod: LoDBody) -> list[str]:
-    """Describe how many sequences of which lengths there are, of each level that is described."""
+    """Return a description of the number and lengths of sequences of each shown level."""
     parts = []
     for level in _shown(lod.num_levels):
         lengths = np.diff(lod.offsets(level))
@@ -138,14 +138,14 @@ def _joined(parts: list[str], depth: int) -> str:
 
 
 def tensor_text(x: LoDTensorBody) -> str:
-    """Describe a LoDTensor: structure, shape of a row and dtype, then the values as far as a line goes."""
+    """Describe a LoDTensor: structure, shape of a row and dtype, then the values that fit in a line."""
     row_shape = f", rows of shape {x.values.shape[1:]}" if x.values.ndim > 1 else ""
     content, _ = _content(x.lod, lambda i: _row_text(x.values, i), ", ")
     return f"LoDTensor({_counts(x.lod)}{row_shape}, {_cut(str(x.values.dtype))}: [{content}])"
 
 
 def _histogram(lengths: np.ndarray[Any, Any]) -> str:
-    """Draw how often each length occurs, as a small SVG."""
+    """Return a histogram of lengths as a small SVG."""
     low, high = int(lengths.min()), int(lengths.max())
     bins = min(24, high - low + 1)
     counts, edges = np.histogram(lengths, bins=bins, range=(low, high + 1))
@@ -165,7 +165,7 @@ def _shape(x: LoDTensorBody) -> tuple[int | None, ...]:
 
 
 def tensor_html(x: LoDTensorBody) -> str:
-    """Show a LoDTensor in a notebook: summary, a histogram of the lengths of each level, the first values."""
+    """Return a LoDTensor as HTML: a summary, a histogram of the lengths of each level, the first values."""
     summary = f"shape {_cut(str(_shape(x)))}, {_cut(str(x.values.dtype))}, {x.values.nbytes:,} bytes"
     parts = [f"<div><b>LoDTensor</b> {html.escape(summary)}</div>"]
     for level in _shown(x.lod.num_levels):

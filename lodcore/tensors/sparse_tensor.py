@@ -1,4 +1,4 @@
-"""SparseTensor: some rows of a large array, as the gradient of a table has."""
+"""SparseTensor: some rows of a large array, such as the gradient of a table."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Array = np.ndarray[Any, Any]
 
 
 class SparseTensor(Tensor):
-    """Selected rows of an array of `height` rows; all others are zero, and rows that are given twice are added.
+    """Selected rows of an array with `height` rows; all others are zero, and repeated rows are added.
 
     Parameters
     ----------
     indices : array_like of integers, shape (n,) or (n, 1)
-        The numbers of the rows, in any order, with repeats. Copied.
+        The numbers of the rows, in any order, which may repeat. They are copied.
     values : array_like, shape (n, ...)
-        The rows, any dtype of numbers. Shared, if they are a C-contiguous array.
+        The rows, with any dtype of numbers. A C-contiguous array is shared.
     height : int
 
     Raises
     ------
     IndexError
-        Naming the place and the number that is outside 0 .. height - 1.
+        If a number is outside 0 .. height - 1; the message names it and its position.
     ShapeError, DTypeError
         If there is not one number per row, or they are not integers, or the values are not numbers.
 
@@ -56,10 +56,10 @@ class SparseTensor(Tensor):
 
     __slots__ = ("_height", "_parts")
 
-    #: What to do where a dense array is needed: operators refuse it rather than fill the memory.
+    #: The advice if a dense array is needed: operators raise an error rather than filling the memory.
     instead_of_dense = "to_dense() makes an array of it"
 
-    __array_ufunc__ = None  # so that ndarray + SparseTensor asks this class
+    __array_ufunc__ = None  # so that ndarray + SparseTensor calls __radd__
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, indices: npt.ArrayLike, values: npt.ArrayLike, height: int) -> None:
@@ -76,11 +76,11 @@ class SparseTensor(Tensor):
         check_index(where, "indices", index, self._height)
         self._parts = [(index, rows)]
 
-    # -- questions -----------------------------------------------------------------------------------------
+    # -- properties ----------------------------------------------------------------------------------------------------
 
     @property
     def indices(self) -> npt.NDArray[np.int64]:
-        """The number of each row: int64, shape (n,), read-only for good."""
+        """The number of each row: int64, shape (n,), permanently read-only."""
         return buffers.private(self._joined()[0])
 
     @property
@@ -95,36 +95,36 @@ class SparseTensor(Tensor):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Lengths of the axes of the whole array."""
+        """The shape of the whole array."""
         return (self._height, *self._parts[0][1].shape[1:])
 
     @property
     def ndim(self) -> int:
-        """Number of axes of the whole array."""
+        """The number of axes of the whole array."""
         return int(self._parts[0][1].ndim)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of the values."""
+        """The dtype of the values."""
         return np.result_type(*{rows.dtype for _, rows in self._parts})
 
     def _joined(self) -> tuple[Any, Array]:
-        """Put the parts of a sum one after another, once."""
+        """Concatenate the parts of a sum, once."""
         parts = self._parts
         if len(parts) > 1:
             index = buffers.sealed(np.concatenate([index for index, _ in parts]))
             self._parts = parts = [(index, np.concatenate([rows for _, rows in parts]))]
         return parts[0]
 
-    # -- other forms ---------------------------------------------------------------------------------------
+    # -- conversions ---------------------------------------------------------------------------------------------------
 
     def to_dense(self, out: Array | None = None) -> Array:
-        """Return the whole array: the sums of its rows, in the order in which they stand here.
+        """Return the whole array; repeated rows are added in their order.
 
         Parameters
         ----------
         out : ndarray, optional
-            shape (height, ...): where to write.
+            shape (height, ...): the array to write to.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class SparseTensor(Tensor):
         Raises
         ------
         MemoryError
-            If the result does not fit in the machine.
+            If the result does not fit in memory.
         """
         where = "SparseTensor.to_dense"
         index, rows = self._joined()
@@ -146,12 +146,12 @@ class SparseTensor(Tensor):
         return out
 
     def merge(self) -> SparseTensor:
-        """Add up the rows that are given more than once, in the order in which they stand here.
+        """Return the tensor with repeated rows added, in their order.
 
         Returns
         -------
         SparseTensor
-            Its indices rise.
+            Its indices increase.
         """
         index, rows = self._joined()
         unique, places = numbered("SparseTensor.merge", index, self._height)
@@ -160,19 +160,19 @@ class SparseTensor(Tensor):
         return new_sparse(unique, merged, self._height)
 
     def clone(self) -> SparseTensor:
-        """Make a copy that shares no values."""
+        """Return a copy of the values."""
         index, rows = self._joined()
         return new_sparse(index, rows.copy(), self._height)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         if copy is False:
-            raise ValueError("SparseTensor: as an array: is a copy; copy=False cannot be")
+            raise ValueError("SparseTensor: as an array: is a copy; copy=False is not possible")
         return np.asarray(self.to_dense(), dtype)
 
-    # -- sums ----------------------------------------------------------------------------------------------
+    # -- sums ----------------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
-        """Add: with a SparseTensor sparse (its rows come last), with an array dense."""
+        """Add a SparseTensor, with a sparse result (its rows come last), or an array, with a dense result."""
         if isinstance(other, SparseTensor):
             if other.shape != self.shape:
                 raise ShapeError(f"SparseTensor: +: the other has shape {other.shape}; {self.shape} is needed")
@@ -184,10 +184,10 @@ class SparseTensor(Tensor):
         return self.to_dense() + (other.values if isinstance(other, DenseTensor) else other)
 
     def __radd__(self, other: Any) -> Any:
-        """Add to an array: dense."""
+        """Add to an array, with a dense result."""
         return self.__add__(other)
 
-    # -- protocols -----------------------------------------------------------------------------------------
+    # -- protocols -----------------------------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
         index, rows = self._joined()
@@ -199,22 +199,22 @@ class SparseTensor(Tensor):
 
 
 def new_sparse(index: npt.NDArray[np.int64], values: Array, height: int) -> SparseTensor:
-    """Make a SparseTensor of checked numbers that nobody else writes, and a contiguous array."""
+    """Make a SparseTensor from checked private numbers and a contiguous array."""
     made = SparseTensor.__new__(SparseTensor)
     made._height, made._parts = height, [(buffers.sealed(index), values)]
     return made
 
 
 def check_index(where: str, name: str, index: npt.NDArray[np.int64], height: int) -> None:
-    """Raise if a number is not a row."""
+    """Raise if a number is not that of a row."""
     bad = kernels.embedding.check_index(index, height)
     if bad >= 0:
         raise IndexError(f"{where}: {name}: is {index[bad]} at position {bad}; there are {height} rows")
 
 
 def numbered(where: str, index: npt.NDArray[np.int64], height: int) -> tuple[Any, Any]:
-    """Return the rows that are named, in rising order, and for each name the place of its row among them."""
-    if height > 8 * len(index) + 1024:  # too many rows to look at each
+    """Return the distinct numbers of rows, increasing, and the position of each given number among them."""
+    if height > 8 * len(index) + 1024:  # too many rows for a table of all of them
         check_index(where, "indices", index, height)
         unique, places = np.unique(index, return_inverse=True)
         return unique, np.ascontiguousarray(places.reshape(-1), np.int64)
@@ -226,7 +226,7 @@ def numbered(where: str, index: npt.NDArray[np.int64], height: int) -> tuple[Any
 
 
 def add_rows(where: str, rows: Array, index: npt.NDArray[np.int64], out: Array) -> None:
-    """Add rows to zeros in `out`, each to the one that its number names, in order."""
+    """Set `out` to zeros, and add each row to the row with its number, in order."""
     if rows.dtype.char in "fd":
         bad = kernels.embedding.add_rows(buffers.as_cells(rows), index, buffers.as_cells(out))
         if bad >= 0:

@@ -1,4 +1,4 @@
-"""Structures put together: what tensors and operators share."""
+"""Functions that join and check structures, shared by tensors and operators."""
 
 cimport numpy as cnp
 from libc.stdint cimport INT64_MAX, int64_t
@@ -23,12 +23,12 @@ cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
 
 
 def concat_lods(str where, list lods):
-    """Put the structures of batches one after another.
+    """Concatenate the structures of batches.
 
     Parameters
     ----------
     where : str
-        The function, for the message.
+        The name of the function, for the message.
     lods : list of LoD
         At least one.
 
@@ -39,7 +39,7 @@ def concat_lods(str where, list lods):
     Raises
     ------
     DTypeError, LoDError
-        Naming the batch that is not a LoD, or has another number of levels than the first.
+        If a batch is not a LoD, or has another number of levels than the first; the message names it.
     """
     cdef Py_ssize_t j = 0, k, num_levels = -1
     cdef int64_t rows = 0
@@ -60,27 +60,27 @@ def concat_lods(str where, list lods):
 
 
 def check_coarser(str where, list lods, names, Py_ssize_t k):
-    """Check that structures have one depth, as many sequences of level k, and the same levels before it.
+    """Check that structures have equally many levels, equally many sequences of level k, and equal levels before it.
 
     Parameters
     ----------
     where : str
-        The function, for the message.
+        The name of the function, for the message.
     lods : list of LoD
         At least one, which has a level k.
     names : callable
-        Gives the name of argument j, for the message.
+        Returns the name of argument j, for the message.
     k : int
 
     Returns
     -------
     int
-        The rows of all together.
+        The total number of rows.
 
     Raises
     ------
     LoDError
-        Naming the argument that differs from the first, and its first sequence that does.
+        If an argument differs from the first; the message names it, and its first sequence that differs.
     MemoryError
         If int64 cannot count the rows.
     """
@@ -112,7 +112,7 @@ def check_coarser(str where, list lods, names, Py_ssize_t k):
 
 
 cdef cnp.ndarray join_level(list lods, Py_ssize_t k):
-    """Put the sequences of one level one after another."""
+    """Concatenate the sequences of one level."""
     cdef Py_ssize_t count, total = 0
     cdef int64_t base = 0
     cdef const int64_t* offsets
@@ -135,13 +135,13 @@ cdef cnp.ndarray join_level(list lods, Py_ssize_t k):
 
 
 def lod_over(cnp.ndarray memory not None, Py_ssize_t num_levels):
-    """Make a LoD over memory that nobody can write any more, as sealed memory of the system, after checking it.
+    """Make a LoD over checked memory that cannot be written any more, such as sealed memory of the system.
 
     Parameters
     ----------
     memory : ndarray
-        int64, C-contiguous: the offsets of all levels one after another, coarse first, as a LoD has them, behind their
-        numbers (`num_levels` numbers of sequences, and the number of rows).
+        int64, C-contiguous: `num_levels` numbers of sequences and the number of rows, followed by the offsets of all
+        levels, coarse first, as in a LoD.
     num_levels : int
     """
     cdef const int64_t* sizes = <const int64_t*> cnp.PyArray_DATA(memory)
@@ -167,14 +167,14 @@ def lod_over(cnp.ndarray memory not None, Py_ssize_t num_levels):
 
 
 def steps_of(LoDBody lod not None, Py_ssize_t k):
-    """Add up how many sequences of level k reach each step: offsets of the steps, in elements."""
+    """Return the offsets of the steps of level k, in elements."""
     cdef Py_ssize_t n_seqs, n_steps
     cdef const int64_t* offsets = lod.level(k, &n_seqs)
     cdef cnp.ndarray steps
     cdef int64_t* out
     if not own_kernels():
         n_steps = kernels.lod.max_length(lod.view(k))
-        check_size("lod_rank_table", n_steps + 1, 16)  # to rank sequences takes as much again
+        check_size("lod_rank_table", n_steps + 1, 16)  # ranking sequences needs as much again
         steps = new_offsets(n_steps + 1)
         kernels.rank.step_offsets(lod.view(k), steps)
         return steps

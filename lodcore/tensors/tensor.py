@@ -1,4 +1,4 @@
-"""The interface of tensors, dense tensors, and what is known of a tensor before it has values."""
+"""The interface of tensors, dense tensors, and Specs of tensors without values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Tensor(ABC):
-    """What all tensors have: a shape, a dtype, and a copy of their own.
+    """The interface of all tensors: a shape, a dtype, and a copy.
 
     `numpy.ndarray` is registered as one. A new kind of tensor implements this interface.
     """
@@ -29,16 +29,16 @@ class Tensor(ABC):
     @property
     @abstractmethod
     def shape(self) -> tuple[int | None, ...]:
-        """Lengths of the axes, None where they differ."""
+        """The lengths of the axes, None where they differ."""
 
     @property
     @abstractmethod
     def dtype(self) -> np.dtype[Any]:
-        """Type of the values."""
+        """The dtype of the values."""
 
     @abstractmethod
     def clone(self) -> Tensor:
-        """Make a copy that shares no values."""
+        """Return a copy of the values."""
 
 
 Tensor.register(np.ndarray)
@@ -72,18 +72,18 @@ class DenseTensor(Tensor):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Lengths of the axes."""
+        """The lengths of the axes."""
         shape: tuple[int, ...] = self.values.shape
         return shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of the values."""
+        """The dtype of the values."""
         dtype: np.dtype[Any] = self.values.dtype
         return dtype
 
     def clone(self) -> DenseTensor:
-        """Make a copy that shares no values."""
+        """Return a copy of the values."""
         return DenseTensor(self.values.copy())
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
@@ -94,12 +94,12 @@ class DenseTensor(Tensor):
 
 
 class Spec(NamedTuple):
-    """What is known of a tensor before it has values.
+    """The known properties of a tensor before it has values.
 
     Parameters
     ----------
     shape : tuple of int or None
-        Shape of the values, None for a number of rows that is not known yet.
+        The shape of the values, with None for an unknown number of rows.
     dtype : dtype
     num_levels : int
     kind : type

@@ -1,4 +1,4 @@
-"""TensorArray: tensors by step; and the versions of it that a Block records."""
+"""TensorArray: tensors by step; and its versions, which a Block records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Maker:
-    """An operator that makes an array, attached by its name: of an instance it fills the array, which is empty.
+    """An operator that makes an array, attached by name; called on an instance, it fills that empty array.
 
     Parameters
     ----------
@@ -73,20 +73,20 @@ class TensorArray(ArrayBody, ArrayMethods):
     Parameters
     ----------
     size : int, optional
-        Number of slots to begin with, all of them holes.
+        The initial number of slots, all of them holes.
     dynamic : bool, default True
-        Grow when something is written past the end.
+        Whether the array grows when an element is written past the end.
     unstack_from : array_like or LoDTensor, optional
-        Begin with what `unstack` makes of it.
+        A tensor whose `unstack` gives the first elements.
     name : str, optional
-        Of the Variable, where the array is recorded.
+        The name of the Variable if the array is recorded.
 
     Notes
     -----
-    Elements are ndarrays or LoDTensors; a SparseTensor is refused. Indices never count from the end.
-    `TensorArray.unstack(x)` and `TensorArray.unpack(x, level)` make an array, whose elements are views of one buffer;
+    Elements are ndarrays or LoDTensors; a SparseTensor is an error. Indices never count from the end.
+    `TensorArray.unstack(x)` and `TensorArray.unpack(x, level)` make an array whose elements are views of one buffer;
     `ta.unstack(x)` and `ta.unpack(x, level)` fill an array without elements. An array that is made in the body of a
-    loop is made anew in every step.
+    loop is new in every step.
 
     References
     ----------
@@ -107,11 +107,11 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     __slots__ = ()
 
-    _items: dict[int, Any]  # what was written
-    _source: Any  # what slots that were not written to are views of: an ndarray or a LoDTensor
+    _items: dict[int, Any]  # the written elements
+    _source: Any  # the ndarray or LoDTensor of which unwritten slots are views
     _size: int
-    _limit: int | None  # how many slots there may be
-    _element: Spec | None  # of elements, if there are none
+    _limit: int | None  # the maximum number of slots
+    _element: Spec | None  # the Spec of elements, if there are none
     _rank: Any
 
     def __init__(
@@ -120,7 +120,7 @@ class TensorArray(ArrayBody, ArrayMethods):
         self._items, self._size = {}, 0
         if name is not None:
             self.wanted_name = name
-        if not OPENED[0] and size is None and unstack_from is None and dynamic:  # mostly
+        if not OPENED[0] and size is None and unstack_from is None and dynamic:  # the usual case
             return
         block = recorder((size, unstack_from))
         if block is not None:
@@ -130,7 +130,7 @@ class TensorArray(ArrayBody, ArrayMethods):
             self.begin(value_of(size), dynamic, value_of(unstack_from))
 
     def begin(self, size: Any, dynamic: bool, unstack_from: Any) -> None:
-        """Begin with slots, or with what `unstack` makes of a tensor."""
+        """Initialise with slots, or with the elements of an unstacked tensor."""
         if unstack_from is not None:
             self._source = source_of("TensorArray: unstack_from", unstack_from, 0)
             self._size = len(self._source)
@@ -153,20 +153,20 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     @classmethod
     def of_elements(cls, size: int, elements: dict[int, Any]) -> TensorArray:
-        """Make an array of a size with some elements, which are known to be tensors."""
+        """Make an array with a size and some elements, which must be tensors."""
         made = cls.__new__(cls)
         made._items, made._source, made._size, made._limit = elements, None, size, None
         made._element, made._rank = None, None
         return made
 
     def snapshot(self) -> TensorArray:
-        """Make an array of the same elements, which writes to this one do not reach."""
+        """Return an array with the same elements, which writes to this one do not affect."""
         made = self.own_kind.__new__(self.own_kind)
         made._take(self)
         return made
 
     def become(self, other: TensorArray) -> None:
-        """Take the elements of another array."""
+        """Replace the elements by those of another array."""
         note(self)
         self._take(other)
 
@@ -176,7 +176,7 @@ class TensorArray(ArrayBody, ArrayMethods):
         self._element, self._rank = other._element, other._rank
 
     def clone(self) -> TensorArray:
-        """Make a copy that shares no values."""
+        """Return a copy that shares no values."""
         elements = {at: _copied(element) for at, element in self.known_elements().items()}
         made = self.snapshot()
         made._items, made._source, made._element = elements, None, self.element_spec()
@@ -184,19 +184,19 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     @property
     def name(self) -> str:
-        """The name that it was given, "array" if none."""
+        """The given name, or "array"."""
         return self.wanted_name or "array"
 
-    # -- elements ------------------------------------------------------------------------------------------
+    # -- elements ------------------------------------------------------------------------------------------------------
 
     @property
     def num_slots(self) -> int:
-        """Number of slots, whether or not a Block is recording."""
+        """The number of slots, whether or not a Block is recording."""
         return self._size
 
     @property
     def grows(self) -> bool:
-        """Whether something may be written past the end."""
+        """Whether elements may be written past the end."""
         return self._limit is None
 
     @property
@@ -206,7 +206,7 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     @property
     def untouched_source(self) -> Any:
-        """What all elements are views of, one after another: an ndarray or a LoDTensor; None if there is no such."""
+        """The ndarray or LoDTensor of which all elements are consecutive views, or None."""
         return (
             self._source if not self._items and self._source is not None and self._size == len(self._source) else None
         )
@@ -220,8 +220,8 @@ class TensorArray(ArrayBody, ArrayMethods):
             self._size = at + 1
 
     def checked(self, index: Any, value: Any, data_shared: bool) -> tuple[int, Any]:
-        """Return the number and the element that a write writes."""
-        at = int(index) if type(index) is np.int64 else -1  # as a counter is
+        """Return the checked number and element of a write."""
+        at = int(index) if type(index) is np.int64 else -1  # the type of counters
         if at < 0:
             at = slot_number("tensor_array_write: index", index)
         if self._limit is not None and at >= self._limit:
@@ -233,7 +233,7 @@ class TensorArray(ArrayBody, ArrayMethods):
         return at, value if data_shared else _copied(value)
 
     def element(self, where: str, at: int) -> Any:
-        """Return an element by its number, from 0; IndexError if there is none."""
+        """Return an element by its number, counted from 0; raise IndexError if there is none."""
         found = self._items.get(at)
         if found is None:
             if self._source is None or at >= len(self._source):
@@ -244,14 +244,14 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     @property
     def own_kind(self) -> type[TensorArray]:
-        """The class of an array of the user with the same elements."""
+        """The public class of an array with the same elements."""
         return type(self)
 
     _kind = "TensorArray"  # in its repr
-    hint = ""  # what to say besides of what is not there
+    hint = ""  # the hint in errors about missing elements
 
     def elements(self, where: str) -> list[Any]:
-        """List all elements, refusing holes before a list of that size is made."""
+        """Return all elements; raise for a hole before a list of that size is made."""
         known = len(self._source) if self._source is not None else 0
         written = sum([at >= known for at in self._items]) if known else len(self._items)
         if known + written < self._size:
@@ -264,12 +264,12 @@ class TensorArray(ArrayBody, ArrayMethods):
         return [self.element(where, at) for at in range(self._size)]
 
     def known_elements(self) -> dict[int, Any]:
-        """Return the elements that are not holes, by their numbers."""
+        """Return the elements that are not holes, by number."""
         known = range(len(self._source) if self._source is not None else 0)
         return {at: self.element("TensorArray", at) for at in sorted({*known, *self._items})}
 
     def element_spec(self) -> Spec | None:
-        """Describe the elements, with None for their numbers of rows; None if nothing is known of them."""
+        """Return the Spec of the elements, with None for their numbers of rows; None if it is unknown."""
         if self._source is not None:
             source = self._source
             if isinstance(source, LoDTensor):
@@ -290,10 +290,10 @@ class TensorArray(ArrayBody, ArrayMethods):
         self._limit = None if grows else slots
 
     def expect(self, spec: Spec) -> None:
-        """Keep what elements would be, for an array that has none."""
+        """Set the Spec of elements, for an array that has none."""
         self._element = spec
 
-    # -- sequences to steps --------------------------------------------------------------------------------
+    # -- sequences to steps --------------------------------------------------------------------------------------------
 
     if TYPE_CHECKING:  # of the class or of an instance
 
@@ -310,7 +310,7 @@ class TensorArray(ArrayBody, ArrayMethods):
     else:
         unstack, unpack = Maker("tensor_array_unstack"), Maker("tensor_array_unpack")
 
-    # -- protocols -----------------------------------------------------------------------------------------
+    # -- protocols -----------------------------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind = None if self.own_kind is TensorArray else self.own_kind
@@ -331,28 +331,28 @@ _HOLE = object()
 
 
 class ArrayVersion(TensorArray):
-    """A TensorArray that stays as it is: `written` returns the next version, in time and memory that do not grow.
+    """An immutable TensorArray: `written` returns the next version, in constant time and memory.
 
-    One version of an array holds all elements, mostly the last; every other knows what to undo in the one after it. To
-    read it brings the elements over (Baker, "Shallow binding makes functional arrays fast", 1991).
+    One version of an array, usually the last, holds all elements; every other stores the change to undo in the next
+    one. A read moves the elements to the version (Baker, "Shallow binding makes functional arrays fast", 1991).
     """
 
     __slots__ = ("_fresh", "_held", "_undo")
 
-    _held: Any  # the elements, by their numbers; None where another version has them
-    _undo: Any  # that version, a number, and the element that was there before
+    _held: Any  # the elements by number; None if another version has them
+    _undo: Any  # that version, a number, and the previous element there
     _fresh: bool  # whether it was made in the body of a loop
 
     @property
     def own_kind(self) -> type[TensorArray]:
-        """The class of an array of the user with the same elements."""
+        """The public class of an array with the same elements."""
         return TensorArray
 
     @classmethod
     def of(cls, array: TensorArray, fresh: bool = False) -> ArrayVersion:
-        """Return the version that an array is now; what is written to the array later does not reach it.
+        """Return the current version of an array, which later writes to the array do not affect.
 
-        What is not an array is returned as it is, for the operator to refuse.
+        An argument that is not an array is returned unchanged, and the operator raises the error.
         """
         if type(array) is cls or not isinstance(array, TensorArray):
             return array
@@ -362,7 +362,7 @@ class ArrayVersion(TensorArray):
         return made
 
     def written(self, index: Any, value: Any, data_shared: bool = True) -> ArrayVersion:
-        """Return the version with one more element written."""
+        """Return the version with one more write."""
         at, written = self.checked(index, value, data_shared)
         if self._undo is not None:
             self._come_back()
@@ -377,7 +377,7 @@ class ArrayVersion(TensorArray):
 
     @property
     def hint(self) -> str:  # type: ignore[override]
-        """What to say of a hole in an array that was made in the body of a loop."""
+        """The hint about a hole in an array that was made in the body of a loop."""
         if not self._fresh:
             return ""
         return "; it is made anew in every step: make it before the loop to read what earlier steps wrote"
@@ -393,7 +393,7 @@ class ArrayVersion(TensorArray):
         self._held = elements
 
     def _come_back(self) -> None:
-        """Take the elements from the version that has them, undoing one write after the other."""
+        """Move the elements from the version that has them, undoing the writes one by one."""
         chain = [self]
         while chain[-1]._undo is not None:
             chain.append(chain[-1]._undo[0])
@@ -415,7 +415,7 @@ def _copied(element: Any) -> Any:
 
 
 def slot_number(where: str, given: Any) -> int:
-    """Turn an integer, or an array of one, into the number of a slot."""
+    """Convert an integer, or an array of one, to the number of a slot."""
     number = integer_of(where, given)
     if number < 0:
         raise IndexError(f"{where}: is {number}; slots count from 0")
@@ -423,7 +423,7 @@ def slot_number(where: str, given: Any) -> int:
 
 
 def integer_of(where: str, given: Any) -> int:
-    """Turn an integer, or an array of one, into a Python int."""
+    """Convert an integer, or an array of one, to a Python int."""
     number: Any = int(given) if type(given) is np.int64 else given
     if type(number) is not int:
         if isinstance(number, np.ndarray):
@@ -435,7 +435,7 @@ def integer_of(where: str, given: Any) -> int:
 
 
 def source_of(where: str, x: Any, axis: int) -> Any:
-    """Return what indexing turns into the elements of an unstacked array: read-only."""
+    """Return the read-only source whose indexing gives the elements of an unstacked array."""
     if isinstance(x, LoDTensor):
         if axis not in (0, -x.ndim):
             raise ShapeError(f"{where}: axis: is {axis}; a LoDTensor is cut along axis 0")
@@ -463,7 +463,7 @@ def _restore(
     rank: Any = None,
     element: Any = None,
 ) -> TensorArray:
-    """Make an array of what `pickle` kept, checking all of it."""
+    """Make an array from pickled data, which are checked."""
     if kind is not None and not (isinstance(kind, type) and issubclass(kind, TensorArray)):
         raise DTypeError(f"TensorArray: kind: is {kind!r}; a subclass of TensorArray is needed")
     for name, given, wanted in (("rank", rank, IndicesMap), ("element", element, Spec)):

@@ -10,13 +10,13 @@ from lodcore.tensors.core cimport LoDBody
 @cython.no_gc
 cdef class LoDTensorBody:
     cdef cnp.ndarray array  # C-contiguous, as many rows as the structure has
-    cdef Memory _memory  # what views of the values have as their base
-    cdef object _shown, _second  # views that were handed out
-    cdef cnp.ndarray _given  # `out`, where the caller gave one
+    cdef Memory _memory  # the base of views of the values
+    cdef object _shown, _second  # views that were returned
+    cdef cnp.ndarray _given  # `out`, if the caller gave one
     cdef LoDBody structure
     cdef Py_ssize_t row_bytes
     cdef object _bytes
-    cdef cnp.ndarray field  # the field of records that this shows: `array` is a copy of it, for kernels
+    cdef cnp.ndarray field  # the field of records that this tensor shows: `array` is a copy of it, for kernels
     cdef int refresh(self) except -1
     cdef Memory memory(self)
     cdef cnp.ndarray shown(self)

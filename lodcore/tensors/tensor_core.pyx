@@ -1,4 +1,4 @@
-"""The compiled body of LoDTensor: fields, trusted constructor, x[i], x[a:b], iteration, taking sequences."""
+"""The compiled body of LoDTensor: fields, trusted constructors, x[i], x[a:b], iteration, gathering sequences."""
 
 cimport cython
 cimport numpy as cnp
@@ -41,17 +41,17 @@ cdef LoDBody NO_LEVELS = LoDBody()
 
 
 def register(tensor, general_item):
-    """Set the class that the trusted constructor makes, and what x[key] is where the key is not a number or a slice."""
+    """Set the class that the trusted constructors make, and the function for x[key] with other keys than here."""
     global TENSOR, GENERAL_ITEM
     TENSOR, GENERAL_ITEM = tensor, general_item
 
 
 @cython.no_gc
 cdef class LoDTensorBody:
-    """The fields of a LoDTensor, and indexing that computes nothing.
+    """The fields of a LoDTensor, and indexing by views.
 
-    The array of the values is nobody else's. What is handed out are views over its memory, so that changes of their
-    shape, dtype or flags do not reach the tensor, and nobody can resize what a call reads.
+    The array of the values is private. Callers get views of its memory, so that changes of their shape, dtype or flags
+    do not affect the tensor, and the memory that a call reads cannot be resized.
     """
 
     def __cinit__(self):
@@ -63,7 +63,7 @@ cdef class LoDTensorBody:
 
     @property
     def values(self):
-        """The rows of all sequences one after another: ndarray, shape (num_rows, ...)."""
+        """The rows of all sequences, consecutively: ndarray, shape (num_rows, ...)."""
         if self._given is not None and running == 0 and is_same(self._given, self.array):
             return self._given
         return self.shown()
@@ -75,31 +75,31 @@ cdef class LoDTensorBody:
 
     @property
     def dtype(self):
-        """Type of the values."""
+        """The dtype of the values."""
         return <object> cnp.PyArray_DESCR(self.array)
 
     @property
     def ndim(self):
-        """Number of axes, ragged ones included."""
+        """The number of axes, ragged ones included."""
         return self.structure.n_levels + cnp.PyArray_NDIM(self.array)
 
     @property
     def num_levels(self):
-        """Number of levels."""
+        """The number of levels."""
         return self.structure.n_levels
 
     @property
     def num_rows(self):
-        """Number of rows of all sequences together."""
+        """The number of rows of all sequences together."""
         return self.structure.n_rows
 
     @property
     def offsets(self):
-        """Offsets of the outermost level: int64, read-only."""
+        """The offsets of the outermost level: int64, read-only."""
         return self.structure.array(0 if self.structure.n_levels else self.structure.number(0))
 
     cdef int refresh(self) except -1:
-        """Copy the field of records that this shows, as who has the records may have written there."""
+        """Copy the field of records that this tensor shows, since the records may have been written to."""
         if self.field is not None:
             cnp.PyArray_CopyInto(self.array, self.field)
         return 0
@@ -110,14 +110,14 @@ cdef class LoDTensorBody:
         return self._memory
 
     cdef cnp.ndarray shown(self):
-        """Return a view of the values that nobody else holds; of a field of records, one that is read-only."""
+        """Return a private view of the values, read-only for a field of records."""
         self.refresh()
         if self._shown is not None:
             if is_untouched(<PyObject*> self._shown, <PyObject*> self.array):
                 return self._shown
             if self._second is not None and is_untouched(<PyObject*> self._second, <PyObject*> self.array):
                 return self._second
-            self._second = self._shown  # in use: x + x asks twice
+            self._second = self._shown  # in use: x + x needs two
         self._shown = rows_over(self.memory(), self.array, 0, cnp.PyArray_DIM(self.array, 0))
         if self.field is not None:
             seal(self._shown)
@@ -182,12 +182,12 @@ cdef class LoDTensorBody:
 
 
 def private_values(LoDTensorBody x not None):
-    """Return the values as a view that nobody else holds."""
+    """Return the values as a private view."""
     return x.shown()
 
 
 def writable_values(LoDTensorBody x not None):
-    """Return where values are written: a view of the values, or the field of records that a tensor shows."""
+    """Return the array to write values to: a view of the values, or the field of records that a tensor shows."""
     return x.rows(0, x.structure.n_rows) if x.field is None else x.field
 
 
@@ -198,23 +198,23 @@ def rows_as_bytes(LoDTensorBody x not None):
 
 def take_ranges(LoDTensorBody x not None, str where, Py_ssize_t level, cnp.ndarray ranges not None, int64_t size,
                 out=None, list upper=None):
-    """Take ranges of the sequences of a level (or of rows, if there is none), with all levels below.
+    """Gather ranges of the sequences of a level (or of rows, if there is none), with all levels below.
 
     Parameters
     ----------
     x : LoDTensor
     where : str
-        The function, for the message.
+        The name of the function, for the message.
     level : int
         0 .. num_levels.
     ranges : ndarray
-        int64, shape (n, 2), checked; rewritten.
+        int64, shape (n, 2), checked; overwritten.
     size : int
         The sum of the sizes of the ranges.
     out : ndarray, optional
-        Where to write the rows.
+        The array to write the rows to.
     upper : list of ndarray, optional
-        Offsets of levels to stand before; added to.
+        The offsets of the levels before; they are appended to.
 
     Returns
     -------
@@ -239,7 +239,7 @@ def take_ranges(LoDTensorBody x not None, str where, Py_ssize_t level, cnp.ndarr
 
 
 def gather(LoDTensorBody x not None, str where, level, index, out=None, list upper=None):
-    """Take sequences of a level by their numbers, with all levels below; arguments as of `take_ranges`."""
+    """Gather sequences of a level by their numbers, with all levels below; arguments as in `take_ranges`."""
     cdef list levels = [] if upper is None else upper
     cdef Py_ssize_t k = x.structure.number(level, where)
     cdef cnp.ndarray ranges = take_sequences(where, x.structure, k, index, levels)
@@ -248,7 +248,7 @@ def gather(LoDTensorBody x not None, str where, level, index, out=None, list upp
 
 
 cdef copy_in_parts(rows, cnp.ndarray ranges, cnp.ndarray out):
-    """Copy ranges of rows one after another, in several threads."""
+    """Copy ranges of rows consecutively, in several threads."""
     offsets = new_int64(cnp.PyArray_DIM(ranges, 0) + 1)
     if kernels.gather.count_ranges(ranges, offsets) >= 0:
         raise MemoryError("lodcore: the result has more than 2**63 - 1 rows")
@@ -264,7 +264,7 @@ cdef inline bint is_symbol(PyObject* bound):
 
 
 cpdef LoDTensorBody owned_tensor(cnp.ndarray values, LoDBody lod):
-    """Make a LoDTensor of an array that nobody else holds, C-contiguous, and a structure of as many rows."""
+    """Make a LoDTensor from a private C-contiguous array, and a structure with as many rows."""
     cdef LoDTensorBody x = <LoDTensorBody> instance_of(LoDTensorBody, TENSOR)
     return filled(x, values, lod)
 
@@ -279,19 +279,19 @@ cdef inline LoDTensorBody filled(LoDTensorBody x, cnp.ndarray values, LoDBody lo
 
 
 cpdef LoDTensorBody new_tensor(cnp.ndarray values, LoDBody lod):
-    """Make a LoDTensor of an array that others may hold, too, C-contiguous, and a structure of as many rows."""
+    """Make a LoDTensor from a C-contiguous array that may be shared, and a structure with as many rows."""
     return owned_tensor(private(values), lod)
 
 
 def field_tensor(cnp.ndarray field, LoDBody lod):
-    """Make a LoDTensor of a field of records, with as many rows as the structure: what is written goes to the records.
+    """Make a LoDTensor from a field of records, with as many rows as the structure; writes go to the records.
 
-    Kernels need rows one after another: where the field is not that, they read a copy, which `refresh` updates.
+    Kernels need contiguous rows: if the field is not contiguous, they read a copy, which `refresh` updates.
     """
     if cnp.PyArray_IS_C_CONTIGUOUS(field) and cnp.PyArray_ISALIGNED(field):
         return new_tensor(field, lod)
     dtype = field.dtype
-    if dtype.names is not None:  # without the bytes of the fields that are left out
+    if dtype.names is not None:  # without the bytes of the other fields
         dtype = np.dtype([(name, dtype[name]) for name in dtype.names])
     cdef LoDTensorBody x = owned_tensor(np.empty((<object> field).shape, dtype), lod)
     x.field = field
@@ -299,12 +299,12 @@ def field_tensor(cnp.ndarray field, LoDBody lod):
 
 
 def on_same_rows(function, tuple operands):
-    """Compute on rows of tensors of one structure and as many axes, beside numbers and smaller arrays; or on arrays.
+    """Compute on rows of tensors with one structure and number of axes, with numbers and smaller arrays; or on arrays.
 
     Returns
     -------
     LoDTensor, ndarray or None
-        None where operands must be aligned first, or something is wrong.
+        None if operands must be aligned first, or are invalid.
     """
     cdef LoDTensorBody x, first = None
     cdef int ndim = 0, wide = 0
@@ -331,7 +331,7 @@ def on_same_rows(function, tuple operands):
     try:
         result = recycling.computed(function, values)
     except (TypeError, ValueError, OverflowError):
-        return None  # who aligns the operands says what is wrong
+        return None  # aligning the operands raises the error
     if first is None:
         return result
     if (type(result) is not cnp.ndarray or cnp.PyArray_NDIM(result) != ndim or not cnp.PyArray_IS_C_CONTIGUOUS(result)
@@ -341,7 +341,7 @@ def on_same_rows(function, tuple operands):
 
 
 def new_of_class(cls, cnp.ndarray values, LoDBody lod):
-    """Make a tensor of a subclass of LoDTensor; arguments as of `new_tensor`."""
+    """Make a tensor of a subclass of LoDTensor; arguments as in `new_tensor`."""
     if cls is TENSOR:
         return owned_tensor(private(values), lod)
     cdef LoDTensorBody x = LoDTensorBody.__new__(cls)
@@ -349,13 +349,13 @@ def new_of_class(cls, cnp.ndarray values, LoDBody lod):
 
 
 def body_of(LoDTensorBody x not None):
-    """Return a tensor of a subclass, whatever that says of itself, as a LoDTensor."""
+    """Return a tensor of a subclass as a LoDTensor, without calling its methods."""
     x.refresh()
     return owned_tensor(x.array, x.structure)
 
 
 cdef inline bint is_same(cnp.ndarray one, cnp.ndarray other) noexcept:
-    """Return whether two arrays are of the same memory, shape and dtype."""
+    """Return whether two arrays have the same memory, shape and dtype."""
     cdef int axis, ndim = cnp.PyArray_NDIM(one)
     if (cnp.PyArray_DATA(one) != cnp.PyArray_DATA(other) or ndim != cnp.PyArray_NDIM(other)
             or cnp.PyArray_DESCR(one) != cnp.PyArray_DESCR(other) or not cnp.PyArray_IS_C_CONTIGUOUS(one)):
@@ -367,7 +367,7 @@ cdef inline bint is_same(cnp.ndarray one, cnp.ndarray other) noexcept:
 
 
 def hand_out(result, out):
-    """Make the array that a caller gave for rows what the caller sees: the values of a tensor, or the result itself.
+    """Return a result in which the caller's array `out` itself is the values of the tensor, or the result.
 
     Parameters
     ----------
@@ -392,7 +392,7 @@ register_out(hand_out)
 
 
 cdef class Sequences:
-    """Iterates over the outermost sequences of a LoDTensor."""
+    """An iterator over the outermost sequences of a LoDTensor."""
 
     cdef LoDTensorBody x
     cdef Splitter lods
@@ -427,7 +427,7 @@ cdef class Sequences:
 
 
 def uniform_parts(list tensors):
-    """Return values and structures of tensors, if that is what a list holds, of one dtype and row shape; else None.
+    """Return values and structures of a list of tensors with one dtype and row shape; None for any other list.
 
     Parameters
     ----------
@@ -455,6 +455,6 @@ def uniform_parts(list tensors):
         for axis in range(1, cnp.PyArray_NDIM(first)):
             if cnp.PyArray_DIM(values, axis) != cnp.PyArray_DIM(first, axis):
                 return None
-        found.append(values)  # nobody hands them out
+        found.append(values)  # never returned to callers
         lods.append(tensor.structure)
     return None if first is None else (found, lods)

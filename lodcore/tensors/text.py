@@ -1,4 +1,4 @@
-"""Text: NumPy's strings to bytes of UTF-8, and back."""
+"""Text: conversion of NumPy's strings to bytes of UTF-8, and back."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lodcore.tensors import core, tensor_core
 __all__ = ["fixed_width", "is_text", "utf8_of"]
 
 Array = np.ndarray[Any, Any]
-AT_ONCE = 1 << 16  # strings of a fixed width that are converted at once, so that little memory is needed besides
+AT_ONCE = 1 << 16  # strings of a fixed width that are converted at once, to limit the memory that is needed
 
 
 def is_text(dtype: np.dtype[Any]) -> bool:
-    """Return whether values are strings: of a fixed width, or NumPy's StringDType."""
+    """Return whether values are strings, of a fixed width or of NumPy's StringDType."""
     return dtype.kind in "UST"
 
 
@@ -27,19 +27,19 @@ def utf8_of(where: str, values: Array) -> tuple[Array, Array]:
     Parameters
     ----------
     where : str
-        The function and its argument, for the message.
+        The names of the function and its argument, for the message.
     values : ndarray of str, bytes or StringDType, shape (n,)
-        Bytes are taken as they are.
+        Bytes are not encoded again.
 
     Returns
     -------
     (ndarray, ndarray)
-        Offsets in bytes, int64 of shape (n + 1,), fit for `make_lod`; and the bytes, uint8.
+        Offsets in bytes, int64 of shape (n + 1,), for `make_lod`; and the bytes, uint8.
 
     Raises
     ------
     DTypeError
-        If a string holds half a character.
+        If a string contains a lone surrogate.
     """
     if values.dtype.kind == "T":
         return _of_objects(where, values.tolist())
@@ -58,7 +58,7 @@ def _offsets(lengths: Array) -> Array:
 
 
 def _of_objects(where: str, strings: list[Any]) -> tuple[Array, Array]:
-    """Encode strings of Python."""
+    """Encode Python strings."""
     try:
         encoded = [string.encode() for string in strings]
     except AttributeError:
@@ -71,7 +71,7 @@ def _of_objects(where: str, strings: list[Any]) -> tuple[Array, Array]:
 
 
 def _of_points(where: str, values: Array) -> tuple[Array, Array]:
-    """Encode strings of a fixed width: lengths in bytes, and the bytes."""
+    """Encode strings of a fixed width; return lengths in bytes, and the bytes."""
     width = values.dtype.itemsize // 4
     plain = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
     points = plain.view(np.uint32).reshape(len(values), width)
@@ -88,7 +88,7 @@ def _of_points(where: str, values: Array) -> tuple[Array, Array]:
 
 
 def _of_bytes(where: str, values: Array) -> tuple[Array, Array]:
-    """Take bytes of a fixed width without the zeros at their ends: lengths, and the bytes."""
+    """Remove trailing zeros from bytes of a fixed width; return lengths, and the bytes."""
     width = values.dtype.itemsize
     cells = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), width)
     lengths = np.where(cells != 0, np.arange(1, width + 1), 0).max(axis=1, initial=0)
@@ -96,12 +96,12 @@ def _of_bytes(where: str, values: Array) -> tuple[Array, Array]:
 
 
 def fixed_width(where: str, letters: Array, offsets: Array, unicode: bool) -> Array:
-    """Make strings as wide as the longest.
+    """Return strings as wide as the longest.
 
     Parameters
     ----------
     where : str
-        For the message.
+        The names of the function and its argument, for the message.
     letters : ndarray of uint8
     offsets : ndarray of int64, shape (n + 1,), in bytes
     unicode : bool
@@ -135,7 +135,7 @@ def fixed_width(where: str, letters: Array, offsets: Array, unicode: bool) -> Ar
 
 
 def _characters(where: str, data: Array, offsets: Array) -> tuple[Array, Array]:
-    """Decode UTF-8: code points, and offsets that count them."""
+    """Decode UTF-8; return code points, and offsets that count them."""
     try:
         decoded = data.tobytes().decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,7 +1,7 @@
 """The methods of LoDTensors by the dtype of their values, for checkers and editors; `methods` has them at run time.
 
-What keeps the dtype, or fixes one, says so. Where it depends on what is not known, as with numbers of another dtype,
-it is Any: a bare `LoDTensor` is a `LoDTensor[Any]`.
+A method that keeps the dtype, or has a fixed one, is typed so. If the dtype is unknown, as with numbers of another
+dtype, it is Any: a bare `LoDTensor` is a `LoDTensor[Any]`.
 """
 
 from typing import Any, Generic, Literal, TypeAlias, overload
@@ -13,7 +13,7 @@ from typing_extensions import TypeVar
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.methods import TensorMethods
 
-#: The type of the values of a LoDTensor, that of another one, and such of numbers.
+#: The dtypes of the values of a LoDTensor, of those of another one, and of numbers.
 S = TypeVar("S", bound=np.generic, default=Any, covariant=True)
 T = TypeVar("T", bound=np.generic, default=Any)
 Number = TypeVar("Number", bound=np.number[Any], default=Any)
@@ -31,7 +31,7 @@ DType: TypeAlias = npt.DTypeLike | None
 PoolType: TypeAlias = Literal["sum", "mean", "sqrt", "max", "min", "first", "last"]
 
 class Arithmetic(Generic[T]):
-    """What `x + other` gives: numbers of Python take the dtype of x, as in NumPy."""
+    """The types of `x + other`: Python numbers adopt the dtype of x, as in NumPy."""
 
     @overload
     def __call__(
@@ -49,7 +49,7 @@ class Arithmetic(Generic[T]):
     def __call__(self, other: object, /) -> LoDTensor: ...
 
 class Division(Generic[T]):
-    """What `x / other` gives: floats."""
+    """The types of `x / other`: floats."""
 
     @overload
     def __call__(
@@ -69,7 +69,7 @@ class Division(Generic[T]):
     def __call__(self, other: object, /) -> LoDTensor: ...
 
 class Bitwise(Generic[T]):
-    """What `x & other` gives: the dtype of x, with its own kind and with numbers of Python."""
+    """The types of `x & other`: the dtype of x, with the same kind and with Python numbers."""
 
     @overload
     def __call__(self: Bitwise[Bits], other: LoDTensor[Bits] | npt.NDArray[Bits] | Bits, /) -> LoDTensor[Bits]: ...

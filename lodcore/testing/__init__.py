@@ -1,4 +1,4 @@
-"""Assertions for tests: batches that are equal, and what holds for every operator, however it is run."""
+"""Assertions for tests: equality of batches, and the properties of all operators in every way of running."""
 
 from __future__ import annotations
 
@@ -29,30 +29,31 @@ __all__ = [
 
 
 def check_operator(op: Op, samples: Iterable[Any], refuses_empty: bool = False) -> None:
-    """Check what holds for every operator, of one of your own.
+    """Check that a user-defined operator has the properties of all operators.
 
     - A call returns the same bits, or raises the same error with the same text, computed at once, of nested lists, as
       a method, under `vjp`, in a Program, in the body of a loop, and written to `out`.
-    - Arguments stay as they are.
+    - Arguments are not changed.
     - The shape rule describes the result, and the LoD rule its structure.
-    - Gradients are derivatives measured in float64, those of float32 are near, and they are zero where nothing flows.
-      They are the same in a Program and in a loop, and depend on nothing that the vjp rule does not name.
-    - Batches without sequences, and with nothing but empty sequences, are not exceptions.
+    - Gradients agree with numerical derivatives in float64, those of float32 are close, and unused inputs have zeros.
+      They are the same in a Program and in a loop, and depend only on values that the vjp rule names.
+    - The same holds for batches without sequences, and with empty sequences only.
 
     Parameters
     ----------
     op : Op
-        Made by `lodcore.ops.operator`, or of a kind of its own, as by `elementwise_operator`.
+        Made by `lodcore.ops.operator`, or of another kind, as by `elementwise_operator`.
     samples : list
-        Calls, each a tuple of arguments, something with `args` and `kwargs`, or a function that returns either. Real
-        numbers should be where the operator is smooth: away from kinks and ties. A call that raises is a sample too.
+        Calls, each a tuple of arguments, an object with `args` and `kwargs`, or a function that returns either. Real
+        numbers should be away from kinks and ties, where the operator is not smooth. A call that raises is a sample,
+        too.
     refuses_empty : bool
-        Whether the operator may raise where there is nothing to compute with, as the maximum of no rows.
+        Whether the operator may raise an error for no elements, as the maximum does.
 
     Raises
     ------
     AssertionError
-        Naming the operator, the way in which it was used, and the sample.
+        If a property does not hold; the message names the operator, the way in which it was run, and the sample.
 
     Examples
     --------
@@ -85,13 +86,13 @@ def _check_sample(op: Op, sample: Sample, refuses_empty: bool) -> bool:
 
 
 def check_rules(op: Op, sample: Sample) -> None:
-    """Check that the shape rule and the LoD rule are true for a call."""
+    """Check the shape rule and the LoD rule for a call."""
     check_infer(op, sample)
     check_lod(op, sample)
 
 
 def check_gradients(op: Op, sample: Sample) -> None:
-    """Check the vjp rule at a call."""
+    """Check the vjp rule for a call."""
     if not op.differentiable:
         raise refuse(op, "vjp rule", sample, "there is none; define it, or say differentiable=False")
     check_zeros(op, sample)
@@ -110,7 +111,7 @@ def check_empty(op: Op, sample: Sample, refuses: bool = False) -> None:
     op : Op
     sample : Sample
     refuses : bool
-        Whether the operator may raise there; it raises the same in every way.
+        Whether the operator may raise an error then, which must be the same in every way.
     """
     if not any(isinstance(x, LoDTensor) for x in tensors_of(sample)):
         return
@@ -127,13 +128,13 @@ def check_empty(op: Op, sample: Sample, refuses: bool = False) -> None:
 
 
 def _raised(op: Op, sample: Sample) -> str:
-    """Describe what a call raises."""
+    """Return a description of the error that a call raises."""
     _, kind, text = outcome(at_once, op, sample)
     return f"raised {kind}: {text}"
 
 
 def _has_one_structure(op: Op, sample: Sample) -> bool:
-    """Return whether a call is of tensors of one structure and of numbers, which name no sequences."""
+    """Return whether the arguments of a call are tensors with one structure, and numbers that select no sequences."""
     lods = set()
     for name, given in op.bind(sample.args, sample.kwargs).items():
         if isinstance(given, LoDTensor):
@@ -144,12 +145,12 @@ def _has_one_structure(op: Op, sample: Sample) -> bool:
 
 
 def _without_sequences(x: Any) -> Any:
-    """Make a batch of the same kind that has no sequences; all else stays."""
+    """Return a batch of the same kind without sequences; return anything else unchanged."""
     return x[:0] if isinstance(x, LoDTensor) else x
 
 
 def _of_empty_sequences(x: Any) -> Any:
-    """Make a batch of the same kind and as many sequences, all of which are empty; all else stays."""
+    """Return a batch of the same kind with as many, empty sequences; return anything else unchanged."""
     if not isinstance(x, LoDTensor):
         return x
     counts = [np.zeros(len(x), np.int64), *[np.zeros(0, np.int64)] * (x.num_levels - 1)]

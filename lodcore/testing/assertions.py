@@ -1,4 +1,4 @@
-"""Assertions for the tests of users: two batches are equal, or nearly; if not, where they differ first."""
+"""Assertions for users' tests: two batches are equal, or approximately equal; errors name the first difference."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def assert_equal(actual: Any, desired: Any, *, check_dtype: bool = True) -> None
     Parameters
     ----------
     actual, desired : LoDTensor, nested lists or array_like
-        Nested lists beside a LoDTensor are sequences; they have no dtype.
+        Nested lists compared with a LoDTensor are sequences; they have no dtype.
     check_dtype : bool
         Whether dtypes must be equal.
 
     Raises
     ------
     AssertionError
-        Naming the first sequence that differs, in structure or value, or else the dtypes.
+        If they differ; the message names the first sequence that differs in structure or value, or the dtypes.
     DTypeError
-        If one is not a tensor.
+        If an argument is not a tensor.
 
     Examples
     --------
@@ -63,14 +63,14 @@ def assert_allclose(
     equal_nan: bool = True,
     check_dtype: bool = False,
 ) -> None:
-    """Raise an AssertionError unless two batches have the same structure, and values that are nearly equal.
+    """Raise an AssertionError unless two batches have the same structure and approximately equal values.
 
     Parameters
     ----------
     actual, desired : LoDTensor, nested lists or array_like
-        As of `assert_equal`.
+        As in `assert_equal`.
     rtol, atol : float
-        ``abs(actual - desired) <= atol + rtol * abs(desired)``, as of `numpy.testing.assert_allclose`.
+        ``abs(actual - desired) <= atol + rtol * abs(desired)``, as in `numpy.testing.assert_allclose`.
     equal_nan : bool
         Whether nan equals nan.
     check_dtype : bool
@@ -79,9 +79,9 @@ def assert_allclose(
     Raises
     ------
     AssertionError
-        Naming the first sequence that differs, in structure or value, or else the dtypes.
+        If they differ; the message names the first sequence that differs in structure or value, or the dtypes.
     DTypeError
-        If one is not a tensor, or has values that are not numbers.
+        If an argument is not a tensor, or has values that are not numbers.
 
     Examples
     --------
@@ -106,11 +106,11 @@ def assert_allclose(
     _refuse(where, found, wanted, np.asarray(same), f" within rtol {rtol:g}, atol {atol:g}")
 
 
-# -- what is given -----------------------------------------------------------------------------------------------------
+# -- arguments ---------------------------------------------------------------------------------------------------------
 
 
 def _taken(where: str, actual: Any, desired: Any) -> tuple[Any, Any, bool]:
-    """Take both; return also whether one was given as lists, which have no dtype."""
+    """Return both arguments converted, and whether one was given as lists, which have no dtype."""
     sides = {"actual": actual, "desired": desired}
     for name, given in sides.items():
         if isinstance(given, Symbol):
@@ -132,7 +132,7 @@ def _taken(where: str, actual: Any, desired: Any) -> tuple[Any, Any, bool]:
 
 
 def _side(where: str, name: str, given: Any, other: Any) -> Any:
-    """Take one side: lists are sequences beside a LoDTensor, and where they are nested unevenly."""
+    """Return one argument converted; lists are sequences if the other is a LoDTensor, or they are nested unevenly."""
     if isinstance(given, (LoDTensor, np.ndarray)) and not getattr(given, "dtype", np.dtype(object)).hasobject:
         return given
     if isinstance(given, (list, tuple)):
@@ -150,7 +150,7 @@ def _side(where: str, name: str, given: Any, other: Any) -> Any:
 
 
 def _check_structure(where: str, found: LoD, wanted: LoD) -> None:
-    """Raise if two structures differ, and name the first sequence that does."""
+    """Raise if two structures differ; the message names the first sequence that does."""
     if found == wanted:
         return
     if found.num_levels != wanted.num_levels:
@@ -164,7 +164,7 @@ def _check_structure(where: str, found: LoD, wanted: LoD) -> None:
             raise AssertionError(
                 f"{where}: actual{_path(_place(found, s, k))}: has length {mine[s]}; desired has {theirs[s]}"
             )
-        if len(mine) != len(theirs):  # of the batch: below, the lengths above would differ
+        if len(mine) != len(theirs):  # in the batch only; deeper, lengths above would differ
             longer = "actual" if len(mine) > common else "desired"
             raise AssertionError(
                 f"{where}: actual: has {len(mine)} sequences; desired has {len(theirs)}, and {longer}[{common}] is more"
@@ -175,18 +175,18 @@ def _values(x: Any) -> Array:
     return x.values if isinstance(x, LoDTensor) else x
 
 
-# -- what differs ------------------------------------------------------------------------------------------------------
+# -- differences -------------------------------------------------------------------------------------------------------
 
 
 def _same(mine: Array, theirs: Array) -> Array:
-    """Compare values, of one shape, one by one; nan equals nan."""
+    """Compare values of one shape one by one; nan equals nan."""
     names = mine.dtype.names
     if names and names == theirs.dtype.names:
         fields = [_same(mine[name], theirs[name]) for name in names]
         return np.asarray(np.logical_and.reduce([field.reshape(*mine.shape, -1).all(axis=-1) for field in fields]))
     kinds = {mine.dtype.kind, theirs.dtype.kind}
     if len(kinds) > 1 and not kinds <= set("biufc"):
-        return np.zeros(mine.shape, bool)  # text is not a number, and records have other fields
+        return np.zeros(mine.shape, bool)  # text compared with numbers, or records with other fields
     same: Array = np.asarray(mine == theirs)
     if kinds <= set("fcmM"):
         same |= (mine != mine) & (theirs != theirs)
@@ -194,7 +194,7 @@ def _same(mine: Array, theirs: Array) -> Array:
 
 
 def _refuse(where: str, found: Any, wanted: Any, same: Array, rule: str = "") -> None:
-    """Raise if there is a value that is not the same, and name the first one."""
+    """Raise if a value differs; the message names the first one."""
     if same.all():
         return
     first = tuple(np.argwhere(~same)[0].tolist())
@@ -217,7 +217,7 @@ def _path(numbers: Any) -> str:
 
 
 def _place(lod: LoD, at: int, level: int | None = None) -> list[int]:
-    """Find the numbers by which nested lists have a sequence of a level, or a row."""
+    """Return the indices of a sequence of a level, or of a row, in nested lists."""
     path: list[int] = []
     for k in reversed(range(lod.num_levels if level is None else level)):
         offsets = lod.offsets(k)

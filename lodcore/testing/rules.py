@@ -1,4 +1,4 @@
-"""The truth of rules: of Specs, of structures, and of gradients."""
+"""Checks of rules: of Specs, of structures, and of gradients."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def described(op: Op, sample: Sample) -> tuple[dict[str, Any], dict[int, Any]]:
 
 
 def fits(spec: Spec, truth: Spec) -> bool:
-    """Return whether a Spec describes a result: None stands for any size, `object` for any kind."""
+    """Return whether a Spec describes a result: None matches any size, `object` any kind."""
     return spec.kind is object or (
         spec.num_levels == truth.num_levels
         and spec.dtype == truth.dtype
@@ -79,7 +79,7 @@ def check_infer(op: Op, sample: Sample) -> None:
 
 
 def check_lod(op: Op, sample: Sample) -> None:
-    """Check that results have the structure that the LoD rule says: as many levels, and those that it names."""
+    """Check that results have the structure given by the LoD rule."""
     if op.lod_rule is None:
         return
     specs, tensors = described(op, sample)
@@ -96,7 +96,7 @@ def check_lod(op: Op, sample: Sample) -> None:
 
 
 def _wrong_structure(said: Any, lod: Any, tensors: dict[int, Any]) -> str:
-    """Describe what is wrong with the LoD of a result, which is None if it has none; "" if nothing is."""
+    """Describe the error in the LoD of a result, None if it has none; "" if there is no error."""
     count = 0 if lod is None else lod.num_levels
     if isinstance(said, Spec):
         wanted = _lod_of(tensors[id(said)]) if said.num_levels else None
@@ -122,7 +122,7 @@ def _lod_of(x: Any) -> LoD:
 
 
 def widened(sample: Sample) -> Sample | None:
-    """Make the same call with float64 for all real numbers; None if there are none, or complex ones."""
+    """Return the same call with float64 for all real numbers; None if there are none, or complex ones."""
     every = floats_of(sample)
     if not every or any(x.dtype.kind == "c" for x in every):
         return None
@@ -130,7 +130,7 @@ def widened(sample: Sample) -> Sample | None:
 
 
 def of_dtype(sample: Sample, dtype: Any) -> Sample:
-    """Make the same call with another dtype for all real numbers."""
+    """Return the same call with another dtype for all real numbers."""
     return with_floats(sample, iter([_cast(x, dtype) for x in floats_of(sample)]))
 
 
@@ -139,7 +139,7 @@ def _cast(x: Any, dtype: Any) -> Any:
 
 
 def with_floats(sample: Sample, following: Any) -> Sample:
-    """Make the same call with others in place of the tensors that have gradients."""
+    """Return the same call with other tensors instead of those that have gradients."""
 
     def replace(x: Any) -> Any:
         if isinstance(x, TensorArray):
@@ -150,7 +150,7 @@ def with_floats(sample: Sample, following: Any) -> Sample:
 
 
 def _function_of(op: Op, sample: Sample) -> Any:
-    """Make the function of those tensors that have gradients; in place of arrays of steps it returns their elements."""
+    """Return the call as a function of the tensors with gradients; it returns elements instead of arrays of steps."""
 
     def run(*variables: Any) -> Any:
         given = with_floats(sample, iter(variables))
@@ -160,7 +160,7 @@ def _function_of(op: Op, sample: Sample) -> Any:
 
 
 def _apart(result: Any) -> Any:
-    """Return the elements in place of an array, of a result or of several."""
+    """Replace arrays by their elements in a result, or in several."""
     arrays = [x for x in several(result) if isinstance(x, TensorArray) or _kind(x) is TensorArray]
     if not arrays:
         return result
@@ -178,12 +178,12 @@ def _kind(x: Any) -> Any:
 
 
 def dense(gradient: Any) -> Any:
-    """Return the array of a gradient, also of one that holds some rows only."""
+    """Return a gradient as an array, also if it is sparse."""
     return values_of(gradient.to_dense() if hasattr(gradient, "to_dense") else gradient)
 
 
 def _cotangents(outputs: Any) -> list[Any]:
-    """Make cotangents that differ from entry to entry."""
+    """Return cotangents that differ from entry to entry."""
     made: list[Any] = []
     for y in several(outputs):
         shape = values_of(y).shape if differentiable(y) else ()
@@ -193,7 +193,7 @@ def _cotangents(outputs: Any) -> list[Any]:
 
 
 def check_derivatives(op: Op, sample: Sample) -> None:
-    """Check the vjp rule: gradients are the derivatives measured in float64, and those of float32 are near."""
+    """Check the vjp rule: gradients equal numerical derivatives in float64, and those of float32 are close."""
     run, floats = _function_of(op, sample), floats_of(sample)
     try:
         grad_check(run, *floats)
@@ -250,7 +250,7 @@ def check_gradient_ways(op: Op, sample: Sample) -> None:
 
 
 def _squared(outputs: Any) -> Any:
-    """Add up the squares of all real numbers of results."""
+    """Return the sum of the squares of all real numbers of results."""
     total: Any = 0.0
     for out in several(outputs):
         if out.dtype.kind == "f":
@@ -259,16 +259,16 @@ def _squared(outputs: Any) -> Any:
 
 
 def check_dropped(op: Op, sample: Sample) -> None:
-    """Check that gradients depend on nothing that the vjp rule does not name.
+    """Check that gradients depend only on values that the vjp rule names.
 
-    Calls of other values between the forward pass and the backward pass do not change them, and what is not named is
-    overwritten with garbage before the backward pass.
+    Calls with other values between the forward pass and the backward pass must not change them, and values that are not
+    named are overwritten with garbage before the backward pass.
     """
     run, floats = _function_of(op, sample), floats_of(sample)
     outputs, pullback = vjp(run, *floats)
     cotangents = _cotangents(outputs)
     wanted = bits(pullback(*cotangents))
-    with np.errstate(all="ignore"):  # half of a value may lie where the operator has none
+    with np.errstate(all="ignore"):  # the operator may be undefined for half of a value
         vjp(run, *[_cast(x, x.dtype) * 0.5 if isinstance(x, np.ndarray) else x * 0.5 for x in floats])
     if bits(pullback(*cotangents)) != wanted:
         raise refuse(op, "vjp rule", sample, "the gradient is another one after a second call; name what it needs")
@@ -278,7 +278,7 @@ def check_dropped(op: Op, sample: Sample) -> None:
 
 
 def _gradients(op: Op, sample: Sample, drop: bool) -> list[Any] | None:
-    """Go back through one call; with `drop`, through one that has kept only what the vjp rule names."""
+    """Run the backward pass of one call; with `drop`, of one that stored only the values that the vjp rule names."""
     rule = op.rule_of(op.bind(sample.args, sample.kwargs))
     if rule is None or any(isinstance(x, TensorArray) for x in [*sample.args, *sample.kwargs.values()]):
         return None
@@ -309,7 +309,7 @@ def _gradients(op: Op, sample: Sample, drop: bool) -> list[Any] | None:
 
 
 def _garbage(x: Any) -> Any:
-    """Make something of the same shape and structure, but of other values."""
+    """Return an object with the same shape and structure, but other values."""
     if isinstance(x, LoDTensor):
         return LoDTensor(_garbage(x.values), x.lod)
     if isinstance(x, np.ndarray):

@@ -1,4 +1,4 @@
-"""Samples: calls of operators, and all there is to see of what they return."""
+"""Samples: calls of operators, and comparable representations of their results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Sample(NamedTuple):
 
 
 def sample_of(given: Any) -> Sample:
-    """Make a Sample of a tuple of arguments, of what has `args` and `kwargs`, or of a function that returns either."""
+    """Return a Sample from a tuple of arguments, an object with `args` and `kwargs`, or a function returning either."""
     if callable(given):
         given = given()
     if hasattr(given, "args") and hasattr(given, "kwargs"):
@@ -57,7 +57,7 @@ def sample_of(given: Any) -> Sample:
 
 
 def text_of(op: Op, sample: Sample) -> str:
-    """Write a call for people."""
+    """Return a call as text."""
     given = [*map(_short, sample.args), *(f"{name}={_short(x)}" for name, x in sample.kwargs.items())]
     return f"{op.__name__}({', '.join(given)})"
 
@@ -68,14 +68,14 @@ def _short(x: Any) -> str:
 
 
 def is_tensor(x: Any) -> bool:
-    """Return whether a Variable can hold this."""
+    """Return whether an object is a tensor that a Variable can hold."""
     if isinstance(x, np.ndarray):
         return type(x) is np.ndarray and not x.dtype.hasobject
     return isinstance(x, (LoDTensor, TensorArray))
 
 
 def with_tensors(sample: Sample, replace: Callable[[Any], Any]) -> Sample:
-    """Make the same call with something in place of each tensor, also of those in lists."""
+    """Return the same call with each tensor replaced, also in lists."""
 
     def change(x: Any) -> Any:
         if is_tensor(x):
@@ -86,30 +86,30 @@ def with_tensors(sample: Sample, replace: Callable[[Any], Any]) -> Sample:
 
 
 def tensors_of(sample: Sample) -> list[Any]:
-    """List the tensors of a call."""
+    """Return the tensors of a call."""
     found: list[Any] = []
     with_tensors(sample, found.append)
     return found
 
 
 def floats_of(sample: Sample) -> list[Any]:
-    """List the tensors of a call that have gradients; of a TensorArray its elements."""
+    """Return the tensors of a call that have gradients; for a TensorArray, its elements."""
     every = [one for x in tensors_of(sample) for one in (elements_of(x) if isinstance(x, TensorArray) else [x])]
     return [x for x in every if x is not None and differentiable(x)]
 
 
 def fresh(sample: Sample) -> Sample:
-    """Make the same call on arrays of steps of its own, to which an operator may write."""
+    """Return the same call with copies of arrays of steps, to which an operator may write."""
     return with_tensors(sample, lambda x: copy.copy(x) if isinstance(x, TensorArray) else x)
 
 
 def several(result: Any) -> tuple[Any, ...]:
-    """Make a tuple of one result, or of several."""
+    """Return one result, or several, as a tuple."""
     return result if isinstance(result, tuple) and not isinstance(result, Spec) else (result,)
 
 
 def elements_of(array: TensorArray) -> list[Any]:
-    """List the elements of an array, None for holes."""
+    """Return the elements of an array, with None for holes."""
     found = []
     for at in range(len(array)):
         try:
@@ -120,7 +120,7 @@ def elements_of(array: TensorArray) -> list[Any]:
 
 
 def of_elements(elements: list[Any]) -> TensorArray:
-    """Make an array of elements, None for holes."""
+    """Return an array of elements, with None for holes."""
     array = TensorArray(len(elements))
     for at, element in enumerate(elements):
         if element is not None:
@@ -129,7 +129,7 @@ def of_elements(elements: list[Any]) -> TensorArray:
 
 
 def bits(x: Any) -> Any:
-    """Make a value that is equal for two results if they agree bit for bit: types, structures, dtypes, and shapes."""
+    """Return a value that is equal for results that agree bit for bit in types, structures, dtypes, and shapes."""
     if isinstance(x, (tuple, list)) and not isinstance(x, Spec):
         return tuple(map(bits, x))
     if isinstance(x, LoDTensor):

@@ -1,4 +1,4 @@
-"""The ways in which an operator is used, each of which returns the same, or raises the same."""
+"""The ways in which an operator is run, all of which return the same result, or raise the same error."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from lodcore.testing.samples import (
 
 __all__ = ["AT_ONCE", "IN_PROGRAMS", "at_once", "check_inputs", "check_ways", "check_zeros", "fed", "outcome", "refuse"]
 
-#: What a way returns that does not apply to a call.
+#: The result of a way that does not apply to a call.
 ABSENT = object()
 
 
 def refuse(op: Op, way: str, sample: Sample, wrong: str) -> AssertionError:
-    """Make the error that names operator, way and sample."""
+    """Return the error that names operator, way and sample."""
     return AssertionError(f"{op.__name__}: {way}: {text_of(op, sample)}: {wrong}")
 
 
@@ -48,7 +48,7 @@ def at_once(op: Op, sample: Sample) -> Any:
 
 
 def of_lists(op: Op, sample: Sample) -> Any:
-    """Call it on nested lists in place of those tensors that are made of them bit by bit."""
+    """Call the operator on nested lists instead of tensors that they represent bit for bit."""
     listed = 0
 
     def of_tensor(name: str, x: Any) -> Any:
@@ -72,7 +72,7 @@ def of_lists(op: Op, sample: Sample) -> Any:
 
 
 def as_a_method(op: Op, sample: Sample) -> Any:
-    """Call it as the method of its first argument, which holds the result if it is written to."""
+    """Call the operator as a method of its first argument, which holds the result if it is written to."""
     if not sample.args or not is_tensor(sample.args[0]) or op.parameters[0] not in op.roles:
         return ABSENT
     holder = type("Holder", (), {"method": op})
@@ -99,7 +99,7 @@ def under_vjp(op: Op, sample: Sample) -> Any:
 
 
 def in_a_program(op: Op, sample: Sample) -> Any:
-    """Record it on Variables that have Specs only, and run it on what is fed."""
+    """Record the operator on Variables with Specs only, and run it on fed values."""
     feed: dict[str, Any] = {}
     with Program() as program:
         given = fed(sample, feed)
@@ -113,7 +113,7 @@ def in_a_program(op: Op, sample: Sample) -> Any:
 
 
 def in_a_body(op: Op, sample: Sample) -> Any:
-    """Record it on constants in the body of a loop, and run two steps."""
+    """Record the operator on constants in the body of a loop, and run two steps."""
     first = _firsts(op, sample)
     outputs, kept = _looped(op, sample, first)
     found = tuple(x if isinstance(x, TensorArray) else x.get() for x in kept)
@@ -121,7 +121,7 @@ def in_a_body(op: Op, sample: Sample) -> Any:
 
 
 def _looped(op: Op, sample: Sample, first: Any) -> tuple[Any, list[Any]]:
-    """Call it in a loop of two steps (one, if it makes arrays); return what holds its results afterwards."""
+    """Call the operator in a loop of two steps (one if it makes arrays); return the Variables of its results."""
     arrays = [TensorArray() if isinstance(x, TensorArray) else None for x in first]
     loop = while_loop()
     with loop.loop():
@@ -137,7 +137,7 @@ def _looped(op: Op, sample: Sample, first: Any) -> tuple[Any, list[Any]]:
 
 
 def in_a_body_of_a_program(op: Op, sample: Sample) -> Any:
-    """Record it in the body of a loop in a Program, on Variables that have Specs only."""
+    """Record the operator in the body of a loop in a Program, on Variables with Specs only."""
     first = _firsts(op, sample)
     feed: dict[str, Any] = {}
     with Program() as program:
@@ -150,7 +150,7 @@ def in_a_body_of_a_program(op: Op, sample: Sample) -> Any:
 
 
 def into_out(op: Op, sample: Sample) -> Any:
-    """Call it so that it writes its result into an array."""
+    """Call the operator with an array for the result."""
     if not op.takes_out:
         return ABSENT
     out = np.empty_like(_buffer(op(*sample.args, **sample.kwargs)))
@@ -163,12 +163,12 @@ def into_out(op: Op, sample: Sample) -> Any:
 
 
 def _buffer(result: Any) -> Any:
-    """Return the array in which a result, or the first of several, stands."""
+    """Return an array for a result, or the first of several."""
     first = several(result)[0]
     return first.untouched_source.values if isinstance(first, TensorArray) else values_of(first)
 
 
-#: By what a failure calls them.
+#: The ways by the names in error messages.
 AT_ONCE: dict[str, Callable[[Op, Sample], Any]] = {
     "computed at once": at_once,
     "computed at once, of lists": of_lists,
@@ -184,7 +184,7 @@ IN_PROGRAMS: dict[str, Callable[[Op, Sample], Any]] = {
 
 
 def fed(sample: Sample, feed: dict[str, Any]) -> Sample:
-    """Make the same call on Variables of the Program that is open, with their values put into `feed`."""
+    """Return the same call on Variables of the open Program; add their values to `feed`."""
 
     def declare(x: Any) -> Any:
         if isinstance(x, TensorArray):
@@ -197,7 +197,7 @@ def fed(sample: Sample, feed: dict[str, Any]) -> Sample:
 
 
 def _firsts(op: Op, sample: Sample) -> list[Any]:
-    """Make what a loop begins with: the kinds of the results, with zeros for their values; nothing for a wrong call."""
+    """Return the first values of a loop: zeros of the kinds of the results; nothing for a wrong call."""
     try:
         results = several(op(*fresh(sample).args, **sample.kwargs))
     except MemoryError:
@@ -207,7 +207,7 @@ def _firsts(op: Op, sample: Sample) -> list[Any]:
 
     def zeros(x: Any) -> Any:
         if isinstance(x, LoDTensor):
-            return tensor_core.new_tensor(np.zeros_like(x.values), x.lod)  # in the byte order that it has
+            return tensor_core.new_tensor(np.zeros_like(x.values), x.lod)  # in the same byte order
         return np.zeros_like(x) if isinstance(x, (np.ndarray, np.generic)) else x
 
     return [zeros(x) for x in results]
@@ -217,20 +217,20 @@ def _firsts(op: Op, sample: Sample) -> list[Any]:
 
 
 def outcome(way: Callable[[Op, Sample], Any], op: Op, sample: Sample) -> Any:
-    """Run a call in one way: what it returned, or what it raised, or ABSENT."""
+    """Run a call in one way; return its result, its error, or ABSENT."""
     try:
         found = way(op, fresh(sample))
     except AssertionError:
         raise
-    except Exception as error:  # a loop says in front which step it was
+    except Exception as error:  # a loop adds the step in front
         return "raised", type(error).__name__, re.sub(r"^while_loop: step \d+: ", "", str(error))
     return ABSENT if found is ABSENT else ("returned", bits(found))
 
 
 def check_ways(op: Op, sample: Sample, ways: Mapping[str, Callable[[Op, Sample], Any]] | None = None) -> bool:
-    """Check that a call returns the same bits in every way, or raises the same; return whether it raises."""
+    """Check that a call returns the same bits, or raises the same error, in every way; return whether it raises."""
     wanted = outcome(at_once, op, sample)
-    if op.takes_out and sample.kwargs.get("out") is not None:  # what is recorded has no place of its own
+    if op.takes_out and sample.kwargs.get("out") is not None:  # a recorded call has no `out`
         ways = {}
     for way, run in ({**AT_ONCE, **IN_PROGRAMS} if ways is None else ways).items():
         try:
@@ -240,7 +240,7 @@ def check_ways(op: Op, sample: Sample, ways: Mapping[str, Callable[[Op, Sample],
         if found is ABSENT or found == wanted:
             continue
         if found[0] == wanted[0] == "raised" and found[1:] == (wanted[1], f"{op.__name__}: {wanted[2]}"):
-            continue  # a loop names the operator, where its error does not
+            continue  # a loop adds the name of the operator if the error lacks it
         raise refuse(op, way, sample, f"{_described(found)}; computed at once it {_described(wanted)}")
     return bool(wanted[0] == "raised")
 
@@ -253,12 +253,12 @@ def _described(found: Any) -> str:
 
 
 def check_inputs(op: Op, sample: Sample) -> None:
-    """Check that a call leaves its arguments as they are."""
+    """Check that a call does not change its arguments."""
     given = fresh(sample)
     before = bits([given.args, tuple(given.kwargs.values())])
     try:
         op(*given.args, **given.kwargs)
-    except Exception:  # that it is raised in every way, others check
+    except Exception:  # other checks compare the error in all ways
         written = False
     else:
         written = op.writes is not None
@@ -267,7 +267,7 @@ def check_inputs(op: Op, sample: Sample) -> None:
 
 
 def check_zeros(op: Op, sample: Sample) -> None:
-    """Check that gradients are zero, and of the type of the inputs, where nothing flows."""
+    """Check that gradients of unused inputs are zeros with the types of the inputs."""
     tensors = tensors_of(fresh(sample))
     if not tensors:
         return
@@ -279,7 +279,7 @@ def check_zeros(op: Op, sample: Sample) -> None:
 
 
 def _is_zero(gradient: Any, x: Any) -> bool:
-    """Return whether a gradient is one of x, and zero; None of what has none."""
+    """Return whether a gradient is zero and has the type of x; None if x has no gradient."""
     if x is None or not differentiable(x):
         return gradient is None
     if type(gradient) is not type(x):

@@ -180,10 +180,10 @@ def test_integers_stay_in_the_vocabulary():
 
 def test_a_change_of_ones_own():
     words = LoDTensor(np.full(23, 7), X.lod)
-    with pytest.raises(DTypeError, match="one value only; say how it is changed"):
+    with pytest.raises(DTypeError, match="one value only; change= must define how"):
         assert_isolated(lambda x: x.values, words)
     assert_isolated(lambda x: x.values, words, change=lambda rows, random: rows + 1)
-    with pytest.raises(ShapeError, match="change: gave shape"):
+    with pytest.raises(ShapeError, match="change: returned shape"):
         assert_isolated(lambda x: x.values, words, change=lambda rows, random: rows[1:])
 
 
@@ -191,8 +191,8 @@ def test_a_change_of_ones_own():
     ("f", "error", "says"),
     [
         (lambda x: np.zeros(23), AssertionError, "proves nothing"),
-        (lambda x: np.zeros(22), ShapeError, r"gave shape \(22,\)"),
-        (lambda x: np.array(["a"] * 23), DTypeError, "gave dtype"),
+        (lambda x: np.zeros(22), ShapeError, r"returned shape \(22,\)"),
+        (lambda x: np.array(["a"] * 23), DTypeError, "returned dtype"),
     ],
 )
 def test_functions_that_prove_nothing(f, error, says):

@@ -331,7 +331,7 @@ def test_an_interrupt_leads_to_the_prompt(installed, tmp_path, monkeypatch, caps
 
     monkeypatch.setattr(commands, "_run", interrupted)
     assert demo.main(["--pronounce", "--width", "4", "--checkpoint", str(tmp_path / "c.npz")]) == 0
-    assert "stopped; the same command goes on" in capsys.readouterr().out
+    assert "stopped; the same command continues" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("glyphs", [Glyphs(), Glyphs.for_encoding("utf-8")])

@@ -143,7 +143,7 @@ def test_the_first_act_prints_every_seed_and_their_mean(monkeypatch, capsys):
     assert "Learn from 4; say who speaks in the other 5." in printed
     assert "no recurrence   1 of 5 right   20.00 %" in printed
     assert "Average of the networks: 75.00 % right, from 50.00 to 100.00" in printed
-    assert "  15 frames a second" in printed  # the median
+    assert "  15 frames per second" in printed  # the median
 
 
 # -- the second act ------------------------------------------------------------------------------------------------

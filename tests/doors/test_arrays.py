@@ -105,7 +105,7 @@ def test_segments():
     assert lodcore.from_jax(jax.numpy.arange(3), jax.numpy.array([0, 2, 2])).tolist() == [[0], [], [1, 2]]
     with pytest.raises(ValueError, match="size: is 2; x has 3 rows"):
         x.to_jax(2)
-    with pytest.raises(LoDError, match="fall behind row 1"):
+    with pytest.raises(LoDError, match="decrease after row 1"):
         lodcore.from_jax(jax.numpy.arange(3), jax.numpy.array([0, 9, 1]), 2)
     with pytest.raises(LoDError, match="values have 3 rows"):
         lodcore.from_jax(jax.numpy.arange(3), jax.numpy.array([0]))

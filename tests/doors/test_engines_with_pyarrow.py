@@ -136,7 +136,7 @@ def test_keep():
     assert arrow_batches(double, keep=False)(table).column_names == ["values"]
     assert arrow_batches(double, keep=["row"])(table).column_names == ["values", "row"]
     longest = arrow_batches(lambda values: values[:2])
-    with pytest.raises(BatchError, match="gives 2 rows for 6, so that 'name' cannot be passed on; keep=False"):
+    with pytest.raises(BatchError, match="returned 2 rows for 6, so 'name' cannot be passed on; keep=False"):
         longest(table)
     assert arrow_batches(lambda values: values[:2], keep=False)(table).num_rows == 2
 
@@ -146,10 +146,10 @@ def test_schema_says_order_and_types():
     assert made.schema == PLACES
     assert made["values"].to_pylist()[4] == [8.0]
     assert next(arrow_batches(double, schema=PLACES)(iter(table_of().to_batches()))).schema == PLACES
-    with pytest.raises(BatchError, match="gives column 'other'; schema has values, row"):
+    with pytest.raises(BatchError, match="returned 'other'; schema has values, row"):
         arrow_batches(lambda values: {"other": values}, schema=PLACES)(table_of())
     lacking = pyarrow.schema([*PLACES, ("more", pyarrow.int8())])
-    with pytest.raises(BatchError, match="gives no column 'more', which schema has"):
+    with pytest.raises(BatchError, match="returned no column 'more', which schema has"):
         arrow_batches(double, schema=lacking)(table_of())
     narrow = pyarrow.schema([("values", pyarrow.list_(pyarrow.int8()))])
     with pytest.raises(BatchError, match="ArrowInvalid"):  # a value that does not fit is not truncated
@@ -183,10 +183,10 @@ def test_max_rows_bounds_what_the_function_gets():
 @pytest.mark.parametrize(
     ("function", "says"),
     [
-        (lambda values: [1, 2, 3], "gives list for column 'values'; a LoDTensor or ndarray"),
-        (lambda values: np.float64(3), "gives float64 for column 'values'"),
-        (lambda values: np.array(3), "gives a single number for column 'values'; one per row"),
-        (lambda values: {"a": values, "b": values[:1]}, "gives 1 rows for column 'b', 6 for 'a'"),
+        (lambda values: [1, 2, 3], "returned list for column 'values'; a LoDTensor or array"),
+        (lambda values: np.float64(3), "returned float64 for column 'values'"),
+        (lambda values: np.array(3), "returned one number for column 'values'; one per row"),
+        (lambda values: {"a": values, "b": values[:1]}, "returned 1 rows for 'b', 6 for 'a'"),
         (lambda values: np.array([None] * len(values)), "DTypeError"),
     ],
 )
@@ -200,9 +200,9 @@ def test_wrong_batches():
         arrow_batches(double)(3)
     with pytest.raises(lodcore.DTypeError, match="batches: holds int; RecordBatches"):
         next(arrow_batches(double)(iter([3])))
-    with pytest.raises(KeyError, match="'values' is no column of the batch; other are"):
+    with pytest.raises(KeyError, match="'values' is not a column of the batch; other are"):
         arrow_batches(double)(pyarrow.table({"other": [1]}))
-    with pytest.raises(KeyError, match="'more' is no column"):
+    with pytest.raises(KeyError, match="'more' is not a column"):
         arrow_batches(double, keep=["more"])(table_of())
 
 

@@ -59,7 +59,7 @@ def test_memory_that_cannot_be_written_is_copied(tmp_path):
     jagged = to_torch(x)
     jagged.values().add_(1)
     assert x.equals(drawn([2, 1]))
-    with pytest.raises(ValueError, match="copy: is False; the values are in memory that cannot be written"):
+    with pytest.raises(ValueError, match="copy: is False; the values are read-only"):
         to_torch(x, copy=False)
 
 

@@ -195,7 +195,7 @@ def test_masked_and_other_arrays():
 
 @pytest.mark.parametrize("result", [object(), iter([1.0]), {1.0}, lambda: 1, (x for x in [1])])
 def test_results_that_are_no_tensors(result):
-    with pytest.raises(DTypeError, match=r"vjp: f: gave a \w+; tensors"):
+    with pytest.raises(DTypeError, match=r"vjp: f: returned a \w+; tensors"):
         vjp(lambda x: [lodcore.mul(x, 2.0), result], X)
 
 
@@ -431,10 +431,10 @@ def test_value_and_grad():
 @pytest.mark.parametrize(
     ("f", "argnums", "error", "says"),
     [
-        (lambda x: x, 0, ShapeError, r"f: gave shape \(2, 2\); one number"),
-        (lambda x: [ops.sum(x)], 0, ShapeError, "f: gave list; one number"),
-        (lambda x: None, 0, ShapeError, "f: gave NoneType; one number"),
-        (lambda x: ops.cast(ops.sum(x), "int64"), 0, DTypeError, "f: gave dtype int64; a real number"),
+        (lambda x: x, 0, ShapeError, r"f: returned shape \(2, 2\); one number"),
+        (lambda x: [ops.sum(x)], 0, ShapeError, "f: returned list; one number"),
+        (lambda x: None, 0, ShapeError, "f: returned NoneType; one number"),
+        (lambda x: ops.cast(ops.sum(x), "int64"), 0, DTypeError, "f: returned dtype int64; a real number"),
         (lambda x: ops.sum(x), 1, IndexError, "argnums: is 1; there are 1 arguments"),
         (lambda x: ops.sum(x), (0, -1), ValueError, "each argument is needed once"),
     ],

@@ -134,7 +134,7 @@ def test_holders_of_dense_arrays_are_dense():
     assert y.spec.kind is np.ndarray
     (found,) = Executor().run(program, {"x": x}, [y])
     np.testing.assert_array_equal(found, np.tanh(x.values), strict=True)
-    with pytest.raises(DTypeError, match="feed: x: is ndarray; the Program says DenseTensor"):
+    with pytest.raises(DTypeError, match="feed: x: is ndarray; the Program needs DenseTensor"):
         Executor().run(program, {"x": x.values}, [y])
 
 

@@ -121,9 +121,9 @@ def test_it_is_called_once():
 @pytest.mark.parametrize(
     ("f", "x", "error", "says"),
     [
-        (lambda row: None, np.ones((2, 2)), DTypeError, "map_fn: f: gave NoneType; a tensor"),
-        (lambda row: "text", np.ones((2, 2)), DTypeError, "map_fn: f: gave str"),
-        (lambda row: TensorArray(), np.ones((2, 2)), DTypeError, "map_fn: f: gave TensorArray"),
+        (lambda row: None, np.ones((2, 2)), DTypeError, "map_fn: f: returned NoneType; a tensor"),
+        (lambda row: "text", np.ones((2, 2)), DTypeError, "map_fn: f: returned str"),
+        (lambda row: TensorArray(), np.ones((2, 2)), DTypeError, "map_fn: f: returned TensorArray"),
         (lambda row: row, np.float64(1), ShapeError, "axis"),
         (lambda row: row, object(), DTypeError, "Python objects|is a? ?object"),
         (lambda row: bool(row), np.ones(2), lodcore.GraphError, "break_if"),

@@ -223,7 +223,7 @@ def test_data():
         ((None,), {"dtype": object}, "dtype: is object"),
         ((), {"num_levels": 1}, "has levels and no axis"),
         ((None,), {"num_levels": -1}, "num_levels: is -1"),
-        (Spec((None,), np.dtype(float)), {"dtype": "f4"}, "stand in the Spec"),
+        (Spec((None,), np.dtype(float)), {"dtype": "f4"}, "are parts of the given Spec"),
     ],
 )
 def test_wrong_data(spec, more, says):

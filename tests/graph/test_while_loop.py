@@ -578,7 +578,7 @@ def test_the_body_is_open_once():
         (lambda: in_body(lambda loop: loop.loop_var(0, advance=0.5)), "advance: is 0.5; only an integer"),
         (lambda: in_body(lambda loop: loop.loop_var(np.uint8(0), advance=-1)), "advance: is -1; uint8 cannot hold it"),
         (lambda: in_body(lambda loop: loop.loop_var(np.int8(0), advance=300)), "advance: is 300; int8 cannot hold it"),
-        (lambda: in_body(lambda loop: loop.loop_var(0).set(1)), "loop_var: is a loop variable; update gives"),
+        (lambda: in_body(lambda loop: loop.loop_var(0).set(1)), "loop_var: is a loop variable; update sets"),
     ],
 )
 def test_wrong_calls(wrong, error):

@@ -355,7 +355,7 @@ def with_nulls():
 
 @pytest.mark.parametrize("nulls", ["error", "empty"])
 def test_nulls_are_errors(nulls):
-    with pytest.raises(LoDError, match="row 1 is null; nulls="):
+    with pytest.raises(LoDError, match="row 1 is null; use nulls="):
         from_arrow(with_nulls(), nulls)
 
 

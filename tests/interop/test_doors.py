@@ -105,7 +105,7 @@ def test_objects_of_a_library_come_in_through_its_door(monkeypatch):
 
 
 def test_what_makes_no_lodtensor_is_refused():
-    with pytest.raises(DTypeError, match="makes dict, no LoDTensor; take it through its own door"):
+    with pytest.raises(DTypeError, match="makes dict, no LoDTensor; use its own conversion"):
         lodcore.array(interop.ArrowTable({"x": X}))
     assert lodcore.array(X.__class__(X.values, X.lod)).equals(X)
 

@@ -37,7 +37,7 @@ def test_columns_are_named_by_the_parameters_without_default():
         (((lambda *x: x,), {}), ValueError, r"takes \*x; columns= is needed"),
         (((lambda **x: x,), {}), ValueError, r"takes \*\*x; columns= is needed"),
         (((lambda: 1,), {}), ValueError, "columns: are none"),
-        (((iter,), {}), ValueError, "iter does not tell its parameters; columns= is needed"),
+        (((iter,), {}), ValueError, "iter has no readable signature; columns= is needed"),
         (((double, "values"), {}), DTypeError, "columns: is 'values'; a list of names"),
         (((double, [3]), {}), DTypeError, "columns: has 3; names are needed"),
         (((double,), {"keep": "name"}), DTypeError, "keep: is 'name'; True, False or a list"),

@@ -122,10 +122,10 @@ def test_sparse_tensors_survive(form, dtype, tmp_path):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (("0x5", "0x3"), "makes no SparseTensor: .*indices: is 4 at position 0; there are 3 rows"),
-        (('"0x5"', "5"), "makes no SparseTensor"),
-        (('"0x5"', '"-0x5"'), "makes no SparseTensor.*height"),
-        (('"indices": "tree/indices"', '"indices": "tree/sparse"'), "makes no SparseTensor"),
+        (("0x5", "0x3"), "is not a valid SparseTensor: .*indices: is 4 at position 0; there are 3 rows"),
+        (('"0x5"', "5"), "is not a valid SparseTensor"),
+        (('"0x5"', '"-0x5"'), "is not a valid SparseTensor.*height"),
+        (('"indices": "tree/indices"', '"indices": "tree/sparse"'), "is not a valid SparseTensor"),
         (('"indices": "tree/indices"', '"indices": 3'), "names the array 3"),
     ],
 )
@@ -200,7 +200,7 @@ WRONG = [
     (
         "nn.SGD(0.1).step(np.broadcast_to(1.0, 2), np.ones(2), {'step': 0}, in_place=True)",
         ValueError,
-        "read-only; in_place needs one to write in",
+        "read-only array; in_place needs a writable one",
     ),
     ("nn.clip_by_global_norm({}, 0)", ValueError, "clip_by_global_norm: limit: is 0; a number above 0 is needed"),
     ("nn.clip_by_global_norm({}, -1.0)", ValueError, "limit: is -1.0"),

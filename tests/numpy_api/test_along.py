@@ -88,7 +88,7 @@ def test_differences_of_sequences_that_are_equally_long():
     assert np.diff(x > 4, axis=0).tolist() == [[[False, False], [False]]]
     days = LoDTensor.from_lengths(np.array(["2020-01-01", "2020-01-05", "NaT", "2020-01-09"], "M8[D]"), [2, 2])
     assert np.diff(days, axis=0).dtype == np.dtype("m8[D]")
-    with pytest.raises(lodcore.LoDError, match="axis: is 0; sequences beside each other are not equally long"):
+    with pytest.raises(lodcore.LoDError, match="axis: is 0; consecutive sequences are not equally long"):
         np.diff(UNEVEN, axis=0)
 
 

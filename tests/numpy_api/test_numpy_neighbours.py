@@ -141,7 +141,7 @@ def test_threads_change_nothing(monkeypatch):
 WRONG = [
     (lambda: np.maximum.accumulate(X, out=X), TypeError, "maximum.accumulate: out: is not supported"),
     (lambda: np.cumprod(X), TypeError, "cumprod: axis: is None"),
-    (lambda: np.diff(X, axis=0), lodcore.LoDError, "diff: axis: is 0; sequences beside each other are not equally"),
+    (lambda: np.diff(X, axis=0), lodcore.LoDError, "diff: axis: is 0; consecutive sequences are not equally"),
     (lambda: np.diff(X, prepend=[1, 2]), TypeError, "diff: what is put beside"),
     (lambda: np.interp(X, X, X, left=0), TypeError, "interp: left: is not supported"),
     (lambda: np.searchsorted(X, X, sorter=[0]), TypeError, "searchsorted: sorter"),

@@ -1,4 +1,4 @@
-"""The second act of the demo: find the topics of dictionary entries, from words to sentences to documents."""
+"""The second act of the demo: classify dictionary entries by topic, from words to sentences to documents."""
 
 from collections.abc import Mapping, Sequence
 from time import perf_counter
@@ -16,10 +16,10 @@ from lodcore.demo.page import Glyphs, bar, describe, nested_padding_picture, pri
 
 __all__ = ["play"]
 
-SHOWN = (2758, 1159, 132, 3027)  # documents to be judged on, whose weights are printed
-NUM_CHECKED = 20  # documents that are computed by hand too
-NUM_DRAWN = 10  # documents of the picture, of at most so many
-DRAWN_SENTENCES, DRAWN_WORDS = 4, 17  # sentences of at most so many words
+SHOWN = (2758, 1159, 132, 3027)  # test documents whose weights are printed
+NUM_CHECKED = 20  # documents that are also computed by hand
+NUM_DRAWN = 10  # number of documents in the picture, with at most as many
+DRAWN_SENTENCES, DRAWN_WORDS = 4, 17  # sentences, and at most as many words per sentence
 
 
 def play(glyphs: Glyphs, num_seeds: int) -> None:
@@ -28,9 +28,9 @@ def play(glyphs: Glyphs, num_seeds: int) -> None:
     Parameters
     ----------
     glyphs : Glyphs
-        What to draw with.
+        The characters to draw with.
     num_seeds : int
-        Networks to try.
+        The number of networks to train.
     """
     started = perf_counter()
     glosses = load()
@@ -51,7 +51,7 @@ def play(glyphs: Glyphs, num_seeds: int) -> None:
 
 
 def print_task(glosses: Collection, glyphs: Glyphs) -> None:
-    """Print what is given and what is asked."""
+    """Print the data and the task."""
     parts = (glosses.train, glosses.dev, glosses.test)
     lengths = [np.concatenate([part.documents.lod.lengths(level) for part in parts]) for level in (0, 1)]
     print_heading("What is it about?", glyphs)
@@ -69,7 +69,7 @@ def percent_right(scores: NDArray[Any], glosses: Glosses) -> float:
 
 
 def measure_baselines(glosses: Collection) -> dict[str, float]:
-    """Return the accuracy, in percent, of naming the commonest topic always, and of counting words."""
+    """Return the accuracy, in percent, of always choosing the most frequent topic, and of counting words."""
     commonest = np.bincount(glosses.train.topics).argmax()
     counts = NaiveBayes.fit(glosses.train, len(glosses.words), len(glosses.topics), SETTINGS.smoothing)
     return {
@@ -79,7 +79,7 @@ def measure_baselines(glosses: Collection) -> dict[str, float]:
 
 
 def measure_network(glosses: Collection, seed: int) -> tuple[Parameters, float, float]:
-    """Learn from one part and judge on another, and print how that goes.
+    """Train a network on one part, test it on another, and print its progress.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def measure_network(glosses: Collection, seed: int) -> tuple[Parameters, float, 
     accuracy : float
         In percent.
     rate : float
-        Words a second that were learnt from.
+        Training speed in words per second.
     """
     generator = np.random.default_rng(seed)
     parameters = network.draw(len(glosses.words), len(glosses.topics), SETTINGS, generator)
@@ -102,7 +102,7 @@ def measure_network(glosses: Collection, seed: int) -> tuple[Parameters, float, 
 
 
 def print_comparison(accuracies: Sequence[float], baselines: Mapping[str, float], glyphs: Glyphs) -> None:
-    """Print the mistakes of this method and of others as bars."""
+    """Print the error rates of this method and of others as bars."""
     average = float(np.mean(accuracies))
     print_heading("Mistakes", glyphs)
     print(f"  Average of the networks: {average:.2f} % right, ", end="")
@@ -112,7 +112,7 @@ def print_comparison(accuracies: Sequence[float], baselines: Mapping[str, float]
 
 
 def print_weights(glosses: Collection, parameters: Parameters, glyphs: Glyphs) -> None:
-    """Print how much sentences weigh."""
+    """Print the weights of sentences."""
     _, weights = network.read(parameters, glosses.test.documents)
     shares = lodcore.sequence_pool(weights, "first")[:, 0] * glosses.test.documents.lengths
     print_heading("Which sentence says it", glyphs)
@@ -127,7 +127,7 @@ def print_weights(glosses: Collection, parameters: Parameters, glyphs: Glyphs) -
 
 
 def print_agreement(glosses: Glosses, parameters: Parameters, glyphs: Glyphs) -> None:
-    """Print how far the network is from plain Python loops."""
+    """Print the differences between the network and plain Python loops."""
     documents, topics = glosses.documents[:NUM_CHECKED], glosses.topics[:NUM_CHECKED]
     found = differences(parameters, Glosses(documents, topics))
     print_heading("The same by hand", glyphs)
@@ -137,12 +137,12 @@ def print_agreement(glosses: Glosses, parameters: Parameters, glyphs: Glyphs) ->
 
 
 def print_padding(glosses: Glosses, parameters: Parameters, glyphs: Glyphs) -> None:
-    """Print what padded batches of the same documents hold, and how long they take."""
+    """Print the size and the time of padded batches of the same documents."""
     found = measure_padding(parameters, glosses, SETTINGS.batch_size, 0)
     print_heading("What padding would have cost", glyphs)
     for line in nested_padding_picture(small_documents(glosses), glyphs):
         print(f"  {line}")
-    print(f"\n  {glyphs.solid} word   {glyphs.padding} padding   (a line a gloss, from the smaller ones)\n")
+    print(f"\n  {glyphs.solid} word   {glyphs.padding} padding   (one line per gloss, from the smaller ones)\n")
     for name, num_words, seconds in (
         ("padded", found.num_padded, found.seconds_padded),
         ("as they are", found.num_words, found.seconds),
@@ -154,7 +154,7 @@ def print_padding(glosses: Glosses, parameters: Parameters, glyphs: Glyphs) -> N
 
 
 def small_documents(glosses: Glosses) -> list[list[int]]:
-    """Choose documents that a picture has room for: their numbers of words a sentence, most sentences first."""
+    """Return the numbers of words per sentence of documents for which a picture has room, most sentences first."""
     chosen: list[list[int]] = []
     for document in glosses.documents:
         lengths = [len(words) for words in document.tolist()]
@@ -166,7 +166,7 @@ def small_documents(glosses: Glosses) -> list[list[int]]:
 
 
 def print_speed(rate: float, seconds: float, glyphs: Glyphs) -> None:
-    """Print how fast the networks learnt, and how long everything took."""
+    """Print the training speed, and the total time."""
     print_heading("Speed", glyphs)
-    print(f"  {rate:,.0f} words a second, there and back, while learning")
-    print(f"  {seconds:.1f} s in all\n")
+    print(f"  {rate:,.0f} words per second, forward and backward, in training")
+    print(f"  {seconds:.1f} s in total\n")

@@ -1,4 +1,4 @@
-"""How far the network is from the same in plain Python, and how it compares with the same on padded documents."""
+"""Comparison of the network with plain Python code, and with padded documents."""
 
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -14,12 +14,12 @@ __all__ = ["Padding", "differences", "measure_padding"]
 
 
 def differences(parameters: Parameters, glosses: Glosses) -> dict[str, float]:
-    """Compute scores, loss and gradients by the network and in plain Python loops.
+    """Compare scores, loss and gradients of the network with those of plain Python loops.
 
     Returns
     -------
     dict of float
-        The largest difference of "scores", of the "loss", and of the "gradients".
+        The maximum differences of "scores", "loss" and "gradients".
     """
     numbers = {name: values.tolist() for name, values in parameters.items()}
     summed: dict[str, Any] = {name: np.zeros(values.shape).tolist() for name, values in parameters.items()}
@@ -42,16 +42,16 @@ def farthest(found: Any, expected: Any) -> float:
 
 
 class Padding(NamedTuple):
-    """What the same scores cost with padding and without.
+    """The cost of the same scores with and without padding.
 
     Parameters
     ----------
     num_words, num_padded : int
-        How many the batches hold as they are, and padded.
+        The numbers of words in the batches, without and with padding.
     seconds, seconds_padded : float
-        For the scores of all batches, the best of five.
+        The times for the scores of all batches, the best of five.
     difference : float
-        The largest of two scores.
+        The maximum difference of two scores.
     """
 
     num_words: int
@@ -62,7 +62,7 @@ class Padding(NamedTuple):
 
 
 def measure_padding(parameters: Parameters, glosses: Glosses, batch_size: int, seed: int) -> Padding:
-    """Compute the scores of all documents, in batches drawn at random, as they are and padded on both levels."""
+    """Compute the scores of all documents, in random batches, without padding and with padding of both levels."""
     order = np.random.default_rng(seed).permutation(len(glosses.topics))
     documents = [batch.documents for batch in network.batches(glosses, batch_size, order)]
     filling = len(parameters["table"])

@@ -1,4 +1,4 @@
-"""What `network` computes, document by document and number by number: plain Python, no arrays, no offsets."""
+"""The computation of `network` in plain Python, document by document, without arrays and offsets."""
 
 from collections.abc import Mapping, Sequence
 from math import exp, log, sqrt
@@ -10,18 +10,18 @@ Numbers = list[float]
 
 
 class Reading(NamedTuple):
-    """What one document goes through.
+    """The intermediate results of one document.
 
     Parameters
     ----------
     sentences : list of list of float
-        What the words of each sentence come to.
+        The pooled words of each sentence.
     weights : list of float
-        Of each sentence.
+        The weight of each sentence.
     document : list of float
         The weighted sum of the sentences.
     scores : list of float
-        Of each topic.
+        The score of each topic.
     """
 
     sentences: list[Numbers]
@@ -31,12 +31,12 @@ class Reading(NamedTuple):
 
 
 def read(parameters: Mapping[str, Any], sentences: Sequence[Sequence[int]]) -> Reading:
-    """Read one document.
+    """Compute the intermediate results of one document.
 
     Parameters
     ----------
     parameters : dict
-        As of `network`, in nested lists; "table" may be a dict of rows.
+        As in `network`, in nested lists; "table" may be a dict of rows.
     sentences : list of list of int
         Numbers of words.
     """
@@ -54,7 +54,7 @@ def read(parameters: Mapping[str, Any], sentences: Sequence[Sequence[int]]) -> R
 
 
 def softmax(numbers: Sequence[float]) -> Numbers:
-    """Make positive numbers that sum to one."""
+    """Compute the softmax of numbers."""
     largest = max(numbers)
     powers = [exp(number - largest) for number in numbers]
     return [power / sum(powers) for power in powers]

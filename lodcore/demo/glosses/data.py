@@ -1,6 +1,6 @@
 """WordNet's glosses of nouns and verbs, as numbered words, kept in one small file that ``make.py`` makes.
 
-Authors, source and licence of the data stand in ATTRIBUTION.md and LICENSE-WordNet.txt beside the file.
+Authors, source and licence of the data are in ATTRIBUTION.md and LICENSE-WordNet.txt next to the file.
 """
 
 from importlib.resources import files
@@ -15,14 +15,14 @@ __all__ = ["Collection", "Glosses", "load"]
 
 
 class Glosses(NamedTuple):
-    """Glosses, each a document of sentences of words, and what each is about.
+    """Glosses, each a document of sentences of words, and their topics.
 
     Parameters
     ----------
     documents : LoDTensor of int64, shape (num_documents, None, None)
         Level 0: the sentences of each document. Level 1: the words of each sentence. The rows are numbers of words.
     topics : int64 ndarray, shape (num_documents,)
-        Number of each document's topic.
+        The number of each document's topic.
     """
 
     documents: LoDTensor
@@ -30,14 +30,14 @@ class Glosses(NamedTuple):
 
 
 class Collection(NamedTuple):
-    """All there is.
+    """The whole data set.
 
     Parameters
     ----------
     train, dev, test : Glosses
-        To learn from, to choose settings by, and to be judged on.
+        The parts for training, for choosing settings, and for the test.
     words : list of str
-        By number. Number 0 is "_", which stands for all words that occur less than twice in `train`.
+        Words by number. Number 0 is "_", which represents all words that occur less than twice in `train`.
     topics : list of str
         Names by number.
     """
@@ -49,7 +49,7 @@ class Collection(NamedTuple):
     topics: list[str]
 
     def sentences(self, document: LoDTensor | NDArray[Any]) -> list[str]:
-        """Write out the sentences of one document."""
+        """Return the sentences of one document as text."""
         return [" ".join(self.words[word] for word in words) for words in document.tolist()]
 
 

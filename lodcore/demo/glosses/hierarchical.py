@@ -1,9 +1,9 @@
-"""From words to sentences to documents, by recurrent networks on both levels: a hierarchical GRU.
+"""A hierarchical GRU: from words to sentences to documents, by recurrent networks on both levels.
 
-A word is a row of a table. One GRU reads the words of each sentence, and its last state stands for the sentence.
-Another one reads the sentences of each document, and its last state stands for the document, whose topic a linear
-layer names. All of it learns by gradients, through both levels, and nothing is padded: a batch of documents is a
-LoDTensor of two levels, and the last states of the words are the rows of the sentences.
+A word is a row of a table. One GRU reads the words of each sentence, and its last state represents the sentence.
+Another one reads the sentences of each document, and its last state represents the document, whose topic is predicted
+by a linear layer. Everything is trained by gradients through both levels, without padding: a batch of documents is a
+LoDTensor with two levels, and the last states of the words are the rows of the sentences.
 """
 
 from collections.abc import Iterator
@@ -19,23 +19,23 @@ from lodcore.demo.glosses.data import Glosses
 
 __all__ = ["Reader", "ReaderSettings", "percent_named"]
 
-JUDGED = 512  # documents whose topics are named at once
+JUDGED = 512  # documents whose topics are predicted at once
 
 
 @dataclass(frozen=True)
 class ReaderSettings:
     """All choices of the method."""
 
-    width: int = 128  # numbers a word
+    width: int = 128  # numbers per word
     num_hidden: int = 128  # of both networks
     num_epochs: int = 5
     batch_size: int = 128  # documents
-    rate: float = 3e-3  # of learning, at first; it falls along half a cosine
-    dropout: float = 0.4  # of words, and of documents
+    rate: float = 3e-3  # initial learning rate; it decreases along half a cosine
+    dropout: float = 0.4  # rate for words and for documents
 
 
 class Reader:
-    """The network.
+    """The network of both GRUs and the linear layer.
 
     Parameters
     ----------
@@ -51,19 +51,19 @@ class Reader:
         self.topics = nn.Linear(settings.num_hidden, num_topics)
 
     def init(self, rng: np.random.Generator) -> dict[str, Any]:
-        """Draw the parameters: those of each layer, by its name."""
+        """Draw the parameters of each layer, by name."""
         return {name: getattr(self, name).init(rng) for name in ("table", "words", "sentences", "topics")}
 
     def logits(self, parameters: Any, documents: LoDTensor, rng: np.random.Generator | None = None) -> Any:
-        """Compute one number for each document and topic; the largest names the topic.
+        """Compute one number per document and topic; the largest determines the topic.
 
         Parameters
         ----------
         parameters : dict
         documents : LoDTensor of int64, shape (num_documents, None, None)
-            Numbers of words.
+            The numbers of words.
         rng : numpy.random.Generator, optional
-            Draws what is dropped; nothing is if it is not given.
+            Draws the dropout masks; without it, nothing is dropped.
         """
         dropout = self.settings.dropout
         words = nn.dropout(self.table(parameters["table"], documents), dropout, rng)
@@ -77,7 +77,7 @@ class Reader:
         return lodcore.mean(nn.cross_entropy(self.logits(parameters, documents, rng), topics))
 
     def learn(self, parameters: Any, glosses: Glosses, rng: np.random.Generator) -> Iterator[float]:
-        """Learn, in place, and return the mean loss of each epoch."""
+        """Train the parameters in place; yield the mean loss of each epoch."""
         settings, count = self.settings, len(glosses.topics)
         num_batches = -(-count // settings.batch_size)
         optimizer = nn.Adam(nn.cosine_schedule(settings.rate, num_steps=settings.num_epochs * num_batches))
@@ -92,7 +92,7 @@ class Reader:
 
 
 def percent_named(reader: Reader, parameters: Any, glosses: Glosses) -> float:
-    """Compute the share of documents, in percent, whose topic is named rightly."""
+    """Compute the share of documents, in percent, whose topic is predicted correctly."""
     right = 0
     for at in range(0, len(glosses.topics), JUDGED):
         some = slice(at, at + JUDGED)

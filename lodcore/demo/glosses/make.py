@@ -1,18 +1,18 @@
 """Make ``wordnet_glosses.npz`` from the files of WordNet 3.0: ``python -m lodcore.demo.glosses.make DIRECTORY``.
 
 DIRECTORY holds ``data.noun`` and ``data.verb``; Debian's package ``wordnet-base`` has them in ``/usr/share/wordnet``.
-The file is written beside this one.
+The file is written next to this one.
 
-A line of them is a set of synonyms; its gloss follows the bar: a definition and examples, parted by semicolons::
+A line of them is a set of synonyms; its gloss follows the bar: a definition and examples, separated by semicolons::
 
     00017222 03 n 03 plant 0 flora 0 plant_life 0 030 @ 00004475 ... | (botany) a living organism lacking the power ...
 
-- A document is a gloss, a sentence is what stands between semicolons, a word is a run of a-z, 0-9 and apostrophes.
+- A document is a gloss, a sentence is the text between semicolons, a word is a run of a-z, 0-9 and apostrophes.
   Documents of one sentence are left out, and so are adjectives and adverbs, which WordNet does not divide by topic.
 - The topic of a document is its lexicographer file: the second number of the line.
-- The md5 of the words of a document, modulo 100, says whether it is to be judged on (0 to 9), for choosing settings
-  (10, 11) or to learn from, so that equal glosses stay together.
-- Words are numbered by how often they occur in what is learnt from, the commonest first. Number 0 stands for all words
+- The md5 of the words of a document, modulo 100, determines whether it is for the test (0 to 9), for choosing settings
+  (10, 11) or for training, so that equal glosses stay together.
+- Words are numbered by their frequency in the training data, the most frequent first. Number 0 represents all words
   that occur there less than twice.
 """
 
@@ -29,7 +29,7 @@ import numpy as np
 __all__ = ["TOPICS", "Document", "main", "part_of", "read"]
 
 PARTS = ("train", "dev", "test")
-RARE = "_"  # what is shown for words without a number
+RARE = "_"  # shown for words without a number
 LEXICOGRAPHER_FILES = (  # in the order of their numbers, as in the manual page lexnames(5WN)
     ("adj", "all pert"),
     ("adv", "all"),
@@ -51,9 +51,9 @@ class Document(NamedTuple):
     Parameters
     ----------
     topic : int
-        Number of the lexicographer file.
+        The number of the lexicographer file.
     sentences : list of list of str
-        Words, in lower case.
+        The words, in lower case.
     """
 
     topic: int
@@ -61,7 +61,7 @@ class Document(NamedTuple):
 
 
 def read(path: Path, least: int = 2) -> Iterator[Document]:
-    """Read the glosses of at least so many sentences from a data file of WordNet."""
+    """Read the glosses with at least `least` sentences from a data file of WordNet."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             synonyms, _, gloss = line.partition("|")
@@ -72,7 +72,7 @@ def read(path: Path, least: int = 2) -> Iterator[Document]:
 
 
 def part_of(document: Document) -> str:
-    """Return what a document is for.
+    """Return the part of the data to which a document belongs.
 
     Examples
     --------
@@ -85,12 +85,12 @@ def part_of(document: Document) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Make the file.
+    """Write the file.
 
     Parameters
     ----------
     arguments : sequence of str
-        The directory of the data files, and the file to write if it is to be another one.
+        The directory of the data files, and optionally the file to write.
 
     Returns
     -------

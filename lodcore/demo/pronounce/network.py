@@ -1,12 +1,12 @@
-"""From letters to phonemes: an encoder that reads both ways, and a decoder that attends to what was read.
+"""From letters to phonemes: a bidirectional encoder, and a decoder with attention.
 
-An LSTM reads the letters of each word in both directions; its last states, through a layer each, are the first state of
-a second LSTM, which is given the phoneme before and makes a query. The query is compared with a key of each letter;
-the weighted sum of what the encoder made of the letters, together with the query, says what the next phoneme is.
+An LSTM reads the letters of each word in both directions; its last states, each transformed by a layer, are the first
+state of a second LSTM, whose inputs are the previous phonemes and whose outputs are queries. Each query is compared
+with a key per letter; the weighted sum of the encoder's outputs, together with the query, determines the next phoneme.
 
-The attention comes behind the decoder, so that in training, where all phonemes are known, the decoder is one layer over
-all steps and the attention one operator over all queries: words of all lengths, nothing padded. What is said of a new
-word is found step by step, with a beam: `Speaker`.
+The attention follows the decoder, so that in training, where all phonemes are known, the decoder is one layer over all
+steps, and the attention one operator over all queries, for words of all lengths without padding. For new words,
+`Speaker` finds pronunciations step by step, by beam search.
 
 References
 ----------
@@ -41,11 +41,11 @@ class Network:
     Parameters
     ----------
     width : int
-        Of the states, and of each direction of the encoder.
+        The width of the states, and of each direction of the encoder.
     embedding : int
-        Of letters and phonemes.
+        The width of the embeddings of letters and phonemes.
     dropout : float
-        Of what goes into both LSTMs and the last layer, in training.
+        The rate for the inputs of both LSTMs and of the last layer, in training.
     """
 
     width: int = 256
@@ -54,7 +54,7 @@ class Network:
 
     @property
     def layers(self) -> dict[str, Any]:
-        """The layers by their names."""
+        """The layers by name."""
         width, embedding = self.width, self.embedding
         return {
             "letters": nn.Embedding(len(LETTERS), embedding),
@@ -73,7 +73,7 @@ class Network:
         return {name: layer.init(rng) for name, layer in self.layers.items()}
 
     def encode(self, parameters: Parameters, letters: Any, rng: np.random.Generator | None = None) -> Any:
-        """Read words.
+        """Encode words.
 
         Returns
         -------
@@ -92,7 +92,7 @@ class Network:
         return memory, layers["key"](of["key"], memory), (state, layers["first_cell"](of["first_cell"], cell))
 
     def attend(self, parameters: Parameters, states: Any, keys: Any, memory: Any) -> tuple[Any, Any]:
-        """Look at the letters of each word with some states of its decoder: what was seen, and the weights."""
+        """Attend to the letters of each word with states of its decoder; return the contexts and the weights."""
         context, weights = nn.dot_attention(states, keys, memory, scale=1.0)
         both = np.concatenate([states, context], axis=-1)
         return lodcore.tanh(self.layers["mix"](parameters["mix"], both)), weights
@@ -100,7 +100,7 @@ class Network:
     def loss(
         self, parameters: Parameters, letters: Any, given: Any, wanted: Any, rng: np.random.Generator | None
     ) -> Any:
-        """Compute the mean loss of a phoneme, where those before it are known.
+        """Compute the mean loss per phoneme, given all previous phonemes.
 
         Parameters
         ----------
@@ -108,9 +108,9 @@ class Network:
         letters : LoDTensor
             Words, letters.
         given, wanted : LoDTensor
-            Words, phonemes: with the start before them, and with the end after them.
+            Words, phonemes: with the start before them, and the end after them.
         rng : numpy.random.Generator or None
-            Of dropout; None in use.
+            The generator of dropout; None for inference.
         """
         of, layers = parameters, self.layers
         memory, keys, state = self.encode(of, letters, rng)
@@ -122,7 +122,7 @@ class Network:
 
 
 class Said(NamedTuple):
-    """What a speaker says of some words.
+    """The pronunciations of words.
 
     Parameters
     ----------
@@ -137,10 +137,10 @@ class Said(NamedTuple):
 
 
 class Speaker:
-    """Finds the most probable pronunciations of words.
+    """A search for the most probable pronunciations of words.
 
-    What all steps of the search share is computed once: what each phoneme adds to the gates of the decoder, and, of
-    each word, its keys and what each of its letters adds to the mix.
+    Values that all steps of the search share are computed once: the contribution of each phoneme to the gates of the
+    decoder, and for each word the keys and values of its letters.
 
     Parameters
     ----------
@@ -157,14 +157,14 @@ class Speaker:
         self._out = Weight(parameters["out"]["weight"])
 
     def say(self, letters: LoDTensor, beam_size: int = 4, num_results: int = 1, max_length: int = 30) -> Said:
-        """Search the pronunciations of words.
+        """Search for the pronunciations of words.
 
         Parameters
         ----------
         letters : LoDTensor of int64
             Words, letters.
         beam_size, num_results, max_length : int
-            As of `nn.BeamSearchDecoder`; the end counts as a phoneme.
+            As in `nn.BeamSearchDecoder`; the end counts as a phoneme.
         """
         of, count = self.parameters, len(letters)
         memory, keys, (hidden, cell) = self.network.encode(of, letters)
@@ -185,14 +185,14 @@ class Speaker:
         return Said(lodcore.sequence_erase(found.tokens, [END]), found.scores)
 
     def judge(self, words: Words, beam_size: int, batch_size: int = 256) -> Score:
-        """Search all words, those of one length beside each other, and compare with what is right."""
+        """Search for the pronunciations of all words, in batches of one length; return their errors."""
         order = np.argsort(words.letters.lengths, kind="stable")
         letters, right = (lodcore.gather_sequences(x, order) for x in (words.letters, words.phonemes))
         said = [self.say(letters[j : j + batch_size], beam_size).phonemes for j in range(0, len(order), batch_size)]
         return score(lodcore.concat_batches(said), right)
 
     def attention(self, letters: LoDTensor, phonemes: LoDTensor) -> LoDTensor:
-        """Compute how much each phoneme, and the end, looks at each letter: words, phonemes, letters."""
+        """Compute the attention of each phoneme, and the end, to each letter: words, phonemes, letters."""
         of, layers = self.parameters, self.network.layers
         memory, keys, state = self.network.encode(of, letters)
         given, _ = with_ends(phonemes)
@@ -202,10 +202,10 @@ class Speaker:
 
 
 class Look:
-    """Attention of the branches of a search, each over the letters of its word.
+    """The attention of the branches of a search, each over the letters of its word.
 
-    Many branches are the rows of their words, so that those of a word share its letters. Few have letters of their own,
-    which are copied only when branches have come to other words.
+    Many branches are the rows of their words, so that those of a word share its letters. Few branches have copies of
+    the letters, which are made again only when branches belong to other words.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ class Look:
         self.of_branches = keys, values
 
     def __call__(self, queries: Array, words: Array) -> Array:
-        """Return what each branch sees, of its query and the number of its word, which never falls."""
+        """Return the context of each branch, from its query and the number of its word, which must not decrease."""
         if len(queries) > self.FEW:
             offsets = np.searchsorted(words, np.arange(len(self.keys) + 1))
             seen, _ = nn.dot_attention(LoDTensor.from_offsets(queries, offsets), self.keys, self.values, scale=1.0)

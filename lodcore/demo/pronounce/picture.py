@@ -1,4 +1,4 @@
-"""What the demo prints of a word: its pronunciations, and where each phoneme looked; and the line of progress."""
+"""The output of the demo: the pronunciations of a word, the attention of each phoneme, and the progress line."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lodcore.demo.pronounce.training import Progress
 __all__ = ["attention_picture", "progress_line", "spelled", "word_lines"]
 
 BLOCKS, ASCII = " \u2591\u2592\u2593\u2588", " .:+#"
-COLUMNS = 24  # of the bar of progress
+COLUMNS = 24  # of the progress bar
 
 
 def spelled(phonemes: Sequence[int]) -> str:
-    """Write phonemes by their names.
+    """Return the names of phonemes as text.
 
     Examples
     --------
@@ -32,21 +32,21 @@ def spelled(phonemes: Sequence[int]) -> str:
 
 
 def attention_picture(word: str, names: Sequence[str], weights: Sequence[NDArray[Any]], glyphs: Glyphs) -> list[str]:
-    """Draw how much each phoneme looked at each letter.
+    """Draw the attention of each phoneme to each letter.
 
     Parameters
     ----------
     word : str
     names : sequence of str
-        Of the phonemes.
+        The names of the phonemes.
     weights : sequence of ndarray, shape (n_letters,)
-        Of each phoneme; from 0, for which nothing is drawn, to 1.
+        The weights of each phoneme, from 0, for which nothing is drawn, to 1.
     glyphs : Glyphs
 
     Returns
     -------
     list of str
-        The letters, and one line a phoneme.
+        The letters, and one line per phoneme.
 
     Examples
     --------
@@ -68,12 +68,12 @@ def attention_picture(word: str, names: Sequence[str], weights: Sequence[NDArray
 def word_lines(
     speaker: Speaker, word: str, glyphs: Glyphs, beam_size: int = 4, num_results: int = 3, picture: bool = False
 ) -> list[str]:
-    """Write the best pronunciations of a word with their probabilities, and draw the attention of the first.
+    """Return the best pronunciations of a word with their probabilities, and the attention of the first, as text.
 
     Raises
     ------
     ValueError
-        If the word has a sign that is not a letter, or no letter at all.
+        If the word has a character that is not a letter, or no letter at all.
     """
     letters = letters_of([word])
     said = speaker.say(letters, max(beam_size, num_results), num_results)
@@ -91,7 +91,7 @@ def word_lines(
 
 
 def progress_line(progress: Progress, minutes: float, glyphs: Glyphs) -> str:
-    """Write where training is, in one line.
+    """Return the progress of training as one line of text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Errors: how many phonemes, and how many words, are said wrongly."""
+"""Error rates of phonemes and of words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Score", "distance", "score"]
 
 
 class Score(NamedTuple):
-    """Errors in percent: of phonemes, and of words."""
+    """The error rates of phonemes and of words, in percent."""
 
     phonemes: float
     words: float
@@ -37,18 +37,18 @@ def distance(one: Sequence[int], other: Sequence[int]) -> int:
 
 
 def score(said: LoDTensor, right: LoDTensor) -> Score:
-    """Compare the first of what was said of each word with what is right.
+    """Compare the first pronunciation of each word with the correct ones.
 
     Parameters
     ----------
     said, right : LoDTensor
-        Words, pronunciations, phonemes. A word counts against the nearest of its right pronunciations, the longest of
-        those that are equally near.
+        Words, pronunciations, phonemes. A word is compared with the nearest of its correct pronunciations, the longest
+        of equally near ones.
 
     Returns
     -------
     Score
-        The distances of all words, by the lengths of what they count against; and the words that are not right.
+        The distances of all words, divided by the lengths of the compared pronunciations; and the share of wrong words.
 
     Examples
     --------

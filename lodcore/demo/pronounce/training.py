@@ -1,8 +1,8 @@
-"""Training within a budget of processor time, with a checkpoint to go on from.
+"""Training within a budget of processor time, with a checkpoint to continue from.
 
-Each epoch takes all pronunciations once, in batches of words of one length, in an order that depends on the seed and
-the epoch alone; so training goes on in the middle of an epoch as if it had never stopped. The rate of learning rises
-for some steps and then falls with the part of the budget that is spent, along half a wave of the cosine.
+Each epoch processes all pronunciations once, in batches of words of one length, in an order that depends only on the
+seed and the epoch; so training continues in the middle of an epoch as if it had never stopped. The learning rate rises
+for some steps and then decreases with the spent part of the budget, along half a period of a cosine.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ Int64 = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Settings:
-    """All choices of the method, beside the sizes of the network."""
+    """All choices of the method, except the sizes of the network."""
 
     batch_size: int = 64  # pronunciations
-    rate: float = 1.5e-3  # of learning, at its peak
+    rate: float = 1.5e-3  # peak learning rate
     warmup_steps: int = 200
-    least: float = 0.02  # of the peak, at the end
-    limit: float = 2.0  # of the norm of all gradients
+    least: float = 0.02  # final learning rate, relative to the peak
+    limit: float = 2.0  # limit of the global norm of gradients
     seed: int = 1
 
 
@@ -44,22 +44,22 @@ SETTINGS = Settings()
 
 
 class Progress(NamedTuple):
-    """Where training is.
+    """The progress of training.
 
     Parameters
     ----------
     epoch : int
-        From 1 on.
+        The number of the epoch, from 1.
     part : float
-        Of the epoch, 0 .. 1.
+        The completed part of the epoch, 0 .. 1.
     seconds : float
-        Of processor time that training has taken.
+        The processor time of training so far.
     tokens : int
-        Letters, phonemes and ends that it has seen.
+        The number of letters, phonemes and ends processed so far.
     loss : float
-        The mean of this epoch so far.
+        The mean loss of this epoch so far.
     dev : Score or None
-        Of the words for development, at the end of an epoch and of training.
+        The score on the words for development, at the end of an epoch and of training.
     """
 
     epoch: int
@@ -71,7 +71,7 @@ class Progress(NamedTuple):
 
 
 class Training:
-    """Parameters on their way.
+    """The training of parameters.
 
     Parameters
     ----------
@@ -98,21 +98,21 @@ class Training:
         self.optimizer = nn.Adam(self._rate)
         self.state = self.optimizer.init(self.parameters)
         self.epoch, self.batch, self.seconds, self.tokens = 0, 0, 0.0, 0
-        self.losses: tuple[float, int] = (0.0, 0)  # the sum of this epoch, and of how many batches
-        self._spent = 0.0  # the part of the budget
+        self.losses: tuple[float, int] = (0.0, 0)  # the sum in this epoch, and its number of batches
+        self._spent = 0.0  # the spent part of the budget
 
     def run(self, minutes: float) -> Iterator[Progress]:
-        """Train until so much processor time is spent in all, and yield after each step.
+        """Train until a total processor time is spent; yield after each step.
 
         Parameters
         ----------
         minutes : float
-            What was spent before the checkpoint counts; what the words for development take does not.
+            The total time, including that before the checkpoint, excluding that for the words for development.
 
         Yields
         ------
         Progress
-            With the score of the words for development after each epoch, and in the end.
+            Has the score on the words for development after each epoch, and at the end.
         """
         budget, step = 60 * minutes, lodcore.value_and_grad(self.network.loss)
         while self.seconds < budget:
@@ -153,7 +153,7 @@ class Training:
     # -- checkpoints ---------------------------------------------------------------------------------------------------
 
     def save(self, file: Path) -> None:
-        """Save all that training goes on from; what was in the file is replaced as a whole."""
+        """Save the state of training; an existing file is replaced atomically."""
         lodcore.save(file, {
             "network": asdict(self.network), "settings": asdict(self.settings), "parameters": self.parameters,
             "state": self.state, "random": self.random.bit_generator.state, "epoch": self.epoch, "batch": self.batch,
@@ -161,12 +161,12 @@ class Training:
         })  # fmt: skip
 
     def resume(self, file: Path) -> None:
-        """Go on where a checkpoint was saved.
+        """Continue from a checkpoint.
 
         Raises
         ------
         ValueError
-            If it was saved by a training of another network, or with other settings.
+            If the checkpoint is from another network, or from other settings.
         """
         found: Any = lodcore.load(file)
         for name, mine in (("network", asdict(self.network)), ("settings", asdict(self.settings))):
@@ -180,7 +180,7 @@ class Training:
 
 
 def batches_of(letters: LoDTensor, size: int, seed: int) -> list[Int64]:
-    """Cut words into batches of one length, in a random order.
+    """Divide words into batches of one length, in a random order.
 
     Examples
     --------

@@ -1,9 +1,8 @@
-"""The Japanese Vowels recordings, kept whole in one small file.
+"""The Japanese Vowels recordings, stored losslessly in one small file.
 
-Every number of the source has at most six decimals, so a million times a coefficient is a whole number. The
-file holds the differences between neighbouring frames, folded to 0, 1, 2, 3, ... for 0, -1, 1, -2, ..., cut
-into three byte planes and laid out one coefficient after another, where deflate saves most. Each part was
-made so::
+Every number of the source has at most six decimals, so a million times a coefficient is an integer. The file
+holds the differences between neighbouring frames, folded to 0, 1, 2, 3, ... for 0, -1, 1, -2, ..., split into
+three byte planes and stored coefficient by coefficient, which deflate compresses best. Each part was made by::
 
     whole = np.rint(frames * 1e6).astype(np.int64)              # (num_frames, 12), recordings in order
     steps = np.diff(whole, axis=0, prepend=0)
@@ -11,7 +10,7 @@ made so::
     planes = np.stack([folded.T >> shift & 255 for shift in (0, 8, 16)]).astype(np.uint8)
     np.savez_compressed("japanese_vowels.npz", train_frames=planes, train_lengths=lengths, ...)
 
-Authors, source and licence of the data stand in ATTRIBUTION.md beside the file.
+Authors, source and licence of the data are in ATTRIBUTION.md next to the file.
 """
 
 from importlib.resources import files
@@ -26,12 +25,12 @@ __all__ = ["Recordings", "load"]
 
 
 class Recordings(NamedTuple):
-    """Recordings of different lengths, and who speaks in each.
+    """Recordings of different lengths, and their speakers.
 
     Parameters
     ----------
     frames : LoDTensor
-        One sequence a recording, one row of 12 float64 cepstrum coefficients a frame.
+        One sequence per recording, one row of 12 float64 cepstrum coefficients per frame.
     speakers : int64 ndarray, shape (num_recordings,)
         The speaker of each recording, 0 to 8.
     """
@@ -41,7 +40,7 @@ class Recordings(NamedTuple):
 
 
 def load() -> tuple[Recordings, Recordings]:
-    """Load the 270 recordings to learn from and the 370 to be judged on.
+    """Load the 270 recordings for training and the 370 for the test.
 
     Returns
     -------
@@ -66,7 +65,7 @@ def load() -> tuple[Recordings, Recordings]:
 
 
 def _unfold(planes: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Turn byte planes, shape (3, 12, num_frames), back into frames, shape (num_frames, 12)."""
+    """Convert byte planes, shape (3, 12, num_frames), to frames, shape (num_frames, 12)."""
     low, middle, high = planes.astype(np.int64)
     folded = (low | middle << 8 | high << 16).T
     whole = np.cumsum(folded >> 1 ^ -(folded & 1), axis=0)

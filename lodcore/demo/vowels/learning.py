@@ -1,4 +1,4 @@
-"""The act of the demo that learns by gradients: tell nine speakers apart by two vowels, on real recordings."""
+"""The act of the demo with gradients: identify nine speakers by two vowels, on real recordings."""
 
 import sys
 from collections.abc import Sequence
@@ -15,21 +15,21 @@ from lodcore.demo.vowels.network import SETTINGS, Epoch, Network, Scale, Setting
 
 __all__ = ["Trained", "play", "train_network"]
 
-REPORTS = 4  # lines that a network prints while it learns, where a line cannot be written anew
+REPORTS = 4  # lines that a network prints during training if a line cannot be overwritten
 
 
 class Trained(NamedTuple):
-    """What became of one network.
+    """The results of one network.
 
     Parameters
     ----------
     epochs : list of Epoch
     accuracy : float
-        In percent, on the recordings that it did not learn from.
+        The accuracy in percent, on the test recordings.
     confusions : int64 ndarray, shape (9, 9)
-        How often each speaker, a row, was named as each.
+        How often each speaker (row) was identified as each speaker (column).
     seconds : float
-        For everything.
+        The total time.
     """
 
     epochs: list[Epoch]
@@ -44,9 +44,9 @@ def play(glyphs: Glyphs, num_seeds: int) -> list[Trained]:
     Parameters
     ----------
     glyphs : Glyphs
-        What to draw with.
+        The characters to draw with.
     num_seeds : int
-        Networks to try.
+        The number of networks to train.
     """
     started = perf_counter()
     train, test = load()
@@ -58,13 +58,13 @@ def play(glyphs: Glyphs, num_seeds: int) -> list[Trained]:
     frames = SETTINGS.num_epochs * train.frames.num_rows + test.frames.num_rows
     rates = [frames / one.seconds for one in found]
     print_heading("Speed", glyphs)
-    print(f"  {np.median(rates):,.0f} frames a second, there and back, while learning")
-    print(f"  {perf_counter() - started:.1f} s in all\n")
+    print(f"  {np.median(rates):,.0f} frames per second, forward and backward, in training")
+    print(f"  {perf_counter() - started:.1f} s in total\n")
     return found
 
 
 def train_network(train: Recordings, test: Recordings, settings: Settings, seed: int, glyphs: Glyphs) -> Trained:
-    """Learn from one part, and judge on the other once, after the last epoch; print how that goes."""
+    """Train on one part, and test once on the other after the last epoch; print the progress."""
     started = perf_counter()
     scale = Scale.of(train.frames, settings.whitening)
     network = Network(train.frames.values.shape[1], settings, np.random.default_rng(seed))
@@ -79,7 +79,7 @@ def train_network(train: Recordings, test: Recordings, settings: Settings, seed:
 
 
 def print_progress(seed: int, epochs: Sequence[Epoch], count: int, glyphs: Glyphs, writes_anew: bool) -> None:
-    """Print a bar, and the loss and accuracy of the last epoch: in a line that is written anew, or in a few lines."""
+    """Print a bar, and the loss and accuracy of the last epoch, in a line that is overwritten, or in a few lines."""
     done = len(epochs)
     line = f"  seed {seed}   {progress_bar(done, count, 20, glyphs)} epoch {done:3d} of {count}"
     line += f"   loss {epochs[-1].loss:.3f}   learnt {epochs[-1].accuracy:5.1f} %"
@@ -90,7 +90,7 @@ def print_progress(seed: int, epochs: Sequence[Epoch], count: int, glyphs: Glyph
 
 
 def print_confusions(confusions: NDArray[np.int64], num_networks: int, glyphs: Glyphs) -> None:
-    """Print who was named as whom."""
+    """Print the confusion matrix."""
     print_heading("Who is taken for whom", glyphs)
     networks = "the network" if num_networks == 1 else f"{num_networks} networks together"
     print(f"  A row for each speaker; columns: who {networks} said it was.\n")

@@ -1,4 +1,4 @@
-"""The act of the demo with a reservoir: tell nine speakers apart by two vowels, without gradients."""
+"""The act of the demo with a reservoir: identify nine speakers by two vowels, without gradients."""
 
 from time import perf_counter
 
@@ -19,9 +19,9 @@ def play(glyphs: Glyphs, num_seeds: int) -> None:
     Parameters
     ----------
     glyphs : Glyphs
-        What to draw with.
+        The characters to draw with.
     num_seeds : int
-        Networks to try.
+        The number of networks to train.
     """
     started = perf_counter()
     train, test = load()
@@ -48,16 +48,16 @@ def measure_baseline(train: Recordings, test: Recordings) -> float:
 
 
 def measure_network(train: Recordings, test: Recordings, seed: int) -> tuple[float, float, float]:
-    """Draw a network, learn from one part and judge on the other.
+    """Draw a network, train it on one part and test it on the other.
 
     Returns
     -------
     accuracy : float
-        In percent.
+        The accuracy in percent.
     rate : float
-        Frames a second through both directions of the network.
+        Frames per second through both directions of the network.
     seconds : float
-        For everything.
+        The total time.
     """
     started = perf_counter()
     network = Network.draw(train.frames, SETTINGS, seed)
@@ -70,12 +70,12 @@ def measure_network(train: Recordings, test: Recordings, seed: int) -> tuple[flo
 
 
 def percent_right(speakers: NDArray[np.int64], test: Recordings) -> float:
-    """Return the share of recordings, in percent, whose speaker is named rightly."""
+    """Return the share of recordings, in percent, whose speaker is identified correctly."""
     return 100 * float(np.mean(speakers == test.speakers))
 
 
 def print_speed(rate: float, seconds: float, glyphs: Glyphs) -> None:
-    """Print how fast the network ran, and how long everything took."""
+    """Print the speed of the network, and the total time."""
     print_heading("Speed", glyphs)
-    print(f"  {rate:,.0f} frames a second through both directions of the network")
-    print(f"  {seconds:.1f} s in all\n")
+    print(f"  {rate:,.0f} frames per second through both directions of the network")
+    print(f"  {seconds:.1f} s in total\n")

@@ -1,11 +1,11 @@
-"""Who is speaking? A recurrent network that reads a recording both ways and learns by gradients.
+"""A classifier of speakers: a bidirectional recurrent network that is trained by gradients.
 
 A GRU reads the frames of a recording from the first to the last, another one from the last to the first. Their last
-states go through a linear layer, whose largest output names the speaker. All parameters are learnt together: the loss
-is a cross-entropy, its gradients flow back through all frames, and no recording is ever padded.
+states are the input of a linear layer, whose largest output determines the speaker. All parameters are trained
+together: the loss is a cross-entropy, its gradients pass through all frames, and no recording is ever padded.
 
-There are few recordings to learn from, so each is heard a little differently in every epoch: noise is added to its
-frames, and a shift that all of its frames share, as another microphone would make it.
+There are few recordings for training, so each is varied in every epoch: noise is added to its frames, and a shift that
+all of its frames share, as if it was recorded by another microphone.
 """
 
 import functools
@@ -30,29 +30,29 @@ Int64 = NDArray[np.int64]
 class Settings:
     """All choices of the method.
 
-    Chosen by cross-validation on the 270 training recordings alone. There 3.3 % are mistaken when one third of each
-    speaker's recordings teaches the other two, and 1.9 % in five folds of neighbouring recordings; without dropout of a
-    half, smoothed labels and shifts, at a third of the rate and with whitening by the whole deviation, 9.6 % and 4 %.
-    Twice the units are neither better nor worse.
+    They were chosen by cross-validation on the 270 training recordings alone. There, the error is 3.3 % if one third of
+    each speaker's recordings is used to classify the other two, and 1.9 % in five folds of neighbouring recordings;
+    without dropout of a half, smoothed labels and shifts, at a third of the rate and with whitening by the whole
+    deviation, it is 9.6 % and 4 %. Doubling the units makes no difference.
     """
 
     num_hidden: int = 64  # in each direction
     num_epochs: int = 60
     batch_size: int = 30  # recordings
-    rate: float = 0.01  # of learning, at first; it falls along half a cosine
+    rate: float = 0.01  # initial learning rate; it decreases along half a cosine
     weight_decay: float = 1e-4
-    dropout: float = 0.5  # of the states that are classified
+    dropout: float = 0.5  # rate for the classified states
     label_smoothing: float = 0.1
-    noise: float = 0.3  # deviation of what is added to each frame; that of a scaled coefficient is about one
-    shift: float = 0.3  # deviation of what is added to all frames of a recording
-    whitening: float = 0.5  # a coefficient is divided by this power of its deviation
+    noise: float = 0.3  # standard deviation of the noise of each frame; that of a scaled coefficient is about one
+    shift: float = 0.3  # standard deviation of the shift of all frames of a recording
+    whitening: float = 0.5  # a coefficient is divided by this power of its standard deviation
 
 
 SETTINGS = Settings()
 
 
 class Scale(NamedTuple):
-    """What makes a coefficient zero on average, and the variance of all coefficients one on average.
+    """The scaling that makes the mean of each coefficient zero, and the average variance of all coefficients one.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, frames: LoDTensor, whitening: float) -> "Scale":
-        """Measure frames; divisors go with this power of the deviations.
+        """Compute the scaling from frames; divisors are proportional to this power of the standard deviations.
 
         Examples
         --------
@@ -89,15 +89,15 @@ class Scale(NamedTuple):
 
 
 class Epoch(NamedTuple):
-    """What was seen while learning once from each recording.
+    """The results of one epoch of training.
 
     Parameters
     ----------
     loss : float
-        On average over the recordings.
+        The average over the recordings.
     accuracy : float
-        In percent: recordings to learn from, as they were heard, whose speaker was named rightly before the
-        parameters followed.
+        The share, in percent, of varied training recordings whose speaker was identified correctly before the update of
+        the parameters.
     """
 
     loss: float
@@ -105,20 +105,20 @@ class Epoch(NamedTuple):
 
 
 class Network:
-    """The network.
+    """The bidirectional network and its training.
 
     Parameters
     ----------
     width : int
-        Coefficients a frame.
+        The number of coefficients per frame.
     settings : Settings
     generator : numpy.random.Generator
-        Draws parameters, the order of the recordings, noise and dropout.
+        The source of parameters, the order of the recordings, noise and dropout.
 
     Attributes
     ----------
     parameters : dict
-        "reader" and "speaker": those of the recurrent and of the linear layer.
+        "reader" and "speaker": the parameters of the recurrent and of the linear layer.
     """
 
     def __init__(self, width: int, settings: Settings, generator: np.random.Generator) -> None:
@@ -128,24 +128,24 @@ class Network:
         self.parameters: Any = {"reader": self.reader.init(generator), "speaker": self.speaker.init(generator)}
 
     def logits(self, parameters: Any, frames: LoDTensor, dropout: float = 0.0) -> Any:
-        """Compute one number for each recording and speaker; the largest names the speaker."""
+        """Compute one number per recording and speaker; the largest determines the speaker."""
         _, (forward, backward) = self.reader(parameters["reader"], frames)
         states = lodcore.ops.concat_values([forward, backward], 1)
         return self.speaker(parameters["speaker"], nn.dropout(states, dropout, self.generator))
 
     def loss(self, parameters: Any, frames: LoDTensor, speakers: Int64) -> Any:
-        """Compute the loss of a batch, and its logits."""
+        """Compute the loss and the logits of a batch."""
         logits = self.logits(parameters, frames, self.settings.dropout)
         loss = nn.cross_entropy(logits, speakers, label_smoothing=self.settings.label_smoothing)
         return lodcore.mean(loss), logits
 
     def learn(self, recordings: Recordings) -> Iterator[Epoch]:
-        """Learn from recordings, and say after each epoch how it went.
+        """Train on recordings; yield the results of each epoch.
 
         Parameters
         ----------
         recordings : Recordings
-            Of scaled frames.
+            The training recordings, with scaled frames.
 
         Yields
         ------
@@ -169,7 +169,7 @@ class Network:
             yield Epoch(float(losses.sum()) / count, 100 * rights / count)
 
     def heard(self, frames: LoDTensor) -> LoDTensor:
-        """Add noise to frames, and the same shift to all frames of a recording."""
+        """Return frames with added noise, and with the same shift for all frames of a recording."""
         settings, width = self.settings, frames.values.shape[1]
         values = frames.values + np.float32(settings.noise) * self.generator.standard_normal(
             frames.values.shape, np.float32
@@ -179,13 +179,13 @@ class Network:
         return heard
 
     def name_speakers(self, frames: LoDTensor) -> Int64:
-        """Name the speaker of each recording, of scaled frames."""
+        """Return the speaker of each recording with scaled frames."""
         named: Int64 = self.logits(self.parameters, frames).argmax(axis=1)
         return named
 
 
 def percent_right(named: Int64, speakers: Int64) -> float:
-    """Compute the share of recordings, in percent, whose speaker is named rightly.
+    """Compute the share of recordings, in percent, whose speaker is identified correctly.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def percent_right(named: Int64, speakers: Int64) -> float:
 
 
 def confusion_matrix(named: Int64, speakers: Int64, num_speakers: int = NUM_SPEAKERS) -> Int64:
-    """Count how often each speaker, a row, is named as each, a column.
+    """Count how often each speaker (row) is identified as each speaker (column).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What both ways to learn from the vowels print."""
+"""The output that both methods for the vowels share."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,16 +13,16 @@ LITERATURE = (("5-state hidden Markov model *", 96.2), ("passing-through regions
 
 
 def print_task(train: Recordings, test: Recordings, method: str, glyphs: Glyphs) -> None:
-    """Print what is given, what is asked, and how it is done."""
+    """Print the data, the task, and the method."""
     lengths = np.concatenate([train.frames.lengths, test.frames.lengths])
     print_heading("Nine speakers, two vowels", glyphs)
-    print(f"  {len(lengths)} recordings of {lengths.min()} to {lengths.max()} frames, 12 numbers a frame.")
+    print(f"  {len(lengths)} recordings of {lengths.min()} to {lengths.max()} frames, 12 numbers per frame.")
     print(f"  Learn from {len(train.speakers)}; say who speaks in the other {len(test.speakers)}.")
     print(f"  {method} Nothing is padded.\n", flush=True)
 
 
 def print_mistakes(accuracies: Sequence[float], baselines: Mapping[str, float], glyphs: Glyphs) -> None:
-    """Print the mistakes of networks, of baselines, and of others as bars."""
+    """Print the error rates of networks, of baselines, and of others as bars."""
     average = float(np.mean(accuracies))
     print_heading("Mistakes", glyphs)
     print(f"  Average of the networks: {average:.2f} % right, ", end="")
@@ -33,7 +33,7 @@ def print_mistakes(accuracies: Sequence[float], baselines: Mapping[str, float], 
 
 
 def print_padding(train: Recordings, test: Recordings, glyphs: Glyphs) -> None:
-    """Print what padded batches of the same recordings would have held."""
+    """Print the size of padded batches of the same recordings."""
     batches = (train.frames.lengths, test.frames.lengths)
     real = sum(int(lengths.sum()) for lengths in batches)
     padded = sum(len(lengths) * int(lengths.max()) for lengths in batches)

@@ -1,4 +1,4 @@
-"""The picture of how networks learnt, and of what they mistake: with matplotlib."""
+"""Plots of training and of the confusion matrix, with matplotlib."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,16 +15,16 @@ WHERE = "lodcore demo: --plot"
 
 
 def check_file(file: str) -> None:
-    """Check, before anything is learnt, that a picture can be written.
+    """Check, before training, that a picture can be written.
 
     Raises
     ------
     ImportError
-        Without matplotlib, naming the extra.
+        If matplotlib is not installed; the message names the extra.
     ValueError
-        If matplotlib writes no files with this ending.
+        If matplotlib does not write files with this ending.
     FileNotFoundError
-        If the folder is not there.
+        If the folder does not exist.
     """
     figure = library("matplotlib.figure", "plots", WHERE)
     library("matplotlib.backends.backend_agg", "plots", WHERE)
@@ -36,7 +36,7 @@ def check_file(file: str) -> None:
 
 
 def draw(found: Sequence[Trained]) -> Any:
-    """Draw losses and accuracies by epoch, a line a network, and who is taken for whom, all networks together.
+    """Plot losses and accuracies by epoch, one line per network, and the confusion matrix of all networks together.
 
     Returns
     -------
@@ -66,5 +66,5 @@ def draw(found: Sequence[Trained]) -> Any:
 
 
 def write(found: Sequence[Trained], file: str) -> None:
-    """Draw, and write to a file; its ending names the format, PNG without one."""
+    """Plot to a file; its ending determines the format, by default PNG."""
     draw(found).savefig(file)

@@ -1,20 +1,19 @@
-"""Who is speaking? A reservoir: a recurrent network that stays random, and a linear readout that learns.
+"""A classifier of speakers by a reservoir: a random recurrent network with a trained linear readout.
 
-A frame enters a thousand leaky units, which also hear each other, and leaves a trace that fades at a speed
-of each unit's own: the state is a memory of the recording so far. One reservoir reads a recording forwards,
-a second one backwards. Of each unit four numbers a recording are kept (mean, largest, smallest and final
-state), and ridge regression finds the speakers in them. Nothing else is trained, so there are no gradients
-and there is no waiting.
+A frame is the input of a thousand leaky units, which are connected to each other and forget at different rates:
+the state is a memory of the recording so far. One reservoir reads a recording forwards, a second one backwards.
+Four numbers per unit and recording (mean, maximum, minimum and final state) are classified by ridge regression.
+Nothing else is trained, so there are no gradients.
 
-Recordings are never padded. ``TensorArray.unpack`` cuts them into steps: step *t* is a matrix of frame *t*
-of all recordings that last that long, longest first, so the batch of states only ever loses its last rows.
-Backwards, the same steps run from the last to the first, and a recording joins the batch, with a state of
-zeros, at its last frame: nothing is reversed. ``pack`` puts the states back where their frames were.
+Recordings are never padded. ``TensorArray.unpack`` cuts them into steps: step *t* is a matrix of frame *t* of
+all recordings that are long enough, longest first, so the batch of states only loses its last rows. Backwards,
+the same steps run from the last to the first, and a recording joins the batch, with a state of zeros, at its
+last frame: nothing is reversed. ``pack`` restores the states to the order of their frames.
 
 References
 ----------
 H. Jaeger, M. Lukosevicius, D. Popovici, U. Siewert, "Optimization and applications of echo state networks
-with leaky-integrator neurons", Neural Networks 20 (3), 2007. It gives this very task to such networks.
+with leaky-integrator neurons", Neural Networks 20 (3), 2007. It applies such networks to this task.
 """
 
 from dataclasses import dataclass
@@ -38,25 +37,24 @@ NUM_SPEAKERS = 9
 class Settings:
     """All choices of the method.
 
-    Chosen by cross-validation on the 270 training recordings alone, before the 370 were looked at. There,
-    as the mean of ten networks, 0.55 % are mistaken in five random folds (drawn ten times), 1.0 % in five
-    folds of neighbouring recordings, and 2.3 % when one third teaches the other two. The choice is not
-    delicate: most settings near it are as good within a fifth, and among equals the larger network and the
-    stronger penalty were taken.
+    They were chosen by cross-validation on the 270 training recordings alone, before the 370 were used. There, the
+    mean error of ten networks is 0.55 % in five random folds (drawn ten times), 1.0 % in five folds of neighbouring
+    recordings, and 2.3 % if one third is used to classify the other two. The choice is not critical: most similar
+    settings are equally good within a fifth, and among equals the larger network and the stronger penalty were taken.
     """
 
     num_units: int = 1000  # in each direction
-    spectral_radius: float = 0.8  # how strongly the units hear each other
-    slowest_leak: float = 0.1  # the leak is the share of a unit's state that is new at each frame;
-    fastest_leak: float = 1.0  # each unit has its own, log-uniform between these two
-    input_scale: float = 0.35  # deviation of the weights from coefficients to units
-    bias_scale: float = 1.5  # deviation of the units' biases
+    spectral_radius: float = 0.8  # strength of the connections between units
+    slowest_leak: float = 0.1  # the leak is the new share of a unit's state at each frame;
+    fastest_leak: float = 1.0  # those of units are log-uniform between these two
+    input_scale: float = 0.35  # standard deviation of the weights from coefficients to units
+    bias_scale: float = 1.5  # standard deviation of the units' biases
     whitening: float = 0.5  # a coefficient is divided by this power of its standard deviation
     ridge: float = 0.2  # penalty, in units of the mean squared length of the standardised features
 
 
 SETTINGS = Settings()
-BASELINE_RIDGE = 0.01  # on the 270 as good as any up to 0.3; kindest to the baseline on the 370
+BASELINE_RIDGE = 0.01  # as good as any up to 0.3 on the 270; best for the baseline on the 370
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class Reservoir:
     def draw(cls, width: int, settings: Settings, generator: np.random.Generator) -> "Reservoir":
         """Draw the weights.
 
-        Normal entries of deviation r / sqrt(n) have a spectral radius near r when n is large (the circular
+        Normal entries with standard deviation r / sqrt(n) have a spectral radius near r if n is large (the circular
         law), so no eigenvalue needs to be computed.
         """
         num_units = settings.num_units
@@ -94,7 +92,7 @@ class Reservoir:
         )
 
     def listen(self, x: LoDTensor) -> tuple[TensorArray, IndicesMap]:
-        """Compute what the frames of `x` tell the units, all in one product, and cut that into steps."""
+        """Compute the inputs of the units from the frames of `x` by one product, and cut them into steps."""
         heard = x.values @ self.input_weight
         heard += self.bias
         return TensorArray.unpack(LoDTensor.from_lengths(heard, x.lengths), 0)
@@ -126,7 +124,7 @@ class Reservoir:
         state = np.zeros((len(steps.read(0)), len(self.bias)), np.float32)
         for step in range(steps.size()):
             heard = steps.read(step)
-            state = self.advance(heard, state[: len(heard)])  # the recordings that ended were the last rows
+            state = self.advance(heard, state[: len(heard)])  # recordings that have ended are the last rows
             states.write(step, state)
         packed: LoDTensor = states.pack(0, indices_map)
         return packed
@@ -146,7 +144,7 @@ class Reservoir:
 
 
 def pool_states(states: LoDTensor, is_backward: bool) -> Float32:
-    """Keep the mean, largest, smallest and final state of each recording; none of them is empty.
+    """Return the mean, maximum, minimum and final state of each recording, none of which may be empty.
 
     Parameters
     ----------
@@ -164,7 +162,7 @@ def pool_states(states: LoDTensor, is_backward: bool) -> Float32:
 
 
 def mean_and_deviation(x: LoDTensor) -> Float64:
-    """Describe each recording by the mean and the standard deviation of its coefficients: no recurrence.
+    """Return the mean and the standard deviation of the coefficients of each recording, without recurrence.
 
     Returns
     -------
@@ -178,12 +176,12 @@ def mean_and_deviation(x: LoDTensor) -> Float64:
 
 @dataclass(frozen=True)
 class Readout:
-    """Ridge regression from standardised features to a score for each speaker; the highest score wins.
+    """Ridge regression from standardised features to one score per speaker; the highest score wins.
 
     Parameters
     ----------
     center, scale : float64 ndarray, shape (num_features,)
-        What is taken from each feature, and what it is then divided by.
+        The number subtracted from each feature, and the divisor of the result.
     weight : float64 ndarray, shape (num_features, 9)
     bias : float64 ndarray, shape (9,)
     """
@@ -214,7 +212,7 @@ class Readout:
         return cls(center, scale, standard.T @ np.linalg.solve(penalised, targets - bias), bias)
 
     def predict(self, features: Float32 | Float64) -> Int64:
-        """Name the speaker of each recording, 0 to 8."""
+        """Return the speaker of each recording, 0 to 8."""
         scores: Float64 = (features - self.center) / self.scale @ self.weight + self.bias
         speakers: Int64 = scores.argmax(axis=1)
         return speakers
@@ -222,12 +220,12 @@ class Readout:
 
 @dataclass(frozen=True)
 class Network:
-    """Two reservoirs, one for each direction, behind one scaling of the coefficients.
+    """Two reservoirs, one per direction, with a common scaling of the coefficients.
 
     Parameters
     ----------
     center, scale : float64 ndarray, shape (12,)
-        What is taken from each coefficient, and what it is then divided by.
+        The number subtracted from each coefficient, and the divisor of the result.
     forward, backward : Reservoir
     """
 
@@ -238,14 +236,14 @@ class Network:
 
     @classmethod
     def draw(cls, x: LoDTensor, settings: Settings, seed: int) -> "Network":
-        """Draw a network whose scaling suits the recordings `x`."""
+        """Draw a network with a scaling computed from the recordings `x`."""
         generator = np.random.default_rng(seed)
         scale = x.values.std(axis=0) ** settings.whitening
         forward, backward = (Reservoir.draw(x.values.shape[1], settings, generator) for _ in range(2))
         return cls(x.values.mean(axis=0), scale, forward, backward)
 
     def features(self, x: LoDTensor) -> Float32:
-        """Run both reservoirs over all recordings and keep what `pool_states` keeps.
+        """Run both reservoirs over all recordings; return the pooled states.
 
         Returns
         -------

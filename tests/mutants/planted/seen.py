@@ -166,7 +166,7 @@ MUTANTS = [
     Mutant(
         "sigmoid-of-complex-numbers",
         "lodcore/ops/math.py",
-        'if x.dtype.kind == "c":  # whose',
+        'if x.dtype.kind == "c":  # abs',
         'if x.dtype.kind == "V":  # whose',
         "tests/ops/test_dtypes.py",
     ),
@@ -187,7 +187,7 @@ MUTANTS = [
     Mutant(
         "recorded-levels-are-not-checked",
         "lodcore/ops/lod_rules.py",
-        "        if count:  # else",
+        "        if count:  # otherwise",
         "        if not count:  # else",
         "tests/ops/test_levels.py",
     ),

@@ -12,6 +12,18 @@ cdef enum:
 cdef Py_ssize_t running  # operators that compute now, in any thread
 
 cpdef object recorder(given)
+cpdef object open_block()
+
+
+cdef class Symbol:
+    pass
+
+
+cdef class VariableBody(Symbol):
+    cdef public object name, held, home, later, _spec  # see Variable
+
+
+cpdef variable_of(kind, name, value, spec, block)
 
 
 cdef class OpBody:
@@ -26,7 +38,15 @@ cdef class OpBody:
     cdef public dict other_names  # of parameters that methods call otherwise; None mostly
     cdef public bint changes  # whether it writes to its first argument
     cdef Py_ssize_t out_at  # the place of `out` among the parameters, -1 if it is none, -2 before that is known
+    cdef public Py_ssize_t positional  # how many parameters may be given without their names
+    cdef dict places  # of the parameters, by name
+    cdef list unsaid  # what stands for arguments that are not given
+    cdef tuple of_tensors  # for each parameter whether it has a role
+    cdef public object writes, with_residuals
+    cdef public bint gradient
     cdef readonly object nested  # the type of arguments whose structure plain rows get; None if they get none
+    cpdef list bound(self, tuple args, dict kwargs)
+    cpdef of_values(self, function, list values, bint residuals)
     cdef object recorder_among(self, tuple args, dict kwargs)
     cdef object of_few(self, function, PyObject** given, Py_ssize_t count, bint residuals)
 

@@ -31,6 +31,25 @@ cdef class Symbol:
         raise NotImplementedError
 
 
+cdef class VariableBody(Symbol):
+    """The base of Variable: where compiled code finds what it holds."""
+
+    def recorder(self):
+        """Return the Block that records calls on it, `AT_ONCE` if it belongs to none."""
+        if self.home is None:
+            return AT_ONCE
+        found = self.home()
+        return self.block if found is None else found  # that says what is wrong
+
+
+cpdef variable_of(kind, name, value, spec, block):
+    """Make a Variable of what is known to be right, in less time than its class."""
+    cdef VariableBody made = kind.__new__(kind)
+    made.name, made.held, made._spec = name or "variable", value, spec
+    made.home = None if block is None else block.reference
+    return made
+
+
 class AtOnce:
     """Takes the place of a Block for Symbols that belong to none: computes calls from their values."""
 
@@ -170,6 +189,9 @@ cpdef note(array):
                 noted[id(array)] = array, array.snapshot()
 
 
+cdef object MISSING = object()  # stands for an argument that must be given
+
+
 cdef list listed(PyObject** given, Py_ssize_t count):
     """List values that are given by where they are."""
     return [<object> given[j] for j in range(count)]
@@ -211,6 +233,9 @@ cdef class OpBody:
     def __init__(self, function, batches, name, by_name):
         self.function, self.batches, self.batches_name, self.by_name = function, batches, name, by_name
         self.out_at = -2
+        self.places = {one: j for j, one in enumerate(self.parameters)}
+        self.unsaid = [self.defaults.get(one, MISSING) for one in self.parameters]
+        self.of_tensors = tuple([one in self.roles for one in self.parameters])
 
     def __call__(self, *args, **kwargs):
         recorder = open_block()
@@ -238,6 +263,24 @@ cdef class OpBody:
                 out = args[self.out_at]
         return result if out is None else HAND_OUT(result, out)
 
+    cpdef list bound(self, tuple args, dict kwargs):
+        """List the arguments of a call in the order of the parameters, defaults included; None if there is a doubt."""
+        cdef Py_ssize_t j, count = len(args)
+        cdef list made = self.unsaid.copy()
+        if count > self.positional:
+            return None
+        for j in range(count):
+            made[j] = args[j]
+        for name, given in kwargs.items():
+            place = self.places.get(name)
+            if place is None or <Py_ssize_t> place < count:
+                return None
+            made[<Py_ssize_t> place] = given
+        for given in made:
+            if given is MISSING:
+                return None
+        return made
+
     cdef object recorder_among(self, tuple args, dict kwargs):
         """Find what records the call: that of the first argument, or entry of a list of tensors, that has a Block."""
         found = first_recorder(args, None)
@@ -249,7 +292,7 @@ cdef class OpBody:
                 found = first_recorder(batches, found)
         return found
 
-    def of_values(self, function, list values, bint residuals):
+    cpdef of_values(self, function, list values, bint residuals):
         """Compute of values that were recorded, in the order of the parameters.
 
         Parameters

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.graph.back import Context, Gradients, values_of
+from lodcore.graph.plan import differentiable
 from lodcore.graph.variable import Variable
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -18,12 +19,12 @@ from lodcore.tensors.tensor_array import TensorArray
 __all__ = [
     "Context",
     "Gradients",
+    "Owner",
     "differentiable",
     "differentiable_spec",
     "of_type",
     "path",
     "values_of",
-    "without_sharing",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -64,26 +65,35 @@ def _array_of_type(array: TensorArray, gradient: dict[int, Any]) -> TensorArray:
     )
 
 
-def without_sharing(gradients: Iterable[Any], *taken: Any, placed: Iterable[Array] = ()) -> list[Any]:
-    """Return gradients memory of their own, where several or something else are the same array or a view of one.
+class Owner:
+    """Gives gradients memory of their own, where several or something else are the same array or a view of one.
 
-    Rules of gradients may hand on what they got; who gets two gradients may change one in place. What is `placed` lies
-    where the caller wants it.
+    Rules of gradients may hand on what they got; who gets two gradients may change one in place.
+
+    Parameters
+    ----------
+    taken : iterable of ndarray
+        Arrays that are somebody else's.
+    placed : iterable of ndarray
+        Arrays that lie where the caller wants them.
     """
-    seen, there = set(map(id, taken)), set(map(id, placed))
-    own = []
-    for gradient in gradients:
-        values = gradient
-        if type(values) is not np.ndarray and isinstance(gradient, SparseTensor):
-            values = gradient.values
-        if type(values) is np.ndarray:
-            if id(values) in there:
-                there.remove(id(values))
-            elif id(values) in seen or values.base is not None or not values.flags.writeable:
-                gradient = gradient.clone() if isinstance(gradient, SparseTensor) else gradient.copy()
-            seen.add(id(values))
-        own.append(gradient)
-    return own
+
+    __slots__ = ("_placed", "_seen")
+
+    def __init__(self, taken: Iterable[Any] = (), placed: Iterable[Array] = ()) -> None:
+        self._seen, self._placed = set(map(id, taken)), set(map(id, placed))
+
+    def own(self, gradient: Any) -> Any:
+        """Return a gradient that shares no memory with what was seen before, which lives on meanwhile."""
+        values = gradient.values if isinstance(gradient, SparseTensor) else gradient
+        if type(values) is not np.ndarray:
+            return gradient
+        if id(values) in self._placed:
+            self._placed.remove(id(values))
+        elif id(values) in self._seen or values.base is not None or not values.flags.writeable:
+            gradient = gradient.copy() if gradient is values else gradient.clone()
+        self._seen.add(id(values))
+        return gradient
 
 
 def differentiable_spec(spec: Spec) -> bool:
@@ -92,13 +102,6 @@ def differentiable_spec(spec: Spec) -> bool:
         return True
     dense = spec.kind is np.ndarray or spec.kind is LoDTensor
     return spec.dtype.kind in "fc" and (dense or issubclass(spec.kind, Tensor))
-
-
-def differentiable(value: Any) -> bool:
-    """Return whether there are gradients with respect to a value."""
-    if type(value) is np.ndarray or type(value) is LoDTensor or isinstance(value, (np.generic, Tensor)):
-        return value.dtype.kind in "fc"
-    return isinstance(value, (TensorArray, float, complex))
 
 
 def path(ops: Iterable[Any], wanted: Iterable[Variable]) -> tuple[set[Variable], list[Any]]:

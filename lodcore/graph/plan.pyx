@@ -1,9 +1,22 @@
 # cython: boundscheck=True, nonecheck=True
 """How vjp rules are called, prepared: where the frame of a recorded call has what a rule names, and what is wanted."""
 
+cimport numpy as cnp
+
+from lodcore.base.dispatch cimport OpBody, VariableBody, open_block, variable_of
 from lodcore.graph.engine cimport Call
 
-from lodcore.base.dispatch import Symbol
+import numpy as np
+
+from lodcore.base.dispatch import Symbol, recording
+from lodcore.graph.arrays import ArrayVariable
+from lodcore.graph.engine import function_of
+from lodcore.graph.variable import Variable
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Tensor
+from lodcore.tensors.tensor_array import TensorArray
+
+cnp.import_array()
 
 
 cdef class Plan:
@@ -22,6 +35,7 @@ cdef class Plan:
         cdef Py_ssize_t j
         names = rule.names
         self.function, self.elementwise, self.cotangents = rule.function, rule.elementwise, cotangents
+        self.own = None
         self.count, self.reads_out, self.reads_frame = len(names), "out" in names, False
         self.of_arrays = "context" not in names and not set(residuals).intersection(names)
         if self.count + max(cotangents, 1) > MOST:
@@ -40,56 +54,92 @@ cdef class Plan:
                 self.kinds[j], self.slots[j], self.reads_frame = VALUE, places[name], True
 
 
+cdef class Operands:
+    """Where a frame has the operands of a call.
+
+    Parameters
+    ----------
+    op : Op
+    rule : VJPRule
+    by_name : dict
+        The slots of a frame.
+    """
+
+    def __init__(self, op, rule, dict by_name):
+        names = op.tensors
+        self.by_name = by_name
+        self.listed = by_name[names[0]] if rule.operands is not names else None
+        self.places = [by_name[name] for name in names]
+        self.flat = len(self.places) <= MOST and all([type(place) is int for place in self.places])
+        for j, place in enumerate(self.places if self.flat else []):
+            self.slots[j] = place
+
+
 cdef class Return:
-    """The backward pass through one operator, prepared.
+    """The backward pass through one call of an operator, prepared.
 
     Parameters
     ----------
     operator : Operator
     needed : set of Variable
         Those whose gradient leads somewhere.
-    call : Call, optional
-        What tells the slots of the operator in a frame that many share; without it the frame is its own.
+    call : Call
+        What tells the slots of the operator in a frame that many share.
     shared : set of Variable, optional
         Those that are the same in all calls of this operator, and whose gradient is not asked for between them.
+
+    Attributes
+    ----------
+    op : Op
+    outputs : list of Variable
+    frame : list or None
+        What a vjp rule may ask for, if nothing else is in the frame: the values of all arguments, the result, and the
+        residuals, as `op.slots` says.
     """
 
-    def __init__(self, operator, set needed, Call call=None, set shared=None):
+    def __init__(self, operator, set needed, Call call, set shared=None):
         cdef dict arguments = operator.arguments
-        op = operator.op
-        rule = op.rule_of(arguments)
-        self.operator, self.outputs, self.names = operator, operator.outputs, op.tensors
-        self.places = op.slots if call is None else call.places
-        self.row, self.listed, self.prepared = -1, None, 0 if call is None else call.prepared
-        self.targets = [wanted_of(arguments[name], needed) for name in self.names]
-        if rule is not None:
-            if rule.plan is None:
-                rule.plan = {}
-            self.plan = rule.plan.get(op)
-            if self.plan is None or call is not None and self.plan.reads_frame:
-                self.plan = Plan(rule, self.places, 0 if op.results is None else op.results, op.residuals)
-                if call is None or not self.plan.reads_frame:
-                    rule.plan[op] = self.plan
-            if rule.operands is not op.tensors:
-                self.listed = self.places[self.names[0]]
-                self.targets = self.targets[0] or [None] * len(rule.operands)
-        self.operands = [self.places[name] for name in self.names]
-        self.flat = len(self.operands) <= MOST and all([type(place) is int for place in self.operands])
-        for j, place in enumerate(self.operands if self.flat else []):
-            self.slots[j] = place
-        self.needs = tuple([needs_of(target) for target in self.targets])
-        one = len(self.outputs) == 1 and self.listed is None and self.flat
-        if shared and self.plan is not None and self.plan.of_arrays and one:
-            self.look_for_shared(op, arguments, shared)
+        self.op, self.outputs, self.prepared = operator.op, operator.outputs, call.prepared
+        self.targets = [wanted_of(arguments[name], needed) for name in self.op.tensors]
+        self.row = -1
+        self.plan_with(self.op.rule_of([*arguments.values()]), call.places)
+        one = self.plan is not None and self.plan.of_arrays and self.operands.listed is None and self.operands.flat
+        if shared and one and len(self.outputs) == 1:
+            self.look_for_shared(arguments, shared)
 
-    cdef look_for_shared(self, op, dict arguments, set shared):
+    cdef plan_with(self, rule, dict places):
+        """Find how a vjp rule is called, if there is one; what is the same in all calls is kept."""
+        cdef Plan plan
+        if rule is None:
+            return
+        if rule.plan is None:
+            rule.plan = {}
+        own = places is self.op.slots
+        plan = rule.plan.get(self.op)
+        if plan is None or not own and plan.reads_frame:
+            plan = Plan(rule, places, 0 if self.op.results is None else self.op.results, self.op.residuals)
+            if own or not plan.reads_frame:
+                rule.plan[self.op] = plan
+        if own and plan.own is None:
+            plan.own = Operands(self.op, rule, places)
+        self.operands = plan.own if own else Operands(self.op, rule, places)
+        if self.operands.listed is not None:
+            self.targets = self.targets[0] or [None] * len(rule.operands)
+        self.needs = tuple([needs_of(target) for target in self.targets])
+        self.plan = plan
+
+    cdef target_of(self, name):
+        """Return the Variable that an argument is, if its gradient is wanted."""
+        return self.targets[self.op.tensors.index(name)] if name in self.op.tensors else None
+
+    cdef look_for_shared(self, dict arguments, set shared):
         """Find out whether calls differ in one operand alone, in which the operator goes row by row."""
         cdef list differ = []
-        for j, name in enumerate(self.names):
+        for j, name in enumerate(self.op.tensors):
             given = arguments[name]
             if isinstance(given, Symbol) and given not in shared or type(given) is list:
                 differ.append(j)
-        if len(differ) != 1 or self.names[differ[0]] not in op.rowwise:
+        if len(differ) != 1 or self.op.tensors[differ[0]] not in self.op.rowwise:
             return
         needs_of_shared = tuple([wanted and j != differ[0] for j, wanted in enumerate(self.needs)])
         if any(needs_of_shared):
@@ -112,3 +162,76 @@ cdef needs_of(target):
     if type(target) is list:
         return tuple([one is not None for one in <list> target])
     return target is not None
+
+
+def taped(tape, OpBody op, tuple args, dict kwargs):
+    """Compute, and keep the call if a gradient goes back through it.
+
+    Parameters
+    ----------
+    tape : Tape
+    op : Op
+    args : tuple
+    kwargs : dict
+
+    Returns
+    -------
+    Variable, or a tuple of them
+    """
+    cdef set needed = tape.needed
+    cdef list given = op.bound(args, kwargs), frame = [], targets = [], outputs
+    cdef Py_ssize_t j
+    cdef bint keep = False, of_tensor, several
+    cdef Return made
+    here = tape.reference
+    if given is None:
+        given = [*op.bind(args, kwargs).values()]
+    for j in range(len(given)):
+        x, of_tensor = given[j], op.of_tensors[j]
+        if type(x) is Variable and of_tensor and (<VariableBody> x).home is here and (<VariableBody> x).later is None:
+            frame.append((<VariableBody> x).held)  # mostly
+        elif type(x) is int or type(x) is float or type(x) is str or type(x) is bool or x is None and not of_tensor:
+            frame.append(x)
+        else:
+            x = tape.argument(op, op.parameters[j], x)
+            frame.append([v.held if isinstance(v, Variable) else v for v in x] if type(x) is list else
+                         x.get() if isinstance(x, Variable) else x)
+        if of_tensor:
+            target = wanted_of(x, needed)
+            targets.append(target)
+            keep = keep or target is not None
+    keep = keep and op.gradient
+    result = computed(op, frame, keep)
+    if keep and op.with_residuals is not None:
+        frame += result
+        result = result[0]
+    else:
+        frame.append(result)
+    several = type(result) is tuple
+    outputs = [
+        variable_of(ArrayVariable if isinstance(one, TensorArray) else Variable, op.__name__, one, None, tape)
+        for one in (result if several else (result,))
+    ]
+    if keep:
+        needed.update([out for out in outputs if differentiable(out.held)])
+        made = Return.__new__(Return)
+        made.op, made.outputs, made.targets, made.frame, made.row = op, outputs, targets, frame, -1
+        tape.ops.append(made)
+    return tuple(outputs) if several or op.writes is not None else outputs[0]
+
+
+cdef computed(OpBody op, list values, bint keep):
+    """Compute of values, even if a Block is open."""
+    if open_block() is None:
+        return op.of_values(function_of(op, keep), values, keep and op.with_residuals is not None)
+    with recording(None):
+        return op.of_values(function_of(op, keep), values, keep and op.with_residuals is not None)
+
+
+cpdef bint differentiable(value) except -1:
+    """Return whether there are gradients with respect to a value."""
+    if type(value) is cnp.ndarray and cnp.PyArray_ISFLOAT(value):  # mostly
+        return True
+    if type(value) is cnp.ndarray or type(value) is LoDTensor or isinstance(value, (np.generic, Tensor)):
+        return value.dtype.kind in "fc"
+    return isinstance(value, (TensorArray, float, complex))

@@ -14,6 +14,7 @@ __all__ = ["SharedMatrix"]
 
 FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 NARROW = 2**27  # multiplications of a product; NumPy may use several threads for more
+SMALL = 2**10  # numbers of a matrix; products with such ones take less time than packing them, and the calls
 
 
 class SharedMatrix:
@@ -36,8 +37,8 @@ class SharedMatrix:
 
     @classmethod
     def of(cls, values: Any) -> SharedMatrix | None:
-        """Prepare a matrix, if the kernel is made for it and for this processor."""
-        if type(values) is not np.ndarray or values.ndim != 2 or values.dtype not in FLOATS or not values.size:
+        """Prepare a matrix, if the kernel is made for it and for this processor, and if that pays."""
+        if type(values) is not np.ndarray or values.ndim != 2 or values.size <= SMALL or values.dtype not in FLOATS:
             return None
         return cls(np.ascontiguousarray(values)) if kernels.matrix.is_fast() else None
 

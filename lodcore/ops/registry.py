@@ -124,7 +124,7 @@ class Op(OpBody):
         self.roles = {name: roles[name] for name in self.parameters if name in roles}
         self.tensors = tuple(self.roles)
         self.defaults = {name: value for name, value in defaults.items() if name != "out"}
-        self.required = len(positional) - len(given)  # of those that need no name
+        self.positional = positional.index("out") if "out" in positional else len(positional)
         self.keywords = names[code.co_argcount :]
         self.takes_out = "out" in names
         self.lod_rule = lod_rule
@@ -218,8 +218,8 @@ class Op(OpBody):
             raise GraphError(f"{self.__name__}: has no rule of shapes; it cannot be recorded without values")
         return self._infer(**arguments)
 
-    def rule_of(self, arguments: dict[str, Any]) -> VJPRule | None:
-        """Find the vjp rule of a call."""
+    def rule_of(self, arguments: Sequence[Any]) -> VJPRule | None:
+        """Find the vjp rule of a call, of arguments in the order of the parameters."""
         return self._vjp
 
     @property
@@ -283,11 +283,10 @@ class Op(OpBody):
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by their names, defaults included; TypeError as of the plain function."""
         parameters = self.parameters
+        found = self.bound(args, kwargs)
+        if found is not None:
+            return dict(zip(parameters, found, strict=True))
         given = dict(zip(parameters, args, strict=False))
-        if not kwargs and not self.keywords and self.required <= len(args) <= len(parameters):
-            for name in parameters[len(args) :]:
-                given[name] = self.defaults[name]
-            return given
         if len(args) > len(parameters) - len(self.keywords) or not given.keys().isdisjoint(kwargs):
             inspect.signature(self).bind(*args, **kwargs)
         if "out" in kwargs:

@@ -37,8 +37,8 @@ cdef class OpBody:
     cdef bint by_name
     cdef public dict other_names  # of parameters that methods call otherwise; None mostly
     cdef public bint changes  # whether it writes to its first argument
-    cdef Py_ssize_t out_at  # the place of `out` among the parameters, -1 if it is none, -2 before that is known
-    cdef public Py_ssize_t positional  # how many parameters may be given without their names
+    cdef public bint takes_out
+    cdef public Py_ssize_t positional  # how many parameters before `out` may be given without their names
     cdef dict places  # of the parameters, by name
     cdef list unsaid  # what stands for arguments that are not given
     cdef tuple of_tensors  # for each parameter whether it has a role
@@ -52,7 +52,7 @@ cdef class OpBody:
 
     @cython.final
     cdef bint is_expected(self, Py_ssize_t j, given) except -1
-    cdef bint are_expected(self, arguments) except -1
+    cdef bint are_expected(self, list arguments) except -1
     cdef list converted(self, arguments)
     cdef object taken(self, Py_ssize_t j, given)
     cdef object finished(self, result, given, arguments, kwargs)

@@ -71,6 +71,7 @@ class OpBody:
     with_residuals: Callable[..., Any] | None
     gradient: bool
     positional: int
+    takes_out: bool
     @property
     def nested(self) -> type | None: ...
     def __init__(self, function: Callable[..., Any], batches: int, name: str, by_name: bool) -> None: ...

@@ -84,6 +84,9 @@ cdef class ArrayBody:
     cdef public object block, variable, wanted_name
     cdef public object _items, _source, _size, _limit, _element, _rank  # see TensorArray
 
+    def __cinit__(self):
+        self._size = 0
+
 
 def release_arrays(*lists):
     """Release the arrays that a Block held, and empty the lists of them; nothing interrupts this."""
@@ -232,7 +235,6 @@ cdef class OpBody:
 
     def __init__(self, function, batches, name, by_name):
         self.function, self.batches, self.batches_name, self.by_name = function, batches, name, by_name
-        self.out_at = -2
         self.places = {one: j for j, one in enumerate(self.parameters)}
         self.unsaid = [self.defaults.get(one, MISSING) for one in self.parameters]
         self.of_tensors = tuple([one in self.roles for one in self.parameters])
@@ -255,12 +257,8 @@ cdef class OpBody:
         finally:
             running -= 1
         out = kwargs.get("out") if kwargs else None
-        if out is None and len(args) > 1:
-            if self.out_at == -2:
-                names = list((<object> self).parameters)
-                self.out_at = names.index("out") if "out" in names else -1
-            if 0 <= self.out_at < len(args):
-                out = args[self.out_at]
+        if out is None and self.takes_out and self.positional < len(args):
+            out = args[self.positional]
         return result if out is None else HAND_OUT(result, out)
 
     cpdef list bound(self, tuple args, dict kwargs):
@@ -273,6 +271,8 @@ cdef class OpBody:
             made[j] = args[j]
         for name, given in kwargs.items():
             place = self.places.get(name)
+            if place is None and name == "out" and given is None and self.takes_out:
+                continue
             if place is None or <Py_ssize_t> place < count:
                 return None
             made[<Py_ssize_t> place] = given
@@ -367,7 +367,7 @@ cdef class OpBody:
             return True
         return self.expected[j] is None or kind in <frozenset> self.expected[j]
 
-    cdef bint are_expected(self, arguments) except -1:
+    cdef bint are_expected(self, list arguments) except -1:
         """Return whether no argument needs a conversion."""
         cdef Py_ssize_t j
         for j in range(min(len(arguments), len(self.expected))):
@@ -398,8 +398,10 @@ cdef class OpBody:
     cdef object compute(self, tuple args, dict kwargs):
         """Call the function with what it expects."""
         cdef Py_ssize_t j
-        if not self.are_expected(args):
-            args = tuple(self.converted(args))
+        for j in range(min(len(args), len(self.expected))):
+            if not self.is_expected(j, args[j]):
+                args = tuple(self.converted(args))
+                break
         if kwargs:
             for j, name in enumerate(self.parameters):
                 if name in kwargs:

@@ -122,7 +122,7 @@ class Variable(VariableBody, TensorMethods):
         """
         if self.home is None:
             return None
-        found = self.home()
+        found: Recorder | None = self.home()
         if found is None:
             raise GraphError(f"Variable {self.name}: its Block is gone; it has no meaning outside")
         return found

@@ -286,16 +286,9 @@ class Op(OpBody):
         found = self.bound(args, kwargs)
         if found is not None:
             return dict(zip(parameters, found, strict=True))
-        given = dict(zip(parameters, args, strict=False))
-        if len(args) > len(parameters) - len(self.keywords) or not given.keys().isdisjoint(kwargs):
-            inspect.signature(self).bind(*args, **kwargs)
-        if "out" in kwargs:
-            if kwargs["out"] is not None:
-                raise GraphError(f"{self.__name__}: out: a result that is recorded has no place of its own")
-            kwargs = {name: value for name, value in kwargs.items() if name != "out"}
-        arguments = {**self.defaults, **given, **kwargs}
-        if arguments.keys() != set(parameters):
-            inspect.signature(self).bind(*args, **kwargs)
+        arguments = {**self.defaults, **inspect.signature(self).bind(*args, **kwargs).arguments}
+        if arguments.pop("out", None) is not None:
+            raise GraphError(f"{self.__name__}: out: a result that is recorded has no place of its own")
         return {name: arguments[name] for name in parameters}
 
     def constant(self, name: str, given: Any) -> Any:

@@ -60,18 +60,11 @@ class Pullback(Generic[G]):
         """
         gradients = Gradients(self._needed)
         taken = self._begin(gradients, cotangents)
-        if isinstance(out, np.ndarray):
-            out = (out,)
-        if isinstance(out, (list, tuple)):
-            out = list(out)
-        views = {} if out is None else self._place(gradients, out)
+        places = {} if out is None else self._place(gradients, (out,) if isinstance(out, np.ndarray) else out)
         computing(gradients.back_alone, self._ops)
-        owner = Owner(taken, views.values())
-        made = []
-        for j, x in enumerate(self._inputs):
-            given = functools.partial(self._given, gradients.found, owner, views, None if out is None else out[j])
-            made.append(None if isinstance(x, str) else tree_map(given, x))
-        return tuple(made)  # type: ignore[return-value]
+        owner = Owner(taken, [view for view, _ in places.values()])
+        given = functools.partial(self._given, gradients.found, owner, places)
+        return tuple([None if isinstance(x, str) else tree_map(given, x) for x in self._inputs])  # type: ignore[return-value]
 
     def _begin(self, gradients: Gradients, cotangents: tuple[Any, ...]) -> list[Any]:
         """Take in the cotangents, and list the arrays that they are."""
@@ -101,13 +94,14 @@ class Pullback(Generic[G]):
             map_leaves_of_two(begin, one, cotangent, f"pullback: cotangents[{j}]")
         return taken
 
-    def _place(self, gradients: Gradients, out: Any) -> dict[Any, Array]:
-        """Check the arrays that the caller gives for gradients, and take them."""
+    def _place(self, gradients: Gradients, out: Any) -> dict[Any, tuple[Array, Array]]:
+        """Check the arrays that the caller gives for gradients; for each input return what is written to, and it."""
         if not isinstance(out, (list, tuple)) or len(out) != len(self._inputs):
             raise ValueError(f"pullback: out: a tuple of {len(self._inputs)} entries is needed, one an input")
         variables = [x for x in tree_leaves(self._inputs) if isinstance(x, Variable) and isinstance(x.held, Tensor)]
         given = [values_of(x.held) for x in variables]
         given += [d for d in gradients.found.values() if isinstance(d, np.ndarray)]
+        places = {}
         for j, (x, place) in enumerate(zip(self._inputs, out, strict=True)):
             if place is None:
                 continue
@@ -117,17 +111,18 @@ class Pullback(Generic[G]):
             taken = check_out(f"pullback: out[{j}]", place, values.shape, values.dtype, *given)
             given.append(taken)
             gradients.places[x] = taken
-        return dict(gradients.places)
+            places[x] = taken, place
+        return places
 
-    def _given(self, found: dict[Any, Any], owner: Owner, views: dict[Any, Array], place: Array | None, x: Any) -> Any:
+    def _given(self, found: dict[Any, Any], owner: Owner, places: dict[Any, tuple[Array, Array]], x: Any) -> Any:
         """Convert the gradient of an input to its type; text in a tree stays as it is."""
         if not isinstance(x, Variable):
             return x if isinstance(x, str) else None
         if not differentiable(x.held):
             return None
-        taken = None if place is None else views[x]
+        taken, place = places.get(x, (None, None))
         made = of_type(x.held, owner.own(found.get(x)), taken)
-        return place if made is taken and place is not None else made
+        return made if place is None or made is not taken else place
 
 
 def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
@@ -148,8 +143,8 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
         raise GraphError(f"{where}: is a {type(cotangent).__name__}; gradients of gradients are not supported")
     if isinstance(value, TensorArray):
         return _checked_elements(where, value, cotangent)
-    if type(cotangent) is float and type(value) is np.float64:  # of a loss
-        return np.asarray(cotangent)
+    if type(cotangent) is float and isinstance(value, np.floating):  # of a loss
+        return np.asarray(cotangent, value.dtype)
     values = values_of(value)
     if isinstance(cotangent, (list, tuple)):
         cotangent = _of_lists(where, value, cotangent)

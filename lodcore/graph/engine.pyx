@@ -194,11 +194,11 @@ cdef bint are_arrays(PyObject** given, Py_ssize_t count):
     return found
 
 
-def function_of(op, bint keep):
+cpdef object function_of(OpBody op, bint keep):
     """Return what computes where an operator is recorded, with its residuals if the gradient is wanted."""
     if keep and op.with_residuals is not None:
         return op.with_residuals
-    return op.__wrapped__ if op.writes is None else functools.partial(_of_version, op.__wrapped__)
+    return op.function if op.writes is None else functools.partial(_of_version, op.function)
 
 
 def _of_version(function, ta, *args, **kwargs):

@@ -81,18 +81,21 @@ class Owner:
     __slots__ = ("_placed", "_seen")
 
     def __init__(self, taken: Iterable[Any] = (), placed: Iterable[Array] = ()) -> None:
-        self._seen, self._placed = set(map(id, taken)), set(map(id, placed))
+        self._seen, self._placed = {id(array) for array in taken}, {id(array) for array in placed}
 
     def own(self, gradient: Any) -> Any:
         """Return a gradient that shares no memory with what was seen before, which lives on meanwhile."""
-        values = gradient.values if isinstance(gradient, SparseTensor) else gradient
+        values = gradient
         if type(values) is not np.ndarray:
-            return gradient
-        if id(values) in self._placed:
-            self._placed.remove(id(values))
-        elif id(values) in self._seen or values.base is not None or not values.flags.writeable:
+            if not isinstance(gradient, SparseTensor):
+                return gradient
+            values = gradient.values
+        key = id(values)
+        if key in self._placed:
+            self._placed.remove(key)
+        elif key in self._seen or values.base is not None or not values.flags.writeable:
             gradient = gradient.copy() if gradient is values else gradient.clone()
-        self._seen.add(id(values))
+        self._seen.add(key)
         return gradient
 
 

@@ -4,13 +4,12 @@
 cimport numpy as cnp
 
 from lodcore.base.dispatch cimport OpBody, VariableBody, open_block, variable_of
-from lodcore.graph.engine cimport Call
+from lodcore.graph.engine cimport Call, function_of
 
 import numpy as np
 
 from lodcore.base.dispatch import Symbol, recording
 from lodcore.graph.arrays import ArrayVariable
-from lodcore.graph.engine import function_of
 from lodcore.graph.variable import Variable
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Tensor
@@ -230,8 +229,8 @@ cdef computed(OpBody op, list values, bint keep):
 
 cpdef bint differentiable(value) except -1:
     """Return whether there are gradients with respect to a value."""
-    if type(value) is cnp.ndarray and cnp.PyArray_ISFLOAT(value):  # mostly
+    if type(value) is cnp.ndarray and cnp.PyArray_ISFLOAT(value) or isinstance(value, TensorArray):
         return True
     if type(value) is cnp.ndarray or type(value) is LoDTensor or isinstance(value, (np.generic, Tensor)):
         return value.dtype.kind in "fc"
-    return isinstance(value, (TensorArray, float, complex))
+    return isinstance(value, (float, complex))

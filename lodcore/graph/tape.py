@@ -78,6 +78,8 @@ class Tape(Block):
     def write_arrays(self) -> None:
         """Apply what was written to the arrays that are held: to all of them, or to none if there is an error."""
         arrays = self.captured_arrays + self.made_arrays
+        if not arrays:
+            return
         last = [self.versions.get(array.variable, array.variable).get() for array in arrays]
         take_contents(arrays, [version.snapshot() for version in last])
 

@@ -2,6 +2,7 @@
 
 cimport cython
 cimport numpy as cnp
+from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set, get_value
 from cpython.object cimport PyObject
 
 from contextvars import ContextVar
@@ -170,7 +171,7 @@ cdef class Journal:
     def __enter__(self):
         global kept
         self.noted = {}
-        self.token = JOURNALS.set((*JOURNALS.get(), self))
+        self.token = PyContextVar_Set(JOURNALS, (*get_value(JOURNALS), self))
         kept += 1
 
     def __exit__(self, kind, error, traceback):
@@ -180,7 +181,7 @@ cdef class Journal:
         if kind is not None:
             for array, before in noted.values():
                 take_content(array, before)
-        JOURNALS.reset(self.token)
+        PyContextVar_Reset(JOURNALS, self.token)
 
 
 cpdef note(array):

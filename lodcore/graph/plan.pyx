@@ -109,7 +109,7 @@ cdef class Return:
     cdef plan_with(self, rule, dict places):
         """Find how a vjp rule is called, if there is one; what is the same in all calls is kept."""
         cdef Plan plan
-        if rule is None:
+        if rule is None or self.plan is not None:  # which another thread has found meanwhile
             return
         if rule.plan is None:
             rule.plan = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import index
 from typing import Any, TypeVar
 
@@ -85,6 +86,10 @@ class Variable(VariableBody, TensorMethods):
 
     __slots__ = ()
 
+    home: Callable[[], Recorder | None] | None
+    later: Variable | None
+    _spec: Spec | None
+
     def __init__(
         self,
         name: Any = None,
@@ -122,7 +127,7 @@ class Variable(VariableBody, TensorMethods):
         """
         if self.home is None:
             return None
-        found: Recorder | None = self.home()
+        found = self.home()
         if found is None:
             raise GraphError(f"Variable {self.name}: its Block is gone; it has no meaning outside")
         return found

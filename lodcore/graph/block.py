@@ -224,8 +224,13 @@ class Block:
             return given
         if isinstance(given, Variable) and given.home is self.reference:  # what most arguments are
             return self.versions.get(given, given)
-        if type(given) in PYTHON_TYPES or (given is None and op.defaults.get(name, op) is None):
+        if type(given) in PYTHON_TYPES:
             return given
+        if given is None and role not in LISTS:
+            optional = name in op.defaults and op.defaults[name] is None
+            if not optional and type(None) not in role.expected:
+                raise DTypeError(f"{op.__name__}: {name}: is None; a tensor or a number is needed")
+            return None
         if role in LISTS and isinstance(given, (list, tuple)):
             if op.keeps_versions:
                 return [self.met(x) if isinstance(x, Variable) else self.input(op, name, x) for x in given]
@@ -264,10 +269,6 @@ class Block:
         elif op.roles[name] in LISTS:  # one of them, of which the operator knows what it may be
             if isinstance(given, np.ndarray):
                 given = as_value(f"{op.__name__}: {name}", given)
-        elif given is None:
-            optional = name in op.defaults and op.defaults[name] is None
-            if not optional and type(None) not in op.roles[name].expected:
-                raise DTypeError(f"{op.__name__}: {name}: is None; a tensor or a number is needed")
         elif isinstance(given, np.ndarray) or not isinstance(given, CONSTANTS):
             given = as_value(f"{op.__name__}: {name}", given)
         return self.known(given)

@@ -21,11 +21,18 @@ from lodcore.ops.roles import spec_of
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
-__all__ = ["Body", "Break", "LoopVariable", "Update", "changes", "size_of", "spec_in_body"]
+__all__ = ["Body", "Break", "LoopVariable", "Update", "changes", "operand", "size_of", "spec_in_body"]
 
 
 #: Kinds of Specs that say little: of what is not known yet, and of a number that may stand for an element.
 WHEN_IT_RUNS = frozenset([object, int, float, complex])
+
+
+def operand(where: str, block: Block | None, given: Any) -> Any:
+    """Return what a value represents in a Block, as a number of NumPy may a loop variable, or the value as a tensor."""
+    if isinstance(given, np.generic) and block is not None:
+        given = block.known(given)
+    return given if isinstance(given, (Variable, TensorArray)) else as_value(where, given)
 
 
 class Body(NamedBlock):
@@ -140,12 +147,10 @@ class LoopVariable(Variable):
         if self.block is not body or not isinstance(body, Body):
             raise GraphError(f"update: {self.name}: is a loop variable of another Block than the one that is open")
         given = resolved(value)
-        if isinstance(given, np.generic):  # may stand for a loop variable
-            given = body.known(given)
         if type(given) in (bool, int, float) and np.can_cast(np.min_scalar_type(given), self.dtype, "same_kind"):
             given = kept_in("update: value", given, self.dtype)  # a number has no dtype of its own
-        elif not isinstance(given, (Variable, TensorArray)):
-            given = as_value("update: value", given)
+        else:
+            given = operand("update: value", body, given)
         spec = given.spec if isinstance(given, Variable) else spec_of(given)
         if changes(self.spec, spec):
             raise GraphError(

@@ -14,12 +14,12 @@ from lodcore.base.recycling import Recycled
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import ArrayVariable, of_user
 from lodcore.graph.block import Block, NamedBlock
-from lodcore.graph.body import Body, Break, LoopVariable, Update, size_of, spec_in_body
+from lodcore.graph.body import Body, Break, LoopVariable, Update, operand, size_of, spec_in_body
 from lodcore.graph.counter import Counter, is_one_integer
 from lodcore.graph.loop_run import StepRunner, Trace
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.scope import Scope
-from lodcore.graph.variable import Variable, as_value, resolved, spec_text
+from lodcore.graph.variable import Variable, resolved, spec_text
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import Batches, spec_of
 from lodcore.tensors.tensor import Spec, Tensor
@@ -132,10 +132,7 @@ class WhileLoop:
                 f"{where}: is TensorArray {init.name}; arrays go from step to step as they are: read and write it "
                 "in the body"
             )
-        if isinstance(init, np.generic) and self.body.parent is not None:  # may stand for a variable of a loop around
-            init = self.body.parent.known(init)
-        if not isinstance(init, Variable):
-            init = as_value(where, init)
+        init = operand(where, self.body.parent, init)
         if isinstance(init, Variable) and init.block is self.body:
             raise GraphError(f"loop_var: init: Variable {init.name} is made in the body; make it before")
         spec = init.spec if isinstance(init, Variable) else spec_of(init)
@@ -168,11 +165,7 @@ class WhileLoop:
         """
         if self._state != "open" or open_block() is not self.body:
             raise GraphError("break_if: the body of this loop is not the Block that is open")
-        cond = resolved(cond)
-        if isinstance(cond, np.generic):
-            cond = self.body.known(cond)
-        if not isinstance(cond, Variable):
-            cond = as_value("break_if: cond", cond)
+        cond = operand("break_if: cond", self.body, resolved(cond))
         spec = cond.spec if isinstance(cond, Variable) else spec_of(cond)
         if spec.num_levels or spec.kind is TensorArray or size_of(spec) not in (1, None):
             raise GraphError(f"break_if: cond: is {spec_text(spec)}; one element is needed")

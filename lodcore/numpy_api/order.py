@@ -186,8 +186,10 @@ def unique(
         return np.unique(rows_of(ar), **parts, **kwargs)  # type: ignore[call-overload]
     x = tensor_of("unique", ar)
     levels = getattr(x, "num_levels", 0)
-    if not levels or axis_of("unique", axis, x.ndim) != levels or kwargs.get("equal_nan", True) is not True:
+    if not levels or axis_of("unique", axis, x.ndim) != levels:
         raise TypeError(f"numpy.unique: axis: is {axis!r}; that of the last level, {levels}, or None is supported")
+    if kwargs.get("equal_nan", True) is not True:
+        raise TypeError(f"numpy.unique: equal_nan: is {kwargs['equal_nan']!r}; along an axis only True is supported")
     if not any(parts.values()):
         return ops.sequence_unique(x)
     values, *others = ops.sequence_unique_all(x)

@@ -140,8 +140,9 @@ def shrink_memory(x: Any, step: Any, table: RankTable, check_order: bool = True)
     IndexError
         If step is negative.
     LoDError
-        If x has fewer sequences (rows) than are left, more than the table, or as many as no step leaves; or if it is a
-        LoDTensor with the very sequences of the table in another order.
+        If x has fewer sequences (rows) than are left, or more than the table; if the table does not have the longest
+        sequence first and x has as many as no step leaves; or if x is a LoDTensor with the very sequences of the table
+        in another order.
 
     Examples
     --------

@@ -272,13 +272,12 @@ class Vocabulary:
         fixed = cls(first)
         begins, ends, counts = _numbered(letters, offsets)
         order = np.argsort(-counts, kind="stable")
-        order = order[counts[order] >= least]
         words = LoDTensor.from_starts_stops(letters, begins[order], ends[order])
         fixed_words = fixed._bytes
         known = fixed._look_up(words.values, words.lod.offsets(), -1)[0]
         met = np.zeros(len(first), np.int64)
         met[known[known >= 0]] = counts[order][known >= 0]
-        kept = np.flatnonzero(known < 0)
+        kept = np.flatnonzero((known < 0) & (counts[order] >= least))
         if max_size is not None:
             kept = kept[: max(integer("Vocabulary.fit: max_size", max_size) - len(first), 0)]
         words = gather_sequences(words, kept)

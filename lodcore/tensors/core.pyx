@@ -80,14 +80,15 @@ cdef class LoDBody:
         return self._block
 
     cdef int write_offsets(self) except -1:
-        """Write the offsets of a slice."""
+        """Write the offsets of a slice, once, whichever threads read them first."""
         cdef cnp.ndarray memory
         with cython.critical_section(self):
             if self._block == NULL:
                 memory = offsets_from_0(self._source, self._first, self._start, self._start + self.n_outer)
-                self._memory = memory
-                self._block = <const int64_t*> cnp.PyArray_DATA(memory)
-                self._source = None
+                if self._block == NULL:  # another thread may have run while kernels in Python did
+                    self._memory = memory
+                    self._block = <const int64_t*> cnp.PyArray_DATA(memory)
+                    self._source = None
         return 0
 
     cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) except? NULL:

@@ -7,6 +7,7 @@ function here is a list comprehension.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -280,10 +281,15 @@ def reorder(x, made):
 
 
 def shrink(x, step, made):
-    """Keep the entries of sequences that go on; x has those of an earlier step, or of all sequences, in their order."""
+    """Keep the entries of sequences that go on; x has those of an earlier step, or of all sequences, in their order.
+
+    Where the longest sequence is first, x may have any number of entries that suffices.
+    """
     if step < 0:
         raise IndexError(step)
     held = list(made.order)
+    if all(made.lengths[one] >= made.lengths[other] for one, other in pairwise(held)):
+        held = held[: max(len(x), len(made.longer_than(step)))]
     for earlier in range(step + 1):
         if len(x) != len(held):
             held = made.longer_than(earlier)

@@ -1,5 +1,7 @@
 """Packing plans: every token once, true names, overflow, shards, the exact solver, inverted exactly."""
 
+import copy
+import io
 import pickle
 import re
 
@@ -278,6 +280,48 @@ def test_gradients_go_both_ways(overflow):
     lodcore.grad_check(lambda x: lodcore.ops.sum(lodcore.mul(plan.undo(plan.apply(x)), plan.undo(plan.apply(x)))), x)
 
 
+def by_file(plan):
+    with io.BytesIO() as file:
+        plan.save(file)
+        file.seek(0)
+        return PackPlan.load(file)
+
+
+COPIES = {
+    "pickle": lambda plan: pickle.loads(pickle.dumps(plan)),
+    "deepcopy": copy.deepcopy,
+    "arrays": lambda plan: PackPlan.from_arrays(plan.to_arrays()),
+    "file": by_file,
+}
+
+
+def answers(plan):
+    """List everything that a plan says of itself, and what it does with documents."""
+    x = documents_of(plan.lengths.tolist())
+    packed = plan.apply(x)
+    arrays = [plan.documents, plan.starts, plan.sizes, plan.lengths]
+    if not plan.is_cut:
+        arrays.append(plan.places)
+    return (
+        [array.tolist() for array in arrays],
+        (plan.num_documents, plan.num_bins, plan.is_cut, plan.is_whole, plan.budget, plan.max_items, plan.method),
+        (plan.multiple_of, plan.shards, plan.is_part, plan.bins.offsets().tolist(), plan.lod.offsets(0).tolist()),
+        str(plan.report()),
+        packed.tolist(),
+        plan.undo(packed).tolist(),
+        plan.take(range(plan.num_bins)[::-1]).documents.tolist(),
+    )
+
+
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("overflow", OVERFLOWS)
+@pytest.mark.parametrize("lengths", [OVER, [3, 2, 6, 0, 1], [6, 6], [9], []])
+def test_a_copy_of_a_plan_answers_as_itself(lengths, overflow, way):
+    budget = max([6, *lengths]) if overflow == "error" else 6
+    plan = pack_plan(lengths, budget, overflow=overflow)
+    assert answers(COPIES[way](plan)) == answers(plan)
+
+
 def test_saved_and_loaded(tmp_path):
     plan = pack_plan(OVER, 6, overflow="split", max_items=3, shards=2)
     plan.save(tmp_path / "plan.npz")
@@ -453,6 +497,17 @@ def test_every_number_of_a_report(call):
         lost = [[d, ends[d], n] for d, n in enumerate(one.lengths.tolist()) if ends[d] < n or not by_document[d]]
         assert report.dropped.tolist() == ([] if one is not plan else lost)
         check_text(str(report), report)
+
+
+@pytest.mark.parametrize("max_items", [1, 2, 3, 4])
+@pytest.mark.parametrize("lengths", [[1] * 10, [2, 1] * 7, [0] * 9, [1] * 12 + [30]])
+def test_few_items_in_a_bin_bound_the_report(lengths, max_items):
+    plan = pack_plan(lengths, budget=10, max_items=max_items, overflow="truncate")
+    report = plan.report()
+    sizes = [min(n, 10) for n in lengths]
+    assert report.lower_bound == max(-(-len(sizes) // max_items), least_bins(sizes, 10, max_items))
+    assert report.lower_bound >= -(-len(lengths) // max_items)
+    assert report.distance == plan.num_bins - report.lower_bound
 
 
 def check_text(text, report):

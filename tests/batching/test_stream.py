@@ -97,21 +97,42 @@ def test_overflow(overflow, want, dropped):
         list(pack_stream(["aa", "ccccc", "bb"], 3))
 
 
-@given(document_lengths(40), st.integers(0, 12), st.integers(1, 9), st.sampled_from(STREAMS))
-def test_a_state_goes_on_where_it_was(lengths, steps, buffer, make):
+@given(
+    document_lengths(40),
+    st.integers(0, 12),
+    st.integers(1, 9),
+    st.sampled_from(STREAMS),
+    st.sampled_from(["drop", "truncate", "own_bin"]),
+    st.integers(2, 14),
+)
+def test_a_state_goes_on_where_it_was(lengths, steps, buffer, make, overflow, budget):
     def source():
         return ([k] * length for k, length in enumerate(lengths))
 
-    stream = make(source(), 14, buffer=buffer)
+    stream, fresh = (make(source(), budget, buffer=buffer, overflow=overflow) for _ in range(2))
     for _ in range(steps):
         next(stream, None)
     state = json.loads(json.dumps(stream.state_dict()))
-    fresh = make(source(), 14, buffer=buffer)
     fresh.load_state_dict(state)
+    assert fresh.fill == stream.fill
+    assert fresh.state_dict() == stream.state_dict()
     assert list(fresh) == list(stream)
     assert fresh.fill == stream.fill
     with pytest.raises(ValueError, match="a new stream is needed" if lengths else "missing"):
         fresh.load_state_dict(state if lengths else {})
+
+
+@pytest.mark.parametrize("overflow", ["drop", "truncate", "own_bin"])
+@pytest.mark.parametrize("steps", range(5))
+def test_every_number_of_a_stream_goes_on(overflow, steps):
+    items = ["aaaaaaaaaaaa", "bb", "", "cccc", "ddddd", "eee", "f"]
+    stream, fresh = (pack_stream(items, 4, overflow=overflow, buffer=2) for _ in range(2))
+    for _ in range(steps):
+        next(stream, None)
+    fresh.load_state_dict(stream.state_dict())
+    assert fresh.fill == stream.fill
+    assert list(fresh) == list(stream)
+    assert fresh.fill.dropped == {"drop": 2, "truncate": 2, "own_bin": 0}[overflow]
 
 
 def test_states_of_other_sources():

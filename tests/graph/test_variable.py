@@ -77,6 +77,33 @@ def test_nothing_is_known_of_nothing():
     np.testing.assert_array_equal(x.get(), [1, 2])
 
 
+VALUES = {
+    "number": 3,
+    "real number": 2.5,
+    "vector": np.arange(3, dtype="f4"),
+    "matrix": np.zeros((2, 3)),
+    "ragged": lodcore.array([[1, 2], [3]]),
+    "ragged of real vectors": lodcore.LoDTensor.from_lengths(np.zeros((3, 2), "f4"), [1, 2]),
+    "two levels": lodcore.array([[[1.0], []], []]),
+    "array": lodcore.TensorArray.unstack(np.zeros((2, 3))),
+    "sparse": lodcore.SparseTensor([1, 4], np.ones((2, 3)), 6),
+}
+
+
+@pytest.mark.parametrize("second", VALUES)
+@pytest.mark.parametrize("first", VALUES)
+def test_a_variable_is_described_by_the_value_that_it_has_now(first, second):
+    def described(x, value):
+        names = ["spec", *([] if isinstance(value, TensorArray) else ["shape", "dtype", "ndim", "num_levels"])]
+        return [repr(x), *[getattr(x, name) for name in names]]
+
+    x = Variable("x", VALUES[first])
+    described(x, VALUES[first])
+    x.set(VALUES[second])
+    assert described(x, VALUES[second]) == described(Variable("x", VALUES[second]), VALUES[second])
+    assert x.get() is VALUES[second] or type(VALUES[second]) in (int, float)
+
+
 def test_a_spec_without_a_value():
     x = Variable("x", None, Spec((None, 4), np.dtype("f4"), 2, LoDTensor))
     assert (x.shape, x.ndim, str(x.dtype)) == ((None, None, None, 4), 4, "float32")

@@ -227,6 +227,26 @@ def test_groups_stand_in_the_order_of_their_first_rows(rows):
     assert codes[examples[1], 1].tolist() == [b for inner in want.values() for b in inner]
 
 
+@pytest.mark.parametrize(
+    "nested",
+    [
+        [[1, 2], [], [3]],
+        [[[1, 2], []], [], [[3], [], [4, 5]]],
+        [[[[1]], [[2], [3]]], [[[4]], [[5, 6], []], []]],
+        [[[[[1], [2, 3]]], [[[4]], [[5], [6]]]], [], [[[[7]], [[8], [], [9]]]]],
+    ],
+)
+def test_rows_are_numbered_within_what_they_lie_in(nested):
+    def places(part, before=()):
+        for at, one in enumerate(part):
+            yield from places(one, (*before, at)) if isinstance(one, list) else [before]
+
+    x = lodcore.array(nested)
+    names, levels = row_keys("x", x.lod, None)
+    assert names == [f"level_{level}" for level in range(x.num_levels)]
+    assert list(zip(*[level.tolist() for level in levels], strict=True)) == list(places(nested))
+
+
 def test_keys_of_rows():
     lod = LoD.from_lengths([2, 1], [1, 2, 1])
     names, levels = row_keys("x", lod, None)

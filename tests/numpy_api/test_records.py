@@ -289,3 +289,68 @@ def test_lists_of_tuples_are_records():
     lodcore.testing.assert_equal(x, same)
     with pytest.raises(AssertionError, match=r"actual\[0\]\[1\]: is \(2, 1.5\); desired has \(2, 9.5\)"):
         lodcore.testing.assert_equal(x, other)
+
+
+def make_fields():
+    """Make a field of shared records, and a plain tensor of the same rows that shares memory with nothing."""
+    records = np.zeros((6,), [("a", "i2"), ("b", "f8"), ("c", "f4", (3,))])
+    records["a"], records["b"] = np.arange(6), np.arange(6) / 2
+    records["c"] = np.arange(18).reshape(6, 3)
+    return records, LoDTensor(records, lodcore.LoD.from_lengths([2, 1], [1, 3, 2]), share=True)
+
+
+READERS = {
+    "tolist": lambda x: x.tolist(),
+    "values": lambda x: x.values.tolist(),
+    "gather": lambda x: lodcore.gather_sequences(x, [1, 0, 1]).tolist(),
+    "gather of an inner level": lambda x: lodcore.gather_sequences(x, [2, 0], level=1).tolist(),
+    "one": lambda x: x[1].tolist(),
+    "slice": lambda x: x[0:1].tolist(),
+    "inner slice": lambda x: x[:, :, 1:].tolist(),
+    "list of positions": lambda x: x[[1, 0]].tolist(),
+    "mask": lambda x: x[np.array([False, True])].tolist(),
+    "mask of rows": lambda x: x[lodcore.LoDTensor(np.arange(6) % 2 == 0, x.lod)].tolist(),
+    "iteration": lambda x: [one.tolist() for one in x],
+    "sum": lambda x: x.sum(axis=2).tolist(),
+    "mean": lambda x: x.mean(axis=2).tolist(),
+    "max": lambda x: x.max(axis=2).tolist(),
+    "argmin": lambda x: x.argmin(axis=2).tolist(),
+    "std": lambda x: x.std(axis=2).tolist(),
+    "sum over everything": lambda x: x.sum().tolist(),
+    "plus": lambda x: (x + 1).tolist(),
+    "minus itself": lambda x: (2 * x - x).tolist(),
+    "sine": lambda x: np.sin(x).tolist(),
+    "compared": lambda x: (x > 2).tolist(),
+    "concatenated": lambda x: lodcore.concat_batches([x, x]).tolist(),
+    "joined": lambda x: np.concatenate([x, x], axis=2).tolist(),
+    "reversed": lambda x: lodcore.sequence_reverse(x).tolist(),
+    "shifted": lambda x: lodcore.ops.sequence_shift(x, 1).tolist(),
+    "sorted": lambda x: np.sort(x, axis=2).tolist(),
+    "running sum": lambda x: np.cumsum(x, axis=2).tolist(),
+    "steps": lambda x: [step.tolist() for step in lodcore.TensorArray.unpack(x, 1)[0]],
+    "padded": lambda x: x.to_padded()[0].tolist(),
+    "arrays": lambda x: [np.asarray(part).tolist() for part in x.flatten(0).to_arrays()],
+    "flat": lambda x: x.flatten(0).tolist(),
+    "cast": lambda x: x.astype("f8").tolist(),
+    "copy": lambda x: x.copy().tolist(),
+    "pickled": lambda x: pickle.loads(pickle.dumps(x)).tolist(),
+    "array": lambda x: np.asarray(x.flatten(0)[1]).tolist(),
+    "text": str,
+    "equal": lambda x: x.equals(lodcore.LoDTensor(np.array(x.values), x.lod)),
+    "where": lambda x: np.where(x > 1, x, 0).tolist(),
+    "run": lambda x: lodcore.vjp(lambda y: y * 3, x)[0].tolist(),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("field", ["a", "b", "c"])
+def test_a_field_is_read_anew_after_the_records_were_written(name, field):
+    records, x = make_fields()
+    read, part = READERS[name], x[field]
+    outcomes = []
+    for _ in range(3):
+        plain = LoDTensor(np.array(records[field]), x.lod)
+        outcomes.append(read(plain))
+        assert read(part) == outcomes[-1]
+        records[field][...] = records[field][::-1].copy() * 2 + 1
+    assert name == "equal" or outcomes[0] != outcomes[1]

@@ -83,12 +83,23 @@ def test_vocabulary(nested, others, kind, min_count, max_size):
     assert (again.tokens, again.unknown_id, again.counts.tolist()) == (want, 0, vocabulary.counts.tolist())
 
 
-@given(NESTED, st.lists(TEXT, max_size=3, unique=True))
-def test_special_words_come_first(nested, special):
+@given(NESTED, st.lists(TEXT | st.sampled_from(["a", "b", "é", "the"]), max_size=3, unique=True), st.integers(1, 3))
+def test_special_words_come_first_and_are_counted(nested, special, min_count):
     special = [word for word in special if word != "?"]
-    vocabulary = Vocabulary.fit(nested, unknown="?", special=special)
-    assert vocabulary.tokens == fitted(nested, special=("?", *special))
-    assert Vocabulary.fit(nested, unknown=None, special=special).tokens == fitted(nested, special=tuple(special))
+    counts = collections.Counter(word for words in nested for word in words)
+    for unknown in ("?", None):
+        vocabulary = Vocabulary.fit(nested, unknown=unknown, special=special, min_count=min_count)
+        first = special if unknown is None else [unknown, *special]
+        assert vocabulary.tokens == fitted(nested, min_count, special=tuple(first))
+        assert vocabulary.counts.tolist() == [counts[word] for word in vocabulary.tokens]
+
+
+def test_counts_of_special_words_are_theirs():
+    text = [["b", "</s>", "a"], ["b", "<s>", "<s>", "b", "<s>", "b"]]
+    for special in (["<s>", "</s>"], ["</s>", "<s>"], ["x", "b", "</s>"]):
+        vocabulary = Vocabulary.fit(text, special=special)
+        counts = dict(zip(vocabulary.tokens, vocabulary.counts.tolist(), strict=True))
+        assert counts == {"<unk>": 0, **dict.fromkeys(special, 0), "b": 4, "<s>": 3, "a": 1, "</s>": 1}
 
 
 @pytest.mark.twins
@@ -115,6 +126,18 @@ def test_files():
         lodcore.save(f"{folder}/other.npz", {"words": np.zeros(1)})
         with pytest.raises(ValueError, match="holds no Vocabulary"):
             Vocabulary.load(f"{folder}/other.npz")
+
+
+@pytest.mark.parametrize("dtype", [None, str, bytes])
+@pytest.mark.parametrize("words", [["a", "b\0"], ["", "\0"], ["long", "é\0", "c\0"]])
+def test_text_that_ends_with_nul_is_refused_where_numpy_would_drop_it(words, dtype):
+    made = LoDTensor.from_lengths(
+        np.frombuffer("".join(words).encode(), np.uint8), [len(word.encode()) for word in words]
+    )
+    with pytest.raises(DTypeError, match="string 1 ends with NUL, which NumPy drops"):
+        decode_utf8(made, *([] if dtype is None else [dtype]))
+    assert decode_utf8(made, np.dtypes.StringDType()).tolist() == words
+    assert decode_utf8(made[:1], *([] if dtype is None else [dtype])).tolist() in (words[:1], [words[0].encode()])
 
 
 def test_nothing():

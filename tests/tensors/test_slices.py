@@ -100,10 +100,23 @@ def test_the_batch_is_held_until_then_and_only_if_it_is_not_much_larger():
     assert after == before
 
 
-def test_in_threads():
+@pytest.fixture
+def threads_take_turns():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_in_threads(threads_take_turns):
     for _ in range(20):
-        x, found = batch(30_000, 2)[10_000:25_000], []
-        threads = [threading.Thread(target=lambda x=x, found=found: found.append(x.lod.offsets(1))) for _ in range(4)]
+        x, found, together = batch(2000, 2)[500:1500], [], threading.Barrier(4)
+
+        def read(x=x, found=found, together=together):
+            together.wait()
+            found.append(x.lod.offsets(1))
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:

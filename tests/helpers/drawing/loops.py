@@ -190,7 +190,7 @@ class Loops(Arrays):
         body = self.statements(inside) if self.maybe(0.7) else []
         targets, results, elements, stacked = [], [], [], []
         for _ in range(int(self.one([1, 1, 2]))):
-            more, result, element, stack, out = self.result_of_map(names, inside, x, kind, part, parameter)
+            more, result, element, stack, out = self.result_of_map(names, inside, x, kind, part, parameter, body)
             body += more
             targets.append(self.name("a"))
             results.append(result)
@@ -201,7 +201,7 @@ class Loops(Arrays):
         arguments = map(tuple, (body, results, elements, stacked))
         return [p.MapFn(tuple(targets), x, parameter, *arguments)]
 
-    def result_of_map(self, names, inside, x, kind, part, parameter):
+    def result_of_map(self, names, inside, x, kind, part, parameter, body):
         """Choose what a body gives of which lodcore's rules say what it becomes."""
         count = f"{kind.shape[0]} pooled" if kind.levels else kind.shape[0]
         same = [name for name in inside.of(lambda other: other == part)]
@@ -214,7 +214,9 @@ class Loops(Arrays):
         if numbers and self.maybe(0.7):
             return [], self.recent(numbers), NUMBER.element, True, Kind("float64", 0, (count,))
         if kind.levels == 1 and len(part.shape) == 2 and self.maybe(0.5):
-            made = self.set(inside, "sum of rows", [self.recent(same)], VECTOR)
+            # rows that a map_fn reads from an array may be of any width, for what the rules know
+            rows = parameter if any(isinstance(s, p.MapFn) for s in body) else self.recent(same)
+            made = self.set(inside, "sum of rows", [rows], VECTOR)
             return [made], made.target, VECTOR.element, True, Kind("float64", 0, (count, WIDTH))
         made = self.set(inside, "sum", [parameter], NUMBER)
         return [made], made.target, NUMBER.element, True, Kind("float64", 0, (count,))

@@ -61,8 +61,8 @@ class Pullback(Generic[G]):
         gradients = Gradients(self._needed)
         taken = self._begin(gradients, cotangents)
         places = {} if out is None else self._place(gradients, (out,) if isinstance(out, np.ndarray) else out)
+        owner = Owner(taken, gradients.places.values())
         computing(gradients.back_alone, self._ops)
-        owner = Owner(taken, [view for view, _ in places.values()])
         given = functools.partial(self._given, gradients.found, owner, places)
         return tuple([None if isinstance(x, str) else tree_map(given, x) for x in self._inputs])  # type: ignore[return-value]
 

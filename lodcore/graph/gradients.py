@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.graph.back import Context, Gradients, values_of
+from lodcore.graph.back import Context, Gradients, Owner, values_of
 from lodcore.graph.plan import differentiable
 from lodcore.graph.variable import Variable
 from lodcore.tensors import tensor_core
@@ -63,40 +63,6 @@ def _array_of_type(array: TensorArray, gradient: dict[int, Any]) -> TensorArray:
     return TensorArray.of_elements(
         array.num_slots, {at: of_type(one, gradient.get(at)) for at, one in known if differentiable(one)}
     )
-
-
-class Owner:
-    """Gives gradients memory of their own, where several or something else are the same array or a view of one.
-
-    Rules of gradients may hand on what they got; who gets two gradients may change one in place.
-
-    Parameters
-    ----------
-    taken : iterable of ndarray
-        Arrays that are somebody else's.
-    placed : iterable of ndarray
-        Arrays that lie where the caller wants them.
-    """
-
-    __slots__ = ("_placed", "_seen")
-
-    def __init__(self, taken: Iterable[Any] = (), placed: Iterable[Array] = ()) -> None:
-        self._seen, self._placed = {id(array) for array in taken}, {id(array) for array in placed}
-
-    def own(self, gradient: Any) -> Any:
-        """Return a gradient that shares no memory with what was seen before, which lives on meanwhile."""
-        values = gradient
-        if type(values) is not np.ndarray:
-            if not isinstance(gradient, SparseTensor):
-                return gradient
-            values = gradient.values
-        key = id(values)
-        if key in self._placed:
-            self._placed.remove(key)
-        elif key in self._seen or values.base is not None or not values.flags.writeable:
-            gradient = gradient.copy() if gradient is values else gradient.clone()
-        self._seen.add(key)
-        return gradient
 
 
 def differentiable_spec(spec: Spec) -> bool:

@@ -219,8 +219,8 @@ MUTANTS = [
     Mutant("gradient-stays-broadcast", BACK, "if not has_shape_of(gradient, value):", "if False:", TEST_AUTODIFF),
     Mutant(
         "gradients-share-memory",
-        GRADIENTS,
-        "elif key in self._seen or values.base is not None or not values.flags.writeable:",
+        BACK,
+        "elif key in self._seen or cnp.PyArray_BASE(values) is not NULL or not cnp.PyArray_ISWRITEABLE(values):",
         "elif key in self._seen:",
         TEST_AUTODIFF,
     ),

@@ -198,7 +198,8 @@ cpdef object function_of(OpBody op, bint keep):
     """Return what computes where an operator is recorded, with its residuals if the gradient is wanted."""
     if keep and op.with_residuals is not None:
         return op.with_residuals
-    return op.function if op.writes is None else functools.partial(_of_version, op.function)
+    function = (<object> op).__wrapped__
+    return function if op.writes is None else functools.partial(_of_version, function)
 
 
 def _of_version(function, ta, *args, **kwargs):

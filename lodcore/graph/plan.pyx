@@ -193,8 +193,7 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
             frame.append(x)
         else:
             x = tape.argument(op, op.parameters[j], x)
-            frame.append([v.held if isinstance(v, Variable) else v for v in x] if type(x) is list else
-                         x.get() if isinstance(x, Variable) else x)
+            frame.append(held_by(x))
         if of_tensor:
             target = wanted_of(x, needed)
             targets.append(target)
@@ -217,6 +216,13 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
         made.op, made.outputs, made.targets, made.frame, made.row = op, outputs, targets, frame, -1
         tape.ops.append(made)
     return tuple(outputs) if several or op.writes is not None else outputs[0]
+
+
+cdef held_by(given):
+    """Return the value of an argument that a tape has taken in."""
+    if type(given) is list:
+        return [v.held if isinstance(v, Variable) else v for v in <list> given]
+    return given.get() if isinstance(given, Variable) else given
 
 
 cdef computed(OpBody op, list values, bint keep):

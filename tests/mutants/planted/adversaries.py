@@ -1,4 +1,4 @@
-"""What two readers planted who knew neither these lists nor the tests, and nothing found: one for each pattern."""
+"""What readers planted who knew neither these lists nor the tests, and nothing found: one for each pattern."""
 
 from tests.mutants.mutant import Mutant
 
@@ -198,5 +198,82 @@ MUTANTS = [
         "        values = np.stack([values.real, values.imag])",
         "        values = values.real",
         "tests/nn/test_optimizers.py",
+    ),
+    Mutant(
+        "a-rolling-std-spreads-nan-from-where-it-has-no-value",
+        "lodcore/ops/rolling.py",
+        "        shares[counts[:, 0] < least] = 0",
+        "",
+        "tests/ops/test_gradients_beside_nothing.py",
+    ),
+    Mutant(
+        "counts-of-special-words-are-those-of-others",
+        "lodcore/ops/words.py",
+        "        met[known[known >= 0]] = counts[order][known >= 0]",
+        "        met[known[known >= 0]] = counts[: len(order)][known >= 0]",
+        "tests/ops/test_words.py",
+    ),
+    Mutant(
+        "reshape-takes-a-number-for-a-level",
+        "lodcore/numpy_api/shapes.py",
+        "        if size not in (None, -1) and (at or size != x.shape[0]):",
+        "        if size not in (None, -1) and size != x.shape[0]:",
+        "tests/numpy_api/test_where_nothing_is.py",
+    ),
+    Mutant(
+        "an-empty-last-sequence-has-an-extreme",
+        "lodcore/tensors/direct.pyx",
+        ("    if verb != SUM:\n        for s in range(n_seqs):"),
+        ("    if verb != SUM:\n        for s in range(n_seqs - 1):"),
+        "tests/numpy_api/test_where_nothing_is.py",
+    ),
+    Mutant(
+        "a-report-forgets-max_items",
+        "lodcore/batching/report.py",
+        "    least = bins_at_least(within, plan.budget, plan.max_items) + len(sizes) - len(within)",
+        "    least = bins_at_least(within, plan.budget) + len(sizes) - len(within)",
+        "tests/batching/test_packing.py",
+    ),
+    Mutant(
+        "a-field-is-gathered-from-an-old-copy",
+        "lodcore/tensors/tensor_core.pyx",
+        ('    """\n    x.refresh()'),
+        '    """',
+        "tests/numpy_api/test_records.py",
+    ),
+    Mutant(
+        "bytes-that-end-with-NUL-are-cut",
+        "lodcore/tensors/text.py",
+        "    if (last == 0).any():",
+        "    if unicode and (last == 0).any():",
+        "tests/ops/test_words.py",
+    ),
+    Mutant(
+        "a-Variable-keeps-the-Spec-of-its-old-value",
+        "lodcore/graph/variable.py",
+        '        self.held, self._spec = as_value(f"Variable {self.name}", value), None',
+        '        self.held = as_value(f"Variable {self.name}", value)',
+        "tests/graph/test_variable.py",
+    ),
+    Mutant(
+        "a-stream-forgets-what-it-dropped",
+        "lodcore/batching/stream.py",
+        'COUNTS = ("taken", "bins", "items", "tokens", "padding", "dropped")',
+        'COUNTS = ("taken", "bins", "items", "tokens", "padding")',
+        "tests/batching/test_stream.py",
+    ),
+    Mutant(
+        "a-cut-plan-is-whole-after-loading",
+        "lodcore/batching/stored.py",
+        "    whole = not starts.any() and np.array_equal(sizes, lengths[documents])",
+        "    whole = not starts.any()",
+        "tests/batching/test_packing.py",
+    ),
+    Mutant(
+        "rows-are-numbered-from-the-outermost-sequence",
+        "lodcore/interop/tables.py",
+        "                place = core.slice_levels(lod, level - 1, level).positions(0)",
+        "                place = core.slice_levels(lod, 0, level).positions(0)",
+        "tests/interop/test_doors.py",
     ),
 ]

@@ -54,8 +54,8 @@ MUTANTS = [
     Mutant(
         "equal-by-the-first-offsets",
         CORE,
-        "memcmp(self.block, that.block, 8 * size) == 0",
-        "memcmp(self.block, that.block, size) == 0",
+        "memcmp(self._block, that._block, 8 * size) == 0",
+        "memcmp(self._block, that._block, size) == 0",
         "tests/tensors/test_lod.py",
     ),
     Mutant(

@@ -5,22 +5,27 @@ from tests.mutants.mutant import Mutant
 OPERATORS = "lodcore/ops/layers.py"
 STATES = "lodcore/ops/states.py"
 LSTM = "lodcore/ops/lstm.py"
+GATES = "lodcore/ops/gates.py"
 LAYERS = "lodcore/nn/recurrent.py"
 COMBINED = "lodcore/nn/combined.py"
 LOOP = "lodcore/nn/dynamic_rnn.py"
-LAYER_TESTS = "tests/nn/test_layers.py"
+LAYER_TESTS = "tests/nn/test_recurrent.py tests/nn/test_layers.py"
 LOOP_TESTS = "tests/nn/test_dynamic_rnn.py"
 
 MUTANTS = [
     Mutant(
         "last-cells-in-another-order",
-        LSTM,
-        "made[run.order] = cells[lasts]",
-        "made[: len(lasts)] = cells[lasts]",
+        GATES,
+        "        made[run.order] = some\n",
+        "        made[: len(some)] = some\n",
         LAYER_TESTS,
     ),
     Mutant(
-        "empty-sequences-lose-their-boot-cell", LSTM, "if c_0 is None else c_0.copy()", "if True else c_0", LAYER_TESTS
+        "empty-sequences-lose-their-boot-cell",
+        GATES,
+        "made = boot.astype(dtype)",
+        "made = np.zeros_like(boot, dtype)",
+        LAYER_TESTS,
     ),
     Mutant("the-last-state-gives-no-gradient-to-boot-states", OPERATORS, "else d + other", "else d", LAYER_TESTS),
     Mutant(

@@ -34,7 +34,7 @@ MUTANTS = [
     ),
     Mutant("kept-when-the-limit-falls", HEADER, "if (lodcore_kept_bytes > most)", "if (0)", TESTS),
     Mutant("never-left", RECYCLING, "        end(self._before)\n", "        pass\n", TESTS),
-    Mutant("handlers-of-users-put-aside", RECYCLING, "if before is not NUMPYS and", "if False and", TESTS),
+    Mutant("handlers-of-users-put-aside", RECYCLING, "if before is NUMPYS:  # any", "if True:  # any", TESTS),
     Mutant("large-results-from-the-system", BUFFERS, "    if size < LARGE:\n", "    if True:\n", TESTS),
     Mutant("all-later-arrays-recycled", BUFFERS, "        recycling.end(before)\n", "        pass\n", TESTS),
 ]

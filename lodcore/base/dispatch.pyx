@@ -37,9 +37,7 @@ cdef class VariableBody(Symbol):
 
     def recorder(self):
         """Return the Block that records calls on it, `AT_ONCE` if it belongs to none."""
-        if self.home is None:
-            return AT_ONCE
-        found = self.home()
+        found = AT_ONCE if self.home is None else self.home()
         return self.block if found is None else found  # that says what is wrong
 
 

@@ -374,40 +374,6 @@ cdef class Gradients:
                 self.add((<Return> way).targets[1], (<Together> calls).total)
 
 
-cdef class Owner:
-    """Gives gradients memory of their own, where several or something else are the same array or a view of one.
-
-    Rules of gradients may hand on what they got; who gets two gradients may change one in place.
-
-    Parameters
-    ----------
-    taken : iterable of ndarray
-        Arrays that are somebody else's.
-    placed : iterable of ndarray
-        Arrays that lie where the caller wants them.
-    """
-
-    cdef set _seen, _placed  # by identity
-
-    def __init__(self, taken=(), placed=()):
-        self._seen, self._placed = {id(array) for array in taken}, {id(array) for array in placed}
-
-    def own(self, gradient):
-        """Return a gradient that shares no memory with what was seen before, which lives on meanwhile."""
-        values = gradient
-        if type(gradient) is not cnp.ndarray and isinstance(gradient, SparseTensor):
-            values = gradient.values
-        if type(values) is not cnp.ndarray:
-            return gradient
-        key = id(values)
-        if key in self._placed:
-            self._placed.remove(key)
-        elif key in self._seen or cnp.PyArray_BASE(values) is not NULL or not cnp.PyArray_ISWRITEABLE(values):
-            gradient = gradient.copy() if gradient is values else gradient.clone()
-        self._seen.add(key)
-        return gradient
-
-
 cdef list operands_of(Return way, list frame, d):
     """List the operands of a call; in place of an array that was released, what has its shape and dtype."""
     cdef Py_ssize_t j

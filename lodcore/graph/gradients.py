@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.graph.back import Context, Gradients, Owner, values_of
-from lodcore.graph.plan import differentiable
+from lodcore.graph.back import Context, Gradients, values_of
+from lodcore.graph.plan import Owner, differentiable
 from lodcore.graph.variable import Variable
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor

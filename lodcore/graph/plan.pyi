@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from typing import Any
 
 from typing_extensions import disjoint_base
@@ -17,6 +18,11 @@ class Return:
 @disjoint_base
 class Plan:
     def __init__(self, rule: Any, places: dict[str, Any], cotangents: int, residuals: tuple[str, ...]) -> None: ...
+
+@disjoint_base
+class Owner:
+    def __init__(self, taken: Iterable[Any] = (), placed: Iterable[Any] = ()) -> None: ...
+    def own(self, gradient: Any) -> Any: ...
 
 def taped(tape: Any, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
 def differentiable(value: Any) -> bool: ...

@@ -1,5 +1,8 @@
 # cython: boundscheck=True, nonecheck=True
-"""How vjp rules are called, prepared: where the frame of a recorded call has what a rule names, and what is wanted."""
+"""How vjp rules are called, prepared: where the frame of a recorded call has what a rule names, and what is wanted.
+
+Here are also the calls that make such frames while they compute, on a tape, and to whom gradients belong.
+"""
 
 cimport numpy as cnp
 
@@ -12,6 +15,7 @@ from lodcore.base.dispatch import Symbol, recording
 from lodcore.graph.arrays import ArrayVariable
 from lodcore.graph.variable import Variable
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
@@ -240,3 +244,37 @@ cpdef bint differentiable(value) except -1:
     if type(value) is cnp.ndarray or type(value) is LoDTensor or isinstance(value, (np.generic, Tensor)):
         return value.dtype.kind in "fc"
     return isinstance(value, (float, complex))
+
+
+cdef class Owner:
+    """Gives gradients memory of their own, where several or something else are the same array or a view of one.
+
+    Rules of gradients may hand on what they got; who gets two gradients may change one in place.
+
+    Parameters
+    ----------
+    taken : iterable of ndarray
+        Arrays that are somebody else's.
+    placed : iterable of ndarray
+        Arrays that lie where the caller wants them.
+    """
+
+    cdef set _seen, _placed  # by identity
+
+    def __init__(self, taken=(), placed=()):
+        self._seen, self._placed = {id(array) for array in taken}, {id(array) for array in placed}
+
+    def own(self, gradient):
+        """Return a gradient that shares no memory with what was seen before, which lives on meanwhile."""
+        values = gradient
+        if type(gradient) is not cnp.ndarray and isinstance(gradient, SparseTensor):
+            values = gradient.values
+        if type(values) is not cnp.ndarray:
+            return gradient
+        key = id(values)
+        if key in self._placed:
+            self._placed.remove(key)
+        elif key in self._seen or cnp.PyArray_BASE(values) is not NULL or not cnp.PyArray_ISWRITEABLE(values):
+            gradient = gradient.copy() if gradient is values else gradient.clone()
+        self._seen.add(key)
+        return gradient

@@ -12,6 +12,18 @@ cdef enum:
 cdef Py_ssize_t running  # the number of operators that are computing now, in any thread
 
 cpdef object recorder(given)
+cpdef object open_block()
+
+
+cdef class Symbol:
+    pass
+
+
+cdef class VariableBody(Symbol):
+    cdef public object name, held, home, later, _spec  # see Variable
+
+
+cpdef variable_of(kind, name, value, spec, block)
 
 
 cdef class OpBody:
@@ -25,14 +37,22 @@ cdef class OpBody:
     cdef bint by_name
     cdef public dict other_names  # parameters with other names in methods; usually None
     cdef public bint changes  # whether it writes to its first argument
-    cdef Py_ssize_t out_at  # the position of `out` among the parameters, -1 for none, -2 if unknown
+    cdef public bint takes_out
+    cdef public Py_ssize_t positional  # the number of positional parameters before `out`
+    cdef dict places  # positions of the parameters, by name
+    cdef list unsaid  # the defaults of all parameters
+    cdef tuple of_tensors  # whether each parameter has a role
+    cdef public object writes, with_residuals
+    cdef public bint gradient
     cdef readonly object nested  # the type of arguments whose structure plain rows receive, or None
+    cpdef list bound(self, tuple args, dict kwargs)
+    cpdef of_values(self, function, list values, bint residuals)
     cdef object recorder_among(self, tuple args, dict kwargs)
     cdef object of_few(self, function, PyObject** given, Py_ssize_t count, bint residuals)
 
     @cython.final
     cdef bint is_expected(self, Py_ssize_t j, given) except -1
-    cdef bint are_expected(self, arguments) except -1
+    cdef bint are_expected(self, list arguments) except -1
     cdef list converted(self, arguments)
     cdef object taken(self, Py_ssize_t j, given)
     cdef object finished(self, result, given, arguments, kwargs)

@@ -1,9 +1,11 @@
 from collections.abc import Callable, Iterable
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from typing_extensions import disjoint_base
 
 __pyx_capi__: dict[str, Any]  # what other compiled modules call
+
+V = TypeVar("V", bound=VariableBody)
 
 OPENED: list[int]
 
@@ -11,6 +13,16 @@ class Symbol:
     def recorder(self) -> Any: ...
     def current(self) -> Any: ...
     def get(self) -> Any: ...
+
+@disjoint_base
+class VariableBody(Symbol):
+    name: str
+    held: Any
+    home: Callable[[], Any] | None
+    later: Any
+    _spec: Any
+
+def variable_of(kind: type[V], name: str | None, value: Any, spec: Any, block: Any) -> V: ...
 
 class AtOnce:
     def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
@@ -55,6 +67,11 @@ operators: Operators
 class OpBody:
     other_names: dict[str, str] | None
     changes: bool
+    writes: str | None
+    with_residuals: Callable[..., Any] | None
+    gradient: bool
+    positional: int
+    takes_out: bool
     @property
     def nested(self) -> type | None: ...
     def __init__(self, function: Callable[..., Any], batches: int, name: str, by_name: bool) -> None: ...
@@ -69,6 +86,7 @@ class OpBody:
         same_object: bool,
         first: bool,
     ) -> None: ...
+    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None: ...
     def of_values(self, function: Callable[..., Any], values: list[Any], residuals: bool) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
 

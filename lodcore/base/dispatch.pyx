@@ -2,6 +2,7 @@
 
 cimport cython
 cimport numpy as cnp
+from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set, get_value
 from cpython.object cimport PyObject
 
 from contextvars import ContextVar
@@ -29,6 +30,23 @@ cdef class Symbol:
     def get(self):
         """Return the value; raise GraphError if there is none yet."""
         raise NotImplementedError
+
+
+cdef class VariableBody(Symbol):
+    """The base of Variable: where compiled code finds what it holds."""
+
+    def recorder(self):
+        """Return the Block that records calls on it, `AT_ONCE` if it belongs to none."""
+        found = AT_ONCE if self.home is None else self.home()
+        return self.block if found is None else found  # that says what is wrong
+
+
+cpdef variable_of(kind, name, value, spec, block):
+    """Make a Variable of what is known to be right, in less time than its class."""
+    cdef VariableBody made = kind.__new__(kind)
+    made.name, made.held, made._spec = name or "variable", value, spec
+    made.home = None if block is None else block.reference
+    return made
 
 
 class AtOnce:
@@ -64,6 +82,9 @@ cdef class ArrayBody:
 
     cdef public object block, variable, wanted_name
     cdef public object _items, _source, _size, _limit, _element, _rank  # see TensorArray
+
+    def __cinit__(self):
+        self._size = 0
 
 
 def release_arrays(*lists):
@@ -148,7 +169,7 @@ cdef class Journal:
     def __enter__(self):
         global kept
         self.noted = {}
-        self.token = JOURNALS.set((*JOURNALS.get(), self))
+        self.token = PyContextVar_Set(JOURNALS, (*get_value(JOURNALS), self))
         kept += 1
 
     def __exit__(self, kind, error, traceback):
@@ -158,7 +179,7 @@ cdef class Journal:
         if kind is not None:
             for array, before in noted.values():
                 take_content(array, before)
-        JOURNALS.reset(self.token)
+        PyContextVar_Reset(JOURNALS, self.token)
 
 
 cpdef note(array):
@@ -168,6 +189,9 @@ cpdef note(array):
             noted = (<Journal> journal).noted
             if noted is not None and id(array) not in noted:
                 noted[id(array)] = array, array.snapshot()
+
+
+cdef object MISSING = object()  # stands for an argument that must be given
 
 
 cdef list listed(PyObject** given, Py_ssize_t count):
@@ -210,7 +234,9 @@ cdef class OpBody:
 
     def __init__(self, function, batches, name, by_name):
         self.function, self.batches, self.batches_name, self.by_name = function, batches, name, by_name
-        self.out_at = -2
+        self.places = {one: j for j, one in enumerate(self.parameters)}
+        self.unsaid = [self.defaults.get(one, MISSING) for one in self.parameters]
+        self.of_tensors = tuple([one in self.roles for one in self.parameters])
 
     def __call__(self, *args, **kwargs):
         recorder = open_block()
@@ -230,13 +256,29 @@ cdef class OpBody:
         finally:
             running -= 1
         out = kwargs.get("out") if kwargs else None
-        if out is None and len(args) > 1:
-            if self.out_at == -2:
-                names = list((<object> self).parameters)
-                self.out_at = names.index("out") if "out" in names else -1
-            if 0 <= self.out_at < len(args):
-                out = args[self.out_at]
+        if out is None and self.takes_out and self.positional < len(args):
+            out = args[self.positional]
         return result if out is None else HAND_OUT(result, out)
+
+    cpdef list bound(self, tuple args, dict kwargs):
+        """List the arguments of a call in the order of the parameters, defaults included; None if there is a doubt."""
+        cdef Py_ssize_t j, count = len(args)
+        cdef list made = self.unsaid.copy()
+        if count > self.positional:
+            return None
+        for j in range(count):
+            made[j] = args[j]
+        for name, given in kwargs.items():
+            place = self.places.get(name)
+            if place is None and name == "out" and given is None and self.takes_out:
+                continue
+            if place is None or <Py_ssize_t> place < count:
+                return None
+            made[<Py_ssize_t> place] = given
+        for given in made:
+            if given is MISSING:
+                return None
+        return made
 
     cdef object recorder_among(self, tuple args, dict kwargs):
         """Return the recorder of a call: that of the first argument, or entry of a list of tensors, that has one."""
@@ -249,7 +291,7 @@ cdef class OpBody:
                 found = first_recorder(batches, found)
         return found
 
-    def of_values(self, function, list values, bint residuals):
+    cpdef of_values(self, function, list values, bint residuals):
         """Compute on recorded values, in the order of the parameters.
 
         Parameters
@@ -324,7 +366,7 @@ cdef class OpBody:
             return True
         return self.expected[j] is None or kind in <frozenset> self.expected[j]
 
-    cdef bint are_expected(self, arguments) except -1:
+    cdef bint are_expected(self, list arguments) except -1:
         """Return whether no argument needs a conversion."""
         cdef Py_ssize_t j
         for j in range(min(len(arguments), len(self.expected))):
@@ -355,8 +397,10 @@ cdef class OpBody:
     cdef object compute(self, tuple args, dict kwargs):
         """Call the function with converted arguments."""
         cdef Py_ssize_t j
-        if not self.are_expected(args):
-            args = tuple(self.converted(args))
+        for j in range(min(len(args), len(self.expected))):
+            if not self.is_expected(j, args[j]):
+                args = tuple(self.converted(args))
+                break
         if kwargs:
             for j, name in enumerate(self.parameters):
                 if name in kwargs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lodcore.base.dispatch import variable_of
 from lodcore.graph.variable import Variable
 from lodcore.tensors.array_methods import ArrayMethods
 from lodcore.tensors.tensor import Spec
@@ -26,4 +27,4 @@ class ArrayVariable(ArrayMethods, Variable):
 def new_variable(name: str | None, value: Any, spec: Spec | None, block: Any) -> Variable:
     """Make a Variable with the methods of its value."""
     of_array = isinstance(value, TensorArray) if value is not None else spec is not None and spec.kind is TensorArray
-    return (ArrayVariable if of_array else Variable).of_block(name, value, spec, block)
+    return variable_of(ArrayVariable if of_array else Variable, name, value, spec, block)

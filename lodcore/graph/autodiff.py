@@ -9,13 +9,11 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Journal, Symbol, release_arrays
 from lodcore.base.memory import check_out
-from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.arrays import of_user
-from lodcore.graph.gradients import Gradients, differentiable, of_type, values_of, without_sharing
+from lodcore.graph.gradients import Gradients, Owner, differentiable, of_type, values_of
 from lodcore.graph.tape import Tape, computing
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Variable
@@ -62,20 +60,11 @@ class Pullback(Generic[G]):
         """
         gradients = Gradients(self._needed)
         taken = self._begin(gradients, cotangents)
-        if isinstance(out, np.ndarray):
-            out = (out,)
-        if isinstance(out, (list, tuple)):
-            out = list(out)
-        views = {} if out is None else self._place(gradients, out)
-        computing(self._back, {"gradients": gradients})
-        outs = [None] * len(self._inputs) if out is None else out
-        of_inputs = [x for x in tree_leaves(self._inputs) if isinstance(x, Variable)]
-        found = without_sharing([gradients.found.get(x) for x in of_inputs], *taken, placed=views.values())
-        gradients.found = dict(zip(of_inputs, found, strict=True))
-        return tuple(  # type: ignore[return-value]
-            None if isinstance(x, str) else tree_map(functools.partial(self._given, gradients, views, place), x)
-            for x, place in zip(self._inputs, outs, strict=True)
-        )
+        places = {} if out is None else self._place(gradients, (out,) if isinstance(out, np.ndarray) else out)
+        owner = Owner(taken, gradients.places.values())
+        computing(gradients.back_alone, self._ops)
+        given = functools.partial(self._given, gradients.found, owner, places)
+        return tuple([None if isinstance(x, str) else tree_map(given, x) for x in self._inputs])  # type: ignore[return-value]
 
     def _begin(self, gradients: Gradients, cotangents: tuple[Any, ...]) -> list[Any]:
         """Add the cotangents to the gradients; return their arrays."""
@@ -105,18 +94,14 @@ class Pullback(Generic[G]):
             map_leaves_of_two(begin, one, cotangent, f"pullback: cotangents[{j}]")
         return taken
 
-    def _back(self, gradients: Gradients) -> None:
-        with named_caller(), Recycled():
-            for operator in reversed(self._ops):
-                gradients.step_back(operator)
-
-    def _place(self, gradients: Gradients, out: Any) -> dict[Any, Array]:
-        """Check and set the caller's arrays for gradients."""
+    def _place(self, gradients: Gradients, out: Any) -> dict[Any, tuple[Array, Array]]:
+        """Check the caller's arrays for gradients; return for each input the array to write to, and the given one."""
         if not isinstance(out, (list, tuple)) or len(out) != len(self._inputs):
             raise ValueError(f"pullback: out: a tuple of {len(self._inputs)} entries is needed, one an input")
         variables = [x for x in tree_leaves(self._inputs) if isinstance(x, Variable) and isinstance(x.held, Tensor)]
         given = [values_of(x.held) for x in variables]
         given += [d for d in gradients.found.values() if isinstance(d, np.ndarray)]
+        places = {}
         for j, (x, place) in enumerate(zip(self._inputs, out, strict=True)):
             if place is None:
                 continue
@@ -126,17 +111,18 @@ class Pullback(Generic[G]):
             taken = check_out(f"pullback: out[{j}]", place, values.shape, values.dtype, *given)
             given.append(taken)
             gradients.places[x] = taken
-        return dict(gradients.places)
+            places[x] = taken, place
+        return places
 
-    def _given(self, gradients: Gradients, views: dict[Any, Array], place: Array | None, x: Any) -> Any:
+    def _given(self, found: dict[Any, Any], owner: Owner, places: dict[Any, tuple[Array, Array]], x: Any) -> Any:
         """Convert the gradient of an input to its type; return text in a tree unchanged."""
         if not isinstance(x, Variable):
             return x if isinstance(x, str) else None
         if not differentiable(x.held):
             return None
-        taken = None if place is None else views[x]
-        made = of_type(x.held, gradients.found.get(x), taken)
-        return place if made is taken and place is not None else made
+        taken, place = places.get(x, (None, None))
+        made = of_type(x.held, owner.own(found.get(x)), taken)
+        return made if place is None or made is not taken else place
 
 
 def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
@@ -157,6 +143,8 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
         raise GraphError(f"{where}: is a {type(cotangent).__name__}; gradients of gradients are not supported")
     if isinstance(value, TensorArray):
         return _checked_elements(where, value, cotangent)
+    if type(cotangent) is float and isinstance(value, np.floating):  # of a loss
+        return np.asarray(cotangent, value.dtype)
     values = values_of(value)
     if isinstance(cotangent, (list, tuple)):
         cotangent = _of_lists(where, value, cotangent)
@@ -244,13 +232,12 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
     (LoDTensor(3 sequences of lengths 0..2, float64: [[2., 4.], [], [6.]]),)
     """
     tape = Tape()
+    begin = functools.partial(tape.begin, "vjp")
     try:
         with Journal():
-            variables = tuple(tree_map(functools.partial(tape.begin, "vjp"), one) for one in inputs)
-            result = computing(lambda: f(*variables), {})
-            recorded = tree_map(lambda x: tape.output(_result(x)), result)
-            outputs = tree_map(lambda x: of_user(x.held if isinstance(x, Variable) else x), recorded)
-            made: tuple[Any, Pullback[Any]] = outputs, Pullback(tape, variables, recorded)
+            variables = tuple([tree_map(begin, one) for one in inputs])
+            recorded = tree_map(tape.output, computing(f, *variables))
+            made: tuple[Any, Pullback[Any]] = tree_map(_result, recorded), Pullback(tape, variables, recorded)
             tape.write_arrays()
     finally:
         tape.closed = True
@@ -259,10 +246,12 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
 
 
 def _result(x: Any) -> Any:
-    """Check a result of a differentiated function."""
+    """Check a result of a differentiated function, and return it as the user sees it."""
+    if isinstance(x, Variable):
+        return of_user(x.held)
     if x is not None and not isinstance(x, (Symbol, Tensor, TensorArray, int, float, complex, np.generic, str)):
         raise DTypeError(f"vjp: f: returned a {type(x).__name__}; tensors (in lists, tuples or dicts) are needed")
-    return x
+    return of_user(x)
 
 
 @overload

@@ -5,9 +5,9 @@ cimport numpy as cnp
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyObject_GenericGetAttr
 
-from lodcore.base cimport dispatch
+from lodcore.base cimport caller, dispatch, recycling
 from lodcore.graph.engine cimport PyObject_Vectorcall, fetched, is_matrix
-from lodcore.graph.plan cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Plan, Return
+from lodcore.graph.plan cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Operands, Plan, Return
 
 import numpy as np
 
@@ -75,24 +75,21 @@ cdef class Context:
         self._frame, self._way, self._gradients = frame, way, gradients
 
     def __getattribute__(self, name):
-        cdef PyObject* found = PyDict_GetItem(self._way.places, name)
+        cdef PyObject* found = PyDict_GetItem(self._way.operands.by_name, name)
         if found is not NULL:
             return fetched(self._frame, <object> found)
         try:
             return PyObject_GenericGetAttr(self, name)
         except AttributeError:
-            raise AttributeError(f"{self._way.operator.name}: has no argument {name}") from None
+            raise AttributeError(f"{self._way.op.__name__}: has no argument {name}") from None
 
     cdef object value(self, name):
         """Return the value of an argument."""
-        return fetched(self._frame, self._way.places[name])
+        return fetched(self._frame, self._way.operands.by_name[name])
 
     def needs(self, name):
         """Return whether the gradient of an argument is needed."""
-        if name not in self._way.names:
-            return False
-        found = self._way.targets[self._way.names.index(name)]
-        return found is not None
+        return self._way.target_of(name) is not None
 
     def input_lod(self, name):
         """Return the LoD of an argument by name, or None if it has none (the InputSeq of the design documents)."""
@@ -101,7 +98,7 @@ cdef class Context:
     def new(self, name):
         """Return an uninitialised array for the gradient of an argument, with the shape and dtype of its values."""
         if self._gradients.places:
-            given = self._way.operator.arguments[name]
+            given = self._way.target_of(name)
             place = self._gradients.places.pop(given, None) if isinstance(given, Symbol) else None
             if place is not None:
                 return place
@@ -111,7 +108,7 @@ cdef class Context:
 
     def sum_of(self, name):
         """Return the gradient of an argument accumulated so far, for adding in place, if nothing else refers to it."""
-        given = self._way.operator.arguments[name]
+        given = self._way.target_of(name)
         return self._gradients.found[given] if isinstance(given, Symbol) and given in self._gradients._own else None
 
 
@@ -176,21 +173,25 @@ cdef class Gradients:
             if gradient is not None and source in self.needed:
                 self.add(source, gradient)
 
-    def step_back(self, operator):
-        """Run the backward pass through one operator with its own frame.
+    def back_alone(self, list ways):
+        """Return the gradient of an argument accumulated so far, to be added to in place, if nothing else refers to it."""
 
         Parameters
         ----------
-        operator : TapedOperator
+        ways : list of Return
         """
-        for out in operator.outputs:
-            if out in self.found:
-                dispatch.running += 1
-                try:
-                    self.go(Return(operator, self.needed), operator.frame)
-                finally:
-                    dispatch.running -= 1
-                break
+        cdef Return way
+        cdef Py_ssize_t j
+        before, setting = recycling.begin(), caller.begin()
+        dispatch.running += 1
+        try:
+            for j in range(len(ways) - 1, -1, -1):
+                way = ways[j]
+                self.go(way, way.frame)
+        finally:
+            dispatch.running -= 1
+            caller.end(setting)
+            recycling.end(before)
 
     def back(self, list ways, list frame):
         """Run the backward pass through calls, given last first, with the values of a frame.
@@ -220,8 +221,10 @@ cdef class Gradients:
             cotangents = tuple([self.cotangent(out) for out in way.outputs])
             if not any([d is not None for d in cotangents]):
                 return
+        if way.plan is None and way.frame is not None:  # which begins with the arguments
+            way.plan_with(way.op.rule_of(way.frame), way.op.slots)
         if way.plan is None:
-            raise GraphError(f"{way.operator.name}: has no vjp rule")
+            raise GraphError(f"{way.op.__name__}: has no vjp rule")
         self.through(way, frame, cotangents)
 
     cdef through(self, Return way, list frame, tuple cotangents):
@@ -229,12 +232,14 @@ cdef class Gradients:
         cdef Py_ssize_t j
         cdef bint elementwise = way.plan.elementwise
         cdef list operands = operands_of(way, frame, cotangents[0])
-        cdef list values = operands if not elementwise or are_arrays(operands) else aligned(operands)
+        cdef list values = operands
+        if elementwise and not are_arrays(operands):
+            values = aligned(operands) if len(operands) > 1 else [values_of(operands[0])]
         found = self.called(way, frame, cotangents, values, result_of(way, frame), way.needs)
         if len(way.targets) == 1:
             found = (found,)
         elif type(found) is not tuple or len(found) != len(way.targets):
-            raise ValueError(f"{way.operator.name}: its vjp rule returned no tuple of {len(way.targets)} gradients")
+            raise ValueError(f"{way.op.__name__}: its vjp rule returned no tuple of {len(way.targets)} gradients")
         for j in range(len(way.targets)):
             target, gradient = way.targets[j], found[j]
             if target is None or gradient is None:
@@ -280,7 +285,7 @@ cdef class Gradients:
         if not has_shape_of(gradient, value):
             shape = np.shape(value)
             gradient = gradient.sum(0) if gradient.shape[1:] == shape else unbroadcast(gradient, shape)
-        if value is not operand and not has_shape_of(gradient, rows_of(operand)):
+        if value is not operand and not has_shape_of(gradient, values_of(operand)):
             gradient = returned(gradient, operand, operands)
         self.add(variable, fitting(None, gradient, operand))
 
@@ -292,7 +297,7 @@ cdef class Gradients:
         One product of all rows takes less time than one product per step and their sum.
         """
         cdef Together calls
-        x = frame[way.slots[way.row]]
+        x = frame[way.operands.slots[way.row]]
         if x is None and way.targets[way.row] is not None:
             x = d  # as in `operands_of`
         if type(d) is not cnp.ndarray or type(x) is not cnp.ndarray:
@@ -373,12 +378,13 @@ cdef list operands_of(Return way, list frame, d):
     """Return the operands of a call; a released array is replaced by one with its shape and dtype."""
     cdef Py_ssize_t j
     cdef list found
-    if way.listed is not None:
-        return list(fetched(frame, way.listed))
-    if not way.flat:
-        found = [fetched(frame, place) for place in way.operands]
+    cdef Operands operands = way.operands
+    if operands.listed is not None:
+        return list(fetched(frame, operands.listed))
+    if not operands.flat:
+        found = [fetched(frame, place) for place in operands.places]
     else:
-        found = [frame[way.slots[j]] for j in range(len(way.operands))]
+        found = [frame[operands.slots[j]] for j in range(len(operands.places))]
     for j in range(len(found)):
         if found[j] is None and way.targets[j] is not None:
             found[j] = d
@@ -389,7 +395,7 @@ cdef inline object result_of(Return way, list frame):
     """Return the result of a call if the vjp rule reads it, for an elementwise operator its values."""
     if not way.plan.reads_out:
         return None
-    out = fetched(frame, way.places["out"])
+    out = fetched(frame, way.operands.by_name["out"])
     return rows_of(out) if way.plan.elementwise and type(out) is not cnp.ndarray else out
 
 
@@ -431,12 +437,12 @@ cdef fitting(Return way, gradient, value):
     made = np.require(gradient, gradient.dtype if type(value) in WEAK else values.dtype, ["C"])
     if made.shape != values.shape:
         raise ShapeError(
-            f"{way.operator.name}: its vjp rule returned a gradient of shape {made.shape}; {values.shape} is needed"
+            f"{way.op.__name__}: its vjp rule returned a gradient of shape {made.shape}; {values.shape} is needed"
         )
     return made
 
 
-def values_of(value):
+cpdef values_of(value):
     """Return the array of the values of a tensor."""
     if type(value) is cnp.ndarray:
         return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from lodcore.base.dispatch import Symbol, recording
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.arrays import new_variable
-from lodcore.graph.engine import Call, Layout
+from lodcore.graph.engine import Call, Layout, function_of
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.ops.registry import Op
@@ -106,19 +105,6 @@ class Operator:
         results = ", ".join(out.name for out in self.outputs)
         arguments = ", ".join(f"{name}={text_of(x)}" for name, x in self.arguments.items())
         return f"{results} = {self.name}({arguments})"
-
-
-def function_of(op: Op, keep: bool) -> Callable[..., Any]:
-    """Return the function that computes a recorded operator."""
-    if keep and op.with_residuals is not None:
-        return op.with_residuals
-    function: Callable[..., Any] = op.__wrapped__  # type: ignore[attr-defined]
-    return function if op.writes is None else functools.partial(_of_version, function)
-
-
-def _of_version(function: Callable[..., Any], ta: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call a function that writes to an array with the array's current version."""
-    return function(ta if type(ta) is ArrayVersion else ArrayVersion.of(ta), *args, **kwargs)
 
 
 def computed(op: Op, arguments: dict[str, Any]) -> Any:

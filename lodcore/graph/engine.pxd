@@ -1,6 +1,8 @@
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
+from lodcore.base.dispatch cimport OpBody
+
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(object function, PyObject** given, size_t count, PyObject* names)
@@ -31,4 +33,5 @@ cdef inline bint is_matrix(x):
 
 
 cdef bint are_arrays(PyObject** given, Py_ssize_t count)
+cpdef object function_of(OpBody op, bint keep)
 cdef object fetched(list frame, slot)

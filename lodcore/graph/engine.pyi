@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from typing_extensions import disjoint_base
@@ -37,6 +37,8 @@ class Call:
         residuals: dict[str, int],
         by_name: bool,
     ) -> None: ...
+
+def function_of(op: Any, keep: bool) -> Callable[..., Any]: ...
 
 @disjoint_base
 class Leave:

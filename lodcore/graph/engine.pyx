@@ -7,6 +7,8 @@ from cpython.object cimport PyObject
 from lodcore.base cimport dispatch
 from lodcore.base.dispatch cimport OpBody
 
+import functools
+
 import numpy as np
 
 from lodcore.errors import GraphError
@@ -191,6 +193,19 @@ cdef bint are_arrays(PyObject** given, Py_ssize_t count):
         elif type(x) is not int and type(x) is not float:
             return False
     return found
+
+
+cpdef object function_of(OpBody op, bint keep):
+    """Return what computes where an operator is recorded, with its residuals if the gradient is wanted."""
+    if keep and op.with_residuals is not None:
+        return op.with_residuals
+    function = (<object> op).__wrapped__
+    return function if op.writes is None else functools.partial(_of_version, function)
+
+
+def _of_version(function, ta, *args, **kwargs):
+    """Call a function that writes to an array with the version that the array is now."""
+    return function(ta if type(ta) is ArrayVersion else ArrayVersion.of(ta), *args, **kwargs)
 
 
 cdef class Leave:

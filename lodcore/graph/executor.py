@@ -15,7 +15,7 @@ from lodcore.graph.arrays import of_user
 from lodcore.graph.backward import GradientOperator, Seed
 from lodcore.graph.block import Operator
 from lodcore.graph.engine import Call, Frame, Layout
-from lodcore.graph.gradients import Gradients, of_type, values_of, without_sharing
+from lodcore.graph.gradients import Gradients, Owner, of_type, values_of
 from lodcore.graph.plan import Return
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
@@ -97,7 +97,7 @@ class Executor:
                     raise GraphError(f"Executor.run: feed: {x.name}: {spec_text(x.spec)} is not fed")
                 fed[x] = of_user(x.get())
         frame = plan.begin(fed)
-        computing(plan.run, {"frame": frame})
+        computing(plan.run, frame)
         self._last = lambda: Scope.over({**fed, **plan.layout.values(frame)})
         return plan.given(frame, wanted)
 
@@ -183,7 +183,7 @@ class Plan:
         places = [j for j, one in enumerate(wanted) if one in self.gradients]
         dense = [j for j in places if isinstance(found[j], (np.ndarray, LoDTensor))]
         given = [values_of(found[j]) for j in dense]
-        own = without_sharing(given)
+        own = [*map(Owner().own, given)]
         for j, values, before in zip(dense, own, given, strict=True):
             if values is not before:
                 found[j] = of_type(frame[self.layout.slot(self.gradients[wanted[j]])], values)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.graph.back import Context, Gradients, values_of
+from lodcore.graph.plan import Owner, differentiable
 from lodcore.graph.variable import Variable
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -18,12 +19,12 @@ from lodcore.tensors.tensor_array import TensorArray
 __all__ = [
     "Context",
     "Gradients",
+    "Owner",
     "differentiable",
     "differentiable_spec",
     "of_type",
     "path",
     "values_of",
-    "without_sharing",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -64,41 +65,12 @@ def _array_of_type(array: TensorArray, gradient: dict[int, Any]) -> TensorArray:
     )
 
 
-def without_sharing(gradients: Iterable[Any], *taken: Any, placed: Iterable[Array] = ()) -> list[Any]:
-    """Return gradients with separate memory, copying those that share memory with others or with `taken`.
-
-    vjp rules may return their arguments, but a caller may change one of two gradients in place. Gradients in `placed`
-    are in arrays of the caller.
-    """
-    seen, there = set(map(id, taken)), set(map(id, placed))
-    own = []
-    for gradient in gradients:
-        values = gradient
-        if type(values) is not np.ndarray and isinstance(gradient, SparseTensor):
-            values = gradient.values
-        if type(values) is np.ndarray:
-            if id(values) in there:
-                there.remove(id(values))
-            elif id(values) in seen or values.base is not None or not values.flags.writeable:
-                gradient = gradient.clone() if isinstance(gradient, SparseTensor) else gradient.copy()
-            seen.add(id(values))
-        own.append(gradient)
-    return own
-
-
 def differentiable_spec(spec: Spec) -> bool:
     """Return whether a value with a Spec may have gradients."""
     if spec.kind in (object, TensorArray, float, complex):
         return True
     dense = spec.kind is np.ndarray or spec.kind is LoDTensor
     return spec.dtype.kind in "fc" and (dense or issubclass(spec.kind, Tensor))
-
-
-def differentiable(value: Any) -> bool:
-    """Return whether a value may have gradients."""
-    if type(value) is np.ndarray or type(value) is LoDTensor or isinstance(value, (np.generic, Tensor)):
-        return value.dtype.kind in "fc"
-    return isinstance(value, (TensorArray, float, complex))
 
 
 def path(ops: Iterable[Any], wanted: Iterable[Variable]) -> tuple[set[Variable], list[Any]]:

@@ -14,21 +14,28 @@ cdef class Plan:
     cdef Py_ssize_t count, cotangents
     cdef Kind[MOST] kinds
     cdef Py_ssize_t[MOST] slots
+    cdef Operands own  # in a frame that an operator has for itself
+
+
+cdef class Operands:
+    cdef dict by_name
+    cdef object listed  # the place of the list in which all operands are; None: they are arguments
+    cdef list places  # of those that are arguments
+    cdef bint flat  # whether each place is one slot; `slots` has them then
+    cdef Py_ssize_t[MOST] slots
 
 
 cdef class Return:
-    cdef object operator
+    cdef object op
+    cdef readonly list outputs
+    cdef readonly list frame
     cdef Plan plan
-    cdef dict places
-    cdef list outputs
-    cdef object listed  # the slot of the list of all operands; None if they are arguments
-    cdef list operands  # the slots of operands that are arguments
-    cdef bint flat  # whether each operand is one slot, stored in `slots`
-    cdef Py_ssize_t[MOST] slots
+    cdef Operands operands
     cdef list targets  # the Variable of each operand, or a list of them; None if no gradient is needed
     cdef tuple needs  # whether each gradient is needed
-    cdef tuple names  # the names of the arguments that may be tensors
     cdef Py_ssize_t row  # the operand that differs between calls if all others are shared, or -1
     cdef tuple needs_of_row, needs_of_shared
     cdef Py_ssize_t prepared  # the slot of the prepared second operand, or 0
-    cdef look_for_shared(self, op, dict arguments, set shared)
+    cdef plan_with(self, rule, dict places)
+    cdef target_of(self, name)
+    cdef look_for_shared(self, dict arguments, set shared)

@@ -1,9 +1,25 @@
 # cython: boundscheck=True, nonecheck=True
-"""Call plans of vjp rules: the slots that a rule reads in the frame of a recorded call, and the needed gradients."""
+"""Call plans of vjp rules: the slots that a rule reads in the frame of a recorded call, and the needed gradients.
 
-from lodcore.graph.engine cimport Call
+Here are also the calls that make such frames while they compute, on a tape, and to whom gradients belong.
+"""
 
-from lodcore.base.dispatch import Symbol
+cimport numpy as cnp
+
+from lodcore.base.dispatch cimport OpBody, VariableBody, open_block, variable_of
+from lodcore.graph.engine cimport Call, function_of
+
+import numpy as np
+
+from lodcore.base.dispatch import Symbol, recording
+from lodcore.graph.arrays import ArrayVariable
+from lodcore.graph.variable import Variable
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.sparse_tensor import SparseTensor
+from lodcore.tensors.tensor import Tensor
+from lodcore.tensors.tensor_array import TensorArray
+
+cnp.import_array()
 
 
 cdef class Plan:
@@ -22,6 +38,7 @@ cdef class Plan:
         cdef Py_ssize_t j
         names = rule.names
         self.function, self.elementwise, self.cotangents = rule.function, rule.elementwise, cotangents
+        self.own = None
         self.count, self.reads_out, self.reads_frame = len(names), "out" in names, False
         self.of_arrays = "context" not in names and not set(residuals).intersection(names)
         if self.count + max(cotangents, 1) > MOST:
@@ -40,56 +57,92 @@ cdef class Plan:
                 self.kinds[j], self.slots[j], self.reads_frame = VALUE, places[name], True
 
 
+cdef class Operands:
+    """Where a frame has the operands of a call.
+
+    Parameters
+    ----------
+    op : Op
+    rule : VJPRule
+    by_name : dict
+        The slots of a frame.
+    """
+
+    def __init__(self, op, rule, dict by_name):
+        names = op.tensors
+        self.by_name = by_name
+        self.listed = by_name[names[0]] if rule.operands is not names else None
+        self.places = [by_name[name] for name in names]
+        self.flat = len(self.places) <= MOST and all([type(place) is int for place in self.places])
+        for j, place in enumerate(self.places if self.flat else []):
+            self.slots[j] = place
+
+
 cdef class Return:
-    """The prepared backward pass through one operator.
+    """The prepared backward pass through one call of an operator.
 
     Parameters
     ----------
     operator : Operator
     needed : set of Variable
         The Variables whose gradients are needed.
-    call : Call, optional
-        The slots of the operator in a frame shared with others; without it, the operator has a separate frame.
+    call : Call
+        The slots of the operator in a frame shared with others.
     shared : set of Variable, optional
         The Variables with one value in all calls of this operator, whose gradients are not read between them.
+
+    Attributes
+    ----------
+    op : Op
+    outputs : list of Variable
+    frame : list or None
+        The values that a vjp rule may read, if the call has a separate frame: all arguments, the result, and the
+        residuals, in the order of `op.slots`.
     """
 
-    def __init__(self, operator, set needed, Call call=None, set shared=None):
+    def __init__(self, operator, set needed, Call call, set shared=None):
         cdef dict arguments = operator.arguments
-        op = operator.op
-        rule = op.rule_of(arguments)
-        self.operator, self.outputs, self.names = operator, operator.outputs, op.tensors
-        self.places = op.slots if call is None else call.places
-        self.row, self.listed, self.prepared = -1, None, 0 if call is None else call.prepared
-        self.targets = [wanted_of(arguments[name], needed) for name in self.names]
-        if rule is not None:
-            if rule.plan is None:
-                rule.plan = {}
-            self.plan = rule.plan.get(op)
-            if self.plan is None or call is not None and self.plan.reads_frame:
-                self.plan = Plan(rule, self.places, 0 if op.results is None else op.results, op.residuals)
-                if call is None or not self.plan.reads_frame:
-                    rule.plan[op] = self.plan
-            if rule.operands is not op.tensors:
-                self.listed = self.places[self.names[0]]
-                self.targets = self.targets[0] or [None] * len(rule.operands)
-        self.operands = [self.places[name] for name in self.names]
-        self.flat = len(self.operands) <= MOST and all([type(place) is int for place in self.operands])
-        for j, place in enumerate(self.operands if self.flat else []):
-            self.slots[j] = place
-        self.needs = tuple([needs_of(target) for target in self.targets])
-        one = len(self.outputs) == 1 and self.listed is None and self.flat
-        if shared and self.plan is not None and self.plan.of_arrays and one:
-            self.look_for_shared(op, arguments, shared)
+        self.op, self.outputs, self.prepared = operator.op, operator.outputs, call.prepared
+        self.targets = [wanted_of(arguments[name], needed) for name in self.op.tensors]
+        self.row = -1
+        self.plan_with(self.op.rule_of([*arguments.values()]), call.places)
+        one = self.plan is not None and self.plan.of_arrays and self.operands.listed is None and self.operands.flat
+        if shared and one and len(self.outputs) == 1:
+            self.look_for_shared(arguments, shared)
 
-    cdef look_for_shared(self, op, dict arguments, set shared):
+    cdef plan_with(self, rule, dict places):
+        """Plan the calls of a vjp rule, if there is one; what all calls have in common is kept."""
+        cdef Plan plan
+        if rule is None or self.plan is not None:  # another thread may have planned them meanwhile
+            return
+        if rule.plan is None:
+            rule.plan = {}
+        own = places is self.op.slots
+        plan = rule.plan.get(self.op)
+        if plan is None or not own and plan.reads_frame:
+            plan = Plan(rule, places, 0 if self.op.results is None else self.op.results, self.op.residuals)
+            if own or not plan.reads_frame:
+                rule.plan[self.op] = plan
+        if own and plan.own is None:
+            plan.own = Operands(self.op, rule, places)
+        self.operands = plan.own if own else Operands(self.op, rule, places)
+        if self.operands.listed is not None:
+            self.targets = self.targets[0] or [None] * len(rule.operands)
+        self.needs = tuple([needs_of(target) for target in self.targets])
+        self.plan = plan
+
+    cdef target_of(self, name):
+        """Return the Variable of an argument if its gradient is needed."""
+        return self.targets[self.op.tensors.index(name)] if name in self.op.tensors else None
+
+    cdef look_for_shared(self, dict arguments, set shared):
         """Determine whether calls differ only in one operand in which the operator is row-wise."""
         cdef list differ = []
-        for j, name in enumerate(self.names):
+        for j, name in enumerate(self.op.tensors):
             given = arguments[name]
             if isinstance(given, Symbol) and given not in shared or type(given) is list:
                 differ.append(j)
-        if len(differ) != 1 or self.names[differ[0]] not in op.rowwise:
+        if len(differ) != 1 or self.op.tensors[differ[0]] not in self.op.rowwise:
             return
         needs_of_shared = tuple([wanted and j != differ[0] for j, wanted in enumerate(self.needs)])
         if any(needs_of_shared):
@@ -112,3 +165,116 @@ cdef needs_of(target):
     if type(target) is list:
         return tuple([one is not None for one in <list> target])
     return target is not None
+
+
+def taped(tape, OpBody op, tuple args, dict kwargs):
+    """Compute, and keep the call if a gradient goes back through it.
+
+    Parameters
+    ----------
+    tape : Tape
+    op : Op
+    args : tuple
+    kwargs : dict
+
+    Returns
+    -------
+    Variable, or a tuple of them
+    """
+    cdef set needed = tape.needed
+    cdef list given = op.bound(args, kwargs), frame = [], targets = [], outputs
+    cdef Py_ssize_t j
+    cdef bint keep = False, of_tensor, several
+    cdef Return made
+    here = tape.reference
+    if given is None:
+        given = [*op.bind(args, kwargs).values()]
+    for j in range(len(given)):
+        x, of_tensor = given[j], op.of_tensors[j]
+        if type(x) is Variable and of_tensor and (<VariableBody> x).home is here and (<VariableBody> x).later is None:
+            frame.append((<VariableBody> x).held)  # mostly
+        elif type(x) is int or type(x) is float or type(x) is str or type(x) is bool or x is None and not of_tensor:
+            frame.append(x)
+        else:
+            x = tape.argument(op, op.parameters[j], x)
+            frame.append(held_by(x))
+        if of_tensor:
+            target = wanted_of(x, needed)
+            targets.append(target)
+            keep = keep or target is not None
+    keep = keep and op.gradient
+    result = computed(op, frame, keep)
+    if keep and op.with_residuals is not None:
+        frame += result
+        result = result[0]
+    else:
+        frame.append(result)
+    several = type(result) is tuple
+    outputs = [
+        variable_of(ArrayVariable if isinstance(one, TensorArray) else Variable, op.__name__, one, None, tape)
+        for one in (result if several else (result,))
+    ]
+    if keep:
+        needed.update([out for out in outputs if differentiable(out.held)])
+        made = Return.__new__(Return)
+        made.op, made.outputs, made.targets, made.frame, made.row = op, outputs, targets, frame, -1
+        tape.ops.append(made)
+    return tuple(outputs) if several or op.writes is not None else outputs[0]
+
+
+cdef held_by(given):
+    """Return the value of an argument that a tape has taken in."""
+    if type(given) is list:
+        return [v.held if isinstance(v, Variable) else v for v in <list> given]
+    return given.get() if isinstance(given, Variable) else given
+
+
+cdef computed(OpBody op, list values, bint keep):
+    """Compute of values, even if a Block is open."""
+    if open_block() is None:
+        return op.of_values(function_of(op, keep), values, keep and op.with_residuals is not None)
+    with recording(None):
+        return op.of_values(function_of(op, keep), values, keep and op.with_residuals is not None)
+
+
+cpdef bint differentiable(value) except -1:
+    """Return whether there are gradients with respect to a value."""
+    if type(value) is cnp.ndarray and cnp.PyArray_ISFLOAT(value) or isinstance(value, TensorArray):
+        return True
+    if type(value) is cnp.ndarray or type(value) is LoDTensor or isinstance(value, (np.generic, Tensor)):
+        return value.dtype.kind in "fc"
+    return isinstance(value, (float, complex))
+
+
+cdef class Owner:
+    """Gives gradients memory of their own, where several or something else are the same array or a view of one.
+
+    Rules of gradients may hand on what they got; who gets two gradients may change one in place.
+
+    Parameters
+    ----------
+    taken : iterable of ndarray
+        Arrays that are somebody else's.
+    placed : iterable of ndarray
+        Arrays that lie where the caller wants them.
+    """
+
+    cdef set _seen, _placed  # by identity
+
+    def __init__(self, taken=(), placed=()):
+        self._seen, self._placed = {id(array) for array in taken}, {id(array) for array in placed}
+
+    def own(self, gradient):
+        """Return a gradient that shares no memory with what was seen before, which lives on meanwhile."""
+        values = gradient
+        if type(gradient) is not cnp.ndarray and isinstance(gradient, SparseTensor):
+            values = gradient.values
+        if type(values) is not cnp.ndarray:
+            return gradient
+        key = id(values)
+        if key in self._placed:
+            self._placed.remove(key)
+        elif key in self._seen or cnp.PyArray_BASE(values) is not NULL or not cnp.PyArray_ISWRITEABLE(values):
+            gradient = gradient.copy() if gradient is values else gradient.clone()
+        self._seen.add(key)
+        return gradient

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from lodcore.base.dispatch import Opening
@@ -75,7 +74,7 @@ class Program(Opening, NamedBlock):
 
     def _computed(self, op: Op, arguments: dict[str, Any]) -> Operator:
         values = {name: _value(x) for name, x in arguments.items()}
-        result = computing(functools.partial(computed, op), {"arguments": values})
+        result = computing(computed, op, values)
         single = type(result) is not tuple
         outputs = [new_variable(None, one, None, self) for one in ([result] if single else result)]
         for out in outputs:

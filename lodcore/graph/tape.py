@@ -7,35 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import open_block, recording, take_contents
+from lodcore.base.dispatch import open_block, recording, take_contents, variable_of
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
-from lodcore.graph.block import PYTHON_TYPES, Block, Operator, function_of
-from lodcore.graph.engine import Frame
-from lodcore.graph.gradients import differentiable
+from lodcore.graph.block import Block
+from lodcore.graph.plan import differentiable, taped
 from lodcore.graph.variable import Variable, as_value
 from lodcore.ops.registry import Op
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
-__all__ = ["Tape", "TapedOperator", "computing"]
-
-
-class TapedOperator(Operator):
-    """A recorded call with the values of its arguments and results.
-
-    Attributes
-    ----------
-    frame : list
-        The values that a vjp rule may read: all arguments, the result, and the residuals, in the order of `op.slots`.
-    """
-
-    __slots__ = ("frame",)
-
-    def __init__(self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool, frame: Frame) -> None:
-        self.op, self.arguments, self.outputs, self.single = op, arguments, outputs, single  # faster than super()
-        self._inputs, self.frame = None, frame
+__all__ = ["Tape", "computing"]
 
 
 class Tape(Block):
@@ -61,7 +44,7 @@ class Tape(Block):
     def begin(self, where: str, x: Any) -> Any:
         """Convert an input to a Variable if it is a tensor or number; return anything else unchanged."""
         if (type(x) is np.ndarray or type(x) is LoDTensor) and x.dtype.kind in "fc":  # the usual case
-            made = Variable.of_block("input", x, None, self)
+            made = variable_of(Variable, "input", x, None, self)
             self.needed.add(made)
             return made
         if isinstance(x, Variable):
@@ -85,28 +68,7 @@ class Tape(Block):
             return super().record(op, args, kwargs)
         if kwargs and "name" in kwargs and "name" not in op.parameters:
             del kwargs["name"]  # names on a tape are not used
-        arguments = op.bind(args, kwargs)
-        needed, here, roles = self.needed, self.reference, op.roles
-        values: Frame = []
-        taped = False
-        for name, given in arguments.items():
-            kind = type(given)
-            if kind is Variable and given.home is here and given.later is None and name in roles:  # the usual case
-                values.append(given.held)
-                taped = taped or given in needed
-            elif kind in PYTHON_TYPES or (given is None and name not in roles):
-                values.append(given)
-            else:
-                x = arguments[name] = self.argument(op, name, given)
-                if type(x) is list:
-                    values.append([one.held if isinstance(one, Variable) else one for one in x])
-                    taped = taped or any(one in needed for one in x if isinstance(one, Variable))
-                elif isinstance(x, Variable):
-                    values.append(x.get())
-                    taped = taped or x in needed
-                else:
-                    values.append(x)
-        made = self._computed(op, arguments, values, taped and op.gradient)
+        made = taped(self, op, args, kwargs)
         if op.writes is not None:
             written = args[0] if args else kwargs[op.writes]
             self.write_back(written, made[0])
@@ -116,38 +78,15 @@ class Tape(Block):
     def write_arrays(self) -> None:
         """Apply the writes to all held arrays, or to none if there is an error."""
         arrays = self.captured_arrays + self.made_arrays
+        if not arrays:
+            return
         last = [self.versions.get(array.variable, array.variable).get() for array in arrays]
         take_contents(arrays, [version.snapshot() for version in last])
 
-    def _computed(self, op: Op, arguments: dict[str, Any], frame: Frame, taped: bool) -> Any:
-        """Compute on values; return a Variable, or a tuple of them."""
-        function = function_of(op, taped)
-        keep = taped and op.with_residuals is not None
-        if open_block() is not None:
-            result = computing(lambda: op.of_values(function, frame, keep), {})
-        else:
-            result = op.of_values(function, frame, keep)
-        if keep:
-            frame += result
-            result = result[0]
-        else:
-            frame.append(result)
-        name = op.__name__
-        if type(result) is tuple or op.writes is not None:
-            outputs = [new_variable(name, one, None, self) for one in (result if type(result) is tuple else [result])]
-            given: Any = tuple(outputs)
-        else:
-            given = new_variable(name, result, None, self)
-            outputs = [given]
-        if taped:
-            self.needed.update([out for out in outputs if differentiable(out.held)])
-            self.ops.append(TapedOperator(op, arguments, outputs, type(result) is not tuple, frame))
-        return given
 
-
-def computing(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+def computing(function: Callable[..., Any], *args: Any) -> Any:
     """Call a function so that it computes, even if a Block is open."""
     if open_block() is None:
-        return function(**arguments)
+        return function(*args)
     with recording(None):
-        return function(**arguments)
+        return function(*args)

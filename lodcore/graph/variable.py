@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lodcore.base.dispatch import AT_ONCE, Symbol, open_block, operators
+from lodcore.base.dispatch import Symbol, VariableBody, open_block, operators
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.recorder import Recorder
@@ -44,7 +44,7 @@ def _is_loop_variable(given: Any) -> bool:
     return block is not None and block.loop_variable(given) is not None
 
 
-class Variable(Symbol, TensorMethods):
+class Variable(VariableBody, TensorMethods):
     """A named holder of a value, or of the Spec of a value that does not exist yet.
 
     Operators on Variables are recorded in the Block of the Variable; if all operands have values, they compute, too.
@@ -84,7 +84,11 @@ class Variable(Symbol, TensorMethods):
     array(0, dtype=int32)
     """
 
-    __slots__ = ("_spec", "held", "home", "later", "name")
+    __slots__ = ()
+
+    home: Callable[[], Recorder | None] | None
+    later: Variable | None
+    _spec: Spec | None
 
     def __init__(
         self,
@@ -104,19 +108,11 @@ class Variable(Symbol, TensorMethods):
             value = as_value("Variable: value", value)
         if shape is not None or dtype is not None:
             value = _zeros("Variable", value, shape, dtype)
-        self.name: str = "variable" if name is None else name
+        self.name = "variable" if name is None else name
         self.held = value
         self._spec = spec
-        self.later: Variable | None = None
-        self.home: Callable[[], Recorder | None] | None = None if block is None else block.reference
-
-    @classmethod
-    def of_block(cls, name: str | None, value: Any, spec: Spec | None, block: Recorder | None) -> Variable:
-        """Make a Variable from valid arguments, without checks."""
-        made = cls.__new__(cls)
-        made.name, made.held, made._spec, made.later = name or "variable", value, spec, None
-        made.home = None if block is None else block.reference
-        return made
+        self.later = None
+        self.home = None if block is None else block.reference
 
     # -- the holder ----------------------------------------------------------------------------------------------------
 
@@ -209,10 +205,6 @@ class Variable(Symbol, TensorMethods):
         if known is None:
             raise GraphError(f"update: {self.name}: is not a loop variable of the Block that is open")
         known.update(value)
-
-    def recorder(self) -> Any:
-        """Return the Block that records calls on it, or `AT_ONCE` if it has none."""
-        return AT_ONCE if self.home is None else self.block
 
     def current(self) -> Any:
         """Return the object that it represents now: itself, or the result for a loop variable after its loop."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import operator as python
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -271,9 +272,9 @@ class UfuncOp(Op):
 
     elementwise = True
 
-    def rule_of(self, arguments: dict[str, Any]) -> VJPRule:
-        """Return the vjp rule of a call."""
-        return vjp_of_ufunc(arguments["ufunc"])
+    def rule_of(self, arguments: Sequence[Any]) -> VJPRule:
+        """Return the vjp rule of a call whose arguments are in the order of the parameters."""
+        return vjp_of_ufunc(arguments[self.slots["ufunc"]])
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Return the Spec of the result; errors name the ufunc."""

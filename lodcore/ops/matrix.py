@@ -14,6 +14,7 @@ __all__ = ["SharedMatrix"]
 
 FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 NARROW = 2**27  # multiplications per product; NumPy may use several threads for larger ones
+SMALL = 2**10  # numbers of a matrix; packing smaller ones takes longer than it saves
 
 
 class SharedMatrix:
@@ -36,8 +37,8 @@ class SharedMatrix:
 
     @classmethod
     def of(cls, values: Any) -> SharedMatrix | None:
-        """Prepare a matrix if the kernel supports it and this processor; return None otherwise."""
-        if type(values) is not np.ndarray or values.ndim != 2 or values.dtype not in FLOATS or not values.size:
+        """Prepare a matrix if it is large and the kernel supports it on this processor; return None otherwise."""
+        if type(values) is not np.ndarray or values.ndim != 2 or values.size <= SMALL or values.dtype not in FLOATS:
             return None
         return cls(np.ascontiguousarray(values)) if kernels.matrix.is_fast() else None
 

@@ -127,7 +127,7 @@ class Op(OpBody):
         self.roles = {name: roles[name] for name in self.parameters if name in roles}
         self.tensors = tuple(self.roles)
         self.defaults = {name: value for name, value in defaults.items() if name != "out"}
-        self.required = len(positional) - len(given)  # of the positional ones
+        self.positional = positional.index("out") if "out" in positional else len(positional)
         self.keywords = names[code.co_argcount :]
         self.takes_out = "out" in names
         self.lod_rule = lod_rule
@@ -221,8 +221,8 @@ class Op(OpBody):
             raise GraphError(f"{self.__name__}: has no rule of shapes; it cannot be recorded without values")
         return self._infer(**arguments)
 
-    def rule_of(self, arguments: dict[str, Any]) -> VJPRule | None:
-        """Return the vjp rule of a call."""
+    def rule_of(self, arguments: Sequence[Any]) -> VJPRule | None:
+        """Return the vjp rule of a call whose arguments are in the order of the parameters."""
         return self._vjp
 
     @property
@@ -286,20 +286,12 @@ class Op(OpBody):
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by name, defaults included; raise TypeError as the plain function would."""
         parameters = self.parameters
-        given = dict(zip(parameters, args, strict=False))
-        if not kwargs and not self.keywords and self.required <= len(args) <= len(parameters):
-            for name in parameters[len(args) :]:
-                given[name] = self.defaults[name]
-            return given
-        if len(args) > len(parameters) - len(self.keywords) or not given.keys().isdisjoint(kwargs):
-            inspect.signature(self).bind(*args, **kwargs)
-        if "out" in kwargs:
-            if kwargs["out"] is not None:
-                raise GraphError(f"{self.__name__}: out: a recorded result cannot be written to an array")
-            kwargs = {name: value for name, value in kwargs.items() if name != "out"}
-        arguments = {**self.defaults, **given, **kwargs}
-        if arguments.keys() != set(parameters):
-            inspect.signature(self).bind(*args, **kwargs)
+        found = self.bound(args, kwargs)
+        if found is not None:
+            return dict(zip(parameters, found, strict=True))
+        arguments = {**self.defaults, **inspect.signature(self).bind(*args, **kwargs).arguments}
+        if arguments.pop("out", None) is not None:
+            raise GraphError(f"{self.__name__}: out: a recorded result cannot be written to an array")
         return {name: arguments[name] for name in parameters}
 
     def constant(self, name: str, given: Any) -> Any:

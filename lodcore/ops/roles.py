@@ -263,12 +263,12 @@ def spec_of(value: Any) -> Spec:
     >>> spec_of(lodcore.array([[1, 2], [3]])).num_levels
     1
     """
-    if isinstance(value, LoDTensor):
-        return Spec((None, *value.values.shape[1:]), value.dtype, value.num_levels, LoDTensor)
     if isinstance(value, np.ndarray):
         return Spec(value.shape, value.dtype, 0, np.ndarray)
-    if isinstance(value, TensorArray):
+    if isinstance(value, TensorArray):  # what follows are abstract classes, of which nothing is as soon known
         return _spec_of_elements(value)
+    if isinstance(value, LoDTensor):
+        return Spec((None, *value.values.shape[1:]), value.dtype, value.num_levels, LoDTensor)
     if isinstance(value, LoD):
         return Spec((None,), np.dtype(np.int64), value.num_levels, LoD)
     if isinstance(value, (bool, int, float, complex, np.generic)):

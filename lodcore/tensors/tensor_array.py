@@ -117,7 +117,7 @@ class TensorArray(ArrayBody, ArrayMethods):
     def __init__(
         self, size: Any = None, dynamic: bool = True, unstack_from: Any = None, name: str | None = None
     ) -> None:
-        self._items, self._size = {}, 0
+        self._items = {}
         if name is not None:
             self.wanted_name = name
         if not OPENED[0] and size is None and unstack_from is None and dynamic:  # the usual case

@@ -221,8 +221,14 @@ def take_ranges(LoDTensorBody x not None, str where, Py_ssize_t level, cnp.ndarr
     LoDTensor
         The upper levels, `level` and the levels below.
     """
+    return taken(x, where, level, ranges, size, out, [] if upper is None else upper)
+
+
+cdef LoDTensorBody taken(LoDTensorBody x, str where, Py_ssize_t level, cnp.ndarray ranges, int64_t size, out,
+                         list upper):
+    """Take ranges, as `take_ranges` says."""
     x.refresh()
-    cdef list levels = take_below(where, x.structure, level, ranges, [] if upper is None else upper, &size)
+    cdef list levels = take_below(where, x.structure, level, ranges, upper, &size)
     cdef cnp.ndarray rows = new_rows(where, x.array, size, out)
     cdef const char* source = cnp.PyArray_BYTES(x.array)
     cdef char* target = cnp.PyArray_BYTES(rows)
@@ -244,7 +250,7 @@ def gather(LoDTensorBody x not None, str where, level, index, out=None, list upp
     cdef Py_ssize_t k = x.structure.number(level, where)
     cdef cnp.ndarray ranges = take_sequences(where, x.structure, k, index, levels)
     cdef int64_t size = last(levels[len(levels) - 1])
-    return take_ranges(x, where, k + 1, ranges, size, out, levels)
+    return taken(x, where, k + 1, ranges, size, out, levels)
 
 
 cdef copy_in_parts(rows, cnp.ndarray ranges, cnp.ndarray out):

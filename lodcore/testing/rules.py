@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.graph import Executor, Program, append_backward, grad_check, vjp, while_loop
 from lodcore.graph.gradients import Gradients, differentiable, values_of
-from lodcore.graph.tape import Tape, TapedOperator
+from lodcore.graph.tape import Tape
 from lodcore.graph.variable import Variable
 from lodcore.ops import add, mul, sum, tensor_array_read
 from lodcore.ops.registry import Op
@@ -279,7 +279,7 @@ def check_dropped(op: Op, sample: Sample) -> None:
 
 def _gradients(op: Op, sample: Sample, drop: bool) -> list[Any] | None:
     """Run the backward pass of one call; with `drop`, of one that stored only the values that the vjp rule names."""
-    rule = op.rule_of(op.bind(sample.args, sample.kwargs))
+    rule = op.rule_of(list(op.bind(sample.args, sample.kwargs).values()))
     if rule is None or any(isinstance(x, TensorArray) for x in [*sample.args, *sample.kwargs.values()]):
         return None
     tape = Tape()
@@ -300,7 +300,7 @@ def _gradients(op: Op, sample: Sample, drop: bool) -> list[Any] | None:
     for out, d in zip(taped.outputs, _cotangents(tuple(out.get() for out in taped.outputs)), strict=True):
         gradients.add(out, d)
     try:
-        gradients.step_back(TapedOperator(op, taped.arguments, taped.outputs, taped.single, frame))
+        gradients.back([taped], frame)
     except Exception as error:
         if not drop:
             raise

@@ -729,3 +729,37 @@ def test_what_a_function_wrote_before_it_raised_is_not_kept(runs, kind):
     assert (float(array.read(0)), len(array), len(more)) == (1.0, 1, 0)
     array.write(1, np.array(2.0))
     assert float(array.read(1)) == 2.0
+
+
+# -- arguments of recorded calls -----------------------------------------------------------------------------------
+
+
+def test_out_without_its_name_is_out():
+    out = np.empty(3)
+    assert lodcore.gather_sequences(LISTS, [2, 0], 0, out).values is out
+    table, ids = np.ones((3, 2)), [[0], [1, 2]]
+    _, pullback = vjp(lambda table: lodcore.embedding_bag(table, ids, "sum", None), table)
+    np.testing.assert_array_equal(pullback(np.ones((2, 2)))[0].to_dense(), np.ones((3, 2)))
+    with pytest.raises(GraphError, match="embedding_bag: out: a result that is recorded has no place of its own"):
+        vjp(lambda table: lodcore.embedding_bag(table, ids, "sum", np.empty((2, 2))), table)
+
+
+@pytest.mark.parametrize(
+    ("more", "kwargs", "says"),
+    [
+        ((), {}, "missing a required argument: 'pool_type'"),
+        (("sum", 0.0, -1, None, 1), {}, "too many positional arguments"),
+        (("sum",), {"pool_type": "max"}, "multiple values for argument 'pool_type'"),
+        (("sum",), {"pad": 0.0}, "got an unexpected keyword argument 'pad'"),
+    ],
+)
+def test_a_wrong_call_is_a_type_error(more, kwargs, says):
+    with pytest.raises(TypeError, match=says):
+        vjp(lambda x: lodcore.sequence_pool(x, *more, **kwargs), LISTS)
+
+
+def test_the_gradient_of_a_ufunc_is_asked_for_twice():
+    _, pullback = vjp(np.hypot, LISTS, LISTS)
+    for _ in range(2):
+        for gradient in pullback(LISTS):
+            np.testing.assert_allclose(gradient.values, LISTS.values / np.sqrt(2))

@@ -7,9 +7,17 @@ import lodcore
 from lodcore import kernels, nn, ops, vjp
 from lodcore.errors import ShapeError
 from lodcore.graph import while_loop
+from lodcore.ops import matrix
 from lodcore.ops.matrix import SharedMatrix
 
 DTYPES = [np.float32, np.float64]
+SMALL = matrix.SMALL
+
+
+@pytest.fixture(autouse=True)
+def small_matrices_too(monkeypatch):
+    """Prepare matrices of any size."""
+    monkeypatch.setattr(matrix, "SMALL", 0)
 
 
 def whole(rng, *shape, dtype=np.float64):
@@ -35,6 +43,12 @@ def test_products_are_those_of_numpy(rows, depth, columns, dtype):
     total = found.accumulate(x, d, None)
     assert found.accumulate(x, d, total) is total
     np.testing.assert_array_equal(total, 2 * (x.T @ d))
+
+
+def test_small_matrices_are_left_to_numpy(monkeypatch):
+    monkeypatch.setattr(matrix, "SMALL", SMALL)
+    assert SharedMatrix.of(np.ones((32, 32))) is None
+    assert (SharedMatrix.of(np.ones((64, 64))) is not None) == kernels.matrix.is_fast()
 
 
 def test_what_the_kernel_does_not_take_is_left_to_numpy():

@@ -219,9 +219,9 @@ MUTANTS = [
     Mutant("gradient-stays-broadcast", BACK, "if not has_shape_of(gradient, value):", "if False:", TEST_AUTODIFF),
     Mutant(
         "gradients-share-memory",
-        GRADIENTS,
-        "elif id(values) in seen or values.base is not None or not values.flags.writeable:",
-        "elif id(values) in seen:",
+        "lodcore/graph/plan.pyx",
+        "elif key in self._seen or cnp.PyArray_BASE(values) is not NULL or not cnp.PyArray_ISWRITEABLE(values):",
+        "elif key in self._seen:",
         TEST_AUTODIFF,
     ),
     Mutant("place-of-no-gradient-untouched", GRADIENTS, "        gradient[...] = 0\n", "        pass\n", TEST_AUTODIFF),
@@ -234,7 +234,7 @@ MUTANTS = [
     ),
     Mutant(
         "integers-on-the-way",
-        "lodcore/graph/tape.py",
+        "lodcore/graph/plan.pyx",
         "[out for out in outputs if differentiable(out.held)]",
         "outputs",
         f"{TEST_AUTODIFF} {TEST_PROGRAM}",
@@ -342,7 +342,7 @@ MUTANTS = [
         "        return x\n    if home is None:\n",
         TEST_LATER,
     ),
-    Mutant("run-reads-what-a-variable-became", "lodcore/graph/tape.py", "[one.held if", "[one.get() if", TEST_LATER),
+    Mutant("run-reads-what-a-variable-became", "lodcore/graph/plan.pyx", "[v.held if", "[v.get() if", TEST_LATER),
     Mutant(
         "numbers-have-no-name-of-their-own",
         BODY,

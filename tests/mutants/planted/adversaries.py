@@ -237,8 +237,8 @@ MUTANTS = [
     Mutant(
         "a-field-is-gathered-from-an-old-copy",
         "lodcore/tensors/tensor_core.pyx",
-        ('    """\n    x.refresh()'),
-        '    """',
+        "    x.refresh()\n    cdef list levels",
+        "    cdef list levels",
         "tests/numpy_api/test_records.py",
     ),
     Mutant(

@@ -174,7 +174,7 @@ cdef class Gradients:
                 self.add(source, gradient)
 
     def back_alone(self, list ways):
-        """Return the gradient of an argument accumulated so far, to be added to in place, if nothing else refers to it."""
+        """Run the backward pass through calls with separate frames, from the last to the first, outside of any loop.
 
         Parameters
         ----------

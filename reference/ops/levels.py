@@ -1,6 +1,6 @@
 """The traversal that all oracles share, and changes of levels."""
 
-__all__ = ["at_level", "drop", "each_at_level", "positions", "segment_ids", "sequences"]
+__all__ = ["append", "at_level", "drop", "each_at_level", "positions", "segment_ids", "sequences"]
 
 
 def sequences(nested, level):
@@ -28,6 +28,11 @@ def drop(nested, level):
     if level == 0:
         return sequences(nested, 1)
     return at_level(lambda outer: sequences(outer, 1), nested, level - 1)
+
+
+def append(nested, rows, num_levels):
+    """Replace rows by sequences of rows."""
+    return each_at_level(rows, nested, num_levels)
 
 
 def segment_ids(nested, level, num_levels):

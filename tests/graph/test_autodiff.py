@@ -740,7 +740,7 @@ def test_out_without_its_name_is_out():
     table, ids = np.ones((3, 2)), [[0], [1, 2]]
     _, pullback = vjp(lambda table: lodcore.embedding_bag(table, ids, "sum", None), table)
     np.testing.assert_array_equal(pullback(np.ones((2, 2)))[0].to_dense(), np.ones((3, 2)))
-    with pytest.raises(GraphError, match="embedding_bag: out: a result that is recorded has no place of its own"):
+    with pytest.raises(GraphError, match="embedding_bag: out: a recorded result cannot be written to an array"):
         vjp(lambda table: lodcore.embedding_bag(table, ids, "sum", np.empty((2, 2))), table)
 
 

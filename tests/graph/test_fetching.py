@@ -1,5 +1,7 @@
 """What an Executor fetches is the same as a result, as its Variable and by name; alone, with others, and run again."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -113,3 +115,16 @@ def test_results_with_levels_and_gradients():
         found = dict(zip(wanted, Executor().run(program, {"x": ragged}, things), strict=True))
         assert isinstance(found["y"], LoDTensor)
         assert {name: value.tolist() for name, value in found.items()} == wanted
+
+
+def test_results_come_in_the_order_in_which_they_are_asked_for():
+    program, things = everything()
+    executor, feed = Executor(), {"x": X}
+    names = ["scaled", "first", "second", "total"]
+    alone = {name: executor.run(program, feed, [things[name][0]])[0].tolist() for name in names}
+    for count in (2, 3, 4):
+        for chosen in itertools.permutations(names, count):
+            found = executor.run(program, feed, [things[name][0] for name in chosen])
+            assert [one.tolist() for one in found] == [alone[name] for name in chosen]
+    twice = executor.run(program, feed, [things[name][0] for name in ("first", "total", "first")])
+    assert [one.tolist() for one in twice] == [alone[name] for name in ("first", "total", "first")]

@@ -1,6 +1,7 @@
 """Arrow arrays in and out, without pyarrow: round trips, and the meaning of the structs."""
 
 import gc
+import itertools
 import sys
 import threading
 
@@ -351,6 +352,35 @@ def with_nulls():
     child = Forged(b"l", 5, [bits(1, 0, 0, 1, 1), np.arange(5)], null_count=2)
     offsets = np.array([0, 2, 3, 4], "i4")
     return Forged(b"+l", 3, [bits(1, 0, 1), offsets], [child], null_count=-1)
+
+
+def test_a_record_is_there_if_all_of_its_fields_are():
+    def column(name, *there):
+        return Forged(b"g", 4, [bits(*there), np.arange(4.0)], name=name, null_count=there.count(0))
+
+    flags = {b"a": (1, 0, 1, 0), b"b": (1, 1, 0, 0), b"c": (1, 1, 1, 1)}
+    for count in (1, 2, 3):
+        for names in itertools.permutations(flags, count):
+            there = [all(each) for each in zip(*[flags[name] for name in names], strict=True)]
+            records = Forged(b"+s", 4, [None], [column(name, *flags[name]) for name in names])
+            _, mask = from_arrow(Forged(b"+l", 2, [None, np.array([0, 3, 4], "i4")], [records]), "mask")
+            found = mask[-1] if isinstance(mask, tuple) else mask
+            assert np.asarray(getattr(found, "values", found)).tolist() == there
+
+
+UNITS = {"m8[W]": 7 * 86400, "m8[D]": 86400, "m8[h]": 3600, "M8[h]": 3600, "m8[m]": 60, "M8[m]": 60}
+
+
+@pytest.mark.parametrize("dtype", UNITS)
+def test_times_that_do_not_fit_in_seconds_are_refused(dtype):
+    most = (2**63 - 1) // UNITS[dtype]
+    for number in (most, 2 - most, 0, 1):
+        x = LoDTensor.from_lengths(np.array([1, number, 2], dtype), [2, 1])
+        assert from_arrow(x).equals(x.astype(f"{dtype[:2]}[s]"))
+    for number in (most + 1, -most - 2, 2**62, -(2**62), 2**63 - 1):
+        x = LoDTensor.from_lengths(np.array([1, number, 2], dtype), [2, 1])
+        with pytest.raises(DTypeError, match=r"some are too far for \[s\]"):
+            x.__arrow_c_array__()
 
 
 @pytest.mark.parametrize("nulls", ["error", "empty"])

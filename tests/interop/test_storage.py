@@ -313,6 +313,11 @@ FORGERIES = {
         manifest({"array": "v"}),
         "has 8 bytes of values; shape (1000,) of float64 has 8000",
     ),
+    "values of more bytes than the shape has": (
+        {"v.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", 16)},
+        manifest({"array": "v"}),
+        "has 16 bytes of values; shape (1,) of float64 has 8",
+    ),
     "an order that is none": (
         {"v.npy": header("{'descr': '<f8', 'fortran_order': 1, 'shape': (1,)}", 8)},
         manifest({"array": "v"}),
@@ -630,6 +635,22 @@ def test_damaged_offsets_and_values_are_found(tmp_path):
     offsets.write_bytes(np.array([0, 1]).tobytes())
     with pytest.raises(LoDError, match=r"has 16 bytes; its manifest counts 32"):
         lodcore.load(name)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f8"])
+@pytest.mark.parametrize("count", [1, 3, 7, 8, 11, 16])
+def test_damage_anywhere_is_found(tmp_path, count, dtype):
+    name = tmp_path / "x.lod"
+    lodcore.save(name, LoDTensor.from_lengths(np.arange(count, dtype=dtype), [count - 1, 0, 1]))
+    lodcore.load(name, verify=True)
+    for file in name.glob("*.bin"):
+        whole = file.read_bytes()
+        for at in range(len(whole)):
+            file.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+            with pytest.raises(LoDError):
+                lodcore.load(name, verify=True)
+        file.write_bytes(whole)
+    lodcore.load(name, verify=True)
 
 
 @pytest.mark.parametrize("size", [1, 5, 8, 24, 64, 1000])

@@ -43,6 +43,31 @@ def summing(parameters, x, total):
     return total + x, total + x
 
 
+@pytest.mark.parametrize("is_reverse", [False, True])
+@pytest.mark.parametrize("kind", [list, dict])
+def test_all_inputs_run_in_one_direction(kind, is_reverse):
+    """Several inputs give what one input with all their columns gives."""
+    random = np.random.default_rng(3)
+    joined = LoDTensor.from_lengths(random.standard_normal((9, 3)), [4, 0, 3, 2])
+    parts = [joined.with_values(np.ascontiguousarray(joined.values[:, k])) for k in range(3)]
+    inputs = parts if kind is list else dict(zip("abc", parts, strict=True))
+
+    def of_parts(_, x, h):
+        a, b, c = x if kind is list else (x["a"], x["b"], x["c"])
+        return a + 2.0 * b * h, h * 0.5 + a - b + 3.0 * c
+
+    outputs, last = nn.dynamic_rnn(of_parts, None, inputs, np.ones(4), is_reverse=is_reverse)
+    h, wanted = np.ones(4), []
+    for s, part in enumerate(joined.tolist()):
+        found = []
+        for a, b, c in part[::-1] if is_reverse else part:
+            found.append(a + 2.0 * b * h[s])
+            h[s] = h[s] * 0.5 + a - b + 3.0 * c
+        wanted += found[::-1] if is_reverse else found
+    np.testing.assert_allclose(outputs.values, wanted)
+    np.testing.assert_allclose(last, h)
+
+
 @given(lods(1, 3, 6), st.data(), st.booleans(), st.integers(0, 2**32))
 def test_every_level_and_direction_is_what_the_reference_says(lod, draw, is_reverse, seed):
     """A step of sequences adds their sums to the state, and returns itself as output."""

@@ -69,6 +69,12 @@ def first_keys(draw, x):
     return key, oracle.Nested(key.tolist(), axis), axis + 1
 
 
+def is_after_a_slice(keys):
+    """Return whether a slice follows a number, so that NumPy would put the axis of a vector first."""
+    numbers = [k for k, key in enumerate(keys) if isinstance(key, int)]
+    return bool(numbers) and any(isinstance(key, slice) for key in keys[numbers[0] :])
+
+
 def is_separated(keys):
     """Return whether a slice follows a vector that is paired with numbers before it."""
     vectors = [k for k, key in enumerate(keys) if isinstance(key, list)]
@@ -84,7 +90,8 @@ def indices(draw):
     paired = passed == 1 and isinstance(plain, list)  # adjacent vectors are paired: see below
     for axis in range(passed, draw(st.integers(passed, x.ndim))):
         forms = ["int", "slice", "slice", "slice"]
-        forms += ["vector"] if axis == x.num_levels and not paired and axis > 0 else []
+        may_be_vector = axis == x.num_levels and not paired and axis > 0 and not is_after_a_slice(nested)
+        forms += ["vector"] if may_be_vector else []
         if is_separated(nested):
             forms = ["slice"]  # another number would be refused
         form = draw(st.sampled_from(forms))
@@ -429,3 +436,19 @@ def test_sequences_of_any_length_and_their_gradient():
         value, pullback = vjp(lambda a, keys=keys: a[keys], x)
         (gradient,) = pullback(np.array([2.0, 3.0]))
         assert (gradient.values * x.values).sum() == (value * [2.0, 3.0]).sum()
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 4, 5])
+def test_a_mask_beside_vectors_has_one_entry_per_sequence(size):
+    x = lodcore.array([[1, 2], [4], [5]])
+    for true in ([], [0], [0, 1]):
+        mask = np.zeros(size, bool)
+        if len(true) > size:
+            continue
+        mask[true] = True
+        for vector in ([0] * len(true), [0], np.zeros(len(true), int)):
+            with pytest.raises((IndexError, lodcore.ShapeError), match=r"mask: has|shape mismatch"):
+                x[mask, np.array(vector, int)]
+            with pytest.raises((IndexError, lodcore.ShapeError), match=r"mask: has|shape mismatch"):
+                x[mask]
+    assert x[np.array([True, False, True]), np.array([1, 0])].tolist() == [2, 5]

@@ -153,3 +153,12 @@ WRONG = [
 def test_wrong_calls(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+@pytest.mark.parametrize("option", ["left", "right", "period"])
+@pytest.mark.parametrize("nested", ["xp", "fp", "both"])
+def test_points_of_each_sequence_have_no_options(option, nested):
+    x, points = lodcore.array([[0.5, 1.5], [1.0]]), lodcore.array([[0.0, 1.0, 2.0], [0.0, 3.0, 4.0]])
+    with pytest.raises(TypeError, match=f"interp: {option}"):
+        np.interp(x, points, points * 2, **{option: 3.0})
+    assert np.interp(x, points, points * 2).tolist() == [[1.0, 3.0], [2.0]]

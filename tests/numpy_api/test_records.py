@@ -354,3 +354,16 @@ def test_a_field_is_read_anew_after_the_records_were_written(name, field):
         assert read(part) == outcomes[-1]
         records[field][...] = records[field][::-1].copy() * 2 + 1
     assert name == "equal" or outcomes[0] != outcomes[1]
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_field_is_read_anew_whatever_has_read_it_before(name):
+    records, x = make_fields()
+    for first in READERS.values():
+        part = x["a"]
+        READERS[name](part)
+        first(part)
+        records["a"][...] = records["a"][::-1].copy() * 3 % 17 + 1
+        first(part)
+        records["a"][...] = records["a"][::-1].copy() * 2 % 13 + 1
+        assert READERS[name](part) == READERS[name](LoDTensor(np.array(records["a"]), x.lod))

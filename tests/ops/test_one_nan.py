@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lodcore
 from lodcore import LoD, LoDTensor
 from tests.helpers.comparing import BITS, CALLS
 
@@ -37,3 +38,24 @@ def test_nans_of_other_bits_are_the_same_nan(call, dtype, lengths, many, seed):
     lod = LoD.from_lengths(lengths)
     with np.errstate(invalid="ignore"):
         assert agree(call(LoDTensor(plain, lod)), call(LoDTensor(mixed.view(dtype), lod)))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("value", [0.0, -2.5, np.inf])
+def test_only_nan_is_filled(dtype, value):
+    rows = np.array([np.inf, np.nan, 1.0, -np.inf, -np.nan, np.finfo(dtype).max, -0.0], dtype)
+    for values in (rows, np.stack([rows, rows[::-1]], 1)):
+        x = lodcore.LoDTensor.from_lengths(values, [2, 0, 5])
+        found = lodcore.ops.fill_nan(x, value)
+        assert found.dtype == x.dtype
+        np.testing.assert_array_equal(found.values, np.where(np.isnan(values), np.array(value, dtype), values))
+        np.testing.assert_array_equal(np.signbit(found.values[-1]), np.signbit(values[-1]))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("name", ["nansum", "nanmean", "nanmax", "nanmin", "nanprod"])
+def test_infinities_beside_nan_count(name, dtype):
+    x = lodcore.LoDTensor.from_lengths(np.array([np.inf, np.nan, 1.0, -np.inf, np.nan, 2.0, np.nan], dtype), [3, 2, 2])
+    found = getattr(np, name)(x, axis=1)
+    wanted = [getattr(np, name)(part) for part in x.to_arrays()]
+    np.testing.assert_array_equal(found, wanted)

@@ -36,3 +36,23 @@ def test_weights_count_rows(name, axis, data):
         wanted = STATISTICS[name](*repeated, axis, None)
     for one, other in zip(np.atleast_1d(found), np.atleast_1d(wanted), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("pool", ["sum", "mean"])
+@pytest.mark.parametrize("of_weights", ["f4", "f8"])
+@pytest.mark.parametrize("of_table", ["f2", "f4", "f8"])
+def test_bags_are_computed_in_the_wider_dtype(of_table, of_weights, pool):
+    random = np.random.default_rng(5)
+    table = random.standard_normal((9, 3)).astype(of_table)
+    weights = random.standard_normal(40).astype(of_weights)
+    ids = lodcore.LoDTensor.from_lengths(random.integers(0, 9, 40), [3, 0, 30, 7])
+    try:
+        found = lodcore.embedding_bag(table, ids, pool, per_sample_weights=weights)
+    except (lodcore.DTypeError, ValueError):
+        assert pool != "sum"
+        return
+    wide = np.result_type(of_table, of_weights)
+    assert found.dtype == wide
+    bags = np.split(table.astype("f8")[ids.values] * weights.astype("f8")[:, None], np.cumsum([3, 0, 30]))
+    wanted = [bag.sum(0) if pool == "sum" or not len(bag) else bag.mean(0) for bag in bags]
+    np.testing.assert_allclose(found, wanted, rtol=40 * np.finfo(wide).eps, atol=40 * np.finfo(wide).eps)

@@ -83,15 +83,30 @@ def test_vocabulary(nested, others, kind, min_count, max_size):
     assert (again.tokens, again.unknown_id, again.counts.tolist()) == (want, 0, vocabulary.counts.tolist())
 
 
-@given(NESTED, st.lists(TEXT | st.sampled_from(["a", "b", "é", "the"]), max_size=3, unique=True), st.integers(1, 3))
-def test_special_words_come_first_and_are_counted(nested, special, min_count):
+@given(
+    NESTED,
+    st.lists(TEXT | st.sampled_from(["a", "b", "é", "the"]), max_size=3, unique=True),
+    st.integers(1, 3),
+    st.none() | st.integers(0, 7),
+)
+def test_special_words_come_first_and_are_counted(nested, special, min_count, max_size):
     special = [word for word in special if word != "?"]
     counts = collections.Counter(word for words in nested for word in words)
     for unknown in ("?", None):
-        vocabulary = Vocabulary.fit(nested, unknown=unknown, special=special, min_count=min_count)
+        vocabulary = Vocabulary.fit(nested, min_count, max_size, unknown=unknown, special=special)
         first = special if unknown is None else [unknown, *special]
-        assert vocabulary.tokens == fitted(nested, min_count, special=tuple(first))
+        assert vocabulary.tokens == fitted(nested, min_count, max_size, tuple(first))
         assert vocabulary.counts.tolist() == [counts[word] for word in vocabulary.tokens]
+
+
+@pytest.mark.parametrize("max_size", range(7))
+@pytest.mark.parametrize("unknown", ["<unk>", None])
+def test_special_words_are_part_of_the_size(unknown, max_size):
+    first = [*([] if unknown is None else [unknown]), "<s>", "</s>"]
+    vocabulary = Vocabulary.fit(
+        [["a", "b", "a", "c", "a", "b"]], max_size=max_size, unknown=unknown, special=first[-2:]
+    )
+    assert vocabulary.tokens == [*first, *["a", "b", "c"][: max(max_size - len(first), 0)]]
 
 
 def test_counts_of_special_words_are_theirs():

@@ -50,6 +50,21 @@ def test_each_level_has_its_own():
         assert found.shape == (3, rounded(3, *outer), rounded(3, *inner))
 
 
+@pytest.mark.parametrize("levels", [2, 3])
+@pytest.mark.parametrize("option", ["multiple_of", "min_length", "length"])
+def test_a_number_is_that_of_the_last_level(option, levels):
+    x = lodcore.array([[[[1, 2, 3], [4]], [[5]]], [[[], [6, 7], []]]])
+    if levels == 2:
+        x = x.flatten(0)
+    plain = x.to_padded(levels=levels).shape
+    found = x.to_padded(levels=levels, **{option: 7})
+    assert found.shape == (*plain[:-1], 7)
+    assert (
+        x.to_padded(levels=levels, **{option: [1 if option == "multiple_of" else None] * (levels - 1) + [7]}).tolist()
+        == found.tolist()
+    )
+
+
 @pytest.mark.parametrize("replicate", [False, True])
 @pytest.mark.parametrize("left", [False, True])
 def test_sides_modes_and_masks(left, replicate):

@@ -276,4 +276,107 @@ MUTANTS = [
         "                place = core.slice_levels(lod, 0, level).positions(0)",
         "tests/interop/test_doors.py",
     ),
+    Mutant(
+        "infinities-of-float16-are-filled",
+        "lodcore/ops/nans.py",
+        "        made = np.where(values == values, values, values.dtype.type(number))",
+        "        made = np.nan_to_num(values, nan=number)",
+        "tests/ops/test_one_nan.py",
+    ),
+    Mutant(
+        "points-of-each-sequence-ignore-the-period",
+        "lodcore/numpy_api/order.py",
+        '        _refuse("interp", left=left, right=right, period=period)',
+        '        _refuse("interp", left=left, right=right)',
+        "tests/numpy_api/test_numpy_neighbours.py",
+    ),
+    Mutant(
+        "masks-of-another-length-beside-vectors",
+        "lodcore/numpy_api/indexing.py",
+        "    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (len(x),):",
+        "    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.ndim != 1:",
+        "tests/numpy_api/test_indexing.py",
+    ),
+    Mutant(
+        "only-the-first-input-runs-backwards",
+        "lodcore/nn/dynamic_rnn.py",
+        "        made = [sequence_reverse(one, k) for one in made]",
+        "        made[0] = sequence_reverse(first, k)",
+        "tests/nn/test_dynamic_rnn.py",
+    ),
+    Mutant(
+        "a-limit-that-is-nan",
+        "lodcore/nn/recurrent.py",
+        "            isinstance(clip, bool) or not (isinstance(clip, (int, float, np.number)) and clip > 0)",
+        "            isinstance(clip, bool) or not isinstance(clip, (int, float, np.number)) or clip <= 0",
+        "tests/nn/test_numbers.py",
+    ),
+    Mutant(
+        "only-the-outermost-level-is-compared",
+        "lodcore/tensors/structure.pyx",
+        "            if level == k or mine == theirs:",
+        "            if level == k or level > 0 or mine == theirs:",
+        "tests/ops/test_other_structures.py",
+    ),
+    Mutant(
+        "more-bytes-than-the-shape-has",
+        "lodcore/interop/npz.py",
+        "    if needed != held:",
+        "    if needed > held:",
+        "tests/interop/test_storage.py",
+    ),
+    Mutant(
+        "results-in-the-order-of-the-first-run",
+        "lodcore/graph/executor.py",
+        "        key = (len(program.ops), *map(id, wanted))",
+        "        key = (len(program.ops), *sorted(map(id, wanted)))",
+        "tests/graph/test_fetching.py",
+    ),
+    Mutant(
+        "a-number-pads-all-levels",
+        "lodcore/tensors/padding.py",
+        "        return [usual] * (depth - 1) + [given]",
+        "        return [given] * depth",
+        "tests/tensors/test_padding_options.py",
+    ),
+    Mutant(
+        "bags-in-the-dtype-of-the-table",
+        "lodcore/ops/embedding.py",
+        "    work = np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)",
+        "    work = np.dtype(np.float64 if rows.dtype.itemsize == 8 else np.float32)",
+        "tests/ops/test_weights.py",
+    ),
+    Mutant(
+        "special-words-are-not-part-of-the-size",
+        "lodcore/ops/words.py",
+        '            kept = kept[: max(integer("Vocabulary.fit: max_size", max_size) - len(first), 0)]',
+        '            kept = kept[: max(integer("Vocabulary.fit: max_size", max_size) - (unknown is not None), 0)]',
+        "tests/ops/test_words.py",
+    ),
+    Mutant(
+        "the-last-bytes-are-not-verified",
+        "lodcore/interop/folder.py",
+        "    if kernels.doors.checksum(raw[:whole], 0) != stored.sum or raw[whole:].tobytes().hex() != stored.rest:",
+        "    if kernels.doors.checksum(raw[:whole], 0) != stored.sum:",
+        "tests/interop/test_storage.py",
+    ),
+    Mutant(
+        "a-record-is-there-if-one-field-is",
+        "lodcore/interop/arrow_parts.py",
+        "                mask = whole if mask is None else mask & whole",
+        "                mask = whole if mask is None else mask | whole",
+        "tests/interop/test_arrow.py",
+    ),
+    Mutant(
+        "times-that-wrap-around",
+        "lodcore/interop/arrow_nodes.py",
+        (
+            '        changed = values.astype(f"{kind}8[{wanted}]")\n'
+            "        if not np.array_equal(changed.astype(values.dtype), values, equal_nan=True):\n"
+            '            raise DTypeError(f"{WHERE}: values: have dtype {values.dtype}; some are too far for [{wanted}]")\n'
+            "        values = changed"
+        ),
+        '        values = values.astype(f"{kind}8[{wanted}]")',
+        "tests/interop/test_arrow.py",
+    ),
 ]

@@ -126,8 +126,8 @@ MUTANTS = [
     Mutant(
         "bags-keep-their-level",
         EMBEDDING,
-        "levels: int = ids.num_levels - 1",
-        "levels: int = ids.num_levels",
+        "lambda ids: levels_of(ids) - 1)",
+        "lambda ids: levels_of(ids))",
         "tests/ops/test_pool.py",
     ),
     Mutant(

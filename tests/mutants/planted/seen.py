@@ -117,8 +117,8 @@ MUTANTS = [
     Mutant(
         "roll-along-several-axes-takes-the-first",
         "lodcore/numpy_api/shapes.py",
-        'x = _rolled(x, by, axis_of("roll", one, x.ndim))',
-        'x = _rolled(x, shifts.ravel().tolist()[0], axis_of("roll", one, x.ndim))',
+        'x = _moved(x, by, axis_of("roll", one, x.ndim), ',
+        'x = _moved(x, shifts.ravel().tolist()[0], axis_of("roll", one, x.ndim), ',
         "tests/numpy_api/test_as_numpy.py",
     ),
     Mutant(

@@ -370,13 +370,8 @@ MUTANTS = [
     Mutant(
         "times-that-wrap-around",
         "lodcore/interop/arrow_nodes.py",
-        (
-            '        changed = values.astype(f"{kind}8[{wanted}]")\n'
-            "        if not np.array_equal(changed.astype(values.dtype), values, equal_nan=True):\n"
-            '            raise DTypeError(f"{WHERE}: values: have dtype {values.dtype}; some are too far for [{wanted}]")\n'
-            "        values = changed"
-        ),
-        '        values = values.astype(f"{kind}8[{wanted}]")',
+        "if not np.array_equal(changed.astype(values.dtype), values, equal_nan=True):",
+        "if False:",
         "tests/interop/test_arrow.py",
     ),
 ]

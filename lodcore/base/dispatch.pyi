@@ -5,7 +5,7 @@ from typing_extensions import disjoint_base
 
 __pyx_capi__: dict[str, Any]  # what other compiled modules call
 
-V = TypeVar("V", bound=VariableBody)
+_V = TypeVar("_V", bound=VariableBody)
 
 OPENED: list[int]
 
@@ -22,7 +22,7 @@ class VariableBody(Symbol):
     later: Any
     _spec: Any
 
-def variable_of(kind: type[V], name: str | None, value: Any, spec: Any, block: Any) -> V: ...
+def variable_of(kind: type[_V], name: str | None, value: Any, spec: Any, block: Any) -> _V: ...
 
 class AtOnce:
     def record(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...

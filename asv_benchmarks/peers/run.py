@@ -13,18 +13,18 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 OPERATIONS = {
-    "offsets.FromLengths": "offsets from lengths",
-    "offsets.FromOffsets": "check offsets",
-    "offsets.Lengths": "lengths from offsets",
-    "offsets.SegmentIds": "sequence of each row",
+    "lod.FromLengths": "offsets from lengths",
+    "lod.FromOffsets": "check offsets",
+    "lod.Lengths": "lengths from offsets",
+    "lod.SegmentIds": "sequence of each row",
     "gather.Permute": "gather, all in another order",
     "gather.Subset": "gather, a quarter",
     "gather.SubsetOfDocuments": "gather, two levels, a quarter",
     "gather.SliceEach": "slice each sequence",
     "gather.Concat": "concat 64 batches",
-    "levels.Slice": "slice `x[a:b]`",
-    "levels.DropOuter": "drop a level",
-    "levels.Split": "split documents",
+    "lod.Slice": "slice `x[a:b]`",
+    "lod.DropOuter": "drop a level",
+    "lod.Split": "split documents",
     "nested.FromArrays": "from a list of arrays",
     "nested.ToArrays": "to a list of arrays",
     "pad.Pad": "pad",
@@ -38,7 +38,7 @@ OPERATIONS = {
     "expand.Reverse": "reverse each sequence",
     "embedding.Bag": "rows of a table, summed by sequence",
 }
-VIEWS = ("levels.Slice", "levels.DropOuter", "levels.Split", "nested.ToArrays")  # no copy corresponds to these
+VIEWS = ("lod.Slice", "lod.DropOuter", "lod.Split", "nested.ToArrays")  # no copy corresponds to these
 MOST_PADDED = 2**28  # bytes of a padded array
 ROWS = {"medium": {1: 1_000_000, 64: 250_000}, "small": {1: 10_000, 64: 10_000}}
 DISTRIBUTIONS = ["nlp", "empty", "long", "uniform", "ones", "equal"]

@@ -56,15 +56,15 @@ def from_arrays(batch):
 
 
 OPERATIONS = {
-    "offsets.FromOffsets": validate,
-    "offsets.Lengths": lambda batch: partial(pc.list_value_length, of(batch)),
-    "offsets.SegmentIds": lambda batch: partial(pc.list_parent_indices, of(batch)),
+    "lod.FromOffsets": validate,
+    "lod.Lengths": lambda batch: partial(pc.list_value_length, of(batch)),
+    "lod.SegmentIds": lambda batch: partial(pc.list_parent_indices, of(batch)),
     "gather.Permute": lambda batch: partial(of(batch).take, pa.array(batch.permutation)),
     "gather.Subset": lambda batch: partial(of(batch).take, pa.array(batch.subset)),
     "gather.SubsetOfDocuments": lambda batch: partial(documents_of(batch).take, pa.array(batch.subset_of_documents)),
     "gather.Concat": lambda batch: partial(pa.concat_arrays, [ragged(*part) for part in batch.parts]),
-    "levels.Slice": lambda batch: partial(of(batch).slice, len(batch) // 4, 3 * len(batch) // 4 - len(batch) // 4),
-    "levels.DropOuter": lambda batch: partial(getattr, documents_of(batch), "values"),
-    "levels.Split": split,
+    "lod.Slice": lambda batch: partial(of(batch).slice, len(batch) // 4, 3 * len(batch) // 4 - len(batch) // 4),
+    "lod.DropOuter": lambda batch: partial(getattr, documents_of(batch), "values"),
+    "lod.Split": split,
     "nested.FromArrays": from_arrays,
 }

@@ -80,14 +80,14 @@ def reverse(batch):
 
 
 OPERATIONS = {
-    "offsets.FromOffsets": validate,
-    "offsets.Lengths": lambda batch: partial(ak.num, of(batch)),
+    "lod.FromOffsets": validate,
+    "lod.Lengths": lambda batch: partial(ak.num, of(batch)),
     "gather.Permute": lambda batch: take(of(batch), batch.permutation),
     "gather.Subset": lambda batch: take(of(batch), batch.subset),
     "gather.SubsetOfDocuments": lambda batch: take(documents_of(batch), batch.subset_of_documents),
     "gather.Concat": lambda batch: partial(ak.concatenate, [ragged(*part) for part in batch.parts]),
-    "levels.Slice": middle,
-    "levels.DropOuter": lambda batch: partial(ak.flatten, documents_of(batch)),
+    "lod.Slice": middle,
+    "lod.DropOuter": lambda batch: partial(ak.flatten, documents_of(batch)),
     "nested.FromArrays": from_arrays,
     "nested.ToArrays": to_arrays,
     "pad.Pad": pad,

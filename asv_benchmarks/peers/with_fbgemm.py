@@ -58,7 +58,7 @@ def softmax(batch):
 
 
 OPERATIONS = {
-    "offsets.FromLengths": from_lengths,
+    "lod.FromLengths": from_lengths,
     "gather.Permute": lambda batch: take(batch, batch.permutation),
     "gather.Subset": lambda batch: take(batch, batch.subset),
     "pad.Pad": pad,

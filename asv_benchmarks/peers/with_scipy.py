@@ -45,13 +45,13 @@ def bag(batch):
 
 
 OPERATIONS = {
-    "offsets.Lengths": lambda batch: partial(np.diff, of(batch).indptr),
+    "lod.Lengths": lambda batch: partial(np.diff, of(batch).indptr),
     "gather.Permute": lambda batch: take(of(batch), batch.permutation),
     "gather.Subset": lambda batch: take(of(batch), batch.subset),
     "gather.Concat": lambda batch: partial(
         sparse.vstack, [matrix(*part, batch.longest) for part in batch.parts], "csr"
     ),
-    "levels.Slice": lambda batch: take(of(batch), slice(len(batch) // 4, 3 * len(batch) // 4)),
+    "lod.Slice": lambda batch: take(of(batch), slice(len(batch) // 4, 3 * len(batch) // 4)),
     "pad.Pad": lambda batch: batch.padded_shape and of(batch).toarray,
     "pool.Pool": pool,
     "embedding.Bag": bag,

@@ -141,15 +141,15 @@ def applied(function, *names):
 
 
 OPERATIONS = {
-    "offsets.FromLengths": applied(from_lengths, "lengths"),
-    "offsets.Lengths": applied(torch.diff, "offsets"),
-    "offsets.SegmentIds": applied(torch.repeat_interleave, "lengths"),
+    "lod.FromLengths": applied(from_lengths, "lengths"),
+    "lod.Lengths": applied(torch.diff, "offsets"),
+    "lod.SegmentIds": applied(torch.repeat_interleave, "lengths"),
     "gather.Permute": applied(take, "values", "offsets", "permutation"),
     "gather.Subset": applied(take, "values", "offsets", "subset"),
     "gather.SubsetOfDocuments": applied(take_documents, "values", "offsets", "documents", "subset_of_documents"),
     "gather.SliceEach": applied(slice_each, "values", "offsets", "piece_starts", "piece_sizes"),
     "gather.Concat": concat,
-    "levels.Slice": applied(slice_outer, "values", "offsets"),
+    "lod.Slice": applied(slice_outer, "values", "offsets"),
     "nested.FromArrays": from_arrays,
     "nested.ToArrays": to_arrays,
     "pad.Pad": pad,

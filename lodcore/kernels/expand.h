@@ -154,7 +154,7 @@ LODCORE_BODY reverse_large(const char *restrict rows, int64_t row_bytes, const i
 {
     const char *rows_end = rows + offsets[n_seqs] * row_bytes;
     char *out_end = out + offsets[n_seqs] * row_bytes;
-    const int stream = stream_pays(out, out_end - out, row_bytes);
+    const int stream = stream_pays_for_ranges(out, out_end - out, row_bytes);
     for (int64_t s = 0; s < n_seqs; s++) {
         const char *first = rows + offsets[s] * row_bytes, *from = rows + offsets[s + 1] * row_bytes;
         for (; from > first; out += row_bytes) {

@@ -116,7 +116,7 @@ LODCORE_BODY unpad_lines_body(const char *restrict padded, int64_t row_bytes, co
         memcpy(out, padded, (size_t)(out_end - out));
         return;
     }
-    const int stream = stream_pays(out, out_end - out, row_bytes);
+    const int stream = stream_pays_for_ranges(out, out_end - out, row_bytes);
     for (int64_t s = 0; s < n_seqs; s++, padded += line) {
         int64_t size = (offsets[s + 1] - offsets[s]) * row_bytes;
         const char *from = left ? padded + line - size : padded;

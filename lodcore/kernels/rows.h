@@ -184,7 +184,7 @@ LODCORE_BODY copy_row_ranges_body(const char *restrict rows, int64_t n_rows, int
                                   const int64_t *restrict ranges, int64_t count, char *restrict out, int64_t out_rows)
 {
     const char *rows_end = rows + n_rows * row_bytes, *out_end = out + out_rows * row_bytes;
-    const int stream = stream_pays(out, out_rows * row_bytes, row_bytes);
+    const int stream = stream_pays_for_ranges(out, out_rows * row_bytes, row_bytes);
     for (int64_t j = 0; j < count; j++) {
         const char *from = rows + ranges[2 * j] * row_bytes;
         int64_t size = (ranges[2 * j + 1] - ranges[2 * j]) * row_bytes;

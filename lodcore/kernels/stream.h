@@ -29,6 +29,13 @@ static LODCORE_UNUSED int stream_pays(const char *out, int64_t size, int64_t pie
     return 1;
 }
 
+/* Return whether rows that come from many places are written past the caches, too: this pays on Intel's processors,
+ * while AMD's Zen 5 takes up to 1.6 times as long as with ordinary stores. */
+static LODCORE_UNUSED int stream_pays_for_ranges(const char *out, int64_t size, int64_t piece)
+{
+    return __builtin_cpu_is("intel") && stream_pays(out, size, piece);
+}
+
 LODCORE_BODY stream_copy(char *to, const char *from, int64_t size)
 {
     for (int64_t k = 0; k < size; k += STREAM_UNIT)
@@ -50,6 +57,7 @@ LODCORE_BODY stream_end(void)
 
 #else
 #define stream_pays(out, size, piece) 0
+#define stream_pays_for_ranges(out, size, piece) 0
 #define stream_copy(to, from, size) memcpy(to, from, (size_t)(size))
 #define stream_fill(to, chunk, size) ((void)(chunk))
 #define stream_end() ((void)0)

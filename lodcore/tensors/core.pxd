@@ -43,4 +43,4 @@ cdef int64_t last(cnp.ndarray offsets) noexcept
 cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray ranges, list levels, int64_t* size)
 cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, list levels)
 cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop)
-cdef LoDBody cut_out(LoDBody lod, Py_ssize_t first, Py_ssize_t* start, Py_ssize_t* stop)
+cdef LoDBody cut_lod(LoDBody lod, Py_ssize_t first, Py_ssize_t* start, Py_ssize_t* stop)

@@ -82,13 +82,9 @@ cdef class LoDBody:
     cdef int write_offsets(self) except -1:
         """Write the offsets of a slice, once, whichever threads read them first."""
         cdef cnp.ndarray memory
-        cdef LoDBody source
-        cdef Py_ssize_t start, stop, total
         with cython.critical_section(self):
             if self._block == NULL:
-                source, start, stop = self._source, self._start, self._start + self.n_outer
-                total = count_offsets(source, self._first, &start, &stop)
-                memory = offsets_from_0(source, self._first, self._start, self._start + self.n_outer, total)
+                memory = offsets_from_0(self._source, self._first, self._start, self._start + self.n_outer)
                 if self._block == NULL:  # another thread may have run while kernels in Python did
                     self._memory = memory
                     self._block = <const int64_t*> cnp.PyArray_DATA(memory)
@@ -151,8 +147,7 @@ cdef class LoDBody:
     cdef cnp.ndarray array(self, Py_ssize_t k):
         cdef Py_ssize_t count
         cdef const int64_t* offsets = self.level(k, &count)
-        cdef cnp.npy_intp shape[1]
-        shape[0] = count + 1
+        cdef cnp.npy_intp[1] shape = [count + 1]
         return array_over(self._memory, INT64, 1, shape, NULL, offsets, False)
 
     cdef view(self, Py_ssize_t k):
@@ -160,11 +155,10 @@ cdef class LoDBody:
         cdef const int64_t[::1] taken
         if self._views is None:
             self._views = [None] * self.n_levels
-        found = self._views[k]
-        if found is None:
+        if self._views[k] is None:
             taken = self.array(k)
-            found = self._views[k] = taken
-        return found
+            self._views[k] = taken
+        return self._views[k]
 
     cdef Py_ssize_t block_size(self) except -1:
         cdef Py_ssize_t count
@@ -414,23 +408,19 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
     (LoD, int, int)
         Their LoD, without the levels before `first`, and the start and stop of their rows.
     """
-    made = cut_out(lod, first, &start, &stop)
-    return made, start, stop
+    return cut_lod(lod, first, &start, &stop), start, stop
 
 
-cdef LoDBody cut_out(LoDBody lod, Py_ssize_t first, Py_ssize_t* start, Py_ssize_t* stop):
+cdef LoDBody cut_lod(LoDBody lod, Py_ssize_t first, Py_ssize_t* start, Py_ssize_t* stop):
     """Slice sequences as `cut` does, and replace `start` and `stop` by those of their rows."""
-    cdef Py_ssize_t low = start[0], high = stop[0], count = high - low, total
-    cdef cnp.ndarray memory
+    cdef Py_ssize_t low = start[0], count = stop[0] - low, total
     if lod.n_levels == first:
         return new_lod(None, NULL, 0, 0, count)
     total = count_offsets(lod, first, start, stop)
     cdef LoDBody made = new_lod(None, NULL, count, lod.n_levels - first, stop[0] - start[0])
+    made._source, made._first, made._start = lod, first, low
     if total < MANY or MOST_HELD * total < lod.block_size():
-        memory = offsets_from_0(lod, first, low, high, total)
-        made._memory, made._block = memory, <const int64_t*> cnp.PyArray_DATA(memory)
-    else:
-        made._source, made._first, made._start = lod, first, low
+        made.write_offsets()
     return made
 
 
@@ -445,14 +435,15 @@ cdef Py_ssize_t count_offsets(LoDBody lod, Py_ssize_t first, Py_ssize_t* low, Py
     return total
 
 
-cdef cnp.ndarray offsets_from_0(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t total):
+cdef cnp.ndarray offsets_from_0(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
     """Return the offsets of the sequences from `start` to `stop` of level `first`, and of all levels below."""
     cdef Py_ssize_t k, count, low = start, high = stop
     cdef const int64_t* offsets
     cdef cnp.npy_intp shape[1]
-    cdef cnp.ndarray memory = new_offsets(total)
+    cdef cnp.ndarray memory = new_offsets(count_offsets(lod, first, &low, &high))
     cdef int64_t* place = <int64_t*> cnp.PyArray_DATA(memory)
     cdef bint compiled = own_kernels()
+    low, high = start, stop
     for k in range(first, lod.n_levels):
         offsets = lod.level(k, &count)
         if compiled:

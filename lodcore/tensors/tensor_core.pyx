@@ -15,7 +15,7 @@ from lodcore import kernels
 from lodcore.base import recycling, threads
 from lodcore.base.buffers cimport Memory, as_bytes, is_untouched, memory_of
 from lodcore.base.buffers cimport new_int64, new_rows, private, row_size, rows_over, seal
-from lodcore.tensors.core cimport LoDBody, Splitter, cut_out, instance_of, last, make_lod, own_kernels
+from lodcore.tensors.core cimport LoDBody, Splitter, cut_lod, instance_of, last, make_lod, own_kernels
 from lodcore.tensors.core cimport take_below, take_sequences
 from lodcore.errors import ShapeError
 from lodcore.base.dispatch cimport running
@@ -168,7 +168,7 @@ cdef class LoDTensorBody:
 
     cdef cut_out(self, Py_ssize_t level, Py_ssize_t start, Py_ssize_t stop):
         """Return the sequences from `start` to `stop` of a level as a view."""
-        lod = cut_out(self.structure, level, &start, &stop)
+        lod = cut_lod(self.structure, level, &start, &stop)
         if self.field is not None:
             return field_tensor(self.field[start:stop], lod)
         return owned_tensor(self.rows(start, stop), lod)

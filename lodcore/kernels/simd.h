@@ -16,7 +16,7 @@
 
 #if defined(__GNUC__)
 #define LODCORE_INLINE static inline __attribute__((always_inline))
-#define LODCORE_APART static __attribute__((noinline))
+#define LODCORE_APART static __attribute__((noinline, unused))
 #else
 #define LODCORE_INLINE static inline
 #define LODCORE_APART static

@@ -104,6 +104,32 @@ for thread in threads:
 """)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+def test_forks_while_threads_load_kernels():
+    survives("""
+import os, signal
+from lodcore import kernels
+
+sys.setswitchinterval(1e-6)
+def load():
+    for name in kernels.__all__:
+        getattr(kernels, name)
+
+threads = [threading.Thread(target=load) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # so that a child that waits forever ends, and is seen
+        load()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+for thread in threads:
+    thread.join()
+""")
+
+
 @pytest.mark.parametrize("first", ["the main one", "another one"])
 def test_a_second_interpreter_gets_an_import_error(first):
     """The first interpreter can use the module; any other one gets an error, and nothing crashes."""

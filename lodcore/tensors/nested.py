@@ -30,6 +30,7 @@ __all__ = [
     "new_joined",
     "no_number",
     "refuse_conversion",
+    "refuse_objects",
     "values_and_lender",
     "values_of_leaves",
 ]
@@ -301,9 +302,15 @@ def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
         made = np.dtype(dtype)
     except TypeError as error:
         raise DTypeError(f"{where}: dtype: {error}") from None
-    if made.hasobject:
-        raise DTypeError(f"{where}: dtype: is {made}; Python objects have no fixed size")
+    refuse_objects(f"{where}: dtype: is", made)
     return made.newbyteorder("=")
+
+
+def refuse_objects(has: str, dtype: np.dtype[Any]) -> None:
+    """Raise for a dtype of Python objects; the message begins with what has it."""
+    if dtype.hasobject:
+        advice = "; lodcore.encode_utf8 makes bytes of strings" if dtype.kind == "T" else ""
+        raise DTypeError(f"{has} {dtype}; Python objects have no fixed size{advice}")
 
 
 def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
@@ -315,9 +322,7 @@ def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
         given = as_array(where, given)
     if given.ndim == 0:
         raise ShapeError(f"{where}: has no axis; its first axis counts the rows")
-    if given.dtype.hasobject:
-        advice = "; lodcore.encode_utf8 makes bytes of strings" if given.dtype.kind == "T" else ""
-        raise DTypeError(f"{where}: has dtype {given.dtype}; Python objects have no fixed size{advice}")
+    refuse_objects(f"{where}: has dtype", given.dtype)
     check_size(where, given.size, given.itemsize)  # a broadcast array has few bytes, but a copy of it has many
     if not given.dtype.isnative:
         given, lent = given.astype(given.dtype.newbyteorder("=")), False

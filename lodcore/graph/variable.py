@@ -15,7 +15,7 @@ from lodcore.graph.recorder import Recorder
 from lodcore.ops.roles import spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.methods import TensorMethods
-from lodcore.tensors.nested import as_array, refuse_objects
+from lodcore.tensors.nested import as_array, error_of_objects
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
@@ -320,8 +320,8 @@ def as_value(where: str, value: Any) -> Any:
         raise DTypeError(f"{where}: is a {type(value).__name__}; the value itself is needed")
     if type(value) is not np.ndarray and (isinstance(value, np.ndarray) or not isinstance(value, HELD)):
         value = as_array(where, value)
-    if isinstance(value, np.ndarray):
-        refuse_objects(f"{where}: has dtype", value.dtype)
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        raise error_of_objects(f"{where}: has dtype", value.dtype)
     return value
 
 
@@ -425,7 +425,8 @@ def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
     if not hasattr(spec.num_levels, "__index__") or spec.num_levels < 0:
         raise DTypeError(f"data: num_levels: is {spec.num_levels!r}; an integer from 0 is needed")
     found = np.dtype(spec.dtype)
-    refuse_objects("data: dtype: is", found)
+    if found.hasobject:
+        raise error_of_objects("data: dtype: is", found)
     if spec.num_levels and not spec.shape:
         raise DTypeError("data: spec: has levels and no axis; the first axis counts rows")
     shape = tuple(None if size is None else int(size) for size in spec.shape)

@@ -20,7 +20,7 @@ from lodcore.tensors import core
 from lodcore.tensors.from_lists import as_nested, as_nested_index, exactly
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import as_array, refuse_conversion, refuse_objects
+from lodcore.tensors.nested import as_array, error_of_objects, refuse_conversion
 from lodcore.tensors.tensor import DenseTensor, Spec
 
 __all__ = [
@@ -161,7 +161,8 @@ def operand_of(where: str, given: Any) -> Any:
     LoDTensor, ndarray, number or Spec
     """
     if type(given) is np.ndarray:
-        refuse_objects(f"{where}: has dtype", given.dtype)
+        if given.dtype.hasobject:
+            raise error_of_objects(f"{where}: has dtype", given.dtype)
         return given
     if type(given) is not list:
         if isinstance(given, LoDTensor):
@@ -177,7 +178,8 @@ def operand_of(where: str, given: Any) -> Any:
             refuse_conversion(where, given)
             raise DTypeError(f"{where}: is a {type(given).__name__}; a LoDTensor or an array is needed")
     made = as_array(where, given)
-    refuse_objects(f"{where}: has dtype", made.dtype)
+    if made.dtype.hasobject:
+        raise error_of_objects(f"{where}: has dtype", made.dtype)
     return made
 
 
@@ -212,7 +214,7 @@ def dense_of(where: str, given: Any, levels: bool = False) -> Any:
             return given
         given = given.values if isinstance(given, LoDTensor) else np.asarray(given)
     if given.dtype.hasobject:
-        refuse_objects(f"{where}: has dtype", given.dtype)
+        raise error_of_objects(f"{where}: has dtype", given.dtype)
     return given
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEEPEST",
     "as_values",
+    "error_of_objects",
     "guarded_values",
     "has_leaves",
     "is_view",
@@ -30,7 +31,6 @@ __all__ = [
     "new_joined",
     "no_number",
     "refuse_conversion",
-    "refuse_objects",
     "values_and_lender",
     "values_of_leaves",
 ]
@@ -302,15 +302,15 @@ def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
         made = np.dtype(dtype)
     except TypeError as error:
         raise DTypeError(f"{where}: dtype: {error}") from None
-    refuse_objects(f"{where}: dtype: is", made)
+    if made.hasobject:
+        raise error_of_objects(f"{where}: dtype: is", made)
     return made.newbyteorder("=")
 
 
-def refuse_objects(has: str, dtype: np.dtype[Any]) -> None:
-    """Raise for a dtype of Python objects; the message begins with what has it."""
-    if dtype.hasobject:
-        advice = "; lodcore.encode_utf8 makes bytes of strings" if dtype.kind == "T" else ""
-        raise DTypeError(f"{has} {dtype}; Python objects have no fixed size{advice}")
+def error_of_objects(has: str, dtype: np.dtype[Any]) -> DTypeError:
+    """Return the error for a dtype of Python objects; the message begins with what has it."""
+    advice = "; lodcore.encode_utf8 makes bytes of strings" if dtype.kind == "T" else ""
+    return DTypeError(f"{has} {dtype}; Python objects have no fixed size{advice}")
 
 
 def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
@@ -322,7 +322,8 @@ def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
         given = as_array(where, given)
     if given.ndim == 0:
         raise ShapeError(f"{where}: has no axis; its first axis counts the rows")
-    refuse_objects(f"{where}: has dtype", given.dtype)
+    if given.dtype.hasobject:
+        raise error_of_objects(f"{where}: has dtype", given.dtype)
     check_size(where, given.size, given.itemsize)  # a broadcast array has few bytes, but a copy of it has many
     if not given.dtype.isnative:
         given, lent = given.astype(given.dtype.newbyteorder("=")), False

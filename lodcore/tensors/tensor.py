@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lodcore.tensors.nested import as_array, refuse_objects
+from lodcore.tensors.nested import as_array, error_of_objects
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -66,7 +66,8 @@ class DenseTensor(Tensor):
 
     def __init__(self, values: npt.ArrayLike) -> None:
         self.values: Array = as_array("DenseTensor: values", values)
-        refuse_objects("DenseTensor: values: have dtype", self.values.dtype)
+        if self.values.dtype.hasobject:
+            raise error_of_objects("DenseTensor: values: have dtype", self.values.dtype)
 
     @property
     def shape(self) -> tuple[int, ...]:

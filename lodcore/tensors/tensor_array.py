@@ -12,7 +12,7 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.tensors import tensor_core
 from lodcore.tensors.array_methods import ArrayMethods
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import as_array, refuse_objects
+from lodcore.tensors.nested import as_array, error_of_objects
 from lodcore.tensors.rank_table import IndicesMap
 from lodcore.tensors.tensor import Spec
 
@@ -228,7 +228,8 @@ class TensorArray(ArrayBody, ArrayMethods):
             raise IndexError(f"tensor_array_write: index: is {at}; the size is fixed at {self._limit}")
         if type(value) is not np.ndarray and not isinstance(value, LoDTensor):
             value = as_array("tensor_array_write: x", value)
-        refuse_objects("tensor_array_write: x: has dtype", value.dtype)
+        if value.dtype.hasobject:
+            raise error_of_objects("tensor_array_write: x: has dtype", value.dtype)
         return at, value if data_shared else _copied(value)
 
     def element(self, where: str, at: int) -> Any:
@@ -442,7 +443,8 @@ def source_of(where: str, x: Any, axis: int) -> Any:
         buffers.seal(rows)
         return tensor_core.new_tensor(rows, x.lod)
     dense = as_array(where, x)
-    refuse_objects(f"{where}: has dtype", dense.dtype)
+    if dense.dtype.hasobject:
+        raise error_of_objects(f"{where}: has dtype", dense.dtype)
     if not dense.dtype.isnative:
         dense = dense.astype(dense.dtype.newbyteorder("="))
     if not dense.ndim or not -dense.ndim <= axis < dense.ndim:

@@ -58,6 +58,7 @@ def test_gradients_are_derivatives(name, data):
     call = data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))
     rules.check_derivatives(OPS[name], call)
     rules.check_dropped(OPS[name], call)
+    rules.check_each_alone(OPS[name], call)
 
 
 @pytest.mark.twins

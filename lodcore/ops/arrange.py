@@ -252,7 +252,7 @@ def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
 
 
 def _divisions(where: str, lod: LoD, k: int, lengths: Any, offsets: Array, count: int) -> tuple[Array, Array]:
-    """Return the offsets of each sequence in new sequences, and those of the new sequences in elements."""
+    """Return the offsets of each sequence in new sequences (or past them), and those of the new ones in elements."""
     if isinstance(lengths, LoDTensor) and lengths.num_levels:
         if k:
             check_equal(where, lod.prefix(k), lengths.lod.prefix(lengths.num_levels - 1), "lengths")
@@ -273,11 +273,11 @@ def _divisions(where: str, lod: LoD, k: int, lengths: Any, offsets: Array, count
                 f"{where}: lengths: is {size}; sequence {s} of level {k} has length {offsets[s + 1] - offsets[s]}, "
                 "which is not a multiple"
             )
-        return offsets // size, np.arange(0, count + 1, size) if count else np.zeros(1, np.int64)
+        return offsets // size, np.arange(0, count + 1, size)
     bounds = _bounds(where, lengths)
     starts = np.searchsorted(bounds, offsets, "left")
     starts[-1:] = len(bounds) - 1
-    return np.minimum(starts, len(bounds) - 1), bounds
+    return starts, bounds
 
 
 def _bounds(where: str, lengths: Any) -> Array:

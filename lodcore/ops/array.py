@@ -79,7 +79,7 @@ def unstacked_spec(where: str, x: Spec, axis: int) -> Spec:
     """Return the Spec of the array that `unstack` makes of a tensor."""
     at = cut_axis(where, axis, x)
     if x.num_levels:
-        return x._replace(num_levels=x.num_levels - 1, kind=TensorArray)
+        return x._replace(kind=TensorArray)  # the LoD rule sets the number of levels
     return x._replace(shape=x.shape[:at] + x.shape[at + 1 :], kind=TensorArray)
 
 

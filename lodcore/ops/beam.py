@@ -306,9 +306,9 @@ def _end_id(where: str, end_id: Any, dtype: np.dtype[Any]) -> int:
     if type(end_id) is int and dtype is INT64 and -MOST <= end_id <= MOST:
         return end_id
     end = integer_of(f"{where}: end_id", end_id)
-    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    if not low <= end <= min(high, 2**63 - 1):
-        raise ValueError(f"{where}: end_id: is {end}; {dtype}, that of the ids, holds {low} .. {high}")
+    low, high = int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), 2**63 - 1)
+    if not low <= end <= high:
+        raise ValueError(f"{where}: end_id: is {end}; {low} .. {high} is valid for ids of {dtype}")
     return end
 
 

@@ -17,7 +17,6 @@ from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 
 __all__ = [
     "Array",
-    "aligned",
     "array_of",
     "below",
     "check_equal",
@@ -101,12 +100,6 @@ def operand_name(where: str, j: int) -> str:
     return names[j] if j < len(names) else f"operand {j}"
 
 
-def _check_operand(where: str, lod: LoD, operands: Sequence[Any], j: int) -> None:
-    """Raise if the LoD of operand j differs from that of the first operand that has one."""
-    first = next(i for i, x in enumerate(operands) if isinstance(x, LoDTensor))
-    check_equal(where, lod, operands[j].lod, operand_name(where, j), operand_name(where, first))
-
-
 def no_levels(where: str, name: str, levels: int, first_name: str, first_levels: int) -> LoDError:
     """Return the error for an operand, or a Spec, whose number of levels differs from that of the first."""
     return LoDError(f"{where}: {name}: has {levels} levels; {first_name} has {first_levels}")
@@ -134,18 +127,6 @@ def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
     if not lod.num_levels:
         return result
     return tensor_core.owned_tensor(result if result.flags.c_contiguous else np.ascontiguousarray(result), lod)
-
-
-def aligned(where: str, result: Any, *operands: Any) -> Any:
-    """Return a result with the LoD that its operands share, if any has one."""
-    lod = None
-    for j, x in enumerate(operands):
-        if isinstance(x, LoDTensor):
-            if lod is None:
-                lod = x.lod
-            else:
-                _check_operand(where, lod, operands, j)
-    return result if lod is None else on_rows(where, result, lod, np.ndim(result) or 1)
 
 
 def with_levels(values: Array, lod: LoD, count: int) -> Any:

@@ -16,7 +16,7 @@ from lodcore.base.recycling import Recycled, computed
 from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import axis_of, dense_of
-from lodcore.ops.common import Array, aligned, array_of, on_rows, rows_of, unbroadcast
+from lodcore.ops.common import Array, array_of, check_equal, on_rows, rows_of, unbroadcast
 from lodcore.ops.math import float_of
 from lodcore.ops.matrix import SharedMatrix
 from lodcore.ops.numbers import number_of
@@ -261,7 +261,7 @@ def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[An
     spread = number_of("cross_entropy: label_smoothing", label_smoothing, 0, 1)
     nested = isinstance(logits, LoDTensor) and isinstance(labels, LoDTensor)
     if nested and labels.lod is not logits.lod:
-        aligned("cross_entropy", np.empty((logits.num_rows, 0)), logits, labels)
+        check_equal("cross_entropy", logits.lod, labels.lod, "labels", "logits")
     scores = array_of("cross_entropy", logits)
     _check_real(scores.dtype)
     if scores.ndim != 2:

@@ -57,7 +57,8 @@ def index_values(x: Any, keys: Any, paired: bool = False) -> Any:
     >>> lodcore.ops.index_values(np.arange(5), [slice(None, None, 2)])
     array([0, 2, 4])
     """
-    if type(x) is np.ndarray and not paired and type(keys) is list and PLACES.issuperset(map(type, keys)):
+    plain = not paired and type(keys) is list and PLACES.issuperset(map(type, keys))
+    if plain and type(x) is np.ndarray and not x.dtype.hasobject:
         return x[tuple(keys)]
     chosen = _chosen(list_of("index_values: keys", keys))
     values = dense_of("index_values: x", x, levels=True).view()

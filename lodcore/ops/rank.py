@@ -222,7 +222,7 @@ def _(d: Array, x: Any, step: Any, table: Any) -> tuple[Array, None, None]:
 
 def _as_rows(where: str, x: Any) -> Any:
     """Return rows or sequences, converted from lists."""
-    if type(x) is not np.ndarray or not x.dtype.isnative:
+    if type(x) is not np.ndarray or not x.dtype.isnative or x.dtype.hasobject:
         return as_rows_or_nested(f"{where}: x", x)
     if x.ndim == 0:
         raise DTypeError(f"{where}: x: has no axis; its first axis counts the rows")

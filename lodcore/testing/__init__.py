@@ -11,7 +11,15 @@ from lodcore.ops.registry import Op
 from lodcore.ops.roles import Index
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.testing.assertions import assert_allclose, assert_equal
-from lodcore.testing.rules import check_derivatives, check_dropped, check_gradient_ways, check_infer, check_lod, widened
+from lodcore.testing.rules import (
+    check_derivatives,
+    check_dropped,
+    check_each_alone,
+    check_gradient_ways,
+    check_infer,
+    check_lod,
+    widened,
+)
 from lodcore.testing.samples import Sample, sample_of, tensors_of, with_tensors
 from lodcore.testing.ways import at_once, check_inputs, check_ways, check_zeros, outcome, refuse
 
@@ -36,7 +44,8 @@ def check_operator(op: Op, samples: Iterable[Any], refuses_empty: bool = False) 
     - Arguments are not changed.
     - The shape rule describes the result, and the LoD rule its structure.
     - Gradients agree with numerical derivatives in float64, those of float32 are close, and unused inputs have zeros.
-      They are the same in a Program and in a loop, and depend only on values that the vjp rule names.
+      They are the same in a Program and in a loop, and with one result or of one input at a time, and depend only on
+      values that the vjp rule names.
     - The same holds for batches without sequences, and with empty sequences only.
 
     Parameters
@@ -100,6 +109,7 @@ def check_gradients(op: Op, sample: Sample) -> None:
     if wide is not None:
         check_derivatives(op, wide)
         check_dropped(op, wide)
+        check_each_alone(op, wide)
         check_gradient_ways(op, wide)
 
 

@@ -31,7 +31,16 @@ from lodcore.testing.samples import (
 )
 from lodcore.testing.ways import fed, refuse
 
-__all__ = ["check_derivatives", "check_dropped", "check_gradient_ways", "check_infer", "check_lod", "fits", "widened"]
+__all__ = [
+    "check_derivatives",
+    "check_dropped",
+    "check_each_alone",
+    "check_gradient_ways",
+    "check_infer",
+    "check_lod",
+    "fits",
+    "widened",
+]
 
 
 # -- Specs and structures ----------------------------------------------------------------------------------------------
@@ -210,6 +219,35 @@ def check_derivatives(op: Op, sample: Sample) -> None:
             raise refuse(op, "vjp rule", sample, "the gradient has another LoD than what it belongs to")
         if not np.allclose(dense(wide), dense(slim), rtol=5e-4, atol=5e-4):
             raise refuse(op, "vjp rule", sample, f"of float32 the gradient is {dense(slim)}; of float64 {dense(wide)}")
+
+
+def check_each_alone(op: Op, sample: Sample) -> None:
+    """Check gradients with one result, and of one input, at a time: they do not depend on what else is wanted."""
+    floats = floats_of(sample)
+    outputs, pullback = vjp(_function_of(op, sample), *floats)
+    cotangents = _cotangents(outputs)
+    wanted = [dense(one) for one in pullback(*cotangents)]
+    with_gradients = [at for at, d in enumerate(cotangents) if d is not None]
+    if len(with_gradients) > 1:
+        total: list[Any] = [0.0] * len(floats)
+        for at in with_gradients:
+            only = [d if j == at else None for j, d in enumerate(cotangents)]
+            total = [known + dense(one) for known, one in zip(total, pullback(*only), strict=True)]
+        _refuse_others(op, sample, "the sum of the gradients through one result each", total, wanted)
+    for at in range(len(floats) if len(floats) > 1 else 0):
+
+        def of_one(x: Any, at: int = at) -> Any:
+            return _function_of(op, sample)(*floats[:at], x, *floats[at + 1 :])
+
+        (alone,) = vjp(of_one, floats[at])[1](*cotangents)
+        _refuse_others(op, sample, "the gradient that alone is needed", [dense(alone)], [wanted[at]])
+
+
+def _refuse_others(op: Op, sample: Sample, what: str, found: list[Any], wanted: list[Any]) -> None:
+    """Raise if gradients are not those that were computed together."""
+    for one, other in zip(found, wanted, strict=True):
+        if not np.allclose(one, other, rtol=1e-9, atol=1e-9, equal_nan=True):
+            raise refuse(op, "vjp rule", sample, f"{what}: is {one}; all together it is {other}")
 
 
 def check_gradient_ways(op: Op, sample: Sample) -> None:

@@ -143,3 +143,33 @@ def test_dense_rows_and_numbers_beside_rows():
     with pytest.raises(lodcore.LoDError, match=r"2 rows.*3 sequences"):
         np.concatenate([x, np.zeros((2, 1, 1))], axis=-1)
     lodcore.grad_check(lambda d: lodcore.ops.sum(np.concatenate([d, x], axis=-1) ** 2), each.astype("f8"))
+
+
+DENSE = ["sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin", "average"]
+OF_NANS = ["nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanargmax", "nanargmin"]
+
+
+@pytest.mark.parametrize("name", DENSE + OF_NANS)
+def test_functions_of_dense_arrays(name):
+    """`lodcore.ops` of an array without levels, and of nested lists, with every axis and option that NumPy has."""
+    dense = np.random.default_rng(0).permutation(24).reshape(2, 3, 4) - 5.0
+    positive = dense > 0
+    if name in OF_NANS:
+        dense[dense % 5 == 0] = np.nan
+    least = {"initial": -3.0} if name.removeprefix("nan") in ("max", "min") else {}
+    options = [{}, {"where": positive, **least}, {"initial": 2.0}, {"ddof": 1}, {"dtype": np.float32}]
+    function, tried = getattr(lodcore.ops, name), 0
+    for axis, kept, more in itertools.product([None, -1, *sets_of_axes(3)], [False, True], options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # averages of nothing
+            try:
+                wanted = getattr(np, name)(dense, axis=axis, keepdims=kept, **more)
+            except TypeError:  # an option, or several axes, that NumPy does not have here
+                continue
+            for found in [function(x, axis=axis, keepdims=kept, **more) for x in (dense, dense.tolist())]:
+                np.testing.assert_allclose(found, wanted, rtol=1e-6, strict=True)
+            if name not in ("any", "all", "argmax", "argmin", "nanargmax", "nanargmin"):
+                recorded, _ = lodcore.vjp(lambda x, k=kept, a=axis, m=more: function(x, axis=a, keepdims=k, **m), dense)
+                np.testing.assert_allclose(recorded, wanted, rtol=1e-6, strict=True)
+        tried += 1
+    assert tried >= 8

@@ -45,3 +45,16 @@ def test_the_deviation_of_nothing_is_nan_when_recorded():
     out, pullback = vjp(lambda x: x.std(axis=1), lodcore.array([[1.0], []]))
     np.testing.assert_array_equal(out, [0.0, np.nan])
     assert pullback(np.array([1.0, 0.0]))[0].tolist() == [[0.0], []]
+
+
+@pytest.mark.parametrize(("name", "place"), [("argmax", 2), ("argmin", 0)])
+def test_the_position_in_an_empty_sequence_is_any_number(name, place):
+    """Also a number that is a position elsewhere, and beside position 0."""
+    deep = lodcore.array([[[1.0, 2.0, 3.0]], [], [[], [7.0]]])
+    for empty in (-1, 0, 5):
+        assert getattr(deep, name)(axis=2, empty=empty).tolist() == [[place], [], [empty, 0]]
+        assert getattr(deep[2], name)(axis=1, empty=empty).tolist() == [empty, 0]
+        flat = lodcore.array([[1.0, 2.0, 3.0], [], [7.0]])
+        assert getattr(flat, name)(axis=1, empty=empty, keepdims=True).tolist() == [[place], [empty], [0]]
+        recorded, _ = vjp(lambda x, e=empty: getattr(x, name)(axis=1, empty=e), flat)
+        assert recorded.tolist() == [place, empty, 0]

@@ -60,6 +60,13 @@ def test_what_stands_for_nothing():
         DAYS.max(axis=1, empty=1.5)
 
 
+def test_a_sum_of_chosen_durations():
+    x = LoDTensor(np.array([1, 2, 3], "m8[s]"), LoD.from_lengths([2, 0, 1]))
+    chosen = x > np.timedelta64(1, "s")
+    np.testing.assert_array_equal(x.sum(axis=1, where=chosen), np.array([2, 0, 3], "m8[s]"))
+    assert x.sum(where=chosen) == np.timedelta64(5, "s")
+
+
 def test_in_programs():
     with lodcore.Program() as program:
         x = lodcore.data("x", (None,), "M8[D]", num_levels=1)

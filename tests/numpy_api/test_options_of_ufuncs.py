@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from lodcore import LoDTensor
+from lodcore import LoDError, LoDTensor
 from lodcore.numpy_api.protocols import BITS, REDUCING
 
 pytestmark = [
@@ -134,3 +134,15 @@ def test_methods(name, method):
     else:
         assert taken >= NEEDED.get(name, set())
         assert not taken or ufunc in REDUCING or ufunc in BITS
+
+
+@pytest.mark.parametrize("lengths", [[1, 1, 3], [5], [2, 0, 3, 0]])
+@pytest.mark.parametrize("place", ["x", "y", "where", "out"])
+def test_operands_of_another_structure_are_refused(place, lengths):
+    """With equally many rows, too: x, y, where and out have the same structure."""
+    given = {name: over(np.arange(5.0)) for name in ("x", "y", "out")} | {"where": over(np.ones(5, bool))}
+    given[place] = LoDTensor.from_lengths(np.array(given[place].values), lengths)
+    given["out"] = given["out"].copy()
+    with pytest.raises(LoDError, match="sequence"):
+        np.add(given["x"], given["y"], out=given["out"], where=given["where"])
+    assert given["out"].values.tolist() == [0, 1, 2, 3, 4]

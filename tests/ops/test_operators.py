@@ -2,14 +2,18 @@
 
 import doctest
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodcore import testing
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, testing
 from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
+from lodcore.ops.roles import spec_of
+from lodcore.tensors.tensor import Spec
 from lodcore.testing import rules, ways
+from lodcore.testing.samples import several
 from tests.helpers.agree import assert_close, numbers, tolerance_of
 from tests.helpers.wrong_calls import assert_all_refused
 from tests.samples import SAMPLES
@@ -42,6 +46,35 @@ def test_rules_and_ways_tell_the_truth(name, data):
     ways.check_zeros(op, call)
 
 
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=6)
+@given(data=st.data())
+def test_sizes_may_be_unknown_when_recorded(name, data):
+    """A Spec without the number of rows, the sizes of a row, or both is accepted, and that of the result fits.
+
+    Sizes of 1 are kept: what is then a column of numbers would be rows of several.
+    """
+    op, call = OPS[name], data.draw(SAMPLES[name].calls)
+    results = several(op(*call.args, **call.kwargs))
+    for unknown in (slice(None), slice(1), slice(1, None)):
+        described = rules.described(op, call)[0]
+        blurred = {parameter: without_sizes(given, unknown) for parameter, given in described.items()}
+        for spec, result in zip(several(op.infer_arguments(blurred)), results, strict=True):
+            assert rules.fits(spec, spec_of(result)), (blurred, spec, result)
+
+
+def without_sizes(given, unknown):
+    """Replace sizes in a Spec, or in a list of them, by None."""
+    if isinstance(given, list):
+        return [without_sizes(one, unknown) for one in given]
+    if not isinstance(given, Spec):
+        return given
+    shape = list(given.shape)
+    shape[unknown] = [1 if size == 1 else None for size in shape[unknown]]
+    return given._replace(shape=tuple(shape))
+
+
 @pytest.mark.twins
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=8)
@@ -58,12 +91,27 @@ def test_gradients_are_derivatives(name, data):
     call = data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))
     rules.check_derivatives(OPS[name], call)
     rules.check_dropped(OPS[name], call)
+    rules.check_each_alone(OPS[name], call)
 
 
 @pytest.mark.twins
 @pytest.mark.parametrize("name", NAMES)
 def test_wrong_calls(name):
     assert_all_refused(SAMPLES[name].errors)
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", NAMES)
+def test_objects_and_masked_arrays_are_refused(name):
+    """No operand may be an array of Python objects, or hide entries."""
+    small = SAMPLES[name].small()
+    arguments = OPS[name].bind(small.args, small.kwargs)
+    for parameter, given in arguments.items():
+        if isinstance(given, (np.ndarray, LoDTensor)):
+            values = np.asarray(getattr(given, "values", given))
+            for wrong in (values.astype(object), np.ma.array(values)):
+                with pytest.raises((DTypeError, LoDError, ShapeError), match=name):
+                    OPS[name](**{**arguments, parameter: wrong})
 
 
 # -- every operator has all of its parts ---------------------------------------------------------------------------

@@ -2,11 +2,12 @@
 
 import doctest
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodcore import testing
+from lodcore import DTypeError, testing, vjp
 from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
 from lodcore.testing import rules, ways
@@ -58,6 +59,35 @@ def test_gradients_are_derivatives(name, data):
     call = data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))
     rules.check_derivatives(OPS[name], call)
     rules.check_dropped(OPS[name], call)
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", SMOOTH)
+@settings(max_examples=4)
+@given(data=st.data())
+def test_gradients_in_other_dtypes(name, data):
+    """They are close to those of the same numbers in float64, where the operator has them."""
+    op = OPS[name]
+    half = rules.of_dtype(data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool)), np.float16)
+    wanted = gradients_of(op, rules.of_dtype(half, np.float64))
+    for dtype, tolerance in ((np.float16, 0.01), (np.complex64, 1e-3), (np.complex128, 1e-7)):
+        try:
+            found = gradients_of(op, rules.of_dtype(half, dtype))
+        except (DTypeError, Warning):  # imaginary parts are not dropped
+            continue
+        for one, other in zip(found, wanted, strict=True):
+            greatest = abs(other).max(initial=0.0)
+            if dtype is np.float16 and greatest > 1e3:  # float16 may not hold numbers of the computation
+                continue
+            near = tolerance * max(1.0, greatest)
+            assert one.dtype == dtype, (op, half)
+            assert np.allclose(one, other, tolerance, near), (op, half, dtype, one, other)
+
+
+def gradients_of(op, sample):
+    """Return the gradients of the tensors of a call, as arrays."""
+    outputs, pullback = vjp(rules._function_of(op, sample), *rules.floats_of(sample))
+    return [rules.dense(one) for one in pullback(*rules._cotangents(outputs))]
 
 
 @pytest.mark.twins

@@ -22,7 +22,7 @@ from lodcore import (
     value_and_grad,
     vjp,
 )
-from lodcore.graph import Executor, Program, append_backward, VarArray, Variable, data, parameter, while_loop
+from lodcore.graph import Executor, Program, VarArray, Variable, append_backward, data, parameter, while_loop
 from lodcore.graph.gradients import of_type
 from tests.helpers.agree import same_memory
 
@@ -258,9 +258,10 @@ def test_a_variable_of_a_function_that_raised_has_no_meaning():
             vjp(lambda x, give=give, kept=kept: kept.append(give(x)) or 1 / 0, X)
         (one,) = kept
         name = "TensorArray" if isinstance(one, TensorArray) else "Variable"
-        for use in (lambda: one.read(0) if name == "TensorArray" else one + 1.0, lambda: vjp(lambda y: y + one, X)):
-            with pytest.raises(GraphError, match=f"{name}.*(made in a Block that is closed|belongs to another Tape)"):
-                use()
+        with pytest.raises(GraphError, match=f"^{name}.*(made in a Block that is closed|belongs to another Tape)"):
+            _ = one.read(0) if name == "TensorArray" else one + 1.0
+        with pytest.raises(GraphError, match="made in a Block that is closed|belongs to another Tape"):
+            vjp(lambda y, one=one: y + one, X)
         assert caught.value
 
 

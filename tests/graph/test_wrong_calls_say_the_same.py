@@ -96,10 +96,11 @@ CALLS = [
 
 #: Texts of errors that depend on values, or on numbers of rows, sequences or entries: found when the Program runs.
 OF_THE_RUN = re.compile(
-    r"has \d+ (entries|rows|sequences|lines)|has no values|(for|in) sequence \d|sequence \d+ (of level|has)|row for each|"
-    r"(at (row|position)|batch) \d|out of bounds|on axis (0|1, along which x is ragged; 1 )|index: is -?\d|h_0: has shape|"
-    r"step: is .*(count|array)|pad_value: is .* cannot|default: is|labels: have|lengths: have|[yd]: (offsets|has \d+ r)|"
-    r"bytes; this|maxlen: is -?\d;|mask: (has (\d|rows)|is true)|repeats: (is|make)|offsets\[|num_rows|levels and"
+    r"has \d+ (entries|rows|sequences|lines)|has no values|(for|in) sequence \d|sequence \d+ (of level|has)|"
+    r"row for each|(at (row|position)|batch) \d|out of bounds|on axis (0|1, along which x is ragged; 1 )|"
+    r"index: is -?\d|h_0: has shape|step: is .*(count|array)|pad_value: is .* cannot|default: is|labels: have|"
+    r"lengths: have|[yd]: (offsets|has \d+ r)|bytes; this|maxlen: is -?\d;|mask: (has (\d|rows)|is true)|"
+    r"repeats: (is|make)|offsets\[|num_rows|levels and"
 )
 #: Other wrong calls that are found when the Program runs: an argument is a list, or a number instead of a tensor.
 MORE_OF_THE_RUN = {

@@ -104,7 +104,7 @@ COMPUTING = [
 @settings(max_examples=5)
 @given(data=st.data())
 def test_one_wide_operand_makes_a_wide_result(name, data):
-    """If one operand is float64, so is the result, with all of its digits; each gradient has the dtype of its operand."""
+    """If one operand is float64, so is the result, with all digits; each gradient has the dtype of its operand."""
     op = OPS[name]
     narrow = rules.of_dtype(data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool)), np.float32)
     floats = rules.floats_of(narrow)

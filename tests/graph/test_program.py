@@ -192,6 +192,18 @@ def test_a_program_may_grow():
         pass
 
 
+def test_parameters_are_variables_that_nothing_computes():
+    with Program() as program:
+        w = parameter(np.ones(2), "w")
+        doubled = w * 2.0  # computed at once
+        array = TensorArray(name="a")
+        array.write(0, w)
+        pair = ops.add(doubled, data("x", (2,), "float64"))
+    assert doubled.has_value
+    assert not pair.has_value
+    assert program.parameters == [w]
+
+
 def test_parameters_are_read_at_each_run():
     with Program() as program:
         w = parameter(np.ones(2), "w")

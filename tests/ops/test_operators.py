@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, testing
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, testing, vjp
 from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
-from lodcore.ops.roles import spec_of
+from lodcore.ops.roles import LISTS, spec_of
 from lodcore.tensors.tensor import Spec
 from lodcore.testing import rules, ways
 from lodcore.testing.samples import several
@@ -92,6 +92,74 @@ def test_gradients_are_derivatives(name, data):
     rules.check_derivatives(OPS[name], call)
     rules.check_dropped(OPS[name], call)
     rules.check_each_alone(OPS[name], call)
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", SMOOTH)
+@settings(max_examples=4)
+@given(data=st.data())
+def test_gradients_in_other_dtypes(name, data):
+    """They are close to those of the same numbers in float64, where the operator has them."""
+    op = OPS[name]
+    half = rules.of_dtype(data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool)), np.float16)
+    wanted = gradients_of(op, rules.of_dtype(half, np.float64))
+    for dtype, tolerance in ((np.float16, 0.01), (np.complex64, 1e-3), (np.complex128, 1e-7)):
+        try:
+            found = gradients_of(op, rules.of_dtype(half, dtype))
+        except (DTypeError, Warning):  # imaginary parts are not dropped
+            continue
+        for one, other in zip(found, wanted, strict=True):
+            greatest = abs(other).max(initial=0.0)
+            if dtype is np.float16 and greatest > 1e3:  # float16 may not hold numbers of the computation
+                continue
+            near = tolerance * max(1.0, greatest)
+            assert one.dtype == dtype, (op, half)
+            assert np.allclose(one, other, tolerance, near), (op, half, dtype, one, other)
+
+
+#: Operators that copy numbers, or need equal dtypes.
+COPYING = {
+    *("cartesian", "concat_batches", "last_of_steps", "merge_by_mask", "refuse_unlike", "sequence_concat", "spread"),
+    *("sequence_expand", "sequence_expand_as", "sequence_pad", "sequence_pool", "tensor_array_fill", "with_values"),
+    *("tensor_array_read", "tensor_array_write"),
+}
+COMPUTING = [
+    name
+    for name in SMOOTH
+    if name not in COPYING and (len(OPS[name].roles) > 1 or any(role in LISTS for role in OPS[name].roles.values()))
+]
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", COMPUTING)
+@settings(max_examples=5)
+@given(data=st.data())
+def test_one_wide_operand_makes_a_wide_result(name, data):
+    """If one operand is float64, so is the result, with all digits; each gradient has the dtype of its operand."""
+    op = OPS[name]
+    narrow = rules.of_dtype(data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool)), np.float32)
+    floats = rules.floats_of(narrow)
+    wanted = results_of(op, rules.of_dtype(narrow, np.float64))
+    for at in range(len(floats)):
+        xs = [rules._cast(x, np.float64 if at == j else np.float32) for j, x in enumerate(floats)]
+        mixed = rules.with_floats(narrow, iter(xs))
+        for one, other in zip(results_of(op, mixed), wanted, strict=True):
+            assert one.dtype == other.dtype, (op, mixed)
+            assert np.allclose(one, other, 1e-9, 1e-9, equal_nan=True), (op, mixed)
+        for one, x in zip(gradients_of(op, mixed), xs, strict=True):
+            assert one.dtype == x.dtype, (op, mixed)
+
+
+def results_of(op, sample):
+    """Return the numbers of the results of a call, as arrays."""
+    found = rules._function_of(op, sample)(*rules.floats_of(sample))
+    return [rules.values_of(one) for one in several(found)]
+
+
+def gradients_of(op, sample):
+    """Return the gradients of the tensors of a call, as arrays."""
+    outputs, pullback = vjp(rules._function_of(op, sample), *rules.floats_of(sample))
+    return [rules.dense(one) for one in pullback(*rules._cotangents(outputs))]
 
 
 @pytest.mark.twins

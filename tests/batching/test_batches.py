@@ -64,6 +64,22 @@ def test_every_sequence_once_and_equal_steps(call, epoch):
             assert len(set(np.searchsorted(edges, held).tolist())) == 1
 
 
+@given(calls())
+def test_the_report_counts_what_all_ranks_hold(call):
+    lengths, arguments = call
+    plans, found = ranks(call)
+    plans[0].set_epoch(0)
+    sizes, each = np.array(lengths, np.int64), [batch for step in zip(*found, strict=True) for batch in step]
+    report, held = plans[0].report(), [sizes[batch].tolist() for batch in each if len(batch)]
+    assert [int(one) for one in plans[0].tokens()] == [int(sizes[batch].sum()) for batch in each]
+    assert (report.num_steps, report.max_tokens) == (len(found[0]), arguments["max_tokens"])
+    assert (report.num_sequences, report.num_batches) == (sum(map(len, held)), len(held))
+    assert report.num_tokens == sum(map(sum, held))
+    padded = sum(len(one) * max(one) for one in held)
+    assert report.padding == (padded - report.num_tokens if arguments["count"] == "padded" else 0)
+    assert report.occupancy == (report.num_tokens / (len(held) * arguments["max_tokens"]) if held else 1.0)
+
+
 @given(calls(), st.integers(0, 60))
 def test_a_state_goes_on_where_it_was(call, steps):
     lengths, arguments = call

@@ -174,9 +174,9 @@ def test_objects_and_masked_arrays_are_refused(name):
     """No operand may be an array of Python objects, or hide entries."""
     small = SAMPLES[name].small()
     arguments = OPS[name].bind(small.args, small.kwargs)
-    for parameter, given in arguments.items():
-        if isinstance(given, (np.ndarray, LoDTensor)):
-            values = np.asarray(getattr(given, "values", given))
+    for parameter, operand in arguments.items():
+        if isinstance(operand, (np.ndarray, LoDTensor)):
+            values = np.asarray(getattr(operand, "values", operand))
             for wrong in (values.astype(object), np.ma.array(values)):
                 with pytest.raises((DTypeError, LoDError, ShapeError), match=name):
                     OPS[name](**{**arguments, parameter: wrong})

@@ -79,34 +79,6 @@ static LODCORE_UNUSED void add_steps(const int64_t *restrict offsets, int64_t n_
     }
 }
 
-/* Compute offsets from lengths, four at a time; the sign bit of the result is set if a length or a sum is negative. */
-static LODCORE_UNUSED int64_t add_lengths(const int64_t *lengths, int64_t n_seqs, int64_t *restrict out)
-{
-    uint64_t total = 0, signs = 0;
-    int64_t s = 0;
-    *out++ = 0;
-    for (; s + 4 <= n_seqs; s += 4) {
-        uint64_t a = (uint64_t)read_once(lengths + s), b = (uint64_t)read_once(lengths + s + 1);
-        uint64_t c = (uint64_t)read_once(lengths + s + 2), d = (uint64_t)read_once(lengths + s + 3);
-        uint64_t ab = a + b, abc = ab + c, abcd = ab + (c + d);
-        signs |= a | b | c | d;
-        out[s] = (int64_t)(total + a);
-        out[s + 1] = (int64_t)(total + ab);
-        out[s + 2] = (int64_t)(total + abc);
-        signs |= (total + a) | (total + ab) | (total + abc);
-        total += abcd;
-        out[s + 3] = (int64_t)total;
-        signs |= total;
-    }
-    for (; s < n_seqs; s++) {
-        uint64_t a = (uint64_t)read_once(lengths + s);
-        total += a;
-        signs |= a | total;
-        out[s] = (int64_t)total;
-    }
-    return (int64_t)signs;
-}
-
 /* Compute offsets and ranges of sequences selected by their numbers; return the first bad number or overflow, or -1.
  * */
 static LODCORE_UNUSED int64_t take_by_index(const int64_t *restrict offsets, int64_t n_seqs, const int64_t *restrict index,

@@ -305,7 +305,7 @@ def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t 
     for k in range(len(given)):
         source = as_int64(given[k], argument, LoDError, first + k)
         offsets = new_offsets(cnp.PyArray_DIM(source, 0))
-        bad = copy_checked(source, offsets)
+        bad = copy_checked(<const int64_t*> cnp.PyArray_DATA(source), offsets)
         if bad >= 0:
             raise LoDError(f"{argument}[{first + k}]: {broken_rule(offsets, bad)}")
         levels.append(offsets)
@@ -323,16 +323,15 @@ def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t 
     return make_lod(levels, rows)
 
 
-cdef Py_ssize_t copy_checked(cnp.ndarray given, cnp.ndarray copy) except -2:
+cdef Py_ssize_t copy_checked(const int64_t* given, cnp.ndarray copy) except -2:
     """Copy a caller's offsets, and return the position of the first invalid one, or -1 if there is none."""
     cdef Py_ssize_t count = cnp.PyArray_DIM(copy, 0)
-    cdef const int64_t* source = <const int64_t*> cnp.PyArray_DATA(given)
     cdef int64_t* result = <int64_t*> cnp.PyArray_DATA(copy)
     if count == 0:
         return 0
     if not own_kernels():
-        memcpy(result, source, 8 * count)
-    elif copy_offsets(source, count - 1, result) >= 0 and result[0] == 0:
+        memcpy(result, given, 8 * count)
+    elif copy_offsets(given, count - 1, result) >= 0 and result[0] == 0:
         return -1
     return kernels.lod.first_bad_offset(copy, -1)
 

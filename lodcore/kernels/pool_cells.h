@@ -263,9 +263,9 @@ LODCORE_BODY BODY_OF_CELL(pool_wide)(const CELL *x, const int64_t *offsets, int6
     else
         OF_CELL(pool_wide_by)(x, offsets, n_seqs, width, LEAST, BY_ONE, out);
 }
-LODCORE_THRICE(OF_CELL(pool_wide),
-               (const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, int divide, CELL *out),
-               (x, offsets, n_seqs, width, verb, divide, out))
+LODCORE_TWICE(OF_CELL(pool_wide),
+              (const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, int divide, CELL *out),
+              (x, offsets, n_seqs, width, verb, divide, out))
 
 /* -- dispatch ------------------------------------------------------------------------------------------------------
  * */

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import LoD
+from lodcore.errors import LoDError
 from reference.nested import flatten
 from reference.ops import levels as oracle
 from reference.ops.gather import concat_batches, gather_sequences
@@ -62,6 +63,19 @@ def test_without_levels_there_are_only_rows(rows):
     assert (lod.num_levels, lod.num_rows) == (0, rows)
     assert lod == LoD.from_lengths(num_rows=np.int8(rows))
     assert lod != LoD.from_offsets(num_rows=rows + 1)
+
+
+def test_one_bad_offset_at_any_position():
+    """Offsets are copied and checked eight at a time, the last ones one by one."""
+    for count in (2, 7, 8, 9, 16, 17, 40):
+        good = 3 * np.arange(count)
+        np.testing.assert_array_equal(LoD.from_offsets(good).offsets(), good)
+        for bad in range(1, count):
+            for value in {good[bad - 1] - 1, -1, -(2**63)}:
+                offsets = good.copy()
+                offsets[bad] = value
+                with pytest.raises(LoDError, match=f"falls at position {bad} "):
+                    LoD.from_offsets(offsets)
 
 
 def test_offsets_are_copied():

@@ -260,7 +260,7 @@ def test_a_variable_of_a_function_that_raised_has_no_meaning():
         name = "TensorArray" if isinstance(one, TensorArray) else "Variable"
         with pytest.raises(GraphError, match=f"^{name}.*(made in a Block that is closed|belongs to another Tape)"):
             _ = one.read(0) if name == "TensorArray" else one + 1.0
-        with pytest.raises(GraphError, match="made in a Block that is closed|belongs to another Tape"):
+        with pytest.raises(GraphError, match=r"made in a Block that is closed|belongs to another Tape"):
             vjp(lambda y, one=one: y + one, X)
         assert caught.value
 

@@ -129,6 +129,36 @@ def test_one_wide_operand_makes_a_wide_result(name, data):
             assert one.dtype == x.dtype, (op, mixed)
 
 
+SEVERAL = [
+    name
+    for name in SMOOTH
+    if len(OPS[name].roles) > 1 or OPS[name].results != 1 or any(role in LISTS for role in OPS[name].roles.values())
+]
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", SEVERAL)
+@settings(max_examples=5)
+@given(data=st.data())
+def test_each_gradient_is_what_it_is_among_others(name, data):
+    """If it is the only one, the same bits; and those for single cotangents add up to that for all."""
+    sample = data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))
+    run, floats = rules._function_of(OPS[name], sample), rules.floats_of(sample)
+    outputs, pullback = vjp(run, *floats)
+    given_all = rules._cotangents(outputs)
+    together = [rules.dense(one) for one in pullback(*given_all)]
+    for at, x in enumerate(floats):
+        _, alone = vjp(lambda v, at=at: run(*floats[:at], v, *floats[at + 1 :]), x)
+        np.testing.assert_array_equal(rules.dense(alone(*given_all)[0]), together[at])
+    if len(given_all) > 1:
+        parts = [
+            [rules.dense(one) for one in pullback(*[d if i == j else None for i, d in enumerate(given_all)])]
+            for j in range(len(given_all))
+        ]
+        for one, found in zip(together, zip(*parts, strict=True), strict=True):
+            np.testing.assert_allclose(sum(found), one, rtol=1e-9, atol=1e-9)
+
+
 def results_of(op, sample):
     """Return the numbers of the results of a call, as arrays."""
     found = rules._function_of(op, sample)(*rules.floats_of(sample))

@@ -287,3 +287,10 @@ def test_zeros_of_a_shape_or_a_dtype(make, options, shape, dtype):
     assert (v.get().shape, v.get().dtype, v.get().any()) == (shape, dtype, False)
     with pytest.raises(DTypeError, match="shape, dtype: replace a value; one is given, too"):
         make(name="v", value=np.ones(2), **options)
+
+
+@pytest.mark.parametrize("shape", [-1, (2, -1), (1.5,), ("a",)])
+def test_sizes_are_integers_from_0(shape):
+    for make in (Variable, parameter):
+        with pytest.raises(DTypeError, match=r"shape: is .*; each size is an integer from 0"):
+            make(name="v", shape=shape)

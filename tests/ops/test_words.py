@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LoDTensor, ShapeError, Vocabulary, decode_utf8, encode_utf8
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, Vocabulary, decode_utf8, encode_utf8
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=4)
 WORDS = st.lists(TEXT | st.sampled_from(["a", "b", "é", "the", "日本語", "a longer word than eight"]), max_size=12)
@@ -201,6 +201,17 @@ def test_nothing():
         (lambda: Vocabulary("a"), DTypeError, "Vocabulary: words: is str; an array or lists"),
         (lambda: Vocabulary.fit(None), DTypeError, "Vocabulary.fit: x: is NoneType; an array or lists"),
         (lambda: Vocabulary(["a"]).encode(np.array("a")), DTypeError, "encode: x: is ndarray; an array or lists"),
+        (
+            lambda: decode_utf8(lodcore.array([[[97]]], "u1"), np.dtypes.StringDType()),
+            DTypeError,
+            "StringDType.*, whose values have no fixed size; str or bytes is needed",
+        ),
+        (
+            lambda: decode_utf8(lodcore.array([[97], [200]], "u1"), np.dtypes.StringDType()),
+            DTypeError,
+            "decode_utf8: x: string 1 is not UTF-8",
+        ),
+        (lambda: Vocabulary([["a"], ["b"]]), LoDError, "Vocabulary: words: have 1 levels above the words; a flat list"),
         (lambda: decode_utf8(LoDTensor.from_lengths(np.full((3, 2), 97, "u1"), [3])), DTypeError, "sequences of uint8"),
         (lambda: decode_utf8(np.full(3, 97, "u1")), DTypeError, "decode_utf8: x: "),
         (lambda: decode_utf8([[1, 2]]), DTypeError, "decode_utf8: x: has dtype int64 and 1 levels"),

@@ -293,6 +293,24 @@ def test_declarations_that_are_wrong():
         with pytest.raises(TypeError, match=f"elementwise_operator: f: has {count} parameters; 1 to 3 operands"):
             elementwise_operator(lambda_named("f", declared))
 
+    with pytest.raises(TypeError, match="operator: x: is 5; a Role is needed, as Nested"):
+        operator(x=5)(lambda_named("f", lambda x: x))
+    made = operator(x=Nested)(lambda_named("f", lambda x: x.values[:1]))
+    with pytest.raises(TypeError, match="define_vjp: f: z: is not a parameter, residual, out, needs or context"):
+        made.define_vjp(lambda d, z: d)
+    for call in (lambda: made(X), lambda: lodcore.vjp(made, X)):
+        with pytest.raises(
+            lodcore.ShapeError, match=r"f: the result has shape \(1,.*; there are \d+ rows, and one entry"
+        ):
+            call()
+
+
+def test_a_gradient_without_a_rule_is_refused():
+    for ufunc in (np.subtract, np.hypot, np.arctan2):
+        _, pullback = lodcore.vjp(lambda x, ufunc=ufunc: lodcore.sequence_accumulate(x, ufunc), X)
+        with pytest.raises(lodcore.DTypeError, match=f"sequence_accumulate: {ufunc.__name__}: has no vjp rule"):
+            pullback(X * 0.0)
+
 
 def lambda_named(name, function):
     function.__name__ = name

@@ -44,7 +44,6 @@ cdef class Plan:
         if self.count + max(cotangents, 1) > MOST:
             raise TypeError(f"define_vjp: names {self.count} arguments; {MOST - cotangents} is the most")
         for j, name in enumerate(names):
-            self.slots[j] = 0
             if name in rule.operands:
                 self.kinds[j], self.slots[j] = OPERAND, rule.operands.index(name)
             elif name == "out":

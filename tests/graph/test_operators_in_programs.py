@@ -11,7 +11,7 @@ from lodcore.ops.registry import OPS
 from lodcore.ops.roles import spec_of
 from lodcore.tensors.tensor import Spec
 from lodcore.testing import rules, ways
-from lodcore.testing.samples import fresh, several
+from lodcore.testing.samples import Sample, fresh, several
 from tests.samples import SAMPLES
 
 NAMES = sorted(SAMPLES)
@@ -31,6 +31,17 @@ def test_programs_and_bodies_give_what_the_call_gives(name, drawn):
 def test_programs_and_bodies_have_the_gradients_of_the_call(name, drawn):
     call = drawn.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))
     rules.check_gradient_ways(OPS[name], call)
+
+
+#: Operators whose small call changes an argument: an array, or a Generator.
+CHANGING = {"dropout", "tensor_array_fill"}
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - CHANGING))
+def test_every_argument_may_be_given_by_name(name):
+    """In every way of running, also one called `name`."""
+    op, sample = OPS[name], SAMPLES[name].small()
+    assert not ways.check_ways(op, Sample((), op.bind(sample.args, sample.kwargs)))
 
 
 # -- data whose sizes are not declared -----------------------------------------------------------------------------

@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DTypeError, LoDTensor, SparseTensor, grad_check, nn, ops, value_and_grad, vjp, while_loop
+from lodcore import (
+    DTypeError,
+    LoDTensor,
+    ShapeError,
+    SparseTensor,
+    grad_check,
+    nn,
+    ops,
+    value_and_grad,
+    vjp,
+    while_loop,
+)
 
 LENGTHS = [2, 0, 3]
 IDS = lodcore.array([[3, 1], [], [3, 0, 4]])
@@ -70,6 +81,37 @@ def test_weights_are_drawn_as_wide_as_they_say(name):
         else:
             assert 0.99 * width < abs(found).max() <= width
             assert found.std() == pytest.approx(width / 3**0.5, rel=0.02)
+
+
+#: Layers, and a call of each on something that fits.
+CALLED = [
+    (nn.Linear(3, 4), lambda layer, p: layer(p, np.ones((2, 3)))),
+    (nn.Embedding(5, 3), lambda layer, p: layer(p, [0, 1])),
+    (nn.LayerNorm(3), lambda layer, p: layer(p, np.ones((2, 3)))),
+    (nn.AdditiveAttention(3, 4, 5), lambda layer, p: layer(p, np.ones((2, 3)), lodcore.array([np.ones((1, 4))] * 2))),
+    *(
+        (layer, lambda layer, p: layer(p, lodcore.array([np.ones((2, 3)), np.ones((1, 3))])))
+        for layer in (
+            nn.SimpleRNN(3, 4),
+            nn.GRU(3, 4),
+            nn.LSTM(3, 4),
+            nn.LSTM(3, 4, peepholes=True),
+            nn.LSTM(3, 4, projection=2),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("at", range(len(CALLED)))
+def test_parameters_of_other_sizes_are_refused(at):
+    layer, call = CALLED[at]
+    parameters = layer.init(np.random.default_rng(0), np.float64)
+    call(layer, parameters)
+    for key, x in parameters.items():
+        for axis in range(x.ndim):
+            for wrong in (np.concatenate([x, x], axis), np.delete(x, 0, axis), x[None]):
+                with pytest.raises(ShapeError, match=r"ha(s|ve) (shape|rows of shape)"):
+                    call(layer, {**parameters, key: wrong})
 
 
 @pytest.mark.parametrize("made", [nn.Linear, nn.Embedding, nn.SimpleRNN, nn.GRU, nn.LSTM, nn.AdditiveAttention])

@@ -284,6 +284,72 @@ def test_an_operator_may_refuse_the_empty():
     check_operator(nothing_for_the_empty(), [(X, 2.0)], refuses_empty=True)
 
 
+def test_declarations_that_are_wrong():
+    with pytest.raises(TypeError, match="operator: f: has no parameter y"):
+        operator(x=Nested, y=Dense)(lambda_named("f", lambda x: x))
+    with pytest.raises(TypeError, match="operator: f: no parameter has a role; at least one is a tensor"):
+        operator()(lambda_named("f", lambda x: x))
+    for declared, count in ((lambda: 1, 0), (lambda a, b, c, d: a, 4)):
+        with pytest.raises(TypeError, match=f"elementwise_operator: f: has {count} parameters; 1 to 3 operands"):
+            elementwise_operator(lambda_named("f", declared))
+
+    with pytest.raises(TypeError, match="operator: x: is 5; a Role is needed, as Nested"):
+        operator(x=5)(lambda_named("f", lambda x: x))
+    made = operator(x=Nested)(lambda_named("f", lambda x: x.values[:1]))
+    with pytest.raises(TypeError, match="define_vjp: f: z: is not a parameter, residual, out, needs or context"):
+        made.define_vjp(lambda d, z: d)
+    for call in (lambda: made(X), lambda: lodcore.vjp(made, X)):
+        with pytest.raises(
+            lodcore.ShapeError, match=r"f: the result has shape \(1,.*; there are \d+ rows, and one entry"
+        ):
+            call()
+
+
+def test_a_gradient_without_a_rule_is_refused():
+    for ufunc in (np.subtract, np.hypot, np.arctan2):
+        _, pullback = lodcore.vjp(lambda x, ufunc=ufunc: lodcore.sequence_accumulate(x, ufunc), X)
+        with pytest.raises(lodcore.DTypeError, match=f"sequence_accumulate: {ufunc.__name__}: has no vjp rule"):
+            pullback(X * 0.0)
+
+
+def lambda_named(name, function):
+    function.__name__ = name
+    return function
+
+
+def test_a_docstring_says_that_no_sparse_tensor_is_taken():
+    """Before the section that follows; a line of text that ends with the word is no section."""
+    doc = """Triple the rows, as said in the Notes
+    and written twice in References
+    of others.
+
+    Notes
+    -----
+    Nothing.
+    """
+    made = operator(x=Nested)(documented(doc))
+    header, entry = (
+        "    Raises\n    ------\n",
+        "    DTypeError\n        If a tensor is a SparseTensor; its `to_dense()` makes ",
+    )
+    entry += "an array.\n"
+    notes = "    Notes\n    -----\n"
+    assert made.__doc__ == doc.replace(notes, f"{header}{entry}\n{notes}")
+    never = "    ValueError\n        Never.\n    "
+    raising = operator(x=Nested)(documented(f"Triple.\n\n{header}{never}"))
+    assert raising.__doc__ == f"Triple.\n\n{header}{entry}{never}"
+    for plain in ("Triple.", None):
+        assert operator(x=Nested)(documented(plain)).__doc__ == plain
+
+
+def documented(doc):
+    def tripled(x):
+        return x.values * 3
+
+    tripled.__doc__ = doc
+    return tripled
+
+
 def test_elementwise_derivatives_are_found():
     @elementwise_operator
     def cubed(x):

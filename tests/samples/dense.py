@@ -101,7 +101,8 @@ SAMPLES = {
             ("sequence_matmul(wide, ops.matmul(wide, np.ones((2, 3))), True)", ShapeError, "x: has rows of 2 .* 3"),
             ("sequence_matmul(wide, wide[:2], True)", LoDError, "x: has 3 sequences at level 0; y has 2"),
             (  # rows without values take no memory
-                "sequence_matmul(*[LoDTensor(np.zeros((2**33, 0)), LoD.from_lengths([2**33]))] * 2, True)",
+                "sequence_matmul(LoDTensor(np.zeros((2**33, 0)), LoD.from_lengths([2**33])), "
+                "LoDTensor(np.zeros((2**33, 0)), LoD.from_lengths([2**33])), True)",
                 MemoryError,
                 "the result has 73786976294838206464 x 8 = ",
             ),

@@ -96,3 +96,12 @@ def test_nested_loops_and_arrays_are_shown():
     assert "max_steps=5" in loops[0]
     assert "recompute" in loops[1]
     assert "states" in text
+
+
+def test_arrays_say_whether_they_are_recorded():
+    array = TensorArray()
+    assert repr(array) == "TensorArray(empty)"
+    with Program():
+        array = TensorArray()
+        array.write(data("i", (), "int64"), data("x", (2,), "float64"))
+        assert repr(array) == f"TensorArray({array.name}, recorded)"

@@ -102,7 +102,9 @@ def test_numbers_that_int64_cannot_hold(call, error, argument, vector, names):
     ],
 )
 def test_one_number_for_all_that_int64_cannot_hold(call, argument, number, names):
-    assert_refused(call.format(number), names, IndexError, f"{argument}.* -?[0-9]{{19,}} at position 0; int64 cannot hold")
+    assert_refused(
+        call.format(number), names, IndexError, f"{argument}.* -?[0-9]{{19,}} at position 0; int64 cannot hold"
+    )
 
 
 # -- levels --------------------------------------------------------------------------------------------------------

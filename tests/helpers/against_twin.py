@@ -70,7 +70,6 @@ def agree(name, *arguments, seen=None):
     return got
 
 
-
 # -- arrays of other sizes ---------------------------------------------------------------------------------------------
 
 FEW = 3  # calls per kernel that are repeated with arrays of other sizes
@@ -97,7 +96,9 @@ def shared_dimensions(name):
     for names, shape in said:
         lengths = [DIMENSION.fullmatch(one.strip()) for one in shape.split(",")]
         for one in names.split(", "):
-            axes |= {(numbers[one], axis, length[1]) for axis, length in enumerate(lengths) if length and one in numbers}
+            axes |= {
+                (numbers[one], axis, length[1]) for axis, length in enumerate(lengths) if length and one in numbers
+            }
     uses = Counter(length for _, length in {(j, length) for j, _, length in axes})
     return sorted((j, axis) for j, axis, length in axes if uses[length] > 1)
 

@@ -481,3 +481,15 @@ class ChunksOf:
         self.stream = ForgedStream([Chunk(capsules) for capsules in self.capsules])
         self.moved = self.stream.__arrow_c_stream__()
         return self.moved
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "f2", "i2", "i8", "u4", "u8", "M8[s]", "M8[D]", "m8[ms]", "U3"])
+def test_values_of_the_other_byte_order(kind):
+    given = np.array([1, 2, 300]).astype(kind)
+    lod = LoD.from_lengths([1, 2])
+    for values in (given, np.stack([given, given[::-1]], axis=1)):
+        found = lodcore.from_arrow(LoDTensor(values.astype(values.dtype.newbyteorder()), lod))
+        assert found.tolist() == lodcore.from_arrow(LoDTensor(values, lod)).tolist()
+    records = np.array([(1, 2.5), (3, 4.5), (500, -1)], [("a", ">i4"), ("b", ">f8")])
+    native = records.astype([("a", "i4"), ("b", "f8")])
+    assert lodcore.from_arrow(LoDTensor(records, lod)).tolist() == lodcore.from_arrow(LoDTensor(native, lod)).tolist()

@@ -48,7 +48,13 @@ def test_every_order_is_about_as_likely():
     [([0, 2, 5], 0, True), ([0, 1, 1], 2, True), ([0, 1, 1], 1, False), ([0, 0, 2], 3, True), ([0, 0, 2], 2, False)],
 )
 def test_the_work_space_is_as_long_as_a_sequence_of_which_some_are_drawn(drawn, room, fits):
-    arguments = int64([0, 2, 5]), int64(drawn), np.zeros(drawn[-1]), np.empty(room, np.int64), np.empty(drawn[-1], np.int64)
+    arguments = (
+        int64([0, 2, 5]),
+        int64(drawn),
+        np.zeros(drawn[-1]),
+        np.empty(room, np.int64),
+        np.empty(drawn[-1], np.int64),
+    )
     if fits:
         kernels.shuffle.shuffle_places(*arguments)
         return

@@ -151,13 +151,29 @@ DEEP = LoDTensor.from_lengths(np.arange(4.0), [2, 0], [2, 2])
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda: np.swapaxes(DEEP, 1, 2), LoDError, "transpose: axes: sequence 1 of level 0 has no element; axes 1 and 2"),
-        (lambda: np.swapaxes(DEEP, 0, 1), LoDError, "transpose: axes: sequence 1 of level 0 has length 0; axes 0 and 1"),
-        (lambda: np.moveaxis(DEEP, [1, 2], [0, 0]), ShapeError, r"moveaxis: source, destination: are \[1, 2\], \[0, 0\]"),
+        (
+            lambda: np.swapaxes(DEEP, 1, 2),
+            LoDError,
+            "transpose: axes: sequence 1 of level 0 has no element; axes 1 and 2",
+        ),
+        (
+            lambda: np.swapaxes(DEEP, 0, 1),
+            LoDError,
+            "transpose: axes: sequence 1 of level 0 has length 0; axes 0 and 1",
+        ),
+        (
+            lambda: np.moveaxis(DEEP, [1, 2], [0, 0]),
+            ShapeError,
+            r"moveaxis: source, destination: are \[1, 2\], \[0, 0\]",
+        ),
         (lambda: np.moveaxis(DEEP, [1, 1], [0, 2]), ShapeError, "as many different axes are needed"),
         (lambda: np.moveaxis(DEEP, [0, 1], [0]), ShapeError, "as many different axes are needed"),
         (lambda: np.transpose(DEEP, [0, 1, 1]), ShapeError, "each of 3 axes is needed once"),
-        (lambda: np.unique(LoDTensor(np.arange(3), LoD.from_offsets(num_rows=3)), axis=0), TypeError, "axis: is 0; that of"),
+        (
+            lambda: np.unique(LoDTensor(np.arange(3), LoD.from_offsets(num_rows=3)), axis=0),
+            TypeError,
+            "axis: is 0; that of",
+        ),
         (lambda: np.unique(DEEP, axis=1), TypeError, "axis: is 1; that of the last level, 2, or None"),
         (lambda: np.dot(DEEP, np.ones((2, 2, 2))), TypeError, "numpy.dot: only a matrix on the right"),
         (

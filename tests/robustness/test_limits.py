@@ -110,7 +110,9 @@ def test_numbers_of_rows_are_integers():
 
 
 def test_what_lists_ask_for_is_said_before_it_is_made():
-    with pytest.raises(MemoryError, match=r"lodcore.array: obj: the result has 1000000000000 x 8 = 8000000000000 bytes"):
+    with pytest.raises(
+        MemoryError, match=r"lodcore.array: obj: the result has 1000000000000 x 8 = 8000000000000 bytes"
+    ):
         lodcore.array([[0] * 10**6] * 10**6)
     x = LoDTensor.from_lengths(np.zeros(10**5), np.ones(10**5, int))
     assert x.to_padded(return_mask=True)[1].all()  # the mask takes a byte per row

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 
 import numpy as np
-import pytest
 
 from lodcore import kernels
 
@@ -96,9 +95,8 @@ def shared_dimensions(name):
     for names, shape in said:
         lengths = [DIMENSION.fullmatch(one.strip()) for one in shape.split(",")]
         for one in names.split(", "):
-            axes |= {
-                (numbers[one], axis, length[1]) for axis, length in enumerate(lengths) if length and one in numbers
-            }
+            if one in numbers:
+                axes |= {(numbers[one], axis, length[1]) for axis, length in enumerate(lengths) if length}
     uses = Counter(length for _, length in {(j, length) for j, _, length in axes})
     return sorted((j, axis) for j, axis, length in axes if uses[length] > 1)
 
@@ -126,6 +124,8 @@ def refuses_other_sizes(name, arguments):
         for more in (False,) if name in LONGER else (False, True):
             given = [of_other_length(one, 0, True)[:-1] if isinstance(one, np.ndarray) else one for one in arguments]
             given[j] = of_other_length(arguments[j], axis, more)
-            with pytest.raises(ValueError, match="."):
+            try:
                 getattr(getattr(kernels, module), function)(*given)
-                pytest.fail(f"{name}: argument {j} may have shape {given[j].shape}, not only {arguments[j].shape}")
+            except ValueError:
+                continue
+            raise AssertionError(f"{name}: argument {j} may have shape {given[j].shape}, not only {arguments[j].shape}")

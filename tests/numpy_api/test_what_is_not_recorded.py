@@ -1,4 +1,4 @@
-"""Calls of NumPy's functions that compute at once only: a Variable in any place is refused by the name of the function."""
+"""Calls of NumPy's functions that compute at once only: a Variable in any place is refused."""
 
 import re
 

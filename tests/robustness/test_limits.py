@@ -104,7 +104,7 @@ class NoInteger:
 
 def test_numbers_of_rows_are_integers():
     for number in (NoInteger(), "5", 5.0):
-        with pytest.raises(DTypeError, match="num_rows: is .*; an integer is needed"):
+        with pytest.raises(DTypeError, match=r"num_rows: is .*; an integer is needed"):
             LoD.from_offsets(num_rows=number)
     assert LoD.from_offsets(num_rows=np.uint8(5)).num_rows == 5
 

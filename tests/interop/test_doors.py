@@ -319,6 +319,7 @@ def test_trees_are_described():
     assert "['n']: 5" in lines
     assert any(line.startswith("['t'][0]: 'aaa") and line.endswith("...") and len(line) < 80 for line in lines)
     assert "== ['t'][1][0]" in lines
+    assert not any(line.startswith(("tuple of", "list of")) for line in lines)  # the outermost one has a heading
     assert list(describe_tree(list(range(150))))[-1] == ": 50 more"
 
 

@@ -15,6 +15,7 @@ from lodcore import LoD, LoDTensor, from_arrow
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import ArrowTable
 from lodcore.interop.arrow_nodes import node_of
+from lodcore.tensors.text import utf8_of
 from tests.helpers.capsules import Forged, ForgedStream, array_of, bits, leaf, lists, schema_of
 from tests.helpers.draw import DTYPES, lod_tensors
 
@@ -500,3 +501,10 @@ def test_columns_of_the_other_byte_order(kind):
         assert bits_of(one) == bits_of(other)
         if given.dtype.kind in "fiumM":
             assert np.array_equal(found, values.astype(found.dtype))
+
+
+def test_text_of_letters_of_all_lengths():
+    letters = [chr(at) for at in (1, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF)]
+    words = np.array(["", *letters, *(one + "a" + other for one in letters for other in letters)])
+    offsets, text = utf8_of("f", words)
+    assert [bytes(text[start:stop]).decode() for start, stop in itertools.pairwise(offsets)] == words.tolist()

@@ -390,6 +390,9 @@ def test_dtypes_of_a_description():
     assert dtype_of("x", "<f4") == np.float32
     with pytest.raises(DTypeError, match="has no dtype"):
         dtype_of("x", [["a"]])
+    for odd in ("|O", ("<i4", (2,)), [("a", "|O")]):
+        with pytest.raises(DTypeError, match=r"x: has dtype .*; Python objects are not read"):
+            dtype_of("x", odd)
 
 
 # -- a folder ------------------------------------------------------------------------------------------------------

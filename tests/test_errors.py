@@ -91,6 +91,22 @@ def test_numbers_that_int64_cannot_hold(call, error, argument, vector, names):
     assert_refused(call.format(vector), names, error, f"{argument}.* -?[0-9]{{19,}} at position 1")
 
 
+@pytest.mark.parametrize("number", ["2**63", "-2**70", "np.uint64(2**63)", "np.array(2**63, np.uint64)"])
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        ("sequence_slice(x, {}, 0)", "offset"),
+        ("sequence_slice(x, 0, {})", "length"),
+        ("sequence_unpad(dense, {})", "length"),
+        ("sequence_roll(x, {})", "shift"),
+    ],
+)
+def test_one_number_for_all_that_int64_cannot_hold(call, argument, number, names):
+    assert_refused(
+        call.format(number), names, IndexError, f"{argument}.* -?[0-9]{{19,}} at position 0; int64 cannot hold"
+    )
+
+
 # -- levels --------------------------------------------------------------------------------------------------------
 
 LEVELS = [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoD, LoDError, gather_sequences
 from lodcore.batching import batches
-from lodcore.batching.buckets import least_padding, suggested
+from lodcore.batching.buckets import classes_by_edges, least_padding, suggested
 from tests.helpers.plans import document_lengths, documents_of
 
 
@@ -101,6 +101,21 @@ def test_a_state_goes_on_where_it_was(call, steps):
             np.testing.assert_array_equal(one, other)
 
 
+def test_no_batch_can_be_written():
+    for count, drop_last in ((5, False), (6, False), (5, True)):
+        plan = batches([2] * count, 4, shuffle=False, world_size=2, drop_last=drop_last)
+        for k in range(len(plan)):
+            with pytest.raises(ValueError, match="read-only"):
+                plan[k][:] = 0
+
+
+@pytest.mark.parametrize("count", [3, 2**15 - 1, 2**15, 2**15 + 3])
+def test_any_number_of_buckets(count):
+    edges = np.arange(1, count + 1)
+    lengths = np.array([0, 1, 2, count - 1, count, count + 1])
+    assert classes_by_edges(lengths, edges).tolist() == [0, 0, 1, count - 2, count - 1, count]
+
+
 def test_a_sequence_and_an_iterator():
     plan = batches([3, 1, 4, 1, 5, 9, 2, 6] * 20, 30, seed=3)
     assert [one.tolist() for one in (plan[k] for k in range(len(plan)))] == [one.tolist() for one in plan]
@@ -166,6 +181,7 @@ def test_report_suggests_what_fills_better():
     assert better.occupancy > 0.9
     assert "suggested: max_tokens" in str(report)
     assert batches([], 5).report().occupancy == 1.0
+    assert batches([], 5).report().suggested_buckets.tolist() == []
 
 
 @given(document_lengths(40, 30), st.integers(1, 6))

@@ -11,7 +11,7 @@ from lodcore import demo
 from lodcore.__main__ import main
 from lodcore.demo.page import Glyphs
 from lodcore.demo.pronounce import commands, data, model
-from lodcore.demo.pronounce.network import Network, Speaker, with_ends
+from lodcore.demo.pronounce.network import Network, Speaker, log_softmax, with_ends
 from lodcore.demo.pronounce.picture import attention_picture
 from lodcore.demo.pronounce.scoring import Score, distance, score
 from lodcore.demo.pronounce.training import SETTINGS, Progress, Settings, Training, batches_of
@@ -224,6 +224,12 @@ def test_gradients_are_derivatives():
     lodcore.grad_check(lambda p: network.loss(p, letters, given, wanted, None), parameters)
 
 
+def test_log_softmax_of_large_numbers():
+    found = log_softmax(np.array([[1000.0, 1000.0, -1000.0], [-5000.0, -5001.0, -9000.0]]))
+    np.testing.assert_allclose(found[0], [-np.log(2), -np.log(2), -2000 - np.log(2)])
+    np.testing.assert_allclose(found[1], -np.log1p(np.exp(-1)) - np.array([0, 1, 4000]))
+
+
 # -- training ----------------------------------------------------------------------------------------------------------
 
 
@@ -350,7 +356,8 @@ def test_progress_has_the_mean_loss_of_its_epoch(monkeypatch):
     training, progress = trained(steps=30)
     each = len(batches_of(training.letters, 8, 0))
     steps = list({one.seconds: one for one in progress}.values())  # the end of an epoch is one more
-    assert len(steps) == len(losses) == 30
+    assert [one.seconds for one in steps] == [k / 2 for k in range(1, 31)]
+    assert len(losses) == 30
     for k, one in enumerate(steps):
         first = k // each * each
         assert (one.epoch, one.part) == (k // each + 1, (k - first + 1) / each)
@@ -412,7 +419,9 @@ def test_the_command_draws_and_refuses(monkeypatch, capsys):
     assert capsys.readouterr().err == "pronounce: word: 'o k' has ' '; letters a to z and apostrophes are needed\n"
     answers(monkeypatch, "ok", "")
     assert main(["pronounce"]) == 0
-    assert "OW K EY" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "OW K EY" in printed
+    assert printed.count("%") == 3  # pronunciations of a word, by default
 
 
 def test_the_model_is_small():

@@ -290,3 +290,9 @@ def test_each_level_is_described_by_its_own_lengths(depth, short):
                 if lengths
                 else "no sequences"
             )
+
+
+def test_rows_have_four_digits():
+    x = LoDTensor.from_lengths(np.array([[1 / 3, 2.0], [1e-9, 123456.789]]), [2])
+    assert "[0.3333, 2. ], [" in repr(x)
+    assert "23456789" not in repr(x)

@@ -98,7 +98,6 @@ def test_nested_loops_and_arrays_are_shown():
     assert "states" in text
 
 
-<<<<<<< HEAD
 def whole():
     """Record a loop with a counter, a carried value, a captured one and an update."""
     with Program() as program:
@@ -173,7 +172,8 @@ def test_the_whole_picture():
         "    n14 -> n15;",
         "}",
     ]
-=======
+
+
 def test_arrays_say_whether_they_are_recorded():
     array = TensorArray()
     assert repr(array) == "TensorArray(empty)"
@@ -181,4 +181,3 @@ def test_arrays_say_whether_they_are_recorded():
         array = TensorArray()
         array.write(data("i", (), "int64"), data("x", (2,), "float64"))
         assert repr(array) == f"TensorArray({array.name}, recorded)"
->>>>>>> 0c89f0e6652b87773ad8f80397a007bcea856033

@@ -145,7 +145,6 @@ def test_dense_rows_and_numbers_beside_rows():
     lodcore.grad_check(lambda d: lodcore.ops.sum(np.concatenate([d, x], axis=-1) ** 2), each.astype("f8"))
 
 
-<<<<<<< HEAD
 DENSE = ["sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin", "average"]
 OF_NANS = ["nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanargmax", "nanargmin"]
 
@@ -174,7 +173,8 @@ def test_functions_of_dense_arrays(name):
                 np.testing.assert_allclose(recorded, wanted, rtol=1e-6, strict=True)
         tried += 1
     assert tried >= 8
-=======
+
+
 DEEP = LoDTensor.from_lengths(np.arange(4.0), [2, 0], [2, 2])
 
 
@@ -223,4 +223,3 @@ def test_no_names_are_no_sequences():
     assert x[[]].tolist() == []
     x[[]] = -1.0
     assert x.equals(DEEP)
->>>>>>> 0c89f0e6652b87773ad8f80397a007bcea856033

@@ -136,7 +136,6 @@ def test_methods(name, method):
         assert not taken or ufunc in REDUCING or ufunc in BITS
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("lengths", [[1, 1, 3], [5], [2, 0, 3, 0]])
 @pytest.mark.parametrize("place", ["x", "y", "where", "out"])
 def test_operands_of_another_structure_are_refused(place, lengths):
@@ -147,7 +146,8 @@ def test_operands_of_another_structure_are_refused(place, lengths):
     with pytest.raises(LoDError, match="sequence"):
         np.add(given["x"], given["y"], out=given["out"], where=given["where"])
     assert given["out"].values.tolist() == [0, 1, 2, 3, 4]
-=======
+
+
 @pytest.mark.parametrize("name", BINARY)
 @pytest.mark.parametrize("method", ["reduce", "accumulate"])
 def test_methods_without_an_axis_take_the_first_one(name, method):
@@ -159,4 +159,3 @@ def test_methods_without_an_axis_take_the_first_one(name, method):
             continue
         want = getattr(BINARY[name], method)(array)
         np.testing.assert_allclose(np.array(got.tolist()), want, rtol=1e-15, err_msg=name)
->>>>>>> 0c89f0e6652b87773ad8f80397a007bcea856033

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""Calls of NumPy's functions that only compute at once: they refuse a Variable in any place by their name."""
-=======
 """Calls of NumPy's functions that compute at once only: a Variable in any place is refused."""
->>>>>>> 0c89f0e6652b87773ad8f80397a007bcea856033
 
 import re
 

@@ -1,5 +1,7 @@
 """No operator leaks memory in any way of running, nor do loops and Programs; `make leaks` makes more calls."""
 
+import gc
+
 import pytest
 
 from tests.helpers.kept_memory import growth
@@ -10,6 +12,13 @@ pytestmark = pytest.mark.not_on_reference  # only compiled code can leak
 CALLS = (10, 40, 200)  # of each: more if something seems to be kept, since anything but a leak does not grow with them
 OPERATORS = [name for name in CASES if name not in LOOPS]
 GROUPS = 16
+
+
+@pytest.fixture(scope="module", autouse=True)
+def collected():
+    """Exclude what earlier tests have left from the collections of every round, which take most of the time otherwise."""
+    gc.collect()
+    gc.freeze()
 
 
 def repeated(calls):

@@ -22,6 +22,7 @@ from lodcore import kernels, ops
 from lodcore.base.later import Later
 from lodcore.numpy_api import methods
 from lodcore.ops.registry import OPS
+from tests.helpers.tables import for_each
 from tests.mutants.planted import MUTANTS
 from tests.samples import SAMPLES
 
@@ -265,7 +266,7 @@ def test_twins_are_plain(path):
 
 
 @not_on_reference
-@pytest.mark.parametrize("name", lodcore.__all__)
+@for_each("name", lodcore.__all__)
 def test_public_names_have_docstrings(name):
     assert inspect.getdoc(getattr(lodcore, name))
 

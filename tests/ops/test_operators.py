@@ -11,6 +11,7 @@ from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
 from lodcore.testing import rules, ways
 from tests.helpers.agree import assert_close, numbers, tolerance_of
+from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import assert_all_refused
 from tests.samples import SAMPLES
 
@@ -75,7 +76,7 @@ def test_nothing_is_sampled_that_is_no_operator():
 
 
 @pytest.mark.not_on_reference
-@pytest.mark.parametrize("name", sorted(OPS))
+@for_each("name", sorted(OPS))
 def test_every_operator_is_complete(name):
     assert missing(OPS[name]) == []
 
@@ -123,7 +124,7 @@ def test_what_is_missing_is_found(part, monkeypatch):
 
 
 @pytest.mark.not_on_reference
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_what_is_timed_runs(name):
     small = SAMPLES[name].small()
     OPS[name](*small.args, **small.kwargs)

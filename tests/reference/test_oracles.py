@@ -92,7 +92,7 @@ def test_variances(column, ddof):
 
 
 def quantile(column, q, method):
-    """Compute a quantile by NumPy, except "closest_observation" by its definition: NumPy 2.0 counts its positions from 0."""
+    """Compute a quantile by NumPy, or one by its definition: NumPy 2.0 counts its positions from 0."""
     if method != "closest_observation":
         return np.quantile(column, q, method=method)
     return sorted(column)[max(round(len(column) * q), 1) - 1]  # of two that are as close, the even one

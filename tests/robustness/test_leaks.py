@@ -16,7 +16,7 @@ GROUPS = 16
 
 @pytest.fixture(scope="module", autouse=True)
 def collected():
-    """Exclude what earlier tests have left from the collections of every round, which take most of the time otherwise."""
+    """Exclude the objects that earlier tests have left from the collections of every round, which they would slow."""
     gc.collect()
     gc.freeze()
 

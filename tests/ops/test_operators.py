@@ -3,7 +3,7 @@
 import doctest
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import testing
@@ -11,6 +11,7 @@ from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
 from lodcore.testing import rules, ways
 from tests.helpers.agree import assert_close, numbers, tolerance_of
+from tests.helpers.draw import at_most
 from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import assert_all_refused
 from tests.samples import SAMPLES
@@ -45,7 +46,7 @@ def test_rules_and_ways_tell_the_truth(name, data):
 
 @pytest.mark.twins
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=8)
+@at_most(8)
 @given(data=st.data())
 def test_batches_may_be_empty(name, data):
     testing.check_empty(OPS[name], data.draw(SAMPLES[name].calls), name in REFUSES_EMPTY)
@@ -53,7 +54,7 @@ def test_batches_may_be_empty(name, data):
 
 @pytest.mark.twins
 @pytest.mark.parametrize("name", SMOOTH)
-@settings(max_examples=20)
+@at_most(20)
 @given(data=st.data())
 def test_gradients_are_derivatives(name, data):
     call = data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))

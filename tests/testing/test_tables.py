@@ -20,7 +20,7 @@ def test_every_row_is_seen(tmp_path):
     SEEN.clear()
     for first in (1, 2):
         test_rows_of_two_tables_and_parameters(first=first, tmp_path=tmp_path)
-    assert SEEN == wanted
+    assert wanted == SEEN
 
 
 def test_all_failures_are_named():

@@ -17,6 +17,7 @@ from lodcore.tensors.tensor_array import TensorArray
 __all__ = ["grad_check"]
 
 Array = np.ndarray[Any, Any]
+PLACES = 500  # of a larger input, this many entries are compared
 
 
 def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, step: float | None = None) -> None:
@@ -108,7 +109,7 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
 
 
 def _some_places(shape: tuple[int, ...], random: np.random.Generator) -> list[tuple[int, ...]]:
-    """Return the positions of an array, or some of them if there are many."""
+    """Return the positions of an array, or PLACES of them if there are more."""
     size = int(np.prod(shape))
-    chosen = np.arange(size) if size <= 500 else random.choice(size, 500, replace=False)
+    chosen = np.arange(size) if size <= PLACES else random.choice(size, PLACES, replace=False)
     return [tuple(map(int, np.unravel_index(one, shape))) for one in chosen]

@@ -42,8 +42,9 @@ build/built: $(READY) $(SOURCES)
 demo: build/built ## learn from real recordings and from real text, in two acts
 	@OPENBLAS_NUM_THREADS=1 $(RUN) -m lodcore demo # small products gain nothing from waiting threads
 
+# one thread for products: those of the other processes need the other processors
 test: build/built ## run all tests, and the examples of docstrings and README, in as many processes as processors
-	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n auto --dist worksteal # more threads would wait for the other processes
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n auto --dist worksteal
 
 twins: build/built ## run all tests with the kernels replaced by the reference
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n auto --dist worksteal --kernels reference.kernels -m 'not not_on_reference'

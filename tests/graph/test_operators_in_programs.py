@@ -1,7 +1,7 @@
 """Every operator on Variables without values: in a Program, and in the body of a loop."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
@@ -12,6 +12,7 @@ from lodcore.ops.roles import spec_of
 from lodcore.tensors.tensor import Spec
 from lodcore.testing import rules, ways
 from lodcore.testing.samples import Sample, fresh, several
+from tests.helpers.draw import at_most
 from tests.samples import SAMPLES
 
 NAMES = sorted(SAMPLES)
@@ -19,14 +20,14 @@ SMOOTH = sorted(name for name, samples in SAMPLES.items() if samples.smooth is n
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=12)
+@at_most(12)
 @given(drawn=st.data())
 def test_programs_and_bodies_give_what_the_call_gives(name, drawn):
     assert not ways.check_ways(OPS[name], drawn.draw(SAMPLES[name].calls), ways.IN_PROGRAMS)
 
 
 @pytest.mark.parametrize("name", SMOOTH)
-@settings(max_examples=10)
+@at_most(10)
 @given(drawn=st.data())
 def test_programs_and_bodies_have_the_gradients_of_the_call(name, drawn):
     call = drawn.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))

@@ -15,6 +15,7 @@ import lodcore
 from lodcore import LoDTensor, TensorArray, vjp
 from lodcore.graph import Executor, Program, VarArray, Variable, data
 from lodcore.ops.roles import spec_of
+from tests.helpers.tables import for_each
 from tests.helpers.ways import run_body
 from tests.helpers.wrong_calls import run, things
 from tests.samples import SAMPLES
@@ -189,7 +190,7 @@ def in_a_body(call, names):
 WAYS_TO_BE_WRONG = {"vjp": under_vjp, "Program": in_a_program, "in a body": in_a_body}
 
 
-@pytest.mark.parametrize("call", CALLS)
+@for_each("call", CALLS)
 def test_a_wrong_call_says_the_same(call):
     kind, text = words(call, things())
     for way, run_in in WAYS_TO_BE_WRONG.items():

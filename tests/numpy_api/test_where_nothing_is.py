@@ -8,11 +8,12 @@ import pytest
 
 import lodcore
 from lodcore import LoDTensor
+from tests.helpers.tables import for_each
 
 LENGTHS = sorted({*itertools.permutations([0, 2, 1]), (0,), (0, 0), (3, 0), (0, 3)})
 
 
-@pytest.mark.parametrize("lengths", LENGTHS)
+@for_each("lengths", LENGTHS)
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u1", "?", "M8[s]"])
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
 def test_extremes_of_nothing(name, dtype, lengths):

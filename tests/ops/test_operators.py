@@ -4,7 +4,7 @@ import doctest
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, testing, vjp
@@ -15,6 +15,8 @@ from lodcore.tensors.tensor import Spec
 from lodcore.testing import rules, ways
 from lodcore.testing.samples import several
 from tests.helpers.agree import assert_close, numbers, tolerance_of
+from tests.helpers.draw import at_most
+from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import assert_all_refused
 from tests.samples import SAMPLES
 
@@ -77,7 +79,7 @@ def without_sizes(given, unknown):
 
 @pytest.mark.twins
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=8)
+@at_most(8)
 @given(data=st.data())
 def test_batches_may_be_empty(name, data):
     testing.check_empty(OPS[name], data.draw(SAMPLES[name].calls), name in REFUSES_EMPTY)
@@ -85,7 +87,7 @@ def test_batches_may_be_empty(name, data):
 
 @pytest.mark.twins
 @pytest.mark.parametrize("name", SMOOTH)
-@settings(max_examples=20)
+@at_most(20)
 @given(data=st.data())
 def test_gradients_are_derivatives(name, data):
     call = data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))
@@ -237,7 +239,7 @@ def test_nothing_is_sampled_that_is_no_operator():
 
 
 @pytest.mark.not_on_reference
-@pytest.mark.parametrize("name", sorted(OPS))
+@for_each("name", sorted(OPS))
 def test_every_operator_is_complete(name):
     assert missing(OPS[name]) == []
 
@@ -285,7 +287,7 @@ def test_what_is_missing_is_found(part, monkeypatch):
 
 
 @pytest.mark.not_on_reference
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_what_is_timed_runs(name):
     small = SAMPLES[name].small()
     OPS[name](*small.args, **small.kwargs)

@@ -12,6 +12,7 @@ from lodcore import LoDTensor, sequence_argsort, sequence_median, sequence_quant
 from lodcore.ops.quantiles import METHODS, TAKING
 from lodcore.tensors import core
 from tests.helpers.agree import same
+from tests.helpers.tables import for_each
 from tests.samples.sort import tensors, texts
 
 
@@ -154,7 +155,7 @@ def test_threads_change_nothing(monkeypatch):
 
 
 @pytest.mark.twins
-@pytest.mark.parametrize("size", range(1, 27))
+@for_each("size", range(1, 27))
 @pytest.mark.parametrize("kind", ["S", "U"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_texts_of_every_size_stand_as_numpy_sorts_them(size, kind, descending):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore.graph  # whose operators are registered
@@ -18,7 +18,7 @@ from reference.case import drawn
 from reference.cases import OPERATORS
 from reference.read_cases import agree, hold, read
 from reference.write_cases import draw_cases, report, write
-from tests.helpers.draw import Drawn
+from tests.helpers.draw import Drawn, at_most
 from tests.helpers.run_cases import as_file, run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,6 +44,7 @@ OTHERS = {"while_loop"}  # has cases and is not an operator
 FEW = 6  # cases per operator, plus those for missing corner cases
 ALONE = """
 import runpy, sys
+from tests.helpers.draw import at_most
 sys.modules["lodcore"] = sys.modules["tests"] = sys.modules["hypothesis"] = None
 runpy.run_module("reference", run_name="__main__")
 """
@@ -68,7 +69,7 @@ def test_lodcore_agrees_with_the_file(path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=10)
+@at_most(10)
 @given(st.data())
 def test_lodcore_agrees_with_what_hypothesis_draws(name, data):
     hold(as_file([drawn(OPERATORS[name], Drawn(data.draw))]), run)

@@ -1,5 +1,7 @@
 """No operator leaks memory in any way of running, nor do loops and Programs; `make leaks` makes more calls."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,13 @@ pytestmark = pytest.mark.not_on_reference  # only compiled code can leak
 CALLS = (10, 40, 200)  # of each: more if something seems to be kept, since anything but a leak does not grow with them
 OPERATORS = [name for name in CASES if name not in LOOPS]
 GROUPS = 16
+
+
+@pytest.fixture(scope="module", autouse=True)
+def collected():
+    """Exclude the objects that earlier tests have left from the collections of every round, which they would slow."""
+    gc.collect()
+    gc.freeze()
 
 
 def repeated(calls):

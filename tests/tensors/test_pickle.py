@@ -15,6 +15,7 @@ import lodcore
 from lodcore import LoD, LoDError, LoDTensor, TensorArray
 from tests.helpers.agree import offsets_of, same
 from tests.helpers.draw import lod_tensors, lods
+from tests.helpers.tables import for_each
 
 PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
 
@@ -231,7 +232,7 @@ THINGS = {
 @pytest.mark.parametrize(
     "another", [*(lambda t, p=p: there_and_back(t, p) for p in PROTOCOLS), copy.deepcopy, copy.copy]
 )
-@pytest.mark.parametrize("name", THINGS)
+@for_each("name", THINGS)
 def test_every_kind_comes_back_with_all_its_properties(name, another):
     thing = THINGS[name]()
     thing = thing() if callable(thing) else thing

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, testing
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, testing
 from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
 from lodcore.ops.roles import spec_of
 from lodcore.tensors.tensor import Spec
 from lodcore.testing import rules, ways
-from lodcore.testing.samples import several
+from lodcore.testing.samples import bits, several
 from tests.helpers.agree import assert_close, numbers, tolerance_of
 from tests.helpers.wrong_calls import assert_all_refused
 from tests.samples import SAMPLES
@@ -106,12 +106,31 @@ def test_objects_and_masked_arrays_are_refused(name):
     """No operand may be an array of Python objects, or hide entries."""
     small = SAMPLES[name].small()
     arguments = OPS[name].bind(small.args, small.kwargs)
-    for parameter, given in arguments.items():
-        if isinstance(given, (np.ndarray, LoDTensor)):
-            values = np.asarray(getattr(given, "values", given))
+    for parameter, operand in arguments.items():
+        if isinstance(operand, (np.ndarray, LoDTensor)):
+            values = np.asarray(getattr(operand, "values", operand))
             for wrong in (values.astype(object), np.ma.array(values)):
                 with pytest.raises((DTypeError, LoDError, ShapeError), match=name):
                     OPS[name](**{**arguments, parameter: wrong})
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"dropout", "tensor_array_write"}))
+def test_a_tensor_without_levels_counts_as_an_array(name):
+    """Except for a dropout, which draws other numbers, and a write, which keeps the tensor itself."""
+    op, small = OPS[name], SAMPLES[name].small()
+    arguments = {
+        parameter: np.array(operand.values) if isinstance(operand, LoDTensor) else operand
+        for parameter, operand in op.bind(small.args, small.kwargs).items()
+    }
+    try:
+        wanted = bits(op(**arguments))
+    except (DTypeError, LevelError, LoDError, ShapeError):  # needs levels
+        return
+    for parameter, values in arguments.items():
+        if isinstance(values, np.ndarray) and values.ndim and parameter not in ("table", "mask"):  # no LoDTensor at all
+            flat = LoDTensor(values, LoD.from_offsets(num_rows=len(values)))
+            assert bits(op(**{**arguments, parameter: flat})) == wanted, parameter
 
 
 # -- every operator has all of its parts ---------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from lodcore.graph.recorder import Recorder
 from lodcore.ops.roles import spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.methods import TensorMethods
-from lodcore.tensors.nested import as_array
+from lodcore.tensors.nested import as_array, error_of_objects
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
@@ -321,7 +321,7 @@ def as_value(where: str, value: Any) -> Any:
     if type(value) is not np.ndarray and (isinstance(value, np.ndarray) or not isinstance(value, HELD)):
         value = as_array(where, value)
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
-        raise DTypeError(f"{where}: has dtype {value.dtype}; Python objects have no fixed size")
+        raise error_of_objects(f"{where}: has dtype", value.dtype)
     return value
 
 
@@ -426,7 +426,7 @@ def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
         raise DTypeError(f"data: num_levels: is {spec.num_levels!r}; an integer from 0 is needed")
     found = np.dtype(spec.dtype)
     if found.hasobject:
-        raise DTypeError(f"data: dtype: is {found}; Python objects have no fixed size")
+        raise error_of_objects("data: dtype: is", found)
     if spec.num_levels and not spec.shape:
         raise DTypeError("data: spec: has levels and no axis; the first axis counts rows")
     shape = tuple(None if size is None else int(size) for size in spec.shape)

@@ -20,7 +20,7 @@ from lodcore.tensors import core
 from lodcore.tensors.from_lists import as_nested, as_nested_index, exactly
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import as_array, refuse_conversion
+from lodcore.tensors.nested import as_array, error_of_objects, refuse_conversion
 from lodcore.tensors.tensor import DenseTensor, Spec
 
 __all__ = [
@@ -40,7 +40,6 @@ __all__ = [
     "of_another_kind",
     "operand_of",
     "refuse_none",
-    "refuse_objects",
     "rows_given_of",
     "single_of",
     "structure_of",
@@ -145,12 +144,6 @@ def refuse_none(where: str, given: Any) -> None:
         raise DTypeError(f"{where}: is None; a tensor or a number is needed")
 
 
-def refuse_objects(where: str, dtype: np.dtype[Any]) -> None:
-    """Raise for a dtype of Python objects."""
-    if dtype.hasobject:
-        raise DTypeError(f"{where}: has dtype {dtype}; Python objects have no fixed size")
-
-
 def given_of(where: str, given: Any) -> Any:
     """Return an argument unchanged; raise for None, and for a kind of tensor that must not become an array."""
     refuse_none(where, given)
@@ -168,7 +161,8 @@ def operand_of(where: str, given: Any) -> Any:
     LoDTensor, ndarray, number or Spec
     """
     if type(given) is np.ndarray:
-        refuse_objects(where, given.dtype)
+        if given.dtype.hasobject:
+            raise error_of_objects(f"{where}: has dtype", given.dtype)
         return given
     if type(given) is not list:
         if isinstance(given, LoDTensor):
@@ -184,7 +178,8 @@ def operand_of(where: str, given: Any) -> Any:
             refuse_conversion(where, given)
             raise DTypeError(f"{where}: is a {type(given).__name__}; a LoDTensor or an array is needed")
     made = as_array(where, given)
-    refuse_objects(where, made.dtype)
+    if made.dtype.hasobject:
+        raise error_of_objects(f"{where}: has dtype", made.dtype)
     return made
 
 
@@ -219,7 +214,7 @@ def dense_of(where: str, given: Any, levels: bool = False) -> Any:
             return given
         given = given.values if isinstance(given, LoDTensor) else np.asarray(given)
     if given.dtype.hasobject:
-        refuse_objects(where, given.dtype)
+        raise error_of_objects(f"{where}: has dtype", given.dtype)
     return given
 
 

@@ -12,6 +12,7 @@ from lodcore.ops.arguments import WEAK, dense_of
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import error_of_objects
 from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 
 __all__ = [
@@ -122,7 +123,7 @@ def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
             "needed"
         )
     if result.dtype.hasobject:
-        raise DTypeError(f"{where}: the result has dtype {result.dtype}; Python objects have no fixed size")
+        raise error_of_objects(f"{where}: the result has dtype", result.dtype)
     if not lod.num_levels:
         return result
     return tensor_core.owned_tensor(result if result.flags.c_contiguous else np.ascontiguousarray(result), lod)

@@ -20,7 +20,7 @@ from lodcore.ops.roles import Dense, Operands, Structure
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import guarded_values
+from lodcore.tensors.nested import error_of_objects, guarded_values
 from lodcore.tensors.tensor import Spec, Tensor
 
 __all__ = ["cast", "concat_values", "full_like", "rows", "with_values"]
@@ -65,7 +65,7 @@ def sized(where: str, dtype: Any) -> np.dtype[Any]:
     except TypeError as error:
         raise DTypeError(f"{where}: dtype: {error}") from None
     if made.hasobject:
-        raise DTypeError(f"{where}: dtype: is {made}; Python objects have no fixed size")
+        raise error_of_objects(f"{where}: dtype: is", made)
     return made
 
 

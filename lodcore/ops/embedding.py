@@ -402,10 +402,7 @@ def table_of(where: str, table: Any) -> Any:
         if not table.shape:
             raise ShapeError(f"{where}: table: has no axis; its first axis counts the rows")
         return table
-    rows = as_values(f"{where}: table", table)
-    if rows.dtype.hasobject:
-        raise DTypeError(f"{where}: table: has dtype {rows.dtype}; Python objects have no fixed size")
-    return rows
+    return as_values(f"{where}: table", table)
 
 
 def numbers_given(where: str, ids: Any) -> tuple[Array, npt.NDArray[np.int64], LoD | None]:

@@ -21,6 +21,7 @@ from lodcore.ops.roles import Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import error_of_objects
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_accumulate", "sequence_diff", "sequence_moving_average", "sequence_shift", "sliding_window"]
@@ -417,7 +418,7 @@ def _accumulated(dtype: np.dtype[Any], ufunc: Any) -> np.dtype[Any]:
     except (TypeError, ValueError) as error:
         raise DTypeError(f"{where}: x: has dtype {dtype}, which {ufunc.__name__} cannot accumulate: {error}") from None
     if found.hasobject:
-        raise DTypeError(f"{where}: ufunc: makes dtype {found}; Python objects have no fixed size")
+        raise error_of_objects(f"{where}: ufunc: makes dtype", found)
     return found
 
 

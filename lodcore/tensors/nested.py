@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEEPEST",
     "as_values",
+    "error_of_objects",
     "guarded_values",
     "has_leaves",
     "is_view",
@@ -302,8 +303,14 @@ def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
     except TypeError as error:
         raise DTypeError(f"{where}: dtype: {error}") from None
     if made.hasobject:
-        raise DTypeError(f"{where}: dtype: is {made}; Python objects have no fixed size")
+        raise error_of_objects(f"{where}: dtype: is", made)
     return made.newbyteorder("=")
+
+
+def error_of_objects(has: str, dtype: np.dtype[Any]) -> DTypeError:
+    """Return the error for a dtype of Python objects; the message begins with what has it."""
+    advice = "; lodcore.encode_utf8 makes bytes of strings" if dtype.kind == "T" else ""
+    return DTypeError(f"{has} {dtype}; Python objects have no fixed size{advice}")
 
 
 def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
@@ -316,8 +323,7 @@ def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
     if given.ndim == 0:
         raise ShapeError(f"{where}: has no axis; its first axis counts the rows")
     if given.dtype.hasobject:
-        advice = "; lodcore.encode_utf8 makes bytes of strings" if given.dtype.kind == "T" else ""
-        raise DTypeError(f"{where}: has dtype {given.dtype}; Python objects have no fixed size{advice}")
+        raise error_of_objects(f"{where}: has dtype", given.dtype)
     check_size(where, given.size, given.itemsize)  # a broadcast array has few bytes, but a copy of it has many
     if not given.dtype.isnative:
         given, lent = given.astype(given.dtype.newbyteorder("=")), False

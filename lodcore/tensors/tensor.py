@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lodcore.errors import DTypeError
-from lodcore.tensors.nested import as_array
+from lodcore.tensors.nested import as_array, error_of_objects
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -68,7 +67,7 @@ class DenseTensor(Tensor):
     def __init__(self, values: npt.ArrayLike) -> None:
         self.values: Array = as_array("DenseTensor: values", values)
         if self.values.dtype.hasobject:
-            raise DTypeError(f"DenseTensor: values: have dtype {self.values.dtype}; Python objects have no fixed size")
+            raise error_of_objects("DenseTensor: values: have dtype", self.values.dtype)
 
     @property
     def shape(self) -> tuple[int, ...]:

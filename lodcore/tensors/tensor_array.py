@@ -12,7 +12,7 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.tensors import tensor_core
 from lodcore.tensors.array_methods import ArrayMethods
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import as_array
+from lodcore.tensors.nested import as_array, error_of_objects
 from lodcore.tensors.rank_table import IndicesMap
 from lodcore.tensors.tensor import Spec
 
@@ -229,7 +229,7 @@ class TensorArray(ArrayBody, ArrayMethods):
         if type(value) is not np.ndarray and not isinstance(value, LoDTensor):
             value = as_array("tensor_array_write: x", value)
         if value.dtype.hasobject:
-            raise DTypeError(f"tensor_array_write: x: has dtype {value.dtype}; Python objects have no fixed size")
+            raise error_of_objects("tensor_array_write: x: has dtype", value.dtype)
         return at, value if data_shared else _copied(value)
 
     def element(self, where: str, at: int) -> Any:
@@ -444,7 +444,7 @@ def source_of(where: str, x: Any, axis: int) -> Any:
         return tensor_core.new_tensor(rows, x.lod)
     dense = as_array(where, x)
     if dense.dtype.hasobject:
-        raise DTypeError(f"{where}: has dtype {dense.dtype}; Python objects have no fixed size")
+        raise error_of_objects(f"{where}: has dtype", dense.dtype)
     if not dense.dtype.isnative:
         dense = dense.astype(dense.dtype.newbyteorder("="))
     if not dense.ndim or not -dense.ndim <= axis < dense.ndim:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, testing
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, SparseTensor, testing
 from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
 from lodcore.ops.roles import spec_of
@@ -103,15 +103,19 @@ def test_wrong_calls(name):
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("name", NAMES)
 def test_objects_and_masked_arrays_are_refused(name):
-    """No operand may be an array of Python objects, or hide entries."""
-    small = SAMPLES[name].small()
-    arguments = OPS[name].bind(small.args, small.kwargs)
+    """No operand may be an array of Python objects, hide entries, or be sparse."""
+    small, sparse = SAMPLES[name].small(), SparseTensor([0], [[1.0]], 3)
+    arguments, specs = OPS[name].bind(small.args, small.kwargs), rules.described(OPS[name], small)[0]
     for parameter, operand in arguments.items():
         if isinstance(operand, (np.ndarray, LoDTensor)):
             values = np.asarray(getattr(operand, "values", operand))
             for wrong in (values.astype(object), np.ma.array(values)):
                 with pytest.raises((DTypeError, LoDError, ShapeError), match=name):
                     OPS[name](**{**arguments, parameter: wrong})
+            with pytest.raises(DTypeError, match=rf"{name}: .*SparseTensor; .*to_dense\(\)"):
+                OPS[name](**{**arguments, parameter: sparse})
+            with pytest.raises(DTypeError, match=rf"{name}: .*SparseTensor; .*to_dense\(\)"):
+                OPS[name].infer_arguments({**specs, parameter: spec_of(sparse)})
 
 
 @pytest.mark.not_on_reference

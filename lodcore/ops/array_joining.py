@@ -194,10 +194,8 @@ def _(ta: Any, axis: int = 0) -> Any:
 @tensor_array_stack.define_infer
 def _(ta: Spec, axis: int) -> Spec:
     one = element_spec(ta)
-    if one.kind is object:
+    if one.kind is object or (one.num_levels and axis == 0):  # the LoD rule adds the level
         return one
-    if one.num_levels and axis == 0:
-        return one._replace(num_levels=one.num_levels + 1)
     at = axis_of("tensor_array_stack: axis", axis, len(one.shape) + 1, "the result has")
     return one._replace(shape=(*one.shape[:at], None, *one.shape[at:]))
 

@@ -73,15 +73,17 @@ def tensor_of(where: str, x: Any) -> Any:
 def axes_of(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
     """Check an axis or a tuple of axes; return them sorted and counted from the first."""
     given = axis if isinstance(axis, tuple) else (axis,)
+    found = set()
     for one in given:
         if isinstance(one, (bool, np.bool_)) or not hasattr(one, "__index__"):
             raise DTypeError(f"{where}: axis: is {axis!r}; an integer, or a tuple of them, is needed")
-        if not -ndim <= one < ndim:
+        number = one.__index__()
+        if not -ndim <= number < ndim:
             raise ShapeError(f"{where}: axis: is {axis}; x has {ndim} axes")
-    found = sorted({one.__index__() % ndim for one in given})
+        found.add(number % ndim)
     if len(found) < len(given):
         raise ShapeError(f"{where}: axis: is {axis}; different axes are needed")
-    return tuple(found)
+    return tuple(sorted(found))
 
 
 def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: Any, mask: Any, empty: Any = None) -> Any:

@@ -66,7 +66,7 @@ def matmul(x: Any, y: Any) -> Any:
     """
     left = x if type(x) is ndarray and not x.dtype.hasobject else _as_numbers("x", rows_of(x))
     right = y if type(y) is ndarray and not y.dtype.hasobject else _as_numbers("y", rows_of(y))
-    if right is not y and isinstance(y, LoDTensor):
+    if right is not y and isinstance(y, LoDTensor) and y.lod.num_levels:
         raise _two_structures(isinstance(x, LoDTensor))
     nested = left is not x and isinstance(x, LoDTensor)
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:

@@ -185,10 +185,11 @@ def _checked(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
         return tuple(range(ndim))
     if not isinstance(axes, tuple) or not all(hasattr(axis, "__index__") for axis in axes):
         raise DTypeError(f"reduce_values: axes: are {axes!r}; a tuple of integers is needed")
-    for axis in axes:
+    numbers = [axis.__index__() for axis in axes]
+    for axis in numbers:
         if not -ndim <= axis < ndim:
             raise ShapeError(f"reduce_values: axes: {axis} is one; the values have {ndim} axes")
-    chosen = tuple(int(axis) % ndim for axis in axes)
+    chosen = tuple(axis % ndim for axis in numbers)
     if len(set(chosen)) < len(chosen) or (name in INDEX and len(chosen) != 1):
         needed = "one axis is" if name in INDEX else "different axes are"
         raise ShapeError(f"reduce_values: axes: are {axes}; {needed} needed")

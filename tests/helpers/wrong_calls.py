@@ -537,6 +537,17 @@ ARRAYS = [
     ("array([[[1]], []]) * array([[[1, 2]]])", LoDError, r"has 1 sequences at level 0; .* axis=\(0, 1, 2\)"),
     ("x * array([[[1]], [[1]], [[1]]])", LoDError, r"sequence 0 of level 0 has length 1; .* axis=\(1, 2\) .*\(v, 0\)"),
     ("x * array([[[1], [1]], [], [[1]]])", LoDError, "sequence 0 of level 1 has length 1; that of x has 2$"),
+    ("argcartesian(rows, flat)", DTypeError, "argcartesian: x: is ndarray"),
+    ("argcartesian(flat, rows)", DTypeError, "argcartesian: y: is ndarray"),
+    ("explode(rows)", DTypeError, "explode: x: is ndarray"),
+    *[
+        (f"ops.{name}(SparseTensor([0], [1.0], 3))", DTypeError, rf"{name}: x: is a SparseTensor; .*to_dense\(\)")
+        for name in ("sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "argmax", "argmin", "average")
+    ],
+    ("TensorArray(unstack_from=dense[:0]).stack(2)", ShapeError, "axis: is 2; the result has 2 axes"),
+    ("TensorArray(unstack_from=dense[:0]).stack(-3)", ShapeError, "axis: is -3; the result has 2 axes"),
+    ("TensorArray(unstack_from=dense[:0]).concat(1)", ShapeError, "axis: is 1; elements have 1 axes"),
+    ("TensorArray(unstack_from=dense[:0, 0]).concat()", ShapeError, "axis: elements have no axis; use stack"),
     ("join_by_key(flat, flat, [1, 2], [1, 2, 3])", ShapeError, "join_by_key: column 0: has 3 rows; there are 2 keys"),
     ("join_by_key(flat, rows, [1, 2, 3], [1, 2])", ShapeError, "join_by_key: column 1: has 5 rows; there are 2 keys"),
     ("group_by([1, 2], rows)", ShapeError, "group_by: column 0: has 5 rows; there are 2 keys"),

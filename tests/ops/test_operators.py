@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, testing, vjp
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, SparseTensor, testing, vjp
 from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
 from lodcore.ops.roles import LISTS, spec_of
 from lodcore.tensors.tensor import Spec
 from lodcore.testing import rules, ways
-from lodcore.testing.samples import several
+from lodcore.testing.samples import bits, several
 from tests.helpers.agree import assert_close, numbers, tolerance_of
 from tests.helpers.draw import at_most
 from tests.helpers.tables import for_each
@@ -50,7 +50,7 @@ def test_rules_and_ways_tell_the_truth(name, data):
 
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=6)
+@at_most(6)
 @given(data=st.data())
 def test_sizes_may_be_unknown_when_recorded(name, data):
     """A Spec without the number of rows, the sizes of a row, or both is accepted, and that of the result fits.
@@ -107,7 +107,7 @@ def test_small_calls_in_other_dtypes(name):
 
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("name", SMOOTH)
-@settings(max_examples=8)
+@at_most(8)
 @given(data=st.data())
 def test_results_and_gradients_in_other_dtypes(name, data):
     check_other_dtypes(OPS[name], data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool)))
@@ -144,7 +144,7 @@ COMPUTING = [
 
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("name", COMPUTING)
-@settings(max_examples=5)
+@at_most(5)
 @given(data=st.data())
 def test_one_wide_operand_makes_a_wide_result(name, data):
     """If one operand is float64, so is the result, with all digits; each gradient has the dtype of its operand."""
@@ -171,7 +171,7 @@ SEVERAL = [
 
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("name", SEVERAL)
-@settings(max_examples=5)
+@at_most(5)
 @given(data=st.data())
 def test_each_gradient_is_what_it_is_among_others(name, data):
     """If it is the only one, the same bits; and those for single cotangents add up to that for all."""
@@ -219,15 +219,38 @@ def test_wrong_calls(name):
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("name", NAMES)
 def test_objects_and_masked_arrays_are_refused(name):
-    """No operand may be an array of Python objects, or hide entries."""
-    small = SAMPLES[name].small()
-    arguments = OPS[name].bind(small.args, small.kwargs)
+    """No operand may be an array of Python objects, hide entries, or be sparse."""
+    small, sparse = SAMPLES[name].small(), SparseTensor([0], [[1.0]], 3)
+    arguments, specs = OPS[name].bind(small.args, small.kwargs), rules.described(OPS[name], small)[0]
     for parameter, operand in arguments.items():
         if isinstance(operand, (np.ndarray, LoDTensor)):
             values = np.asarray(getattr(operand, "values", operand))
             for wrong in (values.astype(object), np.ma.array(values)):
                 with pytest.raises((DTypeError, LoDError, ShapeError), match=name):
                     OPS[name](**{**arguments, parameter: wrong})
+            with pytest.raises(DTypeError, match=rf"{name}: .*SparseTensor; .*to_dense\(\)"):
+                OPS[name](**{**arguments, parameter: sparse})
+            with pytest.raises(DTypeError, match=rf"{name}: .*SparseTensor; .*to_dense\(\)"):
+                OPS[name].infer_arguments({**specs, parameter: spec_of(sparse)})
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"dropout", "tensor_array_write"}))
+def test_a_tensor_without_levels_counts_as_an_array(name):
+    """Except for a dropout, which draws other numbers, and a write, which keeps the tensor itself."""
+    op, small = OPS[name], SAMPLES[name].small()
+    arguments = {
+        parameter: np.array(operand.values) if isinstance(operand, LoDTensor) else operand
+        for parameter, operand in op.bind(small.args, small.kwargs).items()
+    }
+    try:
+        wanted = bits(op(**arguments))
+    except (DTypeError, LevelError, LoDError, ShapeError):  # needs levels
+        return
+    for parameter, values in arguments.items():
+        if isinstance(values, np.ndarray) and values.ndim and parameter not in ("table", "mask"):  # no LoDTensor at all
+            flat = LoDTensor(values, LoD.from_offsets(num_rows=len(values)))
+            assert bits(op(**{**arguments, parameter: flat})) == wanted, parameter
 
 
 # -- every operator has all of its parts ---------------------------------------------------------------------------

@@ -217,3 +217,18 @@ def test_the_means_of_lengths_that_differ():
     assert sequence_pool(x, "mean").tolist() == [[1.5], [0], [6]]
     np.testing.assert_allclose(sequence_pool(x, "sqrt"), [[3 / 2**0.5], [0], [18 / 3**0.5]])
     assert sequence_pool(x, "mean", np.nan)[1].tolist() != [0]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_gradient_of_extremes_of_bags(sign):
+    """Each column has its own row; the first of equal ones, and the first nan, has the gradient."""
+    nan = np.nan
+    table = sign * np.array([[1.0, 5.0, nan], [4.0, 2.0, 0.0], [4.0, 5.0, 1.0]])
+    ids = lodcore.array([[1, 2, 0], [], [0, 2], [2]])
+    for least in (-1, 0, 9):  # what memory that is not written may hold
+        held = np.full((4, 3), least)
+        del held
+        out, pullback = lodcore.vjp(lambda t: embedding_bag(t, ids, "max" if sign > 0 else "min"), table)
+        (d,) = pullback(np.array([[1.0, 2.0, 4.0], [1.0, 1.0, 1.0], [8.0, 16.0, 32.0], [64.0, 128.0, 256.0]]))
+        np.testing.assert_array_equal(sign * out, [[4, 5, nan], [0, 0, 0], [4, 5, nan], [4, 5, 1]])
+        assert d.to_dense().tolist() == [[0.0, 16.0, 36.0], [1.0, 0.0, 0.0], [72.0, 130.0, 256.0]]

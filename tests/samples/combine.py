@@ -78,6 +78,7 @@ def turns(arguments):
     return oracle.interleave_places([x.tolist() for x in xs], from_the_first(arguments["level"], xs[0].lod))
 
 
+LONG = "LoDTensor(np.zeros(({0}, 0)), LoD.from_lengths([{0}]))"
 SAMPLES = {
     "sequence_pairs": Samples(
         pair_calls(ANY),
@@ -99,6 +100,11 @@ SAMPLES = {
         product_calls(SMOOTH, True),
         [
             ("cartesian(flat, x)", LoDError, "y: has 2 levels; x has 1"),
+            (
+                f"cartesian({LONG.format(2**16)}, {LONG.format(2**48)})",
+                LoDError,
+                "x: sequence 0 has more pairs than int64",
+            ),
             ("cartesian(flat, flat[:2])", LoDError, "y: has 2 sequences of level 0; x has 3"),
             ("cartesian(x, array([[[1]], [[2]], []]))", LoDError, "y: sequence 0 of level 0 has length 1"),
             ("cartesian(flat, flat, 1)", LevelError, "level: is 1"),

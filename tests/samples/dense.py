@@ -192,6 +192,9 @@ SAMPLES["cross_entropy"] = Samples(
     [
         ("cross_entropy(dense, [0, 1, 4])", IndexError, "labels: is 4 at row 2.*4 classes"),
         ("cross_entropy(dense, [0, -1, 4])", IndexError, "labels: is -1 at row 1"),
+        ("cross_entropy(dense, rows[:0])", ShapeError, r"labels: have shape \(0,\).*3 rows"),
+        ("cross_entropy(dense, [])", DTypeError, "labels: have dtype float64"),
+        ("cross_entropy(dense, np.zeros((3, 2), int))", ShapeError, r"labels: have shape \(3, 2\).*3 rows"),
         ("cross_entropy(dense, [0, 1])", ShapeError, r"labels: have shape \(2,\).*3 rows"),
         ("cross_entropy(dense, [0.0, 1.0, 2.0])", DTypeError, "labels: have dtype float64"),
         ("cross_entropy(dense * 1j, [0, 1, 2])", DTypeError, "logits: have dtype complex128; real"),

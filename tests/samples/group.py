@@ -49,6 +49,7 @@ SAMPLES = {
             ("group_rows(dense)", ShapeError, r"key: has shape \(3, 4\)"),
             ("group_rows(3)", ShapeError, "key: has shape"),
             ("group_rows(flat)", LoDError, "key: has 1 level; a dense array"),
+            ("group_rows(rows.astype('g'))", DTypeError, "key: has dtype (float|longdouble)"),
             ("group_rows([1j])", DTypeError, "key: has dtype complex128"),
             ("group_rows(objects)", DTypeError, "key: .*object"),
             ("group_rows(rows, 'last')", ValueError, "order: is 'last'; one of 'sorted'"),

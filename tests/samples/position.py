@@ -195,6 +195,7 @@ def expected_values(arguments):
     return x[keys].tolist()
 
 
+CUBES = "LoDTensor(np.zeros((1, 2, 2, 2)), LoD.from_lengths([1]))"
 SAMPLES["index_values"] = Samples(
     value_indices(finite),
     expected_values,
@@ -203,6 +204,9 @@ SAMPLES["index_values"] = Samples(
         ("ops.index_values(wide, [0])", ShapeError, "all rows"),
         ("ops.index_values(wide, [slice(1, None)])", ShapeError, "all rows"),
         ("ops.index_values(wide, [slice(None), 2])", IndexError, "index 2 is out of bounds"),
+        (f"ops.index_values({CUBES}, [slice(None), [0], slice(None), [0]])", ShapeError, "keys: .* not adjacent"),
+        (f"ops.index_values({CUBES}, [slice(None), [0], ..., 0])", ShapeError, "keys: .* not adjacent"),
+        (f"ops.index_values({CUBES}, [slice(None), 0, None, [0]])", ShapeError, "keys: .* not adjacent"),
         ("ops.index_values(dense, [0, 0, 0])", IndexError, "too many indices"),
         ("ops.index_values(dense, [flat])", DTypeError, "LoDTensor"),
         ("ops.index_values(dense, [np.array([0.0])])", DTypeError, r"keys\[0\]: has dtype float64"),

@@ -1,0 +1,93 @@
+"""Shape rules of Specs that the samples do not make: unknown sizes of matrices, and wrong arguments beside tensors."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DTypeError, LoDTensor, TensorArray
+from lodcore.ops.registry import OPS
+from lodcore.tensors.tensor import Spec
+
+pytestmark = pytest.mark.not_on_reference  # no kernels
+
+
+def spec(shape, dtype="f8", levels=0, kind=None):
+    return Spec(shape, np.dtype(dtype), levels, kind or (LoDTensor if levels else np.ndarray))
+
+
+SHAPES = [(3,), (2, 3), (1, 2, 3), (4, 2, 3), (4, 1, 2, 3), (1, 1, 2, 3)]
+OTHERS = [(3,), (3, 5), (1, 3, 5), (4, 3, 5), (2, 4, 3, 5), (2, 1, 3, 5)]
+
+
+@pytest.mark.parametrize(("left", "right"), [*itertools.product(SHAPES, OTHERS)])
+def test_products_of_matrices_have_numpys_shape(left, right):
+    """Also if one size is unknown: then each size of the result is None, or correct."""
+    x, y = np.ones(left), np.ones(right)
+    try:
+        wanted = np.matmul(x, y).shape
+    except ValueError:
+        with pytest.raises(lodcore.ShapeError):
+            lodcore.matmul(x, y)
+        return
+    assert np.shape(lodcore.matmul(x, y)) == wanted
+    assert OPS["matmul"].infer(spec(left), spec(right)).shape == wanted
+    for at in range(len(left) + len(right)):
+        sizes = [None if j == at else size for j, size in enumerate(left + right)]
+        found = OPS["matmul"].infer(spec(tuple(sizes[: len(left)])), spec(tuple(sizes[len(left) :]))).shape
+        assert len(found) == len(wanted)
+        assert all(a in (None, b) for a, b in zip(found, wanted, strict=True))
+        assert sum(a is None for a in found) <= 1
+
+
+SCORES, LINES = spec((None, 4), levels=1), spec((None,), "i8")
+STEPS = [spec((None,), dtype, 2, TensorArray) for dtype in ("i8", "f8")]
+KNOWN = [  # calls whose Specs have unknown sizes, and what is known of the results
+    ("beam_search", (LINES, spec((None,)), spec((None, None), "i8"), SCORES, 2, 0), [("i8", 2), ("f8", 2), ("i4", 0)]),
+    ("beam_search", (LINES, spec((None,)), spec((5, 4), "i8"), SCORES, 2, 0), [("i8", 2), ("f8", 2), ("i4", 0)]),
+    (
+        "beam_search",
+        (LINES, spec((None,)), spec((5, 4), "u2"), spec((None, None), "f4", 1), 2, 0),
+        [("u2", 2), ("f4", 2), ("i4", 0)],
+    ),
+    ("beam_search_decode", (*STEPS, 2, 0), [("i8", 2), ("f8", 2)]),
+]
+ROWS = spec((None, 3, 4, 2), levels=1)
+PICKED = [  # shapes of vectors that index two axes of rows together, and of the rows that are picked
+    ([(None,), (3,)], (3, 2)),
+    ([(3,), (None,)], (3, 2)),
+    ([(None,), (1,)], (None, 2)),
+    ([(2, 1), (1, None)], (2, None, 2)),
+    ([(), (5,)], (5, 2)),
+]
+
+
+@pytest.mark.parametrize(("shapes", "row"), PICKED)
+def test_vectors_of_an_index_broadcast(shapes, row):
+    keys = [slice(None), *(spec(shape, "i8") for shape in shapes)]
+    assert OPS["index_values"].infer(ROWS, keys).shape == (None, *row)
+
+
+@pytest.mark.parametrize(("name", "given", "results"), KNOWN)
+def test_unknown_sizes_fit(name, given, results):
+    assert [(one.dtype, one.num_levels) for one in OPS[name].infer(*given)] == results
+
+
+WRONG = [  # calls that raise when they are recorded
+    ("beam_search", (LINES, spec((None,)), spec((None, 3), "i8"), SCORES, 2, 0), lodcore.ShapeError, "ids: has shape"),
+    ("beam_search", (LINES, spec((None,)), spec((None,), "i8"), SCORES, 2, 0), lodcore.ShapeError, "ids: has shape"),
+    ("beam_search", (LINES, spec((None,)), spec((None, 4)), SCORES, 2, 0), DTypeError, "ids: has dtype float64"),
+    ("beam_search", (LINES, spec((None,)), None, SCORES, 0, 0), ValueError, "beam_size: is 0"),
+    ("beam_search", (LINES, spec((None,)), None, SCORES, 2, None), DTypeError, "end_id: is None"),
+    ("beam_search_decode", (*STEPS, 0, 0), ValueError, "beam_size: is 0"),
+    ("beam_search_decode", (*STEPS, 2, None), DTypeError, "end_id: is None"),
+    ("beam_search_decode", (*STEPS[::-1], 2, 0), DTypeError, "ids_array: .* float64"),
+    ("beam_search_decode", (STEPS[0], spec((None,), "f8", 1, TensorArray), 2, 0), lodcore.LoDError, "scores_array"),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "error", "says"), WRONG)
+def test_wrong_arguments_raise_when_they_are_recorded(name, given, error, says):
+    with pytest.raises(error, match=f"{name}: {says}"):
+        OPS[name].infer(*given)

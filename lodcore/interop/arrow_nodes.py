@@ -119,7 +119,7 @@ def _times(values: Array, name: bytes) -> Node:
     validity = np.packbits(~missing, bitorder="little") if missing.any() else None
     nulls = int(np.count_nonzero(missing))
     if kind == "M" and unit in ("Y", "M", "W", "D"):
-        days = values.astype("M8[D]").view(np.int64)
+        days = _with_unit(values, "D").view(np.int64)
         short = np.where(missing, 0, days).astype(np.int32)
         if (short != np.where(missing, 0, days)).any():
             at = int(np.argmax(short != np.where(missing, 0, days)))
@@ -129,11 +129,19 @@ def _times(values: Array, name: bytes) -> Node:
         if unit in ("Y", "M", "generic", "ps", "fs", "as"):
             raise DTypeError(f"{WHERE}: values: have dtype {values.dtype}, which Arrow does not have")
         wanted = "s" if unit in ("W", "D", "h", "m", "s") else unit
-        changed = values.astype(f"{kind}8[{wanted}]")
-        if not np.array_equal(changed.astype(values.dtype), values, equal_nan=True):
-            raise DTypeError(f"{WHERE}: values: have dtype {values.dtype}; some are too far for [{wanted}]")
-        values = changed
+        values = _with_unit(values, wanted)
     return format_of(values.dtype), name, len(values), nulls, (validity, np.ascontiguousarray(values)), ()
+
+
+def _with_unit(values: Array, unit: str) -> Array:
+    """Return times in another unit. If some do not fit, NumPy 2.5 raises an error, and older versions wrap around."""
+    try:
+        changed = values.astype(f"{values.dtype.kind}8[{unit}]")
+    except OverflowError:
+        changed = None
+    if changed is None or not np.array_equal(changed.astype(values.dtype), values, equal_nan=True):
+        raise DTypeError(f"{WHERE}: values: have dtype {values.dtype}; some are too far for [{unit}]")
+    return changed
 
 
 def table_node(columns: Mapping[str, Any]) -> Node:

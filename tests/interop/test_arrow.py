@@ -385,6 +385,14 @@ def test_times_that_do_not_fit_in_seconds_are_refused(dtype):
             x.__arrow_c_array__()
 
 
+@pytest.mark.parametrize("dtype", ["M8[W]", "M8[M]", "M8[Y]"])
+def test_dates_that_do_not_fit_in_days_are_refused(dtype):
+    for number in (2**62, -(2**62), 2**63 - 1):
+        x = LoDTensor.from_lengths(np.array([1, number, 2], "i8").view(dtype), [2, 1])
+        with pytest.raises(DTypeError, match=r"some are too far for \[D\]"):
+            x.__arrow_c_array__()
+
+
 @pytest.mark.parametrize("nulls", ["error", "empty"])
 def test_nulls_are_errors(nulls):
     with pytest.raises(LoDError, match="row 1 is null; use nulls="):

@@ -370,7 +370,7 @@ MUTANTS = [
     Mutant(
         "times-that-wrap-around",
         "lodcore/interop/arrow_nodes.py",
-        "if not np.array_equal(changed.astype(values.dtype), values, equal_nan=True):",
+        "if changed is None or not np.array_equal(changed.astype(values.dtype), values, equal_nan=True):",
         "if False:",
         "tests/interop/test_arrow.py",
     ),

@@ -85,7 +85,9 @@ def test_every_shape_of_a_dense_operand(num_levels, row_shape, dtype):
                     with pytest.raises(ShapeError, match=r"with_values\(v\).*per_sequence\(v\)"):
                         call()
                 continue
-            rows = v.reshape(shape)[sequences if shape[0] > 1 else np.zeros(5, int)].reshape(5, *shape[1 + num_levels :])
+            rows = v.reshape(shape)[sequences if shape[0] > 1 else np.zeros(5, int)].reshape(
+                5, *shape[1 + num_levels :]
+            )
             for call, function in zip(calls, (np.add, lambda a, b: b - a, np.maximum, np.less), strict=True):
                 found = call()
                 assert found.lod is x.lod

@@ -1,5 +1,6 @@
 """Assertions for users: equality of batches, in every way of testing it, and the first difference if they differ."""
 
+import copy
 import re
 
 import numpy as np
@@ -174,6 +175,43 @@ def test_the_place_holds_for_every_depth():
             assert_equal(x, changed)
         place = re.match(r"assert_equal: (actual[\[\]0-9]+): is (\d+); desired has -1", str(caught.value))
         assert eval(place[1], {"actual": x.tolist()}) == int(place[2]) == at
+
+
+def paths(lists, num_levels, before=()):
+    """List the places of the sequences of every level in nested lists."""
+    places = [(*before, j) for j in range(len(lists))]
+    inner = [paths(lists[path[-1]], num_levels - 1, path) for path in places] if num_levels > 1 else []
+    return sum(inner, places)
+
+
+def at(lists, path):
+    for j in path:
+        lists = lists[j]
+    return lists
+
+
+PLACES = [
+    (1, [[1], [2, 3], [], [4]]),
+    (2, [[[1], [2]], [[3], [4]], [], [[], [5, 6]]]),
+    (3, [[[[1], []], [[2]]], [], [[], [[3, 4], [5]]], [[[6]]]]),
+]
+
+
+@BOTH
+@pytest.mark.parametrize(("num_levels", "lists"), PLACES)
+def test_the_place_of_any_other_length(num_levels, lists, check):
+    """One sequence of any level has one entry more, or one less."""
+    x = lodcore.array(lists, num_levels=num_levels)
+    found = paths(lists, num_levels)
+    assert len(found) == [4, 10, 15][num_levels - 1]
+    for path in found:
+        other = copy.deepcopy(lists)
+        length = len(at(lists, path))
+        at(other, path).append([] if len(path) < num_levels else 7)
+        y = lodcore.array(other, num_levels=num_levels)
+        place = "".join(f"[{j}]" for j in path)
+        refused(check, x, y, f"actual{place}: has length {length}; desired has {length + 1}")
+        refused(check, y, x, f"actual{place}: has length {length + 1}; desired has {length}")
 
 
 def test_dtypes():

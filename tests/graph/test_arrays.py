@@ -137,6 +137,34 @@ def test_a_function_that_fails_leaves_arrays_as_they_were():
     assert contents(outside) == {0: 2.0}
 
 
+@pytest.mark.parametrize("fails", range(4))
+@pytest.mark.parametrize("kind", [TensorArray, VarArray])
+def test_a_failure_at_any_depth_takes_back_what_was_written_within(kind, fails):
+    """Three vjps in one another write one array each; one fails after what is inside of it, or (3) none does."""
+    arrays = [kind() for _ in range(3)]
+    for array in arrays:
+        array.write(0, -1.0)
+
+    def f(depth, x):
+        arrays[depth].write(0, x + depth)
+        arrays[depth].write(2, x)
+        if depth < 2:
+            inside(depth + 1)
+        if depth == fails:
+            raise ZeroDivisionError
+        return x
+
+    def inside(depth):
+        try:
+            vjp(lambda x: f(depth, x), 1.0)
+        except ZeroDivisionError:
+            assert depth == fails
+
+    inside(0)
+    found = [{at: float(value) for at, value in contents(array).items()} for array in arrays]
+    assert found == [{0: 1.0 + depth, 2: 1.0} if depth < fails else {0: -1.0} for depth in range(3)]
+
+
 def test_arrays_as_inputs_and_results():
     given = TensorArray(unstack_from=np.array([1.0, 2.0, 3.0]))
     given.write(4, np.array(5))

@@ -1,6 +1,7 @@
 """vjp, value_and_grad, grad_check: forms of inputs and results, cotangents, memory; and gradients through loops."""
 
 import gc
+import itertools
 import threading
 import tracemalloc
 import weakref
@@ -464,6 +465,21 @@ def test_value_and_grad():
     assert value.shape == (1,)
 
 
+@pytest.mark.parametrize("argnums", [(0, 1, 2), (2, 1, 0), (1, 2), (2, 0), [1, 0], (-1, 0), (0, -2), (-1, -2, -3)])
+def test_gradients_come_in_the_order_of_argnums(argnums):
+    """The arguments have other powers and other dtypes each, and the function gets every one in its place."""
+
+    def f(a, b, c):
+        assert [x.dtype for x in (a, b, c)] == [np.float64, np.float32, np.float64]
+        return lodcore.mul(a, lodcore.mul(lodcore.mul(b, b), lodcore.mul(c, lodcore.mul(c, c))))
+
+    value, gradients = value_and_grad(f, argnums)(np.array(2.0), np.array(3.0, np.float32), np.array(5.0))
+    wanted = [9 * 125.0, 2 * 2 * 3 * 125.0, 2 * 9 * 3 * 25.0]
+    assert float(value) == 2 * 9 * 125
+    assert [float(d) for d in gradients] == [wanted[number] for number in argnums]
+    assert [d.dtype == np.float32 for d in gradients] == [number % 3 == 1 for number in argnums]
+
+
 @pytest.mark.parametrize(
     ("f", "argnums", "error", "says"),
     [
@@ -535,6 +551,29 @@ def test_gradients_of_loop_variables(trips, recompute):
     d = np.array([1.0, 2.0])
     for found, wanted in zip(vjp(f, x, w)[1](d), vjp(unrolled, x, w)[1](d), strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("recompute", [False, True])
+@pytest.mark.parametrize("start", ["captured", "first value"])
+@pytest.mark.parametrize("order", [*itertools.permutations(range(4))], ids=str)
+def test_gradients_through_a_chain_of_loop_variables(order, start, recompute):
+    """After n steps the k-th sum of sums of w is binomial(n, k + 1) w; updates come in any order."""
+
+    def f(w):
+        loop = while_loop(recompute=recompute)
+        with loop.loop():
+            sums = [loop.loop_var(0.0) for _ in order]
+            source = loop.loop_var(w) if start == "first value" else w
+            loop.break_if(lodcore.equal(loop.step(), 6))
+            for k in order:
+                sums[k].update(lodcore.add(sums[k], sums[k - 1] if k else source))
+        return tuple(sums)
+
+    values, pullback = vjp(f, 2.0)
+    assert [float(y) for y in values] == [12.0, 30.0, 40.0, 30.0]
+    found = [float(pullback(*[float(j == k) for j in range(4)])[0]) for k in range(4)]
+    assert found == [6.0, 15.0, 20.0, 15.0]
+    assert float(pullback(1.0, 2.0, 3.0, 4.0)[0]) == 6 + 30 + 60 + 60
 
 
 def test_a_state_multiplied_by_itself():

@@ -268,6 +268,29 @@ def test_wrong_feeds(feed, error, says):
         Executor().run(program, feed, [loss])
 
 
+@pytest.mark.parametrize("lengths", [[], [[2, 0, 3]], [[1, 2], [2, 0, 3]]], ids=["dense", "1 level", "2 levels"])
+@pytest.mark.parametrize("first", [5, None])
+def test_every_size_of_a_feed_is_checked(first, lengths):
+    """Those of inner axes, the number of axes, and that of rows if there are no levels."""
+    right = (5, 2, 3, 4)
+    with Program() as program:
+        x = data("x", (None if lengths else first, *right[1:]), "float64", num_levels=len(lengths))
+        y = lodcore.mul(x, 2.0)
+
+    def fed(shape):
+        return LoDTensor.from_lengths(np.ones(shape), *lengths) if lengths else np.ones(shape)
+
+    assert (rows_of(Executor().run(program, {"x": fed(right)}, [y])[0]) == np.full(right, 2.0)).all()
+    wrong = [(*right[:at], size, *right[at + 1 :]) for at in range(1, 4) for size in (0, 1, 5)]
+    wrong += [right[:-1], (*right, 1)]
+    wrong += [] if lengths or first is None else [(4, *right[1:]), (1, *right[1:])]
+    for shape in wrong:
+        dense_lists = [] if lengths or 0 in shape else [fed(shape).tolist()]  # lists end at an axis of size 0
+        for value in [fed(shape), *dense_lists]:
+            with pytest.raises(ShapeError, match=rf"feed: x: has values of shape {re.escape(str(shape))}"):
+                Executor().run(program, {"x": value}, [y])
+
+
 def test_feeds_of_others():
     program, (x, labels, *_) = classifier()
     other, (x_of_other, *_) = classifier()

@@ -1,13 +1,14 @@
 """Functions of trees of parameters: dicts, lists, tuples, named tuples and dataclasses; what a Variable retains."""
 
 import dataclasses
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DTypeError, LoDTensor, TensorArray, grad_check, ops, value_and_grad, vjp
+from lodcore import DTypeError, LoDTensor, TensorArray, grad_check, nn, ops, value_and_grad, vjp
 from lodcore.graph import Variable
 from tests.helpers.ways import rows_of
 
@@ -139,6 +140,30 @@ def test_tree_map_and_leaves_are_public():
     assert doubled == {"a": [2, Pair(4, 6)], "b": Layer(8, (10,))}
     assert [x for x in lodcore.tree_leaves(tree) if isinstance(x, int)] == [1, 2, 3, 4, 5]
     assert lodcore.tree_map(lambda x, y: x + y, [1, (2,)], [10, (20,)]) == [11, (22,)]
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations("abc")], ids="".join)
+def test_branches_of_dicts_belong_together_by_their_keys(order):
+    """In trees that are mapped together, in cotangents, in gradients given to an optimizer; at every depth."""
+
+    def sorted_as(keys, tree):
+        return {key: sorted_as(keys, tree[key]) if isinstance(tree[key], dict) else tree[key] for key in keys}
+
+    numbers = {"a": 1.0, "b": {"a": 2.0, "b": 3.0, "c": 4.0}, "c": 5.0}
+    tens = sorted_as(order, lodcore.tree_map(lambda x: 10 * x, numbers))
+    hundreds = sorted_as(order[::-1], lodcore.tree_map(lambda x: 100 * x, numbers))
+    wanted = {"a": (1, 10, 100), "b": {"a": (2, 20, 200), "b": (3, 30, 300), "c": (4, 40, 400)}, "c": (5, 50, 500)}
+    found = lodcore.tree_map(lambda *x: x, numbers, tens, hundreds)
+    assert found == wanted
+    assert [*found] == [*found["b"]] == ["a", "b", "c"]
+    arrays = lodcore.tree_map(np.array, numbers)
+    _, pullback = vjp(lambda p: lodcore.tree_map(lambda x: x * 2.0, p), arrays)
+    (gradient,) = pullback(sorted_as(order, lodcore.tree_map(np.array, tens)))
+    assert lodcore.tree_map(float, gradient) == lodcore.tree_map(lambda x: 20 * x, numbers)
+    optimizer = nn.SGD(0.5)
+    state = optimizer.init(arrays)
+    stepped, _ = optimizer.step(arrays, sorted_as(order, gradient), state)
+    assert lodcore.tree_map(float, stepped) == lodcore.tree_map(lambda x: -9 * x, numbers)
 
 
 # -- what a Variable takes over --------------------------------------------------------------------------------------

@@ -121,6 +121,19 @@ class TestTwins:
                     drawn += [int64([0, 1]), beam_size]
                     agree("beam.select_best", *drawn, END, *results(*drawn), seen=selected)
 
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    @pytest.mark.parametrize("ended", [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2)], ids=str)
+    def test_one_nan_anywhere(self, ended, dtype):
+        """A nan among the scores of candidates, or as the score of a branch that has ended, for every narrow beam."""
+        pre_ids = int64([END if p in ended else 0 for p in range(3)])
+        for at in range(9):
+            known = np.array([[0.5, 0.375], [0.25, 0.125], [0.75, 0.0], [0.3125, 0.625], [0.875, 1.0]], dtype).ravel()
+            known[at] = np.nan
+            before, scores = read_only(known[:3].copy()), read_only(known[3:9].reshape(3, 2).copy())
+            for beam_size in range(1, 10):
+                drawn = [pre_ids, before, None, scores, int64([0, 3]), beam_size]
+                agree("beam.select_best", *drawn, END, *results(*drawn), seen=selected)
+
     @given(st.data(), st.integers(1, 4), st.integers(0, 4), st.sampled_from(["f4", "f8"]))
     def test_find_ends(self, data, n_steps, n_sources, dtype):
         if n_sources == 0:

@@ -44,6 +44,28 @@ def test_rows_have_no_mean_and_a_variance_of_one():
     np.testing.assert_allclose(factors, 1 / x.std(axis=1))
 
 
+@pytest.mark.parametrize("dtype", REALS)
+@pytest.mark.parametrize("n_rows", [1, 3, 257])
+def test_every_width(n_rows, dtype):
+    """Every column counts, in blocks of 16 and in what is left of them, forward and backward."""
+    random = np.random.default_rng(n_rows)
+    for width in [*range(1, 36), 47, 48, 49, 63, 64, 65]:
+        x, d, scale, shift = (random.normal(size=(n, width)).astype(dtype) for n in (n_rows, n_rows, 1, 1))
+        found = [np.empty_like(x), np.empty(n_rows, dtype), np.empty(n_rows, dtype)]
+        kernels.norm.normalize_rows(x, scale[0], shift[0], 0.5, *found)
+        wide = x.astype(float)
+        factor = 1 / np.sqrt(wide.var(axis=1, keepdims=True) + 0.5)
+        rows, g = (wide - wide.mean(axis=1, keepdims=True)) * factor, d.astype(float) * scale
+        of_x = factor * (g - g.mean(axis=1, keepdims=True) - rows * (g * rows).mean(axis=1, keepdims=True))
+        back = [np.empty_like(x), *np.empty((2, (n_rows + 255) // 256, width), dtype)]
+        kernels.norm.normalize_rows_back(d, x, scale[0], *found[1:], *back)
+        tolerance = {"rtol": 0, "atol": 1e-12 if dtype == np.float64 else 3e-4, "err_msg": f"width {width}"}
+        np.testing.assert_allclose(found[0], rows * scale + shift, **tolerance)
+        np.testing.assert_allclose(back[0], of_x, **tolerance)
+        np.testing.assert_allclose(back[1].sum(axis=0), (d * rows).sum(axis=0), **tolerance)
+        np.testing.assert_allclose(back[2].sum(axis=0), d.astype(float).sum(axis=0), **tolerance)
+
+
 def digest():
     """Compute seeded rows of all kinds of widths, and hash the results."""
     found = hashlib.sha256()

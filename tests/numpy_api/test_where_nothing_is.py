@@ -1,5 +1,6 @@
 """Extremes of empty sequences are refused at any position; axes of levels are kept by every reshape."""
 
+import functools
 import itertools
 import warnings
 
@@ -27,6 +28,39 @@ def test_extremes_of_nothing(name, dtype, lengths):
                 call(axis=1)
         with pytest.raises(ValueError, match=f"{name}: sequence {lengths.index(0)} of level 1 is empty"):
             getattr(deep, name)(axis=2)
+
+
+def deeper(values, lengths, num_levels):
+    """Make a tensor of 1 to 3 levels whose last has these lengths."""
+    outer = [[2], [1, len(lengths) - 1]][3 - num_levels :]
+    return LoDTensor.from_lengths(values, *outer, lengths)
+
+
+NOTHING = {  # what a function says of no values
+    **dict.fromkeys(["mean", "var", "std", "nanmean", "median", "nanvar"], np.nan),
+    **{"sum": 0, "nansum": 0, "count_nonzero": 0, "prod": 1, "nanprod": 1, "any": False, "all": True},
+}
+
+
+METHODS = {"mean", "var", "std", "sum", "prod", "any", "all"}
+
+
+@pytest.mark.parametrize("row_shape", [(), (3,), (2, 2)], ids=str)
+@pytest.mark.parametrize("num_levels", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["f4", "f8", ">f8", "f2", "i8"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_said_of_an_empty_sequence(dtype, num_levels, row_shape):
+    """At the last of several levels, by function and by method."""
+    for lengths, (name, nothing) in itertools.product([(2, 0, 1), (0, 3), (1, 0, 0), (0, 0)], NOTHING.items()):
+        function = getattr(np, name)
+        parts = [1 + np.arange(n * np.prod(row_shape, dtype=int)).reshape(n, *row_shape) for n in lengths]
+        wanted = [function(part, axis=0) if len(part) else np.full(row_shape, nothing) for part in parts]
+        x = deeper(np.concatenate(parts).astype(dtype), lengths, num_levels)
+        calls = [functools.partial(function, x)] + [getattr(x, one) for one in METHODS & {name}]
+        for call, axis in itertools.product(calls, (num_levels, -1 - len(row_shape))):
+            found = call(axis=axis)
+            assert isinstance(found, np.ndarray if num_levels == 1 else LoDTensor)
+            np.testing.assert_allclose(found.values if num_levels > 1 else found, wanted, rtol=2e-3, err_msg=name)
 
 
 NAN = np.nan

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import Executor, LoDError, LoDTensor, Program, ShapeError, data, grad_check, ops, vjp
+from lodcore import Executor, LoD, LoDError, LoDTensor, Program, ShapeError, data, grad_check, ops, vjp
 from lodcore.ops.roles import spec_of
 from lodcore.tensors import core
 from lodcore.testing.samples import bits
@@ -63,6 +63,35 @@ def test_a_dense_operand_is_taken_by_its_shape_alone(x, data_):
     for found, given_ in ((x - v, (x, v)), (v - x, (v, x))):
         assert found.lod is x.lod
         assert_close(found.tolist(), elementwise(lambda a, b: a - b, *map(operand, given_)), True, 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("row_shape", [(), (2,), (5,), (2, 2), (2, 5), (2, 3, 2)], ids=str)
+@pytest.mark.parametrize("num_levels", [1, 2])
+def test_every_shape_of_a_dense_operand(num_levels, row_shape, dtype):
+    """For rows of any number of axes: along axis 0 one entry or one per sequence, along the levels one."""
+    lod = [LoD.from_lengths([3, 0, 2]), LoD.from_lengths([2, 0, 1], [1, 2, 2])][num_levels - 1]
+    x = LoDTensor(numbers(5, *row_shape).astype(dtype), lod)
+    sequences = np.array([[0, 0, 0, 2, 2], [0, 0, 0, 2, 2]][num_levels - 1])
+    for kept, axes in itertools.product(range(len(row_shape) + 1), range(num_levels + 3)):
+        for lead in itertools.product({1, 3, 5}, repeat=axes):
+            v = numbers(*lead, *row_shape[kept:]).astype(dtype)
+            shape = (1,) * (x.ndim - v.ndim) + v.shape
+            whole = [(1, 3), *[(1,)] * num_levels, *[(1, size) for size in row_shape]]
+            right = len(shape) == x.ndim and all(size in sizes for size, sizes in zip(shape, whole, strict=True))
+            calls = [lambda v=v: x + v, lambda v=v: v - x, lambda v=v: np.maximum(x, v), lambda v=v: x < v]
+            if not right:
+                for call in calls[len(lead) % 2 :: 2]:
+                    with pytest.raises(ShapeError, match=r"with_values\(v\).*per_sequence\(v\)"):
+                        call()
+                continue
+            rows = v.reshape(shape)[sequences if shape[0] > 1 else np.zeros(5, int)].reshape(
+                5, *shape[1 + num_levels :]
+            )
+            for call, function in zip(calls, (np.add, lambda a, b: b - a, np.maximum, np.less), strict=True):
+                found = call()
+                assert found.lod is x.lod
+                np.testing.assert_array_equal(found.values, function(x.values, rows), strict=True)
 
 
 @given(FEW, FEW, FEW, st.data())

@@ -1,5 +1,6 @@
 """Properties of every operator: eager results are those of the oracle, recorded ones are equal, rules are correct."""
 
+import contextlib
 import doctest
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, SparseTensor, testing, vjp
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, Program, ShapeError, SparseTensor, testing, vjp
 from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
 from lodcore.ops.roles import LISTS, spec_of
@@ -46,6 +47,28 @@ def test_rules_and_ways_tell_the_truth(name, data):
     assert not ways.check_ways(op, call, ways.AT_ONCE)
     ways.check_inputs(op, call)
     ways.check_zeros(op, call)
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", NAMES)
+@at_most(2)
+@given(data=st.data())
+def test_an_argument_is_given_once_by_a_known_name(name, data):
+    """Neither by position and name, nor by two names, at once as in a Program."""
+    op, call = OPS[name], data.draw(SAMPLES[name].calls)
+    given_ = dict(zip(op.parameters, call.args, strict=False))
+    wrong = [(call.args, {**call.kwargs, one: x}) for one, x in given_.items()]
+    wrong += [(call.args, {**call.kwargs, "no_such_name": 1})]
+    for other, one in (op.other_names or {}).items():
+        if one in given_:
+            count = [*given_].index(one)
+            named = {key: given_[key] for key in [*given_][count:]}
+            wrong += [(call.args, {other: given_[one]}), (call.args[:count], {**named, other: given_[one]})]
+            wrong += [(call.args[:count], {other: given_[one], **named})]
+    for args, kwargs in wrong:
+        for place in (contextlib.nullcontext(), Program()):
+            with pytest.raises(TypeError, match=r"multiple values for argument|unexpected keyword argument"), place:
+                op(*args, **kwargs)
 
 
 @pytest.mark.not_on_reference

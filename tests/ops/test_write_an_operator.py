@@ -1,5 +1,6 @@
 """The page on writing an operator runs as it is, outside of the package; and incorrect operators are found."""
 
+import copy
 import importlib.util
 import re
 from pathlib import Path
@@ -294,6 +295,108 @@ def test_lies_are_found(lie, says, sample):
         check_operator(lie(), [fresh])
     assert str(caught.value).startswith(lie().__name__)
     assert lie().__name__ + "(" in str(caught.value)
+
+
+def ignores_out(x, out=None):
+    return x.values * 2
+
+
+def copies_to_out(x, out=None):
+    return ignores_out(x) if out is None else np.multiply(x.values, 2, out=out).copy()
+
+
+def fills_out_in_part(x, out=None):
+    rows = np.multiply(x.values, 2, out=out)
+    return rows if out is None else np.add(rows, [0, 0, 1], out=out)
+
+
+def right_with_out(x, out=None):
+    return np.multiply(x.values, 2, out=out)
+
+
+def changes_an_array(x, y):
+    y[0] += 1
+    return x.values * 2
+
+
+def changes_a_list(x, y):
+    y.append(1)
+    return x.values * 2
+
+
+def changes_an_array_in_a_list(x, y):
+    y[0][...] = 7
+    return x.values * 2
+
+
+def changes_rows(x, y):
+    np.add(y.values, 1, out=y.values)
+    return x.values * 2
+
+
+def refuses_no_sequences(x):
+    if not len(x):
+        raise ValueError("x: has no sequences")
+    return x.values * 2
+
+
+def refuses_empty_sequences(x):
+    if len(x) and not x.num_rows:
+        raise ValueError("x: has no rows")
+    return x.values * 2
+
+
+def other_dtype_without_sequences(x):
+    return x.values * (2 if len(x) else np.complex64(2))
+
+
+def other_dtype_of_empty_sequences(x):
+    return x.values * (2 if x.num_rows or not len(x) else np.complex64(2))
+
+
+CALLS = []
+
+
+def counts_its_calls(x):
+    CALLS.append(x)
+    return x.values * len(CALLS)
+
+
+KEPT_OUT, CHANGED = "into out: .*not `out`", "computed at once: .*changed its arguments"
+LIES_OF_FUNCTIONS = [
+    (right_with_out, (), None),
+    (ignores_out, (), KEPT_OUT),
+    (copies_to_out, (), KEPT_OUT),
+    (fills_out_in_part, (), "into out: .*computed at once it returned"),
+    (changes_an_array, (np.zeros(2),), CHANGED),
+    (changes_a_list, ([1],), CHANGED),
+    (changes_an_array_in_a_list, ([np.zeros(2)],), CHANGED),
+    (changes_rows, (X,), CHANGED),
+    (refuses_no_sequences, (), r"computed at once: .*\(0 sequences.*raised ValueError"),
+    (refuses_empty_sequences, (), r"computed at once: .*3 sequences of length 0.*raised ValueError"),
+    (other_dtype_without_sequences, (), r"\(0 sequences"),
+    (other_dtype_of_empty_sequences, (), "3 sequences of length 0"),
+    (counts_its_calls, (), "computed at once it returned"),
+]
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+@pytest.mark.parametrize(
+    ("lie", "others", "says"), LIES_OF_FUNCTIONS, ids=[lie.__name__ for lie, *_ in LIES_OF_FUNCTIONS]
+)
+def test_lies_of_functions_are_found(lie, others, says, by_name):
+    """Whether arguments are given by position or by name."""
+    op = operator(x=Nested, differentiable=False)(lie)
+    op.define_infer((lambda x, y: x) if others else lambda x: x)
+    call = copy.deepcopy((X, *others))  # some change it
+    sample = (
+        SimpleNamespace(args=call[:1], kwargs=dict(zip("y", call[1:], strict=True))) if by_name and others else call
+    )
+    if says is None:
+        check_operator(op, [sample])
+        return
+    with pytest.raises(AssertionError, match=f"^{lie.__name__}: .*{says}"):
+        check_operator(op, [sample])
 
 
 def test_an_operator_may_refuse_the_empty():

@@ -65,6 +65,43 @@ def test_a_number_is_that_of_the_last_level(option, levels):
     )
 
 
+RAGGED = [[[[1, 2], [3]], [[4]]], [[[5], [], [6, 7]]], [], [[], [[8, 9]], [[]]]]
+
+
+def filled(nested, sizes, left, more):
+    """Pad nested lists to these sizes; a missing sequence has nothing but the filling."""
+    if not sizes:
+        return nested
+    end = more if len(sizes) == 1 else []
+    if len(sizes) == 1 and more is None:
+        end = (nested[0] if left else nested[-1]) if nested else 0
+    missing = [end] * (sizes[0] - len(nested))
+    return [filled(one, sizes[1:], left, more) for one in (missing + nested if left else nested + missing)]
+
+
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("spare", [0, 1])
+@pytest.mark.parametrize("levels", [1, 2, 3, 4])
+def test_lines_of_every_level_begin_or_end_at_the_side(levels, spare, left):
+    """Of 4 levels, the last 1 to 4 are padded; also with the last row repeated, and a mask."""
+    lists = [RAGGED, [], [RAGGED[1]]]
+    x, side = lodcore.array(lists, num_levels=4), "left" if left else "right"
+    lines = lists
+    for _ in range(4 - levels):
+        lines = [one for line in lines for one in line]
+    sizes, inner = [], lines
+    for _ in range(levels):
+        sizes.append(max(map(len, inner)) + spare)
+        inner = [one for line in inner for one in line]
+    for mode, more in (("constant", -1), ("replicate", None)):
+        wanted = [filled(line, sizes, left, more) for line in lines]
+        found, mask = x.to_padded(
+            -1 if more else 0, side, levels=levels, length=tuple(sizes), mode=mode, return_mask=True
+        )
+        assert found.tolist() == wanted
+        assert mask.tolist() == (np.array([filled(line, sizes, left, -1) for line in lines]) > 0).tolist()
+
+
 @pytest.mark.parametrize("replicate", [False, True])
 @pytest.mark.parametrize("left", [False, True])
 def test_sides_modes_and_masks(left, replicate):

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -166,6 +167,35 @@ def test_a_view_that_nobody_holds_is_handed_out_again():
     assert x.values.flags.writeable
     x.values[0] = 7
     assert x.tolist() == [[7.0, 2.0], [3.0]]
+
+
+CHANGES = {  # of an attribute of an array in place
+    "shape": ("shape", (6, 4)),
+    "axes": ("shape", (2, 2, 6)),
+    "equal sizes, other strides": ("strides", (8, 32)),
+    "dtype": ("dtype", np.dtype(np.int64)),
+    "names": ("dtype", np.dtype([("a", np.float64)])),
+    "bytes": ("dtype", np.dtype(np.float64).newbyteorder()),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("share", [False, True])
+@pytest.mark.parametrize("held", [1, 2, 3])
+def test_a_view_that_was_changed_in_place_is_not_handed_out_again(held, share, change):
+    wanted = np.arange(24.0).reshape(4, 6)
+    x = LoDTensor(wanted.copy(), LoD.from_lengths([3, 1]), share=share)
+    views = [x.values for _ in range(held)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of NumPy, for strides
+        for j in range(held):
+            setattr(views[j], *CHANGES[change])
+    del views
+    for again in [x.values, x.values, x.values]:
+        assert (again.shape, again.strides, again.dtype) == ((4, 6), (48, 8), np.dtype(np.float64))
+        assert again.flags.writeable == share
+        np.testing.assert_array_equal(again, wanted)
+    np.testing.assert_array_equal((x + 0.0).values, wanted)
 
 
 @given(lod_tensors(), st.none() | st.integers(-12, 12), st.none() | st.integers(-12, 12))

@@ -1,5 +1,6 @@
 """Assertions for users: equality of batches, in every way of testing it, and the first difference if they differ."""
 
+import copy
 import re
 
 import numpy as np
@@ -106,6 +107,31 @@ def test_nan():
     refused(assert_equal, x, [[1.0, 1.0], [2.0]], "actual[0][0]: is nan; desired has 1.0")
 
 
+KINDS_OF_NOTHING = {  # values of each kind, of which the first is nothing: it equals itself, and no other
+    "float": np.array([np.nan, 1.0]),
+    "half": np.array([np.nan, 1.0], np.float16),
+    "complex": np.array([complex(0, np.nan), 1j]),
+    "date": np.array(["NaT", "2020-01-01"], "M8[D]"),
+    "instant": np.array(["NaT", "2020-01-01"], ">M8[ns]"),
+    "duration": np.array(["NaT", 3], "m8[s]"),
+    "record": np.array([(np.nan, "NaT"), (1.0, "2020-01-01")], [("a", "f4"), ("b", "M8[D]")]),
+    "rows of records": np.array([([np.nan, 0.0],), ([1.0, 2.0],)], [("a", "f8", (2,))]),
+    "records of records": np.array([(("NaT",),), ((3,),)], [("a", [("b", "m8[s]")])]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_NOTHING)
+def test_nothing_of_every_kind(kind):
+    values = KINDS_OF_NOTHING[kind]
+    for rows in (values, np.stack([values, values], axis=1)):
+        for make in (lambda rows: LoDTensor.from_lengths(rows, [1, 1]), lambda rows: rows):
+            assert_equal(make(rows), make(rows.copy()))
+            for wrong, at in ((rows[[1, 1]], 0), (rows[[0, 0]], 1), (rows[::-1], 0)):
+                with pytest.raises(AssertionError, match=rf"^assert_equal: actual\[{at}\]"):
+                    assert_equal(make(rows), make(wrong))
+    assert LoDTensor.from_lengths(values, [2]).equals(LoDTensor.from_lengths(values.copy(), [2]))
+
+
 # -- what differs --------------------------------------------------------------------------------------------------
 
 
@@ -151,6 +177,43 @@ def test_the_place_holds_for_every_depth():
         assert eval(place[1], {"actual": x.tolist()}) == int(place[2]) == at
 
 
+def paths(lists, num_levels, before=()):
+    """List the places of the sequences of every level in nested lists."""
+    places = [(*before, j) for j in range(len(lists))]
+    inner = [paths(lists[path[-1]], num_levels - 1, path) for path in places] if num_levels > 1 else []
+    return sum(inner, places)
+
+
+def at(lists, path):
+    for j in path:
+        lists = lists[j]
+    return lists
+
+
+PLACES = [
+    (1, [[1], [2, 3], [], [4]]),
+    (2, [[[1], [2]], [[3], [4]], [], [[], [5, 6]]]),
+    (3, [[[[1], []], [[2]]], [], [[], [[3, 4], [5]]], [[[6]]]]),
+]
+
+
+@BOTH
+@pytest.mark.parametrize(("num_levels", "lists"), PLACES)
+def test_the_place_of_any_other_length(num_levels, lists, check):
+    """One sequence of any level has one entry more, or one less."""
+    x = lodcore.array(lists, num_levels=num_levels)
+    found = paths(lists, num_levels)
+    assert len(found) == [4, 10, 15][num_levels - 1]
+    for path in found:
+        other = copy.deepcopy(lists)
+        length = len(at(lists, path))
+        at(other, path).append([] if len(path) < num_levels else 7)
+        y = lodcore.array(other, num_levels=num_levels)
+        place = "".join(f"[{j}]" for j in path)
+        refused(check, x, y, f"actual{place}: has length {length}; desired has {length + 1}")
+        refused(check, y, x, f"actual{place}: has length {length + 1}; desired has {length}")
+
+
 def test_dtypes():
     x = numbers()
     refused(assert_equal, x, x.astype(np.float32), "actual: has dtype float64; desired has float32")
@@ -188,6 +251,38 @@ def test_tolerances_are_those_of_numpy(rtol, atol, off):
         return True
 
     assert passes(assert_allclose, x, y) == passes(np.testing.assert_allclose, x.values, y.values)
+
+
+@pytest.mark.parametrize(
+    "make", [np.array, lambda v: lodcore.array([v]), lambda v: [v], tuple], ids=["array", "batch", "lists", "tuple"]
+)
+@pytest.mark.parametrize(
+    ("actual", "desired", "options", "passes"),
+    [
+        ([2.0], [1.0], {"rtol": 0.6}, False),  # of 1.0, not of 2.0
+        ([1.0], [2.0], {"rtol": 0.6}, True),
+        ([-2.0], [-1.0], {"rtol": 0.6}, False),
+        ([-1.0], [-2.0], {"rtol": 0.6}, True),
+        ([0.0], [1.0], {"rtol": 1.0}, True),
+        ([1.0], [0.0], {"rtol": 1.0}, False),
+        ([1.0], [0.0], {"rtol": 0.0, "atol": 1.0}, True),
+        ([3.0], [1.0], {"rtol": 1.0, "atol": 0.5}, False),
+        ([2.5], [1.0], {"rtol": 1.0, "atol": 0.5}, True),
+        ([np.inf], [1.0], {"rtol": 10.0}, False),
+        ([1.0], [np.inf], {"rtol": 10.0}, False),
+        ([-np.inf], [np.inf], {"rtol": 10.0}, False),
+        ([np.inf], [np.inf], {}, True),
+        ([1.0, np.nan], [1.0, 1.0], {"rtol": 10.0}, False),
+        ([1.0 + 1e-8], [1.0], {}, True),
+        ([1.0 + 1e-6], [1.0], {}, False),
+    ],
+)
+def test_the_tolerance_is_relative_to_what_is_desired(actual, desired, options, passes, make):
+    if passes:
+        assert_allclose(make(actual), make(desired), **options)
+        return
+    with pytest.raises(AssertionError, match=r"^assert_allclose: actual.* within rtol"):
+        assert_allclose(make(actual), make(desired), **options)
 
 
 def test_wrong_calls():

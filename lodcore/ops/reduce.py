@@ -77,6 +77,8 @@ def reduce_values(
     """
     values = dense_of("reduce_values: x", x, levels=True)
     chosen = _checked(name, axes, values.ndim)
+    if isinstance(keepdims, np.bool_):  # which the reductions of NumPy refuse
+        keepdims = bool(keepdims)
     nothing = not values.size and not math.prod([values.shape[axis] for axis in chosen])
     if empty is not None:
         empty = kept_empty(name, empty, values.dtype)

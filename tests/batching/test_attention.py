@@ -66,6 +66,29 @@ def test_a_stable_number_of_segments():
         attention_inputs([[[1, 2], [3]]], 5, num_segments=2)
 
 
+@pytest.mark.parametrize(
+    ("tail", "causal", "segments", "wanted"),
+    [
+        ("segment", True, [0, 1, 1, 2, 2], ["1....", ".1...", ".11..", "...1.", "...11"]),
+        ("segment", False, [0, 1, 1, 2, 2], ["1....", ".11..", ".11..", "...11", "...11"]),
+        ("none", True, [0, 1, 1, -1, -1], ["1....", ".1...", ".11..", ".....", "....."]),
+        ("none", False, [0, 1, 1, -1, -1], ["1....", ".11..", ".11..", ".....", "....."]),
+    ],
+)
+def test_padding_attends_to_itself_if_it_is_a_segment(tail, causal, segments, wanted):
+    """Rows of a bin that is full, of one that is not, and of one without documents."""
+    bins = [[[1, 2], [3, 4, 5]], [[6], [7, 8]]]
+    made = attention_inputs(packed_of(bins), 5, tail=tail)
+    assert made.seq_idx.tolist() == [[0, 0, 1, 1, 1], segments]
+    full = (
+        ["11...", "11...", "..111", "..111", "..111"] if not causal else ["1....", "11...", "..1..", "..11.", "..111"]
+    )
+    for row, lines in zip(made.mask(causal), [full, wanted], strict=True):
+        assert ["".join(".1"[one] for one in line.astype(int)) for line in row] == lines
+    empty = attention_inputs(packed_of([[]]), 2, tail=tail).mask(causal)
+    assert empty.astype(int).tolist() == [[[0, 0], [0, 0]]] if tail == "none" else [[[1, 1 - causal], [1, 1]]]
+
+
 def test_ids_of_any_integers():
     packed = LoDTensor(np.array([1, 2, 3], ">u2"), LoD.from_lengths([1], [3]))
     assert attention_inputs(packed).input_ids.tolist() == [[1, 2, 3]]

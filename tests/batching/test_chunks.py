@@ -1,6 +1,8 @@
 """Windows and their inverse, concatenate and cut."""
 
-from itertools import chain
+import itertools
+from itertools import chain, groupby
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -74,6 +76,22 @@ def test_concat_and_cut(lengths, size, separated, drop_last):
     assert sum(int(stop - start) for _, start, stop in report.dropped) == len(joined) - kept
     pieces = [token for window in packed.tolist() for piece in window for token in piece]
     assert pieces == joined[:kept]
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_pieces_of_windows_have_tokens(size, drop_last):
+    """For all short lengths of four documents: one piece for each document in a window, and none is empty."""
+    for lengths in itertools.product(range(4), repeat=4):
+        x = documents_of(lengths)
+        owned = [(k, token) for k, one in enumerate(x.tolist()) for token in one]
+        kept = len(owned) // size * size if drop_last else len(owned)
+        windows = [owned[start : min(start + size, kept)] for start in range(0, kept, size)]
+        groups = [[[t for _, t in one] for _, one in groupby(window, key=itemgetter(0))] for window in windows]
+        packed, plan = concat_and_cut(x, size, drop_last=drop_last)
+        assert packed.tolist() == groups
+        assert plan.documents.tolist() == [k for window in windows for k, _ in groupby(window, key=itemgetter(0))]
+        assert plan.undo(packed).tolist() == [[t for k, t in owned[:kept] if k == number] for number in range(4)]
 
 
 def test_gradients_of_concat_and_cut():

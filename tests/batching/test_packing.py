@@ -2,6 +2,7 @@
 
 import copy
 import io
+import itertools
 import pickle
 import re
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import DTypeError, LoD, LoDError, LoDTensor
-from lodcore.batching import PackPlan, pack_plan
+from lodcore.batching import PackPlan, chunk_plan, pack_plan
 from lodcore.batching.report import bins_at_least
 from reference.batching.exact import fewest_bins
 from tests.helpers.plans import METHODS, document_lengths, documents_of
@@ -401,6 +402,41 @@ def test_wrong_calls_of_a_plan(call, error, says):
     assert [one.tolist() for one in plan] == [[0, 2], [1]]
     with pytest.raises(error, match=says):
         call(plan)
+
+
+@pytest.mark.parametrize("planned", [[2, 3], [0, 2], [1, 1, 4], [3, 0, 2, 1], [2, 2, 2]])
+def test_documents_of_other_lengths_are_refused_though_they_have_as_many_tokens(planned):
+    """All lengths of the same sum; at each level that a document may have; the first that differs is named."""
+    plans = [pack_plan(planned, 6), chunk_plan(planned, 2)]
+    for lengths in itertools.product(range(sum(planned) + 1), repeat=len(planned)):
+        if sum(lengths) != sum(planned):
+            continue
+        x = documents_of(lengths)
+        bad = next((k for k, pair in enumerate(zip(lengths, planned, strict=True)) if pair[0] != pair[1]), None)
+        if bad is None:
+            for plan in plans:
+                assert plan.undo(plan.apply(x)).tolist() == x.tolist()
+            continue
+        says = f"document {bad} has {lengths[bad]} tokens; {planned[bad]} were planned"
+        for form in (x, x.tolist(), LoDTensor.from_lengths(x.values[:, None], lengths, [1] * sum(lengths))):
+            with pytest.raises(LoDError, match=f"PackPlan.apply: x: {says}"):
+                plans[0].apply(form)
+        with pytest.raises(LoDError, match=f"has document {bad} of another length"):
+            plans[1].apply(x)
+
+
+@pytest.mark.parametrize("overflow", ["drop", "split", "truncate"])
+def test_bins_with_other_numbers_of_pieces_are_refused(overflow):
+    """All divisions of as many pieces among as many bins."""
+    plan = pack_plan([2, 1, 1, 9, 3, 2], 4, "in_order", overflow=overflow)
+    packed = plan.apply(documents_of([2, 1, 1, 9, 3, 2]))
+    planned = packed.lod.lengths(0)
+    for sizes in itertools.product(range(len(packed.lod.lengths(1)) + 1), repeat=len(planned)):
+        if sum(sizes) == sum(planned) and list(sizes) != planned.tolist():
+            bad = int(np.argmax(np.cumsum(sizes) != np.cumsum(planned)))
+            says = f"bin {bad} has {sizes[bad]} documents; the plan has {planned[bad]} there"
+            with pytest.raises(LoDError, match=f"PackPlan.undo: y: {says}"):
+                plan.undo(LoDTensor.from_lengths(packed.values, sizes, packed.lod.lengths(1)))
 
 
 def test_inputs_stay_and_plans_are_sealed():

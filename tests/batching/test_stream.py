@@ -67,6 +67,21 @@ def test_none_waits_for_ever():
     assert 0 in [document[0] for document in next(stream)]
 
 
+@pytest.mark.parametrize(
+    ("make", "items", "wanted"),
+    [
+        (pack_stream, "aaaa b1 b2 ccc", "aaaa+b1 b2+ccc"),
+        (pack_stream, "a1 a2 a3 a4 a5 a6 a7", "a1+a2+a3 a4+a5+a6 a7"),
+        (pack_stream, "b1 aaaa cccc b2 b3", "b1+aaaa cccc+b2 b3"),
+        (pack_stream, "a b c1 d1 eee f g fff h i", "a+eee+c1 b+fff+d1 f+g+h+i"),
+        (batch_stream, "a1 a2 a3 a4 a5 a6 a7", "a1+a2+a3 a4+a5+a6 a7"),
+        (batch_stream, "aaaa c1 c2 c3 c4 bbb ddd", "c1+c2+c3 bbb+ddd aaaa c4"),
+    ],
+)
+def test_of_equally_long_items_the_oldest_comes_first(make, items, wanted):
+    assert [one.split("+") for one in wanted.split()] == list(make(items.split(), 6))
+
+
 @pytest.mark.parametrize(("buffer", "warns"), [(1, True), (1000, False)])
 def test_a_warning_when_bins_stay_empty(buffer, warns):
     lengths = np.random.default_rng(0).lognormal(np.log(300), 1, 3000).astype(int).clip(1, 2048)

@@ -131,6 +131,21 @@ def test_what_padding_would_have_cost_is_counted(capsys):
     assert bar(2.6, PLAIN) == "###"
 
 
+@pytest.mark.parametrize(
+    ("lengths", "wanted"),
+    [
+        ([1, 2, 3, 4, 5, 6], {1: [6], 2: [6, 1], 3: [6, 4, 1], 4: [6, 4, 3, 1], 5: [6, 5, 4, 2, 1]}),
+        ([9, 7, 8], {2: [9, 7], 3: [9, 8, 7], 4: [9, 8, 8, 7], 5: [9, 9, 8, 7, 7]}),
+        ([3, 1, 3, 2, 9], {2: [9, 1], 3: [9, 3, 1], 4: [9, 3, 2, 1], 5: [9, 3, 3, 2, 1]}),
+    ],
+)
+def test_lines_are_of_the_ranks_nearest_to_even_spacing(lengths, wanted):
+    for num_bars, drawn in wanted.items():
+        lines = padding_picture(np.array(lengths), num_bars, 2, PLAIN)
+        longest = max(lengths)
+        assert lines == [f" {n} {'##' * n}{'..' * (longest - n)}" for n in drawn]
+
+
 def test_the_first_act_prints_every_seed_and_their_mean(monkeypatch, capsys):
     accuracies = iter([50.0, 100.0])
     monkeypatch.setattr(listening, "load", lambda: (TRAIN, TEST))

@@ -193,6 +193,34 @@ def test_finished_sources_leave_the_batch():
     assert result.scores.dtype == np.float32
 
 
+ALLOWED = {
+    "nothing given": None,
+    "a list": [True] * 3,
+    "of the tokens": np.ones(3, bool),
+    "of each source": np.ones((2, 3), bool),
+    "a function": lambda ids, sources, length: np.ones((len(ids), 3), bool),
+    "a function of all": lambda ids, sources, length: np.ones(3, bool),
+    "the end last": lambda ids, sources, length: np.array([length > 0, True, True]),
+}
+
+
+@pytest.mark.parametrize("allowed", ALLOWED)
+@pytest.mark.parametrize("least", range(5))
+@pytest.mark.parametrize("words", [{}, {"temperature": 1.0, "seed": 4}, {"num_results": 3}])
+def test_no_hypothesis_is_shorter_than_the_least_length(least, allowed, words):
+    """The end is likely at each step; masks of tokens that may follow allow it, or forbid it at first only."""
+
+    def step(ids, state):
+        return np.log(np.tile([0.9, 0.06, 0.04], (len(ids), 1))), state
+
+    decoder = nn.BeamSearchDecoder(step, 3, 1, 0, max_length=4, min_length=least, allowed=ALLOWED[allowed], **words)
+    found = decoder(np.zeros(2), 2).tokens.tolist()
+    shortest = max(least, 1 + (allowed == "the end last"))
+    assert all(len(tokens) >= shortest and 0 not in tokens[:-1] for source in found for tokens in source)
+    if not words:
+        assert found == [[[1] * (shortest - 1) + [0]]] * 2
+
+
 def test_penalties():
     decoder, _ = of_table(TABLE, beam_size=3, max_length=3, length_penalty=0.7)
     assert decoder.penalty(1) == 1

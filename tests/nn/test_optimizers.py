@@ -1,6 +1,7 @@
 """Optimizers: their numbers, sparse rows, trees, unchanged arguments; clipping and learning rates."""
 
 import copy
+import itertools
 import pickle
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -223,6 +224,39 @@ def test_arrays_of_any_form(form):
     if form != "read-only":
         optimizer.step(given_form, gradient, optimizer.init(given_form), in_place=True)
         np.testing.assert_array_equal(given_form, wanted)
+
+
+LAYOUTS = {
+    "C": np.copy,
+    "Fortran": np.asfortranarray,
+    "strided": lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+    "backwards": lambda x: x[::-1].copy()[::-1],
+}
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("dtype", ["<f4", "<f8", ">f4", ">f8"])
+@pytest.mark.parametrize("text", OPTIMIZERS)
+def test_steps_in_place_write_to_state_of_any_form(text, dtype, is_sparse):
+    """The parameter and each entry of its state are overwritten, whatever the form of the others."""
+    start, optimizer = np.arange(1.0, 7).reshape(2, 3).astype(dtype[1:]), made(text)
+    gradients = [start - 3, 2 - start, start / 2]
+    gradients = [SparseTensor([1, 0], one[::-1], 2) for one in gradients] if is_sparse else gradients
+    wanted, plain = start, optimizer.init(start)
+    for gradient in gradients:
+        wanted, plain = optimizer.step(wanted, gradient, plain)
+    for of_parameter, of_state in itertools.product(LAYOUTS, LAYOUTS):
+        parameter = LAYOUTS[of_parameter](start.astype(dtype))
+        state = optimizer.init(parameter)
+        kept = {name: LAYOUTS[of_state](state[name]) for name in optimizer.kept}
+        state = {**state, **kept}
+        for gradient in gradients:
+            found, state = optimizer.step(parameter, gradient, state, in_place=True)
+            assert found is parameter
+        np.testing.assert_array_equal(parameter, wanted)
+        for name, one in kept.items():
+            assert state[name] is one
+            np.testing.assert_array_equal(one, plain[name])
 
 
 def test_a_step_in_place_gives_the_same_arrays_back():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDError, LoDTensor, Spec, vjp
+from lodcore import DTypeError, LoDError, LoDTensor, Spec, vjp
 from lodcore.graph import Executor, Program, data, while_loop
 from lodcore.tensors import core
 from reference import indexing as oracle
@@ -336,6 +336,49 @@ def test_refused_assignment_by_a_mask_writes_nothing(mask, value, error, says):
     with pytest.raises(error, match=says):
         x[lodcore.array(mask)] = lodcore.array(value) if isinstance(value, list) else value
     assert x.tolist() == [[1, 2, 3], [], [4, 5]]
+
+
+#: Keys of the five rows in three sequences: all kinds of assignment.
+KEYS = {
+    "mask": lambda: lodcore.array([[True, False, True], [], [True, False]]),
+    "ellipsis": lambda: ...,
+    "all": lambda: slice(None),
+    "slice": lambda: slice(0, 2),
+    "sequence": lambda: 0,
+    "sequences": lambda: [2, 0],
+    "chosen sequences": lambda: np.array([True, False, False]),
+    "of each sequence": lambda: (slice(None), slice(0, 1)),
+    "entries": lambda: lodcore.array([[0, 2], [], [1]]),
+    "entry": lambda: (2, 0),
+    "in a sequence": lambda: (0, [0, 2]),
+}
+#: The dtype written to, a value that it cannot hold, and one that it can.
+CANNOT = [
+    *[("i8", 0.5, 3.0), ("i8", np.nan, 2.0), ("i8", np.uint64(2**63), np.uint64(7)), ("i8", np.inf, -1.0)],
+    *[("i4", 2**31, 5), ("i1", 300, -128), ("u1", -1, 255), ("u8", -1.0, 4.0), ("?", 2, 1), ("?", 0.5, 0.0)],
+    *[("f8", 1j, 2.5), ("f4", 1e300, 0.1), ("f2", 1e6, 3.0), ("i8", "7", 7), ("U1", "ab", "c"), ("S2", b"abc", b"b")],
+]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_values_that_do_not_fit_the_dtype_are_refused(key):
+    """As one number and as one per row, of which the last does not fit: nothing is written."""
+    for dtype, wrong, right in CANNOT:
+        x = LoDTensor.from_lengths(np.array(["0", "1", "0", "1", "1"]).astype("i1").astype(dtype), [3, 0, 2])
+        cells = x[KEYS[key]()]
+        for value in (wrong, right):
+            rows = np.full(np.shape(getattr(cells, "values", cells)), value)
+            rows.flat[:-1] = "0" if rows.dtype.kind in "US" else 0
+            for form in (value, LoDTensor(rows, cells.lod) if isinstance(cells, LoDTensor) else rows):
+                target = x.copy()
+                if value is wrong:
+                    with pytest.raises(DTypeError, match=r"assignment: value: (is|has dtype) "):
+                        target[KEYS[key]()] = form
+                    assert target.equals(x)
+                else:
+                    target[KEYS[key]()] = form
+                    found, wanted = target[KEYS[key]()], np.broadcast_to(value if form is value else rows, rows.shape)
+                    assert getattr(found, "values", found).tolist() == wanted.astype(dtype).tolist()
 
 
 def test_rows_of_a_mask_take_a_tensor_of_their_structure():

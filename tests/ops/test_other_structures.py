@@ -164,3 +164,20 @@ def test_all_levels_that_are_kept_must_agree(place, level, odd):
                 call()
         elif name != "merge_by_mask":  # for which the mask, too, depends on the structures
             call()
+
+
+@pytest.mark.parametrize("odd", [0, 1, 2])
+@pytest.mark.parametrize("level", [1, 2, -1, -2])
+def test_rows_of_other_sequences_are_not_expanded(level, odd):
+    """The levels of x must be those of y before the level, also if both have as many sequences."""
+    k = level % 3
+    y, other = (lodcore.LoDTensor.from_lengths(np.arange(6.0), *ALIKE[at]) for at in (None, odd))
+    lod = other.lod.prefix(k)
+    x = LoDTensor(np.arange(float(lod.num_rows)), lod)
+    for reference in (y, y.lod):
+        if odd < k:
+            with pytest.raises(lodcore.LoDError, match=f"sequence_expand_as: x: .*level {odd}"):
+                lodcore.sequence_expand_as(x, reference, level)
+        else:
+            wanted = np.repeat(x.values, {1: [4, 0, 2], 2: [1, 3, 2]}[k])
+            assert lodcore.sequence_expand_as(x, reference, level).values.tolist() == wanted.tolist()

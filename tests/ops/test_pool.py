@@ -177,6 +177,25 @@ def test_rows_that_are_padding_have_no_gradient():
     assert gradient.indices.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("padding", [None, *range(-4, 4)])
+def test_every_row_may_be_the_padding(padding):
+    """Of a lookup by nested, dense and single ids, each of which also occurs twice."""
+    table, ids = np.arange(1.0, 9.0).reshape(4, 2), np.array([3, 0, 1, 3, 2, 0, 1, 2])
+    weights = np.arange(1.0, 17.0).reshape(8, 2)
+    is_padding = np.zeros(8, bool) if padding is None else ids == padding % 4
+    wanted, gradient = np.where(is_padding[:, None], 0, table[ids]), np.zeros((4, 2))
+    np.add.at(gradient, ids[~is_padding], weights[~is_padding])
+    for form in (ids, ids.reshape(2, 4), ids.astype("u1"), LoDTensor.from_lengths(ids, [3, 0, 5])):
+        result, pullback = vjp(lambda t, form=form: lookup_table(t, form, padding_idx=padding), table)
+        rows = result.values if isinstance(result, LoDTensor) else result
+        np.testing.assert_array_equal(rows.reshape(8, 2), wanted)
+        np.testing.assert_array_equal(pullback(weights.reshape(rows.shape))[0].to_dense(), gradient)
+    for at, number in enumerate(ids):
+        result, pullback = vjp(lambda t, number=number: lookup_table(t, number, padding_idx=padding), table)
+        assert result.tolist() == wanted[at].tolist()
+        assert pullback(np.ones(2))[0].to_dense().any() != is_padding[at]
+
+
 def test_ids_that_change_do_not_reach_the_gradient():
     ids = np.array([0, 1])
     shared = LoDTensor(ids, lodcore.LoD.from_lengths([2]), share=True)

@@ -1,6 +1,7 @@
 """Functions made of several operators: chunks, combinations, groups, joins, random orders; against nested lists."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -84,6 +85,21 @@ def test_truncate_keeps_the_first_or_the_last(x, data):
     assert_recorded(lambda x: lodcore.sequence_truncate(x, size, "left"), x)
 
 
+#: Sequences of every length from 0 to 3 on each of three levels.
+DEEP = [[[[1, 2, 3], [], [4]], [[5]], [[6, 7], [8]]], [], [[[9]], [], [[], [10, 11]]], [[[12, 13, 14]]]]
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, -1, -2, -3])
+def test_truncate_to_every_size_from_both_sides(level):
+    x, at = lodcore.array(DEEP), level % 3
+    for size in (0, 1, 2, 3, 4, 2**62, np.int8(0), np.uint8(1)):
+        n = int(size)
+        right = at_level(lambda one, n=n: one[:n], DEEP, at)
+        left = at_level(lambda one, n=n: one[max(len(one) - n, 0) :], DEEP, at)
+        for side, wanted in ((["right"], right), ([], right), (["left"], left)):
+            assert lodcore.sequence_truncate(x, size, *side, level=level).tolist() == wanted
+
+
 # -- combinations --------------------------------------------------------------------------------------------------
 
 
@@ -97,6 +113,25 @@ def test_combinations_are_those_of_itertools(x, n, replacement, data):
         assert found[j].tolist() == at_level(lambda one, j=j: [way[j] for way in ways(one, n)], x.tolist(), level)
         assert ops.take_nested(x, places[j]).tolist() == found[j].tolist()
     assert_recorded(lambda x: lodcore.combinations(x, n, replacement, level), x)
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, -1, -2, -3, None])
+def test_combinations_of_every_level(level):
+    """Entries and their places; for None the level is left out, and so the last one."""
+    x, at, words = (
+        lodcore.array(DEEP),
+        -1 % 3 if level is None else level % 3,
+        {} if level is None else {"level": level},
+    )
+    for n, replacement in itertools.product((1, 2, 3), (False, True)):
+        ways = partial(itertools.combinations_with_replacement if replacement else itertools.combinations, r=n)
+        found = lodcore.combinations(x, n, replacement, **words)
+        places = lodcore.argcombinations(x, n, replacement, **words)
+        assert (len(found), len(places)) == (n, n)
+        for j in range(n):
+            entries = at_level(lambda one, j=j, ways=ways: [way[j] for way in ways(one)], DEEP, at)
+            numbers = at_level(lambda one, j=j, ways=ways: [way[j] for way in ways(range(len(one)))], DEEP, at)
+            assert (found[j].tolist(), places[j].tolist()) == (entries, numbers)
 
 
 @given(FLAT, st.data())

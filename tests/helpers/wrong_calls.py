@@ -550,7 +550,7 @@ ARRAYS = [
     ("TensorArray(unstack_from=dense[:0, 0]).concat()", ShapeError, "axis: elements have no axis; use stack"),
     ("sequence_repeat(flat, 2**50)", MemoryError, "sequence_repeat: the result has 5 x 1125899906842624 x 8"),
     ("ops.concat_values([1.0, 2.0], 0)", ShapeError, "concat_values: axis: is 0; the values have 0 axes"),
-    ("ops.concat_values([dense, 2.0], 0)", ShapeError, r"concat_values: xs: .* \(3, 4\), \(\)"),
+    ("ops.concat_values([dense, 2.0], 0)", ShapeError, r"concat_values: xs: .*\(3, 4\), \(\)"),
     ("join_by_key(flat, flat, [1, 2], [1, 2, 3])", ShapeError, "join_by_key: column 0: has 3 rows; there are 2 keys"),
     ("join_by_key(flat, rows, [1, 2, 3], [1, 2])", ShapeError, "join_by_key: column 1: has 5 rows; there are 2 keys"),
     ("group_by([1, 2], rows)", ShapeError, "group_by: column 0: has 5 rows; there are 2 keys"),

@@ -75,6 +75,12 @@ def test_unknown_sizes_fit(name, given, results):
     assert [(one.dtype, one.num_levels) for one in OPS[name].infer(*given)] == results
 
 
+def test_an_empty_list_is_an_index():
+    dense = np.arange(6.0).reshape(3, 2)
+    assert lodcore.ops.index_values(dense, [[]]).shape == (0, 2)
+    assert lodcore.ops.index_values(dense, [slice(None), []]).shape == (3, 0)
+
+
 @pytest.mark.parametrize("name", ["tensor_array_read", "tensor_array_stack", "tensor_array_concat"])
 def test_nothing_is_known_of_an_array_without_elements(name):
     assert OPS[name].infer(NO_ELEMENTS, 0).kind is object

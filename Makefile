@@ -3,8 +3,8 @@
 PYTHON ?= python3
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_NO_INPUT = 1
-# the same examples every time; `make soak` draws others
-export HYPOTHESIS_PROFILE ?= ci
+# five examples of a property, the same every time; `make soak` draws others, and more
+export HYPOTHESIS_PROFILE ?= handful
 
 ifdef VIRTUAL_ENV
 ENVIRONMENT := $(VIRTUAL_ENV)
@@ -42,11 +42,12 @@ build/built: $(READY) $(SOURCES)
 demo: build/built ## learn from real recordings and from real text, in two acts
 	@OPENBLAS_NUM_THREADS=1 $(RUN) -m lodcore demo # small products gain nothing from waiting threads
 
+# one thread for products: those of the other processes need the other processors
 test: build/built ## run all tests, and the examples of docstrings and README, in as many processes as processors
-	$(RUN) -m pytest -n auto --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n auto --dist worksteal
 
 twins: build/built ## run all tests with the kernels replaced by the reference
-	$(RUN) -m pytest -n auto --dist worksteal --kernels reference.kernels -m 'not not_on_reference'
+	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n auto --dist worksteal --kernels reference.kernels -m 'not not_on_reference'
 
 soak: build/built ## draw other examples than `make test` does, for MINUTES=m (30), beginning with SEED=n (1)
 	$(RUN) -m tests.builds.soak $(or $(SEED),1) $(or $(MINUTES),30)

@@ -33,8 +33,9 @@ with contextlib.suppress(ImportError, AttributeError):  # other versions of hypo
 # The folders of tests that `make test` runs on the compiled kernels and on the reference; `make twins` runs all.
 BOTH_TREES = {"kernels", "ops", "tensors"}
 
-# The architecture tests need the source tree, which an installed package does not have.
-collect_ignore = [] if (Path(__file__).parents[1] / "lodcore").exists() else ["test_architecture.py"]
+# These tests read the source tree, which an installed package does not have.
+OF_SOURCES = ["test_architecture.py", "robustness/test_statuses.py"]
+collect_ignore = [] if (Path(__file__).parents[1] / "lodcore").exists() else OF_SOURCES
 # `make doors` runs the doors with all of their libraries; otherwise a file whose name ends with a library runs if that
 # library is installed.
 DOORS = [] if os.environ.get("LODCORE_DOORS") else sorted((Path(__file__).parent / "doors").glob("test_*.py"))

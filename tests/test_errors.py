@@ -6,6 +6,7 @@ from hypothesis import given
 
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, TensorArray
 from tests.helpers.draw import wounded_levels
+from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import TABLE, assert_refused, rebuilt, run, things
 
 
@@ -20,7 +21,7 @@ def matrix(names):
         names["matrix"] = np.matrix([[1, 2]])
 
 
-@pytest.mark.parametrize(("call", "error", "says"), TABLE, ids=[row[0] for row in TABLE])
+@for_each(("call", "error", "says"), TABLE)
 def test_wrong_call(call, error, says, names):
     assert_refused(call, names, error, says)
 
@@ -77,7 +78,7 @@ NO_VECTORS = [("None", "()|object"), ("{1, 2}", "()|object"), ("(i for i in [0])
 TOO_LARGE = ["[0, 2**63]", "[0, 2**70]", "[0, -2**70]", "np.array([0, 2**63], np.uint64)"]
 
 
-@pytest.mark.parametrize(("call", "argument"), [(call, argument) for call, _, argument in VECTORS])
+@for_each(("call", "argument"), [(call, argument) for call, _, argument in VECTORS])
 @pytest.mark.parametrize(("vector", "says"), [*NO_INTEGERS, *NO_VECTORS])
 def test_what_is_no_vector_of_integers(call, argument, vector, says, names):
     if vector == "None" and ("append" in call or "from_padded" in call):
@@ -85,10 +86,26 @@ def test_what_is_no_vector_of_integers(call, argument, vector, says, names):
     assert_refused(call.format(vector), names, (DTypeError, ShapeError), f"{argument}.*({says})")
 
 
-@pytest.mark.parametrize(("call", "error", "argument"), VECTORS)
+@for_each(("call", "error", "argument"), VECTORS)
 @pytest.mark.parametrize("vector", TOO_LARGE)
 def test_numbers_that_int64_cannot_hold(call, error, argument, vector, names):
     assert_refused(call.format(vector), names, error, f"{argument}.* -?[0-9]{{19,}} at position 1")
+
+
+@pytest.mark.parametrize("number", ["2**63", "-2**70", "np.uint64(2**63)", "np.array(2**63, np.uint64)"])
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        ("sequence_slice(x, {}, 0)", "offset"),
+        ("sequence_slice(x, 0, {})", "length"),
+        ("sequence_unpad(dense, {})", "length"),
+        ("sequence_roll(x, {})", "shift"),
+    ],
+)
+def test_one_number_for_all_that_int64_cannot_hold(call, argument, number, names):
+    assert_refused(
+        call.format(number), names, IndexError, f"{argument}.* -?[0-9]{{19,}} at position 0; int64 cannot hold"
+    )
 
 
 # -- levels --------------------------------------------------------------------------------------------------------
@@ -107,13 +124,13 @@ LEVELS = [
 FAR = ["2", "-3", "2**31", "-2**63", "2**63", "-2**70", "np.int8(2)"]
 
 
-@pytest.mark.parametrize("call", LEVELS)
+@for_each("call", LEVELS)
 @pytest.mark.parametrize("level", FAR)
 def test_levels_that_do_not_exist(call, level, names):
     assert_refused(call.format(level), names, LevelError, f"level.*{run(level, names)}.*2")
 
 
-@pytest.mark.parametrize("call", LEVELS)
+@for_each("call", LEVELS)
 @pytest.mark.parametrize("level", ["None", "0.0", "'0'", "[0]", "np.float64(0)"])
 def test_what_is_no_level(call, level, names):
     assert_refused(call.format(level), names, DTypeError, "level")
@@ -199,7 +216,7 @@ def grown(names):
     return names
 
 
-@pytest.mark.parametrize(("call", "result"), OUTS)
+@for_each(("call", "result"), OUTS)
 @pytest.mark.parametrize(("make", "error", "says"), WRONG_OUTS, ids=range(len(WRONG_OUTS)))
 def test_wrong_out(call, result, make, error, says, grown):
     grown["out"] = make(np.array(run(result, grown)))

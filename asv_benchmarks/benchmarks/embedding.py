@@ -1,5 +1,7 @@
 """Rows of a table by their numbers, single and pooled."""
 
+import mmap
+
 import numpy as np
 
 from . import flat
@@ -8,10 +10,19 @@ from .common import DISTRIBUTIONS, Times
 HEIGHT, WIDTHS = 50_000, [1, 64]
 
 
+def in_huge_pages(shape):
+    """Make an array of float32 in huge pages: otherwise each process would have other pages and places by chance."""
+    memory = mmap.mmap(-1, 4 * int(np.prod(shape)))
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(memory, np.float32).reshape(shape)
+
+
 def drawn(batch):
     """Draw a table and numbers of its rows with a skewed distribution, one per row of the batch."""
     rng = batch.rng("table")
-    table = rng.standard_normal((HEIGHT, batch.width)).astype("float32")
+    table = in_huge_pages((HEIGHT, batch.width))
+    table[:] = rng.standard_normal(table.shape)
     return table, (rng.random(batch.rows) ** 3 * HEIGHT).astype(np.int64)
 
 

@@ -168,8 +168,8 @@ def whole(number: Any, argument: str) -> int:
         If it is not an integer, is negative, or exceeds int64.
     """
     try:
-        count = int(number.__index__())
-    except (AttributeError, TypeError):
+        count = operator.index(number)
+    except TypeError:
         raise DTypeError(f"LoD: {argument}: is {number!r}; an integer is needed") from None
     if not 0 <= count < 2**63 - 1:
         raise LoDError(f"LoD: {argument}: is {count}; 0 .. 2**63 - 2 is valid")

@@ -80,7 +80,7 @@ def check_documents(plan: Plan, where: str, lod: LoD) -> None:
     """Raise if the lengths of documents differ from the planned ones."""
     if not lod.num_levels:
         raise LoDError(f"{where}: x: has no levels; documents are needed")
-    found = lod.lengths(0) if lod.num_levels == 1 else np.diff(lod.row_offsets(0))
+    found = np.diff(lod.row_offsets(0))
     if len(found) != plan.num_documents:
         raise LoDError(f"{where}: x: has {len(found)} documents; the plan has {plan.num_documents}")
     if not np.array_equal(found, plan.lengths):

@@ -14,7 +14,8 @@ from lodcore.base.memory import check_out
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.arrays import of_user
 from lodcore.graph.gradients import Gradients, Owner, differentiable, of_type, values_of
-from lodcore.graph.tape import Tape, computing
+from lodcore.graph.plan import computing
+from lodcore.graph.tape import Tape
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Variable
 from lodcore.ops.common import check_equal

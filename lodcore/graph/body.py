@@ -215,8 +215,6 @@ def changes(old: Spec, new: Spec) -> bool:
     """Return whether an update changes dtype, width, levels or kind; unknown ones are checked when it runs."""
     if old == new or not WHEN_IT_RUNS.isdisjoint((old.kind, new.kind)):
         return False
-    if old.kind is new.kind is TensorArray and "V" in (old.dtype.kind, new.dtype.kind):
-        return False  # for an array without elements
     if len(old.shape) != len(new.shape):
         return True
     widths = zip(old.shape[1:], new.shape[1:], strict=True)

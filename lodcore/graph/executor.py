@@ -16,10 +16,9 @@ from lodcore.graph.backward import GradientOperator, Seed
 from lodcore.graph.block import Operator
 from lodcore.graph.engine import Call, Frame, Layout
 from lodcore.graph.gradients import Gradients, Owner, of_type, values_of
-from lodcore.graph.plan import Return
+from lodcore.graph.plan import Return, computing
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
-from lodcore.graph.tape import computing
 from lodcore.graph.variable import Variable, resolved, spec_text
 from lodcore.ops.common import kept_in
 from lodcore.ops.roles import spec_of

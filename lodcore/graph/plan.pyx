@@ -44,7 +44,6 @@ cdef class Plan:
         if self.count + max(cotangents, 1) > MOST:
             raise TypeError(f"define_vjp: names {self.count} arguments; {MOST - cotangents} is the most")
         for j, name in enumerate(names):
-            self.slots[j] = 0
             if name in rule.operands:
                 self.kinds[j], self.slots[j] = OPERAND, rule.operands.index(name)
             elif name == "out":
@@ -181,6 +180,8 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
     -------
     Variable, or a tuple of them
     """
+    if open_block() is not None:
+        return computing(taped, tape, op, args, kwargs)
     cdef set needed = tape.needed
     cdef list given = op.bound(args, kwargs), frame = [], targets = [], outputs
     cdef Py_ssize_t j
@@ -203,7 +204,7 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
             targets.append(target)
             keep = keep or target is not None
     keep = keep and op.gradient
-    result = computed(op, frame, keep)
+    result = op.of_values(function_of(op, keep), frame, keep and op.with_residuals is not None)
     if keep and op.with_residuals is not None:
         frame += result
         result = result[0]
@@ -229,12 +230,12 @@ cdef held_by(given):
     return given.get() if isinstance(given, Variable) else given
 
 
-cdef computed(OpBody op, list values, bint keep):
-    """Compute of values, even if a Block is open."""
+def computing(function, *args):
+    """Call a function so that it computes, even if a Block is open."""
     if open_block() is None:
-        return op.of_values(function_of(op, keep), values, keep and op.with_residuals is not None)
+        return function(*args)
     with recording(None):
-        return op.of_values(function_of(op, keep), values, keep and op.with_residuals is not None)
+        return function(*args)
 
 
 cpdef bint differentiable(value) except -1:

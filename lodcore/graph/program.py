@@ -8,7 +8,7 @@ from lodcore.base.dispatch import Opening
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import NamedBlock, Operator, computed
-from lodcore.graph.tape import computing
+from lodcore.graph.plan import computing
 from lodcore.graph.variable import Variable
 from lodcore.ops.registry import Op
 from lodcore.tensors.tensor_array import TensorArray

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import open_block, recording, take_contents, variable_of
+from lodcore.base.dispatch import take_contents, variable_of
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block
@@ -18,7 +17,7 @@ from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
-__all__ = ["Tape", "computing"]
+__all__ = ["Tape"]
 
 
 class Tape(Block):
@@ -82,11 +81,3 @@ class Tape(Block):
             return
         last = [self.versions.get(array.variable, array.variable).get() for array in arrays]
         take_contents(arrays, [version.snapshot() for version in last])
-
-
-def computing(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function so that it computes, even if a Block is open."""
-    if open_block() is None:
-        return function(*args)
-    with recording(None):
-        return function(*args)

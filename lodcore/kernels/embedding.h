@@ -6,7 +6,7 @@
 
 #include "pool.h"
 
-enum { GATHERED = 4096, LINES = 4 };
+enum { GATHERED = 4096, LINES = 4, ROWS_AHEAD = 32 };
 
 /* Return the first position whose number is out of range, -1 if there is none. */
 LODCORE_BODY any_outside_body(const int64_t *index, int64_t count, int64_t n_rows, int64_t *any)
@@ -16,8 +16,8 @@ LODCORE_BODY any_outside_body(const int64_t *index, int64_t count, int64_t n_row
         found |= (uint64_t)((uint64_t)index[j] >= (uint64_t)n_rows);
     *any = (int64_t)found;
 }
-LODCORE_TWICE(any_outside, (const int64_t *index, int64_t count, int64_t n_rows, int64_t *any),
-              (index, count, n_rows, any))
+LODCORE_THRICE(any_outside, (const int64_t *index, int64_t count, int64_t n_rows, int64_t *any),
+               (index, count, n_rows, any))
 
 static LODCORE_UNUSED int64_t first_outside(const int64_t *index, int64_t count, int64_t n_rows)
 {

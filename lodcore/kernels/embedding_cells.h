@@ -89,8 +89,8 @@ LODCORE_INLINE int64_t OF_CELL(pool_bag)(const CELL *restrict table, int64_t n_r
         cells[c] = 0;
     for (int64_t j = start; j < end; j++) {
         int64_t row = read_once(index + j);
-        if (j + FAR < total)
-            prefetch_cells(table, index[j + FAR], width * (int64_t)sizeof(CELL), count * (int64_t)sizeof(CELL));
+        if (j + ROWS_AHEAD < total)
+            prefetch_cells(table, index[j + ROWS_AHEAD], width * (int64_t)sizeof(CELL), count * (int64_t)sizeof(CELL));
         if ((uint64_t)row >= (uint64_t)n_rows)
             return j;
         for (int64_t c = 0; c < count; c++)
@@ -156,8 +156,8 @@ LODCORE_INLINE int64_t OF_CELL(weigh_bag)(const CELL *restrict table, int64_t n_
     for (int64_t j = start; j < end; j++) {
         int64_t row = read_once(index + j);
         CELL weight = weights[j];
-        if (j + FAR < total)
-            prefetch_cells(table, index[j + FAR], width * (int64_t)sizeof(CELL), count * (int64_t)sizeof(CELL));
+        if (j + ROWS_AHEAD < total)
+            prefetch_cells(table, index[j + ROWS_AHEAD], width * (int64_t)sizeof(CELL), count * (int64_t)sizeof(CELL));
         if ((uint64_t)row >= (uint64_t)n_rows)
             return j;
         for (int64_t c = 0; c < count; c++)

@@ -320,7 +320,7 @@ def first_overlap(arrays, const unsigned char[:, ::1] out not None):
     cdef const char* low = <const char*> &out[0, 0] if size else NULL
     cdef const char* data
     cdef cnp.ndarray array
-    for entry in list(arrays):
+    for entry in arrays:
         agree(cnp.PyArray_CheckExact(entry))
         array = entry
         data = <const char*> cnp.PyArray_DATA(array)
@@ -347,7 +347,7 @@ def join_rows(arrays, unsigned char[:, ::1] out not None):
     cdef Py_ssize_t left = out.shape[0] * out.shape[1], size, j = 0
     cdef char* place = <char*> &out[0, 0] if left else NULL
     cdef cnp.ndarray array
-    for entry in list(arrays):
+    for entry in arrays:  # each is held while it is copied
         if not cnp.PyArray_CheckExact(entry):
             return j
         array = entry

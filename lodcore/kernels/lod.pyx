@@ -6,13 +6,15 @@ from lodcore.kernels.sizes cimport agree, ends_at
 
 cdef extern from "rows.h" nogil:
     int64_t read_once(const int64_t* place)
-    int64_t add_lengths(const int64_t* lengths, int64_t n_seqs, int64_t* out)
     int64_t longest(const int64_t* offsets, int64_t n_seqs)
     void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
     void differences(const int64_t* offsets, int64_t n_seqs, int64_t* out)
     void offset_signs(const int64_t* offsets, int64_t n_seqs, int64_t* signs)
     void fill_ids(const int64_t* offsets, int64_t n_seqs, int64_t* out)
     void fill_positions(const int64_t* offsets, int64_t n_seqs, int64_t* out)
+
+cdef extern from "offsets.h" nogil:
+    int64_t add_lengths(const int64_t* lengths, int64_t n_seqs, int64_t* out)
 
 
 def offsets_from_lengths(const int64_t[::1] lengths not None, int64_t[::1] out not None):

@@ -236,6 +236,8 @@ def count_numbers(const real[:, ::1] x not None, const int64_t[::1] offsets not 
     out : int64, shape (n_seqs, width)
     """
     cdef Py_ssize_t n_seqs = out.shape[0], width = out.shape[1], s, r, c
+    if offsets.shape[0] != n_seqs + 1 or x.shape[0] != offsets[n_seqs] or x.shape[1] != width:
+        raise ValueError("x, offsets and out do not belong together")
     with nogil:
         for s in range(n_seqs):
             for c in range(width):

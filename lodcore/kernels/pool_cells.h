@@ -204,23 +204,25 @@ static void OF_CELL(pool_narrow)(const CELL *x, const int64_t *offsets, int64_t 
 }
 
 #ifdef LANES
-/* Sum as many columns as there are lanes in registers, row by row, and prefetch far ahead. */
-LODCORE_BODY OF_CELL(sum_columns)(const CELL *restrict x, int64_t length, int64_t width, CELL *restrict out)
+/* Pool as many columns as there are lanes in registers, row by row, and prefetch far ahead. */
+LODCORE_BODY OF_CELL(pool_columns)(const CELL *restrict x, int64_t length, int64_t width, int verb, CELL *restrict out)
 {
-    CELL cells[LANES] = {0};
-    for (int64_t r = 0; r < length; r++, x += width) {
+    CELL cells[LANES];
+    int64_t r = length > 0 && verb != SUM;
+    for (int c = 0; c < LANES; c++)
+        cells[c] = r ? x[c] : 0;
+    for (x += r * width; r < length; r++, x += width) {
         for (size_t byte = 0; byte < LANES * sizeof(CELL); byte += LINE)
             LODCORE_PREFETCH((const void *)((uintptr_t)x + (size_t)(FAR * width) * sizeof(CELL) + byte));
         for (int c = 0; c < LANES; c++)
-            cells[c] += x[c];
+            cells[c] = OF_CELL(fold)(cells[c], x[c], verb);
     }
     for (int c = 0; c < LANES; c++)
         out[c] = cells[c];
 }
 #endif
 
-/* Pool many columns: sums as many columns at a time as there are lanes, all else four rows at a time into the result.
- * */
+/* Pool many columns: as many at a time as there are lanes, and the others four rows at a time into the result. */
 LODCORE_BODY OF_CELL(pool_wide_by)(const CELL *restrict x, const int64_t *offsets, int64_t n_seqs, int64_t width,
                                    int verb, int divide, CELL *restrict out)
 {
@@ -228,8 +230,12 @@ LODCORE_BODY OF_CELL(pool_wide_by)(const CELL *restrict x, const int64_t *offset
         int64_t length = offsets[s + 1] - offsets[s], r = length > 0 && verb != SUM, first = 0;
         const CELL *row = x + offsets[s] * width;
 #ifdef LANES
-        for (; verb == SUM && first + LANES <= width; first += LANES)
-            OF_CELL(sum_columns)(row + first, length, width, out + first);
+        for (; first + LANES <= width; first += LANES)
+            OF_CELL(pool_columns)(row + first, length, width, verb, out + first);
+        if (verb != SUM && first > 0 && first < width) { /* the last columns, some of them once more */
+            OF_CELL(pool_columns)(row + width - LANES, length, width, verb, out + width - LANES);
+            first = width;
+        }
 #endif
         for (int64_t c = first; c < width; c++)
             out[c] = r ? row[c] : 0;

@@ -202,7 +202,7 @@ TARGET LODCORE_APART void PATH(least)(const CELL *x, const int64_t *offsets, int
 static int PATH(pool)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb, int divide,
                       CELL *out)
 {
-    if (width != 1 && (verb == SUM || width <= NARROW || width < PER))
+    if (width != 1 && (verb == SUM || width <= NARROW || width < PER || width >= LANES))
         return 0;
     if (verb == SUM)
         PATH(sum_cells)(x, offsets, n_seqs, divide, out);

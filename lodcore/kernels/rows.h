@@ -79,34 +79,6 @@ static LODCORE_UNUSED void add_steps(const int64_t *restrict offsets, int64_t n_
     }
 }
 
-/* Compute offsets from lengths, four at a time; the sign bit of the result is set if a length or a sum is negative. */
-static LODCORE_UNUSED int64_t add_lengths(const int64_t *lengths, int64_t n_seqs, int64_t *restrict out)
-{
-    uint64_t total = 0, signs = 0;
-    int64_t s = 0;
-    *out++ = 0;
-    for (; s + 4 <= n_seqs; s += 4) {
-        uint64_t a = (uint64_t)read_once(lengths + s), b = (uint64_t)read_once(lengths + s + 1);
-        uint64_t c = (uint64_t)read_once(lengths + s + 2), d = (uint64_t)read_once(lengths + s + 3);
-        uint64_t ab = a + b, abc = ab + c, abcd = ab + (c + d);
-        signs |= a | b | c | d;
-        out[s] = (int64_t)(total + a);
-        out[s + 1] = (int64_t)(total + ab);
-        out[s + 2] = (int64_t)(total + abc);
-        signs |= (total + a) | (total + ab) | (total + abc);
-        total += abcd;
-        out[s + 3] = (int64_t)total;
-        signs |= total;
-    }
-    for (; s < n_seqs; s++) {
-        uint64_t a = (uint64_t)read_once(lengths + s);
-        total += a;
-        signs |= a | total;
-        out[s] = (int64_t)total;
-    }
-    return (int64_t)signs;
-}
-
 /* Compute offsets and ranges of sequences selected by their numbers; return the first bad number or overflow, or -1.
  * */
 static LODCORE_UNUSED int64_t take_by_index(const int64_t *restrict offsets, int64_t n_seqs, const int64_t *restrict index,
@@ -273,11 +245,14 @@ LODCORE_FILL(fill_positions, at + k)
 
 /* Move the rows of sequences, in the given order, to (or from) the places where each step continues. A block of
  * sequences is traversed step by step, so that both sides stay in the cache; a sequence that ends leaves the block.
- * places[t] is the position of the next row of step t, and advances. */
-#define LODCORE_STEP_LOOP(NAME, CONST_SEQUENCES, CONST_PLACES, SIZE, MOVE, FETCH, HINT)                          \
-    static LODCORE_UNUSED void NAME(CONST_SEQUENCES char *rows, size_t row_bytes, const int64_t *offsets,                       \
+ * places[t] is the position of the next row of step t, and advances. Both sides are prefetched a block ahead: narrow
+ * rows whole, since each sequence and each step begins on lines of its own; of wide rows, only the first lines. */
+enum { MOST_AHEAD = 16 * LINE };
+#define LODCORE_STEP_LOOP(NAME, CONST_SEQUENCES, CONST_PLACES, SIZE, MOVE, FETCH, HINT, STEP_HINT, NARROW)       \
+    static LODCORE_UNUSED void NAME(CONST_SEQUENCES char *rows, size_t row_bytes, const int64_t *offsets,        \
                      const int64_t *order, int64_t n_seqs, CONST_PLACES char **places)                           \
     {                                                                                                            \
+        const int64_t stride = (NARROW) ? BLOCK * (int64_t)(SIZE) : 0, most = (NARROW) ? MOST_AHEAD : 2 * LINE;  \
         int64_t rows_left = offsets[n_seqs];                                                                     \
         (void)row_bytes;                                                                                         \
         for (int64_t first = 0; rows_left > 0 && first < n_seqs; first += BLOCK) { /* not the empty ones at the end */ \
@@ -287,10 +262,14 @@ LODCORE_FILL(fill_positions, at + k)
             for (int64_t k = first; k < end; k++) {                                                              \
                 int64_t s = order[k], length = offsets[s + 1] - offsets[s];                                      \
                 if (k + 2 * BLOCK < n_seqs) { /* the next blocks' rows, and where they begin */                  \
-                    const char *ahead = rows + offsets[order[k + BLOCK]] * (int64_t)(SIZE);                      \
+                    const int64_t *next = offsets + order[k + BLOCK];                                            \
+                    const char *ahead = rows + next[0] * (int64_t)(SIZE);                                        \
+                    int64_t bytes = (next[1] - next[0]) * (int64_t)(SIZE);                                       \
                     LODCORE_PREFETCH(offsets + order[k + 2 * BLOCK]);                                            \
-                    HINT(ahead);                                                                                 \
-                    HINT(ahead + LINE);                                                                          \
+                    bytes = bytes < most ? bytes : most;                                                         \
+                    for (int64_t at = 0; at < bytes; at += LINE)                                                 \
+                        HINT(ahead + at);                                                                        \
+                    HINT(ahead + bytes - 1);                                                                     \
                 }                                                                                                \
                 if (length > 0) {                                                                                \
                     sequence[active] = rows + offsets[s] * (int64_t)(SIZE);                                      \
@@ -306,6 +285,8 @@ LODCORE_FILL(fill_positions, at + k)
                     run = left[k] < run ? left[k] : run;                                                         \
                 for (int64_t t = 0; t < run; t++, place++, done += (SIZE)) {                                     \
                     CONST_PLACES char *at = *place;                                                              \
+                    for (int64_t b = 0; b < stride; b += LINE)                                                   \
+                        STEP_HINT(at + stride + b + (stride < LINE ? stride : LINE) - 1);                        \
                     for (int64_t k = 0; k < active; k++, at += (SIZE)) {                                         \
                         FETCH;                                                                                   \
                         MOVE(at, sequence[k] + done, SIZE);                                                      \
@@ -328,16 +309,18 @@ LODCORE_FILL(fill_positions, at + k)
 #define LODCORE_FROM_STEPS(place, row, size) memcpy(row, place, size)
 #define LODCORE_NEXT (k + AHEAD < active ? LODCORE_PREFETCH(sequence[k + AHEAD] + done) : (void)0)
 
-#define LODCORE_BOTH_WAYS(SUFFIX, SIZE, FETCH)                                                       \
-    LODCORE_STEP_LOOP(unpack_##SUFFIX, const, , SIZE, LODCORE_TO_STEPS, FETCH, LODCORE_PREFETCH)     \
-    LODCORE_STEP_LOOP(pack_##SUFFIX, , const, SIZE, LODCORE_FROM_STEPS, FETCH, LODCORE_PREFETCH_TO_WRITE)
+#define LODCORE_BOTH_WAYS(SUFFIX, SIZE, FETCH, NARROW)                                                            \
+    LODCORE_STEP_LOOP(unpack_##SUFFIX, const, , SIZE, LODCORE_TO_STEPS, FETCH, LODCORE_PREFETCH,                 \
+                      LODCORE_PREFETCH_TO_WRITE, NARROW)                                                         \
+    LODCORE_STEP_LOOP(pack_##SUFFIX, , const, SIZE, LODCORE_FROM_STEPS, FETCH, LODCORE_PREFETCH_TO_WRITE,        \
+                      LODCORE_PREFETCH, NARROW)
 
-LODCORE_BOTH_WAYS(1, 1, (void)0)
-LODCORE_BOTH_WAYS(2, 2, (void)0)
-LODCORE_BOTH_WAYS(4, 4, (void)0)
-LODCORE_BOTH_WAYS(8, 8, (void)0)
-LODCORE_BOTH_WAYS(16, 16, (void)0)
-LODCORE_BOTH_WAYS(any, row_bytes, LODCORE_NEXT)
+LODCORE_BOTH_WAYS(1, 1, (void)0, 1)
+LODCORE_BOTH_WAYS(2, 2, (void)0, 1)
+LODCORE_BOTH_WAYS(4, 4, (void)0, 1)
+LODCORE_BOTH_WAYS(8, 8, (void)0, 1)
+LODCORE_BOTH_WAYS(16, 16, (void)0, 1)
+LODCORE_BOTH_WAYS(any, row_bytes, LODCORE_NEXT, 0)
 
 #define LODCORE_BY_SIZE(VERB, CONST_SEQUENCES, CONST_PLACES)                                                     \
     static LODCORE_UNUSED void VERB##_by_size(CONST_SEQUENCES char *rows, size_t row_bytes, const int64_t *offsets,             \

@@ -54,5 +54,4 @@ def shuffle_places(const int64_t[::1] offsets not None, const int64_t[::1] sizes
                         j = length - 1
                 kept = places[j]
                 places[j] = places[i]
-                places[i] = kept
                 result[first + i] = kept

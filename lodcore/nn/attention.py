@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore.errors import LoDError
-from lodcore.nn.layers import check_sizes, check_width, dtype_for, even, parts_of
+from lodcore.nn.layers import check_shape, check_sizes, check_width, dtype_for, even, parts_of
 from lodcore.ops import (
     add,
     drop_level,
@@ -120,6 +120,7 @@ class AdditiveAttention:
         (weight,) = parts_of("AdditiveAttention.keys", parameters, "weight_memory")
         memory = _nested("AdditiveAttention.keys: memory", memory)
         check_width("AdditiveAttention.keys: memory", memory, self.n_memory)
+        check_shape("AdditiveAttention.keys: weight_memory", weight, self.n_memory, self.n_hidden)
         return matmul(memory, weight)
 
     def __call__(self, parameters: Any, query: Any, memory: Any, values: Any = None, keys: Any = None) -> Any:
@@ -147,6 +148,9 @@ class AdditiveAttention:
         weight, bias, score = parts_of(where, parameters, "weight_query", "bias", "score")
         memory = _nested(f"{where}: memory", memory)
         check_width(f"{where}: query", query, self.n_query)
+        check_shape(f"{where}: weight_query", weight, self.n_query, self.n_hidden)
+        check_shape(f"{where}: bias", bias, self.n_hidden)
+        check_shape(f"{where}: score", score, self.n_hidden)
         keys = self.keys(parameters, memory) if keys is None else keys
         asked = add(matmul(query, weight), bias)
         values = memory if values is None else values

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import Variable, resolved
 from lodcore.ops import layer_norm, lookup_table
-from lodcore.ops.arguments import integer_of
+from lodcore.ops.arguments import fits, integer_of
 from lodcore.ops.linear import linear
 from lodcore.ops.numbers import number_of
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -295,6 +295,13 @@ def shape_of(x: Any) -> tuple[int | None, ...]:
     if isinstance(known, Variable):
         return known.spec.shape
     return known.values.shape if isinstance(known, LoDTensor) else np.shape(known)
+
+
+def check_shape(where: str, x: Any, *needed: int) -> None:
+    """Raise if a parameter has another shape, as far as it is known."""
+    shape = shape_of(x)
+    if not fits(shape, *needed):
+        raise ShapeError(f"{where}: has shape {shape}; {needed} is needed")
 
 
 def check_width(where: str, x: Any, width: int) -> None:

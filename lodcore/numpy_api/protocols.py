@@ -83,7 +83,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         return REDUCING[ufunc](*inputs, **{"axis": 0, **_without_defaults(kwargs)})
     if method == "reduce" and ufunc in BITS:
         return ops.bitwise_reduce(inputs[0], BITS[ufunc], **{"axis": 0, **_without_defaults(kwargs)})
-    if method == "accumulate" and (ufunc.nin, ufunc.nout, ufunc.signature) == (2, 1, None):
+    if method == "accumulate":  # of two operands and one result: NumPy refuses others itself
         return accumulate(ufunc, *inputs, **{"axis": 0, **_without_defaults(kwargs)})
     raise TypeError(advice(f"{ufunc.__name__}.{method}"))
 

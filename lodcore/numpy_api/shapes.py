@@ -147,7 +147,6 @@ def squeeze(a: Any, axis: Any = None) -> Any:
             s = int(np.argmax(lengths != 1))
             raise ShapeError(f"squeeze: axis: is {at}, along which sequence {s} has length {lengths[s]}; 1 is needed")
         x = ops.drop_level(x, max(at - 1, 0))
-        levels -= 1
     return x
 
 
@@ -162,8 +161,7 @@ def transpose(a: Any, axes: Any = None) -> Any:
     deepest = max([-1, *(at for at, one in enumerate(order) if at <= levels and one != at)])
     reach = max([levels, *(order[at] for at in range(deepest + 1))])
     if reach > levels:  # axes of rows that are moved among those of levels become levels
-        rows = [one for one in order if one > levels]
-        return transpose(_rows_as_levels(x, reach - levels), order) if rows else x
+        return transpose(_rows_as_levels(x, reach - levels), order)
     place = list(range(levels + 1))
     for at in range(levels + 1):  # axes are moved to their positions one by one
         for swap in range(place.index(order[at]), at, -1):

@@ -57,6 +57,18 @@ WEAK = frozenset((int, float, complex))
 # -- numbers and names -------------------------------------------------------------------------------------------------
 
 
+def fits(shape: tuple[int | None, ...], *needed: int | None) -> bool:
+    """Return whether a shape equals the needed one, where both are known."""
+    if shape == needed:  # the usual case
+        return True
+    if len(shape) != len(needed):
+        return False
+    for size, wanted in zip(shape, needed, strict=True):
+        if size != wanted and size is not None and wanted is not None:
+            return False
+    return True
+
+
 def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
     """Return a level, which may count from the last, as one of 0 .. num_levels - 1.
 

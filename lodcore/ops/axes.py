@@ -23,7 +23,6 @@ from lodcore.ops.math import where as choose
 from lodcore.ops.reduce import (
     cast_for,
     check_kind,
-    count_rows,
     in_dtype,
     kept_empty,
     kept_initial,
@@ -276,11 +275,7 @@ def mean(
 
 def _count(x: Any, axis: Any, keepdims: bool, mask: Any, ddof: Any) -> Any:
     """Count the averaged values minus the degrees of freedom; return nan where none is left."""
-    if type(x) is LoDTensor and mask is True and not keepdims and axis in (x.num_levels, x.num_levels - x.ndim):
-        total = count_rows(x, x.num_levels - 1)
-    else:
-        total = _reduced("sum", full_like(x, 1), axis, None, keepdims, None, mask)
-    count = minus(total, ddof)
+    count = minus(_reduced("sum", full_like(x, 1), axis, None, keepdims, None, mask), ddof)
     return choose(greater_than(count, 0), count, np.nan)
 
 

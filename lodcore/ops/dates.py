@@ -46,7 +46,7 @@ def reduce_dates(name: str, x: Any, reduce: Callable[..., Any], initial: Any, em
     if name != "sum":
         return found
     lost = reduce("any", elementwise([x], np.isnat), None, None)
-    return choose(lost, np.timedelta64("NaT"), found)
+    return choose(lost, np.array("NaT", x.dtype)[()], found)  # NumPy 2.5 warns of NaT without a unit
 
 
 def _as_numbers(x: Any, above: bool) -> Any:

@@ -235,6 +235,7 @@ def sequence_reverse(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
 
 @sequence_reverse.define_infer
 def _(x: Spec, level: int) -> Spec:
+    level_of("sequence_reverse", x, level)
     return Spec(spec_rows(x), x.dtype)
 
 

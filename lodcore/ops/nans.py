@@ -331,6 +331,8 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     if x.dtype.kind != "f":
         return find(x, axis, out, keepdims=keepdims)
     levels = getattr(x, "num_levels", 0)
+    if keepdims and axis is None and levels:
+        raise TypeError(f"{name}: keepdims: needs an axis")
     axes = None if axis is None or isinstance(axis, tuple) else axes_of(name, axis, x.ndim)
     known = equal(x, x)
     wide = levels and x.ndim > levels + 1

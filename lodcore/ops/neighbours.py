@@ -432,17 +432,17 @@ def _(x: Spec, ufunc: np.ufunc, level: int) -> Spec:
 @sequence_accumulate.define_vjp
 def _(d: Array, x: Any, ufunc: np.ufunc, level: int, context: Any) -> Array:
     d_x: Array = context.new("x")
-    work = _work(d_x.dtype) if d_x.dtype.kind == "f" else DOUBLE
     offsets = below(x.lod, core.normalize_level(x.lod, level))
-    cells = cells_for(d_x, work)
     if ufunc is np.add:
         work = numbers_of("sequence_accumulate", "sum", d_x.dtype)[0]
-        over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(d, work), offsets, True, cells_for(d_x, work))
+        cells = cells_for(d_x, work)
+        over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(d, work), offsets, True, cells)
         convert_into(cells, d_x)
         return d_x
     if ufunc not in KINDS or d_x.dtype.kind != "f":
         raise DTypeError(f"sequence_accumulate: {ufunc.__name__}: has no vjp rule")
-    given, rows = cells_of(x.values, work), cells_of(d, work)
+    work = _work(d_x.dtype)
+    given, rows, cells = cells_of(x.values, work), cells_of(d, work), cells_for(d_x, work)
     over_sequences(kernels.neighbours.spread_accumulated, "ro.rr", given, offsets, KINDS[ufunc], rows, cells, cost=2)
     convert_into(cells, d_x)
     return d_x

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import choice_of, dense_of, nested_of
+from lodcore.ops.arguments import choice_of, dense_of, fits, nested_of
 from lodcore.ops.common import Array, below
 from lodcore.ops.gates import ACTIVATIONS, Rule
 from lodcore.ops.gru import GRUWeights, gru_backward, gru_forward
@@ -346,18 +346,6 @@ def _columns(x: Shape, weight: Shape, gates: int) -> int | None:
     if len(weight) == 2 and weight[1] is None:
         return x[1] if weight[0] is None and len(x) == 2 else None if weight[0] is None else weight[0] * gates
     return weight[1] if len(weight) == 2 else None
-
-
-def fits(shape: Shape, *needed: int | None) -> bool:
-    """Return whether a shape equals the needed one, where both are known."""
-    if shape == needed:  # the usual case
-        return True
-    if len(shape) != len(needed):
-        return False
-    for size, wanted in zip(shape, needed, strict=True):
-        if size != wanted and size is not None and wanted is not None:
-            return False
-    return True
 
 
 def dtype_of(where: str, x: np.dtype[Any], given: dict[str, Any]) -> np.dtype[Any]:

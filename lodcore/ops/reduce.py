@@ -12,7 +12,7 @@ from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops.arguments import dense_of
-from lodcore.ops.common import Array, kept_in, rows_below, rows_of, with_levels
+from lodcore.ops.common import Array, kept_in, rows_of
 from lodcore.ops.convert import cast, sized
 from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.registry import operator
@@ -152,13 +152,6 @@ def dtype_of_accumulate(where: str, ufunc: np.ufunc, given: np.dtype[Any], dtype
         return ufunc.accumulate(np.ones(1, given), dtype=dtype).dtype
     except TypeError as error:
         raise DTypeError(f"{where}: dtype: is {dtype}; {error}") from None
-
-
-def count_rows(x: LoDTensor, level: int) -> Any:
-    """Count the rows below each sequence of a level, for each column."""
-    count = rows_below(x.lod, level).astype(x.dtype)
-    wide = np.broadcast_to(count.reshape(-1, *(1,) * (x.values.ndim - 1)), (len(count), *x.values.shape[1:]))
-    return with_levels(np.ascontiguousarray(wide), x.lod, level)
 
 
 def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:

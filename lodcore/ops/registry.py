@@ -322,18 +322,19 @@ def _with_refusal(doc: str | None) -> str | None:
     """Add to a docstring the error of all roles: a SparseTensor is never converted silently."""
     if doc is None or "SparseTensor" in doc:
         return doc
-    for section in ("Raises", "Notes", "References", "Examples"):
-        before, line, after = doc.partition(f"{section}\n")
-        indent = before[before.rfind("\n") + 1 :]
-        if line and not indent.strip(" "):
-            break
-    else:
+    lines = doc.split("\n")
+    words = [line.strip(" ") for line in lines]
+    section = next((one for one in ("Raises", "Notes", "References", "Examples") if one in words), None)
+    if section is None:
         return doc
-    entry = f"{indent}DTypeError\n{indent}    If a tensor is a SparseTensor; its `to_dense()` makes an array.\n"
+    at = words.index(section)
+    indent = lines[at].partition(section)[0]
+    entry = [f"{indent}DTypeError", f"{indent}    If a tensor is a SparseTensor; its `to_dense()` makes an array."]
     if section == "Raises":
-        underline, _, after = after.partition("\n")
-        return f"{before}Raises\n{underline}\n{entry}{after}"
-    return f"{before}Raises\n{indent}------\n{entry}\n{indent}{section}\n{after}"
+        lines[at + 2 : at + 2] = entry
+    else:
+        lines[at:at] = [f"{indent}Raises", f"{indent}------", *entry, ""]
+    return "\n".join(lines)
 
 
 def operator(

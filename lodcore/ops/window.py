@@ -12,7 +12,7 @@ from lodcore.base.caller import named_caller
 from lodcore.base.memory import check_out, check_size
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.arguments import dense_of, integer_of, level_of
+from lodcore.ops.arguments import dense_of, fits, integer_of, level_of
 from lodcore.ops.common import Array, below
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Dense, Nested
@@ -93,7 +93,7 @@ def sequence_conv(
     offsets = below(x.lod, core.normalize_level(x.lod, level, "sequence_conv"))
     values = x.values  # read after all conversions of arguments, which may run code that changes the shape
     _check_filter(values.shape, weights.shape, None if padding is None else padding.shape, start, length)
-    width = 1 if values.ndim == 1 else values.shape[1]
+    width: int = 1 if values.ndim == 1 else values.shape[1]
     dtype = _common_dtype("sequence_conv", values.dtype, weights.dtype, None if padding is None else padding.dtype)
     n_rows = len(values)
     if out is not None:
@@ -280,7 +280,7 @@ def _check_filter(
     start: int,
     length: int,
 ) -> None:
-    """Check the shapes of rows, filter and padding, as far as they are known."""
+    """Check the shapes of rows, filter and padding; sizes of Specs may be None."""
     if not rows:
         raise DTypeError("sequence_conv: x: is a number; a LoDTensor or nested lists are needed")
     if len(rows) > 2:
@@ -288,7 +288,7 @@ def _check_filter(
     width = 1 if len(rows) == 1 else rows[1]
     if width is None and len(weights) == 2 and weights[0] is not None and weights[0] % length == 0:
         width = weights[0] // length
-    if not _may_be(weights, (None if width is None else length * width, None)):
+    if not fits(weights, None if width is None else length * width, None):
         raise ShapeError(
             f"sequence_conv: filter: has shape {weights}; ({length} * {width}, new width) is needed, "
             "context_length * the width of x"
@@ -296,18 +296,11 @@ def _check_filter(
     if padding is not None:
         before = -start if start < 0 else 0
         after = start + length - 1 if start + length > 0 else 0
-        if not _may_be(padding, (before + after, width)) and not (
-            len(rows) == 1 and _may_be(padding, (before + after,))
-        ):
+        if not fits(padding, before + after, width) and not (len(rows) == 1 and fits(padding, before + after)):
             raise ShapeError(
                 f"sequence_conv: padding_data: has shape {padding}; ({before + after}, {width}) is needed, "
                 f"{before} rows before and {after} after"
             )
-
-
-def _may_be(shape: tuple[int | None, ...], needed: tuple[int | None, ...]) -> bool:
-    """Return whether a shape is the one that is needed, as far as both are known."""
-    return len(shape) == len(needed) and all(None in (a, b) or a == b for a, b in zip(shape, needed, strict=True))
 
 
 def _padding_bytes(padding: Array, dtype: np.dtype[Any]) -> Array:
@@ -398,7 +391,7 @@ def _check_taps(rows: tuple[int | None, ...], weights: tuple[int | None, ...]) -
     """Check that a filter has rows with the shape of those of x."""
     if not weights or weights[0] == 0:
         raise ShapeError(f"row_conv: filter: has shape {weights}; at least one row is needed")
-    if weights[1:] != rows[1:] and not {weights[1:], rows[1:]} <= {(), (1,)}:
+    if not fits(weights[1:] or (1,), *(rows[1:] or (1,))):  # a row may be a number
         raise ShapeError(f"row_conv: filter: has rows of shape {weights[1:]}; x has {rows[1:]}")
 
 

@@ -20,18 +20,20 @@ from libc.string cimport memcmp, memcpy
 import numpy as np
 
 from lodcore import kernels
-from lodcore.base.buffers cimport array_over, as_int64, new_int64, new_offsets, private_offsets, seal
+from lodcore.base.buffers cimport array_over, as_int64, new_int64, new_offsets, seal
 from lodcore.errors import DTypeError, LevelError, LoDError
 from lodcore.base.memory import whole
 
 # A view of an argument costs as much as a whole small call. If the kernels are the compiled ones, their loops are
 # therefore run directly on the memory, after the same checks.
 cdef extern from "../kernels/rows.h" nogil:
-    void offset_signs(const int64_t* offsets, int64_t n_seqs, int64_t* signs)
     void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
     int64_t take_by_index(const int64_t* offsets, int64_t n_seqs, const int64_t* index, int64_t count,
                           int64_t* ranges, int64_t* out)
     int64_t take_range_offsets(const int64_t* offsets, int64_t* ranges, int64_t count, int64_t* out)
+
+cdef extern from "../kernels/offsets.h" nogil:
+    int64_t copy_offsets(const int64_t* offsets, int64_t n_seqs, int64_t* out)
 
 cnp.import_array()
 
@@ -295,14 +297,15 @@ def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t 
     """Make a LoD from a caller's offsets of all levels; see `LoD.from_offsets`."""
     cdef str argument = where + ": offsets"
     cdef list levels = []
-    cdef cnp.ndarray offsets
+    cdef cnp.ndarray source, offsets
     cdef Py_ssize_t k, rows = -1 if num_rows is None else whole(num_rows, "num_rows")
     cdef int64_t end
     if not given and num_rows is None:
         raise LoDError("LoD.from_offsets: num_rows: is missing; without levels the number of rows must be given")
     for k in range(len(given)):
-        offsets = private_offsets(given[k], argument, first + k)
-        bad = first_bad(offsets)
+        source = as_int64(given[k], argument, LoDError, first + k)
+        offsets = new_offsets(cnp.PyArray_DIM(source, 0))
+        bad = copy_checked(<const int64_t*> cnp.PyArray_DATA(source), offsets)
         if bad >= 0:
             raise LoDError(f"{argument}[{first + k}]: {broken_rule(offsets, bad)}")
         levels.append(offsets)
@@ -320,19 +323,17 @@ def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t 
     return make_lod(levels, rows)
 
 
-cdef Py_ssize_t first_bad(cnp.ndarray offsets) except -2:
-    """Return the position of the first invalid offset, or -1 if there is none."""
-    cdef Py_ssize_t n_seqs = cnp.PyArray_DIM(offsets, 0) - 1
-    cdef const int64_t* source = <const int64_t*> cnp.PyArray_DATA(offsets)
-    cdef int64_t signs
-    if n_seqs < 0:
+cdef Py_ssize_t copy_checked(const int64_t* given, cnp.ndarray copy) except -2:
+    """Copy a caller's offsets, and return the position of the first invalid one, or -1 if there is none."""
+    cdef Py_ssize_t count = cnp.PyArray_DIM(copy, 0)
+    cdef int64_t* result = <int64_t*> cnp.PyArray_DATA(copy)
+    if count == 0:
         return 0
-    if own_kernels() and source[0] == 0:
-        with nogil:
-            offset_signs(source, n_seqs, &signs)
-        if signs >= 0:
-            return -1
-    return kernels.lod.first_bad_offset(offsets, -1)
+    if not own_kernels():
+        memcpy(result, given, 8 * count)
+    elif copy_offsets(given, count - 1, result) >= 0 and result[0] == 0:
+        return -1
+    return kernels.lod.first_bad_offset(copy, -1)
 
 
 def broken_rule(offsets, bad):

@@ -175,8 +175,6 @@ class LoD(core.LoDBody):
         if num_sequences is None:
             rows = rows.copy()  # a private copy, so that the greatest id is the same when they are counted
             count = int(rows.max()) + 1 if len(rows) else 0
-            if count > 2**62:
-                raise LoDError(f"{where}: ids: is {count - 1} at row {int(rows.argmax())}; 0 .. 2**62 - 1 is valid")
             count = max(count, 0)
             if count > MANY_SEQUENCES and count // FEW_ROWS > len(rows):
                 raise LoDError(

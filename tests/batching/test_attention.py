@@ -91,6 +91,8 @@ VAST = np.broadcast_to(np.int32(0), (2**20, 2**20))
         (lambda: attention_inputs([[[1, 2]]], library="jax"), ValueError, "library: is 'jax'"),
         (lambda: attention_inputs([[[1, 2]]], pad_id=1.5), DTypeError, "pad_id: is 1.5"),
         (lambda: attention_inputs([[[1, 2]]], ignore_index=2**63), ValueError, "ignore_index: is"),
+        (lambda: attention_inputs([[[1, 2]]], pad_id=2**62 + 1), ValueError, r"pad_id: is \d+; -2\*\*62 .. 2\*\*62"),
+        (lambda: attention_inputs([[[1, 2]]], pad_id=-(2**62) - 1), ValueError, "pad_id: is -"),
         (lambda: attention_inputs([[[1, 2]]], 2**60), OverflowError, "length: is .* in 1 rows; int32 counts to"),
         (lambda: attention_inputs([[[1, 2]], [[3]]], 2**30), OverflowError, "in 2 rows; int32 counts to"),
         (lambda: AttentionInputs(*[np.zeros((2**21, 1))] * 6, 0)._replace(seq_idx=VAST).mask(), MemoryError, "mask"),
@@ -198,6 +200,18 @@ def test_a_change_of_ones_own():
 def test_functions_that_prove_nothing(f, error, says):
     with pytest.raises(error, match=says):
         assert_isolated(f, X)
+
+
+def test_results_without_numbers():
+    with pytest.raises(AssertionError, match="proves nothing"):
+        assert_isolated(lambda x: np.zeros((23, 0)), X)
+
+
+@pytest.mark.parametrize("kind", ["bool", "S1", "complex128"])
+def test_other_dtypes_need_a_change_of_their_own(kind):
+    flags = LoDTensor(np.arange(23).astype("i8").astype(kind), X.lod)
+    with pytest.raises(DTypeError, match=rf"packed: has {flags.dtype}; change= must define how"):
+        assert_isolated(lambda x: X.values, flags)
 
 
 def test_one_document_and_none():

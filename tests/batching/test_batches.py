@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoD, LoDError, gather_sequences
 from lodcore.batching import batches
-from lodcore.batching.buckets import least_padding, suggested
+from lodcore.batching.buckets import classes_by_edges, least_padding, suggested
 from tests.helpers.plans import document_lengths, documents_of
 
 
@@ -64,6 +64,22 @@ def test_every_sequence_once_and_equal_steps(call, epoch):
             assert len(set(np.searchsorted(edges, held).tolist())) == 1
 
 
+@given(calls())
+def test_the_report_counts_what_all_ranks_hold(call):
+    lengths, arguments = call
+    plans, found = ranks(call)
+    plans[0].set_epoch(0)
+    sizes, each = np.array(lengths, np.int64), [batch for step in zip(*found, strict=True) for batch in step]
+    report, held = plans[0].report(), [sizes[batch].tolist() for batch in each if len(batch)]
+    assert [int(one) for one in plans[0].tokens()] == [int(sizes[batch].sum()) for batch in each]
+    assert (report.num_steps, report.max_tokens) == (len(found[0]), arguments["max_tokens"])
+    assert (report.num_sequences, report.num_batches) == (sum(map(len, held)), len(held))
+    assert report.num_tokens == sum(map(sum, held))
+    padded = sum(len(one) * max(one) for one in held)
+    assert report.padding == (padded - report.num_tokens if arguments["count"] == "padded" else 0)
+    assert report.occupancy == (report.num_tokens / (len(held) * arguments["max_tokens"]) if held else 1.0)
+
+
 @given(calls(), st.integers(0, 60))
 def test_a_state_goes_on_where_it_was(call, steps):
     lengths, arguments = call
@@ -83,6 +99,21 @@ def test_a_state_goes_on_where_it_was(call, steps):
         for other in others:
             assert (one is None) == (other is None)
             np.testing.assert_array_equal(one, other)
+
+
+def test_no_batch_can_be_written():
+    for count, drop_last in ((5, False), (6, False), (5, True)):
+        plan = batches([2] * count, 4, shuffle=False, world_size=2, drop_last=drop_last)
+        for k in range(len(plan)):
+            with pytest.raises(ValueError, match="read-only"):
+                plan[k][:] = 0
+
+
+@pytest.mark.parametrize("count", [3, 2**15 - 1, 2**15, 2**15 + 3])
+def test_any_number_of_buckets(count):
+    edges = np.arange(1, count + 1)
+    lengths = np.array([0, 1, 2, count - 1, count, count + 1])
+    assert classes_by_edges(lengths, edges).tolist() == [0, 0, 1, count - 2, count - 1, count]
 
 
 def test_a_sequence_and_an_iterator():
@@ -150,6 +181,7 @@ def test_report_suggests_what_fills_better():
     assert better.occupancy > 0.9
     assert "suggested: max_tokens" in str(report)
     assert batches([], 5).report().occupancy == 1.0
+    assert batches([], 5).report().suggested_buckets.tolist() == []
 
 
 @given(document_lengths(40, 30), st.integers(1, 6))

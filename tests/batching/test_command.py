@@ -67,13 +67,22 @@ def test_a_folder(tmp_path, capsys):
     assert "split: 3 documents: document 2 tokens 0 .. 3" in capsys.readouterr().out
 
 
+def test_a_folder_with_a_dot_in_its_name(tmp_path):
+    folder = tmp_path / "my.tokens"
+    folder.mkdir()
+    np.save(folder / "0.npy", np.arange(3))
+    assert main(["pack", str(folder), "--budget", "4", "--quiet"]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["my.tokens", "my.tokens.packed"]
+
+
 def test_many_files_are_counted(tmp_path, capsys):
     folder = tmp_path / "many"
     folder.mkdir()
     for k in range(120):
         np.save(folder / f"{k:03d}.npy", np.arange(k % 7))
     assert main(["pack", str(folder), "--budget", "40", "--output", str(tmp_path / "counted")]) == 0
-    assert "reading: 60 of 120 files" in capsys.readouterr().err
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("reading: ") and "files" in line]
+    assert told == [f"reading: {k} of 120 files" for k in range(12, 121, 12)]
 
 
 def test_quiet(saved, capsys):

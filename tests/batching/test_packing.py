@@ -530,3 +530,28 @@ def check_text(text, report):
         named = [tuple(map(int, found)) for found in re.findall(r"document (\d+) tokens (\d+) .. (-?\d+)", line)]
         assert named == [(d, start, stop - 1) for d, start, stop in ranges.tolist()][:8]
         assert (f"and {len(ranges) - 8} more" in line) == (len(ranges) > 8)
+
+
+def test_the_bound_is_that_of_martello_and_toth():
+    random, better = np.random.default_rng(0), 0
+    for _ in range(500):
+        budget = int(random.integers(1, 40))
+        lengths = random.integers(budget // 5, budget + 1, random.integers(0, 12)).tolist()
+        plain = [-(-sum(lengths) // budget), int(len(lengths) > 0), sum(2 * one > budget for one in lengths)]
+        found = [0]
+        for k in {one for one in lengths if 2 * one <= budget}:
+            alone = [one for one in lengths if one > budget - k]
+            above = [one for one in lengths if budget - k >= one and 2 * one > budget]
+            below = [one for one in lengths if k <= one and 2 * one <= budget]
+            over = max(0, sum(below) - (len(above) * budget - sum(above)))
+            found.append(len(alone) + len(above) + -(-over // budget))
+        better += max(found) > max(plain)
+        assert bins_at_least(np.array(lengths, np.int64), budget) == max(*plain, *found)
+    assert better > 20
+
+
+def test_bins_count_from_both_ends():
+    plan = pack_plan([3, 4, 5, 1, 2, 6], 6)
+    assert len(plan) > 2
+    for k in range(-len(plan), len(plan)):
+        assert plan[k].tolist() == [bin.tolist() for bin in plan][k]

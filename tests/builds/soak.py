@@ -17,7 +17,7 @@ def main() -> None:
     while True:
         print(f"soak: seed {seed}", flush=True)
         command = (*tree.pytest("-x", f"--hypothesis-seed={seed}"), "-n", "auto", "--dist", "worksteal")
-        tree.run(tree.ROOT, *command, HYPOTHESIS_PROFILE="soak")
+        tree.run(tree.ROOT, *command, HYPOTHESIS_PROFILE="soak", OPENBLAS_NUM_THREADS="1")
         seed += 1
         if time.monotonic() > end:
             break

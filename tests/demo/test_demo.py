@@ -2,15 +2,19 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import lodcore
 from lodcore import demo
+from lodcore.demo import glosses
 from lodcore.demo.page import Glyphs, bar, nested_padding_picture, padding_picture
+from lodcore.demo.vowels import page as vowels
 from lodcore.demo.vowels.data import load
 from lodcore.demo.vowels.reservoir import SETTINGS, Reservoir
+from tests.helpers.pages import check_page
 
 
 def test_the_recordings_are_those_of_the_source():
@@ -48,6 +52,7 @@ def test_the_reservoir_tells_the_speakers_apart(capsys):
     assert float(right) == round(100 * int(seed) / 370, 2)
     assert "no recurrence   361 of 370 right" in printed
     assert max(map(len, printed.splitlines())) <= 80
+    check_page(printed, Path(__file__).parent / "pages" / "reservoir.txt")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", None])
@@ -63,6 +68,35 @@ def test_an_act_that_is_not_there_is_refused(capsys):
     with pytest.raises(SystemExit):
         demo.main(["--only", "consonants"])
     assert "choose from" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ([], [("vowels", 5), ("glosses", 5)]),
+        (["--seeds", "0"], [("vowels", 1), ("glosses", 1)]),
+        (["--seeds", "3", "--only", "vowels"], [("vowels", 3)]),
+        (["--only", "glosses", "--seeds", "-2"], [("glosses", 1)]),
+        (["--reservoir"], [("reservoir", 5)]),
+        (["--reservoir", "--only", "vowels", "--seeds", "2"], [("reservoir", 2)]),
+    ],
+)
+def test_options_choose_acts_and_the_number_of_networks(arguments, wanted, monkeypatch):
+    played = []
+    for name, act in (("vowels", demo.learning), ("glosses", demo.glosses), ("reservoir", demo.listening)):
+        monkeypatch.setattr(act, "play", lambda glyphs, count, name=name: played.append((name, count)))
+    assert demo.main(arguments) == 0
+    assert played == wanted
+
+
+@pytest.mark.parametrize(("page", "others"), [(glosses, {"naive": 75.0, "always": 2.5}), (vowels, {"mean": 97.0})])
+def test_an_average_is_that_of_all_networks(page, others, capsys):
+    (page.print_mistakes if page is vowels else page.print_comparison)([50.0, 62.5], others, Glyphs())
+    printed = capsys.readouterr().out
+    assert "Average of the networks: 56.25 % right, from 50.00 to 62.50, deviation 6.25." in printed
+    assert re.search(r"^  these networks +43\.8 % ", printed, re.MULTILINE)
+    for name, accuracy in others.items():
+        assert re.search(rf"^  {name} +{100 - accuracy:.1f} %  #+", printed, re.MULTILINE)
 
 
 @pytest.mark.parametrize("arguments", [["--reservoir", "--only", "glosses"], ["--plot", "x.png", "--reservoir"]])

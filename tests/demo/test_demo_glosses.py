@@ -4,6 +4,7 @@ import hashlib
 import re
 from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from lodcore.demo.glosses import make, network, padded
 from lodcore.demo.glosses.agreement import differences, measure_padding
 from lodcore.demo.glosses.data import Glosses, load
 from lodcore.demo.glosses.network import SETTINGS, Adagrad, NaiveBayes
+from tests.helpers.pages import check_page
 
 FOLDER = files("lodcore.demo.glosses")
 SMALL = replace(SETTINGS, width=5, batch_size=32)
@@ -66,7 +68,7 @@ def test_their_licence_and_their_authors_stand_beside_them():
 
 @pytest.mark.not_on_reference
 def test_the_file_is_made_of_the_data_files(tmp_path, monkeypatch, capsys):
-    glosses = [(5, 'small cat; "Cats, 2 cats; don\'t!"'), (5, "a cat; a cat"), (4, "only one sentence")]
+    glosses = [(5, 'small cat;; "Cats, 2 cats; don\'t!"'), (5, "a cat; a cat"), (4, "only one sentence; ?!")]
     text = "".join(LINE.format(number, *gloss) for number, gloss in enumerate(glosses))
     (tmp_path / "data.noun").write_text("  1 This software; is | free; of charge  \n" + text)
     (tmp_path / "data.verb").write_text(LINE.format(9, 38, "go far; go"))
@@ -174,3 +176,4 @@ def test_the_demo_finds_topics(capsys):
     assert float(derivatives) < 1e-6
     assert "speakers" not in printed
     assert max(map(len, printed.splitlines())) <= 80
+    check_page(printed, Path(__file__).parent / "pages" / "glosses.txt")

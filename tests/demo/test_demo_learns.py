@@ -3,6 +3,7 @@
 import re
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from lodcore.demo.vowels import learning, picture
 from lodcore.demo.vowels.data import Recordings, load
 from lodcore.demo.vowels.learning import print_progress, train_network
 from lodcore.demo.vowels.network import SETTINGS, Epoch, Network, Scale, confusion_matrix, percent_right
+from tests.helpers.pages import check_page
 
 SMALL = replace(SETTINGS, num_hidden=8, num_epochs=12, batch_size=4)
 LENGTHS = [3, 1, 4, 2, 2, 5, 1, 3]
@@ -158,6 +160,7 @@ def test_the_demo_learns_to_tell_the_speakers_apart(capsys):
     assert np.trace(counts) == right
     assert "reservoir" not in printed
     assert max(map(len, printed.splitlines())) <= 80
+    check_page(printed, Path(__file__).parent / "pages" / "vowels.txt")
 
 
 @pytest.mark.not_on_reference

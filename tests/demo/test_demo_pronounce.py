@@ -11,10 +11,10 @@ from lodcore import demo
 from lodcore.__main__ import main
 from lodcore.demo.page import Glyphs
 from lodcore.demo.pronounce import commands, data, model
-from lodcore.demo.pronounce.network import Network, Speaker, with_ends
+from lodcore.demo.pronounce.network import Network, Speaker, log_softmax, with_ends
 from lodcore.demo.pronounce.picture import attention_picture
-from lodcore.demo.pronounce.scoring import distance, score
-from lodcore.demo.pronounce.training import SETTINGS, Settings, Training, batches_of
+from lodcore.demo.pronounce.scoring import Score, distance, score
+from lodcore.demo.pronounce.training import SETTINGS, Progress, Settings, Training, batches_of
 from reference.nn import beam_search as oracle
 
 pytestmark = pytest.mark.not_on_reference  # the kernels have tests of their own
@@ -134,6 +134,7 @@ def test_a_word_counts_against_the_nearest_and_then_the_longest():
     said = lodcore.array([[[1, 2, 3], [9]], [[4]], []], dtype=np.int64)
     right = lodcore.array([[[9], [1, 2], [1, 2, 3, 4]], [[4]], [[5, 6]]], dtype=np.int64)
     assert score(said, right) == (100 * 3 / 7, 100 * 2 / 3)
+    assert score(said[:0], right[:0]) == (0, 0)
 
 
 # -- the network -------------------------------------------------------------------------------------------------------
@@ -223,6 +224,12 @@ def test_gradients_are_derivatives():
     lodcore.grad_check(lambda p: network.loss(p, letters, given, wanted, None), parameters)
 
 
+def test_log_softmax_of_large_numbers():
+    found = log_softmax(np.array([[1000.0, 1000.0, -1000.0], [-5000.0, -5001.0, -9000.0]]))
+    np.testing.assert_allclose(found[0], [-np.log(2), -np.log(2), -2000 - np.log(2)])
+    np.testing.assert_allclose(found[1], -np.log1p(np.exp(-1)) - np.array([0, 1, 4000]))
+
+
 # -- training ----------------------------------------------------------------------------------------------------------
 
 
@@ -291,7 +298,13 @@ def test_the_demo_trains_answers_and_goes_on_from_its_checkpoint(installed, tmp_
     answers(monkeypatch, "dab", "d4b", "")
     assert demo.main([*command, "--test"]) == 0
     printed = capsys.readouterr().out
-    assert "words of CMUdict to learn from" in printed
+    counts = [len(part.letters) for part in map(data.load().get, ("train", "dev", "test"))]
+    assert "── How is it pronounced? ──" in printed
+    assert printed.split("\n\n")[1] == (
+        f"  {counts[0]} words of CMUdict to learn from, {counts[1]} to watch, {counts[2]} for the test.\n"
+        "  An LSTM reads the letters both ways, 16 numbers each; another says phonemes\n"
+        "  and attends to the letters. Words of all lengths together, nothing is padded."
+    )
     assert "epoch  1 [" in printed
     assert "dev: phoneme error" in printed
     assert "test, beam 4: phoneme error" in printed
@@ -305,6 +318,50 @@ def test_the_demo_trains_answers_and_goes_on_from_its_checkpoint(installed, tmp_
     assert lodcore.load(file)["seconds"] == spent
     assert demo.main([*command[:2], "17", *command[3:]]) == 1
     assert "has network {'width': 16" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_a_checkpoint_is_saved_every_30_seconds_and_after_each_epoch(live, monkeypatch, capsys):
+    saved, seconds = [], [5, 20, 31, 50, 61, 62, 70, 95]
+
+    class Fake:
+        seconds = 0.0
+        save = staticmethod(lambda file: saved.append((file, now[0])))
+
+        def run(self, minutes):
+            for now[0] in seconds:
+                yield Progress(1, 0.5, now[0], 100, 1.5, Score(1.0, 2.0) if now[0] == 62 else None)
+
+    now = [0]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: live)
+    commands._run(Fake(), 2, "file", Glyphs())
+    assert saved == [("file", at) for at in (31, 62, 95)]
+    printed = capsys.readouterr().out
+    assert printed.count("\r") == (8 if live else 1)
+    assert printed.count("\n") == printed.count("dev: phoneme error") + 1 == 2
+
+
+def test_progress_has_the_mean_loss_of_its_epoch(monkeypatch):
+    losses, real = [], lodcore.value_and_grad
+
+    def watched(function):
+        def step(*arguments):
+            found = real(function)(*arguments)
+            losses.append(float(found[0]))
+            return found
+
+        return step
+
+    monkeypatch.setattr(lodcore, "value_and_grad", watched)
+    training, progress = trained(steps=30)
+    each = len(batches_of(training.letters, 8, 0))
+    steps = list({one.seconds: one for one in progress}.values())  # the end of an epoch is one more
+    assert [one.seconds for one in steps] == [k / 2 for k in range(1, 31)]
+    assert len(losses) == 30
+    for k, one in enumerate(steps):
+        first = k // each * each
+        assert (one.epoch, one.part) == (k // each + 1, (k - first + 1) / each)
+        np.testing.assert_allclose(one.loss, np.mean(losses[first : k + 1]), rtol=1e-12)
 
 
 def test_a_missing_dictionary_ends_with_one_line(monkeypatch, capsys):
@@ -362,7 +419,9 @@ def test_the_command_draws_and_refuses(monkeypatch, capsys):
     assert capsys.readouterr().err == "pronounce: word: 'o k' has ' '; letters a to z and apostrophes are needed\n"
     answers(monkeypatch, "ok", "")
     assert main(["pronounce"]) == 0
-    assert "OW K EY" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "OW K EY" in printed
+    assert printed.count("%") == 3  # pronunciations of a word, by default
 
 
 def test_the_model_is_small():

@@ -54,6 +54,27 @@ def test_groups_of_rows(rows):
         assert found.keys["b"].tolist() == [b for inner in groups.values() for b in inner]
 
 
+def test_empty_lists_beside_arrays():
+    found = from_pandas(pandas.Series([[], np.array([1, 2]), None, []]), nulls="empty")
+    assert found.tolist() == [[], [1, 2], [], []]
+
+
+def test_rows_of_nested_sequences_are_counted_in_the_innermost():
+    frame = to_pandas({"v": DEEP, "w": DEEP * 2})
+    assert [index[-1] for index in frame.index] == [0, 1, 0, 0]
+    assert frame["w"].tolist() == [2, 4, 6, 8]
+
+
+@pytest.mark.parametrize("part", ["variables", "data_vars"])
+def test_what_is_only_like_a_dataset(part):
+    class Like:
+        pass
+
+    setattr(Like, part, {})
+    with pytest.raises(DTypeError, match=r"dataset: is Like; an xarray.Dataset is needed"):
+        from_xarray(Like())
+
+
 def test_pandas_there_and_back():
     groups = from_pandas(FRAME, ["g", "h"])
     frame = to_pandas(groups)

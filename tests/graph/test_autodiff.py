@@ -22,7 +22,7 @@ from lodcore import (
     value_and_grad,
     vjp,
 )
-from lodcore.graph import Program, VarArray, Variable, data, parameter, while_loop
+from lodcore.graph import Executor, Program, VarArray, Variable, append_backward, data, parameter, while_loop
 from lodcore.graph.gradients import of_type
 from tests.helpers.agree import same_memory
 
@@ -215,6 +215,10 @@ def test_variables_of_no_block_are_taken_by_their_values():
 def test_gradients_share_no_memory():
     for f in (
         lambda x, y: lodcore.add(x, y),
+        lambda x, y: lodcore.mul(lodcore.add(x, y), 2.0),  # one array is the gradient of both
+        lambda x, y: lodcore.mul(x + y, x + y),
+        lambda x, y: ops.tanh(ops.concat_values([x, y], 1)),
+        lambda x, y: ops.exp(x) + y * 2.0,
         lambda x, y: [x, y, x],
         lambda x, y: lodcore.concat_batches([LoDTensor.from_lengths(X, [2]), LoDTensor.from_lengths(X, [2])]),
         lambda x, y: lodcore.mul(ops.sum(x), ops.sum(y)),
@@ -227,6 +231,38 @@ def test_gradients_share_no_memory():
         for j, one in enumerate(arrays):
             assert one.flags.writeable
             assert not any(np.shares_memory(one, other) for other in arrays[j + 1 :])
+
+
+def test_gradients_in_a_program_share_no_memory():
+    for f in (
+        lambda x, y: ops.sum(lodcore.add(x, y)),
+        lambda x, y: ops.sum(lodcore.mul(lodcore.add(x, y), 2.0)),
+        lambda x, y: ops.sum(lodcore.mul(x + y, x + y)),
+    ):
+        with Program() as program:
+            x, y = data("x", (2, 2), "float64"), data("y", (2, 2), "float64")
+            append_backward(f(x, y))
+        fed = {"x": X, "y": X.copy()}
+        arrays = [*Executor().run(program, fed, ["x@GRAD", "y@GRAD", "x", "y"])]
+        arrays += Executor().run(program, fed, ["x@GRAD", "y@GRAD"])
+        for j, one in enumerate(arrays[:2]):
+            assert one.flags.writeable
+            assert not any(np.shares_memory(one, other) for other in arrays[j + 1 :])
+
+
+def test_a_variable_of_a_function_that_raised_has_no_meaning():
+    """While the error is alive, so is the tape."""
+    for give in (lambda x: x, lambda x: x * 2.0, lambda x: TensorArray.unstack(x)):
+        kept = []
+        with pytest.raises(ZeroDivisionError) as caught:
+            vjp(lambda x, give=give, kept=kept: kept.append(give(x)) or 1 / 0, X)
+        (one,) = kept
+        name = "TensorArray" if isinstance(one, TensorArray) else "Variable"
+        with pytest.raises(GraphError, match=f"^{name}.*(made in a Block that is closed|belongs to another Tape)"):
+            _ = one.read(0) if name == "TensorArray" else one + 1.0
+        with pytest.raises(GraphError, match=r"made in a Block that is closed|belongs to another Tape"):
+            vjp(lambda y, one=one: y + one, X)
+        assert caught.value
 
 
 def stacked(elements):

@@ -99,6 +99,12 @@ def test_what_may_stand_for_what(value, kinds):
     assert var_get_mutable(x, type(value), enable_inheritance=False) is value
 
 
+def test_the_empty_ones():
+    for kind, shape in ((np.ndarray, (0,)), (DenseTensor, (0,)), (LoDTensor, (0, None)), (SparseTensor, (0,))):
+        made = Variable("x").get_mutable(kind)
+        assert (made.shape, made.dtype) == (shape, np.float64)
+
+
 def test_a_variable_without_a_value_gets_an_empty_one():
     for kind in (LoDTensor, np.ndarray, DenseTensor, TensorArray, Diagonal):
         x = Variable("x")

@@ -7,7 +7,7 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, GraphError, LoDError, LoDTensor, ShapeError, TensorArray, ops, vjp
-from lodcore.graph import Executor, Program, append_backward, data, parameter, while_loop
+from lodcore.graph import Executor, Program, VarArray, append_backward, data, parameter, while_loop
 from tests.helpers.ways import rows_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -190,6 +190,38 @@ def test_a_program_may_grow():
     assert [op.name for op in program.ops] == ["mul", "add", "mul"]
     with pytest.raises(GraphError, match="is open already"), program, program:
         pass
+
+
+@pytest.mark.parametrize("kind", [TensorArray, VarArray])
+def test_results_of_methods_have_the_requested_names(kind):
+    with Program():
+        x, steps, rows = data("x", (None, 2), "float64", num_levels=1), kind(), kind()
+        steps.unpack(x, 0)
+        rows.unstack(data("dense", (3, 2), "float64"))
+        calls = [
+            (steps.read, 0),
+            (steps.size,),
+            (steps.sizes,),
+            (rows.stack,),
+            (rows.concat,),
+            (steps.pack, 0, steps.rank),
+        ]
+        if kind is VarArray:
+            calls.append((steps.pack, kind().segment(x)))
+        for at, (method, *args) in enumerate(calls):
+            assert method(*args, name=f"result {at}").name == f"result {at}"
+
+
+def test_parameters_are_variables_that_nothing_computes():
+    with Program() as program:
+        w = parameter(np.ones(2), "w")
+        doubled = w * 2.0  # computed at once
+        array = TensorArray(name="a")
+        array.write(0, w)
+        pair = ops.add(doubled, data("x", (2,), "float64"))
+    assert doubled.has_value
+    assert not pair.has_value
+    assert program.parameters == [w]
 
 
 def test_parameters_are_read_at_each_run():

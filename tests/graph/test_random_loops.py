@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import lodcore
 from lodcore import TensorArray, vjp
 from tests.helpers import bodies
 from tests.helpers.bodies import OPERATORS, contents, in_reference, loops, new_arrays, record
+from tests.helpers.draw import at_most
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
 
@@ -106,7 +107,7 @@ def test_gradients_are_those_of_the_unrolled_body(loop, seed):
         np.testing.assert_array_equal(gradient, other, "a pullback may be called again")
 
 
-@settings(max_examples=50)
+@at_most(50)
 @given(loop=loops(), seed=st.integers(0, 9))
 def test_gradients_are_derivatives(loop, seed):
     names = inputs(seed)

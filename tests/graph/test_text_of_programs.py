@@ -7,7 +7,7 @@ import pytest
 
 import lodcore
 from lodcore import TensorArray
-from lodcore.graph import Executor, Program, data, while_loop
+from lodcore.graph import Executor, Program, data, parameter, while_loop
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -96,3 +96,88 @@ def test_nested_loops_and_arrays_are_shown():
     assert "max_steps=5" in loops[0]
     assert "recompute" in loops[1]
     assert "states" in text
+
+
+def whole():
+    """Record a loop with a counter, a carried value, a captured one and an update."""
+    with Program() as program:
+        x = data("x", (None,), "float64")
+        w = parameter(np.array([2.0]), "w")
+        loop = while_loop(max_steps=5)
+        with loop.loop():
+            total = loop.loop_var(x)
+            loop.break_if(loop.step() >= 2)
+            total.update(lodcore.mul(total, w))
+        lodcore.add(total, w, name="last")
+    return program
+
+
+def test_the_whole_text():
+    assert str(whole()).splitlines() == [
+        "program:",
+        "    data x: float64 (.,)",
+        "    parameter w: float64 (1,)",
+        "    x_1, step = while_loop(max_steps=5):",
+        "        loop x_1 = x  # float64 (.,)",
+        "        loop step = 0, +1  # int64 ()",
+        "        outer w_1 = w  # float64 (.,)",
+        "        greater_equal_than = greater_equal_than(x=step, y=2)  # bool ()",
+        "        break_if(greater_equal_than)",
+        "        mul = mul(x=x_1, y=w_1)  # float64 (.,)",
+        "        x_1.update(mul)",
+        "    last = add(x=x_1, y=w)  # float64 (.,)",
+    ]
+    assert repr(whole()) == "<Program of 2 operators>"
+
+
+def test_the_whole_picture():
+    assert whole().to_dot().splitlines() == [
+        "digraph program {",
+        "    node [fontname=sans];",
+        '    n0 [label="x: float64 (.,)"];',
+        '    n1 [shape=box, label="while_loop"];',
+        '    n2 [label="w: float64 (1,)"];',
+        "    n0 -> n1;",
+        "    n2 -> n1;",
+        '    n3 [label="x_1: float64 (.,)"];',
+        '    n4 [label="step: int64 ()"];',
+        "    n1 -> n3;",
+        "    n1 -> n4;",
+        "    subgraph cluster_n1 {",
+        '        label="body of while_loop";',
+        '        n5 [shape=box, label="greater_equal_than"];',
+        '        n6 [label="step: int64 ()"];',
+        "        n6 -> n5;",
+        '        n7 [label="greater_equal_than: bool ()"];',
+        "        n5 -> n7;",
+        '        n8 [shape=box, label="break_if"];',
+        "        n7 -> n8;",
+        '        n9 [shape=box, label="mul"];',
+        '        n10 [label="x_1: float64 (.,)"];',
+        '        n11 [label="w_1: float64 (.,)"];',
+        "        n10 -> n9;",
+        "        n11 -> n9;",
+        '        n12 [label="mul: float64 (.,)"];',
+        "        n9 -> n12;",
+        '        n13 [shape=box, label="update"];',
+        "        n12 -> n13;",
+        "        n13 -> n10;",
+        "    }",
+        "    n0 -> n10 [style=dashed];",
+        "    n2 -> n11 [style=dashed];",
+        '    n14 [shape=box, label="add"];',
+        "    n3 -> n14;",
+        "    n2 -> n14;",
+        '    n15 [label="last: float64 (.,)"];',
+        "    n14 -> n15;",
+        "}",
+    ]
+
+
+def test_arrays_say_whether_they_are_recorded():
+    array = TensorArray()
+    assert repr(array) == "TensorArray(empty)"
+    with Program():
+        array = TensorArray()
+        array.write(data("i", (), "int64"), data("x", (2,), "float64"))
+        assert repr(array) == f"TensorArray({array.name}, recorded)"

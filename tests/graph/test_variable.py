@@ -265,3 +265,32 @@ def test_a_variable_is_no_attribute():
         for wrong in (lambda: ops.softmax(x, axis=x), lambda: lodcore.TensorArray.unstack(x, x)):
             with pytest.raises(GraphError, match="axis: is a Variable; a value is needed"):
                 wrong()
+
+
+@pytest.mark.parametrize("make", [Variable, parameter])
+@pytest.mark.parametrize(
+    ("options", "shape", "dtype"),
+    [
+        ({"dtype": "f8"}, (), np.float64),
+        ({"dtype": np.int32}, (), np.int32),
+        ({"shape": (2, 3)}, (2, 3), np.float32),
+        ({"shape": 4}, (4,), np.float32),
+        ({"shape": (2,), "dtype": "i8"}, (2,), np.int64),
+    ],
+)
+def test_zeros_of_a_shape_or_a_dtype(make, options, shape, dtype):
+    if make is parameter and "shape" not in options:
+        with pytest.raises(DTypeError, match="parameter: value: is missing; a value or a shape is needed"):
+            make(name="v", **options)
+        return
+    v = make(name="v", **options)
+    assert (v.get().shape, v.get().dtype, v.get().any()) == (shape, dtype, False)
+    with pytest.raises(DTypeError, match="shape, dtype: replace a value; one is given, too"):
+        make(name="v", value=np.ones(2), **options)
+
+
+@pytest.mark.parametrize("shape", [-1, (2, -1), (1.5,), ("a",)])
+def test_sizes_are_integers_from_0(shape):
+    for make in (Variable, parameter):
+        with pytest.raises(DTypeError, match=r"shape: is .*; each size is an integer from 0"):
+            make(name="v", shape=shape)

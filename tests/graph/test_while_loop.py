@@ -726,3 +726,22 @@ def test_a_number_of_numpy_stands_for_its_loop_variable_where_a_loop_inside_begi
         total.update(total + doubled)
         s.update(s + 1.0)
     assert float(total) == 4 * (1.0 + 2.0 + 3.0)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+@pytest.mark.parametrize("options", [{}, {"recompute": True}, {"max_steps": 5}])
+def test_the_first_instruction_may_end_the_loop(steps, options):
+    def f(x):
+        loop = while_loop(**options)
+        with loop.loop():
+            done, count, total = loop.loop_var(np.array(steps == 0)), loop.loop_var(np.array(1)), loop.loop_var(x)
+            loop.break_if(done)
+            done.update(count >= steps)
+            count.update(count + 1)
+            total.update(total * 2.0)
+        return total
+
+    y, pullback = vjp(f, np.array([1.0, 3.0]))
+    np.testing.assert_array_equal(y, np.array([1.0, 3.0]) * 2**steps)
+    np.testing.assert_array_equal(pullback(np.array([1.0, 1.0]))[0], [2.0**steps] * 2)
+    np.testing.assert_array_equal(f(np.array([1.0, 3.0])).get(), y)

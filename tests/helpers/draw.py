@@ -8,6 +8,7 @@ import functools
 from typing import NamedTuple
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from lodcore import LoD, LoDTensor
@@ -19,6 +20,11 @@ ROW_SHAPES = [(), (1,), (3,), (2, 2), (0,)]
 NAMES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "M8[s]", "m8[ns]"]
 DTYPES = [np.dtype(name) for name in [*NAMES, "S3", "U2", "V5", "i2, (2,)f4"]]
 NUMBERS = [dtype for dtype in DTYPES if dtype.kind in "iuf"]
+
+
+def at_most(examples):
+    """Bound the examples of a test that takes long; a profile may draw fewer."""
+    return settings(max_examples=min(examples, settings.default.max_examples))
 
 
 # -- strategies that are made once -----------------------------------------------------------------------------------

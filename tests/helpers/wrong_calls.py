@@ -609,7 +609,30 @@ PICKLES = [
     ("rebuilt(steps_map, None, 0, [0, 1, 2])", DTypeError, "lod.*NoneType"),
 ]
 
-TABLE = OFFSETS + STRUCTURE + TENSORS + NESTED + OPERATORS + ARRAYS + PICKLES
+REDUCTIONS = [
+    ("ops.mean(flat, 1, int)", DTypeError, "mean: dtype: is int64; x has int64, and floats are needed"),
+    ("ops.sum(flat, 1, 'S1')", DTypeError, "sum: dtype: is .S1; .*numbers are needed"),
+    ("ops.max(flat, initial=[1, 2])", DTypeError, r"max: initial: has shape \(2,\); a number is needed"),
+    ("ops.max(flat, empty=[1, 2])", DTypeError, r"max: empty: has shape \(2,\); a number is needed"),
+    ("ops.prod(flat.astype('c16'), 1)", DTypeError, "prod: x: has dtype complex128; along axes of levels real"),
+    ("moment(flat, -1)", ValueError, "moment: n: is -1; 0 or more is needed"),
+    ("moment(flat, 0.5)", DTypeError, "moment: n: is 0.5"),
+    ("ops.bitwise_reduce(flat, 'or', keepdims=True)", TypeError, "bitwise_reduce: keepdims: is not supported"),
+    ("ops.quantile(rows, 0.5)", TypeError, "quantile: x: has no levels; use numpy.quantile"),
+    ("ops.quantile(rows, 0.5, skip_nan=True)", TypeError, "nanquantile: x: has no levels; use numpy.nanquantile"),
+    (
+        "ops.quantile(LoDTensor(np.zeros((5, 2, 2)), flat.lod), 0.5, (1, 2))",
+        TypeError,
+        r"quantile: axis: is \(1, 2\); axes of levels, and of rows all or none, are possible",
+    ),
+    ("ops.quantile(flat, 0.5, keepdims=True)", TypeError, "quantile: keepdims: needs an axis"),
+    ("ops.quantile(x, [0.5], 0, keepdims=True)", TypeError, "keepdims: goes with one quantile along axis 0"),
+    ("ops.nanargmin(x * 1.0, keepdims=True)", TypeError, "^nanargmin: keepdims: needs an axis"),
+    ("ops.nanargmax(x * 1.0, keepdims=True)", TypeError, "^nanargmax: keepdims: needs an axis"),
+    ("ops.nanargmax(x * 1.0, 0, out=rows)", TypeError, "nanargmax: out: is not supported; the result is a new tensor"),
+]
+
+TABLE = OFFSETS + STRUCTURE + TENSORS + NESTED + OPERATORS + REDUCTIONS + ARRAYS + PICKLES
 
 BOMBS = ["array([], num_levels=2**62)", "array([[]], num_levels=2**70)"]  # run only under a memory limit
 

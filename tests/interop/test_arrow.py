@@ -14,6 +14,8 @@ import lodcore
 from lodcore import LoD, LoDTensor, from_arrow
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import ArrowTable
+from lodcore.interop.arrow_nodes import node_of
+from lodcore.tensors.text import utf8_of
 from tests.helpers.capsules import Forged, ForgedStream, array_of, bits, leaf, lists, schema_of
 from tests.helpers.draw import DTYPES, lod_tensors
 
@@ -481,3 +483,28 @@ class ChunksOf:
         self.stream = ForgedStream([Chunk(capsules) for capsules in self.capsules])
         self.moved = self.stream.__arrow_c_stream__()
         return self.moved
+
+
+def bits_of(node):
+    """Return the format and the bytes of a node and of the nodes in it."""
+    return node[0], [None if one is None else one.tobytes() for one in node[4]], [bits_of(inner) for inner in node[5]]
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "f2", "i2", "i8", "u4", "u8", "M8[s]", "M8[D]", "m8[ms]", "U3", "i4,f8"])
+def test_columns_of_the_other_byte_order(kind):
+    given = np.array([1, 2, 300]).astype(kind)
+    for values in (given, np.stack([given, given[::-1]], axis=1)):
+        swapped = values.astype(values.dtype.newbyteorder())
+        found, wanted = (from_arrow(ArrowTable({"x": one}))["x"] for one in (swapped, values))
+        assert str(found) == str(wanted)
+        one, other = (node_of(array) for array in (swapped, values))  # as of the results of engines
+        assert bits_of(one) == bits_of(other)
+        if given.dtype.kind in "fiumM":
+            assert np.array_equal(found, values.astype(found.dtype))
+
+
+def test_text_of_letters_of_all_lengths():
+    letters = [chr(at) for at in (1, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF)]
+    words = np.array(["", *letters, *(one + "a" + other for one in letters for other in letters)])
+    offsets, text = utf8_of("f", words)
+    assert [bytes(text[start:stop]).decode() for start, stop in itertools.pairwise(offsets)] == words.tolist()

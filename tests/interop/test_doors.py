@@ -1,6 +1,7 @@
 """The part of the conversions that needs none of the libraries."""
 
 import mmap
+import re
 import types
 
 import numpy as np
@@ -318,7 +319,22 @@ def test_trees_are_described():
     assert "['n']: 5" in lines
     assert any(line.startswith("['t'][0]: 'aaa") and line.endswith("...") and len(line) < 80 for line in lines)
     assert "== ['t'][1][0]" in lines
+    assert not any(line.startswith(("tuple of", "list of")) for line in lines)  # the outermost one has a heading
     assert list(describe_tree(list(range(150))))[-1] == ": 50 more"
+
+
+def test_a_tensor_alone_has_no_heading():
+    assert not any(line.startswith("==") for line in describe_tree(X))
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes"), [(4, []), (5, [8]), (16, [8]), (17, [8, 32]), (64, [8, 32]), (65, [8, 32, 128])]
+)
+def test_batches_that_hold_twice_as_many_are_not_described(count, sizes):
+    text = "\n".join(
+        describe_tree(LoDTensor.from_lengths(np.zeros(3 * count), [2, 4] * (count // 2) + [3] * (count % 2)))
+    )
+    assert re.findall(r"batches of (\d+):", text) == [str(size) for size in sizes]
 
 
 def test_inspect_reads_folders_and_trees(tmp_path, capsys):

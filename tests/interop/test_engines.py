@@ -66,3 +66,11 @@ def test_the_function_can_be_sent():
 
 def test_lodcore_loads_no_engine():
     assert lodcore.interop.arrow_batches is arrow_batches
+
+
+def test_what_is_given_is_copied():
+    nulls, keep = {"values": 0}, ["name"]
+    made = arrow_batches(double, nulls=nulls, keep=keep)
+    nulls["values"] = 5
+    keep.append("other")
+    assert (made.nulls, made.keep) == ({"values": 0}, ("name",))

@@ -272,6 +272,8 @@ FORGERIES = {
     "an unknown kind": (ONE, manifest({"pickle": "x"}), "has 'pickle' with 'x'"),
     "a plain list": (ONE, manifest({"plain": []}), "has 'plain' with '[]'"),
     "a dict of no pairs": (ONE, manifest({"dict": [1]}), "a key and a description are needed"),
+    "a dict of single entries": (ONE, manifest({"dict": [["a"]]}), "a key and a description are needed"),
+    "a dict of triples": (ONE, manifest({"dict": [["a", {"int": "1"}, 1]]}), "a key and a description are needed"),
     "a dict with a float for a key": (ONE, manifest({"dict": [[1.5, {"int": "1"}]]}), "a key and a description"),
     "no array": ({"v.npy": b"GIF89a.."}, manifest({"array": "v"}), "begins with b'GIF89a..'"),
     "an array of nothing": ({"v.npy": b""}, manifest({"array": "v"}), "begins with b''"),
@@ -388,6 +390,9 @@ def test_dtypes_of_a_description():
     assert dtype_of("x", "<f4") == np.float32
     with pytest.raises(DTypeError, match="has no dtype"):
         dtype_of("x", [["a"]])
+    for odd in ("|O", ("<i4", (2,)), [("a", "|O")]):
+        with pytest.raises(DTypeError, match=r"x: has dtype .*; Python objects are not read"):
+            dtype_of("x", odd)
 
 
 # -- a folder ------------------------------------------------------------------------------------------------------
@@ -432,6 +437,26 @@ def test_what_does_not_fit_is_not_added(tmp_path, tree, error, says):
     with pytest.raises(error, match=says):
         lodcore.append(tmp_path / "x.lod", tree)
     assert before == {path.name: path.read_bytes() for path in (tmp_path / "x.lod").iterdir()}
+
+
+def test_what_is_replaced_takes_no_room(tmp_path):
+    for k in range(3):
+        lodcore.save(tmp_path / "x.lod", {"x": X, "deep": DEEP, "n": np.array(k)})
+        names = {path.name.partition("-")[2] or path.name for path in (tmp_path / "x.lod").iterdir()}
+        assert len(list((tmp_path / "x.lod").iterdir())) == len(names)
+        assert same(lodcore.load(tmp_path / "x.lod")["n"], np.array(k))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_trees_may_be_a_hundred_deep(tmp_path, form):
+    tree, other = 1.5, 1.5
+    for k in range(100):
+        tree, other = [tree] if k % 2 else {"x": tree}, [other]
+    for one in (tree, other):
+        lodcore.save(tmp_path / form, one)
+        assert same(lodcore.load(tmp_path / form), one)
+    with pytest.raises(LoDError, match="tree: is nested more than 100 deep"):
+        lodcore.save(tmp_path / form, [tree])
 
 
 def test_nothing_to_add_to(tmp_path):
@@ -714,6 +739,13 @@ class TestSealed:
         assert again.lod == x.lod
         assert same(again.values, x.values)
 
+    def test_files_are_closed(self):
+        before = len(os.listdir("/proc/self/fd"))
+        kept = [share(DEEP).tensor() for _ in range(20)]
+        assert len(os.listdir("/proc/self/fd")) <= before + 20 + 5  # one for the memory of each tensor
+        kept.clear()
+        assert len(os.listdir("/proc/self/fd")) <= before + 5
+
     def test_nobody_can_write(self):
         shared = share(DEEP)
         x = shared.tensor()
@@ -742,6 +774,9 @@ class TestSealed:
             (*parts[:3], (10**9,), parts[4]),
             (*parts[:3], (2,), parts[4]),
             (1, *parts[1:]),
+            (*parts[:2], 8 + parts[1], *parts[3:]),
+            (*parts[:2], 0, *parts[3:]),
+            (*parts[:2], 2**40, *parts[3:]),
         ):
             with pytest.raises(LoDError):
                 sealed._holding(os.dup(good._handle), *wrong).tensor()

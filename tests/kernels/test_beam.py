@@ -11,6 +11,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum
 from tests.helpers.paths import on_each_path
+from tests.helpers.tables import for_each
 
 OFFSETS = lengths(None, 4, 5).map(running_sum).map(int64)
 END = 3
@@ -168,7 +169,7 @@ class TestTheOrder:
     """The order of PaddlePaddle, where an equal score replaces the last entry of a full beam."""
 
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
-    @pytest.mark.parametrize("columns", [31, 32, 33, 63, 64, 65, 100, 200])
+    @for_each("columns", [31, 32, 33, 63, 64, 65, 100, 200])
     @pytest.mark.parametrize("beam_size", [1, 2, 8, 9, 40])
     def test_of_equal_scores_in_many_columns(self, dtype, columns, beam_size):
         """Later candidates replace the last entry, in any block of columns."""

@@ -12,6 +12,7 @@ import pytest
 
 from lodcore import kernels
 from tests.builds.kernels_page import PAGE, entries, functions, page, sections
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +25,7 @@ def test_page_is_as_the_docstrings_are():
     assert page() == PAGE.read_text(), "run python -m tests.builds.kernels_page"
 
 
-@pytest.mark.parametrize(("module", "name"), FUNCTIONS)
+@for_each(("module", "name"), FUNCTIONS)
 def test_every_parameter_is_described(module, name):
     function = getattr(import_module(f"lodcore.kernels.{module}"), name)
     parts = sections(inspect.getdoc(function))

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodcore import kernels
+from lodcore import LoD, kernels
+from lodcore.errors import LoDError
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, levels, running_sum, wounded_levels
+from tests.helpers.paths import on_each_path
 
 ANY_INT64 = st.integers(-(2**63), 2**63 - 1)
 SHAPES = st.sampled_from([(8, 5), (40, 3), (12, 20), (8, 60)])  # maximum number of sequences, maximum length
@@ -82,6 +84,30 @@ class TestTwins:
     def test_offsets_from_segment_ids(self, offsets):
         ids = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         assert agree("lod.offsets_from_segment_ids", int64(ids), unwritten(len(offsets))) == -1
+
+
+def found_offsets():
+    """Compute offsets from lengths, and check offsets, with a bad one at any position."""
+    found = []
+    for count in (0, 1, 3, 4, 7, 8, 9, 17, 40):
+        drawn = np.random.default_rng(count).integers(0, 9, count)
+        out = unwritten(count + 1)
+        found.append((kernels.lod.offsets_from_lengths(drawn, out), out.tolist()))
+        for bad in range(count):
+            for value in (-1, 2**63 - 1, -(2**63)):
+                lengths, offsets = drawn.copy(), out.copy()
+                lengths[bad] = offsets[bad] = value
+                found.append(kernels.lod.offsets_from_lengths(lengths, unwritten(count + 1)))
+                try:
+                    found.append(LoD.from_offsets(offsets).num_rows)
+                except LoDError as error:
+                    found.append(str(error))
+    return repr(found)
+
+
+@pytest.mark.not_on_reference
+def test_every_path_finds_the_same_offsets():
+    assert set(on_each_path("tests.kernels.test_lod", "found_offsets").values()) == {found_offsets()}
 
 
 class TestLaws:

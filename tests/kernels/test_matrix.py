@@ -116,6 +116,27 @@ def digest():
     return found.hexdigest() if kernels.matrix.is_fast() else ""
 
 
+def products_of_integers():
+    """Compute products that are exact, in blocks and panels that are full and that are not; name the wrong ones."""
+    random, wrong = np.random.default_rng(4), []
+    for seed in range(24):
+        dtype, adding = np.dtype(["f4", "f8"][seed % 2]), seed % 3 == 0
+        rows, depth, columns = (int(random.integers(1, most)) for most in (70, 300, 90))
+        left, matrix = (whole(seed, *shape, dtype=dtype) for shape in ((rows, depth), (depth, columns)))
+        out, total = np.full((rows, columns), 5, dtype), np.full((depth, columns), 7, dtype)
+        kernels.matrix.multiply_packed(left, packed(matrix), adding, out)
+        kernels.matrix.multiply_pairs(left, None, left @ matrix, None, adding, total)
+        right = (out == left @ matrix + 5 * adding).all() and (total == left.T @ (left @ matrix) + 7 * adding).all()
+        wrong += [] if right else [(dtype.str, rows, depth, columns, adding)]
+    return wrong
+
+
+@pytest.mark.not_on_reference
+def test_every_path_multiplies_integers_exactly():
+    """Also the plain loop, for processors without fused products."""
+    assert set(on_each_path("tests.kernels.test_matrix", "products_of_integers").values()) == {"[]"}
+
+
 @pytest.mark.not_on_reference
 def test_every_fused_path_has_the_same_bits():
     assert len(set(on_each_path("tests.kernels.test_matrix", "digest").values()) - {""}) <= 1

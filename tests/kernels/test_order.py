@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lodcore import kernels
@@ -50,6 +50,7 @@ def mixtures(draw, dtypes=NUMBERS):
 @pytest.mark.not_on_reference
 class TestTwins:
     @given(SEEDS, st.integers(0, 9), st.sampled_from([1, 4]), st.integers(0, 11))
+    @example(0, 3, 1, 0)  # texts without characters
     def test_keys(self, seed, count, unit, size):
         agree("order.prefix_keys", texts(seed, count, unit, size), unit, unwritten(count, dtype="u8"))
 

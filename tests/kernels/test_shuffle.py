@@ -41,3 +41,23 @@ def test_every_order_is_about_as_likely():
     assert len(orders) == 6
     assert (sorted(map(tuple, orders.tolist()))) == [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
     assert abs(counts - count / 6).max() < 150
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize(
+    ("drawn", "room", "fits"),
+    [([0, 2, 5], 0, True), ([0, 1, 1], 2, True), ([0, 1, 1], 1, False), ([0, 0, 2], 3, True), ([0, 0, 2], 2, False)],
+)
+def test_the_work_space_is_as_long_as_a_sequence_of_which_some_are_drawn(drawn, room, fits):
+    arguments = (
+        int64([0, 2, 5]),
+        int64(drawn),
+        np.zeros(drawn[-1]),
+        np.empty(room, np.int64),
+        np.empty(drawn[-1], np.int64),
+    )
+    if fits:
+        kernels.shuffle.shuffle_places(*arguments)
+        return
+    with pytest.raises(ValueError, match="do not belong together"):
+        kernels.shuffle.shuffle_places(*arguments)

@@ -174,3 +174,13 @@ def test_words_that_are_chosen_to_meet_do_not():
         taken = np.concatenate([[False], table >= 0, [False]])
         longest.append(np.diff(np.flatnonzero(taken[1:] != taken[:-1]))[::2].max())  # of slots next to each other
     assert max(longest) < 60
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize(("begin", "end"), [(-1, 2), (2, 1), (0, 5), (5, 5), (-3, -2)])
+def test_words_that_leave_the_text(begin, end):
+    text, seed = np.zeros(4, np.uint8), 7
+    for begins, ends in (([begin], [end]), ([0, begin], [1, end])):
+        table = np.full(8, -1)
+        with pytest.raises(ValueError, match="leave"):
+            kernels.words.fill_table(text, int64(begins), int64(ends), seed, table)

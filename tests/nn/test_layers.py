@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoDTensor, SparseTensor, grad_check, nn, ops, value_and_grad, vjp, while_loop
+from lodcore import (
+    DTypeError,
+    LoDTensor,
+    ShapeError,
+    SparseTensor,
+    grad_check,
+    nn,
+    ops,
+    value_and_grad,
+    vjp,
+    while_loop,
+)
 
 LENGTHS = [2, 0, 3]
 IDS = lodcore.array([[3, 1], [], [3, 0, 4]])
@@ -35,12 +46,85 @@ def test_parameters_have_the_sizes_that_a_layer_knows(layer, dtype):
     assert layer.init(np.random.default_rng(0)).popitem()[1].dtype == np.float32
 
 
-def test_weights_are_drawn_as_wide_as_they_say():
-    weight = nn.Linear(300, 100).init(np.random.default_rng(0))["weight"]
-    limit = np.sqrt(6 / 400)
-    assert abs(weight).max() < limit
-    assert weight.std() == pytest.approx(limit / np.sqrt(3), rel=0.01)
-    assert nn.Embedding(1000, 64).init(np.random.default_rng(0))["table"].std() == pytest.approx(1 / 8, rel=0.01)
+#: Layers, and for each of their drawn parameters the bound of a uniform distribution, or the deviation of a normal one.
+WIDTHS = {
+    "Linear": (nn.Linear(300, 100), {"weight": ("even", (6 / 400) ** 0.5)}),
+    "Embedding": (nn.Embedding(1000, 64), {"table": ("normal", 1 / 8)}),
+    "AdditiveAttention": (
+        nn.AdditiveAttention(100, 200, 5000),
+        {
+            "weight_query": ("even", (6 / 5100) ** 0.5),
+            "weight_memory": ("even", (6 / 5200) ** 0.5),
+            "score": ("normal", 5000**-0.5),
+        },
+    ),
+    "SimpleRNN": (nn.SimpleRNN(100, 200), {"weight_x": ("even", 0.1), "weight_h": ("even", 200**-0.5)}),
+    "GRU": (nn.GRU(100, 200), {"weight_x": ("even", 0.1), "weight_h": ("even", 200**-0.5)}),
+    "LSTM": (
+        nn.LSTM(100, 400, projection=50),
+        {"weight_x": ("even", 0.1), "weight_h": ("even", 50**-0.5), "projection": ("even", 1 / 20)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WIDTHS)
+def test_weights_are_drawn_as_wide_as_they_say(name):
+    layer, widths = WIDTHS[name]
+    parameters = layer.init(np.random.default_rng(0))
+    assert {key for key, x in parameters.items() if x.std() > 0 and key != "bias"} == widths.keys()
+    for key, (kind, width) in widths.items():
+        found = parameters[key]
+        assert abs(found.mean()) < width / 20
+        if kind == "normal":
+            assert found.std() == pytest.approx(width, rel=0.03)
+            assert abs(found).max() > 2.5 * width
+        else:
+            assert 0.99 * width < abs(found).max() <= width
+            assert found.std() == pytest.approx(width / 3**0.5, rel=0.02)
+
+
+#: Layers, and a call of each on something that fits.
+CALLED = [
+    (nn.Linear(3, 4), lambda layer, p: layer(p, np.ones((2, 3)))),
+    (nn.Embedding(5, 3), lambda layer, p: layer(p, [0, 1])),
+    (nn.LayerNorm(3), lambda layer, p: layer(p, np.ones((2, 3)))),
+    (nn.AdditiveAttention(3, 4, 5), lambda layer, p: layer(p, np.ones((2, 3)), lodcore.array([np.ones((1, 4))] * 2))),
+    *(
+        (layer, lambda layer, p: layer(p, lodcore.array([np.ones((2, 3)), np.ones((1, 3))])))
+        for layer in (
+            nn.SimpleRNN(3, 4),
+            nn.GRU(3, 4),
+            nn.LSTM(3, 4),
+            nn.LSTM(3, 4, peepholes=True),
+            nn.LSTM(3, 4, projection=2),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("at", range(len(CALLED)))
+def test_parameters_of_other_sizes_are_refused(at):
+    layer, call = CALLED[at]
+    parameters = layer.init(np.random.default_rng(0), np.float64)
+    call(layer, parameters)
+    for key, x in parameters.items():
+        for axis in range(x.ndim):
+            for wrong in (np.concatenate([x, x], axis), np.delete(x, 0, axis), x[None]):
+                with pytest.raises(ShapeError, match=r"ha(s|ve) (shape|rows of shape)"):
+                    call(layer, {**parameters, key: wrong})
+
+
+@pytest.mark.parametrize("made", [nn.Linear, nn.Embedding, nn.SimpleRNN, nn.GRU, nn.LSTM, nn.AdditiveAttention])
+def test_sizes_may_be_zero_and_not_negative(made):
+    count = 3 if made is nn.AdditiveAttention else 2
+    for at in range(count):
+        sizes = [0 if at == j else 3 for j in range(count)]
+        parameters = made(*sizes).init(np.random.default_rng(0))
+        assert any(0 in x.shape for x in parameters.values())
+        with pytest.raises(ValueError, match="is -1; 0 or more"):
+            made(*[-1 if at == j else 3 for j in range(count)])
+        with pytest.raises(DTypeError, match=r"is 1\.0; an integer"):
+            made(*[1.0 if at == j else 3 for j in range(count)])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

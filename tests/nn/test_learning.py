@@ -170,6 +170,10 @@ WRONG = [
     ("nn.Linear(2, 3)([], wide)", DTypeError, "Linear: parameters: is list; a dict of weight, bias is needed"),
     ("nn.Linear(2, 3)({'weight': 1}, wide)", KeyError, "Linear: parameters: has no 'bias'"),
     ("nn.Embedding(4, 3)({'table': dense}, flat)", ShapeError, r"table: has shape \(3, 4\); \(4, 3\) is needed"),
+    ("nn.Embedding(3, 3)({'table': dense}, flat)", ShapeError, r"table: has shape \(3, 4\); \(3, 3\) is needed"),
+    ("nn.Embedding(3, 4)({'table': dense[0]}, flat)", ShapeError, r"table: has shape \(4,\); \(3, 4\) is needed"),
+    ("nn.LayerNorm(-1)", ValueError, "LayerNorm: width: is -1; 0 or more is needed"),
+    ("nn.LayerNorm(2.0)", DTypeError, "LayerNorm: width: is 2.0; an integer is needed"),
     ("nn.Embedding(3, 4)({'table': dense}, flat)", IndexError, "ids: is 3 at position 2"),
     ("nn.LayerNorm(3)({'scale': np.ones(3), 'shift': np.ones(3)}, wide)", ShapeError, "LayerNorm: x: has shape"),
     ("nn.LayerNorm(2)({'scale': np.ones(3), 'shift': np.ones(2)}, wide)", ShapeError, r"scale: has shape \(3,\)"),
@@ -201,6 +205,17 @@ WRONG = [
         "nn.SGD(0.1).step(np.broadcast_to(1.0, 2), np.ones(2), {'step': 0}, in_place=True)",
         ValueError,
         "read-only array; in_place needs a writable one",
+    ),
+    *(
+        (f"nn.Adam(0.1).step({P}, {P}, {{**nn.Adam(0.1).init({P}), 'mean': {{'w': {state}}}}})", DTypeError, says)
+        for state, says in [
+            ("np.ones(3)", r"has a state of shape \(3,\), float64; the parameter has shape \(2,\), float64"),
+            ("np.ones(2, 'f4')", "has a state of shape .*, float32; the parameter"),
+            ("[1.0, 1.0]", "state"),
+            ("1.0", "has a state of float; the parameter"),
+            ("None", "has a state of NoneType; the parameter"),
+            ("flat", "has a state of LoDTensor; the parameter"),
+        ]
     ),
     ("nn.clip_by_global_norm({}, 0)", ValueError, "clip_by_global_norm: limit: is 0; a number above 0 is needed"),
     ("nn.clip_by_global_norm({}, -1.0)", ValueError, "limit: is -1.0"),

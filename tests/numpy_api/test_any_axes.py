@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoDTensor
+from lodcore import LoD, LoDError, LoDTensor, ShapeError
 
 SHAPES = [((2, 3), 1), ((2, 3, 4), 1), ((2, 3, 4), 2), ((2, 3, 4, 2), 2), ((2, 3, 2, 4), 3)]
 NAMES = [
@@ -183,3 +183,53 @@ def test_functions_of_dense_arrays(name):
                 np.testing.assert_allclose(recorded, wanted, rtol=1e-6, strict=True)
         tried += 1
     assert tried >= 8
+
+
+DEEP = LoDTensor.from_lengths(np.arange(4.0), [2, 0], [2, 2])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (
+            lambda: np.swapaxes(DEEP, 1, 2),
+            LoDError,
+            "transpose: axes: sequence 1 of level 0 has no element; axes 1 and 2",
+        ),
+        (
+            lambda: np.swapaxes(DEEP, 0, 1),
+            LoDError,
+            "transpose: axes: sequence 1 of level 0 has length 0; axes 0 and 1",
+        ),
+        (
+            lambda: np.moveaxis(DEEP, [1, 2], [0, 0]),
+            ShapeError,
+            r"moveaxis: source, destination: are \[1, 2\], \[0, 0\]",
+        ),
+        (lambda: np.moveaxis(DEEP, [1, 1], [0, 2]), ShapeError, "as many different axes are needed"),
+        (lambda: np.moveaxis(DEEP, [0, 1], [0]), ShapeError, "as many different axes are needed"),
+        (lambda: np.transpose(DEEP, [0, 1, 1]), ShapeError, "each of 3 axes is needed once"),
+        (
+            lambda: np.unique(LoDTensor(np.arange(3), LoD.from_offsets(num_rows=3)), axis=0),
+            TypeError,
+            "axis: is 0; that of",
+        ),
+        (lambda: np.unique(DEEP, axis=1), TypeError, "axis: is 1; that of the last level, 2, or None"),
+        (lambda: np.dot(DEEP, np.ones((2, 2, 2))), TypeError, "numpy.dot: only a matrix on the right"),
+        (
+            lambda: np.add(1.0, LoDTensor.from_lengths(np.ones((4, 2)), [2, 0], [2, 2]), out=DEEP.copy()),
+            ShapeError,
+            r"numpy.add: out: has rows of shape \(\); the result has wider ones",
+        ),
+    ],
+)
+def test_axes_that_do_not_fit(call, error, says):
+    with pytest.raises(error, match=says):
+        call()
+
+
+def test_no_names_are_no_sequences():
+    x = DEEP.copy()
+    assert x[[]].tolist() == []
+    x[[]] = -1.0
+    assert x.equals(DEEP)

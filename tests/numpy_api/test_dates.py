@@ -10,7 +10,7 @@ from lodcore import LoD, LoDTensor
 
 LOD = LoD.from_lengths([2, 1, 2], [2, 1, 3, 2, 1])
 DTYPES = ["M8[D]", "m8[s]", ">M8[s]", "m8[ns]"]
-NOT_A_TIME = np.datetime64("NaT")
+NOT_A_TIME = np.datetime64("NaT", "D")
 DAYS = LoDTensor(np.array(["2020-01-01"], "M8[D]"), LoD.from_lengths([0, 1]))
 
 

@@ -8,6 +8,7 @@ import pytest
 import lodcore
 from lodcore import LoD, LoDTensor
 from lodcore.testing import assert_allclose, assert_equal
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # structures only
 
@@ -38,7 +39,7 @@ LIKE = {"2 and 4", "wide", "wider", "a column"}  # batches of one LoD
 PAIRS = list(itertools.permutations(BATCHES, 2))
 
 
-@pytest.mark.parametrize(("one", "other"), PAIRS)
+@for_each(("one", "other"), PAIRS)
 def test_batches_of_other_structures_are_not_equal(one, other):
     x, y = BATCHES[one], BATCHES[other]
     assert not np.array_equal(x, y)
@@ -65,7 +66,7 @@ def test_batches_of_one_structure_are_equal(name):
     assert_equal(x, y)
 
 
-@pytest.mark.parametrize(("one", "other"), list(itertools.combinations(STRUCTURES, 2)))
+@for_each(("one", "other"), list(itertools.combinations(STRUCTURES, 2)))
 @pytest.mark.parametrize(
     "join",
     [

@@ -85,10 +85,12 @@ def test_what_is_read_and_written(seed, levels):
     "key", ["[:, J, K]", "[I, J, K]", "[I, 0, K]", "[0, J, K]", "[M, J, K]", "[M, 0, K]", "[I, :, K]"]
 )
 @pytest.mark.parametrize("levels", [1, 2])
-def test_vectors_that_go_together(key, levels):
-    array = np.arange(36.0).reshape(3, 3, 4)
+@pytest.mark.parametrize("count", [3, 1])
+def test_vectors_that_go_together(key, levels, count):
+    array = np.arange(36.0)[: count * 12].reshape(count, 3, 4)
     x = tensor_of(array, levels)
-    names = {"I": [2, 0], "J": np.array([1, -1]), "K": [0, 3], "M": [True, False, True], "x": x, "array": array}
+    mask = [True, False, True] if count == 3 else [True]
+    names = {"I": [count - 1, 0], "J": np.array([1, -1]), "K": [0, 3], "M": mask, "x": x, "array": array}
     assert same(eval(f"x{key}", names), eval(f"array{key}", names))
     exec(f"x{key}, array{key} = -1.0, -1.0", names)
     assert same(x, array)

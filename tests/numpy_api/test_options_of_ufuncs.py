@@ -146,3 +146,16 @@ def test_operands_of_another_structure_are_refused(place, lengths):
     with pytest.raises(LoDError, match="sequence"):
         np.add(given["x"], given["y"], out=given["out"], where=given["where"])
     assert given["out"].values.tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("method", ["reduce", "accumulate"])
+def test_methods_without_an_axis_take_the_first_one(name, method):
+    values = np.array([[1, 2, 4], [3, 2, 5]])
+    for array in (values, values.astype(float), values > 2):
+        got = outcome(getattr(BINARY[name], method), LoDTensor.from_lengths(array.reshape(-1), [3, 3]))
+        if isinstance(got, Exception):
+            assert method == "accumulate" or BINARY[name] not in {**REDUCING, **BITS} or array.dtype.kind != "i"
+            continue
+        want = getattr(BINARY[name], method)(array)
+        np.testing.assert_allclose(np.array(got.tolist()), want, rtol=1e-15, err_msg=name)

@@ -24,6 +24,7 @@ from lodcore.ops.roles import spec_of
 from lodcore.tensors import tensor_core
 from lodcore.testing.samples import bits
 from tests.helpers.draw import lods
+from tests.helpers.tables import for_each
 
 KINDS = {
     "packed": np.dtype([("a", "i1"), ("b", "f8"), ("c", "f4", (2,))]),  # fields are not aligned
@@ -343,7 +344,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("name", READERS)
-@pytest.mark.parametrize("field", ["a", "b", "c"])
+@for_each("field", ["a", "b", "c"])
 def test_a_field_is_read_anew_after_the_records_were_written(name, field):
     records, x = make_fields()
     read, part = READERS[name], x[field]

@@ -1,17 +1,19 @@
 """Extremes of empty sequences are refused at any position; axes of levels are kept by every reshape."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
 
 import lodcore
 from lodcore import LoDTensor
+from tests.helpers.tables import for_each
 
 LENGTHS = sorted({*itertools.permutations([0, 2, 1]), (0,), (0, 0), (3, 0), (0, 3)})
 
 
-@pytest.mark.parametrize("lengths", LENGTHS)
+@for_each("lengths", LENGTHS)
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u1", "?", "M8[s]"])
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
 def test_extremes_of_nothing(name, dtype, lengths):
@@ -25,6 +27,62 @@ def test_extremes_of_nothing(name, dtype, lengths):
                 call(axis=1)
         with pytest.raises(ValueError, match=f"{name}: sequence {lengths.index(0)} of level 1 is empty"):
             getattr(deep, name)(axis=2)
+
+
+NAN = np.nan
+FLAT = lodcore.array([[1.0, 2.0], [NAN], [NAN, 5.0]])
+WIDE = LoDTensor.from_lengths([[1.0, NAN], [2.0, NAN], [3.0, 4.0]], [2, 1])
+DEEP = lodcore.array([[[1.0], [NAN]], [[NAN, 4.0]]])
+ONLY_NAN = [  # a tensor, an axis along which something has only nan, and the place
+    (FLAT, 1, "sequence 1 of level 0 is empty"),
+    (FLAT, -1, "sequence 1 of level 0 is empty"),
+    (DEEP, 0, "sequence 2 of level 1 is empty"),
+    (DEEP, 1, "sequence 1 of level 1 is empty"),
+    (DEEP, 2, "sequence 1 of level 1 is empty"),
+    (WIDE, 0, r"nothing else than nan at position \(1, 1\)"),
+    (WIDE, 1, r"nothing else than nan at position \(0, 1\)"),
+    (WIDE[:1, :, 1:], 2, r"nothing else than nan at position \(0,\)"),
+    (WIDE.values.T, 1, None),
+    (WIDE.values[:, 1:], 1, r"nothing else than nan at position \(0,\)"),
+]
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("at", range(len(ONLY_NAN)))
+@pytest.mark.parametrize("name", ["nanargmax", "nanargmin"])
+def test_places_of_nothing_but_nan(name, at, keepdims):
+    x, axis, place = ONLY_NAN[at]
+    if place is None:
+        assert getattr(lodcore.ops, name)(x, axis, keepdims=keepdims).shape == ((2, 1) if keepdims else (2,))
+        return
+    with pytest.raises(ValueError, match=f"^{name}: .*{place}"):
+        getattr(lodcore.ops, name)(x, axis, keepdims=keepdims)
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 1), (1, 2), (0, 2), (0, 1, 2)])
+@pytest.mark.parametrize("shape", [(0, 3, 2), (3, 0, 2), (3, 2, 0), (0, 0, 2)])
+def test_reductions_of_no_values(shape, axis, keepdims):
+    """As NumPy, whose mean of nothing warns."""
+    for name in ("mean", "sum", "prod", "all", "any", "var", "std"):
+        for dtype in (np.float32, np.float64, np.int64):
+            x = np.zeros(shape, dtype)
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                wanted = getattr(np, name)(x, axis=axis, keepdims=keepdims)
+            found = getattr(lodcore.ops, name)(x, axis, keepdims=keepdims)
+            assert found.dtype == wanted.dtype
+            np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("axis", [2, 3, -1, -2])
+@pytest.mark.parametrize("name", ["and", "or", "xor"])
+def test_bits_along_axes_of_rows(name, axis):
+    values = np.random.default_rng(0).integers(0, 64, (5, 3, 4))
+    x = LoDTensor.from_lengths(values, [2, 0, 3])
+    found = lodcore.ops.bitwise_reduce(x, name, axis)
+    assert found.lod == x.lod
+    np.testing.assert_array_equal(found.values, getattr(np, f"bitwise_{name}").reduce(values, axis=axis - (axis > 0)))
 
 
 @pytest.mark.parametrize("lengths", [(2, 1), (2, 2), (1, 1), (3,)])

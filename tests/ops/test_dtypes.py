@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.dtypes_of_results import CALLS, SAME_EVERYWHERE, inferred, run, samples_of, written
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # dtypes do not depend on the kernels
 
@@ -18,7 +19,7 @@ def test_every_call_is_in_the_table():
     assert all(TABLE[name].keys() == samples_of(name).keys() for name in TABLE)
 
 
-@pytest.mark.parametrize("name", TABLE)
+@for_each("name", TABLE)
 def test_dtypes_are_those_of_the_table(name):
     samples = samples_of(name)
     assert {key: run(name, sample) for key, sample in samples.items()} == TABLE[name]
@@ -74,7 +75,7 @@ def of_numpy(name, key):
         return "-"
 
 
-@pytest.mark.parametrize("name", NUMPY)
+@for_each("name", NUMPY)
 def test_table_agrees_with_numpy(name):
     """Where both compute; for sequences, some functions accept only real numbers where NumPy accepts more."""
     wanted = {key: of_numpy(name, key) for key, given in TABLE[name].items() if given != "-" and key[0] not in "UM"}

@@ -76,6 +76,7 @@ def agree(found, want, values):
     return [number.get(cell.tobytes()) for cell in cells] == want.reshape(-1).tolist()
 
 
+@pytest.mark.twins
 @pytest.mark.parametrize("swapped", [False, True], ids=["", "swapped"])
 @pytest.mark.parametrize("dtype", VALUES)
 @settings(max_examples=8, phases=[Phase.explicit, Phase.generate])  # the value does not matter

@@ -5,6 +5,7 @@ import pytest
 
 import lodcore
 from lodcore import ops
+from tests.helpers.tables import for_each
 
 SHORT = lodcore.array([[1.0, 3.0, 2.0, 7.0], [4.0], [], [2.0, 2.0, 5.0], [6.0, 6.0]])
 ROLLING = ["sum", "mean", "max", "min", "var", "std"]
@@ -29,7 +30,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@for_each("name", CALLS)
 @pytest.mark.parametrize("width", [0, 2])
 def test_gradients_are_finite_and_none_comes_from_where_no_value_is(name, width):
     call = CALLS[name]

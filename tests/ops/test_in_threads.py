@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
@@ -14,6 +14,7 @@ from lodcore.graph.gradients import differentiable, values_of
 from lodcore.ops.registry import OPS
 from lodcore.testing.rules import with_floats
 from lodcore.testing.samples import bits, floats_of, fresh, sample_of, several
+from tests.helpers.draw import at_most
 from tests.helpers.wrong_calls import TABLE, assert_all_refused
 from tests.samples import SAMPLES
 
@@ -61,7 +62,7 @@ def wave(values):
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES.keys() - {"dropout", "sample_places"}))  # these draw random numbers
-@settings(max_examples=12)
+@at_most(12)
 @given(data=st.data())
 def test_the_same_bits(name, data):
     op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import LoDTensor, TensorArray
 from lodcore.ops.registry import OPS
 from lodcore.testing.samples import bits, elements_of, fresh, sample_of, several, with_tensors
+from tests.helpers.draw import at_most
 from tests.samples import SAMPLES
 
 pytestmark = pytest.mark.not_on_reference  # operands reach all kernels as the same arrays
@@ -63,7 +64,7 @@ def native(x):
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
-@settings(max_examples=12)
+@at_most(12)
 @given(data=st.data())
 def test_memory_may_lie_in_any_way(name, data):
     op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))
@@ -80,7 +81,7 @@ def test_memory_may_lie_in_any_way(name, data):
 
 
 @pytest.mark.parametrize("name", sorted(name for name in SAMPLES if OPS[name].takes_out))
-@settings(max_examples=20)
+@at_most(20)
 @given(data=st.data())
 def test_out_is_written_or_refused(name, data):
     op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))

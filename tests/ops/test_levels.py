@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, IndicesMap, LevelError, LoD, LoDError, LoDTensor, RankTable
 from lodcore.ops.registry import OPS
 from lodcore.testing.rules import described
 from lodcore.testing.samples import Sample, sample_of, tensors_of
-from tests.helpers.draw import lods
+from tests.helpers.draw import at_most, lods
 from tests.samples import SAMPLES
 
 NAMES = {
@@ -29,7 +29,7 @@ def test_many_operators_take_a_level():
 
 @pytest.mark.twins
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=4)
+@at_most(4)
 @given(data=st.data())
 def test_levels_that_are_not_there(name, data):
     op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))

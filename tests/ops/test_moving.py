@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoD, LoDTensor, array, vjp
 from lodcore.ops import per_sequence
 from tests.helpers.agree import same, same_memory
-from tests.helpers.draw import DTYPES, composite, integers, lod_tensors, read_only, values, whole_numbers
+from tests.helpers.draw import DTYPES, at_most, composite, integers, lod_tensors, read_only, values, whole_numbers
 
 FLOATS = [np.dtype("f4"), np.dtype("f8")]
 
@@ -138,7 +138,7 @@ def counts(count):
 
 @pytest.mark.twins
 @pytest.mark.parametrize("name", LINEAR)
-@settings(max_examples=30)
+@at_most(30)
 @given(data=st.data())
 def test_gradients_are_adjoints(name, data):
     drawn, level = data.draw(tensors_with_level(dtypes=[np.dtype("f8")], row_shapes=[(2,)], most=5, max_levels=3))

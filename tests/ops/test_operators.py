@@ -4,17 +4,19 @@ import doctest
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, SparseTensor, testing
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, SparseTensor, testing, vjp
 from lodcore.ops.lod_rules import LoDRule
 from lodcore.ops.registry import OPS
-from lodcore.ops.roles import spec_of
+from lodcore.ops.roles import LISTS, spec_of
 from lodcore.tensors.tensor import Spec
 from lodcore.testing import rules, ways
 from lodcore.testing.samples import bits, several
 from tests.helpers.agree import assert_close, numbers, tolerance_of
+from tests.helpers.draw import at_most
+from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import assert_all_refused
 from tests.samples import SAMPLES
 
@@ -48,7 +50,7 @@ def test_rules_and_ways_tell_the_truth(name, data):
 
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=6)
+@at_most(6)
 @given(data=st.data())
 def test_sizes_may_be_unknown_when_recorded(name, data):
     """A Spec without the number of rows, the sizes of a row, or both is accepted, and that of the result fits.
@@ -93,7 +95,7 @@ def without_sizes(given, unknown):
 
 @pytest.mark.twins
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=8)
+@at_most(8)
 @given(data=st.data())
 def test_batches_may_be_empty(name, data):
     testing.check_empty(OPS[name], data.draw(SAMPLES[name].calls), name in REFUSES_EMPTY)
@@ -101,13 +103,127 @@ def test_batches_may_be_empty(name, data):
 
 @pytest.mark.twins
 @pytest.mark.parametrize("name", SMOOTH)
-@settings(max_examples=20)
+@at_most(20)
 @given(data=st.data())
 def test_gradients_are_derivatives(name, data):
     call = data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))
     rules.check_derivatives(OPS[name], call)
     rules.check_dropped(OPS[name], call)
     rules.check_each_alone(OPS[name], call)
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", sorted({*SMOOTH} - {"dropout"}))  # the small call of dropout draws other numbers
+def test_small_calls_in_other_dtypes(name):
+    """Results and gradients are close to those of the same numbers in float64, where the operator has the dtype."""
+    sample = rules.widened(SAMPLES[name].small())
+    if sample is not None:
+        check_other_dtypes(OPS[name], sample)
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", SMOOTH)
+@at_most(8)
+@given(data=st.data())
+def test_results_and_gradients_in_other_dtypes(name, data):
+    check_other_dtypes(OPS[name], data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool)))
+
+
+def check_other_dtypes(op, sample):
+    half = rules.of_dtype(sample, np.float16)
+    wanted = results_and_gradients(op, rules.of_dtype(half, np.float64))
+    for dtype, tolerance in ((np.float16, 0.01), (np.complex64, 1e-3), (np.complex128, 1e-7)):
+        try:
+            found = results_and_gradients(op, rules.of_dtype(half, dtype))
+        except (DTypeError, Warning):  # imaginary parts are not dropped
+            continue
+        for one, other in zip(found, wanted, strict=True):
+            greatest = abs(other[np.isfinite(other)]).max(initial=0.0)
+            if dtype is np.float16 and greatest > 1e3:  # float16 may not hold numbers of the computation
+                continue
+            near = tolerance * max(1.0, greatest)
+            assert np.allclose(one, other, tolerance, near, equal_nan=True), (op, half, dtype, one, other)
+
+
+#: Operators that copy numbers, or need equal dtypes.
+COPYING = {
+    *("cartesian", "concat_batches", "last_of_steps", "merge_by_mask", "refuse_unlike", "sequence_concat", "spread"),
+    *("sequence_expand", "sequence_expand_as", "sequence_pad", "sequence_pool", "tensor_array_fill", "with_values"),
+    *("tensor_array_read", "tensor_array_write"),
+}
+COMPUTING = [
+    name
+    for name in SMOOTH
+    if name not in COPYING and (len(OPS[name].roles) > 1 or any(role in LISTS for role in OPS[name].roles.values()))
+]
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", COMPUTING)
+@at_most(5)
+@given(data=st.data())
+def test_one_wide_operand_makes_a_wide_result(name, data):
+    """If one operand is float64, so is the result, with all digits; each gradient has the dtype of its operand."""
+    op = OPS[name]
+    narrow = rules.of_dtype(data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool)), np.float32)
+    floats = rules.floats_of(narrow)
+    wanted = results_of(op, rules.of_dtype(narrow, np.float64))
+    for at in range(len(floats)):
+        xs = [rules._cast(x, np.float64 if at == j else np.float32) for j, x in enumerate(floats)]
+        mixed = rules.with_floats(narrow, iter(xs))
+        for one, other in zip(results_of(op, mixed), wanted, strict=True):
+            assert one.dtype == other.dtype, (op, mixed)
+            assert np.allclose(one, other, 1e-9, 1e-9, equal_nan=True), (op, mixed)
+        for one, x in zip(gradients_of(op, mixed), xs, strict=True):
+            assert one.dtype == x.dtype, (op, mixed)
+
+
+SEVERAL = [
+    name
+    for name in SMOOTH
+    if len(OPS[name].roles) > 1 or OPS[name].results != 1 or any(role in LISTS for role in OPS[name].roles.values())
+]
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("name", SEVERAL)
+@at_most(5)
+@given(data=st.data())
+def test_each_gradient_is_what_it_is_among_others(name, data):
+    """If it is the only one, the same bits; and those for single cotangents add up to that for all."""
+    sample = data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))
+    run, floats = rules._function_of(OPS[name], sample), rules.floats_of(sample)
+    outputs, pullback = vjp(run, *floats)
+    given_all = rules._cotangents(outputs)
+    together = [rules.dense(one) for one in pullback(*given_all)]
+    for at, x in enumerate(floats):
+        _, alone = vjp(lambda v, at=at: run(*floats[:at], v, *floats[at + 1 :]), x)
+        np.testing.assert_array_equal(rules.dense(alone(*given_all)[0]), together[at])
+    if len(given_all) > 1:
+        parts = [
+            [rules.dense(one) for one in pullback(*[d if i == j else None for i, d in enumerate(given_all)])]
+            for j in range(len(given_all))
+        ]
+        for one, found in zip(together, zip(*parts, strict=True), strict=True):
+            np.testing.assert_allclose(sum(found), one, rtol=1e-9, atol=1e-9)
+
+
+def results_of(op, sample):
+    """Return the numbers of the results of a call, as arrays."""
+    found = rules._function_of(op, sample)(*rules.floats_of(sample))
+    return [rules.values_of(one) for one in several(found)]
+
+
+def results_and_gradients(op, sample):
+    gradients, (dtype, *_) = gradients_of(op, sample), [x.dtype for x in rules.floats_of(sample)]
+    assert all(one.dtype == dtype for one in gradients), (op, sample)
+    return [*results_of(op, sample), *gradients]
+
+
+def gradients_of(op, sample):
+    """Return the gradients of the tensors of a call, as arrays."""
+    outputs, pullback = vjp(rules._function_of(op, sample), *rules.floats_of(sample))
+    return [rules.dense(one) for one in pullback(*rules._cotangents(outputs))]
 
 
 @pytest.mark.twins
@@ -162,7 +278,7 @@ def test_nothing_is_sampled_that_is_no_operator():
 
 
 @pytest.mark.not_on_reference
-@pytest.mark.parametrize("name", sorted(OPS))
+@for_each("name", sorted(OPS))
 def test_every_operator_is_complete(name):
     assert missing(OPS[name]) == []
 
@@ -210,7 +326,7 @@ def test_what_is_missing_is_found(part, monkeypatch):
 
 
 @pytest.mark.not_on_reference
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_what_is_timed_runs(name):
     small = SAMPLES[name].small()
     OPS[name](*small.args, **small.kwargs)

@@ -12,6 +12,7 @@ from lodcore import LoDTensor, sequence_argsort, sequence_median, sequence_quant
 from lodcore.ops.quantiles import METHODS, TAKING
 from lodcore.tensors import core
 from tests.helpers.agree import same
+from tests.helpers.tables import for_each
 from tests.samples.sort import tensors, texts
 
 
@@ -154,7 +155,7 @@ def test_threads_change_nothing(monkeypatch):
 
 
 @pytest.mark.twins
-@pytest.mark.parametrize("size", range(1, 27))
+@for_each("size", range(1, 27))
 @pytest.mark.parametrize("kind", ["S", "U"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_texts_of_every_size_stand_as_numpy_sorts_them(size, kind, descending):
@@ -172,3 +173,15 @@ def test_texts_of_every_size_stand_as_numpy_sorts_them(size, kind, descending):
 def test_nothing_lies_above_the_last_number_that_is_not_nan(method):
     x = lodcore.array([[1.0, 2.0, np.nan], [np.nan, 3.0]])
     assert lodcore.sequence_quantile(x, 1.0, method, skip_nan=True).tolist() == [2.0, 3.0]
+
+
+def test_interpolation_between_equal_points_has_finite_gradients():
+    """Also at the points, before the first and after the last; nothing warns."""
+    x, xp = lodcore.array([[0.0, 1.0, 1.5, 2.0, 9.0], [5.0]]), lodcore.array([[1.0, 1.0, 2.0, 2.0], [5.0, 5.0]])
+    fp = lodcore.array([[1.0, 3.0, 7.0, 8.0], [2.0, 4.0]])
+    found, pullback = vjp(lodcore.sequence_interp, x, xp, fp)
+    assert found.tolist() == [[1.0, 3.0, 5.0, 8.0, 8.0], [4.0]]
+    d_x, d_xp, d_fp = pullback(found.with_values(np.ones(6)))
+    assert d_x.tolist() == [[0.0, 4.0, 4.0, 0.0, 0.0], [0.0]]
+    assert np.isfinite(d_xp.values).all()
+    assert d_fp.tolist() == [[1.0, 1.5, 0.5, 2.0], [0.0, 1.0]]

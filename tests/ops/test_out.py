@@ -8,6 +8,7 @@ from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
 from lodcore import LoDTensor, SparseTensor, TensorArray
 from lodcore.ops.registry import OPS
 from lodcore.testing.samples import Sample, several, with_tensors
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # `out` is checked before any kernel runs
 
@@ -90,7 +91,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@for_each("wrong", WRONG)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_wrong_out_is_refused(name, wrong):
     sample = CALLS[name][1]

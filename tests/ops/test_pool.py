@@ -131,6 +131,7 @@ def test_a_bag_is_lookup_and_pool(lod, pool_type, width):
     assert one.values.tobytes() == other.values.tobytes()
 
 
+@pytest.mark.twins
 @pytest.mark.parametrize("dtype", ["f4", "f8", "f2"])
 @pytest.mark.parametrize("width", [1, 2, 5])
 @pytest.mark.parametrize("pool_type", ["sum", "mean", "sqrt", "max", "min", "first", "last"])

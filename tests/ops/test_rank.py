@@ -124,3 +124,11 @@ def test_rows_of_all_forms_are_plain_in_the_end():
             assert type(result) is np.ndarray
             assert result.dtype.isnative
             assert sorted(result.tolist()) == rows.tolist()
+
+
+@pytest.mark.parametrize("lengths", [[5, 3, 3, 0], [0, 3, 5, 3], []])
+def test_sequences_longer_than_a_step_in_any_order(lengths):
+    x = LoDTensor.from_lengths(np.zeros(sum(lengths)), np.array(lengths, int))
+    tables = lod_rank_table(x), TensorArray.unpack(x, 0, sort_by_length=False)[1].rank
+    for table in tables:
+        assert [table.count_longer(step) for step in range(7)] == [sum(n > step for n in lengths) for step in range(7)]

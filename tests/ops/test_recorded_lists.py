@@ -8,6 +8,7 @@ from lodcore import DTypeError, LoDError, LoDTensor, TensorArray, concat_batches
 from lodcore.graph import Executor, Program
 from lodcore.ops.registry import OPS
 from lodcore.testing.samples import bits
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -72,7 +73,7 @@ def in_a_program(op, arguments):
     return tuple(found) if isinstance(made, tuple) else found[0]
 
 
-@pytest.mark.parametrize("call", CALLS, ids=str)
+@for_each("call", CALLS)
 def test_recorded_is_eager(call):
     op, arguments = OPS[call[0]], call[1:]
     eager = outcome(lambda: op(*arguments))

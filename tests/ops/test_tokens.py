@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, grad_check, sequence_enumerate, sequence_erase, sequence_scatter, vjp
+from lodcore.ops.registry import OPS
+from lodcore.testing import rules
+from lodcore.testing.samples import Sample
 from tests.helpers.draw import lods, read_only, whole_numbers
 
 # -- errors of Paddle --------------------------------------------------------------------------------------------------
@@ -153,3 +156,15 @@ def test_scatter_and_its_gradient_are_adjoint(lod, data):
     d_x, d_updates = pullback(y)
     assert (made * y).sum() == (x * d_x).sum() + (updates.values * d_updates.values).sum()
     assert not np.may_share_memory(d_x, y)
+
+
+@pytest.mark.parametrize("number", [True, 2, 2.5])
+@pytest.mark.parametrize("dtype", ["i1", "u4", "i8", "f4", "f8"])
+def test_a_number_for_all_ids_has_no_dtype_of_its_own(dtype, number):
+    """As x[i] += number of an array; at recording, too."""
+    x, ids = np.zeros((2, 3), dtype), lodcore.array([[0, 2, 0], []])
+    wanted = x + number
+    made = sequence_scatter(x, ids, number)
+    rules.check_infer(OPS["sequence_scatter"], Sample((x, ids, number), {}))
+    assert made.dtype == wanted.dtype
+    np.testing.assert_array_equal(made, np.array([[2, 0, 1], [0, 0, 0]]) * number)

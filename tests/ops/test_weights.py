@@ -38,6 +38,24 @@ def test_weights_count_rows(name, axis, data):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
+REAL = lodcore.array([[1.0, 2.0], [3.0]])
+NOT_REAL = lodcore.array([[1j, 2.0], [3.0]])
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("argument", ["x", "y", "weights"])
+def test_what_is_not_real_is_named(name, argument):
+    given = [NOT_REAL if argument == one else REAL for one in ("x", "y", "weights")]
+    name_of_function = name.split()[0]
+    if argument == "y" and name_of_function in ("average", "moment"):
+        assert np.isfinite(np.asarray(STATISTICS[name](given[0], given[1], None, given[2]))).all()  # it has no y
+        return
+    with pytest.raises(
+        lodcore.DTypeError, match=f"^(moment|average|{name_of_function}): {argument}: has dtype complex128"
+    ):
+        STATISTICS[name](given[0], given[1], 1, given[2])
+
+
 @pytest.mark.parametrize("pool", ["sum", "mean"])
 @pytest.mark.parametrize("of_weights", ["f4", "f8"])
 @pytest.mark.parametrize("of_table", ["f2", "f4", "f8"])

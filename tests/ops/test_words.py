@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LoDTensor, ShapeError, Vocabulary, decode_utf8, encode_utf8
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, Vocabulary, decode_utf8, encode_utf8
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=4)
 WORDS = st.lists(TEXT | st.sampled_from(["a", "b", "é", "the", "日本語", "a longer word than eight"]), max_size=12)
@@ -155,6 +155,31 @@ def test_text_that_ends_with_nul_is_refused_where_numpy_would_drop_it(words, dty
     assert decode_utf8(made[:1], *([] if dtype is None else [dtype])).tolist() in (words[:1], [words[0].encode()])
 
 
+@pytest.mark.parametrize("unknown", [None, "b"])
+def test_numbers_of_words(unknown):
+    vocabulary = Vocabulary(["a", "b", "c"], unknown=unknown)
+    assert [vocabulary[word] for word in ["a", "b", "c", b"a"]] == [0, 1, 2, 0]
+    assert [word in vocabulary for word in ["a", "c", b"b", "d", 0, None]] == [True, True, True, False, False, False]
+    if unknown is None:
+        with pytest.raises(KeyError, match="'d' is not in the vocabulary"):
+            vocabulary["d"]
+    else:
+        assert vocabulary["d"] == vocabulary[b"d"] == 1
+
+
+@pytest.mark.parametrize("dtype", [str, bytes])
+def test_one_level_is_decoded_to_an_array(dtype):
+    """As many levels as the bytes have, without the last."""
+    words = ["an", "", "a"]
+    flat, nested = decode_utf8(encode_utf8(words), dtype), decode_utf8(encode_utf8([words, []]), dtype)
+    assert type(flat) is np.ndarray
+    assert (
+        flat.tolist() == nested.values.tolist() == [dtype(word, "ascii") if dtype is bytes else word for word in words]
+    )
+    assert type(nested) is LoDTensor
+    assert nested.lod == lodcore.LoD.from_lengths([3, 0])
+
+
 def test_nothing():
     vocabulary = Vocabulary.fit([])
     assert vocabulary.tokens == ["<unk>"]
@@ -176,6 +201,19 @@ def test_nothing():
         (lambda: Vocabulary("a"), DTypeError, "Vocabulary: words: is str; an array or lists"),
         (lambda: Vocabulary.fit(None), DTypeError, "Vocabulary.fit: x: is NoneType; an array or lists"),
         (lambda: Vocabulary(["a"]).encode(np.array("a")), DTypeError, "encode: x: is ndarray; an array or lists"),
+        (
+            lambda: decode_utf8(lodcore.array([[[97]]], "u1"), np.dtypes.StringDType()),
+            DTypeError,
+            "StringDType.*, whose values have no fixed size; str or bytes is needed",
+        ),
+        (
+            lambda: decode_utf8(lodcore.array([[97], [200]], "u1"), np.dtypes.StringDType()),
+            DTypeError,
+            "decode_utf8: x: string 1 is not UTF-8",
+        ),
+        (lambda: Vocabulary([["a"], ["b"]]), LoDError, "Vocabulary: words: have 1 levels above the words; a flat list"),
+        (lambda: decode_utf8(LoDTensor.from_lengths(np.full((3, 2), 97, "u1"), [3])), DTypeError, "sequences of uint8"),
+        (lambda: decode_utf8(np.full(3, 97, "u1")), DTypeError, "decode_utf8: x: "),
         (lambda: decode_utf8([[1, 2]]), DTypeError, "decode_utf8: x: has dtype int64 and 1 levels"),
         (lambda: decode_utf8(lodcore.array([[200]], "u1")), DTypeError, "decode_utf8: x: is not UTF-8 at byte 0"),
         (lambda: decode_utf8(lodcore.array([[97, 0]], "u1")), DTypeError, "string 0 ends with NUL"),

@@ -3,6 +3,7 @@
 import importlib.util
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import pytest
 import lodcore
 from lodcore.ops import Dense, Nested, Spec, check_operator, computed, elementwise_operator, operator, same_as
 from lodcore.ops.registry import OPS
+from lodcore.testing.samples import Sample
+from lodcore.testing.ways import ABSENT, AT_ONCE, IN_PROGRAMS, as_a_method, into_out, of_lists, under_vjp
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -95,6 +98,9 @@ def test_calls_of_check_operator_that_are_wrong():
         check_operator(lodcore.tanh, [])
     with pytest.raises(TypeError, match="samples: has a LoDTensor"):
         check_operator(lodcore.tanh, [X])
+    with pytest.raises(TypeError, match="samples: has a SimpleNamespace"):
+        check_operator(lodcore.tanh, [SimpleNamespace(args=(X,))])
+    check_operator(lodcore.tanh, [SimpleNamespace(args=(X,), kwargs={})])
     with pytest.raises(AssertionError, match="at least one sample must compute"):
         check_operator(lodcore.tanh, [("a",)])
 
@@ -247,8 +253,18 @@ def nothing_for_the_empty():
     return scaled_to_one
 
 
+def a_tuple_of_one():
+    @operator(x=Nested, differentiable=False)
+    def single(x, scale):
+        return (x.values * scale,)
+
+    single.define_infer(lambda x, scale: x)
+    return single
+
+
 Y = lodcore.array([[1.0], [2.0, 3.0], []])
 LIES = [
+    (a_tuple_of_one, "infer: .*says", (X, 2.0)),
     (honest, None, None),
     (other_dtype, "infer", (X, 2.0)),
     (other_rows, "infer", (X, 2.0)),
@@ -284,6 +300,72 @@ def test_an_operator_may_refuse_the_empty():
     check_operator(nothing_for_the_empty(), [(X, 2.0)], refuses_empty=True)
 
 
+def test_declarations_that_are_wrong():
+    with pytest.raises(TypeError, match="operator: f: has no parameter y"):
+        operator(x=Nested, y=Dense)(lambda_named("f", lambda x: x))
+    with pytest.raises(TypeError, match="operator: f: no parameter has a role; at least one is a tensor"):
+        operator()(lambda_named("f", lambda x: x))
+    for declared, count in ((lambda: 1, 0), (lambda a, b, c, d: a, 4)):
+        with pytest.raises(TypeError, match=f"elementwise_operator: f: has {count} parameters; 1 to 3 operands"):
+            elementwise_operator(lambda_named("f", declared))
+
+    with pytest.raises(TypeError, match="operator: x: is 5; a Role is needed, as Nested"):
+        operator(x=5)(lambda_named("f", lambda x: x))
+    made = operator(x=Nested)(lambda_named("f", lambda x: x.values[:1]))
+    with pytest.raises(TypeError, match="define_vjp: f: z: is not a parameter, residual, out, needs or context"):
+        made.define_vjp(lambda d, z: d)
+    for call in (lambda: made(X), lambda: lodcore.vjp(made, X)):
+        with pytest.raises(
+            lodcore.ShapeError, match=r"f: the result has shape \(1,.*; there are \d+ rows, and one entry"
+        ):
+            call()
+
+
+def test_a_gradient_without_a_rule_is_refused():
+    for ufunc in (np.subtract, np.hypot, np.arctan2):
+        _, pullback = lodcore.vjp(lambda x, ufunc=ufunc: lodcore.sequence_accumulate(x, ufunc), X)
+        with pytest.raises(lodcore.DTypeError, match=f"sequence_accumulate: {ufunc.__name__}: has no vjp rule"):
+            pullback(X * 0.0)
+
+
+def lambda_named(name, function):
+    function.__name__ = name
+    return function
+
+
+def test_a_docstring_says_that_no_sparse_tensor_is_taken():
+    """Before the section that follows; a line of text that ends with the word is no section."""
+    doc = """Triple the rows, as said in the Notes
+    and written twice in References
+    of others.
+
+    Notes
+    -----
+    Nothing.
+    """
+    made = operator(x=Nested)(documented(doc))
+    header, entry = (
+        "    Raises\n    ------\n",
+        "    DTypeError\n        If a tensor is a SparseTensor; its `to_dense()` makes ",
+    )
+    entry += "an array.\n"
+    notes = "    Notes\n    -----\n"
+    assert made.__doc__ == doc.replace(notes, f"{header}{entry}\n{notes}")
+    never = "    ValueError\n        Never.\n    "
+    raising = operator(x=Nested)(documented(f"Triple.\n\n{header}{never}"))
+    assert raising.__doc__ == f"Triple.\n\n{header}{entry}{never}"
+    for plain in ("Triple.", None):
+        assert operator(x=Nested)(documented(plain)).__doc__ == plain
+
+
+def documented(doc):
+    def tripled(x):
+        return x.values * 3
+
+    tripled.__doc__ = doc
+    return tripled
+
+
 def test_elementwise_derivatives_are_found():
     @elementwise_operator
     def cubed(x):
@@ -292,3 +374,33 @@ def test_elementwise_derivatives_are_found():
     cubed.define_vjp(lambda d, x: d * x * x)
     with pytest.raises(AssertionError, match="cubed: vjp rule"):
         check_operator(cubed, [(X,)])
+
+
+def test_each_way_runs_where_it_can():
+    whole, numbers = Sample((X,), {}), Sample((2.0,), {})
+    ways = {**AT_ONCE, **IN_PROGRAMS}
+    found = {way: run(lodcore.sequence_reverse, whole) for way, run in ways.items()}
+    assert {way for way, one in found.items() if one is ABSENT} <= {"into out"}
+    for way, one in found.items():
+        assert one is ABSENT or one.equals(lodcore.sequence_reverse(X)), way
+    assert as_a_method(lodcore.sequence_reverse, Sample((X.tolist(),), {})) is ABSENT
+    assert under_vjp(lodcore.tanh, numbers) is ABSENT
+    assert of_lists(lodcore.tanh, numbers) is ABSENT
+    assert into_out(lodcore.sequence_softmax, whole).equals(lodcore.sequence_softmax(X))
+
+
+def test_errors_of_another_kind_are_found():
+    @operator(x=Nested, differentiable=False)
+    def picky(x, scale):
+        if scale < 0:
+            raise ValueError("picky: scale: is negative")
+        return x.values * scale
+
+    @picky.define_infer
+    def _(x, scale):
+        if scale < 0:
+            raise TypeError("picky: scale: is negative")
+        return x
+
+    with pytest.raises(AssertionError, match=r"picky: .*raised TypeError.*computed at once it raised ValueError"):
+        check_operator(picky, [(X, 2.0), (X, -2.0)])

@@ -8,6 +8,7 @@ import pytest
 
 import lodcore
 from lodcore import IndicesMap, LoD, LoDTensor, RankTable, ShapeError, TensorArray
+from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import run, things
 
 
@@ -38,7 +39,7 @@ READERS = [
 
 
 @pytest.mark.parametrize("change", IN_PLACE)
-@pytest.mark.parametrize("reader", READERS)
+@for_each("reader", READERS)
 @pytest.mark.parametrize("seen_before", [False, True])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # newer NumPy warns of setting a shape
 def test_values_that_were_given_another_shape_in_place(change, reader, seen_before, names):

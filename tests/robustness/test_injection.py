@@ -28,14 +28,14 @@ def machine(log, *options, module="injection"):
 
 
 def test_everything_changes_while_calls_run(tmp_path):
-    printed = machine(tmp_path / "log", "--seconds", "4", "--seed", "0")
+    printed = machine(tmp_path / "log", "--seconds", "2", "--seed", "0")
     assert "lives" in printed
     assert "all operators in all ways" in printed
     assert int(printed.split()[0]) > 20  # on the slowest machine, under a sanitizer
 
 
 def test_everything_is_called_with_whatever_there_is(tmp_path):
-    printed = machine(tmp_path / "log", "--seconds", "2", "--seed", "0", module="liars")
+    printed = machine(tmp_path / "log", "--seconds", "1", "--seed", "0", module="liars")
     assert "lives" in printed
     assert int(printed.split()[0]) > 20  # on the slowest machine, under a sanitizer
 

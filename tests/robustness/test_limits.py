@@ -1,7 +1,10 @@
 """The memory limit: that of the machine, or of the container in which the process runs."""
 
+import numpy as np
 import pytest
 
+import lodcore
+from lodcore import DTypeError, LoD, LoDTensor
 from lodcore.base import memory
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
@@ -60,3 +63,56 @@ def test_limits_of_containers(files, limit, tmp_path):
 def test_the_limit_is_the_least_one():
     found = memory.container_memory() or 2**63
     assert min(memory._physical_memory(), found) == memory.LIMIT
+
+
+@pytest.mark.parametrize(
+    ("factors", "fits"),
+    [
+        ((memory.LIMIT,), True),
+        ((memory.LIMIT + 1,), False),
+        ((memory.LIMIT, 2), False),
+        ((0, 2**63 - 1), True),
+        ((0, 2**63), False),
+        ((2**62, 0, 2), False),
+        ((0, 0, 7), True),
+    ],
+)
+def test_what_is_as_large_as_the_memory_may_be_made(factors, fits):
+    if fits:
+        memory.check_size("f", *factors)
+    else:
+        with pytest.raises(MemoryError, match=rf"f: the result has {' x '.join(map(str, factors))} = \d+ bytes"):
+            memory.check_size("f", *factors)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint16])
+def test_offsets_become_narrower_as_far_as_they_fit(dtype):
+    most = np.iinfo(dtype).max
+    for offsets in ([], [0], [0, most]):
+        found = memory.narrow("f", np.array(offsets, np.int64), dtype)
+        assert (found.tolist(), found.dtype) == (offsets, dtype)
+    with pytest.raises(OverflowError, match=rf"f: offsets: are {most + 1} at position 1; .* holds {most}"):
+        memory.narrow("f", np.array([0, most + 1]), dtype)
+
+
+class NoInteger:
+    """Says that it is an integer, and is none."""
+
+    def __index__(self):
+        return "5"
+
+
+def test_numbers_of_rows_are_integers():
+    for number in (NoInteger(), "5", 5.0):
+        with pytest.raises(DTypeError, match=r"num_rows: is .*; an integer is needed"):
+            LoD.from_offsets(num_rows=number)
+    assert LoD.from_offsets(num_rows=np.uint8(5)).num_rows == 5
+
+
+def test_what_lists_ask_for_is_said_before_it_is_made():
+    with pytest.raises(
+        MemoryError, match=r"lodcore.array: obj: the result has 1000000000000 x 8 = 8000000000000 bytes"
+    ):
+        lodcore.array([[0] * 10**6] * 10**6)
+    x = LoDTensor.from_lengths(np.zeros(10**5), np.ones(10**5, int))
+    assert x.to_padded(return_mask=True)[1].all()  # the mask takes a byte per row

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.tables import for_each
+
 pytestmark = pytest.mark.not_on_reference
 
 LODCORE = Path(__file__).parent.parent.parent / "lodcore"
@@ -84,7 +86,7 @@ def test_a_status_that_is_thrown_away_would_be_seen():
     assert ignored("bad = kernels.gather.take_sequences(a, b, c, d)\n") == ([], set())
 
 
-@pytest.mark.parametrize("path", sorted(LODCORE.rglob("*.py")), ids=lambda path: str(path.relative_to(LODCORE)))
+@for_each("path", sorted(LODCORE.rglob("*.py")))
 def test_no_status_is_thrown_away(path):
     dropped, passed = ignored(path.read_text())
     name = str(path.relative_to(LODCORE.parent))

@@ -6,6 +6,7 @@ import pytest
 import lodcore
 from lodcore import Executor, GraphError, LoD, LoDTensor, Program, data
 from lodcore.graph import while_loop
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference
 DTYPES = ["?", "i1", "u1", "i8", "u8", "f2", "f8", "F", "S2", "U2"]
@@ -88,14 +89,14 @@ def is_held(door, dtype, given):
     return bool(found == given)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@for_each("dtype", DTYPES)
 @pytest.mark.parametrize("door", DOORS)
 def test_a_value_is_held_or_refused(door, dtype):
     values = [value for value in VALUES if isinstance(value, (str, bytes)) or dtype[0] not in "SU"]
     assert [value for value in values if not is_held(door, dtype, value)] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("door", "dtype"), [(door, dtype) for door in DOORS for dtype in DTYPES if door[:4] != "feed" or dtype[0] != "u"]
 )
 def test_a_value_of_the_dtype_is_held(door, dtype):

@@ -240,7 +240,7 @@ LISTS = {
     "lodcore.array(shared)": "[np.ones(3) for _ in range(50)]",
     "lodcore.concat_batches(shared)": "[x for _ in range(50)]",
     "lodcore.sequence_concat(shared)": "[x for _ in range(50)]",
-    # tuple(shared) itself reads freed memory in Python 3.11 when a collection empties the list: the copy here is a list's
+    # tuple(shared) itself reads freed memory in Python 3.11 when a collection empties the list; here a list is copied
     "lodcore.sequence_concat((*shared,))": "[x for _ in range(50)]",
     "lodcore.array(nested)": "[[1, 2], [3]]",
     "ta.of_elements(shared)": "[]",

@@ -100,6 +100,12 @@ SAMPLES = {
             ("sequence_matmul(wide, flat, True)", ShapeError, r"y: has rows of shape \(\)"),
             ("sequence_matmul(wide, ops.matmul(wide, np.ones((2, 3))), True)", ShapeError, "x: has rows of 2 .* 3"),
             ("sequence_matmul(wide, wide[:2], True)", LoDError, "x: has 3 sequences at level 0; y has 2"),
+            (  # rows without values take no memory
+                "sequence_matmul(LoDTensor(np.zeros((2**33, 0)), LoD.from_lengths([2**33])), "
+                "LoDTensor(np.zeros((2**33, 0)), LoD.from_lengths([2**33])), True)",
+                MemoryError,
+                "the result has 73786976294838206464 x 8 = ",
+            ),
             ("sequence_matmul(x, wide)", LoDError, "x: sequence 1 of level 1 has length 1; .* has 2 rows"),
             ("sequence_matmul(wide, wide, 1)", DTypeError, "transpose_y: is 1"),
             ("sequence_matmul(wide, wide, True, 1)", LevelError, "level.*1"),

@@ -45,6 +45,12 @@ SAMPLES = {
         [
             ("arange([0, 1], [2, 3], [1, 0])", ValueError, "are 1, 3, 0 for range 1; finite"),
             ("arange(0.0, np.inf)", ValueError, "for range 0; finite"),
+            ("arange([0.0, 1.0], 2.0, [1.0, 0.0])", ValueError, r"are 1\.0, 2\.0, 0\.0 for range 1; finite"),
+            ("arange(0.0, 1.0, np.inf)", ValueError, r"are 0\.0, 1\.0, inf for range 0; finite"),
+            ("arange(0.0, 1.0, np.nan)", ValueError, r"are 0\.0, 1\.0, nan for range 0; finite"),
+            ("arange(-2**61, 2**61)", MemoryError, "a range has more numbers than fit"),
+            ("arange(2**61, -2**61, -1)", MemoryError, "a range has more numbers than fit"),
+            ("arange(2.0**62)", MemoryError, "a range has more numbers than fit"),
             ("arange([0, 1], [2, 3, 4])", ShapeError, "starts: has 2 entries; there are 3 ranges"),
             ("arange(dense)", ShapeError, r"stops: has shape|starts: has shape"),
             ("arange(['a'])", DTypeError, "<U1; integers or floats"),

@@ -87,6 +87,8 @@ SAMPLES = {
         value_reductions(SMOOTH, ["sum", "prod", "mean", "max", "min"]),
         [
             ("ops.reduce_values(flat, 'median')", ValueError, "name: is 'median'; one of sum"),
+            ("ops.reduce_values(flat, ['sum'])", ValueError, r"name: is \['sum'\]; one of sum"),
+            ("ops.reduce_values(flat, None, (0,))", ValueError, "name: is None; one of sum"),
             ("ops.reduce_values(wide, 'sum', (2,))", ShapeError, "axes: 2 is one; the values have 2 axes"),
             ("ops.reduce_values(wide, 'sum', 1)", DTypeError, "axes: are 1"),
             ("ops.reduce_values(wide, 'sum', (0, 0))", ShapeError, "different axes"),

@@ -14,10 +14,10 @@ POOL_TYPES = ["sum", "mean", "max", "min", "var", "std"]
 
 
 @composite
-def calls(draw, drawn, least=(None, 0, 1, 2, 9)):
+def calls(draw, drawn, least=(None, 0, 1, 2, 9, 2**70)):
     x, size, pool_type = (
         draw(drawn),
-        draw(sampled_from([1, 2, 3, 50, np.int8(2)])),
+        draw(sampled_from([1, 2, 3, 50, np.int8(2), 2**70])),
         draw(sampled_from(POOL_TYPES)),
     )
     level, fewest = draw(integers(-x.num_levels, x.num_levels - 1)), draw(sampled_from(least))

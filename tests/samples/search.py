@@ -65,6 +65,7 @@ SAMPLES = {
             ("sequence_interp(flat, flat[:2], flat[:2])", LoDError, "xp: has 2 sequences; x has 3"),
             ("sequence_interp(flat, flat, [[1], [], [1, 2, 3]])", LoDError, "fp: sequence 0"),
             ("sequence_interp(flat, x, x)", LoDError, "xp: has 2 levels; x has 1"),
+            ("sequence_interp(flat, flat, x)", LoDError, "fp: has 2 levels; x has 1"),
             ("sequence_interp(wide, wide, wide)", ShapeError, r"x: has rows of shape \(2,\)"),
             ("sequence_interp([['a']], [[1]], [[1]])", DTypeError, "x: has dtype <U1"),
             ("sequence_interp(rows, flat, flat)", DTypeError, "x: .*ndarray"),

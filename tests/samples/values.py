@@ -116,6 +116,7 @@ SAMPLES = {
         row_calls(FORMS, True),
         [
             ("ops.reshape_rows(wide, (3,))", ShapeError, r"shape: is \(3,\); a row has shape \(2,\), 2 values"),
+            ("ops.reshape_rows(np.array(1.0), (1,))", ShapeError, "x: is a number; rows are needed"),
             ("ops.reshape_rows(wide, (-1, -1))", ShapeError, "-1 once"),
             ("ops.reshape_rows(wide, (-1, 3))", ShapeError, r"shape: is \(-1, 3\)"),
             ("ops.reshape_rows(wide, ('a',))", DTypeError, r"shape\[0\]: is 'a'"),

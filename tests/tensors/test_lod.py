@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodcore import LoD
+from lodcore import LoD, LoDError
 from reference.nested import flatten
 from reference.ops import levels as oracle
 from reference.ops.gather import concat_batches, gather_sequences
@@ -62,6 +62,19 @@ def test_without_levels_there_are_only_rows(rows):
     assert (lod.num_levels, lod.num_rows) == (0, rows)
     assert lod == LoD.from_lengths(num_rows=np.int8(rows))
     assert lod != LoD.from_offsets(num_rows=rows + 1)
+
+
+def test_one_bad_offset_at_any_position():
+    """Offsets are copied and checked eight at a time, the last ones one by one."""
+    for count in (2, 7, 8, 9, 16, 17, 40):
+        good = 3 * np.arange(count)
+        np.testing.assert_array_equal(LoD.from_offsets(good).offsets(), good)
+        for bad in range(1, count):
+            for value in {good[bad - 1] - 1, -1, -(2**63)}:
+                offsets = good.copy()
+                offsets[bad] = value
+                with pytest.raises(LoDError, match=f"falls at position {bad} "):
+                    LoD.from_offsets(offsets)
 
 
 def test_offsets_are_copied():
@@ -282,3 +295,19 @@ def test_offsets_of_what_is_made_of_a_lod_stay_read_only(made):
         for held in (offsets, offsets.base):
             with pytest.raises((ValueError, AttributeError)):
                 held.setflags(write=True)
+
+
+@pytest.mark.parametrize(
+    ("ids", "count", "says"),
+    [
+        ([0], 0, "ids: is 0 at row 0; there are no sequences"),
+        ([3], 2, r"ids: is 3 at row 0; 0 .. 1 is valid"),
+        ([0, -1], None, "ids: is -1 at row 1"),
+        ([1, 0], 2, "ids: is 0 at row 1, after 1; ids never fall"),
+        ([0, 2**60], None, "ids: is 1152921504606846976 at row 1; 2 rows would make 1152921504606846977 sequences"),
+        ([2**63 - 1], None, "ids: is 9223372036854775807 at row 0; 1 rows would make 9223372036854775808 sequences"),
+    ],
+)
+def test_ids_that_are_refused(ids, count, says):
+    with pytest.raises(LoDError, match=says):
+        LoD.from_segment_ids(ids, count)

@@ -15,6 +15,7 @@ import lodcore
 from lodcore import LoD, LoDError, LoDTensor, TensorArray
 from tests.helpers.agree import offsets_of, same
 from tests.helpers.draw import lod_tensors, lods
+from tests.helpers.tables import for_each
 
 PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
 
@@ -231,8 +232,24 @@ THINGS = {
 @pytest.mark.parametrize(
     "another", [*(lambda t, p=p: there_and_back(t, p) for p in PROTOCOLS), copy.deepcopy, copy.copy]
 )
-@pytest.mark.parametrize("name", THINGS)
+@for_each("name", THINGS)
 def test_every_kind_comes_back_with_all_its_properties(name, another):
     thing = THINGS[name]()
     thing = thing() if callable(thing) else thing
     assert described(another(thing)) == described(thing)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({4: 5}, "kind: is 5; a subclass of TensorArray is needed"),
+        ({4: int}, "kind: is <class 'int'>; a subclass of TensorArray is needed"),
+        ({5: 5}, "rank: is 5; an instance of IndicesMap is needed"),
+        ({6: 5}, "element: is 5; an instance of Spec is needed"),
+    ],
+)
+def test_damaged_arrays_are_refused(changed, says):
+    restore, parts = TensorArray.unstack(np.arange(3.0)).__reduce__()
+    assert restore(*parts).read(1) == 1.0
+    with pytest.raises(lodcore.DTypeError, match=f"TensorArray: {says}"):
+        restore(*(changed.get(j, part) for j, part in enumerate(parts)))

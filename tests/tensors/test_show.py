@@ -146,11 +146,12 @@ def test_every_dtype_is_shown_in_short(x):
 
 
 def best_time(call):
+    """Measure processor time, since other processes make a call wait as long as they like."""
     times = []
     for _ in range(7):
-        start = time.perf_counter()
+        start = time.thread_time()
         call()
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
     return min(times)
 
 
@@ -158,12 +159,13 @@ def best_time(call):
 @pytest.mark.parametrize("lengths", [np.ones(10**6, int), np.zeros(10**6, int), np.arange(10**6) % 3])
 def test_a_million_sequences_print_fast(lengths):
     x = LoDTensor.from_lengths(np.zeros(lengths.sum()), lengths)
+    whole = best_time(lambda: str(x.lod.lengths(0).tolist()))
     assert len(repr(x)) < LONGEST
-    assert best_time(lambda: repr(x)) < 0.01
+    assert best_time(lambda: repr(x)) < whole / 10
     assert len(repr(x.lod)) < LONGEST
-    assert best_time(lambda: repr(x.lod)) < 0.005
+    assert best_time(lambda: repr(x.lod)) < whole / 10
     assert len(x._repr_html_()) < 10_000
-    assert best_time(x._repr_html_) < 0.1
+    assert best_time(x._repr_html_) < whole
 
 
 @pytest.mark.parametrize(
@@ -290,3 +292,9 @@ def test_each_level_is_described_by_its_own_lengths(depth, short):
                 if lengths
                 else "no sequences"
             )
+
+
+def test_rows_have_four_digits():
+    x = LoDTensor.from_lengths(np.array([[1 / 3, 2.0], [1e-9, 123456.789]]), [2])
+    assert "[0.3333, 2. ], [" in repr(x)
+    assert "23456789" not in repr(x)

@@ -10,6 +10,7 @@ import lodcore
 from lodcore import LoDTensor, TensorArray
 from lodcore.graph import VarArray, while_loop
 from lodcore.tensors.tensor_array import ArrayVersion
+from tests.helpers.tables import for_each
 
 ROWS = np.arange(6, dtype=np.float32).reshape(3, 2)
 NESTED = lodcore.array([[[1], [2, 3, 4]], [], [[5, 6]]])
@@ -152,7 +153,7 @@ def written_to(array, at):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("state", STATES)
+@for_each("state", STATES)
 def test_a_copy_answers_as_the_array_itself(state, way):
     array = STATES[state][0]()
     wanted = asked(array)

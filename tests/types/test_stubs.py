@@ -8,6 +8,7 @@ import pytest
 import lodcore
 from lodcore import ops
 from tests.builds.operator_types import STUBS, stub_text
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference
 DECLARED = [
@@ -29,7 +30,7 @@ def test_every_operator_has_types():
     assert {name for name in lodcore.__all__ if name in functions} <= named
 
 
-@pytest.mark.parametrize("node", DECLARED, ids=lambda node: node.name)
+@for_each("node", DECLARED)
 def test_no_operator_takes_or_gives_just_anything(node):
     arguments = [*node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
     kinds = [one.annotation for one in arguments if one is not None]

@@ -3,6 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 ROWS = "lodcore/kernels/rows.h"
+OFFSETS = "lodcore/kernels/offsets.h"
 LOD = "lodcore/kernels/lod.pyx"
 GATHER = "lodcore/kernels/gather.pyx"
 RANK = "lodcore/kernels/rank.pyx"
@@ -12,9 +13,16 @@ MUTANTS = [
     # -- kernels: offsets
     Mutant(
         "sum-of-lengths-overflows",
-        ROWS,
-        "signs |= a | total;",
-        "signs |= a;",
+        OFFSETS,
+        "signs |= length | total;",
+        "signs |= length;",
+        "tests/kernels/test_lod.py",
+    ),
+    Mutant(
+        "sum-of-eight-lengths-overflows",
+        OFFSETS,
+        "any = _mm512_or_si512(any, x);\n        _mm512_storeu_si512(out + s, x);",
+        "_mm512_storeu_si512(out + s, x);",
         "tests/kernels/test_lod.py",
     ),
     Mutant(

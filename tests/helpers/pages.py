@@ -1,0 +1,19 @@
+"""What the demo prints, compared with pages in which numbers that differ between machines are marked."""
+
+import re
+from pathlib import Path
+
+__all__ = ["check_page"]
+
+NUMBER = r"\d[\d.,]*(e-\d+)?"
+#: What the marks in a page stand for: a number, a number of a table or its zero, a bar, any text.
+MARKS = {" #": rf" *{NUMBER}", " @": rf" *({NUMBER}|·)", "=": "█*[▉-▏]? *", "~": ".+"}
+
+
+def check_page(printed, path):
+    """Check that each printed line is that of the page."""
+    wanted, found = Path(path).read_text("utf-8").splitlines(), printed.splitlines()
+    for number, (line, one) in enumerate(zip(wanted, found, strict=False), 1):
+        parts = re.split("( [#@]|[=~])", line)
+        assert re.fullmatch("".join(MARKS.get(part) or re.escape(part) for part in parts), one), (number, one, line)
+    assert found[len(wanted) :] == wanted[len(found) :]

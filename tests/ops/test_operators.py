@@ -87,6 +87,22 @@ def test_sizes_may_be_unknown_when_recorded(name, data):
         blurred = {parameter: without_sizes(given, unknown) for parameter, given in described.items()}
         for spec, result in zip(several(op.infer_arguments(blurred)), results, strict=True):
             assert rules.fits(spec, spec_of(result)), (blurred, spec, result)
+    known = {parameter: with_rows(given, operand) for (parameter, given), operand in zip(*both(op, call), strict=True)}
+    for spec, result in zip(several(op.infer_arguments(known)), results, strict=True):
+        assert rules.fits(spec, with_rows(spec_of(result), result)), (known, spec, result)
+
+
+def both(op, call):
+    """Return the described and the given arguments of a call."""
+    return rules.described(op, call)[0].items(), op.bind(call.args, call.kwargs).values()
+
+
+def with_rows(given, operand):
+    """Replace the number of rows of a LoDTensor, which a Spec may state, in a Spec or in a list of them."""
+    if isinstance(given, list):
+        return [with_rows(*pair) for pair in zip(given, operand, strict=True)]
+    nested = isinstance(given, Spec) and isinstance(operand, LoDTensor)
+    return given._replace(shape=operand.values.shape) if nested else given
 
 
 def without_sizes(given, unknown):

@@ -8,6 +8,7 @@ import pytest
 import lodcore
 from lodcore import DTypeError, LoDTensor, TensorArray
 from lodcore.ops.registry import OPS
+from lodcore.ops.roles import NO_ELEMENTS
 from lodcore.tensors.tensor import Spec
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
@@ -74,6 +75,17 @@ def test_unknown_sizes_fit(name, given, results):
     assert [(one.dtype, one.num_levels) for one in OPS[name].infer(*given)] == results
 
 
+def test_an_empty_list_is_an_index():
+    dense = np.arange(6.0).reshape(3, 2)
+    assert lodcore.ops.index_values(dense, [[]]).shape == (0, 2)
+    assert lodcore.ops.index_values(dense, [slice(None), []]).shape == (3, 0)
+
+
+@pytest.mark.parametrize("name", ["tensor_array_read", "tensor_array_stack", "tensor_array_concat"])
+def test_nothing_is_known_of_an_array_without_elements(name):
+    assert OPS[name].infer(NO_ELEMENTS, 0).kind is object
+
+
 WRONG = [  # calls that raise when they are recorded
     ("beam_search", (LINES, spec((None,)), spec((None, 3), "i8"), SCORES, 2, 0), lodcore.ShapeError, "ids: has shape"),
     ("beam_search", (LINES, spec((None,)), spec((None,), "i8"), SCORES, 2, 0), lodcore.ShapeError, "ids: has shape"),
@@ -81,6 +93,7 @@ WRONG = [  # calls that raise when they are recorded
     ("beam_search", (LINES, spec((None,)), None, SCORES, 0, 0), ValueError, "beam_size: is 0"),
     ("beam_search", (LINES, spec((None,)), None, SCORES, 2, None), DTypeError, "end_id: is None"),
     ("beam_search_decode", (*STEPS, 0, 0), ValueError, "beam_size: is 0"),
+    ("beam_search", (LINES, spec((None,)), None, SCORES, 2, 0, 1), lodcore.LevelError, "level: is 1; there is 1 level"),
     ("beam_search_decode", (*STEPS, 2, None), DTypeError, "end_id: is None"),
     ("beam_search_decode", (*STEPS[::-1], 2, 0), DTypeError, "ids_array: .* float64"),
     ("beam_search_decode", (STEPS[0], spec((None,), "f8", 1, TensorArray), 2, 0), lodcore.LoDError, "scores_array"),

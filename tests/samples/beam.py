@@ -105,6 +105,7 @@ def decoded(arguments):
 STEP = "beam_search([1, 1, 1, 1, 1], {}, None, wide, 2, 0)"
 PAIR = "LoDTensor({}, LoD.from_lengths([1, 1], [1, 2]))"
 MORE = "LoDTensor(np.arange(4), LoD.from_lengths([2, 2], [1, 1, 1, 1]))"
+COLUMNS = PAIR.format("np.ones((3, 1, 1), int)")
 IDS, SCORES = PAIR.format("np.array([1, 2, 3])"), PAIR.format("np.zeros(3)")
 SAMPLES = {
     "beam_search": Samples(
@@ -126,6 +127,16 @@ SAMPLES = {
             ("beam_search([1, 1], 0.0, None, wide, 2, 0)", ShapeError, "pre_ids: has 2 entries; scores has 5 rows"),
             ("beam_search(np.ones((5, 1, 1), int), 0.0, None, wide, 2, 0)", ShapeError, r"pre_ids: .* \(5, 1, 1\)"),
             ("beam_search(1, np.ones((5, 1, 1)), None, wide, 2, 0)", ShapeError, r"pre_scores: .* \(5, 1, 1\)"),
+            (
+                "beam_search(1, 0.0, None, LoDTensor(np.zeros((0, 2**31)), LoD.from_lengths([0])), 2, 0)",
+                ValueError,
+                "most",
+            ),
+            (
+                "beam_search(1, 0.0, None, LoDTensor(np.zeros((2**31, 0)), LoD.from_lengths([2**31])), 2, 0)",
+                ValueError,
+                "most",
+            ),
             ("beam_search(1, np.ones((5, 2)), None, wide, 2, 0)", ShapeError, r"pre_scores: has shape \(5, 2\)"),
             ("beam_search(np.ones((5, 2), int), 0.0, None, wide, 2, 0)", ShapeError, r"pre_ids: has shape \(5, 2\)"),
             ("beam_search(1.5, 0.0, None, wide, 2, 0)", DTypeError, "pre_ids: has dtype float64"),
@@ -166,6 +177,12 @@ SAMPLES = {
             (f"beam_search_decode([{IDS}], [{SCORES}], 0, 0)", ValueError, "beam_size: is 0; 1 or more"),
             (f"beam_search_decode([{IDS}], [{SCORES}], 1.5, 0)", DTypeError, "beam_size: is 1.5"),
             (f"beam_search_decode([{IDS}], [{SCORES}], 1, None)", DTypeError, "end_id: is None"),
+            (
+                f"beam_search_decode([{COLUMNS}], [{SCORES}], 1, 0)",
+                ShapeError,
+                r"ids_array: has rows of shape \(1, 1\)",
+            ),
+            (f"beam_search_decode([{IDS}], [{COLUMNS} / 2], 1, 0)", ShapeError, r"scores_array: .* \(1, 1\)"),
             (f"beam_search_decode([{IDS}], [], 1, 0)", ValueError, "scores_array: has no steps"),
             (
                 f"beam_search_decode([{IDS}], [{SCORES}, {PAIR.format('np.ones(3)')}], 1, 0)",

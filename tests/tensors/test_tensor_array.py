@@ -416,3 +416,24 @@ def test_sizes_along_every_axis():
             IndexError, match=rf"tensor_array_sizes: axis: is {axis}; element 0 has shape \(2, None, 4\)"
         ):
             steps.sizes(axis)
+
+
+@pytest.mark.parametrize(
+    ("element", "stacked", "joined"),
+    [
+        ((), [(0,), (0,)], []),
+        ((2,), [(0, 2), (2, 0)], [(0,)]),
+        ((2, 3), [(0, 2, 3), (2, 0, 3), (2, 3, 0)], [(0, 3), (2, 0)]),
+    ],
+)
+def test_arrays_of_no_elements_whose_shape_is_known(element, stacked, joined):
+    ta = TensorArray(unstack_from=np.zeros((0, *element), np.float32))
+    for axis, shape in enumerate(stacked[: len(element) + 1]):
+        for at in (axis, axis - len(element) - 1):
+            assert (ta.stack(at).shape, ta.stack(at).dtype) == (shape, np.float32)
+    for axis, shape in enumerate(joined):
+        for at in (axis, axis - len(element)):
+            assert (ta.concat(at).shape, ta.concat(at).dtype) == (shape, np.float32)
+    empty = TensorArray(unstack_from=lodcore.array([[[1]]])[:0])
+    assert (empty.stack().num_levels, empty.concat().num_levels) == (2, 1)
+    assert (empty.stack(1).shape, empty.stack(-1).shape) == ((0, None, 0), (0, None, 0))

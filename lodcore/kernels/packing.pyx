@@ -316,14 +316,14 @@ def attention_rows(
     cdef int64_t n_bins = bins.shape[0] - 1, length = input_ids.shape[1], b, s, at, size, first, k
     check_shapes(settings.shape[0] == 5 and targets.shape[0] == tokens.shape[0])
     check_shapes(documents[documents.shape[0] - 1] == tokens.shape[0] and bins[n_bins] == documents.shape[0] - 1)
+    check_shapes(input_ids.shape[0] == n_bins and same(input_ids, labels) and same(input_ids, positions))
+    check_shapes(segment_ids.shape[0] == n_bins and segment_ids.shape[1] == length)
+    check_shapes(seq_idx.shape[0] == n_bins and seq_idx.shape[1] == length)
     for b in range(n_bins):
         if documents[bins[b + 1]] - documents[bins[b]] > length:
             return b
     if n_bins == 0 or length == 0:
         return -1
-    check_shapes(input_ids.shape[0] == n_bins and same(input_ids, labels) and same(input_ids, positions))
-    check_shapes(segment_ids.shape[0] == n_bins and segment_ids.shape[1] == length)
-    check_shapes(seq_idx.shape[0] == n_bins and seq_idx.shape[1] == length)
     cdef const int64_t* ids = &tokens[0] if tokens.shape[0] else NULL
     cdef const int64_t* wanted = &targets[0] if tokens.shape[0] else NULL
     cdef const int64_t* ends = &documents[0]

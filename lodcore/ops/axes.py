@@ -86,6 +86,12 @@ def axes_of(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
+def check_keepdims(name: str, axis: Any, keepdims: Any) -> None:
+    """Raise if axes shall be kept where none is given."""
+    if keepdims and axis is None:
+        raise TypeError(f"{name}: keepdims: needs an axis")
+
+
 def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: Any, mask: Any, empty: Any = None) -> Any:
     """Reduce axes of a tensor."""
     if out is not None:
@@ -500,8 +506,8 @@ def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool, empty: Any) -
     if isinstance(axis, tuple):
         raise DTypeError(f"{name}: axis: is {axis!r}; an integer is needed")
     levels = getattr(x, "num_levels", 0)
-    if axis is None and levels and keepdims:
-        raise TypeError(f"{name}: keepdims: needs an axis")
+    if levels:
+        check_keepdims(name, axis, keepdims)
     if axis is None or not levels:
         if out is not None:
             raise TypeError(f"{name}: out: is not supported; the result is a new tensor")

@@ -17,6 +17,7 @@ from lodcore.ops.axes import (
     argmax,
     argmin,
     axes_of,
+    check_keepdims,
     max,
     mean,
     min,
@@ -331,8 +332,8 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
     if x.dtype.kind != "f":
         return find(x, axis, out, keepdims=keepdims)
     levels = getattr(x, "num_levels", 0)
-    if keepdims and axis is None and levels:
-        raise TypeError(f"{name}: keepdims: needs an axis")
+    if levels:
+        check_keepdims(name, axis, keepdims)
     axes = None if axis is None or isinstance(axis, tuple) else axes_of(name, axis, x.ndim)
     known = equal(x, x)
     wide = levels and x.ndim > levels + 1
@@ -417,8 +418,7 @@ def quantile(
     rows = tuple(one - levels for one in axes if one > levels)
     if rows and len(rows) != x.ndim - levels - 1:
         raise TypeError(f"{name}: axis: is {axis}; axes of levels, and of rows all or none, are possible")
-    if keepdims and axis is None:
-        raise TypeError(f"{name}: keepdims: needs an axis")
+    check_keepdims(name, axis, keepdims)
     for _ in rows:
         x = rows_to_level(x)
     upper += [levels + one for one in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -140,10 +141,10 @@ def widened(sample: Sample) -> Sample | None:
 
 def of_dtype(sample: Sample, dtype: Any) -> Sample:
     """Return the same call with another dtype for all real numbers."""
-    return with_floats(sample, iter([_cast(x, dtype) for x in floats_of(sample)]))
+    return with_floats(sample, iter([cast_to(x, dtype) for x in floats_of(sample)]))
 
 
-def _cast(x: Any, dtype: Any) -> Any:
+def cast_to(x: Any, dtype: Any) -> Any:
     return LoDTensor(x.values.astype(dtype), x.lod) if isinstance(x, LoDTensor) else x.astype(dtype)
 
 
@@ -158,7 +159,7 @@ def with_floats(sample: Sample, following: Any) -> Sample:
     return with_tensors(sample, replace)
 
 
-def _function_of(op: Op, sample: Sample) -> Any:
+def function_of(op: Op, sample: Sample) -> Any:
     """Return the call as a function of the tensors with gradients; it returns elements instead of arrays of steps."""
 
     def run(*variables: Any) -> Any:
@@ -191,7 +192,7 @@ def dense(gradient: Any) -> Any:
     return values_of(gradient.to_dense() if hasattr(gradient, "to_dense") else gradient)
 
 
-def _cotangents(outputs: Any) -> list[Any]:
+def cotangents_of(outputs: Any) -> list[Any]:
     """Return cotangents that differ from entry to entry."""
     made: list[Any] = []
     for y in several(outputs):
@@ -203,15 +204,15 @@ def _cotangents(outputs: Any) -> list[Any]:
 
 def check_derivatives(op: Op, sample: Sample) -> None:
     """Check the vjp rule: gradients equal numerical derivatives in float64, and those of float32 are close."""
-    run, floats = _function_of(op, sample), floats_of(sample)
+    run, floats = function_of(op, sample), floats_of(sample)
     try:
         grad_check(run, *floats)
     except AssertionError as error:
         raise refuse(op, "vjp rule", sample, str(error)) from None
     outputs, pullback = vjp(run, *floats)
-    narrow = [_cast(x, np.float32) for x in floats]
+    narrow = [cast_to(x, np.float32) for x in floats]
     of_narrow, narrow_pullback = vjp(run, *narrow)
-    found = zip(pullback(*_cotangents(outputs)), narrow_pullback(*_cotangents(of_narrow)), narrow, strict=True)
+    found = zip(pullback(*cotangents_of(outputs)), narrow_pullback(*cotangents_of(of_narrow)), narrow, strict=True)
     for wide, slim, x in found:
         if dense(slim).dtype != np.float32 or isinstance(x, LoDTensor) != isinstance(slim, LoDTensor):
             raise refuse(op, "vjp rule", sample, f"of float32 the gradient is {slim!r}")
@@ -223,31 +224,45 @@ def check_derivatives(op: Op, sample: Sample) -> None:
 
 def check_each_alone(op: Op, sample: Sample) -> None:
     """Check gradients with one result, and of one input, at a time: they do not depend on what else is wanted."""
+    for total, together in sums_over_results(op, sample):
+        _refuse_others(op, sample, "the sum of the gradients through one result each", total, together)
+    if len(floats_of(sample)) > 1:
+        for alone, together in gradients_alone(op, sample):
+            _refuse_others(op, sample, "the gradient that alone is needed", alone, together)
+
+
+def sums_over_results(op: Op, sample: Sample) -> Iterator[tuple[Any, Any]]:
+    """Yield each gradient as the sum of those through one result at a time, and as it is through all; none for one."""
     floats = floats_of(sample)
-    outputs, pullback = vjp(_function_of(op, sample), *floats)
-    cotangents = _cotangents(outputs)
-    wanted = [dense(one) for one in pullback(*cotangents)]
+    outputs, pullback = vjp(function_of(op, sample), *floats)
+    cotangents = cotangents_of(outputs)
     with_gradients = [at for at, d in enumerate(cotangents) if d is not None]
     if len(with_gradients) > 1:
         total: list[Any] = [0.0] * len(floats)
         for at in with_gradients:
             only = [d if j == at else None for j, d in enumerate(cotangents)]
             total = [known + dense(one) for known, one in zip(total, pullback(*only), strict=True)]
-        _refuse_others(op, sample, "the sum of the gradients through one result each", total, wanted)
-    for at in range(len(floats) if len(floats) > 1 else 0):
+        yield from zip(total, map(dense, pullback(*cotangents)), strict=True)
+
+
+def gradients_alone(op: Op, sample: Sample) -> Iterator[tuple[Any, Any]]:
+    """Yield each gradient as it is if it alone is needed, and as it is among all."""
+    run, floats = function_of(op, sample), floats_of(sample)
+    outputs, pullback = vjp(run, *floats)
+    cotangents = cotangents_of(outputs)
+    for at, together in enumerate(pullback(*cotangents)):
 
         def of_one(x: Any, at: int = at) -> Any:
-            return _function_of(op, sample)(*floats[:at], x, *floats[at + 1 :])
+            return run(*floats[:at], x, *floats[at + 1 :])
 
         (alone,) = vjp(of_one, floats[at])[1](*cotangents)
-        _refuse_others(op, sample, "the gradient that alone is needed", [dense(alone)], [wanted[at]])
+        yield dense(alone), dense(together)
 
 
-def _refuse_others(op: Op, sample: Sample, what: str, found: list[Any], wanted: list[Any]) -> None:
-    """Raise if gradients are not those that were computed together."""
-    for one, other in zip(found, wanted, strict=True):
-        if not np.allclose(one, other, rtol=1e-9, atol=1e-9, equal_nan=True):
-            raise refuse(op, "vjp rule", sample, f"{what}: is {one}; all together it is {other}")
+def _refuse_others(op: Op, sample: Sample, what: str, found: Any, together: Any) -> None:
+    """Raise if a gradient is not the one that was computed together with others."""
+    if not np.allclose(found, together, rtol=1e-9, atol=1e-9, equal_nan=True):
+        raise refuse(op, "vjp rule", sample, f"{what}: is {found}; all together it is {together}")
 
 
 def check_gradient_ways(op: Op, sample: Sample) -> None:
@@ -302,12 +317,12 @@ def check_dropped(op: Op, sample: Sample) -> None:
     Calls with other values between the forward pass and the backward pass must not change them, and values that are not
     named are overwritten with garbage before the backward pass.
     """
-    run, floats = _function_of(op, sample), floats_of(sample)
+    run, floats = function_of(op, sample), floats_of(sample)
     outputs, pullback = vjp(run, *floats)
-    cotangents = _cotangents(outputs)
+    cotangents = cotangents_of(outputs)
     wanted = bits(pullback(*cotangents))
     with np.errstate(all="ignore"):  # the operator may be undefined for half of a value
-        vjp(run, *[_cast(x, x.dtype) * 0.5 if isinstance(x, np.ndarray) else x * 0.5 for x in floats])
+        vjp(run, *[cast_to(x, x.dtype) * 0.5 if isinstance(x, np.ndarray) else x * 0.5 for x in floats])
     if bits(pullback(*cotangents)) != wanted:
         raise refuse(op, "vjp rule", sample, "the gradient is another one after a second call; name what it needs")
     whole = _gradients(op, sample, False)
@@ -335,7 +350,7 @@ def _gradients(op: Op, sample: Sample, drop: bool) -> list[Any] | None:
         if name not in rule.names and not listed and slot < len(frame):
             frame[slot] = _garbage(frame[slot])
     gradients = Gradients(tape.needed)
-    for out, d in zip(taped.outputs, _cotangents(tuple(out.get() for out in taped.outputs)), strict=True):
+    for out, d in zip(taped.outputs, cotangents_of(tuple(out.get() for out in taped.outputs)), strict=True):
         gradients.add(out, d)
     try:
         gradients.back([taped], frame)

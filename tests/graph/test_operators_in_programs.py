@@ -13,6 +13,7 @@ from lodcore.tensors.tensor import Spec
 from lodcore.testing import rules, ways
 from lodcore.testing.samples import Sample, fresh, several
 from tests.helpers.draw import at_most
+from tests.helpers.specs import without_sizes
 from tests.samples import SAMPLES
 
 NAMES = sorted(SAMPLES)
@@ -48,25 +49,13 @@ def test_every_argument_may_be_given_by_name(name):
 # -- data whose sizes are not declared -----------------------------------------------------------------------------
 
 
-def without_sizes(arguments):
+def with_sizes_unknown(arguments):
     """Yield the arguments of a shape rule without all sizes, without each one, and without all but one."""
-
-    def each_spec(make):
-        return {name: [*map(make, x)] if isinstance(x, list) else make(x) for name, x in arguments.items()}
-
     flat = [x for given in arguments.values() for x in (given if isinstance(given, list) else [given])]
     specs = [x for x in flat if isinstance(x, Spec)]
     sizes = {(number, axis) for number, x in enumerate(specs) for axis in range(len(x.shape))}
     for dropped in (sizes, *({one} for one in sizes), *(sizes - {one} for one in sizes)):
-        numbers = iter(range(len(specs)))
-
-        def less(x, dropped=dropped, numbers=numbers):
-            if not isinstance(x, Spec):
-                return x
-            number = next(numbers)
-            return x._replace(shape=tuple(None if (number, at) in dropped else n for at, n in enumerate(x.shape)))
-
-        yield each_spec(less)
+        yield without_sizes(arguments, lambda number, axis, _, dropped=dropped: (number, axis) in dropped)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,7 +63,7 @@ def test_sizes_may_be_unknown(name):
     """The shape rule neither refuses a call whose sizes are unknown nor invents a size."""
     given = fresh(SAMPLES[name].small())
     truth = [*map(spec_of, several(OPS[name](*given.args, **given.kwargs)))]
-    for arguments in without_sizes(rules.described(OPS[name], SAMPLES[name].small())[0]):
+    for arguments in with_sizes_unknown(rules.described(OPS[name], SAMPLES[name].small())[0]):
         found = several(OPS[name].infer_arguments(arguments))
         assert all(rules.fits(*pair) for pair in zip(found, truth, strict=True)), (arguments, found, truth)
 

@@ -17,6 +17,7 @@ from lodcore.testing import rules, ways
 from lodcore.testing.samples import bits, several
 from tests.helpers.agree import assert_close, numbers, tolerance_of
 from tests.helpers.draw import at_most
+from tests.helpers.specs import without_sizes
 from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import assert_all_refused
 from tests.samples import SAMPLES
@@ -82,9 +83,9 @@ def test_sizes_may_be_unknown_when_recorded(name, data):
     """
     op, call = OPS[name], data.draw(SAMPLES[name].calls)
     results = several(op(*call.args, **call.kwargs))
-    for unknown in (slice(None), slice(1), slice(1, None)):
+    for axes in (range(9), range(1), range(1, 9)):
         described = rules.described(op, call)[0]
-        blurred = {parameter: without_sizes(given, unknown) for parameter, given in described.items()}
+        blurred = without_sizes(described, lambda _, axis, size, axes=axes: axis in axes and size != 1)
         for spec, result in zip(several(op.infer_arguments(blurred)), results, strict=True):
             assert rules.fits(spec, spec_of(result)), (blurred, spec, result)
     known = {parameter: with_rows(given, operand) for (parameter, given), operand in zip(*both(op, call), strict=True)}
@@ -103,17 +104,6 @@ def with_rows(given, operand):
         return [with_rows(*pair) for pair in zip(given, operand, strict=True)]
     nested = isinstance(given, Spec) and isinstance(operand, LoDTensor)
     return given._replace(shape=operand.values.shape) if nested else given
-
-
-def without_sizes(given, unknown):
-    """Replace sizes in a Spec, or in a list of them, by None."""
-    if isinstance(given, list):
-        return [without_sizes(one, unknown) for one in given]
-    if not isinstance(given, Spec):
-        return given
-    shape = list(given.shape)
-    shape[unknown] = [1 if size == 1 else None for size in shape[unknown]]
-    return given._replace(shape=tuple(shape))
 
 
 @pytest.mark.twins
@@ -192,7 +182,7 @@ def test_one_wide_operand_makes_a_wide_result(name, data):
     floats = rules.floats_of(narrow)
     wanted = results_of(op, rules.of_dtype(narrow, np.float64))
     for at in range(len(floats)):
-        xs = [rules._cast(x, np.float64 if at == j else np.float32) for j, x in enumerate(floats)]
+        xs = [rules.cast_to(x, np.float64 if at == j else np.float32) for j, x in enumerate(floats)]
         mixed = rules.with_floats(narrow, iter(xs))
         for one, other in zip(results_of(op, mixed), wanted, strict=True):
             assert one.dtype == other.dtype, (op, mixed)
@@ -215,25 +205,15 @@ SEVERAL = [
 def test_each_gradient_is_what_it_is_among_others(name, data):
     """If it is the only one, the same bits; and those for single cotangents add up to that for all."""
     sample = data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))
-    run, floats = rules._function_of(OPS[name], sample), rules.floats_of(sample)
-    outputs, pullback = vjp(run, *floats)
-    given_all = rules._cotangents(outputs)
-    together = [rules.dense(one) for one in pullback(*given_all)]
-    for at, x in enumerate(floats):
-        _, alone = vjp(lambda v, at=at: run(*floats[:at], v, *floats[at + 1 :]), x)
-        np.testing.assert_array_equal(rules.dense(alone(*given_all)[0]), together[at])
-    if len(given_all) > 1:
-        parts = [
-            [rules.dense(one) for one in pullback(*[d if i == j else None for i, d in enumerate(given_all)])]
-            for j in range(len(given_all))
-        ]
-        for one, found in zip(together, zip(*parts, strict=True), strict=True):
-            np.testing.assert_allclose(sum(found), one, rtol=1e-9, atol=1e-9)
+    for alone, together in rules.gradients_alone(OPS[name], sample):
+        np.testing.assert_array_equal(alone, together)
+    for total, together in rules.sums_over_results(OPS[name], sample):
+        np.testing.assert_allclose(total, together, rtol=1e-9, atol=1e-9)
 
 
 def results_of(op, sample):
     """Return the numbers of the results of a call, as arrays."""
-    found = rules._function_of(op, sample)(*rules.floats_of(sample))
+    found = rules.function_of(op, sample)(*rules.floats_of(sample))
     return [rules.values_of(one) for one in several(found)]
 
 
@@ -245,8 +225,8 @@ def results_and_gradients(op, sample):
 
 def gradients_of(op, sample):
     """Return the gradients of the tensors of a call, as arrays."""
-    outputs, pullback = vjp(rules._function_of(op, sample), *rules.floats_of(sample))
-    return [rules.dense(one) for one in pullback(*rules._cotangents(outputs))]
+    outputs, pullback = vjp(rules.function_of(op, sample), *rules.floats_of(sample))
+    return [rules.dense(one) for one in pullback(*rules.cotangents_of(outputs))]
 
 
 @pytest.mark.twins

@@ -107,6 +107,8 @@ cdef class LoDBody:
         """Return a level, which may count from the last, as one of 0 .. num_levels - 1."""
         cdef Py_ssize_t k
         try:
+            if type(level) is np.bool_:  # which NumPy 2.2 and before take for an integer, with a warning
+                raise TypeError
             k = level
         except OverflowError:
             k = self.n_levels

@@ -266,7 +266,7 @@ def test_many_prefixes_many_ended_and_ids(dtype):
 
 @for_each("dtype", ["f4", "f8"])
 def test_ends_of_many_items_and_of_early_steps(dtype):
-    """A last step of many items, equal ones and nan among them; and sources that end one, two and three steps before."""
+    """A last step of many items, some equal or nan; and sources that end up to three steps before."""
     ends, out = np.empty(50, np.int64), np.empty(2, np.int64)
     for count in (2, 3, 8, 9, 16, 17, 31, 50):
         scores = (np.arange(count) * 7 % 5 / 2).astype(dtype)
@@ -278,12 +278,12 @@ def test_ends_of_many_items_and_of_early_steps(dtype):
             assert (found, out.tolist()) == (len(wanted), [0, len(wanted)])
             assert ends[:found].tolist() == wanted.tolist()
     sizes = [[2, 1, 3, 1, 0], [2, 2, 1, 0, 0], [1, 0, 2, 0, 0], [3, 0, 0, 0, 0], [2, 0, 0, 0, 0]]  # step by step
-    offsets, out = int64(running_sum(sum(sizes, []))), np.full(6, 9)
+    offsets, out = int64(running_sum(np.ravel(sizes).tolist())), np.full(6, 9)
     scores, ends = -np.arange(offsets[-1]).astype(dtype), np.empty(offsets[-1], np.int64)
     found = kernels.beam.find_ends(scores, offsets, 5, 9, ends, out)
     last = [int(offsets[5 * t + s]) for s, t in enumerate([4, 1, 2, 0])]
     wanted = [[last[0], last[0] + 1], [last[1], last[1] + 1], [last[2], last[2] + 1], [last[3]], []]
-    assert ends[:found].tolist() == sum(wanted, [])
+    assert ends[:found].tolist() == [item for one in wanted for item in one]
     assert out.tolist() == running_sum(map(len, wanted))
     out[:] = 9
     assert kernels.beam.find_ends(scores[:0], int64([0] * 11), 5, 9, ends[:0], out) == 0

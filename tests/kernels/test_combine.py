@@ -75,7 +75,7 @@ def test_partners_follow_their_element():
 
 @for_each("n", range(1, 6))
 def test_combinations_are_those_of_python(n):
-    """Of sequences that are too short, just long enough, and longer; each of the n columns, by both ways of counting."""
+    """Of sequences that are too short, just long enough, and longer; each column, by both ways of counting."""
     offsets = int64(running_sum([0, n, 1, n - 1, 2, n + 2, 0, n + 1]))
     for again, function in enumerate((combinations, combinations_with_replacement)):
         found = [list(function(range(a, b), n)) for a, b in pairwise(offsets.tolist())]

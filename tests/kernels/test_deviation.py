@@ -1,6 +1,7 @@
 """Variances of the rows of sequences: kernels and their twins, and NumPy."""
 
 import hashlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ def test_no_rows_are_left(width):
     means, out = np.empty((4, width)), np.empty((4, width))
     for ddof in (0.0, 1.0, 2.0, 3.0, 0.5, -1.0):
         kernels.deviation.vary_rows(x, offsets, ddof, means, out)
-        for s, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        for s, (start, stop) in enumerate(pairwise(offsets)):
             left, rows = stop - start - ddof, x[start:stop]
             wanted = ((rows - rows.mean(0)) ** 2).sum(0) / left if left > 0 and len(rows) else np.full(width, np.nan)
             np.testing.assert_allclose(out[s], wanted, err_msg=f"{ddof}, {s}")

@@ -116,6 +116,7 @@ def test_levels_must_agree(at):
     levels[at] = int64([0])
     with pytest.raises((ValueError, IndexError)):
         kernels.combine.take_turns(levels, np.empty(2, np.int64))
-    levels[at] = int64([0, 0, 1])
-    with pytest.raises((ValueError, IndexError)):
-        kernels.combine.take_turns(levels, np.empty(3, np.int64))
+    for other in ([0, 0, 1], [0, 1, 1]):
+        levels[at] = int64(other)
+        with pytest.raises((ValueError, IndexError)):
+            kernels.combine.take_turns(levels, np.empty(3, np.int64))

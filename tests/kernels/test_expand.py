@@ -130,8 +130,8 @@ def test_one_other_among_sequences_of_one_row(odd, row_bytes):
 @for_each("row_bytes", [1, 2, 4, 8, 16, 12, 32, 40, 64])
 def test_ends_of_groups_and_chunks(row_bytes):
     """Runs of 16 sequences up to the very end, last sequences of any length, and nothing after the last row changes."""
-    for first in ([2] * 15, [1] * 15, [1] * 31, [3, 1] * 15 + [1], [40] * 3, [0] * 15 + [33], [17] * 4):
-        for last in (0, 1, 2, 5, 8, 9, 15, 16, 17, 33, 70):
+    for first in ([2] * 15, [1] * 15, [1] * 31, [3, 1] * 15 + [1], [40] * 3, [0] * 15 + [33], [2] * 32):
+        for last in (0, 1, 8, 9, 15, 17, 70):
             bounds = running_sum([*first, last])
             offsets, rows = int64(bounds), opaque(bounds[-1], row_bytes, 5)
             for name, given_rows, index in [

@@ -1,7 +1,7 @@
 """A step of a beam search, and backtracking from its ends."""
 
 import hashlib
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -236,6 +236,35 @@ def test_the_best_are_in_the_last_columns(dtype, columns):
         best = [(columns - 1 - k // 2, 1 - k % 2) for k in range(beam_size)]
         ids, parents = kept(rows, beam_size, dtype=dtype)
         assert list(zip(ids, parents, strict=True)) == sorted(best, key=lambda one: (one[1], -one[0]))
+
+
+@for_each(("dtype", "columns"), [(dtype, columns) for dtype in ("f4", "f8") for columns in (1, 2, 16, 17, 40)])
+def test_ended_prefixes_keep_their_scores(dtype, columns):
+    """Their candidates would be better, or worse."""
+    for at, beam_size in product(range(3), (1, 2, 3, 7, 8, 9)):
+        rows = np.full((3, columns), -9.0)
+        rows[:, 0], rows[at] = [5, 6, 7], 100
+        best = sorted(((4.5, at), *(pair for pair in zip((5, 6, 7), range(3), strict=True) if pair[1] != at)))[::-1]
+        wanted = sorted(p for _, p in best[:beam_size]) if beam_size < 3 else None
+        ids, parents = kept(rows, beam_size, ended=[at], pre_scores=[4.5] * 3, dtype=dtype)
+        if wanted is None:  # the others may have more
+            assert parents.count(at) == 1
+            wanted = [END if p == at else 0 for p in sorted(set(parents))]
+            assert [ids[parents.index(p)] for p in range(3)] == wanted
+        else:
+            assert parents == wanted
+            assert ids == [END if p == at else 0 for p in parents]
+
+
+@for_each(("dtype", "beam_size"), [(dtype, beam_size) for dtype in ("f4", "f8") for beam_size in (1, 2, 8, 17, 20, 33)])
+def test_one_is_just_better_than_the_worst(dtype, beam_size):
+    """In any block of columns behind the first ones, and nothing else is good enough."""
+    for at in (34, 63, 64, 65, 96, 127, 130):
+        row = np.full(131, -1000.0)
+        row[:beam_size] = 100 - np.arange(beam_size)
+        row[at] = 100 - beam_size + 1.5
+        wanted = sorted(range(131), key=lambda c: -row[c])[:beam_size]
+        assert kept([row], beam_size, dtype=dtype) == (wanted, [0] * beam_size)
 
 
 @for_each("dtype", ["f4", "f8"])

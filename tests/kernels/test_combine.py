@@ -94,6 +94,33 @@ def test_combinations_are_those_of_python(n):
                 assert out.tolist() == wanted, (again, column, counted)
 
 
+def test_pairs_and_turns_of_long_sequences():
+    sizes = [0, 1, 12, 3, 20]
+    offsets, others = int64(running_sum(sizes)), int64(running_sum([2, 15, 0, 1, 9]))
+    bounds, pieces = list(pairwise(offsets.tolist())), list(pairwise(others.tolist()))
+    for gap in (0, 1):
+        repeats, ranges, out = np.empty(37, np.int64), np.empty((36, 2), np.int64), np.empty(6, np.int64)
+        assert kernels.combine.pair_ranges(offsets, gap, repeats, ranges, out) == -1
+        assert ranges.tolist() == [[e + gap, b] for a, b in bounds for e in range(a, b)]
+        assert repeats.tolist() == running_sum(b - e - gap for a, b in bounds for e in range(a, b))
+        assert out.tolist() == running_sum(size * (size + 1 - 2 * gap) // 2 for size in sizes)
+    assert kernels.combine.product_ranges(offsets, others, repeats, ranges, out) == -1
+    assert ranges.tolist() == [list(pieces[s]) for s, size in enumerate(sizes) for _ in range(size)]
+    assert repeats.tolist() == running_sum(
+        pieces[s][1] - pieces[s][0] for s, size in enumerate(sizes) for _ in range(size)
+    )
+    assert out.tolist() == running_sum(size * (b - a) for size, (a, b) in zip(sizes, pieces, strict=True))
+    for parts in ([sizes], [sizes, [2, 15, 0, 1, 9]], [sizes, sizes, [2, 15, 0, 1, 9], [0, 0, 13, 0, 1]]):
+        wanted = []
+        for lengths_here in zip(*parts, strict=True):
+            before = running_sum(lengths_here)
+            turns = sorted((turn, j) for j, size in enumerate(lengths_here) for turn in range(size))
+            wanted += [before[j] + turn for turn, j in turns]
+        out = np.empty(len(wanted), np.int64)
+        kernels.combine.take_turns([int64(running_sum(part)) for part in parts], out)
+        assert out.tolist() == wanted
+
+
 def test_combinations_are_counted_up_to_the_limit_of_int64():
     for length in range(20, 90, 3):
         for n in range(1, length + 1):

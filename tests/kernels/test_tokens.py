@@ -123,6 +123,18 @@ def test_sequences_that_end_beside_a_block(dtype):
             np.testing.assert_array_equal(out_offsets, np.concatenate([[0], np.cumsum(kept)])[offsets])
 
 
+@for_each("dtype", ["i8", "u8", "i4", "u4"])
+def test_tokens_that_are_far_apart(dtype):
+    """With a difference of 16 bits, and around it, in a table of bits or without one."""
+    for far in (255, 256, 65535, 65536, 69000, 10**6, 2**31 - 1):
+        tokens = int64([0, 3, 9, 10, 11, far])
+        x = np.array(sorted({0, 1, 3, 8, 9, 12, 65536, far - 1, far, far & 0xFFFF, far // 2, 2**31 - 1, 70000}), dtype)
+        out, out_offsets = unwritten(len(x), dtype=dtype), unwritten(2)
+        kernels.tokens.drop_tokens(read_only(x), int64([0, len(x)]), tokens, out, out_offsets)
+        wanted = [number for number in x.tolist() if number not in tokens.tolist()]
+        assert out[: out_offsets[1]].tolist() == wanted
+
+
 class TestLaws:
     @given(erasable())
     def test_drop_tokens_is_what_numpy_keeps(self, drawn):

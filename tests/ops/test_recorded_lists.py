@@ -54,6 +54,8 @@ CALLS = [
     *[("tensor_array_write", TensorArray(), index, [1]) for index in (0, [0], [])],
     *[(f"sequence_{name}", X[1:], each) for name in ("repeat", "unflatten") for each in ([[1], [1, 1]], [1, 2], [[1]])],
     *[("sequence_unflatten", X[:0], each, 0) for each in ([], [[]])],
+    *[(name, X) for name in ("tanh", "sequence_softmax", "sequence_reverse", "sequence_cumsum")],
+    ("div", X, 2.0),
     ("sequence_pool", [[], []], "max"),
     ("tensor_array_unpack", [[], [1]], 0),
 ]

@@ -323,7 +323,7 @@ def any_int64(given, where, error):
         array = array[:, 0]
     if array.ndim != 1:
         raise ShapeError(f"{where}: has shape {array.shape}; (n,) or (n, 1) is needed")
-    if array.size == 0 and not isinstance(given, np.ndarray) and not hasattr(given, "dtype"):
+    if array.size == 0 and not hasattr(given, "dtype"):
         return new_int64(0)
     if array.dtype.kind not in "iu":
         raise DTypeError(f"{where}: has dtype {array.dtype}; integers are needed")

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 import threading
+import time
+import weakref
 
 import numpy as np
 import pytest
@@ -33,6 +35,7 @@ from lodcore import (
 from lodcore.base import threads
 from lodcore.base.threads import in_parts, parts
 from tests.helpers.draw import lengths, running_sum
+from tests.helpers.tables import for_each
 
 
 @pytest.fixture(params=[2, 3], autouse=True)
@@ -77,6 +80,44 @@ def test_an_error_arrives(bad):
     in_parts(lambda start, stop: None, [(0, 1), (1, 2)])
 
 
+def test_an_error_of_every_thread_arrives(several):
+    """Also if the thread that called it has none."""
+    barrier = threading.Barrier(several, timeout=20)
+
+    def work(start, stop):
+        barrier.wait()
+        if threading.current_thread() is not threading.main_thread():
+            raise ValueError(f"run {start}")
+
+    with pytest.raises(ValueError, match="run"):
+        in_parts(work, [(k, k + 1) for k in range(several)])
+
+
+def test_what_threads_have_computed_is_released():
+    class Large:
+        pass
+
+    def computed():
+        large = Large()
+        in_parts(lambda start, stop: large, [(k, k + 1) for k in range(12)])
+        return weakref.ref(large)
+
+    held = computed()
+    limit = time.monotonic() + 20
+    while held() is not None and time.monotonic() < limit:
+        time.sleep(0.001)  # a thread says that it is ready, and then forgets the work
+    assert held() is None
+
+
+@for_each("count", [2, 3, 9, 30])
+def test_no_sequence_is_left_out(count):
+    """Of one row each, or all but one without rows."""
+    for sizes in ([1] * count, [5] + [0] * (count - 1), [0] * (count - 1) + [5], [0] * count, [1, 100] * count):
+        runs = parts(np.array(running_sum(sizes)), 8)
+        assert [s for start, stop in runs for s in range(start, stop)] == list(range(len(sizes)))
+        assert parts(np.array(running_sum(sizes)) + 7, 8) == runs
+
+
 def test_gathering_gives_the_same_bits():
     random = np.random.default_rng(0)
     sizes = random.integers(0, 20, 100)
@@ -94,6 +135,8 @@ def test_gathering_gives_the_same_bits():
     [
         (0, ValueError, "n: is 0"),
         (10**9, ValueError, "1 .. 1024"),
+        (1025, ValueError, "n: is 1025; 1 .. 1024"),
+        (np.True_, DTypeError, "an integer is needed"),
         (1.0, DTypeError, "n: is 1.0"),
         (True, DTypeError, "True"),
     ],

@@ -12,6 +12,7 @@ from lodcore import GraphError, LoDTensor, TensorArray, grad_check, ops, vjp
 from lodcore.graph import Executor, Program, VarArray, data, while_loop
 from lodcore.tensors.tensor_array import ArrayVersion
 from tests.helpers.bodies import contents
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -163,6 +164,25 @@ def test_a_failure_at_any_depth_takes_back_what_was_written_within(kind, fails):
     inside(0)
     found = [{at: float(value) for at, value in contents(array).items()} for array in arrays]
     assert found == [{0: 1.0 + depth, 2: 1.0} if depth < fails else {0: -1.0} for depth in range(3)]
+
+
+@for_each("kind", [TensorArray, VarArray])
+def test_a_failure_takes_back_all_that_calls_within_have_written(kind):
+    """Two vjps within a third write the same array, one after the other, before the third fails."""
+    array, other = kind(), kind()
+    array.write(0, -1.0)
+
+    def fails(x):
+        for k in range(3):
+            vjp(lambda x, k=k: (array.write(k, x + k), other.write(0, x), x)[-1], 1.0)
+            assert [float(value) for value in contents(array).values()][k] == 1.0 + k
+        raise ZeroDivisionError
+
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            vjp(fails, 1.0)
+        assert {at: float(value) for at, value in contents(array).items()} == {0: -1.0}
+        assert contents(other) == {}
 
 
 def test_arrays_as_inputs_and_results():

@@ -8,6 +8,7 @@ import pytest
 import lodcore
 from lodcore import DTypeError, GraphError, LoDError, LoDTensor, ShapeError, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, VarArray, append_backward, data, parameter, while_loop
+from tests.helpers.tables import for_each
 from tests.helpers.ways import rows_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -344,19 +345,22 @@ def test_what_fails_while_it_runs():
         Executor().run(program, {"x": np.ones(2), "y": np.ones(3)}, [y])
 
 
-def test_an_exception_while_it_is_recorded_closes_it():
+@for_each("error", [ZeroDivisionError, KeyboardInterrupt, SystemExit])
+def test_an_exception_while_it_is_recorded_closes_it(error):
     array, program, made = TensorArray(), Program(), []
 
     def fails():
         with program:
             made.append(data("x", (2,)))
             array.write(0, np.ones(2))
-            raise ZeroDivisionError
+            raise error
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(error):
         fails()
     (x,) = made
     assert array.size() == 0
+    assert array.block is None
+    assert array.variable is None
     array.write(0, 1.0)
     with pytest.raises(GraphError, match="Variable x: was made in a Block that is closed"):
         lodcore.mul(x, 2.0)

@@ -72,8 +72,9 @@ def test_a_missing_library_is_named(call, library, extra, monkeypatch):
         raise ModuleNotFoundError(f"No module named {name!r}")
 
     monkeypatch.setattr(libraries, "import_module", none)
-    with pytest.raises(ImportError, match=rf'needs {library}, .* pip install "lodcore\[{extra}\]"'):
+    with pytest.raises(ImportError, match=rf'needs {library}, .* pip install "lodcore\[{extra}\]"') as error:
         call()
+    assert error.value.name == library
 
 
 def test_nothing_is_imported_before_it_is_used():

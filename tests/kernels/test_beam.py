@@ -1,6 +1,7 @@
 """A step of a beam search, and backtracking from its ends."""
 
 import hashlib
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -227,6 +228,121 @@ class TestTheOrder:
         assert kept([[9.0], [9.0]], 2, ended=[0, 1]) == ([], [])
 
 
+@for_each(("dtype", "columns"), [(dtype, columns) for dtype in ("f4", "f8") for columns in (15, 16, 17, 18, 33)])
+def test_the_best_are_in_the_last_columns(dtype, columns):
+    """Of two prefixes, for every narrow beam and one that is wider."""
+    rows = np.arange(columns) + np.array([[0.0], [0.5]])
+    for beam_size in range(1, 11):
+        best = [(columns - 1 - k // 2, 1 - k % 2) for k in range(beam_size)]
+        ids, parents = kept(rows, beam_size, dtype=dtype)
+        assert list(zip(ids, parents, strict=True)) == sorted(best, key=lambda one: (one[1], -one[0]))
+
+
+@for_each(("dtype", "columns"), [(dtype, columns) for dtype in ("f4", "f8") for columns in (1, 2, 16, 17, 40)])
+def test_ended_prefixes_keep_their_scores(dtype, columns):
+    """Their candidates would be better, or worse."""
+    for at, beam_size in product(range(3), (1, 2, 3, 7, 8, 9)):
+        rows = np.full((3, columns), -9.0)
+        rows[:, 0], rows[at] = [5, 6, 7], 100
+        best = sorted(((4.5, at), *(pair for pair in zip((5, 6, 7), range(3), strict=True) if pair[1] != at)))[::-1]
+        wanted = sorted(p for _, p in best[:beam_size]) if beam_size < 3 else None
+        ids, parents = kept(rows, beam_size, ended=[at], pre_scores=[4.5] * 3, dtype=dtype)
+        if wanted is None:  # the others may have more
+            assert parents.count(at) == 1
+            wanted = [END if p == at else 0 for p in sorted(set(parents))]
+            assert [ids[parents.index(p)] for p in range(3)] == wanted
+        else:
+            assert parents == wanted
+            assert ids == [END if p == at else 0 for p in parents]
+
+
+@for_each(("dtype", "beam_size"), [(dtype, beam_size) for dtype in ("f4", "f8") for beam_size in (1, 2, 8, 17, 20, 33)])
+def test_one_is_just_better_than_the_worst(dtype, beam_size):
+    """In any block of columns behind the first ones, and nothing else is good enough."""
+    for at in (34, 63, 64, 65, 96, 127, 130):
+        row = np.full(131, -1000.0)
+        row[:beam_size] = 100 - np.arange(beam_size)
+        row[at] = 100 - beam_size + 1.5
+        wanted = sorted(range(131), key=lambda c: -row[c])[:beam_size]
+        assert kept([row], beam_size, dtype=dtype) == (wanted, [0] * beam_size)
+
+
+@for_each("dtype", ["f4", "f8"])
+def test_many_prefixes_many_ended_and_ids(dtype):
+    """Wide beams of 40 prefixes, every second of which has ended, where ids are not the numbers of columns."""
+    random = np.random.default_rng(3)
+    pre_ids = int64([END if p % 2 else 1 for p in range(40)])
+    before, scores = random.permutation(120)[:40].astype(dtype), 0.5 + random.permutation(120).reshape(40, 3)
+    ids, scores = random.permutation(1000)[:120], scores.astype(dtype)
+    for offsets in ([0, 40], [0, 3, 40]):
+        for beam_size in (5, 8, 17, 30, 200):
+            found = results(pre_ids, before, ids, scores, int64(offsets), beam_size)
+            count = kernels.beam.select_best(pre_ids, before, ids, scores, int64(offsets), beam_size, END, *found)
+            wanted = []
+            for start, stop in pairwise(offsets):
+                every = []
+                for p in range(start, stop):
+                    if pre_ids[p] == END:
+                        every.append((before[p], p, END))
+                    else:
+                        every += [(scores[p, c], p, ids[3 * p + c]) for c in range(3)]
+                best = sorted(every, key=lambda one: -one[0])[:beam_size]
+                if not all(pre_ids[p] == END for _, p, _ in best):
+                    wanted += sorted(best, key=lambda one: (one[1], -one[0]))
+            made = zip(found[1][:count].tolist(), found[2][:count].tolist(), found[0][:count].tolist(), strict=True)
+            assert list(made) == wanted
+
+
+@for_each("dtype", ["f4", "f8"])
+def test_ends_of_many_items_and_of_early_steps(dtype):
+    """A last step of many items, some equal or nan; and sources that end up to three steps before."""
+    ends, out = np.empty(50, np.int64), np.empty(2, np.int64)
+    for count in (2, 3, 8, 9, 16, 17, 31, 50):
+        scores = (np.arange(count) * 7 % 5 / 2).astype(dtype)
+        scores[::4] = np.nan
+        for beam_size in (1, count - 1, count, 60):
+            found = kernels.beam.find_ends(scores, int64([0, count]), 1, beam_size, ends[:count], out)
+            nan_last = np.where(np.isnan(scores), np.inf, -scores)
+            wanted = np.argsort(nan_last, kind="stable")[:beam_size]
+            assert (found, out.tolist()) == (len(wanted), [0, len(wanted)])
+            assert ends[:found].tolist() == wanted.tolist()
+    sizes = [[2, 1, 3, 1, 0], [2, 2, 1, 0, 0], [1, 0, 2, 0, 0], [3, 0, 0, 0, 0], [2, 0, 0, 0, 0]]  # step by step
+    offsets, out = int64(running_sum(np.ravel(sizes).tolist())), np.full(6, 9)
+    scores, ends = -np.arange(offsets[-1]).astype(dtype), np.empty(offsets[-1], np.int64)
+    found = kernels.beam.find_ends(scores, offsets, 5, 9, ends, out)
+    last = [int(offsets[5 * t + s]) for s, t in enumerate([4, 1, 2, 0])]
+    wanted = [[last[0], last[0] + 1], [last[1], last[1] + 1], [last[2], last[2] + 1], [last[3]], []]
+    assert ends[:found].tolist() == [item for one in wanted for item in one]
+    assert out.tolist() == running_sum(map(len, wanted))
+    out[:] = 9
+    assert kernels.beam.find_ends(scores[:0], int64([0] * 11), 5, 9, ends[:0], out) == 0
+    assert out.tolist() == [0] * 6
+
+
+def test_paths_end_where_a_parent_is_not_earlier():
+    ids = int64([1, END, 2, END, 4, END])
+    for parents, wanted in [
+        ([-1, 0, 1, 2, 3, 4], [1, 2, 4, END]),
+        ([-1, 0, 2, 2, 3, 4], [2, 4, END]),  # the third is its own parent
+        ([-1, 0, 5, 2, 3, 4], [2, 4, END]),
+        ([-1, 0, 1, 2, 3, 5], [END]),
+        ([-1, 0, 1, 3, 3, 4], [4, END]),
+    ]:
+        ends, offsets = int64([0, 5, 5]), np.empty(4, np.int64)
+        kernels.beam.measure_ways(ids, int64(parents), ends, END, offsets)
+        n = len(wanted)
+        assert offsets.tolist() == [0, 1, 1 + n, 1 + 2 * n]
+        for dtype in (None, "f4", "f8"):
+            out = np.empty(1 + 2 * n, np.int64)
+            out_scores = None if dtype is None else np.empty(1 + 2 * n, dtype)
+            scores = None if dtype is None else 10.0 * np.arange(6).astype(dtype)
+            kernels.beam.write_ways(ids, scores, int64(parents), ends, offsets, END, out, out_scores)
+            assert out.tolist() == [1, *wanted, *wanted]
+            if dtype is not None:
+                items = [5] if n == 1 else {4: [0, 2, 4, 5], 3: [2, 4, 5], 2: [4, 5]}[n]
+                assert out_scores.tolist() == [0.0, *[10.0 * k for k in 2 * items]]
+
+
 @given(steps().filter(lambda drawn: not any(np.isnan(x).any() for x in (drawn[1], drawn[3]))))
 @example([int64([1]), np.zeros(1), None, np.zeros((1, 4)), int64([0, 1]), 2])
 def test_the_scores_are_the_best_ones(drawn):
@@ -293,6 +409,9 @@ def test_arrays_that_do_not_belong_together():
         lambda: ways(ids, None, int64([-1, 0]), int64([0]), int64([0, 1]), 0, np.zeros(2, np.int64), None),
         lambda: ways(ids, before, int64([-1, 0]), int64([0]), int64([0, 1]), 0, np.zeros(1, np.int64), None),
         lambda: ways(ids, before, int64([-1, 0]), int64([0]), int64([0, 1]), 0, np.zeros(1, np.int64), np.zeros(2)),
+        lambda: ways(ids, None, int64([-1, 0]), int64([0]), int64([0, 1]), 0, np.zeros(1, np.int64), np.zeros(1)),
+        lambda: step(ids, before, int64([1] * 5), scores, offsets, 2, 0, *room),
+        lambda: step(ids, before, int64([1] * 7), scores, offsets, 2, 0, *room),
         lambda: kernels.beam.note_best(np.zeros(2), int64([0]), np.zeros((1, 1))),
     ]:
         with pytest.raises(ValueError, match=r"belong together|too short|one dtype|different lengths"):

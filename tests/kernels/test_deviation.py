@@ -1,6 +1,7 @@
 """Variances of the rows of sequences: kernels and their twins, and NumPy."""
 
 import hashlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
 from tests.helpers.paths import on_each_path
+from tests.helpers.tables import for_each
 
 OFFSETS = st.sampled_from([(8, 5), (3, 80)]).flatmap(lambda most: lengths(None, *most)).map(running_sum).map(int64)
 SEEDS = st.integers(0, 2**32)
@@ -74,6 +76,42 @@ def test_blocks(length):
     agree("deviation.vary_rows", read_only(x), int64([0, length]), 1.0, means, out)
 
 
+def test_what_a_mean_cannot_hold_is_no_variance():
+    """The mean of equal numbers is rounded, and so is one between two large numbers: variances are exact, never < 0."""
+    for dtype in ("f4", "f8"):
+        for number in (0.1, -0.3, 1 / 3, 1e-3, 1e17 / 3, 7.7e22):
+            for length in (*range(1, 40), 100, 4097, 9000):
+                x, out = np.full((length, 1), number, dtype), np.empty((2, 1, 1))
+                kernels.deviation.vary_rows(x, int64([0, length]), 0.0, *out)
+                assert 0 <= out[1, 0, 0] <= (1e-15 * number) ** 2
+    x = 2.0**52 + np.array([[0.0], [1], [0]] * 2000)
+    for length in (3, 6, 33, 300, 6000):
+        means, out = np.empty((1, 1)), np.empty((1, 1))
+        kernels.deviation.vary_rows(x[:length], int64([0, length]), 0.0, means, out)
+        np.testing.assert_allclose(out, 2 / 9, rtol=1e-3)
+
+
+@for_each("width", [1, 2, 3])
+def test_no_rows_are_left(width):
+    """Of as many rows as `ddof`, of fewer, and of none; and distances of nan that do not count."""
+    x, offsets = np.arange(6.0 * width).reshape(6, width) ** 2, int64([0, 1, 3, 3, 6])
+    means, out = np.empty((4, width)), np.empty((4, width))
+    for ddof in (0.0, 1.0, 2.0, 3.0, 0.5, -1.0):
+        kernels.deviation.vary_rows(x, offsets, ddof, means, out)
+        for s, (start, stop) in enumerate(pairwise(offsets)):
+            left, rows = stop - start - ddof, x[start:stop]
+            wanted = ((rows - rows.mean(0)) ** 2).sum(0) / left if left > 0 and len(rows) else np.full(width, np.nan)
+            np.testing.assert_allclose(out[s], wanted, err_msg=f"{ddof}, {s}")
+        assert (means[2] == 0).all()
+    x[3:, -1] = np.nan
+    scales, spread = np.full((4, width), 2.0), np.empty_like(x)
+    scales[3, -1], means[:] = 0, 1
+    kernels.deviation.spread_distances(x, offsets, means, scales, spread)
+    wanted = 2 * (x - 1)
+    wanted[3:, -1] = 0
+    np.testing.assert_array_equal(spread, wanted)
+
+
 def digest():
     """Compute variances of sequences of all lengths, and hash the results."""
     found, random = hashlib.sha256(), np.random.default_rng(3)
@@ -98,9 +136,16 @@ def test_arrays_that_do_not_belong_together():
         lambda: vary(x, int64([0, 1]), 0.0, one, one),
         lambda: vary(x, offsets, 0.0, one, x),
         lambda: vary(x, offsets, 0.0, one[:, :2].copy(), one[:, :2].copy()),
+        lambda: vary(x, offsets, 0.0, one[:, :2].copy(), one),
+        lambda: vary(x, offsets, 0.0, one, one[:, :2].copy()),
+        lambda: vary(x, offsets, 0.0, x, one),
         lambda: spread(x, int64([0, 1]), one, one, x),
         lambda: spread(x, offsets, one, x, x),
+        lambda: spread(x, offsets, x, one, x),
+        lambda: spread(x, offsets, one[:, :2].copy(), one, x),
+        lambda: spread(x, offsets, one, one[:, :2].copy(), x),
         lambda: spread(x, offsets, one, one, one),
+        lambda: spread(x, offsets, one, one, x[:, :2].copy()),
     ]:
         with pytest.raises(ValueError, match="belong together"):
             call()

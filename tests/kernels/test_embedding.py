@@ -1,6 +1,7 @@
 """Rows of a table: gathered, scattered with addition, and pooled in bags."""
 
 import hashlib
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, read_only, running_sum, values_from_seed, whole_numbers
 from tests.helpers.paths import on_each_path
 from tests.helpers.rows import REALS, ROW_BYTES, cells, structures
+from tests.helpers.tables import for_each
 
 WIDTHS = st.sampled_from([1, 1, 2, 3, 8, 9, 33, 64, 70, 0])
 ANY_INT64 = st.one_of(st.integers(-1, 6), st.integers(-(2**63), 2**63 - 1))
@@ -129,6 +131,107 @@ class TestTwins:
         far = index.copy()
         far[3 + 4096 if length > 4096 else 5] = 50
         agree("embedding.sum_bags", table, read_only(far), offsets, 0, like(table, 3))
+
+
+def counted(dtype, n_rows, width):
+    """Make a table of small whole numbers, none of which is 0, whose sums are exact; no two columns are alike."""
+    return read_only((1 + np.arange(n_rows * width).reshape(n_rows, width) * 7 % 11).astype(dtype))
+
+
+WIDE = [1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 40, 63, 64, 65, 70, 96, 127, 129, 160, 200]
+
+
+@pytest.mark.not_on_reference
+@for_each(("dtype", "width"), [(dtype, width) for dtype in REALS for width in WIDE])
+def test_bags_of_every_width(dtype, width):
+    """Compared with NumPy, where every column and every row of a bag counts."""
+    table, offsets = counted(dtype, 6, width), int64([0, 3, 3, 4, 9])
+    index, weights = int64([5, 0, 2, 1, 4, 4, 5, 1, 3]), np.array([1, 2, -1, 3, 0.5, 2, 4, -2, 1], dtype)
+    rows, kernel = table[index], kernels.embedding
+    pieces = [slice(a, b) for a, b in pairwise(offsets)]
+    out, lines = np.empty((4, width), dtype), table[2:6].copy()
+    for divide, divisor in enumerate((lambda n: 1, lambda n: n, np.sqrt)):
+        assert kernel.sum_bags(table, index, offsets, divide, out) == -1
+        np.testing.assert_allclose(out, [rows[at].sum(0) / divisor(max(len(rows[at]), 1)) for at in pieces], rtol=1e-6)
+    assert kernel.weigh_bags(table, index, offsets, weights, out) == -1
+    np.testing.assert_array_equal(out, [(rows[at] * weights[at, None]).sum(0) for at in pieces])
+    made, bag = np.empty(9, dtype), np.repeat(np.arange(4), np.diff(offsets))
+    assert kernel.product_with_bags(table, index, offsets, lines, made) == -1
+    np.testing.assert_array_equal(made, (rows * lines[bag]).sum(1))
+    for sign in (1, -1):
+        for nan in (False, True):
+            part = (sign * table).astype(dtype)
+            if nan:
+                part[2, width // 2] = part[3, -1] = np.nan
+            for least, choose in ((False, np.argmax), (True, np.argmin)):
+                assert kernel.best_bags(part, index, offsets, least, out) == -1
+                places = [choose(part[index[at]], 0) if at.stop > at.start else [-1] * width for at in pieces]
+                wanted = [part[index[at]][n, range(width)] if n[0] >= 0 else [0] * width
+                          for at, n in zip(pieces, places, strict=True)]  # fmt: skip
+                np.testing.assert_array_equal(out, wanted)
+                found = np.empty((4, width), np.int64)
+                assert kernel.find_in_bags(part, index, offsets, out, found) == -1
+                np.testing.assert_array_equal(found, places)
+
+
+@pytest.mark.not_on_reference
+@for_each(("dtype", "length"), [(dtype, n) for dtype in REALS for n in (4095, 4096, 4097, 8191, 8193, 12289, 13000)])
+def test_every_cell_of_a_long_bag_counts(dtype, length):
+    """In any block, and with sequences before and after it."""
+    table, offsets = counted(dtype, 5, 1), int64([0, 2, 2 + length, 3 + length])
+    index, out = np.arange(3 + length) * 3 % 5, np.empty((3, 1), dtype)
+    total = float(table[index[2:-1]].sum(dtype="f8"))
+    for divide, divisor in enumerate((1, length, np.sqrt(length))):
+        assert kernels.embedding.sum_bags(table, index, offsets, divide, out) == -1
+        np.testing.assert_allclose(out[1], total / divisor, rtol=1e-6)
+    for at in {2, 1000, 4097, length + 1} - {length + 2}:
+        for sign in (-1, 1):
+            odd, other = np.full((2, 1), 5 * sign, dtype), np.zeros(3 + length, np.int64)
+            odd[1], other[at] = 7 * sign, 1
+            assert kernels.embedding.best_bags(read_only(odd), int64(other), offsets, sign < 0, out) == -1
+            assert out[1] == 7 * sign
+
+
+@for_each("row_bytes", [1, 3, 4, 8, 16, 24])
+def test_the_row_that_counts_as_zeros(row_bytes):
+    """Anywhere in an index of few or of many rows."""
+    rows = read_only(np.arange(1, 1 + 5 * row_bytes, dtype="u1").reshape(5, row_bytes))
+    for count in (1, 2, 7, 60):
+        index, out = int64(np.arange(count) * 2 % 5), unwritten(count, row_bytes, dtype="u1")
+        for skip in range(-1, 5):
+            assert kernels.embedding.take_rows(rows, index, skip, out) == -1
+            np.testing.assert_array_equal(out, np.where(index[:, None] == skip, 0, rows[index]))
+
+
+@for_each("height", [1, 2, 3, 70])
+def test_rows_that_occur_once_or_at_the_ends(height):
+    for index in ([0], [height - 1], [height - 1, 0, height - 1], list(range(height)), []):
+        numbers, places, rows = np.full(height, 9), np.full(len(index), 9), np.full(len(index) + 1, 9)
+        assert kernels.embedding.number_rows(int64(index), numbers, places, rows) == -1
+        wanted = sorted(set(index))
+        assert rows[: len(wanted) + 1].tolist() == [len(wanted), *wanted]
+        assert places.tolist() == [wanted.index(row) for row in index]
+        assert numbers.tolist() == [wanted.index(row) if row in wanted else -1 for row in range(height)]
+        lines, out = np.arange(1.0, 2 * len(index) + 1).reshape(-1, 2), np.full((height, 2), 9.0)
+        assert kernels.embedding.add_rows(lines, int64(index), out) == -1
+        added = np.zeros((height, 2))
+        np.add.at(added, index, lines)
+        np.testing.assert_array_equal(out, added)
+
+
+@for_each(("width", "n_rows"), [(width, n_rows) for width in (0, 1, 5, 70) for n_rows in (0, 4)])
+def test_a_number_out_of_range_is_found_even_without_cells(width, n_rows):
+    table, offsets, kernel = np.ones((n_rows, width)), int64([0, 1, 3]), kernels.embedding
+    for bad, number in [(0, n_rows), (1, -1), (2, n_rows), (2, 2**63 - 1)]:
+        index = int64([number if j == bad else 0 for j in range(3)])
+        bad = bad if n_rows else 0
+        out, line, lines = np.ones((2, width)), np.ones(3), np.ones((3, width))
+        assert kernel.sum_bags(table, index, offsets, 0, out) == bad
+        assert kernel.best_bags(table, index, offsets, True, out) == bad
+        assert kernel.weigh_bags(table, index, offsets, line, out) == bad
+        assert kernel.product_with_bags(table, index, offsets, out, line) == bad
+        assert kernel.add_rows(lines, index, table.copy()) == bad
+        assert kernel.take_rows(table.view("u1"), index, -1, lines.view("u1")) == bad
 
 
 class TestLaws:

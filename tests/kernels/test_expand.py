@@ -1,5 +1,7 @@
 """Rows repeated, in reverse order, and joined from several batches."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, guarded, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum
 from tests.helpers.rows import opaque
+from tests.helpers.tables import for_each
 
 ROW_BYTES = st.sampled_from([4, 8, 1, 2, 16, 3, 12, 24, 40, 64, 100, 0])
 
@@ -121,6 +124,112 @@ def test_one_other_among_sequences_of_one_row(odd, row_bytes):
         agree("expand.reverse_rows", rows, offsets, unwritten(offsets[-1], row_bytes, dtype="u1"))
         rows = opaque(60, row_bytes)
         agree("expand.repeat_rows", rows, offsets, unwritten(offsets[-1], row_bytes, dtype="u1"))
+
+
+@pytest.mark.not_on_reference
+@for_each("row_bytes", [1, 2, 4, 8, 16, 12, 32, 40, 64])
+def test_ends_of_groups_and_chunks(row_bytes):
+    """Runs of 16 sequences up to the very end, last sequences of any length, and nothing after the last row changes."""
+    for first in ([2] * 15, [1] * 15, [1] * 31, [3, 1] * 15 + [1], [40] * 3, [0] * 15 + [33], [2] * 32):
+        for last in (0, 1, 8, 9, 15, 17, 70):
+            bounds = running_sum([*first, last])
+            offsets, rows = int64(bounds), opaque(bounds[-1], row_bytes, 5)
+            for name, given_rows, index in [
+                ("reverse_rows", rows, [r for a, b in pairwise(bounds) for r in range(b - 1, a - 1, -1)]),
+                ("repeat_rows", opaque(len(bounds) - 1, row_bytes), np.repeat(range(len(first) + 1), np.diff(bounds))),
+            ]:
+                buffer, out = guarded(unwritten(bounds[-1], row_bytes, dtype="u1"))
+                getattr(kernels.expand, name)(given_rows, offsets, out)
+                np.testing.assert_array_equal(out, given_rows[index])
+                assert (buffer[:64] == 0xA5).all(), name
+                assert (buffer[-64:] == 0xA5).all(), name
+
+
+@pytest.mark.not_on_reference
+def test_rows_that_are_written_past_the_caches():
+    """Results of 32 MiB, of rows whose size is no power of two, in memory that is in use."""
+    count, rows = 2**25 // 48 + 2, opaque(2, 48)
+    out = np.ones((count, 48), "u1")
+    kernels.expand.repeat_rows(rows, int64([0, 1000, count]), out)
+    words, wanted = out.view("u8"), rows.view("u8")
+    assert (words[:1000] == wanted[0]).all()
+    assert all((words[1000:, k] == wanted[1, k]).all() for k in range(6))
+
+
+def test_many_batches_are_joined_and_split():
+    levels = [int64([0, j % 3, j % 3 + 1, j % 3 + 1]) for j in range(20)]
+    arrays = [np.full((level[-1], 4), j, "u1") for j, level in enumerate(levels)]
+    out, offsets = np.empty((sum(map(len, arrays)), 4), "u1"), np.empty(4, np.int64)
+    kernels.expand.join_sequences(arrays, levels, offsets, out)
+    wanted = [j for j in range(20) for _ in range(j % 3)] + list(range(20))
+    assert out[:, 0].tolist() == wanted
+    assert offsets.tolist() == [0, len(wanted) - 20, len(wanted), len(wanted)]
+    back = [np.zeros_like(array) for array in arrays]
+    kernels.expand.split_sequences(out, levels, back)
+    assert [array.tolist() for array in back] == [array.tolist() for array in arrays]
+
+
+@pytest.mark.not_on_reference
+def test_batches_that_do_not_belong_together():
+    one, two, out, place = np.ones((2, 4), "u1"), np.ones((3, 4), "u1"), np.ones((5, 4), "u1"), np.empty(3, np.int64)
+    levels, mask, kernel = [int64([0, 1, 2]), int64([0, 2, 3])], np.array([1, 0, 1, 0], "u1"), kernels.expand
+    wide, shorter = np.empty(5, np.int64), int64([0, 3])
+    kernel.join_sequences([one, two], levels, place, out)
+    kernel.merge_sequences([one, two], levels, mask, wide, out)
+    kernel.split_sequences(out, levels, [one, two])
+    for rows in (out[:4].copy(), np.ones((6, 4), "u1"), np.ones((5, 3), "u1")):
+        for function, given_arrays in [
+            (kernel.join_sequences, ([one, two], levels, place, rows)),
+            (kernel.merge_sequences, ([one, two], levels, mask, wide, rows)),
+            (kernel.split_sequences, (rows, levels, [one, two])),
+        ]:
+            with pytest.raises(ValueError, match="belong together"):
+                function(*given_arrays)
+    for arrays, bounds in [
+        ([one, two], [levels[0], shorter]),
+        ([one, two], [int64([0, 2]), levels[1]]),
+        ([one, two], [levels[0], int64([0, 2, 4])]),
+        ([one], levels),
+        ([one, two, one], levels),
+        ([one, two[:2].copy()], levels),
+        ([one, out[::2]], levels),
+        ([one, two.tolist()], levels),
+    ]:
+        with pytest.raises(ValueError, match="belong together"):
+            kernel.join_sequences(arrays, bounds, place, out)
+        with pytest.raises(ValueError, match="belong together"):
+            kernel.split_sequences(out, bounds, arrays)
+    with pytest.raises(ValueError, match="belong together"):
+        kernel.reverse_rows(out, int64([0, 5]), np.ones((6, 4), "u1"))
+    with pytest.raises(ValueError, match="belong together"):
+        kernel.reverse_rows(out, int64([0, 5]), np.ones((4, 4), "u1"))
+
+
+@for_each(("sizes", "width", "new_width", "bad"), [
+    ([1, 2, 4], 2, 2, -1), ([1, 2, 3], 2, 4, 0), ([2, 2, 3], 2, 4, 2), ([2, 3, 2], 2, 4, 1), ([3], 1, 2, 0),
+    ([2, 0, 1], 3, 2, 2), ([2, 0], 3, 2, -1), ([], 3, 2, -1), ([4, 1], 3, 6, 1),
+])  # fmt: skip
+def test_the_sequence_that_cannot_be_divided(sizes, width, new_width, bad):
+    out = np.empty(len(sizes) + 1, np.int64)
+    assert kernels.expand.scale_offsets(int64(running_sum(sizes)), width, new_width, out) == bad
+    if bad < 0:
+        assert out.tolist() == [n * width // new_width for n in running_sum(sizes)]
+
+
+@for_each("true", [1, 2, 255])
+def test_every_byte_but_0_is_true(true):
+    mask = np.array([0, true, true, 0, true], "u1")
+    places, offsets, out = np.empty(5, np.int64), np.empty(6, np.int64), np.empty((5, 1), "u1")
+    assert kernels.expand.split_mask(mask, places) == 3
+    assert places.tolist() == [1, 2, 4, 0, 3]
+    arrays, levels = (
+        [np.array([[1], [2], [3]], "u1"), np.array([[8], [9]], "u1")],
+        [int64([0, 1, 2, 3]), int64([0, 1, 2])],
+    )
+    assert kernels.expand.merge_sequences(arrays, levels, mask, offsets, out) == -1
+    assert out[:, 0].tolist() == [8, 1, 2, 9, 3]
+    for wrong, bad in (([true] * 4 + [0], 3), ([0, true, true, true, true], 4), ([true, 0, 0, true, 0], 4)):
+        assert kernels.expand.merge_sequences(arrays, levels, np.array(wrong, "u1"), offsets, out) == bad
 
 
 class TestLaws:

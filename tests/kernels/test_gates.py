@@ -14,6 +14,7 @@ from tests.helpers.against_twin import agree, call
 from tests.helpers.draw import int64, lengths, read_only, running_sum
 from tests.helpers.matrices import packed
 from tests.helpers.paths import on_each_path
+from tests.helpers.tables import for_each
 
 REALS = [np.dtype("f4"), np.dtype("f8")]
 KINDS = st.integers(0, 3)
@@ -212,6 +213,83 @@ class TestTwins:
 
         agree("gates.lstm_steps", *batch.where, 0, 3, *narrow(there))
         agree("gates.lstm_steps_back", *batch.where, 0, 3, *narrow(back))
+
+
+@pytest.mark.not_on_reference
+@for_each("seed", range(8))
+def test_one_step_after_the_other(seed):
+    """Steps that run one by one have the results of a single call, in both directions of time."""
+    for name, make, stage in [
+        ("lstm", lambda batch: lstm(batch, (0, 1, 1), 0.5, projection=False), []),
+        ("lstm", lambda batch: lstm(batch, (0, 1, 1), np.inf, projection=True), []),
+        ("gru", lambda batch: gru(batch, (0, 1), seed % 3 == 0), [0]),
+        ("simple", lambda batch: simple(batch, 1), []),
+    ]:
+        made = []
+        for _ in range(2):
+            batch = Batch([3, 0, 1, 4, 3], [2, 5, 9][seed % 3], REALS[seed % 2], seed)
+            made.append(make(batch))
+        for back in (0, 1):
+            function = getattr(kernels.gates, f"{name}_steps" + back * "_back")
+            function(*batch.where, 0, 4, *stage, *made[0][back])
+            for t in (3, 2, 1, 0) if back else (0, 1, 2, 3):
+                function(*batch.where, t, t + 1, *stage, *made[1][back])
+            for one, other in zip(made[0][back], made[1][back], strict=True):
+                np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.not_on_reference
+@for_each(
+    ("steps", "starts", "stride", "n_rows", "fits"),
+    [
+        ([0, 2, 3], [0, 2], 1, 3, True),
+        ([0, 2, 3], [2, 0], 1, 3, False),
+        ([0, 2, 3], [1, 2], -1, 3, True),
+        ([0, 2, 3], [0, 2], -1, 3, False),
+        ([0, 3, 5, 6], [0, 3, 5], 1, 6, True),
+        ([0, 3, 5, 6], [0, 5, 3], 1, 6, False),
+        ([0, 3, 5, 6], [4, 0, 5], 1, 6, False),
+        ([0, 3, 5, 6], [2, 4, 5], -1, 6, True),
+        ([0, 3, 5, 6], [5, 0, 2], -1, 6, False),
+        ([0, 3, 5, 6], [1, 4, 5], -1, 6, False),
+        ([0, 3, 5, 6], [2, 4, 6], -1, 6, False),
+        ([0, 3, 5, 6], [2, 4, -1], -1, 6, False),
+        ([0, 1, 2], [0, 2], 1, 3, False),
+        ([0, 2, 4], [0], 1, 4, False),
+        ([0, 1, 3], [0, 2], 1, 4, False),
+        ([0, 2, 2], [0, 2], 1, 4, False),
+        ([1, 3, 4], [0, 2], 1, 4, False),
+        ([0, 2, 3], [0, 2], 0, 3, False),
+    ],
+)
+def test_steps_stay_in_the_batch(steps, starts, stride, n_rows, fits):
+    for width in (1, 3):
+        states, rows, none = np.zeros((2, len(starts), width)), np.zeros((4, n_rows, width)), np.zeros(0)
+        call = [int64(steps), int64(starts), stride, 0, len(steps) - 1, none, none, 1, False, *states, rows[0]]
+        back = [*call[:6], 1, *rows[:2], False, *states, rows[2]]
+        for function, arguments in ((kernels.gates.simple_steps, call), (kernels.gates.simple_steps_back, back)):
+            if fits:
+                function(*arguments)
+                continue
+            with pytest.raises(ValueError, match="belong together"):
+                function(*arguments)
+
+
+@pytest.mark.not_on_reference
+@for_each("width", [2, 3, 4, 5])
+def test_states_of_another_width_need_a_projection(width):
+    for projection in (False, True):
+        batch = Batch([3, 1], 4, np.dtype("f8"), 0)
+        there, back = lstm(batch, (0, 1, 1), np.inf, product=False, projection=projection)
+        states, rows = (np.zeros((n, width)) for n in (batch.states, batch.rows))
+        there[9], there[15], back[10], back[13] = states, rows[:0], rows[:0], states.copy()
+        back[16] = rows if projection else rows[:0]
+        for function, given_arrays in ((kernels.gates.lstm_steps, there), (kernels.gates.lstm_steps_back, back)):
+            if projection or width == 4:
+                function(*batch.where, 0, 3, *given_arrays)
+                continue
+            with pytest.raises(ValueError, match="belong together"):
+                function(*batch.where, 0, 3, *given_arrays)
 
 
 class TestActivations:

@@ -1,5 +1,7 @@
 """Ranges of sequences and rows; rows joined; nested lists."""
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,6 +24,7 @@ from tests.helpers.draw import (
     values_from_seed,
     whole_numbers,
 )
+from tests.helpers.tables import for_each
 
 ANY_INT64 = st.integers(-(2**63), 2**63 - 1)
 NEAR_INT64 = st.one_of(st.integers(-1, 6), ANY_INT64)
@@ -240,6 +243,52 @@ class TestLaws:
         offsets = unwritten(len(lists) + 1)
         flat = kernels.gather.chain(lists, offsets)
         assert kernels.gather.nest(flat, offsets) == lists
+
+
+@for_each(("start", "length"), [(a, n) for a in (-1, 0, 1, 2, 3, 2**63 - 1) for n in (-1, 0, 1, 2, 3, 2**63 - 1)])
+def test_slices_end_in_their_sequence(start, length):
+    offsets, fits = int64([0, 4, 6, 9]), start >= 0 and length >= 0 and start + length <= 2
+    ranges, out = pieces(3)
+    bad = kernels.gather.slice_ranges(offsets, int64([0, start, 3]), int64([4, length, 0]), ranges, out)
+    assert bad == (-1 if fits else 1)
+    if fits:
+        assert ranges.tolist() == [[0, 4], [4 + start, 4 + start + length], [9, 9]]
+        assert out.tolist() == [0, 4, 4 + length, 4 + length]
+
+
+@for_each(("start", "stop"), [(a, b) for a in (-2, -1, 0, 3, 5, 6) for b in (-2, -1, 0, 3, 5, 6)])
+def test_ranges_end_in_the_array(start, stop):
+    out, fits = unwritten(2, 2), 0 <= start <= stop <= 5
+    assert kernels.gather.check_ranges(int64([1, start]), int64([1, stop]), 5, out) == (-1 if fits else 1)
+    if fits:
+        assert out.tolist() == [[1, 1], [start, stop]]
+
+
+def test_rows_are_added_from_any_number_of_ranges():
+    for dtype in ("f4", "f8"):
+        ranges, out = np.array([[0, 2], [1, 3], [1, 2], [0, 3], [2, 2], [1, 2]]), np.full((4, 3), 9, dtype)
+        rows, wanted = np.arange(1.0, 28).reshape(9, 3).astype(dtype), np.zeros((4, 3))
+        kernels.gather.add_ranges(rows, ranges, out)
+        np.add.at(wanted, [row for pair in ranges for row in range(*pair)], rows)
+        np.testing.assert_array_equal(out, wanted)
+
+
+@for_each("shape", [(2, 3, 4, 6), (2, 3, 5, 5), (2, 4, 4, 5), (2, 3, 4), (2, 3, 4, 5, 1), (2,)])
+def test_every_axis_of_rows_must_agree(shape):
+    arrays = [np.zeros((2, 3, 4, 5)), np.zeros((0, 3, 4, 5)), np.zeros(shape)]
+    assert kernels.gather.count_rows(arrays, unwritten(4)) == 2
+    assert kernels.gather.count_rows(arrays[:2], unwritten(3)) == -1
+
+
+@pytest.mark.not_on_reference
+def test_the_collector_is_as_before():
+    for enabled in (False, True):
+        (gc.enable if enabled else gc.disable)()
+        try:
+            kernels.gather.nest([1, 2], int64([0, 2]))
+            assert gc.isenabled() == enabled
+        finally:
+            gc.enable()
 
 
 def test_copying_refuses_rows_of_another_size():

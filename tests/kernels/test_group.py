@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, read_only
+from tests.helpers.tables import for_each
 
 SIZES = [1, 2, 4, 7, 8, 12, 17]
 
@@ -58,6 +59,51 @@ class TestTwins:
 def agree_count(given_keys):
     """Count the distinct keys."""
     return len({key.tobytes() for key in given_keys})
+
+
+@for_each("size", [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 24, 25, 31, 32, 40])
+def test_keys_differ_in_any_byte(size):
+    for at in range(size):
+        known = np.zeros((6, size), "u1")
+        known[1:3, at], known[4:, at] = 1, 2
+        assert kernels.group.find_runs(known, out := unwritten(6)) == 4
+        assert out[:4].tolist() == [0, 1, 3, 4]
+        ids, firsts = unwritten(6), unwritten(6)
+        assert kernels.group.number_keys(known, 7, unwritten(8, 2), ids, firsts) == 3
+        assert (ids.tolist(), firsts[:3].tolist()) == ([0, 1, 1, 0, 2, 2], [0, 1, 4])
+
+
+def test_keys_without_bytes_are_equal():
+    none, ids, firsts = np.empty((3, 0), "u1"), unwritten(3), unwritten(6)
+    assert kernels.group.number_keys(none, 7, unwritten(8, 2), ids, firsts) == 1
+    assert (ids.tolist(), int(firsts[0])) == ([0, 0, 0], 0)
+    assert kernels.group.find_runs(none, out := unwritten(3)) == 1
+    assert out[0] == 0
+
+
+@for_each("size", [1, 4, 8, 12])
+def test_as_many_keys_as_fit(size):
+    words = np.arange(13, dtype="u1")[:, None] * np.ones(size, "u1")
+    for count, found in ((11, 11), (12, 12), (13, -1)):
+        given_keys = np.concatenate([words[:count], words[:count]])
+        assert kernels.group.number_keys(given_keys, 7, unwritten(16, 2), unwritten(2 * count), unwritten(12)) == found
+
+
+def test_rows_of_a_number_stay_in_order():
+    ids = np.arange(300) * 7 % 5
+    offsets, out = unwritten(7), unwritten(300)
+    assert kernels.group.order_by_id(ids, offsets, out) == -1
+    assert out.tolist() == [row for number in range(5) for row in range(300) if ids[row] == number]
+    assert offsets.tolist() == [0, 60, 120, 180, 240, 300, 300]
+
+
+@pytest.mark.not_on_reference
+@for_each("slots", [0, 1, 2, 3, 5, 6, 12])
+def test_slots_are_a_power_of_two(slots):
+    with pytest.raises(ValueError, match="belong together"):
+        kernels.group.number_keys(
+            np.zeros((3, 8), "u1"), 7, unwritten(slots, 2), unwritten(3), unwritten(slots // 4 * 3)
+        )
 
 
 def test_a_full_table_is_walked_around():

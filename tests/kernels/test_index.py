@@ -1,6 +1,6 @@
 """Slices, single elements, masks and numbers of each sequence."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
+from tests.helpers.tables import for_each
 
 OFFSETS = lengths(most=10).map(running_sum).map(int64)
 FAR = [2**63 - 1, -(2**63)]
@@ -97,6 +98,43 @@ def test_slices_are_those_of_python(offsets, start, stop, step):
         assert [list(range(*pair)) for pair in ranges] == wanted
 
 
+@pytest.mark.not_on_reference
+@for_each("step", [1, 2, 3, 4, -1, -2, -3, -4, 2**63 - 1, 1 - 2**63])
+def test_every_slice_is_that_of_python(step):
+    offsets = int64(running_sum([0, 1, 5, 2, 0, 3]))
+    pieces, taken = [list(range(a, b)) for a, b in pairwise(offsets.tolist())], np.empty(7, np.int64)
+    ends = [None, *range(-7, 8), *FAR]
+    for start, stop in product(ends, ends):
+        wanted, numbers = [piece[start:stop:step] for piece in pieces], bounds_of(start, stop, step)
+        kernels.index.strided_offsets(offsets, *numbers, step, taken)
+        assert taken.tolist() == running_sum(map(len, wanted)), (start, stop)
+        ranges = np.empty((taken[-1], 2), np.int64)
+        kernels.index.strided_ranges(offsets, numbers[0], step, taken, ranges)
+        assert ranges.tolist() == [[at, at + 1] for piece in wanted for at in piece], (start, stop)
+        if step == 1:
+            ranges, cut = np.empty((6, 2), np.int64), np.empty(7, np.int64)
+            kernels.index.cut_ranges(offsets, *numbers, ranges, cut)
+            assert cut.tolist() == taken.tolist(), (start, stop)
+            assert [list(range(*pair)) for pair in ranges] == wanted, (start, stop)
+
+
+@for_each("size", [1, 2, 8, 16, 63, 64, 65, 130])
+def test_runs_of_masks(size):
+    """At the start, in the middle and up to the end; every byte but 0 is true."""
+    for true in (1, 2, 255):
+        for first, last in ((0, 0), (0, size), (0, 1), (size - 1, size), (size // 2, size), (size // 2, size - 1)):
+            mask = np.zeros(size, "u1")
+            mask[first:last] = true
+            mask[:: size // 2 + 1] = true
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], mask > 0, [0]]))).reshape(-1, 2).tolist()
+            offsets, out = int64([0, 0, size // 3, size]), np.empty(4, np.int64)
+            assert kernels.index.true_offsets(offsets, mask, out) == len(edges)
+            assert out.tolist() == [0, 0, int((mask[: size // 3] > 0).sum()), int((mask > 0).sum())]
+            ranges = np.empty((len(edges), 2), np.int64)
+            kernels.index.true_ranges(mask, ranges)
+            assert ranges.tolist() == edges
+
+
 @given(OFFSETS, st.data())
 def test_masks_hold_what_they_hold(offsets, data):
     mask = data.draw(masks(int(offsets[-1])))
@@ -105,6 +143,23 @@ def test_masks_hold_what_they_hold(offsets, data):
     kernels.index.true_ranges(mask, ranges)
     assert [at for pair in ranges for at in range(*pair)] == np.flatnonzero(mask).tolist()
     assert out.tolist() == [int((mask[: offsets[s]] != 0).sum()) for s in range(len(offsets))]
+
+
+@for_each("number", range(-4, 4))
+def test_every_number_of_every_sequence(number):
+    offsets = int64([0, 2, 5, 6])
+    for s, length in enumerate([2, 3, 1]):
+        index, out = [0, 0, 0], np.empty((3, 2), np.int64)
+        index[s] = number
+        fits = -length <= number < length
+        for bad in (
+            kernels.index.pick_ranges(offsets, int64(index), out),
+            kernels.index.nested_ranges(offsets, int64([0, 1, 2, 3]), int64(index), out),
+        ):
+            assert bad == (-1 if fits else s)
+            if fits:
+                at = int(offsets[s]) + number + (length if number < 0 else 0)
+                assert out[s].tolist() == [at, at + 1]
 
 
 @pytest.mark.parametrize(("index", "bad"), [([0, 0, 0], 1), ([1, -1, -3], 1), ([0, -9, 0], 1), ([3, 0, 0], 0)])

@@ -1,6 +1,7 @@
 """Softmax and its gradient, logarithms of sums, running sums; the exponential, and every path of it."""
 
 import hashlib
+import math
 from decimal import Decimal, localcontext
 from itertools import pairwise
 
@@ -15,6 +16,7 @@ from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
 from tests.helpers.paths import on_each_path
 from tests.helpers.rows import REALS, scores
+from tests.helpers.tables import for_each
 
 SHAPES = st.sampled_from([(8, 5), (3, 40), (2, 300)])  # maximum number of sequences, maximum length
 OFFSETS = SHAPES.flatmap(lambda shape: lengths(None, *shape)).map(running_sum).map(int64)
@@ -137,6 +139,18 @@ class TestExponential:
             least = np.finfo(real).smallest_normal
             assert least <= twin.exp(edge) < least * real(1.00001)
             assert twin.exp(np.nextafter(edge, real(-1000))) == 0
+
+
+@pytest.mark.not_on_reference
+@for_each(("dtype", "width"), [(dtype, width) for dtype in REALS for width in (1, 3, 8, 17)])
+def test_small_shares_are_0_only_where_they_are_subnormal(dtype, width):
+    least = {4: 87.33654, 8: 708.396418532264}[dtype.itemsize]
+    for count in (1, 3, 8, 15, 16, 40):
+        for below, wanted in ((0.01, math.exp(-least + 0.01)), (0.8, math.exp(-least + 0.8)), (-0.01, 0), (-20, 0)):
+            x, out = np.zeros((count + 1, width), dtype), np.empty((count + 1, width), dtype)
+            x[1:] = -least + below
+            kernels.softmax.softmax_rows(x, int64([0, count + 1]), out)
+            np.testing.assert_allclose(out[1:], wanted, rtol=1e-4, atol=0)
 
 
 def digest():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
+from tests.helpers.tables import for_each
 
 OFFSETS = lengths(most=12).map(running_sum).map(int64)
 CELLS = ["f4", "f8", "u1", "u2", "u4", "u8"]
@@ -101,6 +102,37 @@ class TestTwins:
         ids, offsets = int64([0]), int64([0, 1])
         assert agree("tokens.add_at", np.ones(1), ids, offsets, 0, np.zeros((1, 0))) == 0
         assert agree("tokens.take_at", np.zeros((1, 0), "u1"), ids, offsets, 0, np.zeros((1, 4), "u1")) == 0
+
+
+@pytest.mark.not_on_reference
+@for_each("dtype", ["i8", "u8", "i4", "u2", "u1"])
+def test_sequences_that_end_beside_a_block(dtype):
+    """Of 1024 rows, the first and the second: few tokens, many that are close together, and many far apart."""
+    most = np.iinfo(dtype).max
+    sets = [[3], [0, 3, 9, 10, 11, 40], [0, 3, 9, 10, 11, min(most, 2**63 - 1)], [3, 3, 3, 3, 3, 3]]
+    for n_rows in (1023, 1024, 1025, 2047, 2048, 2049, 3100):
+        x = (np.arange(n_rows) % 43).astype(dtype)
+        x[-1] = most
+        ends = [0, 0, 5, 1022, 1023, 1024, 1025, 2047, 2048, 2049, n_rows - 1, n_rows]
+        offsets = int64(sorted(min(end, n_rows) for end in ends))
+        for tokens in sets:
+            out, out_offsets = unwritten(n_rows, dtype=dtype), unwritten(len(offsets))
+            kernels.tokens.drop_tokens(x, offsets, int64(tokens), out, out_offsets)
+            kept = ~np.isin(x, np.array(tokens, dtype))
+            np.testing.assert_array_equal(out[: out_offsets[-1]], x[kept])
+            np.testing.assert_array_equal(out_offsets, np.concatenate([[0], np.cumsum(kept)])[offsets])
+
+
+@for_each("dtype", ["i8", "u8", "i4", "u4"])
+def test_tokens_that_are_far_apart(dtype):
+    """With a difference of 16 bits, and around it, in a table of bits or without one."""
+    for far in (255, 256, 65535, 65536, 69000, 10**6, 2**31 - 1):
+        tokens = int64([0, 3, 9, 10, 11, far])
+        x = np.array(sorted({0, 1, 3, 8, 9, 12, 65536, far - 1, far, far & 0xFFFF, far // 2, 2**31 - 1, 70000}), dtype)
+        out, out_offsets = unwritten(len(x), dtype=dtype), unwritten(2)
+        kernels.tokens.drop_tokens(read_only(x), int64([0, len(x)]), tokens, out, out_offsets)
+        wanted = [number for number in x.tolist() if number not in tokens.tolist()]
+        assert out[: out_offsets[1]].tolist() == wanted
 
 
 class TestLaws:

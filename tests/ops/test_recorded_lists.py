@@ -5,8 +5,9 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, LoDError, LoDTensor, TensorArray, concat_batches, lod_rank_table, sequence_concat, vjp
-from lodcore.graph import Executor, Program
+from lodcore.graph import Executor, Program, Variable
 from lodcore.ops.registry import OPS
+from lodcore.ops.roles import spec_of
 from lodcore.testing.samples import bits
 from tests.helpers.tables import for_each
 
@@ -53,6 +54,8 @@ CALLS = [
     *[("tensor_array_write", TensorArray(), index, [1]) for index in (0, [0], [])],
     *[(f"sequence_{name}", X[1:], each) for name in ("repeat", "unflatten") for each in ([[1], [1, 1]], [1, 2], [[1]])],
     *[("sequence_unflatten", X[:0], each, 0) for each in ([], [[]])],
+    *[(name, X) for name in ("tanh", "sequence_softmax", "sequence_reverse", "sequence_cumsum")],
+    ("div", X, 2.0),
     ("sequence_pool", [[], []], "max"),
     ("tensor_array_unpack", [[], [1]], 0),
 ]
@@ -80,6 +83,40 @@ def test_recorded_is_eager(call):
     assert outcome(lambda: in_a_program(op, arguments)) == eager
     if call[1] is X:
         assert outcome(lambda: vjp(lambda x: op(x, *arguments[1:]), X)[0]) == eager
+
+
+@for_each("call", CALLS)
+def test_arguments_by_name_are_converted_like_others(call):
+    """From any one on, at once and recorded; errors say the same, too."""
+    op = OPS[call[0]]
+
+    def fresh():
+        return [TensorArray() if isinstance(given, TensorArray) else given for given in call[1:]]
+
+    wanted = outcome(lambda: op(*fresh()))
+    for first in range(len(call) - 1):
+
+        def by_name(first=first):
+            given = fresh()
+            return op(*given[:first], **dict(zip(op.parameters[first:], given[first:], strict=False)))
+
+        assert outcome(by_name) == wanted, first
+        assert outcome(lambda run=by_name: in_a_program(run, ())) == wanted, first
+
+
+@for_each("name", ["concat_batches", "sequence_concat"])
+def test_what_records_may_be_anywhere_in_lists_and_tuples(name):
+    """The first, the last, or all of them Variables of a Program; given by position or by name."""
+    op, parameter = OPS[name], OPS[name].parameters[0]
+    wanted = bits(op([X, X, X]))
+    for kind in (list, tuple):
+        for places in ([0], [2], [1, 2], [0, 1, 2]):
+            for call in (op, lambda xs: op(**{parameter: xs})):
+                with Program() as program:
+                    x = lodcore.graph.data("x", spec_of(X))
+                made = call(kind(x if j in places else X for j in range(3)))  # no Program is open
+                assert isinstance(made, Variable)
+                assert bits(Executor().run(program, {"x": X}, [made])[0]) == wanted
 
 
 def test_who_records_a_list_may_change_it():

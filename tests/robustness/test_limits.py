@@ -54,6 +54,10 @@ def written(root, files):
         ({"proc/self/cgroup": "0::/../../x\n", "sys/fs/cgroup/x/memory.max": f"{GIB}\n"}, GIB),
         ({"proc/self/cgroup": "nonsense\n:::\n0::\n", "sys/fs/cgroup/memory.max": "\n"}, None),
         ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "-5\n"}, None),
+        ({"proc/self/cgroup": "0:cpu:/\n", "sys/fs/cgroup/memory.max": f"{GIB}\n"}, None),
+        ({"proc/self/cgroup": "1::/\n", "sys/fs/cgroup/memory.max": f"{GIB}\n"}, None),
+        ({"proc/self/cgroup": "3:memory2:/\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{GIB}\n"}, None),
+        ({"proc/self/cgroup": "0:memory:/\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{GIB}\n"}, GIB),
     ],
 )
 def test_limits_of_containers(files, limit, tmp_path):
@@ -91,8 +95,12 @@ def test_offsets_become_narrower_as_far_as_they_fit(dtype):
     for offsets in ([], [0], [0, most]):
         found = memory.narrow("f", np.array(offsets, np.int64), dtype)
         assert (found.tolist(), found.dtype) == (offsets, dtype)
-    with pytest.raises(OverflowError, match=rf"f: offsets: are {most + 1} at position 1; .* holds {most}"):
-        memory.narrow("f", np.array([0, most + 1]), dtype)
+    for offsets in ([0, most + 1], [most, most + 1], [most - 1, 2 * most, 3 * most]):
+        with pytest.raises(OverflowError, match=rf"f: offsets: are {offsets[1]} at position 1; .* holds {most}"):
+            memory.narrow("f", np.array(offsets), dtype)
+    for kind in (bool, "f4", "S8", object):
+        with pytest.raises(DTypeError, match=r"f: dtype: is .*; integers are needed"):
+            memory.narrow("f", np.array([0, 1]), kind)
 
 
 class NoInteger:

@@ -387,6 +387,8 @@ def test_a_method_that_writes_gives_nothing_and_calls_the_element_a_value():
     assert [element.tolist() for element in array] == [[0, 1], [0, 1, 2]]
     with pytest.raises(TypeError):
         array.write(0, np.arange(2), x=np.arange(2))
+    with pytest.raises(TypeError):
+        array.write(0, value=np.arange(2), x=np.arange(3))
 
 
 def test_clones_share_nothing():

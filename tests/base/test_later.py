@@ -1,0 +1,45 @@
+"""Methods whose bodies are in a module above: what their first use sets, and where."""
+
+import pytest
+
+from lodcore.base.later import Attached, Later, attached, later
+from lodcore.ops.registry import OPS
+
+pytestmark = pytest.mark.not_on_reference  # no kernels
+
+
+def classes():
+    """Make a class that declares methods, and one derived from it."""
+
+    class Declares:
+        tanh = Attached("tanh")
+        absent = Later("absent", "lodcore.errors")
+
+        @attached("sequence_reverse")
+        def turned(self): ...
+
+        @later("lodcore.errors")
+        def missing(self): ...
+
+    return Declares, type("Derived", (Declares,), {})
+
+
+@pytest.mark.parametrize("first", ["class", "derived", "instance"])
+def test_the_class_that_declares_a_method_gets_it(first):
+    base, derived = classes()
+    for name, operator in (("tanh", OPS["tanh"]), ("turned", OPS["sequence_reverse"])):
+        owner = {"class": base, "derived": derived, "instance": derived()}[first]
+        found = getattr(owner, name)
+        assert (found.__func__ if first == "instance" else found) is operator
+        if first == "instance":
+            assert found.__self__ is owner
+        assert vars(base)[name] is operator
+        assert name not in vars(derived)
+
+
+def test_what_no_module_has_attached_is_no_attribute():
+    base, derived = classes()
+    for owner, name in ((base, "Declares"), (derived, "Derived"), (derived(), "Derived")):
+        for missing in ("absent", "missing"):
+            with pytest.raises(AttributeError, match=f"^{name} has no {missing}$"):
+                getattr(owner, missing)

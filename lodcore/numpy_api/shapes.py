@@ -136,7 +136,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     else:
         found = axes_of("squeeze", axis, x.ndim)
     for at in found[::-1]:
-        if at > levels:
+        if at > _levels(x) or not _levels(x):  # without its level, a sequence is an axis of rows
             if x.shape[at] not in (1, None):
                 raise ShapeError(f"squeeze: axis: is {at}, of length {x.shape[at]}; length 1 is needed")
             x = _of_rows(x, at, 0)

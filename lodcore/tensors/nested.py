@@ -198,7 +198,7 @@ def join_arrays(
         if kernels.gather.count_rows(arrays, offsets) >= 0:
             raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows")
         if not len(arrays):
-            arrays = [np.empty(0, dtype)]
+            arrays = [np.empty(0, as_dtype(where, dtype))]
     return join_rows(where, arrays, offsets.item(len(offsets) - 1), out), offsets
 
 

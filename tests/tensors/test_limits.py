@@ -301,3 +301,124 @@ def test_masks_of_many_axes_make_as_many_levels():
         empty = LoDTensor.from_padded(np.zeros(shape), mask=np.zeros(shape, bool))
         assert empty.num_levels == len(shape) - 1
         assert empty.tolist() == [[] for _ in range(shape[0])]
+
+
+# -- tables, maps, arrays and sparse tensors ---------------------------------------------------------------------------
+
+
+def test_tables_of_an_order_that_is_no_swap():
+    table = lodcore.RankTable([1, 2, 0], [3, 2, 1])
+    assert table.lod.lengths().tolist() == [1, 3, 2]
+    assert table.level == 0
+    assert [table.count_longer(step) for step in range(4)] == [3, 2, 1, 0]
+    nested = lodcore.array([[[1], [2, 3]], [[4, 5, 6]]])
+    ranked = lodcore.lod_rank_table(nested, 1)
+    for table in (ranked, pickle.loads(pickle.dumps(ranked)), copy.copy(ranked)):
+        assert (table.level, table.indices_map.level) == (1, 1)
+        assert table.indices_map.tolist() == [3, 1, 0, 4, 2, 5]
+        assert table.lod == nested.lod
+    steps, given = lodcore.TensorArray.unpack(nested, 1, sort_by_length=False)
+    for each in (given, pickle.loads(pickle.dumps(given))):
+        assert (each.level, each.rank.level) == (1, 1)
+        assert each.tolist() == [0, 1, 3, 2, 4, 5]
+        assert not each.rank.falls
+        assert [each.rank.count_longer(step) for step in range(4)] == [3, 2, 1, 0]
+    assert steps.pack(1, given).equals(nested)
+
+
+@for_each("name", ["offsets", "indices", "lengths", "order", "steps", "values", "sparse"])
+def test_what_is_read_only_is_handed_out_as_a_view_of_its_own(name):
+    nested = lodcore.array([[1], [2, 3]])
+    owner = {
+        "offsets": nested.lod,
+        "indices": lodcore.lod_rank_table(nested),
+        "lengths": lodcore.lod_rank_table(nested),
+    }
+    given = owner.get(name, lodcore.TensorArray.unpack(nested, 0)[1])
+    if name == "sparse":
+        given, name = lodcore.SparseTensor([1, 0], np.ones((2, 1)), 3), "indices"
+    one, other = (
+        (given.offsets(), given.offsets()) if name == "offsets" else (getattr(given, name), getattr(given, name))
+    )
+    assert one is not other
+    assert np.shares_memory(one, other)
+    for view in (one, other):
+        with pytest.raises(ValueError, match=r"WRITEABLE|writeable|writable"):
+            view.setflags(write=True)
+
+
+def test_sparse_and_dense_tensors_are_arrays_of_a_dtype():
+    sparse = lodcore.SparseTensor([1, 1], [[1.5], [2.25]], 3)
+    assert np.asarray(sparse, "f4").dtype == np.float32
+    assert np.asarray(sparse, "i8").tolist() == [[0], [3], [0]]
+    assert np.asarray(lodcore.DenseTensor([1.5]), "i4").dtype == np.int32
+    assert np.array(lodcore.DenseTensor([1.5]), "f4").dtype == np.float32
+    with pytest.raises(ShapeError, match=r"the other has shape \(3, 2\); \(3, 1\) is needed"):
+        sparse + lodcore.SparseTensor([0], np.ones((1, 2)), 3)
+    with pytest.raises(DTypeError, match="have dtype datetime64"):
+        lodcore.SparseTensor([0], np.array(["2000-01-01"], "M8[D]"), 2)
+
+
+class Steps(lodcore.TensorArray):
+    """A subclass of arrays."""
+
+
+def test_arrays_keep_their_class_and_what_they_hold():
+    nested = lodcore.array([[1.0], [2.0, 3.0]])
+    assert type(Steps.unstack(nested)) is Steps
+    assert type(Steps.unpack(nested, 0)[0]) is Steps
+    steps = Steps()
+    steps[0] = nested
+    cloned = steps.clone()
+    assert type(cloned) is Steps
+    assert not np.shares_memory(cloned.read(0).values, nested.values)
+    cloned[0] = nested[:1]
+    cloned[1] = nested
+    assert (len(steps), steps.read(0)) == (1, steps.read(0))
+    assert steps.read(0).equals(nested)
+    for axis in (-1, 1, 2, -3):
+        with pytest.raises(ShapeError, match=f"axis: is {axis}; a LoDTensor is cut along axis 0"):
+            lodcore.TensorArray.unstack(nested, axis)
+    for axis in (-3, 2):
+        with pytest.raises(ShapeError, match=f"axis: is {axis}; the tensor has 2 axes"):
+            lodcore.TensorArray.unstack(np.zeros((2, 3)), axis)
+
+
+@for_each("index", [True, np.True_, np.array(True), np.array([True]), np.array([1, 0]), 1.0, np.array([], int), "1"])
+def test_slots_that_are_no_integers(index):
+    steps = lodcore.TensorArray(3)
+    for call in (lambda: steps.read(index), lambda: steps.write(index, 1.0), lambda: lodcore.TensorArray(index)):
+        with pytest.raises(DTypeError, match="an integer, or an array of one, is needed"):
+            call()
+    with pytest.raises(IndexError, match=r"index: is 2, a hole; the size is 3$"):
+        steps.read(2)
+    with pytest.raises(IndexError, match=r"index: is 3; the size is 3$"):
+        steps.read(3)
+
+
+def test_recorded_arrays_of_a_fixed_size_and_of_numbers():
+    with lodcore.Program():
+        fixed = lodcore.TensorArray(2, dynamic=False)
+        fixed[1] = 0.5
+        with pytest.raises(IndexError, match="index: is 2; the size is fixed at 2"):
+            fixed[2] = 0.5
+    loop = lodcore.while_loop()
+    kept = lodcore.TensorArray()
+    with loop.loop():
+        step = loop.step()
+        loop.break_if(step >= 3)
+        kept.write(step, step * 1.5)
+    assert kept.stack().tolist() == [0.0, 1.5, 3.0]
+
+
+def test_a_tensor_of_another_dtype_or_depth():
+    x = lodcore.array([[1.5]], "f4")
+    assert lodcore.array(x, "f8").dtype == np.float64
+    assert lodcore.array(x, "f2").dtype == np.float16
+    for levels in (0, 65, -1, "1", 1.0):
+        with pytest.raises(LoDError, match=r"num_levels: is .*; 1 .. 64 is valid"):
+            lodcore.array([[1.0]], num_levels=levels)
+    cells = np.empty((1, 2), object)
+    cells[0, 0] = cells[0, 1] = [1]
+    with pytest.raises(DTypeError, match="obj: is ndarray; a list of sequences is needed"):
+        lodcore.array(cells)

@@ -193,6 +193,7 @@ WRONG = [
     ("lodcore.array([[b'a'], [b'b', 1.5]])", DTypeError, "value 2 is 1.5 among text"),
     ("lodcore.array([[b'a'], ['b']])", DTypeError, "value 0 is b'a' among text"),
     ("NUMBERS.to_padded(None)", DTypeError, "fill_value: is None; float64 cannot hold it"),
+    ("NUMBERS.to_padded(np.array('1', object))", DTypeError, "fill_value: is array.*; float64 cannot hold it"),
     ("NUMBERS.to_padded(1j)", DTypeError, "fill_value: is 1j; float64 cannot hold it"),
     ("NUMBERS.to_padded([[0.0]])", ShapeError, r"fill_value: has shape \(1, 1\); a number or a row of shape \(\)"),
     (
@@ -247,6 +248,8 @@ def test_lists_of_the_greatest_depth():
     assert lodcore.array(nested).num_levels == 64
     with pytest.raises(LoDError, match="has more than 64 levels"):
         lodcore.array([nested])
+    assert lodcore.array([["ab"], []]).to_padded().tolist() == [["ab"], ["0"]]
+    assert lodcore.array([[b"ab"], []]).to_padded().tolist() == [[b"ab"], [b"0"]]
     for before in ([], [[]], [[], [[]]]):
         inner = [*before]
         inner.append(inner)
@@ -265,6 +268,12 @@ def test_truth_and_equality_of_one_value():
     assert not whole.equals([[(1, 2.0)], [(3, 5.0)]])
     days = lodcore.array([[np.datetime64("NaT", "s"), np.datetime64(0, "s")]])
     assert days.equals([[np.datetime64("NaT"), np.datetime64("1970-01-01")]])
+    assert lodcore.array([[1], [2]], "i1").equals([[1.0], [2.0]])
+    assert not lodcore.array([[1], [2]], "i1").equals([[1.5], [2.0]])
+    assert not lodcore.array([[1], [2]], "i1").equals([[257], [2]])
+    wide = LoDTensor.from_lengths(np.zeros((0, 2, 3)), [0, 0])
+    assert wide.equals([[], []])
+    assert wide.equals(LoDTensor.from_lengths(np.zeros((0, 2, 3)), [0, 0]))
     assert not days.equals([[np.datetime64("NaT"), np.datetime64("1970-01-02")]])
 
 

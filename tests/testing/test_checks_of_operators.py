@@ -15,7 +15,7 @@ from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
-X = lodcore.array([[1.0, 2.0], [], [3.0]])
+X, Y = lodcore.array([[1.0, 2.0], [], [3.0]]), lodcore.array([[1], [2, 3]])
 F8 = np.dtype(float)
 
 
@@ -248,6 +248,7 @@ def array_of(*elements):
         (lodcore.RankTable([0, 1], [2, 1]), lodcore.RankTable([0, 1], [2, 0])),
         (lodcore.RankTable([0, 1], [1, 1]), lodcore.RankTable([1, 0], [1, 1])),
         (lodcore.RankTable([0, 1], [2, 1]).indices_map, lodcore.RankTable([1, 0], [2, 1]).indices_map),
+        (TensorArray.unpack(Y, 0)[1], TensorArray.unpack(Y, 0, sort_by_length=False)[1]),
         (SparseTensor([0], [1.0], 2), SparseTensor([0], [1.0], 3)),
         (SparseTensor([0], [1.0], 2), SparseTensor([1], [1.0], 2)),
         ((1, 2), (1, 3)),

@@ -8,6 +8,7 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
+from lodcore.tensors import structure
 from tests.helpers.tables import for_each
 
 LENGTHS = [[2, 0, 1], [1, 2, 1], [2, 0, 1, 2], [3, 1, 0, 2, 1]]
@@ -311,3 +312,54 @@ def test_an_array_as_long_as_the_rows_is_not_one_row_each():
     assert (rows + np.array([[[10.0]], [[20.0]]])).values[:, 0].tolist() == [10.0, 12.0, 24.0, 26.0]
     with pytest.raises(ShapeError, match="has length 4"):
         rows + np.zeros((4, 1))
+
+
+#: Numbers of sequences and of rows, then the offsets of both levels; a place, a number there, and what is said of it.
+WORDS = [2, 3, 3, 0, 2, 3, 0, 1, 1, 3]
+WRONG_WORDS = [
+    (0, -1, "level 0 has -1 sequences"),
+    (0, 9, "level 0 has 9 sequences; there are 7 offsets left"),
+    (0, 7, "level 0 has 7 sequences; there are 7 offsets left"),
+    (0, 1, r"offsets\[0\]: is"),
+    (1, -1, "level 1 has -1 sequences"),
+    (1, 2, r"offsets\[0\]: is 3 at position 2; .* end at 2"),
+    (1, 4, r"offsets\[0\]: is 3 at position 2; .* end at 4"),
+    (2, 2, r"offsets\[1\]: is 3 at position 3; .* end at 2"),
+    (2, 4, r"offsets\[1\]: is 3 at position 3; .* end at 4"),
+    (2, -1, "has -1 rows; 0 or more are needed"),
+    (3, 1, r"offsets\[0\]: is 1 at position 0"),
+    (4, 4, r"offsets\[0\]: is"),
+    (5, 2, r"offsets\[0\]: is 2 at position 2"),
+    (6, -1, r"offsets\[1\]: is -1 at position 0"),
+    (8, 0, r"offsets\[1\]: is 0 at position 2"),
+    (9, 9, r"offsets\[1\]: is 9 at position 3"),
+]
+
+
+def test_memory_that_is_given_as_a_structure_is_checked():
+    assert structure.lod_over(np.array(WORDS), 2) == LoD.from_lengths([2, 1], [1, 0, 2])
+    assert structure.lod_over(np.array([7]), 0) == LoD.from_offsets(num_rows=7)
+    assert structure.lod_over(np.array([0, 0, 0]), 1) == LoD.from_lengths([])
+    for place, number, says in WRONG_WORDS:
+        words = np.array(WORDS)
+        words[place] = number
+        with pytest.raises(LoDError, match=says):
+            structure.lod_over(words, 2)
+    for levels in (-1, 10, 11):
+        with pytest.raises(LoDError, match=f"has {levels} levels; there are 10 numbers"):
+            structure.lod_over(np.array(WORDS), levels)
+    with pytest.raises(LoDError, match="level 1 has 3 sequences; there are 3 offsets left"):
+        structure.lod_over(np.array(WORDS[:-1]), 2)
+
+
+@pytest.mark.not_on_reference
+def test_an_array_for_the_first_of_two_results_is_that_result():
+    x = lodcore.array([[1.0, 2.0], [3.0]])
+    out = np.empty((2, 2))
+    dense, lengths = lodcore.sequence_pad(x, out=out)
+    assert dense is out
+    assert (dense.tolist(), lengths.tolist()) == ([[1.0, 2.0], [3.0, 0.0]], [2, 1])
+    rows = np.empty(3)
+    steps, _ = lodcore.TensorArray.unpack(x, 0, out=rows)
+    assert rows.tolist() == [1.0, 3.0, 2.0]
+    assert [step.tolist() for step in steps] == [[1.0, 3.0], [2.0]]

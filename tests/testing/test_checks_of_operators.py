@@ -327,3 +327,17 @@ def test_arguments_that_are_changed_before_an_error():
     op.define_infer(lambda x, y: x)
     with pytest.raises(AssertionError, match=r"spoiled: computed at once: .*changed its arguments"):
         ways.check_inputs(op, sample_of((X, np.zeros(2))))
+
+
+def test_batches_of_several_structures_or_with_an_index_may_refuse_the_empty():
+    def joined(x, y):
+        if not x.num_rows:
+            raise ValueError("joined: x: has no rows")
+        return x.values * y.values.sum()
+
+    op = operator(x=Nested, y=Nested, differentiable=False)(joined)
+    op.define_infer(lambda x, y: x)
+    check_operator(op, [(X, lodcore.array([[1.0], [2.0]]))])
+    with pytest.raises(AssertionError, match=r"joined: computed at once: .*raised ValueError"):
+        check_operator(op, [(X, X)])
+    check_operator(lodcore.ops.pick_along, [(lodcore.array([[1.0, 2.0], [3.0]]), 0, 1)])

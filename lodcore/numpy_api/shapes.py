@@ -295,7 +295,7 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
 @stands_for(np.average)
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """Average with weights, as `lodcore.average` does."""
-    return ops.average(a, axis, weights, returned, keepdims=keepdims is True)
+    return ops.average(a, axis, weights, returned, keepdims=keepdims is not np._NoValue and bool(keepdims))
 
 
 if hasattr(np.linalg, "vecdot"):  # NumPy 2

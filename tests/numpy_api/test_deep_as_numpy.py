@@ -68,12 +68,22 @@ F4 = DENSE.astype("f4") + 1
 CALLS = [
     *["np.argsort(w, axis=2)", "np.argsort(w)", "w.argsort(-1)", "np.tile(w, np.array([1, 2]))", "np.tile(w, (2, 0))"],
     *["np.dot(2.0, w)", "np.dot(w, 2.0)", "w.transpose([0, 2, 1])", "w.transpose(0, -1, 1)", "w.transpose((0, 2, 1))"],
-    *["a[..., [0, 2, 1], 1, :]", "a[:, 1, ..., 0]", "a[..., M]", "a[:, :, 1, M]"],
+    *[
+        "a[..., [0, 2, 1], 1, :]",
+        "a[:, 1, ..., 0]",
+        "a[np.array(-1)]",
+        "a[:, np.array(-1)]",
+        "a[0, np.int8(-2)]",
+        "a[..., np.array(-1)]",
+        "a[..., M]",
+        "a[:, :, 1, M]",
+    ],
     *["np.squeeze(a[:1, :, :1], (0, 2))", "np.squeeze(a[:1, :1, :1], (-5, 1, 2))", "np.squeeze(a[:, :1, :, :1], 1)"],
     *["np.squeeze(a[:1, :1], (0, 1))", "a[..., None]", "a[:, None]", "a[None]", "a[:, :, None, 0]", "a[:, ::-1, ::-1]"],
     *["np.zeros_like(i, 'U3')", "np.ones_like(i, 'f2')", "np.zeros_like(f)", "np.empty_like(f, 'i2') * 0"],
     *["np.copy(f)", "np.round(i, -1)", "np.round(f, -1)"],
     *["1 // i", "2 >> i", "7 | i", "2 ** i", "7 ^ i", "6 & i", "1 << i", "7 % i", "divmod(7, i)[1]", "divmod(i, 3)[0]"],
+    *["a[np.array(-1)]", "a[:, np.array(-1)]", "a[0, np.int8(-2)]", "a[..., np.array(-1)]"],
     *[f"f {op} np.float64(2)" for op in ("+", "-", "*", "/", "//", "%", "**")],
     *[f"f {op} {y}" for op in ("*", "**") for y in ("2", "0.5", "-1", "2.0", "np.float32(2)", "np.int64(2)", "True")],
     *[f"np.result_type(f, {y})" for y in ("1.0", "2", "1j", "'i8'", "np.float64(1)", "True")],
@@ -151,6 +161,9 @@ WRONG_ASSIGNMENTS = [
     ("X", "with_levels(np.ones((2, 3, 2), bool), 1)", "0.0", ShapeError, r"mask: has rows of shape \(2,\); one entry"),
     ("X", "with_levels(np.ones((2, 3, 4), bool), 1)", "0.0", ShapeError, r"mask: has rows of shape \(4,\); one entry"),
     ("X", "0, 0", "X", LoDError, "value: has levels; the indexed rows have none"),
+    ("ROWS", "lodcore.array([[True, False, False], [False, False, True]])", "[[7], [8], [9]]", ShapeError, "value"),
+    ("UNEVEN", "UNEVEN > 3", "[7, 8, 9]", (LoDError, ShapeError), "value"),
+    ("UNEVEN", "UNEVEN > 3", "np.array([7, 8, 9])", (LoDError, ShapeError), "value"),
 ]
 
 
@@ -180,7 +193,15 @@ def test_a_mask_selects_rows_of_several_axes():
 
 
 def test_results_of_rounding_and_bounds_are_copies():
-    for call in ("np.round(ROWS)", "ROWS.round(2)", "np.clip(ROWS, None, None)", "ROWS.clip()", "np.copy(ROWS)"):
+    for call in (
+        "np.round(ROWS)",
+        "ROWS.round(2)",
+        "np.clip(ROWS, None, None)",
+        "ROWS.clip()",
+        "np.copy(ROWS)",
+        "ROWS.astype(int)",
+        "ROWS.astype('i8')",
+    ):
         found = eval(call)
         assert found.equals(ROWS), call
         assert not np.shares_memory(found.values, ROWS.values), call
@@ -236,3 +257,44 @@ def test_a_mask_of_one_entry_beside_a_vector_is_not_stretched():
     x = with_levels(np.arange(6.0).reshape(3, 2, 1), 1)
     with pytest.raises(IndexError, match=r"shape mismatch"):
         x[[0, 2, 1], :, [True]]
+
+
+def test_options_may_be_given_as_other_true_values():
+    x = lodcore.array([[3.0, 1.0, 1.0], [2.0]])
+    for true in (True, np.True_, 1):
+        for call in (np.median, np.nanmedian, lambda x, **options: np.quantile(x, 0.5, **options)):
+            assert call(x, axis=1, keepdims=true).tolist() == [[1.0], [2.0]]
+        for call in (np.sum, np.max, np.ptp, np.mean, np.nanmax, np.average):
+            assert np.shape(call(x, axis=1, keepdims=true)) == (2, 1)
+        values, first, inverse, counts = np.unique(x, true, true, true, axis=1)
+        assert values.tolist() == [[1.0, 3.0], [2.0]]
+        assert first.tolist() == [[1, 0], [0]]
+        assert inverse.tolist() == [[1, 0, 0], [0]]
+        assert counts.tolist() == [[2, 1], [1]]
+        assert np.unique(x, return_counts=true, axis=1)[1].tolist() == [[2, 1], [1]]
+
+
+def test_an_index_of_each_sequence_is_followed_by_others():
+    index = lodcore.array([[2, 0], [1]])
+    assert X[index].values.tolist() == [[4.0, 5.0], [0.0, 1.0], [8.0, 9.0]]
+    assert X[index, 1].tolist() == [[5.0, 1.0], [9.0]]
+    assert X[index, ::-1].tolist() == [[[5.0, 4.0], [1.0, 0.0]], [[9.0, 8.0]]]
+    wide = with_levels(DENSE[:2], 1)
+    assert np.array_equal(wide[index, :, 1].values, DENSE[[0, 0, 1], [2, 0, 1]][:, :, 1])
+    assert np.array_equal(wide[wide[..., 0, 0, 0] > 30, 1].values, wide.values[wide.values[:, 0, 0, 0] > 30][:, 1])
+
+
+def test_a_mask_of_axes_of_rows_is_written_to():
+    mask = np.arange(8).reshape(2, 4) % 3 == 0
+    for value in (-1.0, np.arange(3.0)):
+        dense, x = DENSE.copy(), with_levels(DENSE, 2).copy()
+        dense[..., mask] = value
+        x[..., mask] = value
+        np.testing.assert_array_equal(x.to_regular(), dense)
+
+
+def test_iteration_over_a_variable_has_every_sequence():
+    x = lodcore.array([[1.0], [], [2.0, 3.0], [4.0], [5.0]])
+    found, pullback = lodcore.vjp(lambda v: [one for one in v][-1] * sum(one.sum() for one in v), x)
+    assert found.tolist() == [75.0]
+    assert pullback(np.ones(1))[0].tolist() == [[5.0], [], [5.0, 5.0], [5.0], [20.0]]

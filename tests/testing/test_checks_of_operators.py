@@ -341,3 +341,19 @@ def test_batches_of_several_structures_or_with_an_index_may_refuse_the_empty():
     with pytest.raises(AssertionError, match=r"joined: computed at once: .*raised ValueError"):
         check_operator(op, [(X, X)])
     check_operator(lodcore.ops.pick_along, [(lodcore.array([[1.0, 2.0], [3.0]]), 0, 1)])
+
+
+def test_errors_have_one_text_in_every_way():
+    def picky(x, scale):
+        raise ValueError("picky: scale: is negative")
+
+    op = operator(x=Nested, differentiable=False)(picky)
+
+    @op.define_infer
+    def _(x, scale):
+        raise ValueError("picky: scale: is below 0")
+
+    with pytest.raises(AssertionError, match=r"picky: .*is below 0; computed at once it raised .*is negative"):
+        check_ways(op, sample_of((X, -1.0)))
+    op.define_infer(picky)
+    assert check_ways(op, sample_of((X, -1.0)))

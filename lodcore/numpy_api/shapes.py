@@ -293,7 +293,7 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
 
 
 @stands_for(np.average)
-def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
     """Average with weights, as `lodcore.average` does."""
     return ops.average(a, axis, weights, returned, keepdims=keepdims is not np._NoValue and bool(keepdims))
 

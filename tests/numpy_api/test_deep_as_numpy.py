@@ -279,6 +279,10 @@ def test_an_index_of_each_sequence_is_followed_by_others():
     assert X[index].values.tolist() == [[4.0, 5.0], [0.0, 1.0], [8.0, 9.0]]
     assert X[index, 1].tolist() == [[5.0, 1.0], [9.0]]
     assert X[index, ::-1].tolist() == [[[5.0, 4.0], [1.0, 0.0]], [[9.0, 8.0]]]
+    changed = X.copy()
+    changed[index, 1] = lodcore.array([[-1.0, -2.0], [-3.0]])
+    assert changed.values[:, 1].tolist() == [-2.0, 3.0, -1.0, 7.0, -3.0, 11.0]
+    assert changed.values[:, 0].tolist() == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
     wide = with_levels(DENSE[:2], 1)
     assert np.array_equal(wide[index, :, 1].values, DENSE[[0, 0, 1], [2, 0, 1]][:, :, 1])
     assert np.array_equal(wide[wide[..., 0, 0, 0] > 30, 1].values, wide.values[wide.values[:, 0, 0, 0] > 30][:, 1])

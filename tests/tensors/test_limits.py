@@ -431,3 +431,31 @@ def test_a_tensor_of_another_dtype_or_depth():
     cells[0, 0] = cells[0, 1] = [1]
     with pytest.raises(DTypeError, match="obj: is ndarray; a list of sequences is needed"):
         lodcore.array(cells)
+
+
+def test_arrays_of_a_fixed_size_keep_it_when_they_are_filled():
+    for size, entries in ((2, 2), (3, 2), (3, 0)):
+        steps = lodcore.TensorArray(size, dynamic=False)
+        steps.unstack(np.arange(float(entries)))
+        assert len(steps) == size
+        with pytest.raises(IndexError, match=f"index: is {size}; the size is fixed at {size}"):
+            steps[size] = 1.0
+        steps[size - 1] = 7.0
+        assert steps.read(size - 1) == 7.0
+        for kept in (copy.copy(steps), pickle.loads(pickle.dumps(steps)), steps.clone()):
+            assert len(kept) == size
+            with pytest.raises(IndexError, match=f"the size is fixed at {size}"):
+                kept[size] = 1.0
+
+
+def test_a_table_and_a_map_of_the_same_order_are_interchangeable():
+    x = lodcore.array([[1.0], [2.0, 3.0], [4.0]])
+    table = lodcore.lod_rank_table(x)
+    steps, order = lodcore.TensorArray.unpack(x, 0)
+    for given in (table, order):
+        assert steps.pack(0, given).equals(x)
+        assert lodcore.reorder_by_rank(x, given).tolist() == [[2.0, 3.0], [1.0], [4.0]]
+        assert lodcore.shrink_memory(np.arange(3.0), 1, given).tolist() == [0.0]
+    for call in (lambda: steps.pack(0, [1, 0, 2]), lambda: lodcore.reorder_by_rank(x, [1, 0, 2])):
+        with pytest.raises(DTypeError, match=r"is list; an? (RankTable|IndicesMap) or an? (RankTable|IndicesMap)"):
+            call()

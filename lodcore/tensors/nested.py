@@ -283,7 +283,7 @@ def as_array(where: str, given: Any) -> Array:
         ) from None
     if made.dtype.hasobject and not made.ndim and not isinstance(given, (int, np.ndarray, type(None))):
         raise DTypeError(f"{where}: is a {type(given).__name__}; a LoDTensor or an array is needed")
-    return made if type(made) is np.ndarray else made.view(np.ndarray)
+    return made
 
 
 def refuse_conversion(where: str, given: Any) -> None:

@@ -459,3 +459,39 @@ def test_a_table_and_a_map_of_the_same_order_are_interchangeable():
     for call in (lambda: steps.pack(0, [1, 0, 2]), lambda: lodcore.reorder_by_rank(x, [1, 0, 2])):
         with pytest.raises(DTypeError, match=r"is list; an? (RankTable|IndicesMap) or an? (RankTable|IndicesMap)"):
             call()
+
+
+def test_snapshots_and_specs_of_elements():
+    steps = lodcore.TensorArray()
+    steps[0] = 1.0
+    kept = steps.snapshot()
+    steps[1], steps[0] = 2.0, 5.0
+    assert (len(kept), kept.read(0).item()) == (1, 1.0)
+    kept[2] = 3.0
+    assert [float(one) for one in steps] == [5.0, 2.0]
+    assert kept.element_spec() == lodcore.Spec((), np.dtype(float))
+    nested = lodcore.array([[[1], [2]], [[3]]], "i2")
+    for written, spec in (
+        (np.zeros((2, 3), "f4"), lodcore.Spec((None, 3), np.dtype("f4"))),
+        (nested, lodcore.Spec((None,), np.dtype("i2"), 2, LoDTensor)),
+    ):
+        one = lodcore.TensorArray()
+        one[3] = written
+        assert one.element_spec() == spec
+    for source, spec in (
+        (np.zeros((2, 3, 4)), lodcore.Spec((3, 4), np.dtype(float))),
+        (np.zeros(2, "i4"), lodcore.Spec((), np.dtype("i4"))),
+        (nested, lodcore.Spec((None,), np.dtype("i2"), 1, LoDTensor)),
+        (nested.flatten(), lodcore.Spec((None,), np.dtype("i2"))),
+    ):
+        assert lodcore.TensorArray.unstack(source).element_spec() == spec
+
+
+def test_arrays_of_a_subclass_are_plain_inside():
+    given = np.arange(3.0).view(Kind)
+    assert type(lodcore.DenseTensor(given).values) is np.ndarray
+    assert type(lodcore.SparseTensor([0, 1, 2], given, 3).values) is np.ndarray
+    assert type(lodcore.TensorArray.unstack(given[:, None]).read(0)) is np.ndarray
+    steps = lodcore.TensorArray()
+    steps[0] = given
+    assert type(steps.read(0)) is np.ndarray

@@ -138,7 +138,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     else:
         found = axes_of("squeeze", axis, x.ndim)
     for at in found[::-1]:
-        if at > levels:
+        if at > _levels(x) or not _levels(x):  # without its level, a sequence is an axis of rows
             if x.shape[at] not in (1, None):
                 raise ShapeError(f"squeeze: axis: is {at}, of length {x.shape[at]}; length 1 is needed")
             x = _of_rows(x, at, 0)
@@ -295,9 +295,9 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
 
 
 @stands_for(np.average)
-def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
     """Average with weights, as `lodcore.average` does."""
-    return ops.average(a, axis, weights, returned, keepdims=keepdims is True)
+    return ops.average(a, axis, weights, returned, keepdims=keepdims is not np._NoValue and bool(keepdims))
 
 
 if hasattr(np.linalg, "vecdot"):  # NumPy 2

@@ -198,7 +198,7 @@ def join_arrays(
         if kernels.gather.count_rows(arrays, offsets) >= 0:
             raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows")
         if not len(arrays):
-            arrays = [np.empty(0, dtype)]
+            arrays = [np.empty(0, as_dtype(where, dtype))]
     return join_rows(where, arrays, offsets.item(len(offsets) - 1), out), offsets
 
 
@@ -283,7 +283,7 @@ def as_array(where: str, given: Any) -> Array:
         ) from None
     if made.dtype.hasobject and not made.ndim and not isinstance(given, (int, np.ndarray, type(None))):
         raise DTypeError(f"{where}: is a {type(given).__name__}; a LoDTensor or an array is needed")
-    return made if type(made) is np.ndarray else made.view(np.ndarray)
+    return made
 
 
 def refuse_conversion(where: str, given: Any) -> None:

@@ -150,6 +150,8 @@ def lod_over(cnp.ndarray memory not None, Py_ssize_t num_levels):
     cdef list levels = []
     if not 0 <= num_levels < room:
         raise LoDError(f"LoD: has {num_levels} levels; there are {room} numbers")
+    if sizes[num_levels] < 0:
+        raise LoDError(f"LoD: has {sizes[num_levels]} rows; 0 or more are needed")
     for k in range(num_levels):
         count = sizes[k]
         if count < 0 or count >= room - place:

@@ -184,9 +184,11 @@ def _same(mine: Array, theirs: Array) -> Array:
     if names and names == theirs.dtype.names:
         fields = [_same(mine[name], theirs[name]) for name in names]
         return np.asarray(np.logical_and.reduce([field.reshape(*mine.shape, -1).all(axis=-1) for field in fields]))
+    if names != theirs.dtype.names:
+        return np.zeros(mine.shape, bool)
     kinds = {mine.dtype.kind, theirs.dtype.kind}
     if len(kinds) > 1 and not kinds <= set("biufc"):
-        return np.zeros(mine.shape, bool)  # text compared with numbers, or records with other fields
+        return np.zeros(mine.shape, bool)  # text compared with numbers
     same: Array = np.asarray(mine == theirs)
     if kinds <= set("fcmM"):
         same |= (mine != mine) & (theirs != theirs)

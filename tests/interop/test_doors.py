@@ -400,3 +400,36 @@ def test_groups_of_others_are_refused():
         interop.save_to_group(types.SimpleNamespace(), X)
     with pytest.raises(DTypeError, match="group: is int"):
         interop.load_from_group(3)
+
+
+# -- options of the methods ----------------------------------------------------------------------------------------
+
+
+def test_methods_pass_each_option_on(monkeypatch):
+    """Each option of a method of LoDTensor reaches the function of the same name, in its place."""
+    given = []
+    for name in ("to_torch", "to_pandas", "to_polars", "to_xarray", "to_jax", "to_scipy", "cu_seqlens"):
+        monkeypatch.setattr(interop, name, lambda *args, name=name, **kwargs: given.append((name, args, kwargs)), False)
+    calls = {
+        "X.to_torch('padded', False)": ("to_torch", ("padded", False), {}),
+        "X.to_torch(copy=True)": ("to_torch", ("jagged", True), {}),
+        "X.to_pandas([1], lists=True)": ("to_pandas", ([1],), {"lists": True}),
+        "X.to_polars([1], lists=False)": ("to_polars", ([1],), {"lists": False}),
+        "X.to_polars()": ("to_polars", (None,), {"lists": True}),
+        "X.to_xarray([2], row='r')": ("to_xarray", ([2],), {"row": "r"}),
+        "X.to_jax(5, 0)": ("to_jax", (5, 0), {}),
+        "X.to_jax()": ("to_jax", (None, -1), {}),
+        "X.to_scipy([3], 4)": ("to_scipy", ([3], 4), {}),
+        "X.cu_seqlens(0, 'int64')": ("cu_seqlens", (0, "int64"), {}),
+        "X.cu_seqlens()": ("cu_seqlens", (-1, "int32"), {}),
+    }
+    for call, (name, args, kwargs) in calls.items():
+        eval(call)
+        assert given.pop() == (name, (X, *args), kwargs), call
+
+
+def test_objects_with_a_stream_of_arrow_are_taken(monkeypatch):
+    monkeypatch.setattr(interop, "from_arrow", lambda obj: (X, obj)[0], False)
+    for method in ("__arrow_c_array__", "__arrow_c_stream__"):
+        given = type("Given", (), {method: lambda self: None})()
+        assert lodcore.array(given).equals(X)

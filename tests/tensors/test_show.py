@@ -298,3 +298,33 @@ def test_rows_have_four_digits():
     x = LoDTensor.from_lengths(np.array([[1 / 3, 2.0], [1e-9, 123456.789]]), [2])
     assert "[0.3333, 2. ], [" in repr(x)
     assert "23456789" not in repr(x)
+
+
+# -- limits --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.not_on_reference
+def test_texts_at_their_limits():
+    assert repr(LoD.from_lengths([76])) == f"LoD([{'x' * 76}])"
+    assert repr(LoD.from_lengths([77])) == "LoD(1 sequence of length 77)"
+    assert repr(LoD.from_lengths([0, 90, *range(8)])).endswith("lengths 0..90: 0, 90, 0, 1, 2, 3, 4, 5, 6, 7)")
+    assert repr(LoD.from_lengths([0, 90, *range(9)])).endswith("lengths 0..90: 0, 90, 0, 1, 2, 3, 4, 5, 6, 7, ...)")
+    numbers = lodcore.array([[1e15, 1e16, 999999999999999.0, -1e15, 1e20]])
+    assert content(numbers) == "[[1e+15, 1e+16, 999999999999999., -1e+15, 1e+20]]"
+    for rows, text in ((0, "0 rows"), (1, "1 row"), (2, "2 rows")):
+        dense = LoDTensor(np.zeros(rows), LoD.from_offsets(num_rows=rows))
+        assert repr(dense).startswith(f"LoDTensor({text}, float64: [")
+    for size, cells in ((64, "0., 0., ..., 0., 0."), (65, "0.0, 0.0, 0.0, 0.0, 0.0, 0.0, ...")):
+        assert content(LoDTensor.from_lengths(np.zeros((1, 1, size)), [1])) == f"[[[[{cells}]]]]"
+    bars = lodcore.array([[1] * 3, [], [1] * 3, [2] * 5])._repr_html_()
+    assert re.findall(r"length (\d+\.\.\d+: \d+)", bars) == [
+        "0..0: 1",
+        "1..1: 0",
+        "2..2: 0",
+        "3..3: 2",
+        "4..4: 0",
+        "5..5: 1",
+    ]
+    wide = LoDTensor.from_lengths(np.zeros(71), [0, 71])._repr_html_()
+    assert re.findall(r"length (\d+\.\.\d+): [1-9]", wide) == ["0..2", "69..71"]
+    assert "min 0, median 35.5, max 71, 1 empty" in wide

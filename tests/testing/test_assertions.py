@@ -296,3 +296,75 @@ def test_wrong_calls():
         with pytest.raises(DTypeError, match=r"actual: is a Variable; give its value, actual\.get\(\)"):
             assert_equal(variable, x)
     assert_equal(LoDTensor(np.ones(2), LoD.from_offsets(num_rows=2)), np.ones(2))
+
+
+#: What differs, and the end of the message: of how many rows, in how many sequences.
+COUNTED = [
+    ([[1, 2], [3], [4, 5]], [[1, 0], [3], [0, 5]], "(2 of 5 rows differ, in 2 of 3 sequences)"),
+    ([[1, 2], [3], [4, 5]], [[1, 2], [0], [0, 0]], "(3 of 5 rows differ, in 2 of 3 sequences)"),
+    ([[1, 2], [], [4, 5]], [[0, 0], [], [4, 5]], "(2 of 4 rows differ, in 1 of 3 sequences)"),
+    ([[], [1], [], [2]], [[], [0], [], [0]], "(2 of 2 rows differ, in 2 of 4 sequences)"),
+    ([[[1], [2]], [[3, 4]]], [[[0], [0]], [[3, 4]]], "(2 of 4 rows differ, in 1 of 2 sequences)"),
+    ([[[1], [2]], [[3, 4], []], [[5]]], [[[0], [0]], [[0, 0], []], [[5]]], "(4 of 5 rows differ, in 2 of 3 sequences)"),
+    ([[[[1]], [[2]]], [[[3], [4]]]], [[[[0]], [[0]]], [[[3], [4]]]], "(2 of 4 rows differ, in 1 of 2 sequences)"),
+]
+
+
+@BOTH
+def test_rows_and_sequences_that_differ_are_counted(check):
+    for actual, desired, says in COUNTED:
+        for one, other in ((actual, desired), (desired, actual)):
+            with pytest.raises(AssertionError, match=r"rows differ") as caught:
+                check(lodcore.array(one), lodcore.array(other))
+            said = str(caught.value).replace(" within rtol 1e-07, atol 0", "")
+            assert said.endswith(says)
+
+
+def test_records_are_compared_field_by_field():
+    fields = [("a", "i4"), ("b", "f8"), ("c", "U2")]
+    rows = np.array([(1, 2.0, "x"), (3, np.nan, "y")], fields)
+    x = LoDTensor.from_lengths(rows, [1, 1])
+    for name, value in (("a", 7), ("b", 7.0), ("c", "z")):
+        changed = rows.copy()
+        changed[name][1] = value
+        other = LoDTensor.from_lengths(changed, [1, 1])
+        for one, another in ((x, other), (other, x)):
+            with pytest.raises(
+                AssertionError, match=r"actual\[1\]\[0\]: is .* \(1 of 2 rows differ, in 1 of 2 sequences"
+            ):
+                assert_equal(one, another)
+    renamed = LoDTensor.from_lengths(rows.astype([("a", "i4"), ("d", "f8"), ("c", "U2")]), [1, 1])
+    refused(assert_equal, x, renamed, "actual[0][0]: is (1, 2.", check_dtype=False)
+
+
+def test_values_of_different_kinds_are_not_equal():
+    dates = np.array(["1970-01-02", "1970-01-03"], "M8[D]")
+    for one, other in ((dates, np.array([1, 2])), (dates, np.array([1.0, 2.0])), (np.array(["1"]), np.array([1]))):
+        for actual, desired in ((one, other), (other, one)):
+            refused(assert_equal, actual, desired, "actual[0]: is", check_dtype=False)
+    for actual, desired, side in ((dates, np.ones(2), "actual"), (np.ones(2), dates, "desired")):
+        with pytest.raises(DTypeError, match=f"assert_allclose: {side}: has dtype datetime64.D.; numbers are needed"):
+            assert_allclose(actual, desired)
+
+
+@BOTH
+def test_lists_on_both_sides_and_dense_tensors(check):
+    check([[1], []], [[1], []])
+    check([[1, 2], [3]], [(1, 2), (3,)])
+    refused(check, [[], [1]], [[], [1, 2]], "actual[1]: has length 1; desired has 2")
+    check([1, 2], (1, 2))
+    check(lodcore.DenseTensor([1.0, 2.0]), np.array([1.0, 2.0]))
+    check([1.0, 2.0], lodcore.DenseTensor([1.0, 2.0]))
+    refused(
+        check,
+        lodcore.DenseTensor([1.0]),
+        lodcore.DenseTensor([2.0]),
+        "actual[0]: is 1.0; desired has 2.0 (1 of 1 values",
+    )
+    long = [[1]] * 5
+    refused(
+        check, lodcore.array([[1, 2], [3], [], [4], [5]]), lodcore.array(long), "actual[0]: has length 2; desired has 1"
+    )
+    for wrong in (lambda: 0, {1: 2}, np.array([None])):
+        with pytest.raises((TypeError, ValueError)):
+            check([1.0], wrong)

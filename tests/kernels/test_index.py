@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
+from tests.helpers.tables import for_each
 
 OFFSETS = lengths(most=10).map(running_sum).map(int64)
 FAR = [2**63 - 1, -(2**63)]
@@ -112,3 +113,18 @@ def test_the_first_short_sequence_is_named(index, bad):
     assert kernels.index.pick_ranges(int64([0, 2, 2, 4]), int64(index), np.empty((3, 2), np.int64)) == bad
     pieces = int64([0, 1, 2, 3])
     assert kernels.index.nested_ranges(int64([0, 2, 2, 4]), pieces, int64(index), np.empty((3, 2), np.int64)) == bad
+
+
+@for_each("true", [1, 2, 127, 128, 129, 255])
+@for_each("count", [1, 7, 8, 9, 16, 23])
+def test_every_byte_but_zero_is_true(count, true):
+    out = unwritten(3)
+    for at in range(count):
+        mask = np.zeros(count, "u1")
+        mask[at] = true
+        assert kernels.index.true_offsets(int64([0, count, count]), mask, out) == 1
+        assert out.tolist() == [0, 1, 1]
+        mask = np.full(count, true, "u1")
+        mask[at] = 0
+        kernels.index.true_offsets(int64([0, 0, count]), mask, out)
+        assert out.tolist() == [0, 0, count - 1]

@@ -11,6 +11,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, read_only, running_sum, values_from_seed, whole_numbers
 from tests.helpers.paths import on_each_path
+from tests.helpers.tables import for_each
 from tests.helpers.rows import REALS, ROW_BYTES, cells, structures
 
 NUMBERS = [*REALS, np.dtype("i8"), np.dtype("u8")]
@@ -186,6 +187,35 @@ class TestExamples:
         x[50:] = 0x7FC00002
         best = pooled("best_rows", x.view("f4"), int64([0, 70]), False)
         assert (best.view("u4") == 0x7FC00001).all()
+
+    @pytest.mark.parametrize("dtype", REALS)
+    def test_no_sum_of_sequences_of_one_row_is_a_negative_zero(self, dtype):
+        for count in (1, 4, 8, 16, 17, 33):
+            for width in (1, 2):
+                x = np.full((count, width), -0.0, dtype)
+                assert not np.signbit(pooled("sum_rows", x, int64(range(count + 1)), 0)).any()
+
+    @for_each("dtype", NUMBERS)
+    @for_each("width", [1, 255, 256, 257, 512, 513, 770])
+    def test_the_best_row_of_every_column(self, width, dtype):
+        x = (np.arange(4 * width).reshape(4, width) * 7 % 5).astype(dtype)
+        for least in (False, True):
+            found, index = like(x, 2), unwritten(2, width)
+            kernels.pool.find_best_rows(x, int64([0, 3, 4]), least, found, index)
+            best = x[:3].argmin(axis=0) if least else x[:3].argmax(axis=0)
+            assert index.tolist() == [best.tolist(), [0] * width]
+            assert (found == [x[best, np.arange(width)], x[3]]).all()
+
+    @for_each("dtype", REALS)
+    @for_each("width", [1, 2, 5, 9])
+    @for_each("divide", [0, 1, 2])
+    def test_quotients_are_rounded_once(self, divide, width, dtype):
+        """In more than two blocks of 16 sequences, few rows and many."""
+        sizes = np.array([3, 0, 7, 1, 11, 49, 5] * 6)
+        rows, out = (np.arange(42 * width).reshape(42, width) / 10).astype(dtype), np.empty((sizes.sum(), width), dtype)
+        kernels.pool.spread_rows(rows, int64(running_sum(sizes.tolist())), divide, out)
+        by = np.maximum([np.ones(42), sizes, np.sqrt(sizes)][divide], 1).astype(dtype)
+        assert (out == np.repeat(rows / by[:, None], sizes, axis=0)).all()
 
     def test_numbers_wrap_around(self):
         top = np.array([[2**63 - 1], [1]])

@@ -11,6 +11,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
 from tests.helpers.paths import on_each_path
+from tests.helpers.tables import for_each
 
 SHAPES = st.sampled_from([(8, 5), (4, 17), (2, 20)])  # maximum number of sequences, maximum length
 OFFSETS = SHAPES.flatmap(lambda shape: lengths(None, *shape)).map(running_sum).map(int64)
@@ -141,6 +142,14 @@ def test_cells_alone_stand_as_those_with_their_rows(dtype, descending):
             alone = memory[1:].view(dtype).reshape(out.shape)
             kernels.sort.sort_rows(read_only(x), offsets, first(offsets, k), descending, alone, None)
             assert alone.tobytes() == out.tobytes()
+
+
+@for_each("dtype", REALS)
+@for_each(("place", "bad"), [(1, -1), (2, 2), (3, 2), (-1, 2), (2**62, 2)])
+def test_the_first_position_after_the_end_of_a_sequence(place, bad, dtype):
+    positions, x = int64([[0], [1], [place], [0]]), np.ones((4, 1), dtype)
+    offsets = int64([0, 2, 4])
+    assert kernels.sort.place_cells(x, offsets, offsets, positions, np.zeros((4, 1), dtype)) == bad
 
 
 def digest():

@@ -194,3 +194,22 @@ def test_arrays_that_do_not_belong_together():
         with pytest.raises(ValueError, match=says):
             call()
     assert (out == 7).all()
+
+
+@pytest.mark.not_on_reference
+@for_each("strides", [(12, 8), (24, 16), (24, 4)])
+def test_rows_that_are_not_whole_cells_in_line(strides):
+    askew, matrix, square = (
+        np.lib.stride_tricks.as_strided(np.ones(9), (2, 3), strides),
+        np.ones((2, 3)),
+        np.ones((3, 3)),
+    )
+    for call in [
+        lambda: kernels.matrix.pack_columns(askew, False, np.empty(32)),
+        lambda: kernels.matrix.multiply_packed(askew, packed(square), False, np.ones((2, 3))),
+        lambda: kernels.matrix.multiply_packed(np.ones((2, 3)), packed(square), False, askew),
+        lambda: kernels.matrix.multiply_pairs(askew, None, matrix, None, False, square),
+        lambda: kernels.matrix.multiply_pairs(matrix, None, askew, None, False, square),
+    ]:
+        with pytest.raises(ValueError, match="belong together"):
+            call()

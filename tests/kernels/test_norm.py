@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.paths import on_each_path
-from tests.helpers.tables import for_each
 from tests.helpers.rows import REALS, scores
+from tests.helpers.tables import for_each
 
 WIDTHS = [0, 1, 2, 5, 15, 16, 17, 33, 64]
 

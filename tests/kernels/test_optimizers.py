@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.paths import on_each_path
-from tests.helpers.tables import for_each
 from tests.helpers.rows import REALS, scores
+from tests.helpers.tables import for_each
 
 COUNTS = [0, 1, 2, 15, 16, 17, 40]
 NUMBERS = st.sampled_from([0.0, 1e-3, 0.5, 0.9, 0.999, 1.0])

@@ -11,8 +11,8 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, read_only, running_sum, values_from_seed, whole_numbers
 from tests.helpers.paths import on_each_path
-from tests.helpers.tables import for_each
 from tests.helpers.rows import REALS, ROW_BYTES, cells, structures
+from tests.helpers.tables import for_each
 
 NUMBERS = [*REALS, np.dtype("i8"), np.dtype("u8")]
 WIDTHS = st.sampled_from([1, 1, 2, 3, 5, 8, 9, 16, 19, 64, 0])

@@ -109,8 +109,9 @@ def test_lengths_that_are_equal_but_for_one(drawn):
 def test_sequences_that_leave_a_block_of_sixteen_one_by_one(row_bytes):
     """The last of a block is a row longer than another one, in any place; and blocks that are not full."""
     random = np.random.default_rng(row_bytes)
-    for count in (15, 16, 17, 33, 48):
-        offsets = int64(running_sum([*random.permutation(count - 1).tolist(), count % 5]))
+    longer = [[2] * k + [3] + [2] * (16 - k) for k in range(0, 17, 5)]
+    for sizes in [*longer, *([*random.permutation(count).tolist(), 2] for count in (14, 15, 16, 32, 47))]:
+        offsets, count = int64(running_sum(sizes)), len(sizes)
         steps, order, rows = steps_of(offsets), int64(np.arange(count)), opaque(int(offsets[-1]), row_bytes)
         there, back = unwritten(*rows.shape, dtype="u1"), unwritten(*rows.shape, dtype="u1")
         kernels.rank.unpack_rows(rows, offsets, order, steps, there)

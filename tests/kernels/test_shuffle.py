@@ -34,8 +34,10 @@ class TestTwins:
 
 @for_each(
     ("chance", "wanted"),
-    [(0.0, [0, 1, 2]), (1.0, [0, 1, 2]), (-0.5, [0, 1, 2]), (np.nan, [0, 1, 2]), (np.inf, [0, 1, 2]), (2.0, [0, 1, 2])]
-    + [(1 - 2**-53, [2, 0, 1]), (0.5, [1, 2, 0]), (0.34, [1, 0, 2])],
+    [
+        *((outside, [0, 1, 2]) for outside in (0.0, 1.0, -0.5, np.nan, np.inf, 2.0)),
+        *((1 - 2**-53, [2, 0, 1]), (0.5, [1, 2, 0]), (0.34, [1, 0, 2])),
+    ],
 )
 def test_numbers_outside_of_their_range_leave_elements_where_they_are(chance, wanted):
     for count in (3, 2):  # all elements, or some of them

@@ -172,7 +172,7 @@ LENGTHS = [1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 33, 64, 65, 70, 128, 129, 260]
 
 @pytest.mark.not_on_reference
 @for_each("dtype", REALS)
-@for_each("odd", [None, -1e4, -90.0, -np.inf, np.inf, np.nan, -0.0])
+@for_each("odd", [None, -1e4, -86.0, -90.0, -707.0, -np.inf, np.inf, np.nan, -0.0])
 def test_one_odd_cell_at_each_end(dtype, odd):
     """Lengths about those of vectors and lanes, the first or the last cell unusual; weights of both signs."""
     offsets = int64(running_sum(LENGTHS))

@@ -1,5 +1,7 @@
 """Windows of rows copied, and rows weighted by a filter."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -130,7 +132,7 @@ def test_padding_of_one_row_each_and_of_one_for_all(start, length, row_bytes):
     for count in {0, 1, before + after}:
         padding, out = opaque(count, row_bytes, 1), unwritten(7, length * row_bytes, dtype="u1")
         kernels.window.copy_windows(rows, int64(offsets), padding, start, length, 0, out)
-        for first, stop in zip(offsets, offsets[1:], strict=False):
+        for first, stop in pairwise(offsets):
             for t in range(first, stop):
                 for j, at in enumerate(range(t + start, t + start + length)):
                     number = 0 if count == 1 else before + at - (first if at < first else stop)
@@ -145,7 +147,7 @@ def test_products_of_every_lag_and_sums_of_every_edge(taps, width, dtype):
     random = np.random.default_rng(taps)
     x, y = random.integers(-4, 5, (2, 14, width)).astype(dtype)
     offsets, out = [0, 1, 1, 4, 14], unwritten(taps, width, dtype="f8")
-    parts = [(x[a:b].astype(float), y[a:b].astype(float)) for a, b in zip(offsets, offsets[1:], strict=False)]
+    parts = [(x[a:b].astype(float), y[a:b].astype(float)) for a, b in pairwise(offsets)]
     kernels.window.sum_lagged_products(x, y, int64(offsets), out)
     for j in range(taps):
         assert (out[j] == sum((a[j:] * b[: max(len(b) - j, 0)]).sum(axis=0) for a, b in parts)).all()

@@ -12,6 +12,7 @@ from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, read_only, running_sum, values_from_seed, whole_numbers
 from tests.helpers.paths import on_each_path
 from tests.helpers.rows import REALS, ROW_BYTES, cells, structures
+from tests.helpers.tables import for_each
 
 WIDTHS = st.sampled_from([1, 1, 2, 3, 8, 9, 33, 64, 70, 0])
 ANY_INT64 = st.one_of(st.integers(-1, 6), st.integers(-(2**63), 2**63 - 1))
@@ -189,3 +190,13 @@ def bits():
 @pytest.mark.not_on_reference
 def test_every_path_gives_the_same_bits():
     assert set(on_each_path("tests.kernels.test_embedding", "bits").values()) == {bits()}
+
+
+@for_each("skip", [-1, 0, 1, 2, 9])
+@for_each("row_bytes", [1, 4, 8, 24])
+def test_the_row_that_is_skipped(row_bytes, skip):
+    rows, index = np.arange(3 * row_bytes, dtype="u1").reshape(3, row_bytes) + 1, int64([0, 1, 2, 0, 2])
+    out = unwritten(5, row_bytes, dtype="u1")
+    assert kernels.embedding.take_rows(rows, index, skip, out) == -1
+    wanted = [[0] * row_bytes if number == skip else rows[number].tolist() for number in index.tolist()]
+    assert out.tolist() == wanted

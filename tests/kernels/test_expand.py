@@ -9,6 +9,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, guarded, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum
 from tests.helpers.rows import opaque
+from tests.helpers.tables import for_each
 
 ROW_BYTES = st.sampled_from([4, 8, 1, 2, 16, 3, 12, 24, 40, 64, 100, 0])
 
@@ -170,3 +171,13 @@ class TestLaws:
 def test_rows_of_another_size_are_refused(name):
     with pytest.raises(ValueError, match="rows and out have rows of different sizes"):
         getattr(kernels.expand, name)(opaque(2, 4), int64([0, 1, 2]), unwritten(2, 3, dtype="u1"))
+
+
+@for_each(
+    ("offsets", "bad"),
+    [([0, 2, 4, 6], -1), ([0, 2, 4, 5], 2), ([0, 1, 2], 0), ([0, 2, 3, 4], 1), ([0, 0], -1), ([0], -1)],
+)
+def test_the_first_sequence_whose_cells_make_no_whole_rows(offsets, bad):
+    out = unwritten(len(offsets))
+    assert kernels.expand.scale_offsets(int64(offsets), 3, 6, out) == bad
+    assert bad >= 0 or out.tolist() == [number // 2 for number in offsets]

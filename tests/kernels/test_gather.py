@@ -22,6 +22,7 @@ from tests.helpers.draw import (
     values_from_seed,
     whole_numbers,
 )
+from tests.helpers.tables import for_each
 
 ANY_INT64 = st.integers(-(2**63), 2**63 - 1)
 NEAR_INT64 = st.one_of(st.integers(-1, 6), ANY_INT64)
@@ -245,3 +246,13 @@ class TestLaws:
 def test_copying_refuses_rows_of_another_size():
     with pytest.raises(ValueError, match="rows and out have rows of different sizes"):
         kernels.gather.copy_ranges(opaque(2, 4, 0), np.array([[0, 2]]), unwritten(2, 3, dtype="u1"))
+
+
+@for_each(
+    ("start", "stop", "shared"),
+    [(0, 8, False), (0, 9, True), (7, 9, True), (9, 10, True), (15, 16, True), (16, 24, False), (8, 8, False)],
+)
+def test_memory_that_ends_where_other_memory_begins(start, stop, shared):
+    memory = np.zeros(24, "u1")
+    first = kernels.gather.first_overlap([np.zeros(3), memory[start:stop]], memory[8:16].reshape(2, 4))
+    assert first == (1 if shared else -1)

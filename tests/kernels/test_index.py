@@ -128,3 +128,23 @@ def test_every_byte_but_zero_is_true(count, true):
         mask[at] = 0
         kernels.index.true_offsets(int64([0, 0, count]), mask, out)
         assert out.tolist() == [0, 0, count - 1]
+
+
+@for_each("row_bytes", [1, 2, 3, 4, 8, 16])
+@for_each("count", [1, 8, 9, 20])
+def test_the_last_row_that_a_mask_selects(count, row_bytes):
+    """Also if there is room for fewer rows than it selects, or if it is the last one."""
+    rows = read_only(np.arange(1, count * row_bytes + 1, dtype="u2").astype("u1").reshape(count, row_bytes))
+    for mask in (np.ones(count, "u1"), (np.arange(count) % 3 == 2) | (np.arange(count) >= count - 2)):
+        mask = mask.astype("u1")
+        chosen = np.flatnonzero(mask)
+        for size in {len(chosen), len(chosen) - 1} - {0}:
+            memory = np.full((size + 4, row_bytes), 7, "u1")
+            kernels.index.take_true(rows, mask, memory[2:-2])
+            assert (memory[2:-2] == rows[chosen[:size]]).all()
+            assert (memory[:2] == 7).all()
+            assert (memory[-2:] == 7).all()
+        back, wanted = unwritten(count, row_bytes, dtype="u1"), np.zeros((count, row_bytes), "u1")
+        wanted[chosen] = rows[: len(chosen)]
+        kernels.index.put_true(rows[: len(chosen)], mask, back)
+        assert (back == wanted).all()

@@ -112,6 +112,28 @@ def test_keys_of_every_size_tell_whether_texts_may_share_them():
     assert kernels.order.prefix_keys(wide, 4, unwritten(1, dtype="u8")) is True
 
 
+def test_keys_have_the_order_of_texts():
+    """Every character of a key counts, those after it do not."""
+    for unit, most in ((1, 8), (4, 3)):
+        for size in range(1, most + 3):
+            letters = np.full((size + 1, size), 97, "u1" if unit == 1 else "<u4")
+            letters[np.arange(size), np.arange(size)] += 1
+            keys = unwritten(size + 1, dtype="u8")
+            kernels.order.prefix_keys(letters.view("u1").reshape(size + 1, -1), unit, keys)
+            shown = min(size, most)
+            assert sorted(keys[:shown].tolist(), reverse=True) == keys[:shown].tolist()
+            assert len(set(keys.tolist())) == shown + 1
+            assert (keys[shown:] == keys[-1]).all()
+
+
+def test_ties_in_a_sequence_that_is_longer_than_those_before():
+    places, lines = int64([*range(3), *range(700)])[:, None] + 0, np.full((703, 9), 97, "u1")
+    lines[3:, 8] = np.arange(700) * 7 % 256
+    offsets = int64([0, 0, 3, 703, 703])
+    kernels.order.order_ties(lines, 1, np.zeros((703, 1), "u8"), offsets, False, places)
+    assert places[3:, 0].tolist() == sorted(range(700), key=lambda k: k * 7 % 256)
+
+
 @for_each("descending", [False, True])
 @for_each(("unit", "dtype"), [(1, "u1"), (4, "<u4")])
 def test_texts_that_differ_after_their_keys(unit, dtype, descending):
@@ -161,6 +183,23 @@ def test_neighbours_that_are_equal_or_far_apart(dtype, cells, weight, wanted):
     x = np.array(cells, dtype)[:, None]
     kernels.order.mix_rows(x, int64([0, 2]), int64([[0]]), np.array([[weight]]), out)
     assert out[0, 0] == wanted
+
+
+@for_each(("dtype", "nothing"), [("f4", np.nan), ("f8", np.nan), ("i8", 0), ("u8", 0)])
+@for_each("low", [-1, -2, -(2**63)])
+def test_cells_without_neighbours(low, dtype, nothing):
+    x, out = np.full((4, 1), 3, dtype), np.empty((3, 2), dtype)
+    lows = int64([[0, low], [0, 0], [low, 1]])
+    kernels.order.mix_rows(x, int64([0, 2, 2, 4]), lows, np.zeros((3, 2)), out)
+    np.testing.assert_array_equal(out, [[3, nothing], [nothing, nothing], [nothing, 3]])
+
+
+@for_each("dtype", ["f4", "f8"])
+def test_the_last_cell_of_a_sequence_has_no_neighbour_in_the_next_one(dtype):
+    rows, out = np.array([[1], [np.inf]], dtype), np.full((4, 1), 7, dtype)
+    kernels.order.spread_mixed(rows, int64([0, 2, 4]), int64([[1], [5]]), np.array([[0.25], [0.0]]), out)
+    np.testing.assert_array_equal(out[:2], [[0], [1]])
+    assert out[2] == 0
 
 
 @for_each(("dtype", "count"), [("f4", 1), ("f4", 3), ("f8", 17), ("f4", 100), ("f8", 1025)])

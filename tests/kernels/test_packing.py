@@ -224,9 +224,39 @@ def test_bins_that_are_full_by_their_number_of_items(count, size):
             out = unwritten(count + 1)
             getattr(kernels.packing, name)(int64([size] * count), 2 * count, most, *more, out)
             assert out.tolist() == [*wanted, wanted[-1] + 1], (name, most)
+        for budget in {2 * count, max(size, 1), 2 * size + 1}:
+            items, ends = unwritten(count), unwritten(count + 2)
+            arguments = int64([size]), int64([count]), int64(range(count)), budget, most
+            assert kernels.packing.histogram_fit(*arguments, items, ends) == -1
+            of_each = min(most, budget // size if size else most)
+            held = [min(of_each, count - k) for k in range(0, count, of_each)]
+            assert np.diff(ends[: ends[-1] + 1]).tolist() == held
         items, ends = unwritten(count), unwritten(count + 2)
         kernels.packing.histogram_fit(int64([size]), int64([count]), int64(range(count)), 2 * count, most, items, ends)
         assert sorted(np.diff(ends[: ends[-1] + 1]).tolist()) == sorted(wanted.count(b) for b in range(wanted[-1] + 1))
+
+
+@for_each(
+    ("sizes", "budget", "wanted"),
+    [
+        ([3, 3, 1], 5, [0, 1, 1]),  # the latest of equal rooms
+        ([3, 3, 3, 1, 1, 1], 5, [0, 1, 2, 2, 2, 1]),
+        ([4, 3, 1, 1], 5, [0, 1, 0, 1]),
+        ([3, 4, 1, 2], 5, [0, 1, 1, 0]),
+        ([2, 2, 0, 3, 3], 5, [0, 0, 0, 1, 2]),
+    ],
+)
+def test_best_fit(sizes, budget, wanted):
+    out = unwritten(len(sizes) + 1)
+    assert kernels.packing.best_fit(int64(sizes), budget, 9, out) == -1
+    assert out.tolist() == [*wanted, max(wanted) + 1]
+
+
+def test_counts_have_the_sum_of_the_items():
+    for counts in ([1, 1], [2, 0], [0, 0]):
+        arguments = int64([2, 1]), int64(counts), int64(range(3)), 5, 3
+        with pytest.raises(ValueError, match="belong together"):
+            kernels.packing.histogram_fit(*arguments, unwritten(3), unwritten(5))
 
 
 @pytest.mark.not_on_reference

@@ -119,3 +119,12 @@ def test_lines_that_are_full_at_the_very_end(line, left):
         assert (out[:, :, 0] == wanted).all()
         assert (rows_again == rows).all()
         assert all((edge == 0xA5).all() for one in (memory, back) for edge in (one[:64], one[-64:]))
+
+
+@for_each("padded_length", [0, 1, 3])
+@for_each("item_bytes", [0, 1, 4])
+@for_each(("sizes", "bad"), [([1, -1, -2], 1), ([-1], 0), ([2**62, 0], -1), ([0, 0, -(2**63)], 2), ([], -1)])
+def test_the_first_negative_length(sizes, bad, item_bytes, padded_length):
+    """Also if nothing is written."""
+    out = np.zeros((len(sizes), padded_length, item_bytes), "u1")
+    assert kernels.pad.mask_rows(int64(sizes), np.ones(item_bytes, "u1"), out) == bad

@@ -195,6 +195,25 @@ class TestExamples:
                 x = np.full((count, width), -0.0, dtype)
                 assert not np.signbit(pooled("sum_rows", x, int64(range(count + 1)), 0)).any()
 
+    @pytest.mark.not_on_reference
+    @for_each("dtype", REALS)
+    @for_each("width", [1, 9, 16, 17, 31, 33])
+    def test_one_nan_or_zero_in_any_row(self, width, dtype):
+        """In the last column, too, and in one of many sequences, among empty ones."""
+        for length in (*range(1, 10), 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 130)[:: 1 if width == 1 else 4]:
+            offsets = int64(running_sum([0, 1, *[length] * 20, 0]))
+            for at in {0, 1, length // 2, length - 2, length - 1} & set(range(length)):
+                for odd in (np.nan, -0.0):
+                    x = np.full((int(offsets[-1]), width), -1, dtype)
+                    x[offsets[9] + at, -1] = odd
+                    best, index = like(x, 23), unwritten(23, width)
+                    kernels.pool.find_best_rows(x, offsets, False, best, index)
+                    assert (best == pooled("best_rows", x, offsets, False)).sum() == 23 * width - (odd != odd)
+                    assert (best[9, -1] != best[9, -1]) == (odd != odd)
+                    assert np.signbit(best).sum() == 21 * width - (odd != odd)
+                    assert index[9, -1] == at
+                    assert index.sum() == at - 2 * width
+
     @for_each("dtype", NUMBERS)
     @for_each("width", [1, 255, 256, 257, 512, 513, 770])
     def test_the_best_row_of_every_column(self, width, dtype):

@@ -145,3 +145,26 @@ def test_the_best_sequence_at_each_position(dtype, least, sequences, wanted):
         kernels.position.best_positions(x, outer, offsets, positions, least, out, index)
         np.testing.assert_array_equal(out[:, 0], [sequences[s][t] for t, s in enumerate(wanted)])
         assert index.ravel().tolist() in ([], [offsets[s] + t for t, s in enumerate(wanted)])
+
+
+@for_each("dtype", NUMBERS)
+@for_each("width", [1, 2, 3, 5])
+@for_each("least", [False, True])
+def test_the_best_and_the_sum_of_every_column(least, width, dtype):
+    x = (np.arange(9 * width).reshape(3, 3, width) * 5 % 7).astype(dtype)
+    groups, positions = (int64([0, 2, 3]), int64([0, 3, 6, 9])), int64([0, 3, 6])
+    wanted = np.concatenate([x[:2].min(axis=0) if least else x[:2].max(axis=0), x[2]])
+    for index in (unwritten(6, width), unwritten(0, 0)):
+        out = unwritten(6, width, dtype=dtype)
+        kernels.position.best_positions(x.reshape(9, width), *groups, positions, least, out, index)
+        assert (out == wanted).all()
+    kernels.position.add_positions(x.reshape(9, width), *groups, positions, out)
+    assert (out == np.concatenate([x[:2].sum(axis=0), x[2]])).all()
+
+
+@for_each(("dtype", "far"), [("i8", 2**62 - 1), ("u8", 2**63 + 1)])
+def test_sums_of_integers_beyond_float64(dtype, far):
+    out = np.empty((1, 1), dtype)
+    arguments = np.array([[far], [3]], dtype), int64([0, 2]), int64([0, 1, 2]), int64([0, 1])
+    kernels.position.add_positions(*arguments, out)
+    assert out.item() == far + 3

@@ -72,6 +72,19 @@ def test_windows_of_two_rows(dtype, kind, ddof, x, wanted, reverse):
 
 
 @for_each("dtype", REALS)
+@for_each("size", [2, 3, 4, 5, 2**62])
+@for_each("least", [1, 2, 3, 4, 5])
+def test_windows_of_fewer_rows_than_are_required(least, size, dtype):
+    """Also if no sequence has as many rows."""
+    x, out, back = np.ones((5, 1), dtype), np.empty((5, 1), dtype), np.empty((5, 1), dtype)
+    counts = [min(k, size) for k in (1, 2, 1, 2, 3)]
+    kernels.rolling.roll_rows(x, int64([0, 2, 5]), size, least, 0, 0.0, False, out)
+    np.testing.assert_array_equal(out[:, 0], [count if count >= least else NAN for count in counts])
+    kernels.rolling.spread_windows(x, int64([0, 2, 5]), size, least, 2, np.ones_like(x), back)
+    assert back.sum() == sum(count >= least for count in counts)
+
+
+@for_each("dtype", REALS)
 @for_each(
     ("kind", "x", "wanted"),
     [

@@ -97,6 +97,17 @@ def test_between_two_points(fp, x, wanted):
     np.testing.assert_array_equal(out, np.interp([x], [0, 1], fp))
 
 
+def test_many_sequences_of_one_point_or_two():
+    counts = [1, 2, 0, 1] * 6
+    offsets, wanted = int64(running_sum(counts)), int64(range(25))
+    xp = np.array([float(k) for count in counts for k in range(count)])
+    x, out, places, weights = np.full(24, 0.25), np.empty(24), unwritten(24), np.empty(24)
+    kernels.search.interpolate_rows(x, wanted, xp, xp + offsets[:-1].repeat(counts), offsets, out, places, weights)
+    np.testing.assert_array_equal(out, [[np.nan, a, a + 0.25][n] for a, n in zip(offsets, counts, strict=False)])
+    assert places.tolist() == [a if n else -1 for a, n in zip(offsets, counts, strict=False)]
+    assert weights.tolist() == [0.25 * (n == 2) for n in counts]
+
+
 @for_each(("dtype", "far"), [("i8", 2**62), ("u8", 2**63 + 2**62)])
 def test_integers_beyond_float64_are_told_apart(dtype, far):
     x, v, out = (np.array([far + k for k in some], dtype) for some in ([0, 1, 1, 3], [0, 1, 2, 4], [0] * 4))

@@ -126,6 +126,7 @@ def test_keys_have_the_order_of_texts():
             assert (keys[shown:] == keys[-1]).all()
 
 
+@pytest.mark.not_on_reference
 def test_ties_in_a_sequence_that_is_longer_than_those_before():
     places, lines = int64([*range(3), *range(700)])[:, None] + 0, np.full((703, 9), 97, "u1")
     lines[3:, 8] = np.arange(700) * 7 % 256

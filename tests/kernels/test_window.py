@@ -141,7 +141,7 @@ def test_padding_of_one_row_each_and_of_one_for_all(start, length, row_bytes):
 
 
 @for_each("dtype", ["f4", "f8"])
-@for_each("width", [1, 2, 17])
+@for_each("width", [1, 2])
 @for_each("taps", range(1, 10))
 def test_products_of_every_lag_and_sums_of_every_edge(taps, width, dtype):
     random = np.random.default_rng(taps)
@@ -157,9 +157,8 @@ def test_products_of_every_lag_and_sums_of_every_edge(taps, width, dtype):
             rows = [a[i : i + 1] if i < before else a[len(a) - taps + i :][:1] for a, _ in parts]
             rows = [row for row, (a, _) in zip(rows, parts, strict=True) if i < before or len(a) >= taps - i]
             assert (out[i] == sum((row.sum(axis=0) for row in rows), np.zeros(width))).all()
-    for x0 in (np.zeros((0, width), dtype),):
-        kernels.window.sum_lagged_products(x0, x0, int64([0, 0]), out)
-        assert not out.any()
+    kernels.window.sum_lagged_products(x[:0], y[:0], int64([0, 0]), out)
+    assert not out.any()
 
 
 def test_windows_refuse_rows_of_another_size():

@@ -347,7 +347,8 @@ def test_entries_of_sequences_that_continue():
         assert values.shrink(np.array(x), step, mixed).tolist() == wanted
     with pytest.raises(IndexError):
         values.shrink(np.zeros(4), -1, made)
-    for x, step, order in ((1, 1, made), (5, 0, made), (1, 1, mixed)):
+    short = values.rank(nested([0, 0], [0, 0], [0]))
+    for x, step, order in ((1, 1, made), (5, 0, made), (1, 1, mixed), (1, 1, short), (2, 0, short)):
         with pytest.raises(LoDError):
             values.shrink(np.zeros(x), step, order)
 
@@ -380,5 +381,7 @@ def test_the_statement_that_fails():
         results(Make("a"), Read("x", "a", 0, "unknown"), found=[])
     twice = Program((), (("a", Array([1.0])),), (Write("a", 0, 2.0), Write("a", -1, 3.0)), ())
     assert run_until_error(twice, {})["a"].slots == [2.0]
-    first_writes = Loop("loop", (*count(1), Write("a", 0, 2.0), wrong))
-    assert run_until_error(Program((), (("a", Array([1.0])),), (first_writes,), ()), {})["a"].slots == [1.0]
+    inside = Write("a", 0, 2.0), wrong
+    for body in (Loop("loop", (*count(1), *inside)), MapFn(("y",), "rows", "row", inside, ("x",), (NUMBER,), (True,))):
+        program = Program(("rows",), (("a", Array([1.0])),), (body,), ())
+        assert run_until_error(program, {"rows": np.zeros(2)})["a"].slots == [1.0]

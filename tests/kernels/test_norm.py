@@ -74,6 +74,7 @@ def test_blocks_of_256_rows_and_the_bits_of_nan(dtype):
     x, d = x.astype(dtype), d.astype(dtype)
     line, rows = unwritten(600, dtype=dtype), unwritten(600, 2, dtype=dtype)
     means, sums = line.copy(), unwritten(3, 2, dtype=dtype)
+    sums[:] = np.nan
     shifts = sums.copy()
     kernels.norm.normalize_rows(x, np.ones(2, dtype), np.zeros(2, dtype), 0.5, rows.copy(), means, line)
     kernels.norm.normalize_rows_back(d, x, np.ones(2, dtype), means, line, rows, sums, shifts)

@@ -311,7 +311,7 @@ FOREIGN = {"_replace", "_make", "_getframe", "_core", "_pa_array", "_ragged_idx"
 
 def without_text(path):
     """Return the source of a file, with empty strings and without comments."""
-    text = re.sub(r'"""(?:.|\n)*?"""', "", path.read_text())
+    text = re.sub(r'"""[\s\S]*?"""', "", path.read_text())
     return re.sub(r"#.*", "", re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text))
 
 
@@ -347,7 +347,7 @@ def test_private_names_are_used_in_their_own_file():
 @not_on_reference
 def lines_of_code(path):
     """Count the lines of a file that are neither docstrings nor comments, and are not empty."""
-    text = re.sub(r'^\s*"""(?:.|\n)*?"""\s*$', "", path.read_text(), flags=re.MULTILINE)
+    text = re.sub(r'^\s*"""[\s\S]*?"""\s*$', "", path.read_text(), flags=re.MULTILINE)
     return sum(bool(line.strip()) and not line.strip().startswith(("#", "//")) for line in text.splitlines())
 
 

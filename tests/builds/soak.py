@@ -16,7 +16,13 @@ def main() -> None:
     end = time.monotonic() + 60 * minutes
     while True:
         print(f"soak: seed {seed}", flush=True)
-        command = (*tree.pytest("-x", "-m", "hypothesis", f"--hypothesis-seed={seed}"), "-n", "auto", "--dist", "worksteal")
+        command = (
+            *tree.pytest("-x", "-m", "hypothesis", f"--hypothesis-seed={seed}"),
+            "-n",
+            "auto",
+            "--dist",
+            "worksteal",
+        )
         tree.run(tree.ROOT, *command, HYPOTHESIS_PROFILE="soak", OPENBLAS_NUM_THREADS="1")
         seed += 1
         if time.monotonic() > end:

@@ -28,7 +28,6 @@ More
 help(lodcore.LoDTensor), or help of any other name, describes it; `python -m lodcore demo` shows what it can do.
 """
 
-from importlib import import_module as _import_module
 from sys import _getframe as _caller
 from typing import TYPE_CHECKING
 from typing import Any as _Any
@@ -37,6 +36,7 @@ from lodcore import errors
 from lodcore.base.recycling import get_recycled_bytes, set_recycled_bytes
 from lodcore.base.threads import get_num_threads, set_num_threads
 from lodcore.errors import DTypeError, GraphError, LevelError, LoDError, ShapeError
+from lodcore.kernels.loading import load as _load
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -187,26 +187,26 @@ if not TYPE_CHECKING:
 
     def _is_module(name: str) -> bool:
         """Return whether a name is that of a module of the package, which is not a public name."""
-        return _import_module("importlib.util").find_spec(f"lodcore.{name}") is not None
+        return _load("importlib.util").find_spec(f"lodcore.{name}") is not None
 
     def __getattr__(name: str) -> _Any:
         """Return an attribute that is loaded at first use: a package, a name of `graph`, a conversion, an operator."""
         if name in _PACKAGES:
-            return _import_module(f"lodcore.{name}")
+            return _load(f"lodcore.{name}")
         if name in _SHADOWING:
-            return getattr(_import_module("lodcore.ops"), name)
+            return getattr(_load("lodcore.ops"), name)
         if name in _DTYPES:
-            return getattr(_import_module("numpy"), name)
+            return getattr(_load("numpy"), name)
         if name in _DOORS:
-            found = getattr(_import_module("lodcore.interop"), name)
+            found = getattr(_load("lodcore.interop"), name)
         elif name in _OWN:
-            found = getattr(_import_module("lodcore.graph"), name)
+            found = getattr(_load("lodcore.graph"), name)
         elif name[0] != "_" and not _is_module(name):
-            found = getattr(_import_module("lodcore.ops.public"), name, None)
+            found = getattr(_load("lodcore.ops.public"), name, None)
         elif name == "__all__":
             if _caller(1).f_globals.get("__name__") == "pydoc":
                 return []  # help(lodcore) is the docstring above, not the pages of all names
-            return sorted([*_OWN, *_DTYPES, *(x for x in vars(_import_module("lodcore.ops.public")) if x[0] != "_")])
+            return sorted([*_OWN, *_DTYPES, *(x for x in vars(_load("lodcore.ops.public")) if x[0] != "_")])
         else:
             found = None
         if found is None:

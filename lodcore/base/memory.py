@@ -139,14 +139,28 @@ def unharmed(bad: int) -> None:
         raise ValueError(f"lodcore: data changed at position {bad} while it was read")
 
 
-def integer(where: str, number: Any, bools: bool = False) -> int:
-    """Return a caller's integer, converted once; arrays are not accepted, bools only with `bools`."""
+def as_integer(number: Any, bools: bool = False) -> int | None:
+    """Return a caller's integer, converted once; None if it is not one, such as an array, or a bool without `bools`."""
+    if isinstance(number, np.bool_) or (isinstance(number, bool) and not bools):
+        return None
     try:
-        if isinstance(number, (bool, np.bool_)) and not bools:
-            raise TypeError
         return operator.index(number)
     except TypeError:
-        raise DTypeError(f"{where}: is {number!r}; an integer is needed") from None
+        return None
+
+
+def as_size(number: Any) -> int | None:
+    """Return a caller's integer of 0 or more; None if it is not one."""
+    found = as_integer(number, bools=True)
+    return None if found is None or found < 0 else found
+
+
+def integer(where: str, number: Any, bools: bool = False) -> int:
+    """Return a caller's integer as `as_integer` does; raise DTypeError if it is not one."""
+    found = as_integer(number, bools)
+    if found is None:
+        raise DTypeError(f"{where}: is {number!r}; an integer is needed")
+    return found
 
 
 def whole(number: Any, argument: str) -> int:
@@ -167,10 +181,7 @@ def whole(number: Any, argument: str) -> int:
     DTypeError, LoDError
         If it is not an integer, is negative, or exceeds int64.
     """
-    try:
-        count = operator.index(number)
-    except TypeError:
-        raise DTypeError(f"LoD: {argument}: is {number!r}; an integer is needed") from None
+    count = integer(f"LoD: {argument}", number, bools=True)
     if not 0 <= count < 2**63 - 1:
         raise LoDError(f"LoD: {argument}: is {count}; 0 .. 2**63 - 2 is valid")
     return count

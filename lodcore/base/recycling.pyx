@@ -15,6 +15,8 @@ cdef extern from "recycling.h":
 
 cdef extern from "numpy/arrayobject.h":
     PyObject* PyDataMem_DefaultHandler
+    object PyDataMem_GetHandler()  # NumPy's own declarations have these since 2.2
+    object PyDataMem_SetHandler(object handler)
 
 cnp.import_array()
 
@@ -25,16 +27,16 @@ lodcore_set_most(<size_t> min(2**27, LIMIT // 64))
 
 cdef object begin():
     """Let new arrays of this thread use recycled memory; return the argument of `end`."""
-    before = cnp.PyDataMem_GetHandler()
+    before = PyDataMem_GetHandler()
     if before is NUMPYS:  # any other is ours already, or set by the user on purpose
-        cnp.PyDataMem_SetHandler(HANDLER)
+        PyDataMem_SetHandler(HANDLER)
     return before
 
 
 cdef int end(before) except -1:
     """Restore the previous memory handler."""
     if before is NUMPYS:
-        cnp.PyDataMem_SetHandler(NUMPYS)
+        PyDataMem_SetHandler(NUMPYS)
     return 0
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.memory import as_integer
 from lodcore.errors import GraphError
 from lodcore.ops.roles import spec_of
 from lodcore.tensors.tensor import Spec
@@ -34,9 +35,10 @@ class Counter:
     __slots__ = ("advance", "is_one", "number")
 
     def __init__(self, advance: bool | int | None, is_one: bool | None) -> None:
-        if advance is not None and advance is not False and (is_one is False or not hasattr(advance, "__index__")):
+        number = as_integer(advance or 0, bools=True)
+        if number is None or (is_one is False and advance is not None and advance is not False):
             raise self._refused(advance)
-        self.advance, self.is_one, self.number = advance, is_one, int(advance or 0)
+        self.advance, self.is_one, self.number = advance, is_one, number
 
     @staticmethod
     def _refused(advance: Any) -> GraphError:

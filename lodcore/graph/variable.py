@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from operator import index
 from typing import Any, TypeVar
@@ -9,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lodcore.base.dispatch import Symbol, VariableBody, open_block, operators
-from lodcore.base.memory import check_size
+from lodcore.base.memory import as_size, check_size
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.recorder import Recorder
 from lodcore.ops.roles import spec_of
@@ -332,9 +333,9 @@ def _zeros(where: str, value: Any, shape: Any, dtype: Any) -> Any:
     sizes = () if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
     if sizes == (0,):
         sizes = ()
-    if not all(hasattr(size, "__index__") and size >= 0 for size in sizes):
+    if any(as_size(size) is None for size in sizes):
         raise DTypeError(f"{where}: shape: is {shape!r}; each size is an integer from 0")
-    check_size(where, *map(int, sizes), np.dtype(np.float32 if dtype is None else dtype).itemsize)
+    check_size(where, *map(operator.index, sizes), np.dtype(np.float32 if dtype is None else dtype).itemsize)
     return as_value(where, np.zeros(sizes, np.float32 if dtype is None else dtype))
 
 
@@ -420,16 +421,16 @@ def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
     elif dtype is not None or num_levels:
         raise DTypeError("data: dtype, num_levels: are parts of the given Spec")
     for size in spec.shape:
-        if size is not None and not (hasattr(size, "__index__") and size >= 0):
+        if size is not None and as_size(size) is None:
             raise DTypeError(f"data: spec: has the shape {spec.shape}; each size is an integer, or None")
-    if not hasattr(spec.num_levels, "__index__") or spec.num_levels < 0:
+    if as_size(spec.num_levels) is None:
         raise DTypeError(f"data: num_levels: is {spec.num_levels!r}; an integer from 0 is needed")
     found = np.dtype(spec.dtype)
     if found.hasobject:
         raise error_of_objects("data: dtype: is", found)
     if spec.num_levels and not spec.shape:
         raise DTypeError("data: spec: has levels and no axis; the first axis counts rows")
-    shape = tuple(None if size is None else int(size) for size in spec.shape)
+    shape = tuple(None if size is None else operator.index(size) for size in spec.shape)
     kind = LoDTensor if spec.num_levels and spec.kind is np.ndarray else spec.kind
     return Spec(shape, found, int(spec.num_levels), kind)
 

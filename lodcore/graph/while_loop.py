@@ -10,6 +10,7 @@ import numpy as np
 
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol, open_block, recorder, recording, take_contents
+from lodcore.base.memory import as_size
 from lodcore.base.recycling import Recycled
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import ArrayVariable, of_user
@@ -365,7 +366,7 @@ def while_loop(loop_vars: Iterable[Any] = (), *, max_steps: int | None = None, r
     >>> float(total.get()), int(time.get())
     (32.0, 5)
     """
-    if max_steps is not None and not (hasattr(max_steps, "__index__") and max_steps >= 0):
+    if max_steps is not None and as_size(max_steps) is None:
         raise GraphError(f"while_loop: max_steps: is {max_steps!r}; an integer from 0 is needed")
     if isinstance(loop_vars, (Variable, np.ndarray, Tensor, TensorArray)):
         raise GraphError(f"while_loop: loop_vars: is a {type(loop_vars).__name__}; a list of them is needed")

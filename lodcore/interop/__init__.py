@@ -3,8 +3,9 @@
 Every function is public as `lodcore.<name>`; those that convert a LoDTensor for a library are its methods, too.
 """
 
-from importlib import import_module as _import_module
 from typing import Any as _Any
+
+from lodcore.kernels.loading import load as _load
 
 #: The public names of each module.
 DOORS = {
@@ -40,7 +41,7 @@ __all__ = sorted(_MODULES)
 def __getattr__(name: str) -> _Any:
     if name not in _MODULES:
         raise AttributeError(f"module 'lodcore.interop' has no attribute {name!r}")
-    found = getattr(_import_module(f"lodcore.interop.{_MODULES[name]}"), name)
+    found = getattr(_load(f"lodcore.interop.{_MODULES[name]}"), name)
     globals()[name] = found
     return found
 

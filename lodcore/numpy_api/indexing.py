@@ -9,6 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
+from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.exchange import refuse_exchange
 from lodcore.numpy_api.paired import Group, check_together, is_number, is_vector
@@ -67,8 +68,9 @@ def _prepared(key: Any) -> Any:
         if key.ndim == 0 and key.dtype.kind == "b":
             raise TypeError(f"index: is {key!r}; a vector is needed for a mask")
         return key.item() if key.ndim == 0 else key
-    if hasattr(key, "__index__"):
-        return key.__index__()
+    number = as_integer(key, bools=True)
+    if number is not None:
+        return number
     raise TypeError(f"index: is {key!r}; integers, slices, masks and vectors of integers are needed")
 
 

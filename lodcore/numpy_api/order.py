@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import ops
 from lodcore.base.dispatch import Symbol
+from lodcore.base.memory import as_integer
 from lodcore.errors import LoDError
 from lodcore.numpy_api.indexing import getitem
 from lodcore.numpy_api.protocols import accumulate, axis_of, concatenate, refuse_symbols, stands_for
@@ -66,7 +67,7 @@ def _sorted(where: str, a: Any, kth: Any, axis: Any, sort: Any) -> Any:
     if not levels or at > 0:
         raise TypeError(f"numpy.{where}: axis: is {axis}; those of levels, up to {levels}, are supported")
     for one in np.atleast_1d(kth):
-        if not hasattr(one, "__index__") or isinstance(one, (bool, np.bool_)):
+        if as_integer(one) is None:
             raise TypeError(f"numpy.{where}: kth: is {kth!r}; integers are needed")
         try:
             ops.pick_along(brought_last(x, [levels + at]), int(one), levels)

@@ -11,6 +11,7 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
+from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.advice import advice, refused
 from lodcore.numpy_api.indexing import READ_ONLY, getitem
@@ -314,21 +315,22 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     """Round to a number of decimals, halves to even."""
     if out is not None:
         raise TypeError("numpy.round: out: is not supported; the result is a new tensor")
-    if not hasattr(decimals, "__index__") or abs(decimals) > 300:
+    places = as_integer(decimals, bools=True)
+    if places is None or abs(places) > 300:
         raise DTypeError(f"round: decimals: is {decimals!r}; an integer of -300 .. 300 is needed")
     x = tensor_of("round", a)
     if x.dtype.kind not in "iufc":
         raise DTypeError(f"round: x: has dtype {x.dtype}; numbers are needed")
     if x.dtype.kind not in "fc":
-        if decimals >= 0:
+        if places >= 0:
             return ops.cast(x, x.dtype)
         refuse_symbols("round", (x,))
-        return shared("round", lambda values: np.round(values, decimals), x)
-    if decimals == 0:
+        return shared("round", lambda values: np.round(values, places), x)
+    if places == 0:
         return ops.elementwise([x], np.rint)
-    if decimals < 0:
-        return ops.mul(ops.elementwise([ops.div(x, 10.0**-decimals)], np.rint), 10.0**-decimals)
-    return ops.div(ops.elementwise([ops.mul(x, 10.0**decimals)], np.rint), 10.0**decimals)
+    if places < 0:
+        return ops.mul(ops.elementwise([ops.div(x, 10.0**-places)], np.rint), 10.0**-places)
+    return ops.div(ops.elementwise([ops.mul(x, 10.0**places)], np.rint), 10.0**places)
 
 
 @stands_for(np.copy)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import ops
+from lodcore.base.memory import as_size
 from lodcore.errors import LoDError, ShapeError
 from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, concatenate, expand_dims, refuse_symbols, stands_for
 from lodcore.ops.axes import axes_of, tensor_of
@@ -75,10 +76,11 @@ def tile(A: Any, reps: Any) -> Any:
     """Join copies of a tensor along its axes."""
     x = tensor_of("tile", A)
     given = tuple(reps) if isinstance(reps, (list, tuple, np.ndarray)) else (reps,)
-    if len(given) > x.ndim or any(not hasattr(one, "__index__") or one < 0 for one in given):
+    numbers = [number for number in map(as_size, given) if number is not None]
+    if len(given) > x.ndim or len(numbers) < len(given):
         raise ShapeError(f"tile: reps: is {reps!r}; up to {x.ndim} numbers of 0 or more are needed")
-    for at, times in enumerate(given, x.ndim - len(given)):
-        x = repeat_whole(x, at, times.__index__())
+    for at, times in enumerate(numbers, x.ndim - len(numbers)):
+        x = repeat_whole(x, at, times)
     return x
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base import buffers
-from lodcore.base.memory import integer
+from lodcore.base.memory import as_integer, integer
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.tensors import core
 from lodcore.tensors.from_lists import as_nested, as_nested_index, exactly
@@ -128,9 +128,9 @@ def single_of(where: str, given: Any) -> int:
     if hasattr(given, "__array__"):
         made = np.asarray(given_of(where, given))
         number = made.item() if made.size == 1 and made.dtype.kind in "iu" else None
-    if isinstance(number, bool) or not hasattr(number, "__index__"):
+    single = as_integer(number)
+    if single is None:
         raise DTypeError(f"{where}: is {given!r}; an integer is needed")
-    single: int = number.__index__()
     return single
 
 

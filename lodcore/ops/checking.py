@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import import_module
 from typing import Any
 
+from lodcore.kernels.loading import load
 from lodcore.ops.registry import Op
 
 __all__ = ["check_operator"]
@@ -27,4 +27,4 @@ def check_operator(op: Op, samples: Iterable[Any], refuses_empty: bool = False) 
     AssertionError
         If a property does not hold; the message names the operator, the way in which it was run, and the sample.
     """
-    import_module("lodcore.testing").check_operator(op, samples, refuses_empty)
+    load("lodcore.testing").check_operator(op, samples, refuses_empty)

@@ -10,6 +10,7 @@ import numpy as np
 
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
+from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops.arguments import dense_of
 from lodcore.ops.common import Array, kept_in, rows_of
@@ -185,9 +186,10 @@ def _checked(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
         raise ValueError(f"reduce_values: name: is {name!r}; one of {', '.join(names)} is needed")
     if axes is None:
         return tuple(range(ndim))
-    if not isinstance(axes, tuple) or not all(hasattr(axis, "__index__") for axis in axes):
+    given = axes if isinstance(axes, tuple) else ()
+    numbers = [number for number in (as_integer(axis, bools=True) for axis in given) if number is not None]
+    if not isinstance(axes, tuple) or len(numbers) < len(axes):
         raise DTypeError(f"reduce_values: axes: are {axes!r}; a tuple of integers is needed")
-    numbers = [axis.__index__() for axis in axes]
     for axis in numbers:
         if not -ndim <= axis < ndim:
             raise ShapeError(f"reduce_values: axes: {axis} is one; the values have {ndim} axes")

@@ -139,14 +139,16 @@ def _(
     if pool_type in ("sum", "mean"):
         cells[...] = _back(shares, offsets, rows)
     else:
+        constant = ((counts < least) | (counts <= taken))[:, 0]
         found = np.asarray(out.values, DOUBLE).reshape(shares.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
             scale = 2.0 if pool_type == "var" else np.where(found == 0, 0.0, 1 / found)
-            shares = np.where(counts > taken, shares * scale / (counts - taken), 0.0)
-        shares[counts[:, 0] < least] = 0
+            shares = shares * scale / (counts - taken)
         wide = np.ascontiguousarray(values, DOUBLE)
         means = _roll(wide, offsets, rows, 1, 1, 0.0, False, np.empty_like(wide))
-        cells[...] = wide * _back(shares, offsets, rows) - _back(shares * means, offsets, rows)
+        shares[constant], means[constant] = 0, 0  # also where the values are nan
+        weights = _back(shares, offsets, rows)
+        cells[...] = np.where(weights == 0, 0, wide * weights) - _back(shares * means, offsets, rows)
     convert_into(cells, d_x)
     return d_x
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import unharmed
+from lodcore.base.memory import as_size, unharmed
 from lodcore.errors import DTypeError
 from lodcore.ops.arguments import each_of, level_of, structure_of
 from lodcore.ops.convert import rows
@@ -99,9 +99,10 @@ def _generator(rng: Any) -> np.random.Generator:
     """Return a generator, made from a seed if necessary."""
     if isinstance(rng, np.random.Generator):
         return rng
-    if isinstance(rng, (bool, np.bool_)) or not hasattr(rng, "__index__") or rng.__index__() < 0:
+    seed = as_size(rng)
+    if seed is None or isinstance(rng, bool):
         raise DTypeError(f"sample_places: rng: is {rng!r}; a numpy.random.Generator, or a seed of 0 or more, is needed")
-    return np.random.default_rng(rng.__index__())
+    return np.random.default_rng(seed)
 
 
 @sample_places.define_infer

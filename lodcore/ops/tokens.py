@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import check_out, check_size, unharmed
+from lodcore.base.memory import as_integer, check_out, check_size, unharmed
 from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import dense_of, each_of, integer_of, level_of, nested_index_of
@@ -199,10 +199,11 @@ def _tokens(tokens: Any) -> Any:
         return buffers.as_int64(tokens, where, OverflowError)
     except OverflowError:
         numbers = list(tokens) if isinstance(tokens, (list, tuple)) else np.ravel(tokens).tolist()
-    for j, number in enumerate(numbers):
-        if not hasattr(number, "__index__"):
-            raise DTypeError(f"{where}: is {number!r} at position {j}; an integer is needed")
-    return [number.__index__() for number in numbers]
+    found = [as_integer(number, bools=True) for number in numbers]
+    if None in found:
+        j = found.index(None)
+        raise DTypeError(f"{where}: is {numbers[j]!r} at position {j}; an integer is needed")
+    return found
 
 
 def _bits(tokens: Array | list[int], unsigned: bool) -> Array:

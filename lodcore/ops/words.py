@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import integer, unharmed
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.kernels.loading import load
 from lodcore.ops.gather import gather_sequences
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.doors import taken
@@ -401,7 +401,7 @@ class Vocabulary:
         file : str, path or binary file
         """
         words, unknown, counts = self.__reduce__()[1]
-        import_module("lodcore.interop").save(file, {"words": words, "unknown": unknown, "counts": counts})
+        load("lodcore.interop").save(file, {"words": words, "unknown": unknown, "counts": counts})
 
     @classmethod
     def load(cls, file: Any) -> Vocabulary:
@@ -415,7 +415,7 @@ class Vocabulary:
         -------
         Vocabulary
         """
-        tree = import_module("lodcore.interop").load(file)
+        tree = load("lodcore.interop").load(file)
         if not isinstance(tree, dict) or tree.keys() != {"words", "unknown", "counts"}:
             raise ValueError(f"Vocabulary.load: file: {file!r} holds no Vocabulary")
         return cls(tree["words"], tree["unknown"], tree["counts"])

@@ -22,7 +22,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.buffers cimport array_over, as_int64, new_int64, new_offsets, seal
 from lodcore.errors import DTypeError, LevelError, LoDError
-from lodcore.base.memory import whole
+from lodcore.base.memory import as_integer, whole
 
 # A view of an argument costs as much as a whole small call. If the kernels are the compiled ones, their loops are
 # therefore run directly on the memory, after the same checks.
@@ -107,7 +107,7 @@ cdef class LoDBody:
         """Return a level, which may count from the last, as one of 0 .. num_levels - 1."""
         cdef Py_ssize_t k
         try:
-            k = level
+            k = level if isinstance(level, int) else as_integer(level)
         except OverflowError:
             k = self.n_levels
         except TypeError:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from lodcore.base.memory import as_size
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import tensor_core
 from lodcore.tensors.doors import taken
@@ -77,9 +78,10 @@ def array(obj: Any, dtype: npt.DTypeLike | None = None, num_levels: int | None =
     if not isinstance(obj, (list, tuple)):
         hint = ", as LoDTensor.from_arrays(obj) makes of one array" if isinstance(obj, np.ndarray) else ""
         raise DTypeError(f"{where}: obj: is {type(obj).__name__}; a list of sequences is needed{hint}")
-    if num_levels is not None and (not hasattr(num_levels, "__index__") or not 1 <= num_levels <= DEEPEST):
+    levels = as_size(num_levels)
+    if num_levels is not None and (levels is None or not 1 <= levels <= DEEPEST):
         raise LoDError(f"{where}: num_levels: is {num_levels!r}; 1 .. {DEEPEST} is valid")
-    nested: LoDTensor = of_lists(f"{where}: obj", obj, as_dtype(where, dtype), num_levels)
+    nested: LoDTensor = of_lists(f"{where}: obj", obj, as_dtype(where, dtype), levels)
     return nested
 
 

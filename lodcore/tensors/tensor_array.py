@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore.base import buffers
 from lodcore.base.dispatch import OPENED, ArrayBody, note, operators, recorder, value_of
+from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.tensors import tensor_core
 from lodcore.tensors.array_methods import ArrayMethods
@@ -428,9 +429,9 @@ def integer_of(where: str, given: Any) -> int:
     if type(number) is not int:
         if isinstance(number, np.ndarray):
             number = number.item() if number.size == 1 and number.dtype.kind in "iu" else None
-        if isinstance(number, (bool, np.bool_)) or not hasattr(number, "__index__"):
+        number = as_integer(number)
+        if number is None:
             raise DTypeError(f"{where}: is {given!r}; an integer, or an array of one, is needed")
-        number = int(number.__index__())
     return int(number)
 
 

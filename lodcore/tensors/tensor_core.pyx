@@ -20,6 +20,7 @@ from lodcore.tensors.core cimport take_below, take_sequences
 from lodcore.errors import ShapeError
 from lodcore.base.dispatch cimport running
 from lodcore.base.dispatch import Symbol, register_out
+from lodcore.base.memory import as_integer
 
 cdef extern from "Python.h":
     ctypedef struct PySliceObject:
@@ -151,10 +152,10 @@ cdef class LoDTensorBody:
             PySlice_AdjustIndices(size, &start, &stop, step)
             return self.cut_out(0, start, max(start, stop))
         if not PyLong_CheckExact(key):
-            if (isinstance(key, (bool, np.bool_, Symbol, LoDTensorBody)) or not hasattr(key, "__index__")
-                    or np.ndim(key) > 0):
+            number = None if isinstance(key, (Symbol, LoDTensorBody)) else as_integer(key)
+            if number is None:
                 return GENERAL_ITEM(self, key)
-            key = key.__index__()
+            key = number
         if not -size <= key < size:
             raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
         i = key

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.builds import tree
@@ -38,8 +39,14 @@ def minor_of(path: str) -> int:
     return -1 if done.returncode else int(done.stdout)
 
 
-def try_on(sdist: Path, interpreter: str, numpys: list[str]) -> None:
-    """Build the sdist with a Python, and run the tests on the wheel with each NumPy, outside of the checkout."""
+def try_on(sdist: Path, interpreter: str, numpys: list[str]) -> Iterator[str]:
+    """Build the sdist with a Python, and run the tests on the wheel with each NumPy, outside of the checkout.
+
+    Yields
+    ------
+    str
+        A description of each run that failed.
+    """
     with tree.fresh_directory() as directory:
         tree.run(directory, interpreter, "-m", "venv", "environment")
         python = str(directory / "environment/bin/python")
@@ -48,9 +55,13 @@ def try_on(sdist: Path, interpreter: str, numpys: list[str]) -> None:
         tests = tree.copy(directory / "copy", *(part for part in tree.PARTS if part not in ("lodcore", "setup.py")))
         for numpy in numpys:
             tree.run(directory, python, "-m", "pip", "install", "-qq", "-U", f"{wheel}[runner]", f"numpy{numpy}")
-            print(f"{Path(interpreter).name}, NumPy{numpy or ', newest'}:", flush=True)
+            name = f"{Path(interpreter).name}, NumPy{numpy or ', newest'}"
+            print(f"{name}:", flush=True)
             command = tree.pytest("--pyargs", "tests", "README.md", "lodcore", python=python)
-            tree.run(tests, *command, HYPOTHESIS_PROFILE=os.environ.get("HYPOTHESIS_PROFILE", "handful"))
+            try:
+                tree.run(tests, *command, HYPOTHESIS_PROFILE=os.environ.get("HYPOTHESIS_PROFILE", "handful"))
+            except SystemExit as error:
+                yield f"{name}: {error}"
 
 
 def main() -> None:
@@ -60,6 +71,7 @@ def main() -> None:
     if not found:
         raise SystemExit("no Python that is promised is on this machine")
     ends = "--ends" in sys.argv[1:]
+    failed: list[str] = []
     with tree.fresh_directory() as directory:
         tree.run(tree.ROOT, sys.executable, "-m", "build", "-q", "--sdist", "-o", str(directory))
         (sdist,) = directory.glob("*.tar.gz")
@@ -68,7 +80,9 @@ def main() -> None:
             if ends:
                 numpys = numpys[:1] * (minor == min(found)) + numpys[1:] * (minor == max(found))
             if numpys:
-                try_on(sdist, interpreter, numpys)
+                failed += try_on(sdist, interpreter, numpys)
+    if failed:
+        raise SystemExit("\n".join(failed))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Runs the property tests on other examples than usual: `python -m tests.builds.soak SEED MINUTES`.
 
-The whole suite runs repeatedly, each time with another seed, until the time is over. It stops at the first run that
-fails and prints its seed: `pytest --hypothesis-seed=SEED` draws the same examples again.
+They run repeatedly, each time with another seed, until the time is over. It stops at the first run that fails and
+prints its seed: `pytest --hypothesis-seed=SEED` draws the same examples again.
 """
 
 import sys
@@ -16,7 +16,13 @@ def main() -> None:
     end = time.monotonic() + 60 * minutes
     while True:
         print(f"soak: seed {seed}", flush=True)
-        command = (*tree.pytest("-x", f"--hypothesis-seed={seed}"), "-n", "auto", "--dist", "worksteal")
+        command = (
+            *tree.pytest("-x", "-m", "hypothesis", f"--hypothesis-seed={seed}"),
+            "-n",
+            "auto",
+            "--dist",
+            "worksteal",
+        )
         tree.run(tree.ROOT, *command, HYPOTHESIS_PROFILE="soak", OPENBLAS_NUM_THREADS="1")
         seed += 1
         if time.monotonic() > end:

@@ -76,9 +76,8 @@ def is_after_a_slice(keys):
 
 
 def is_separated(keys):
-    """Return whether a slice follows a vector that is paired with numbers before it."""
-    vectors = [k for k, key in enumerate(keys) if isinstance(key, list)]
-    return bool(vectors) and int in map(type, keys[: vectors[-1]]) and isinstance(keys[-1], slice)
+    """Return whether a slice follows a vector, which is paired with every number."""
+    return list in map(type, keys) and isinstance(keys[-1], slice)
 
 
 @st.composite

@@ -8,6 +8,7 @@ import pytest
 import lodcore
 from lodcore import TensorArray, ops
 from lodcore.testing.samples import bits
+from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import run, things
 
 pytestmark = pytest.mark.not_on_reference
@@ -52,6 +53,16 @@ class One:
         return 1
 
 
+class Word:
+    """A class of a user whose `__index__` returns no integer."""
+
+    def __index__(self):
+        return "one"
+
+    def __repr__(self):
+        return "Word()"
+
+
 def result(call, number):
     names = {**things(), "lodcore_sparse": lambda height: lodcore.SparseTensor([0], [[1.0]], height).to_dense()}
     found = run(call.format("number"), {**names, "number": number})
@@ -66,9 +77,30 @@ def test_an_integer_is_of_any_type(call):
         assert result(call, number) == wanted, type(number)
     if call in ALSO_BOOLS:
         assert result(call, True) == wanted
-    for number in (np.True_,) if call in ALSO_BOOLS else (True, np.True_):
+    for number in (np.True_, Word()) if call in ALSO_BOOLS else (True, np.True_, Word()):
         with pytest.raises(lodcore.DTypeError, match=rf"(is|are) .*{re.escape(repr(number))}.* integer"):
             result(call, number)
+
+
+@for_each(
+    ("call", "message"),
+    [
+        ("np.tile(flat, {})", "tile: reps: is"),
+        ("np.round(flat, {})", "round: decimals: is"),
+        ("lodcore.while_loop(max_steps={})", "max_steps: is"),
+        ("lodcore.array([[1]], num_levels={})", "num_levels: is"),
+        ("lodcore.parameter(shape=(2, {}))", "shape: is .*; each size"),
+        ("lodcore.data('x', (None, {}))", "spec: has the shape .*; each size"),
+        ("lodcore.data('x', (None,), num_levels={})", "num_levels: is"),
+        ("np.partition(flat, {}, 1)", "kth: is"),
+        ("flat[{}]", "index: is"),
+        ("flat[0, {}]", "index: is"),
+    ],
+)
+def test_what_is_no_integer_is_named(call, message):
+    for number in (Word(), 1.5):
+        with lodcore.Program(), pytest.raises((ValueError, TypeError, lodcore.GraphError), match=message):
+            eval(call.format("number"), {**things(), "lodcore": lodcore, "np": np, "number": number})
 
 
 @pytest.mark.parametrize("axis", [0, -2])

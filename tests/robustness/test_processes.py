@@ -114,13 +114,17 @@ for thread in threads:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
-def test_forks_while_threads_load_kernels():
-    survives("""
+@pytest.mark.parametrize("first", ["packages", "kernels"])
+def test_forks_while_threads_load_what_is_used_first(first):
+    survives(f"""
 import os, signal
 from lodcore import kernels
 
 sys.setswitchinterval(1e-6)
+PACKAGES = ["while_loop", "sequence_reverse", "save", "batching", "nn", "testing"]
 def load():
+    for name in PACKAGES if "{first}" == "packages" else []:
+        getattr(lodcore, name)
     for name in kernels.__all__:
         getattr(kernels, name)
 

@@ -10,22 +10,36 @@ from reference.dual import Dual, derivatives
 from reference.ops import (
     arrange,
     array,
+    axes,
     chunk,
+    dense,
     expand,
+    gather,
     group,
+    index,
     layers,
+    levels,
     neighbours,
     order,
+    pick,
+    position,
     ranges,
+    rank,
     reduce,
     rolling,
     runs,
     search,
     select,
+    shuffle,
     softmax,
     states,
+    structure,
+    tokens,
+    values,
+    window,
 )
 from reference.read_cases import agree
+from reference.tensors import fill
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
 
@@ -141,3 +155,29 @@ def test_results_with_more_or_fewer_parts():
     for got, want in (({"a": 1, "b": 2}, {"a": 1}), ({}, {"a": 1}), ([1, 2], [1]), ([1], [1, 2]), ([], [None])):
         assert not agree(got, want, 0.0)
     assert agree({"a": [1, None]}, {"a": [1, None]}, 0.0)
+
+
+def test_the_last_entries_of_each():
+    assert levels.drop([[[[1], [2]], [[3]]], [[]]], 2) == [[[1, 2], [3]], [[]]]
+    assert structure.sequence_reshape([[[1, 2]], [], [[1, 2], [3, 4]]], 2, 1) == [[[1, 2]], [], [[1, 2], [3, 4]]]
+    filtered = window.sequence_conv([[[1.0]]], [[1.0], [10.0], [100.0]], 1, 3, -1, [[5.0], [7.0]], 0, 1)
+    assert filtered == [[[715.0]]]
+    assert pick.gather_nested([1, 2], [-1, 0, 2], 0, 9) == [9, 1, 9]
+    assert gather.sequence_slice(RUNS_OF_TWO, [0] * 20, [1] * 20, 0) == [[2 * s] for s in range(20)]
+    assert rank.shrink_memory("abc", 3, [5, 4, 3]) == ["a", "b"]
+    assert [len(found) for found in position.by_position([*[[1]] * 18, [1, 2]], 0)] == [19, 1]
+    assert axes.reduce_axis(sum, [[1], [2, 3]], 0, 2, ()) == [3, 3]
+    assert shuffle.sample_places([[*range(5)]], [5], [0.9] * 5, 0) == [[4, 0, 1, 2, 3]]
+    assert index.slice_along([*range(6)], 5, None, -2, 0) == [5, 3, 1]
+    assert all(math.isnan(x) for column in ([NAN, 1.0], [1.0, NAN]) for x in softmax.softmax(column))
+    assert softmax.cumsum([1] * 10) == [*range(1, 11)]
+    assert dense.softmax([]) == []
+    assert group.match_keys([1], [2], "right") == ([2], [-1], [0])
+    assert select.merge_by_mask([*range(10)], [10, 11], [True] * 10 + [False] * 2, 0) == [*range(12)]
+    assert layers.run_cell(lambda one, state: (one, one), [*range(10)], None, True) == ([*range(10)], 0)
+    assert chunk.chunks([0, 1, 2], 4, 4, "full") == [[0, 1, 2]]
+    assert runs.sequence_rank([[7, 7, 3]], "ordinal", 0, False, 1, ()) == [[2, 3, 1]]
+    assert rolling.sequence_rolling([[1.0]], 2, "sum", 0, 0, 0, 1, ()) == [[1.0]]
+    assert tokens.sequence_enumerate([[1, 2, 3, 4]], 4, 0, 0, 1)[0][:2] == [[1, 2, 3, 4], [2, 3, 4, 0]]
+    assert values.argwhere([0.0, NAN, 2.0], 1) == [[1], [2]]
+    assert (fill([3], ()), fill([3], (1,))) == (3, [3])

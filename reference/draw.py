@@ -80,10 +80,7 @@ def levels(source, min_levels=1, max_levels=4, most=8):
 
 def to_float32(number):
     """Round a number to float32; infinite beyond its range."""
-    try:
-        return struct.unpack("f", struct.pack("f", number))[0]
-    except OverflowError:
-        return math.copysign(math.inf, number)
+    return struct.unpack("f", struct.pack("f", number))[0]
 
 
 #: How floats are drawn: few quarters, so that many are equal; any; any positive; all one; with nan and infinities. Then

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reference.graph import values
-from reference.graph.programs import run
+from reference.graph.programs import run, run_until_error
 from reference.graph.statements import (
     Ask,
     Break,
@@ -18,6 +18,7 @@ from reference.graph.statements import (
     Put,
     Read,
     Repeat,
+    Run,
     Unpack,
     Unstack,
     Update,
@@ -316,3 +317,71 @@ def test_programs_without_meaning(body, name):
 def test_arrays_are_no_loop_variables():
     with pytest.raises(Refused, match=r"^a$"):
         results(Make("a"), Loop("loop", (*count(0), Declare("s", "a"))), found=[])
+
+
+# -- at the limits -----------------------------------------------------------------------------------------------------
+
+
+def test_indices_before_the_first_element():
+    array = Array([1.0])
+    for call in (lambda: array.read(-1), lambda: array.write(-1, 2.0), lambda: Array([1.0], False).write(1, 2.0)):
+        with pytest.raises(IndexError):
+            call()
+    assert array.slots == [1.0]
+    boots = Get("slot", "a", 0, 9.0), Compute("x", "float", ("slot",)), Read("y", "a", 0, 9.0), Read("z", "a", -1, 9.0)
+    assert results(Make("a"), Write("a", 0, 1.0), *boots, found="xyz") == [1.0, 1.0, 9.0]
+
+
+def test_batches_that_are_as_long_as_they_may_be():
+    assert len(values.joined(np.zeros(300), np.zeros(200))) == 500
+    with pytest.raises(OverflowError):
+        values.joined(np.zeros(300), np.zeros(201))
+
+
+def test_entries_of_sequences_that_continue():
+    made = values.rank(nested([0, 0, 0], [0, 0, 0], [0], [0]))
+    for x, step, wanted in (([5.0, 6, 7], 1, [5, 6]), ([5.0, 6, 7, 8], 0, [5, 6, 7, 8]), ([5.0, 6], 2, [5, 6])):
+        assert values.shrink(np.array(x), step, made).tolist() == wanted
+    mixed = values.rank(nested([0], [0, 0, 0], [0, 0]), sort=False)
+    for x, step, wanted in (([5.0, 6, 7], 1, [6, 7]), ([6.0, 7], 1, [6, 7]), ([6.0, 7], 2, [6])):
+        assert values.shrink(np.array(x), step, mixed).tolist() == wanted
+    with pytest.raises(IndexError):
+        values.shrink(np.zeros(4), -1, made)
+    short = values.rank(nested([0, 0], [0, 0], [0]))
+    for x, step, order in ((1, 1, made), (5, 0, made), (1, 1, mixed), (1, 1, short), (2, 0, short)):
+        with pytest.raises(LoDError):
+            values.shrink(np.zeros(x), step, order)
+
+
+def test_each_run_begins_with_the_arrays_that_were_recorded():
+    inside = Read("x", "a", 0), Compute("more", "+", ("x", 1.0))
+    for put in ((Write("a", 0, "more"),), (Get("slot", "a", 0), Put("slot", "more"))):
+        loop = Loop("loop", (*count(1), *inside, *put), runs=3)
+        assert results(Make("a"), Write("a", 0, 1.0), loop, Read("y", "a", 0), found="y") == [2.0]
+    never = Loop("never", (*count(1, "u"), Write("a", 0, 5.0)), runs=0)
+    later = Loop("later", (*count(1), never), runs=0)
+    changed = Write("a", 0, 2.0), Run("later", ("t",)), Read("y", "a", 0)
+    assert results(Make("a"), Write("a", 0, 1.0), later, *changed, found="y") == [2.0]
+
+
+def test_variables_that_do_not_count_and_keep_their_dtype():
+    declared = Declare("half", "half of one"), Declare("real", "half of one")
+    loop = Loop("loop", (*count(2), *declared, Update("real", 3)))
+    half, real = results(loop, inputs={"half of one": np.float64(0.5)}, found=["half", "real"])
+    assert (half, real, real.dtype) == (0.5, 3.0, "float64")
+
+
+def test_the_statement_that_fails():
+    wrong = Read("x", "a", 7)
+    for body in (wrong, Loop("loop", (*count(1), wrong)), Repeat("k", 2, (wrong,))):
+        with pytest.raises(IndexError) as caught:
+            results(Make("a"), body, found=[])
+        assert caught.value.statement is wrong
+    with pytest.raises(GraphError, match="unknown"):
+        results(Make("a"), Read("x", "a", 0, "unknown"), found=[])
+    twice = Program((), (("a", Array([1.0])),), (Write("a", 0, 2.0), Write("a", -1, 3.0)), ())
+    assert run_until_error(twice, {})["a"].slots == [2.0]
+    inside = Write("a", 0, 2.0), wrong
+    for body in (Loop("loop", (*count(1), *inside)), MapFn(("y",), "rows", "row", inside, ("x",), (NUMBER,), (True,))):
+        program = Program(("rows",), (("a", Array([1.0])),), (body,), ())
+        assert run_until_error(program, {"rows": np.zeros(2)})["a"].slots == [1.0]

@@ -292,3 +292,13 @@ def bits():
 @pytest.mark.not_on_reference
 def test_every_path_gives_the_same_bits():
     assert set(on_each_path("tests.kernels.test_embedding", "bits").values()) == {bits()}
+
+
+@for_each("skip", [-1, 0, 1, 2, 9])
+@for_each("row_bytes", [1, 4, 8, 24])
+def test_the_row_that_is_skipped(row_bytes, skip):
+    rows, index = np.arange(3 * row_bytes, dtype="u1").reshape(3, row_bytes) + 1, int64([0, 1, 2, 0, 2])
+    out = unwritten(5, row_bytes, dtype="u1")
+    assert kernels.embedding.take_rows(rows, index, skip, out) == -1
+    wanted = [[0] * row_bytes if number == skip else rows[number].tolist() for number in index.tolist()]
+    assert out.tolist() == wanted

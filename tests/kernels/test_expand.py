@@ -279,3 +279,13 @@ class TestLaws:
 def test_rows_of_another_size_are_refused(name):
     with pytest.raises(ValueError, match="rows and out have rows of different sizes"):
         getattr(kernels.expand, name)(opaque(2, 4), int64([0, 1, 2]), unwritten(2, 3, dtype="u1"))
+
+
+@for_each(
+    ("offsets", "bad"),
+    [([0, 2, 4, 6], -1), ([0, 2, 4, 5], 2), ([0, 1, 2], 0), ([0, 2, 3, 4], 1), ([0, 0], -1), ([0], -1)],
+)
+def test_the_first_sequence_whose_cells_make_no_whole_rows(offsets, bad):
+    out = unwritten(len(offsets))
+    assert kernels.expand.scale_offsets(int64(offsets), 3, 6, out) == bad
+    assert bad >= 0 or out.tolist() == [number // 2 for number in offsets]

@@ -294,3 +294,13 @@ def test_the_collector_is_as_before():
 def test_copying_refuses_rows_of_another_size():
     with pytest.raises(ValueError, match="rows and out have rows of different sizes"):
         kernels.gather.copy_ranges(opaque(2, 4, 0), np.array([[0, 2]]), unwritten(2, 3, dtype="u1"))
+
+
+@for_each(
+    ("start", "stop", "shared"),
+    [(0, 8, False), (0, 9, True), (7, 9, True), (9, 10, True), (15, 16, True), (16, 24, False), (8, 8, False)],
+)
+def test_memory_that_ends_where_other_memory_begins(start, stop, shared):
+    memory = np.zeros(24, "u1")
+    first = kernels.gather.first_overlap([np.zeros(3), memory[start:stop]], memory[8:16].reshape(2, 4))
+    assert first == (1 if shared else -1)

@@ -147,3 +147,11 @@ def test_keys_that_are_chosen_to_meet_do_not(size):
         bounds = np.flatnonzero(taken[1:] != taken[:-1])
         longest.append(np.diff(bounds)[::2].max())  # of slots next to each other
     assert max(longest) < 200
+
+
+@for_each(("kinds", "found"), [(1, 1), (2, 2), (3, 3), (4, -1), (5, -1)])
+def test_a_table_is_three_quarters_full(kinds, found):
+    numbered = np.arange(kinds * 2, dtype="u1").reshape(-1, 1) % kinds
+    table, ids, firsts = unwritten(4, 2), unwritten(2 * kinds), unwritten(3)
+    assert kernels.group.number_keys(numbered, 5, table, ids, firsts) == found
+    assert found < 0 or (ids.tolist(), firsts[:found].tolist()) == ([*range(kinds)] * 2, [*range(kinds)])

@@ -167,3 +167,38 @@ def test_the_first_short_sequence_is_named(index, bad):
     assert kernels.index.pick_ranges(int64([0, 2, 2, 4]), int64(index), np.empty((3, 2), np.int64)) == bad
     pieces = int64([0, 1, 2, 3])
     assert kernels.index.nested_ranges(int64([0, 2, 2, 4]), pieces, int64(index), np.empty((3, 2), np.int64)) == bad
+
+
+@for_each("true", [1, 2, 127, 128, 129, 255])
+@for_each("count", [1, 7, 8, 9, 16, 23])
+def test_every_byte_but_zero_is_true(count, true):
+    out = unwritten(3)
+    for at in range(count):
+        mask = np.zeros(count, "u1")
+        mask[at] = true
+        assert kernels.index.true_offsets(int64([0, count, count]), mask, out) == 1
+        assert out.tolist() == [0, 1, 1]
+        mask = np.full(count, true, "u1")
+        mask[at] = 0
+        kernels.index.true_offsets(int64([0, 0, count]), mask, out)
+        assert out.tolist() == [0, 0, count - 1]
+
+
+@for_each("row_bytes", [1, 2, 3, 4, 8, 16])
+@for_each("count", [1, 8, 9, 20])
+def test_the_last_row_that_a_mask_selects(count, row_bytes):
+    """Also if there is room for fewer rows than it selects, or if it is the last one."""
+    rows = read_only(np.arange(1, count * row_bytes + 1, dtype="u2").astype("u1").reshape(count, row_bytes))
+    for mask in (np.ones(count, "u1"), (np.arange(count) % 3 == 2) | (np.arange(count) >= count - 2)):
+        mask = mask.astype("u1")
+        chosen = np.flatnonzero(mask)
+        for size in {len(chosen), len(chosen) - 1} - {0}:
+            memory = np.full((size + 4, row_bytes), 7, "u1")
+            kernels.index.take_true(rows, mask, memory[2:-2])
+            assert (memory[2:-2] == rows[chosen[:size]]).all()
+            assert (memory[:2] == 7).all()
+            assert (memory[-2:] == 7).all()
+        back, wanted = unwritten(count, row_bytes, dtype="u1"), np.zeros((count, row_bytes), "u1")
+        wanted[chosen] = rows[: len(chosen)]
+        kernels.index.put_true(rows[: len(chosen)], mask, back)
+        assert (back == wanted).all()

@@ -10,6 +10,7 @@ from lodcore.errors import LoDError
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, levels, running_sum, wounded_levels
 from tests.helpers.paths import on_each_path
+from tests.helpers.tables import for_each
 
 ANY_INT64 = st.integers(-(2**63), 2**63 - 1)
 SHAPES = st.sampled_from([(8, 5), (40, 3), (12, 20), (8, 60)])  # maximum number of sequences, maximum length
@@ -209,3 +210,66 @@ class TestLawsOfLevels:
             joined = unwritten(len(offsets))
             kernels.lod.join(found, joined)
             np.testing.assert_array_equal(joined, offsets)
+
+
+@for_each(
+    ("outer", "inner", "bad", "found"),
+    [
+        ([0], [0], -1, [0]),
+        ([0], [0, 0], 0, None),  # sequences that belong to no outer one
+        ([0], [0, 2], 0, None),
+        ([0, 0], [0], -1, [0, 0]),
+        ([0, 0], [0, 0, 0], -1, [0, 2]),
+        ([0, 2, 2], [0, 2, 2, 2], -1, [0, 1, 3]),  # the last one has those at the very end
+        ([0, 2], [0, 2, 2, 3], 1, None),
+        ([0, 1, 3], [0, 2, 3], 1, None),
+    ],
+)
+def test_empty_sequences_at_the_end_of_a_relative_level(outer, inner, bad, found):
+    out = unwritten(len(outer))
+    assert kernels.lod.relative(int64(outer), int64(inner), out) == bad
+    assert found is None or out.tolist() == found
+
+
+@for_each(
+    ("ids", "n_seqs", "bad"),
+    [([0, 1, 2], 2, 2), ([0, 1], 2, -1), ([0, 2], 2, 1), ([1, 0], 2, 1), ([-1], 2, 0), ([0], 0, 0), ([], 0, -1)],
+)
+def test_the_first_segment_id_out_of_range(ids, n_seqs, bad):
+    assert kernels.lod.offsets_from_segment_ids(int64(ids), unwritten(n_seqs + 1)) == bad
+
+
+@pytest.mark.not_on_reference
+def test_levels_that_do_not_belong_together():
+    """Memory beyond a level is not read, not even the number after its last one."""
+    lod, offsets, none = kernels.lod, int64([0, 1, 3]), int64([])
+    for call in [
+        lambda: lod.compose(int64([0, 3]), offsets, unwritten(2)),
+        lambda: lod.compose(int64([0, -1]), offsets, unwritten(2)),
+        lambda: lod.rebase(offsets, 0, 3, unwritten(4)),
+        lambda: lod.rebase(offsets, -1, 1, unwritten(3)),
+        lambda: lod.rebase(offsets, 2, 1, unwritten(0)),
+        lambda: lod.join([offsets, none], unwritten(3)),
+        lambda: lod.join([offsets, offsets], unwritten(4)),
+        lambda: lod.split([offsets, int64([0, 1, 2])], unwritten(4)),
+        lambda: lod.split([offsets, int64([0, 1, 2, 3, 4])], unwritten(5)),
+        lambda: lod.split([int64([0, 1]), int64([0, 1]), int64([0, 1, 2])], unwritten(4)),
+        lambda: lod.offsets_from_lengths(offsets, unwritten(3)),
+        lambda: lod.segment_ids(offsets, unwritten(2)),
+        lambda: lod.positions(offsets, unwritten(4)),
+    ]:
+        with pytest.raises(ValueError, match="belong together"):
+            call()
+
+
+@for_each("longer", [0, 1, 14, 15, 16, 31, 32, 39])
+@for_each("empty", [0, 15, 17, 31, 38])
+def test_as_many_rows_as_sequences_but_not_one_each(longer, empty):
+    sizes = [1] * 40
+    sizes[longer] += 1
+    sizes[empty] -= 1
+    ids, places = unwritten(40), unwritten(40)
+    kernels.lod.segment_ids(int64(running_sum(sizes)), ids)
+    kernels.lod.positions(int64(running_sum(sizes)), places)
+    assert ids.tolist() == [s for s in range(40) for _ in range(sizes[s])]
+    assert places.tolist() == [k for size in sizes for k in range(size)]

@@ -12,6 +12,7 @@ from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, read_only
 from tests.helpers.matrices import packed, packed_size
 from tests.helpers.paths import on_each_path
+from tests.helpers.tables import for_each
 
 DTYPES = st.sampled_from([np.dtype("f4"), np.dtype("f8")])
 SIZES = st.sampled_from([0, 1, 2, 3, 5, 11, 12, 13, 16, 31, 32, 33, 50, 64, 70])
@@ -92,6 +93,29 @@ def test_a_row_has_the_same_bits_among_any_others(seed, rows, depth, columns, dt
         assert some[:, columns_of].tobytes() == parts[:, columns_of].tobytes()
 
 
+@pytest.mark.not_on_reference
+@for_each("dtype", ["f4", "f8"])
+@for_each("adding", [False, True])
+@for_each(
+    ("rows", "depth", "columns"),
+    [(1, 0, 3), (50, 0, 40), (1, 513, 33), (48, 520, 5), (49, 600, 33), (96, 257, 31), (100, 3, 65), (48, 1, 1)],
+)
+def test_several_blocks_of_integers(rows, depth, columns, adding, dtype):
+    """More than two blocks of rows and of depth, or none: exact, whatever the result contained before."""
+    dtype = np.dtype(dtype)
+    left, matrix = whole(1, rows, depth, dtype=dtype), whole(2, depth, columns, dtype=dtype)
+    product = left.astype(int) @ matrix.astype(int)
+    out, total = np.full((rows, columns), 5, dtype), np.full((rows, columns), 7, dtype)
+    kernels.matrix.multiply_packed(left, packed(matrix), adding, out)
+    np.testing.assert_array_equal(out, product + 5 * adding)
+    kernels.matrix.multiply_pairs(np.ascontiguousarray(left.T), None, matrix, None, adding, total)
+    np.testing.assert_array_equal(total, product + 7 * adding)
+    order = np.random.default_rng(3).permutation(depth)
+    total[:] = 7
+    kernels.matrix.multiply_pairs(np.ascontiguousarray(left.T), int64(order), matrix, int64(order), adding, total)
+    np.testing.assert_array_equal(total, product + 7 * adding)
+
+
 def test_views_of_columns():
     left, right = np.arange(12.0).reshape(3, 4), np.arange(21.0).reshape(3, 7)
     out = np.zeros((2, 9))
@@ -163,7 +187,30 @@ def test_arrays_that_do_not_belong_together():
             lambda: kernels.matrix.multiply_pairs(matrix, None, matrix, int64([-1, 0]), False, np.ones((3, 3))),
             "an index leaves",
         ),
+        (
+            lambda: kernels.matrix.multiply_pairs(matrix, None, matrix, int64([0, 2]), False, np.ones((3, 3))),
+            "an index leaves",
+        ),
     ]:
         with pytest.raises(ValueError, match=says):
             call()
     assert (out == 7).all()
+
+
+@pytest.mark.not_on_reference
+@for_each("strides", [(12, 8), (24, 16), (24, 4)])
+def test_rows_that_are_not_whole_cells_in_line(strides):
+    askew, matrix, square = (
+        np.lib.stride_tricks.as_strided(np.ones(9), (2, 3), strides),
+        np.ones((2, 3)),
+        np.ones((3, 3)),
+    )
+    for call in [
+        lambda: kernels.matrix.pack_columns(askew, False, np.empty(32)),
+        lambda: kernels.matrix.multiply_packed(askew, packed(square), False, np.ones((2, 3))),
+        lambda: kernels.matrix.multiply_packed(np.ones((2, 3)), packed(square), False, askew),
+        lambda: kernels.matrix.multiply_pairs(askew, None, matrix, None, False, square),
+        lambda: kernels.matrix.multiply_pairs(matrix, None, askew, None, False, square),
+    ]:
+        with pytest.raises(ValueError, match="belong together"):
+            call()

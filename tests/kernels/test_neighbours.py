@@ -9,6 +9,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, read_only, running_sum
 from tests.helpers.rows import OFFSETS, REALS, SEEDS, alike, rows
+from tests.helpers.tables import for_each
 
 
 def shorter(offsets):
@@ -55,6 +56,57 @@ class TestTwins:
         agree("neighbours.decay_rows", x, offsets, share, reverse, np.zeros(x.shape, x.dtype), seen=alike)
 
 
+NAN, INF = float("nan"), float("inf")
+
+
+@for_each("dtype", ["f4", "f8"])
+@for_each(
+    ("kind", "x", "wanted", "gradient"),
+    [
+        (0, [3, 0, 2], [3, 0, 0], [1, 9, 0]),  # cotangents are 1, 1, 1, ...
+        (1, [1, NAN, 5, NAN], [1, NAN, NAN, NAN], [1, 3, 0, 0]),
+        (2, [NAN, NAN, -INF, 0], [NAN] * 4, [4, 0, 0, 0]),
+        (1, [2, 2, 1, 3], [2, 2, 2, 3], [3, 0, 0, 1]),
+        (2, [2, 2, 3, 1], [2, 2, 2, 1], [3, 0, 0, 1]),
+        (1, [-INF, -INF], [-INF, -INF], [2, 0]),
+    ],
+)
+def test_running_products_and_extremes(dtype, kind, x, wanted, gradient):
+    """The first of equal rows stays, and the first nan, whatever the memory of the result contained."""
+    x, offsets = np.array(x, dtype)[:, None], int64([0, 0, len(x)])
+    out, back = np.full_like(x, NAN), np.full_like(x, NAN)
+    kernels.neighbours.accumulate_rows(x, offsets, kind, out)
+    np.testing.assert_array_equal(out[:, 0], wanted)
+    kernels.neighbours.spread_accumulated(x, offsets, kind, np.ones_like(x), back)
+    np.testing.assert_array_equal(back[:, 0], gradient)
+
+
+@for_each("dtype", ["i8", "u8"])
+def test_running_extremes_of_integers_beyond_float64(dtype):
+    x = np.array([[2**53], [2**53 + 1], [2**53], [2**62 + 1], [2**62]]).astype(dtype)
+    for kind, by in ((1, np.maximum), (2, np.minimum)):
+        out = np.empty_like(x)
+        kernels.neighbours.accumulate_rows(x[::-1].copy() if kind == 2 else x, int64([0, 5]), kind, out)
+        assert (out == by.accumulate(x[::-1] if kind == 2 else x)).all()
+
+
+@for_each("reverse", [False, True])
+def test_decaying_sums_are_float64_until_they_are_written(reverse):
+    x, out = np.array([[2**24], [1], [1], [0]][:: -1 if reverse else 1], "f4"), np.empty((4, 1), "f4")
+    kernels.neighbours.decay_rows(x, int64([0, 4]), 1.0, reverse, out)
+    assert out[:: -1 if reverse else 1, 0].tolist() == [2**24, 2**24, 2**24 + 2, 2**24 + 2]
+
+
+@for_each("n", [-(2**63), 1 - 2**63, -3, -2, -1, 0, 1, 2, 3, 2**63 - 1])
+def test_shifts_of_as_many_rows_as_there_are_and_of_more(n):
+    rows = [1, 2, 5, 6, 7]
+    out = unwritten(5, 1, dtype="u1")
+    fill = np.array([9], "u1")
+    kernels.neighbours.shift_rows(np.array([rows], "u1").T.copy(), int64([0, 2, 2, 5]), n, fill, out)
+    wanted = [part[k - n] if 0 <= k - n < len(part) else 9 for part in (rows[:2], rows[2:]) for k in range(len(part))]
+    assert out[:, 0].tolist() == wanted
+
+
 def test_arrays_that_do_not_belong_together():
     x, offsets, kept, wrong = np.zeros((2, 3)), int64([0, 2]), int64([0, 1]), int64([0, 1, 2])
     letters, one = np.zeros((2, 3), "u1"), np.zeros((1, 3))
@@ -63,6 +115,9 @@ def test_arrays_that_do_not_belong_together():
         lambda: module.subtract_rows(x, offsets, offsets, x),
         lambda: module.subtract_rows(x, offsets, wrong, one),
         lambda: module.subtract_rows(x, offsets, kept, one[:, :2].copy()),
+        lambda: module.subtract_rows(x, offsets, kept, x),
+        lambda: module.subtract_rows(x, offsets, int64([1, 2]), x),
+        lambda: module.spread_differences(x, offsets, kept, x),
         lambda: module.spread_differences(one, kept, kept, x),
         lambda: module.spread_differences(one[:, :2].copy(), offsets, kept, x),
         lambda: module.shift_rows(letters, kept, 1, np.zeros(3, "u1"), letters),

@@ -11,6 +11,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.paths import on_each_path
 from tests.helpers.rows import REALS, scores
+from tests.helpers.tables import for_each
 
 WIDTHS = [0, 1, 2, 5, 15, 16, 17, 33, 64]
 
@@ -64,6 +65,31 @@ def test_every_width(n_rows, dtype):
         np.testing.assert_allclose(back[0], of_x, **tolerance)
         np.testing.assert_allclose(back[1].sum(axis=0), (d * rows).sum(axis=0), **tolerance)
         np.testing.assert_allclose(back[2].sum(axis=0), d.astype(float).sum(axis=0), **tolerance)
+
+
+@for_each("dtype", REALS)
+def test_blocks_of_256_rows_and_the_bits_of_nan(dtype):
+    """More than two blocks, in memory that is not zero; each result with nan has one kind of it."""
+    x, d = (np.arange(1200).reshape(600, 2) % prime / 4 for prime in (7, 5))
+    x, d = x.astype(dtype), d.astype(dtype)
+    line, rows = unwritten(600, dtype=dtype), unwritten(600, 2, dtype=dtype)
+    means, sums = line.copy(), unwritten(3, 2, dtype=dtype)
+    sums[:] = np.nan
+    shifts = sums.copy()
+    kernels.norm.normalize_rows(x, np.ones(2, dtype), np.zeros(2, dtype), 0.5, rows.copy(), means, line)
+    kernels.norm.normalize_rows_back(d, x, np.ones(2, dtype), means, line, rows, sums, shifts)
+    normal = (x - means[:, None].astype(float)) * line[:, None]
+    for block, start in enumerate((0, 256, 512)):
+        part = slice(start, start + 256)
+        np.testing.assert_allclose(sums[block], (d * normal)[part].sum(axis=0), rtol=0, atol=1e-3)
+        np.testing.assert_allclose(shifts[block], d[part].sum(axis=0, dtype=float), rtol=1e-6)
+    word, minus = dtype.str.replace("f", "u"), -np.array(np.nan, dtype)
+    x[1], d[2] = minus, minus
+    found = [unwritten(*shape, dtype=dtype) for shape in ((600, 2), (600,), (600,), (600, 2), (3, 2), (3, 2))]
+    kernels.norm.normalize_rows(x, np.ones(2, dtype), np.zeros(2, dtype), 0.5, *found[:3])
+    kernels.norm.normalize_rows_back(d, x, np.ones(2, dtype), *found[1:])
+    for array in found:
+        assert set(array[array != array].view(word).tolist()) == {np.array(np.nan, dtype).view(word).item()}
 
 
 def digest():

@@ -11,6 +11,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.paths import on_each_path
 from tests.helpers.rows import REALS, scores
+from tests.helpers.tables import for_each
 
 COUNTS = [0, 1, 2, 15, 16, 17, 40]
 NUMBERS = st.sampled_from([0.0, 1e-3, 0.5, 0.9, 0.999, 1.0])
@@ -60,6 +61,28 @@ def test_results_may_stand_where_the_arguments_did():
 def test_squares_of_nan_and_of_large_numbers():
     assert kernels.optimizers.sum_squares(np.full(2, 1e30, np.float32)) == pytest.approx(2e60)
     assert np.isnan(kernels.optimizers.sum_squares(np.array([1.0, np.nan])))
+
+
+@pytest.mark.not_on_reference
+@for_each("dtype", REALS)
+@for_each("count", [1, 16, 33])
+def test_decay_rates_near_one_and_the_bits_of_nan(count, dtype):
+    """1 - 0.999 is rounded once; float32 would lose half of its digits."""
+    x, d, mean, square = (np.linspace(k, k + 1, count, dtype=dtype) for k in range(4))
+    outs = [unwritten(count, dtype=dtype) for _ in range(3)]
+    for beta, other in ((0.9, 0.999), (0.999, 0.9), (0.99999, 0.0)):
+        agree("optimizers.adam_step", x, d, mean, square, 0.1, beta, other, 1e-8, 0.99, 1.25, *outs)
+    minus, word = -np.array(np.nan, dtype), dtype.str.replace("f", "u")
+    for odd in (x, d, mean, square):
+        kept = odd[-1]
+        odd[-1] = minus
+        agree("optimizers.adam_step", x, d, mean, square, 0.1, 0.9, 0.99, 1e-8, 0.99, 1.25, *outs)
+        agree("optimizers.sgd_step", x, d, mean, 0.1, 0.9, 0.01, *outs[:2])
+        agree("optimizers.sgd_step", x, d, mean[:0], 0.1, 0.9, 0.01, outs[0], outs[1][:0])
+        kernels.optimizers.adam_step(x, d, mean, square, 0.1, 0.9, 0.99, 1e-8, 0.99, 1.25, *outs)
+        for out in outs:
+            assert set(out[out != out].view(word).tolist()) <= {np.array(np.nan, dtype).view(word).item()}
+        odd[-1] = kept
 
 
 def digest():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, running_sum
+from tests.helpers.tables import for_each
 
 BUDGETS = st.sampled_from([0, 1, 5, 12, 64, 65, 5000, 2**20, 2**40, 2**62])
 MOST = st.sampled_from([1, 2, 3, 2**62])
@@ -120,6 +121,15 @@ class TestTwins:
             outs += [unwritten(n_bins, length, dtype=np.int32) for _ in range(2)]
             assert agree("packing.attention_rows", tokens, targets, documents, bins, settings, *outs) == -1
 
+    def test_rows_of_other_shapes(self):
+        """Each of the five results has a row per bin, as long as the others."""
+        arguments = np.arange(6), np.arange(6), int64([0, 2, 6]), int64([0, 1, 2]), int64([0, 0, 0, 0, 0])
+        for wrong in range(5):
+            for shape in ((2, 5), (3, 4)):
+                outs = [unwritten(*(shape if k == wrong else (2, 4)), dtype="i8" if k < 3 else "i4") for k in range(5)]
+                with pytest.raises(ValueError, match="belong together"):
+                    kernels.packing.attention_rows(*arguments, *outs)
+
     def test_rows_that_are_too_short(self):
         outs = [unwritten(2, 3) for _ in range(3)] + [unwritten(2, 3, dtype=np.int32) for _ in range(2)]
         arguments = np.arange(6), np.arange(6), int64([0, 2, 6]), int64([0, 1, 2]), int64([0, 0, 0, 0, 0])
@@ -202,6 +212,61 @@ class TestLarge:
             first = int(np.flatnonzero(out[:-1] == bin)[0])
             before = np.bincount(out[:first], sizes[:first], bin)
             assert (before + sizes[first] > 100).all()
+
+
+@for_each("count", [1, 2, 3, 5])
+@for_each("size", [0, 1, 2])
+def test_bins_that_are_full_by_their_number_of_items(count, size):
+    """With `max_items` one below the number of items, equal to it, and above."""
+    for most in range(1, count + 2):
+        wanted = [k // most for k in range(count)]
+        for name, more in (("next_fit", (1,)), ("next_fit", (2,)), ("first_fit", ()), ("best_fit", ())):
+            out = unwritten(count + 1)
+            getattr(kernels.packing, name)(int64([size] * count), 2 * count, most, *more, out)
+            assert out.tolist() == [*wanted, wanted[-1] + 1], (name, most)
+        for budget in {2 * count, max(size, 1), 2 * size + 1}:
+            items, ends = unwritten(count), unwritten(count + 2)
+            arguments = int64([size]), int64([count]), int64(range(count)), budget, most
+            assert kernels.packing.histogram_fit(*arguments, items, ends) == -1
+            of_each = min(most, budget // size if size else most)
+            held = [min(of_each, count - k) for k in range(0, count, of_each)]
+            assert np.diff(ends[: ends[-1] + 1]).tolist() == held
+        items, ends = unwritten(count), unwritten(count + 2)
+        kernels.packing.histogram_fit(int64([size]), int64([count]), int64(range(count)), 2 * count, most, items, ends)
+        assert sorted(np.diff(ends[: ends[-1] + 1]).tolist()) == sorted(wanted.count(b) for b in range(wanted[-1] + 1))
+
+
+@for_each(
+    ("sizes", "budget", "wanted"),
+    [
+        ([3, 3, 1], 5, [0, 1, 1]),  # the latest of equal rooms
+        ([3, 3, 3, 1, 1, 1], 5, [0, 1, 2, 2, 2, 1]),
+        ([4, 3, 1, 1], 5, [0, 1, 0, 1]),
+        ([3, 4, 1, 2], 5, [0, 1, 1, 0]),
+        ([2, 2, 0, 3, 3], 5, [0, 0, 0, 1, 2]),
+    ],
+)
+def test_best_fit(sizes, budget, wanted):
+    out = unwritten(len(sizes) + 1)
+    assert kernels.packing.best_fit(int64(sizes), budget, 9, out) == -1
+    assert out.tolist() == [*wanted, max(wanted) + 1]
+
+
+def test_counts_have_the_sum_of_the_items():
+    for counts in ([1, 1], [2, 0], [0, 0]):
+        arguments = int64([2, 1]), int64(counts), int64(range(3)), 5, 3
+        with pytest.raises(ValueError, match="belong together"):
+            kernels.packing.histogram_fit(*arguments, unwritten(3), unwritten(5))
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("size", [0, 1])
+def test_more_full_bins_than_a_table_has_at_first(size):
+    """No item goes to a bin that does not exist, though its length is 0."""
+    for name in ("first_fit", "best_fit"):
+        out = unwritten(2101)
+        assert getattr(kernels.packing, name)(int64([size] * 2100), 5, 1, out) == -1
+        assert out.tolist() == [*range(2100), 2100]
 
 
 @pytest.mark.parametrize("padded", [False, True])

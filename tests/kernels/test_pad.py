@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
+from tests.helpers.tables import for_each
 
 
 @st.composite
@@ -89,3 +90,41 @@ def test_a_filling_that_ends_as_it_begins():
     out = np.zeros((1, 3, 3), np.uint8)
     kernels.pad.pad_rows(np.full((1, 3), 7, np.uint8), offsets, fill, False, out)
     assert out.tolist() == [[[7, 7, 7], [1, 2, 1], [1, 2, 1]]]
+
+
+@for_each("fill", [[7, 7, 8], [8, 7, 7], [7, 7, 7, 9], [0, 0, 1], [7, 8], [*[7] * 63, 9], [*[7] * 64, 9]])
+def test_a_filling_that_is_even_but_for_one_byte(fill):
+    for length in (3, 40):
+        out = np.zeros((3, length, len(fill)), np.uint8)
+        kernels.pad.pad_rows(np.full((2, len(fill)), 5, "u1"), int64([0, 1, 2, 2]), np.array(fill, "u1"), False, out)
+        assert (out[:2, 1:] == fill).all()
+        assert (out[2] == fill).all()
+
+
+@pytest.mark.not_on_reference
+@for_each("left", [False, True])
+@for_each("line", [63, 64, 65, 96, 127, 129, 191, 255, 257, 300, 511, 513])
+def test_lines_that_are_full_at_the_very_end(line, left):
+    """Chunks never leave the result."""
+    for sizes in ([line, line - 1], [line - 1, line], [line, line, line - 2], [0, line, line - 3, line]):
+        offsets, row = int64(running_sum(sizes)), np.array([3], "u1")
+        rows = read_only(values_from_seed(1, sum(sizes), np.dtype("u1"), (1,)))
+        wanted = np.full((len(sizes), line), 3, "u1")
+        for s, size in enumerate(sizes):
+            wanted[s, line - size if left else 0 : line if left else size] = rows[offsets[s] : offsets[s + 1], 0]
+        memory, back = np.full(wanted.size + 128, 0xA5, "u1"), np.full(len(rows) + 128, 0xA5, "u1")
+        out, rows_again = memory[64:-64].reshape(len(sizes), line, 1), back[64:-64, None]
+        kernels.pad.pad_rows(rows, offsets, row, left, out)
+        kernels.pad.unpad_rows(out, offsets, left, rows_again)
+        assert (out[:, :, 0] == wanted).all()
+        assert (rows_again == rows).all()
+        assert all((edge == 0xA5).all() for one in (memory, back) for edge in (one[:64], one[-64:]))
+
+
+@for_each("padded_length", [0, 1, 3])
+@for_each("item_bytes", [0, 1, 4])
+@for_each(("sizes", "bad"), [([1, -1, -2], 1), ([-1], 0), ([2**62, 0], -1), ([0, 0, -(2**63)], 2), ([], -1)])
+def test_the_first_negative_length(sizes, bad, item_bytes, padded_length):
+    """Also if nothing is written."""
+    out = np.zeros((len(sizes), padded_length, item_bytes), "u1")
+    assert kernels.pad.mask_rows(int64(sizes), np.ones(item_bytes, "u1"), out) == bad

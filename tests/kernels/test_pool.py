@@ -12,6 +12,7 @@ from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, read_only, running_sum, values_from_seed, whole_numbers
 from tests.helpers.paths import on_each_path
 from tests.helpers.rows import REALS, ROW_BYTES, cells, structures
+from tests.helpers.tables import for_each
 
 NUMBERS = [*REALS, np.dtype("i8"), np.dtype("u8")]
 WIDTHS = st.sampled_from([1, 1, 2, 3, 5, 8, 9, 16, 19, 64, 0])
@@ -187,6 +188,57 @@ class TestExamples:
         best = pooled("best_rows", x.view("f4"), int64([0, 70]), False)
         assert (best.view("u4") == 0x7FC00001).all()
 
+    @pytest.mark.parametrize("dtype", REALS)
+    def test_no_sum_of_sequences_of_one_row_is_a_negative_zero(self, dtype):
+        for count in (1, 4, 8, 16, 17, 33):
+            for width in (1, 2):
+                x = np.full((count, width), -0.0, dtype)
+                assert not np.signbit(pooled("sum_rows", x, int64(range(count + 1)), 0)).any()
+
+    @pytest.mark.not_on_reference
+    @for_each("dtype", REALS)
+    @for_each("width", [1, 9, 16, 17, 31, 33])
+    def test_one_nan_or_zero_in_any_row(self, width, dtype):
+        """In the last column, too, and in one of many sequences, among empty ones."""
+        for length in (*range(1, 10), 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 130)[:: 1 if width == 1 else 4]:
+            offsets = int64(running_sum([0, 1, *[length] * 20, 0]))
+            for at in {0, 1, length // 2, length - 2, length - 1} & set(range(length)):
+                for odd in (np.nan, -0.0):
+                    x = np.full((int(offsets[-1]), width), -1, dtype)
+                    x[offsets[9] + at, -1] = odd
+                    x[offsets[9] + at + 1 : offsets[10], -1] = 0.0 if odd == 0 else -1  # the first zero stays
+                    best, index = like(x, 23), unwritten(23, width)
+                    kernels.pool.find_best_rows(x, offsets, False, best, index)
+                    again = pooled("best_rows", x, offsets, False)
+                    np.testing.assert_array_equal(best, again)
+                    assert (np.signbit(best) == np.signbit(again))[best == best].all()
+                    assert (best[9, -1] != best[9, -1]) == (odd != odd)
+                    assert np.signbit(best).sum() == 21 * width - (odd != odd)
+                    assert index[9, -1] == at
+                    assert index.sum() == at - 2 * width
+
+    @for_each("dtype", NUMBERS)
+    @for_each("width", [1, 255, 256, 257, 512, 513, 770])
+    def test_the_best_row_of_every_column(self, width, dtype):
+        x = (np.arange(4 * width).reshape(4, width) * 7 % 5).astype(dtype)
+        for least in (False, True):
+            found, index = like(x, 2), unwritten(2, width)
+            kernels.pool.find_best_rows(x, int64([0, 3, 4]), least, found, index)
+            best = x[:3].argmin(axis=0) if least else x[:3].argmax(axis=0)
+            assert index.tolist() == [best.tolist(), [0] * width]
+            assert (found == [x[best, np.arange(width)], x[3]]).all()
+
+    @for_each("dtype", REALS)
+    @for_each("width", [1, 2, 5, 9])
+    @for_each("divide", [0, 1, 2])
+    def test_quotients_are_rounded_once(self, divide, width, dtype):
+        """In more than two blocks of 16 sequences, few rows and many."""
+        sizes = np.array([3, 0, 7, 1, 11, 49, 5] * 6)
+        rows, out = (np.arange(42 * width).reshape(42, width) / 10).astype(dtype), np.empty((sizes.sum(), width), dtype)
+        kernels.pool.spread_rows(rows, int64(running_sum(sizes.tolist())), divide, out)
+        by = np.maximum([np.ones(42), sizes, np.sqrt(sizes)][divide], 1).astype(dtype)
+        assert (out == np.repeat(rows / by[:, None], sizes, axis=0)).all()
+
     def test_numbers_wrap_around(self):
         top = np.array([[2**63 - 1], [1]])
         assert pooled("sum_rows", top, int64([0, 2]), 0)[0, 0] == -(2**63)
@@ -207,6 +259,7 @@ def bits():
                     back = like(x, len(x))
                     kernels.pool.spread_rows(cells(seed, len(offsets) - 1, width, dtype), offsets, divide, back)
                     digest.update(back.tobytes())
+                digest.update(pooled("sum_rows", np.full_like(x, -0.0), offsets, 0).tobytes())
                 x = cells(seed, offsets[-1], width, dtype, nan=True)
                 for least in (False, True):
                     found = like(x, len(offsets) - 1)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, levels, read_only, values_from_seed
+from tests.helpers.tables import for_each
 
 SEEDS = st.integers(0, 2**32)
 NUMBERS = ["f4", "f8", "i8", "u8"]
@@ -120,3 +121,50 @@ def test_one_number_keeps_its_bits(groups, seed):
     out = np.empty((int(positions[-1]), 1))
     kernels.position.add_positions(x, outer, offsets, positions, out)
     assert np.signbit(out).all()
+
+
+NAN = float("nan")
+
+
+@for_each("dtype", ["f4", "f8"])
+@for_each(
+    ("least", "sequences", "wanted"),
+    [
+        (False, [[1], [NAN], [NAN], [5]], [1]),  # the number of the sequence: the first nan wins
+        (True, [[NAN], [NAN], [0]], [0]),
+        (False, [[2, 1], [2], [], [1, 1]], [0, 0]),
+        (True, [[3], [2, 4], [2, NAN, 1]], [1, 2, 2]),
+    ],
+)
+def test_the_best_sequence_at_each_position(dtype, least, sequences, wanted):
+    sizes = list(map(len, sequences))
+    offsets, outer = int64(np.append(0, np.cumsum(sizes))), int64([0, len(sizes)])
+    x = np.array([cell for one in sequences for cell in one], dtype)[:, None]
+    positions, out = int64([0, max(sizes)]), np.empty((max(sizes), 1), dtype)
+    for index in (unwritten(max(sizes), 1), unwritten(0, 0)):
+        kernels.position.best_positions(x, outer, offsets, positions, least, out, index)
+        np.testing.assert_array_equal(out[:, 0], [sequences[s][t] for t, s in enumerate(wanted)])
+        assert index.ravel().tolist() in ([], [offsets[s] + t for t, s in enumerate(wanted)])
+
+
+@for_each("dtype", NUMBERS)
+@for_each("width", [1, 2, 3, 5])
+@for_each("least", [False, True])
+def test_the_best_and_the_sum_of_every_column(least, width, dtype):
+    x = (np.arange(9 * width).reshape(3, 3, width) * 5 % 7).astype(dtype)
+    groups, positions = (int64([0, 2, 3]), int64([0, 3, 6, 9])), int64([0, 3, 6])
+    wanted = np.concatenate([x[:2].min(axis=0) if least else x[:2].max(axis=0), x[2]])
+    for index in (unwritten(6, width), unwritten(0, 0)):
+        out = unwritten(6, width, dtype=dtype)
+        kernels.position.best_positions(x.reshape(9, width), *groups, positions, least, out, index)
+        assert (out == wanted).all()
+    kernels.position.add_positions(x.reshape(9, width), *groups, positions, out)
+    assert (out == np.concatenate([x[:2].sum(axis=0), x[2]])).all()
+
+
+@for_each(("dtype", "far"), [("i8", 2**62 - 1), ("u8", 2**63 + 1)])
+def test_sums_of_integers_beyond_float64(dtype, far):
+    out = np.empty((1, 1), dtype)
+    arguments = np.array([[far], [3]], dtype), int64([0, 2]), int64([0, 1, 2]), int64([0, 1])
+    kernels.position.add_positions(*arguments, out)
+    assert out.item() == far + 3

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum
+from tests.helpers.tables import for_each
 
 OFFSETS = lengths(most=8).map(running_sum).map(int64)
 SEEDS = st.integers(0, 2**32)
@@ -57,3 +58,18 @@ def test_one_zero_leaves_its_own_gradient():
     out = np.empty((3, 1))
     kernels.product.multiply_others(np.array([[2.0], [0.0], [5.0]]), int64([0, 3]), np.array([[10.0]]), out)
     assert out.tolist() == [[0.0], [100.0], [0.0]]
+
+
+@for_each("dtype", [*REALS, "i8", "u8"])
+@for_each("width", [1, 3])
+def test_many_sequences_some_of_them_empty(width, dtype):
+    sizes = [0, 1, 2, 3] * 10
+    offsets = int64(running_sum(sizes))
+    x = (np.arange(60 * width).reshape(60, width) % 4 + 1).astype(dtype)
+    out, d = np.empty((40, width), dtype), (np.arange(40 * width).reshape(40, width) + 1).astype(dtype)
+    kernels.product.multiply_rows(x, offsets, out)
+    assert out.tolist() == [x[a : a + n].prod(axis=0).tolist() for a, n in zip(offsets, sizes, strict=False)]
+    if dtype in REALS:
+        back = np.empty_like(x)
+        kernels.product.multiply_others(x, offsets, d, back)
+        np.testing.assert_allclose(back * x, np.repeat(out * d, sizes, axis=0), rtol=1e-6)

@@ -23,6 +23,13 @@ class TestTwins:
         agree("ranges.fill_ranges", starts, steps, offsets, unwritten(int(offsets[-1]), dtype=dtype))
 
 
+def test_no_rounding_accumulates():
+    """As in NumPy, element k is start + k * step."""
+    out = np.empty(41)
+    kernels.ranges.fill_ranges(np.array([0.1]), np.array([0.1]), int64([0, 41]), out)
+    assert out.tolist() == [0.1 + k * 0.1 for k in range(41)]
+
+
 def test_ranges_begin_with_their_start():
     out = np.empty(5, np.int64)
     kernels.ranges.fill_ranges(int64([7, 0, 5]), int64([1, 9, -2]), int64([0, 2, 2, 5]), out)

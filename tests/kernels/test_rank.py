@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
+from tests.helpers.tables import for_each
 
 ROW_BYTES = st.sampled_from([4, 1, 2, 8, 16, 3, 24, 256, 0])
 SHAPES = st.sampled_from([(8, 5), (80, 3), (12, 20)])  # maximum number of sequences, maximum length
@@ -94,6 +95,30 @@ class TestTwins:
         whole, out = np.zeros((3, 3), "u1"), unwritten(3, 3, dtype="u1")
         for arrays, bad in (([whole[:2]], 1), ([whole[:2], whole[2:], whole], 2), ([whole.T[:2], whole[2:]], 0)):
             assert agree("rank.pack_steps", arrays, offsets, order, steps, out) == bad
+
+
+@for_each("drawn", [[1, 1, 0], [0, 1, 1], [2, 2, 1], [1, 2, 2], [3], [0, 0], [2] * 17 + [1], [1, *[2] * 17]])
+def test_lengths_that_are_equal_but_for_one(drawn):
+    offsets, steps = int64(running_sum(drawn)), steps_of(int64(running_sum(drawn)))
+    order = unwritten(len(drawn))
+    kernels.rank.rank_by_length(offsets, steps, order)
+    assert order.tolist() == sorted(range(len(drawn)), key=lambda s: -drawn[s])
+
+
+@pytest.mark.parametrize("row_bytes", [1, 4, 16, 24])
+def test_sequences_that_leave_a_block_of_sixteen_one_by_one(row_bytes):
+    """The last of a block is a row longer than another one, in any place; and blocks that are not full."""
+    random = np.random.default_rng(row_bytes)
+    longer = [[2] * k + [3] + [2] * (16 - k) for k in range(0, 17, 5)]
+    for sizes in [*longer, *([*random.permutation(count).tolist(), 2] for count in (14, 15, 16, 32, 47))]:
+        offsets, count = int64(running_sum(sizes)), len(sizes)
+        steps, order, rows = steps_of(offsets), int64(np.arange(count)), opaque(int(offsets[-1]), row_bytes)
+        there, back = unwritten(*rows.shape, dtype="u1"), unwritten(*rows.shape, dtype="u1")
+        kernels.rank.unpack_rows(rows, offsets, order, steps, there)
+        wanted = [first + t for t in range(len(steps) - 1) for first, stop in pairwise(offsets) if first + t < stop]
+        assert (there == rows[wanted]).all()
+        kernels.rank.pack_rows(there, offsets, order, steps, back)
+        assert (back == rows).all()
 
 
 class TestLaws:

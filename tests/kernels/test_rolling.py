@@ -9,6 +9,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree
 from tests.helpers.draw import int64, read_only
 from tests.helpers.rows import REALS, SEEDS, alike, rows
+from tests.helpers.tables import for_each
 
 SIZES = st.integers(1, 9) | st.just(2**62)
 
@@ -41,6 +42,64 @@ class TestTwins:
         x, offsets = drawn
         d = read_only(np.random.default_rng(seed).integers(-4, 5, x.shape).astype(x.dtype))
         agree("rolling.spread_windows", x, offsets, size, least, kind, d, np.zeros(x.shape, x.dtype))
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@for_each("dtype", REALS)
+@for_each(
+    ("kind", "ddof", "x", "wanted"),
+    [
+        (4, 0.0, [1, 3, 3], [0, 1, 0]),
+        (4, 1.0, [1, 3, 3], [NAN, 2, 0]),
+        (4, 2.0, [1, 3, 3], [NAN] * 3),  # as many rows as are subtracted
+        (4, 0.5, [1, 3, 3], [0, 4 / 3, 0]),
+        (5, 1.0, [1, 3, 3], [NAN, 2**0.5, 0]),
+        (5, 2.0, [5, 5, 5], [NAN] * 3),
+        (4, 0.0, [INF, 1, 1], [NAN, NAN, 0]),
+        (5, 0.0, [1, -INF, 1], [0, NAN, NAN]),
+        (2, 0.0, [NAN, 1, 0], [NAN, NAN, 1]),
+        (3, 0.0, [1, NAN, 0], [1, NAN, NAN]),
+    ],
+)
+@for_each("reverse", [False, True])
+def test_windows_of_two_rows(dtype, kind, ddof, x, wanted, reverse):
+    turn = slice(None, None, -1 if reverse else 1)
+    out, x = np.empty((6, 1), dtype), np.array([*x, *x], dtype)[turn, None].copy()
+    kernels.rolling.roll_rows(x, int64([0, 3, 3, 6]), 2, 1, kind, ddof, reverse, out)
+    np.testing.assert_allclose(out[turn, 0], [*wanted, *wanted], rtol=1e-6)
+
+
+@for_each("dtype", REALS)
+@for_each("size", [2, 3, 4, 5, 2**62])
+@for_each("least", [1, 2, 3, 4, 5])
+def test_windows_of_fewer_rows_than_are_required(least, size, dtype):
+    """Also if no sequence has as many rows."""
+    x, out, back = np.ones((5, 1), dtype), np.empty((5, 1), dtype), np.empty((5, 1), dtype)
+    counts = [min(k, size) for k in (1, 2, 1, 2, 3)]
+    kernels.rolling.roll_rows(x, int64([0, 2, 5]), size, least, 0, 0.0, False, out)
+    np.testing.assert_array_equal(out[:, 0], [count if count >= least else NAN for count in counts])
+    kernels.rolling.spread_windows(x, int64([0, 2, 5]), size, least, 2, np.ones_like(x), back)
+    assert back.sum() == sum(count >= least for count in counts)
+
+
+@for_each("dtype", REALS)
+@for_each(
+    ("kind", "x", "wanted"),
+    [
+        (2, [1, 1, 1, 0], [3, 1, 0, 0]),  # the first of equal rows, as long as it is in the window of three
+        (3, [1, 1, 1, 2], [3, 1, 0, 0]),
+        (3, [2, 2, 1, 1], [2, 0, 2, 0]),
+        (2, [0, NAN, NAN, 5], [1, 3, 0, 0]),
+        (3, [NAN, 0, 0, 0], [3, 1, 0, 0]),
+        (2, [-INF, -INF, 0, 0], [2, 0, 2, 0]),
+    ],
+)
+def test_the_first_of_equal_rows_receives_the_cotangents(dtype, kind, x, wanted):
+    x, out = np.array([*x, *x], dtype)[:, None], np.full((8, 1), 9, dtype)
+    kernels.rolling.spread_windows(x, int64([0, 4, 8]), 3, 1, kind, np.ones_like(x), out)
+    assert out[:, 0].tolist() == [*wanted, *wanted]
 
 
 def test_arrays_that_do_not_belong_together():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum
+from tests.helpers.tables import for_each
 
 OFFSETS = st.sampled_from([(8, 5), (4, 17)]).flatmap(lambda most: lengths(None, *most)).map(running_sum).map(int64)
 
@@ -69,6 +70,28 @@ class TestTwins:
     def test_longest(self, drawn):
         x, offsets = drawn
         agree("runs.longest_runs", *runs_of(x, offsets), offsets, unwritten(len(offsets) - 1))
+
+
+@for_each("dtype", ["f4", "f8", "u1"])
+@for_each("width", [1, 2, 3, 4, 5, 7, 8, 9, 16, 17])
+def test_every_column_tells_rows_apart(width, dtype):
+    x = np.full((2 * width, width), 7, dtype)
+    x[2 * np.arange(width) + 1, np.arange(width)] = 8  # rows 2 k and 2 k + 1 differ in column k only
+    offsets = int64(np.arange(width + 1) * 2)
+    starts, runs = unwritten(2 * width + 1), unwritten(width + 1)
+    assert kernels.runs.find_runs(x, offsets, starts, runs) == 2 * width
+    assert starts[:-1].tolist() == list(range(2 * width))
+    assert runs.tolist() == offsets.tolist()
+
+
+@for_each("kind", range(5))
+@for_each(
+    ("positions", "bad"),
+    [([1, 0, 2, 1, 0], -1), ([2, 0, 0, 1, 2], 0), ([0, 1, 3, 3, 3], 2), ([0, -1, 0, -1, 0], 1), ([0, 1, 0, 1, 3], 4)],
+)
+def test_the_first_position_outside_of_its_sequence(positions, bad, kind):
+    starts, runs, offsets = int64([0, 1, 2, 4]), int64([0, 2, 4]), int64([0, 2, 5])
+    assert kernels.runs.rank_runs(starts, runs, offsets, int64(positions), kind, unwritten(5)) == bad
 
 
 def test_arrays_that_do_not_belong_together():

@@ -9,6 +9,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum
 from tests.helpers.rows import SEEDS
+from tests.helpers.tables import for_each
 
 
 @st.composite
@@ -70,6 +71,50 @@ class TestTwins:
         )
         np.testing.assert_array_equal(out, [5, np.inf, -np.inf, 7, np.inf, -np.inf])
         np.testing.assert_array_equal(out, np.interp(x, xp, fp))
+
+
+@for_each(
+    ("fp", "x", "wanted"),
+    [
+        ([2, 2], 0.5, 2),
+        ([np.inf, np.inf], 0.5, np.inf),  # equal points have no slope
+        ([-np.inf, -np.inf], 0.5, -np.inf),
+        ([np.inf, 1], 0.5, np.inf),
+        ([1, -np.inf], 0.5, -np.inf),
+        ([-np.inf, np.inf], 0.5, np.nan),
+        ([1, 3], -1, 1),
+        ([1, 3], 1, 3),
+        ([1, 3], 7, 3),
+        ([1, 3], np.nan, np.nan),
+        ([1, np.nan], 0, 1),
+    ],
+)
+def test_between_two_points(fp, x, wanted):
+    out, places, weights = np.zeros(1), np.zeros(1, np.int64), np.zeros(1)
+    arguments = np.array([x], float), int64([0, 0, 1]), np.array([0.0, 1]), np.array(fp, float), int64([0, 0, 2])
+    kernels.search.interpolate_rows(*arguments, out, places, weights)
+    np.testing.assert_array_equal(out, [wanted])
+    np.testing.assert_array_equal(out, np.interp([x], [0, 1], fp))
+
+
+def test_many_sequences_of_one_point_or_two():
+    counts = [1, 2, 0, 1] * 6
+    offsets, wanted = int64(running_sum(counts)), int64(range(25))
+    xp = np.array([float(k) for count in counts for k in range(count)])
+    x, out, places, weights = np.full(24, 0.25), np.empty(24), unwritten(24), np.empty(24)
+    kernels.search.interpolate_rows(x, wanted, xp, xp + offsets[:-1].repeat(counts), offsets, out, places, weights)
+    np.testing.assert_array_equal(out, [[np.nan, a, a + 0.25][n] for a, n in zip(offsets, counts, strict=False)])
+    assert places.tolist() == [a if n else -1 for a, n in zip(offsets, counts, strict=False)]
+    assert weights.tolist() == [0.25 * (n == 2) for n in counts]
+
+
+@for_each(("dtype", "far"), [("i8", 2**62), ("u8", 2**63 + 2**62)])
+def test_integers_beyond_float64_are_told_apart(dtype, far):
+    x, v, out = (np.array([far + k for k in some], dtype) for some in ([0, 1, 1, 3], [0, 1, 2, 4], [0] * 4))
+    for right, wanted in ((False, [0, 1, 3, 4]), (True, [1, 3, 3, 4])):
+        out = unwritten(4)
+        kernels.search.search_rows(x, int64([0, 4]), v, int64([0, 4]), right, out)
+        assert out.tolist() == wanted
 
 
 def test_arrays_that_do_not_belong_together():

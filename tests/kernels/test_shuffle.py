@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum
+from tests.helpers.tables import for_each
 
 
 @pytest.mark.not_on_reference
@@ -29,6 +30,20 @@ class TestTwins:
             out,
             seen=lambda offsets, sizes, random, work, out: [out],
         )
+
+
+@for_each(
+    ("chance", "wanted"),
+    [
+        *((outside, [0, 1, 2]) for outside in (0.0, 1.0, -0.5, np.nan, np.inf, 2.0)),
+        *((1 - 2**-53, [2, 0, 1]), (0.5, [1, 2, 0]), (0.34, [1, 0, 2])),
+    ],
+)
+def test_numbers_outside_of_their_range_leave_elements_where_they_are(chance, wanted):
+    for count in (3, 2):  # all elements, or some of them
+        work, out = unwritten(3), unwritten(count)
+        kernels.shuffle.shuffle_places(int64([0, 3]), int64([0, count]), np.full(count, chance), work, out)
+        assert out.tolist() == wanted[:count]
 
 
 def test_every_order_is_about_as_likely():

@@ -180,6 +180,80 @@ def test_every_path_has_the_same_bits():
     assert set(on_each_path("tests.kernels.test_softmax", "digest").values()) == {digest()}
 
 
+LENGTHS = [1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 33, 64, 65, 70, 128, 129, 260]
+
+
+@pytest.mark.not_on_reference
+@for_each("dtype", REALS)
+@for_each("odd", [None, -1e4, -85.0, -90.0, -706.0, -np.inf, np.inf, np.nan, -0.0])
+def test_one_odd_cell_at_each_end(dtype, odd):
+    """Lengths about those of vectors and lanes, the first or the last cell unusual; weights of both signs."""
+    offsets = int64(running_sum(LENGTHS))
+    x = (np.arange(offsets[-1]) % 7 / 4).astype(dtype)[:, None]
+    rows = np.array([2, -0.5, 3] * 6, dtype)[: len(LENGTHS), None]
+    for at in (offsets[:-1], offsets[1:] - 1):
+        some = x.copy()
+        some[at] = x[at] if odd is None else odd
+        wide, expected = some[:, 0].astype(float), []
+        with np.errstate(all="ignore"):
+            for start, stop in pairwise(offsets):
+                part = np.exp(wide[start:stop] - wide[start:stop].max())
+                part[part < np.finfo(dtype).tiny * part.sum()] = 0
+                expected.append(part / part.sum())
+        weighed = np.concatenate([part * row for part, row in zip(expected, rows[:, 0], strict=True)])
+        out = unwritten(*x.shape, dtype=dtype)
+        near = {"rtol": 3e-6 if dtype == np.float32 else 1e-14, "atol": np.finfo(dtype).tiny}
+        kernels.softmax.softmax_rows(some, offsets, out)
+        np.testing.assert_allclose(out[:, 0], np.concatenate(expected), **near)
+        assert not ((out != 0) & (np.abs(out) < np.finfo(dtype).tiny)).any()
+        kernels.softmax.spread_softmax(rows, some, offsets, out)
+        np.testing.assert_allclose(out[:, 0], weighed, **near)
+        assert not ((out != 0) & (np.abs(out) < np.finfo(dtype).tiny / 4)).any()
+
+
+@for_each(("dtype", "low"), [("f4", -86.0), ("f8", -707.0)])
+def test_quotients_that_would_be_subnormal_are_zero(dtype, low):
+    for width in (1, 2):
+        x = np.zeros((41, width), dtype)
+        x[7] = low
+        out = np.empty_like(x)
+        kernels.softmax.softmax_rows(x, int64([0, 41]), out)
+        assert (out[7] == 0).all()
+        kernels.softmax.softmax_rows(x[6:8], int64([0, 2]), out[:2])
+        assert (out[1] > 0).all()
+
+
+@for_each("dtype", REALS)
+def test_logarithms_of_sums_of_zeros_are_no_negative_zeros(dtype):
+    for width in (1, 2, 33):
+        out = unwritten(1, width, dtype=dtype)
+        kernels.softmax.log_sum_exp(np.full((1, width), -0.0, dtype), int64([0, 1]), out)
+        assert out.tolist() == [[0.0] * width]
+        assert not np.signbit(out).any()
+
+
+@for_each("dtype", REALS)
+@for_each("backwards", [False, True])
+@for_each("width", [1, 3])
+def test_every_nan_of_a_running_sum_has_the_same_bits(dtype, width, backwards):
+    word = dtype.str.replace("f", "u")
+    x = np.ones((6, width), dtype)
+    x[[0, 3, 5]] = -np.array(np.nan, dtype)
+    out = unwritten(6, width, dtype=dtype)
+    kernels.softmax.add_up_rows(x, int64([0, 2, 5, 6]), backwards, out)
+    assert set(out[out != out].view(word).tolist()) == {np.array(np.nan, dtype).view(word).item()}
+
+
+@for_each(("count", "at"), [(1, 0), (2, 1), (64, 63), (65, 64), (130, 129)])
+@for_each(("label", "bad"), [(3, True), (4, True), (-1, True), (2, False), (0, False)])
+def test_the_first_label_that_is_no_class(count, at, label, bad):
+    x, labels = np.zeros((count, 3)), np.zeros(count, np.int64)
+    labels[at] = label
+    out = np.full(count, 7.0)
+    assert kernels.softmax.label_losses(x, labels, np.zeros_like(x), out) == (at if bad else -1)
+    assert (out == 7).all() if bad else np.allclose(out, np.log(3))
+
+
 @pytest.mark.parametrize("odd", [int64([0, 1]), int64([0, 3]), int64([0, 1, 1])], ids=str)
 def test_arrays_that_do_not_belong_together(odd):
     x, offsets, wide = np.ones((2, 3)), int64([0, 2]), np.ones((2, 4))

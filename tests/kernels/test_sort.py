@@ -11,6 +11,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
 from tests.helpers.paths import on_each_path
+from tests.helpers.tables import for_each
 
 SHAPES = st.sampled_from([(8, 5), (4, 17), (2, 20)])  # maximum number of sequences, maximum length
 OFFSETS = SHAPES.flatmap(lambda shape: lengths(None, *shape)).map(running_sum).map(int64)
@@ -141,6 +142,32 @@ def test_cells_alone_stand_as_those_with_their_rows(dtype, descending):
             alone = memory[1:].view(dtype).reshape(out.shape)
             kernels.sort.sort_rows(read_only(x), offsets, first(offsets, k), descending, alone, None)
             assert alone.tobytes() == out.tobytes()
+
+
+@pytest.mark.not_on_reference
+@for_each("descending", [False, True])
+@for_each("bit", range(54, 64))
+def test_keys_that_just_fit_beside_a_row_and_those_that_do_not(bit, descending):
+    for count in (65, 128, 129):
+        x = (np.arange(count, dtype="u8") * 37 % 5 << bit | np.arange(count, dtype="u8") * 11 % 3)[:, None]
+        _, positions = ordered(read_only(x), int64([0, count]), int64([0, count]), descending)
+        numbers = x[:, 0].tolist()
+        assert positions[:, 0].tolist() == sorted(range(count), key=numbers.__getitem__, reverse=descending)
+
+
+@pytest.mark.not_on_reference
+def test_more_rows_than_sixteen_bits_count():
+    x, offsets = (np.arange(70_000, dtype="i4") * 7919 % 30_011)[:, None], int64([0, 70_000])
+    _, positions = ordered(x, offsets, offsets, False)
+    assert (positions[:, 0] == np.argsort(x[:, 0], kind="stable")).all()
+
+
+@for_each("dtype", REALS)
+@for_each(("place", "bad"), [(1, -1), (2, 2), (3, 2), (-1, 2), (2**62, 2)])
+def test_the_first_position_after_the_end_of_a_sequence(place, bad, dtype):
+    positions, x = int64([[0], [1], [place], [0]]), np.ones((4, 1), dtype)
+    offsets = int64([0, 2, 4])
+    assert kernels.sort.place_cells(x, offsets, offsets, positions, np.zeros((4, 1), dtype)) == bad
 
 
 def digest():

@@ -82,3 +82,11 @@ def test_rows_that_are_not_aligned():
     kernels.expand.reverse_rows(rows, offsets, out)
     assert np.array_equal(out, np.concatenate([rows[2**18 - 1 :: -1], rows[: 2**18 - 1 : -1]]))
     assert memory[0] == 0xA5
+
+
+def test_rows_of_half_a_unit():
+    """Rows of eight bytes begin within a unit of sixteen."""
+    out, offsets = mapped(2**14 + 1, 257, 8), np.arange(2**14 + 2)
+    kernels.pad.pad_rows(np.ones((2**14 + 1, 8), np.uint8), offsets, np.arange(8, dtype=np.uint8), False, out)
+    assert (out[:, 0] == 1).all()
+    assert (out[:, 1:] == np.arange(8)).all()

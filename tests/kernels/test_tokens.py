@@ -156,6 +156,32 @@ class TestLaws:
         assert (added * y).sum() == (x * np.frombuffer(taken.tobytes()).reshape(x.shape)).sum()
 
 
+@for_each("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_tokens_about_the_limits_of_a_dtype(dtype):
+    """A token that the dtype cannot represent is no row, not one that it wraps around to."""
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    rows = [low, low + 1, 0, 1, high - 1, high, high // 2]
+    x, offsets = np.array(rows, dtype), int64([0, 0, 3, 7, 7])
+    near = [low - 1, low, high, high + 1, high + 2, 2 * high + 1, 2 * high + 2, low - high - 2, -1, 0]
+    near = [token for token in near if -(2**63) <= token < 2**63]
+    for tokens in [*([token] for token in near), near, near[::-1], [*range(40, 46), *near], []]:
+        out, ends = unwritten(7, dtype=dtype), unwritten(5)
+        kernels.tokens.drop_tokens(x, offsets, int64(tokens), out, ends)
+        kept = [[row for row in part if row not in tokens] for part in ([], rows[:3], rows[3:], [])]
+        assert ends.tolist() == running_sum(map(len, kept)), tokens
+        assert out[: ends[-1]].tolist() == [row for part in kept for row in part], tokens
+
+
+@for_each("width", [1, 2, 4, 8])
+def test_the_first_id_is_named_in_whatever_sequence(width):
+    offsets = int64([0, 2, 2, 4])
+    for ids, bad in (([0, 1, 2, 2], -1), ([0, 3, 1, 3], 1), ([0, 1, 3, 0], 2), ([0, 0, 0, -1], 3), ([3, 0, 0, 9], 0)):
+        arguments = int64(ids), offsets, 3
+        assert kernels.tokens.add_at(np.ones(4 * width), *arguments, np.zeros((3, 3 * width))) == bad
+        out = np.zeros((4, width), "u1")
+        assert kernels.tokens.take_at(np.ones((3, 3 * width), "u1"), *arguments, out) == bad
+
+
 def test_columns_have_one_size():
     with pytest.raises(ValueError, match="columns of different sizes"):
         kernels.tokens.take_at(np.zeros((1, 8), "u1"), int64([0]), int64([0, 1]), 2, np.zeros((1, 3), "u1"))

@@ -1,5 +1,7 @@
 """Windows of rows copied, and rows weighted by a filter."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
 from tests.helpers.rows import SEEDS, opaque
+from tests.helpers.tables import for_each
 
 OFFSETS = lengths(most=12).map(running_sum).map(int64)
 ROW_BYTES = st.sampled_from([4, 8, 1, 2, 3, 16, 40, 0])
@@ -118,6 +121,44 @@ class TestLaws:
             out = np.empty_like(x)
             getattr(kernels.window, name)(x, offsets, filter[:1], out)
             np.testing.assert_array_equal(out, x * filter[:1])
+
+
+@for_each(("start", "length"), [(-1, 3), (-2, 3), (0, 3), (-1, 2), (0, 2), (-3, 2), (2, 1), (1, 2), (-2, 6)])
+@for_each("row_bytes", [1, 2, 3, 4, 8])
+def test_padding_of_one_row_each_and_of_one_for_all(start, length, row_bytes):
+    """Also of two rows, one before and one after."""
+    rows, offsets = opaque(7, row_bytes), [0, 2, 2, 3, 7]
+    before, after = max(0, -start), max(0, start + length - 1)
+    for count in {0, 1, before + after}:
+        padding, out = opaque(count, row_bytes, 1), unwritten(7, length * row_bytes, dtype="u1")
+        kernels.window.copy_windows(rows, int64(offsets), padding, start, length, 0, out)
+        for first, stop in pairwise(offsets):
+            for t in range(first, stop):
+                for j, at in enumerate(range(t + start, t + start + length)):
+                    number = 0 if count == 1 else before + at - (first if at < first else stop)
+                    row = rows[at] if first <= at < stop else padding[number] if count else np.zeros(row_bytes, "u1")
+                    assert out[t, j * row_bytes : (j + 1) * row_bytes].tolist() == row.tolist()
+
+
+@for_each("dtype", ["f4", "f8"])
+@for_each("width", [1, 2])
+@for_each("taps", range(1, 10))
+def test_products_of_every_lag_and_sums_of_every_edge(taps, width, dtype):
+    random = np.random.default_rng(taps)
+    x, y = random.integers(-4, 5, (2, 14, width)).astype(dtype)
+    offsets, out = [0, 1, 1, 4, 14], unwritten(taps, width, dtype="f8")
+    parts = [(x[a:b].astype(float), y[a:b].astype(float)) for a, b in pairwise(offsets)]
+    kernels.window.sum_lagged_products(x, y, int64(offsets), out)
+    for j in range(taps):
+        assert (out[j] == sum((a[j:] * b[: max(len(b) - j, 0)]).sum(axis=0) for a, b in parts)).all()
+    for before in (0, taps // 2, taps):
+        kernels.window.sum_edges(x, int64(offsets), before, taps - before, out)
+        for i in range(taps):
+            rows = [a[i : i + 1] if i < before else a[len(a) - taps + i :][:1] for a, _ in parts]
+            rows = [row for row, (a, _) in zip(rows, parts, strict=True) if i < before or len(a) >= taps - i]
+            assert (out[i] == sum((row.sum(axis=0) for row in rows), np.zeros(width))).all()
+    kernels.window.sum_lagged_products(x[:0], y[:0], int64([0, 0]), out)
+    assert not out.any()
 
 
 def test_windows_refuse_rows_of_another_size():

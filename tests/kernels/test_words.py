@@ -117,6 +117,8 @@ def test_sizes_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="fewer slots"):
         kernels.words.fill_table(text, int64([0, 1]), int64([1, 2]), 1, table_of(2))
     with pytest.raises(ValueError, match="fewer slots"):
+        kernels.words.fill_table(text, int64([0]), int64([1]), 1, table_of(1))
+    with pytest.raises(ValueError, match="fewer slots"):
         kernels.words.look_up(text, offsets, text, offsets[:2], offsets[1:], 1, table_of(2), -1, ids)
 
 

@@ -18,6 +18,7 @@ from reference import write_cases
 from reference.case import drawn
 from reference.cases import OPERATORS
 from reference.read_cases import agree, hold, read
+from reference.tensors import leaves
 from reference.write_cases import draw_cases, report, write
 from tests.helpers.draw import Drawn, at_most
 from tests.helpers.run_cases import as_file, run
@@ -140,6 +141,28 @@ def test_corners_are_counted(found):
             assert any(corner in hit for hit in corners)
     printed = f"\n{report(found)}"
     assert all(f"\n{name}: " in printed for name in NAMES)
+
+
+@not_on_reference
+def test_more_cases_hit_more_corners(found):
+    """A case after the first ones covers a corner that those before it do not."""
+    for name in NAMES:
+        missing = set(OPERATORS[name].must)
+        for number, case in enumerate(case for case in found if case.operator == name):
+            assert number < FEW or case.corners & missing, name
+            missing -= case.corners
+        assert not missing
+
+
+@not_on_reference
+def test_every_derivative_counts_and_has_its_tolerance(found):
+    for case in found:
+        cotangents = leaves(list(case.cotangents))
+        assert all(number != 0 for cotangent in cotangents for number in cotangent.numbers()), case.operator
+        used = {tensor.dtype for tensor in leaves([*case.arguments.values(), *case.results])}
+        reals = {"float64": 1e-10, "float32": 1e-4}
+        most = max((reals[dtype] for dtype in used & set(reals)), default=0.0)
+        assert case.tolerance == (0.0 if OPERATORS[case.operator].exact else most), case.operator
 
 
 @not_on_reference

@@ -174,3 +174,25 @@ def test_fills():
     for call in (fills, show_bins):
         with pytest.raises(DTypeError, match=f"{call.__name__}: plan: is int"):
             call(3)
+
+
+def test_pictures_with_pieces_in_any_bin():
+    """Pieces of a document are shown in their order; exactly as many rows as there are need no further line."""
+    plan = pack_plan([4, 9, 2], 4, overflow="split").take([2, 0, 1, 3])
+    assert sum(plan.starts[plan.documents == 1] == [8, 4, 0]) < 3
+    for rows, more in ((plan.num_bins, 0), (5, 0), (3, 2)):
+        lines = show_bins(plan, width=8, rows=rows).splitlines()
+        assert sum(line.startswith("...") for line in lines) == (rows < 5) + (rows < plan.num_bins)
+    lines = show_bins(plan, width=8).splitlines()
+    assert lines[1:6] == ["|########|", "|########|", "|########|", "|##......|", "|####....|"]
+
+
+def test_bins_that_are_too_long_or_too_fine_are_drawn_within_the_width():
+    assert show_bins(pack_plan([20, 3], 5, overflow="own_bin"), width=10).splitlines()[1:3] == [
+        "|##########|",
+        "|######....|",
+    ]
+    line = show_bins(pack_plan([1] * 7, 7, "in_order"), width=10).splitlines()[-1]
+    assert line == "|#==#==#==#|"  # ends at 1, 3, 4, 6, 7, 9 and 10
+    line = show_bins(pack_plan([3, 4, 3, 4], 14, "in_order"), width=5).splitlines()[-1]
+    assert line == "|#=##=|"  # ends at 1.07, 2.5 (rounded to even), 3.57 and 5

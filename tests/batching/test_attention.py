@@ -302,7 +302,7 @@ def test_ids_are_integers():
 def test_segments_of_many_bins():
     for count in (2, 3, 9):
         full = [[[1], [2, 3]]] * count
-        made = attention_inputs(full[:-1] + [[[4]]], 3, tail="none", num_segments=2 * count + 1)
+        made = attention_inputs([*full[:-1], [[4]]], 3, tail="none", num_segments=2 * count + 1)
         ends = [k for j in range(count - 1) for k in (3 * j, 3 * j + 1)] + [3 * count - 3] + [3 * count - 2] * 3
         assert made.cu_seqlens.tolist() == ends
         for short in range(count - 1):

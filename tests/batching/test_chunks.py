@@ -203,7 +203,7 @@ def test_separators_are_tokens(dtype, separator, holds):
         with pytest.raises((DTypeError, LoDError, ShapeError), match="concat_and_cut: separator: "):
             concat_and_cut(x, 2, separator)
         return
-    packed, plan = concat_and_cut(x, 9, separator)
+    packed, _ = concat_and_cut(x, 9, separator)
     ends = [] if separator is None else [separator]
     assert packed.dtype == np.dtype(dtype)
     np.testing.assert_array_equal(packed.values, np.array([0, 1, *ends, *ends, 2, *ends], dtype))

@@ -178,9 +178,10 @@ def test_fills():
 
 def test_pictures_with_pieces_in_any_bin():
     """Pieces of a document are shown in their order; exactly as many rows as there are need no further line."""
-    plan = pack_plan([4, 9, 2], 4, overflow="split").take([2, 0, 1, 3])
-    assert sum(plan.starts[plan.documents == 1] == [8, 4, 0]) < 3
-    for rows, more in ((plan.num_bins, 0), (5, 0), (3, 2)):
+    plan = pack_plan([4, 9, 2], 4, overflow="split")
+    plan = plan.take(range(plan.num_bins)[::-1])
+    assert plan.starts[plan.documents == 1].tolist() == [8, 4, 0]
+    for rows in (plan.num_bins, 5, 3):
         lines = show_bins(plan, width=8, rows=rows).splitlines()
         assert sum(line.startswith("...") for line in lines) == (rows < 5) + (rows < plan.num_bins)
     lines = show_bins(plan, width=8).splitlines()

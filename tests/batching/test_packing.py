@@ -796,5 +796,6 @@ def test_every_array_from_outside_is_checked(change, says):
     assert (fits.budget, fits.max_items, fits.multiple_of, fits.shards, fits.is_part) == (5, 2, 3, 4, True)
     cut = PackPlan.from_arrays(arrays | {"sizes": [2, 2]})  # it begins where its document does, but ends before
     assert cut.undo(cut.apply([[1, 2], [3, 4, 5], []])).tolist() == [[1, 2], [3, 4], []]
+    assert cut.report().dropped.tolist() == [[1, 2, 3], [2, 0, 0]]  # also what has no tokens and is in no bin
     apart = PackPlan.from_arrays(arrays | {"documents": [1, 1], "starts": [2, 0], "sizes": [1, 2]})
     assert apart.undo(apart.apply([[1, 2], [3, 4, 5], []])).tolist() == [[], [3, 4, 5], []]

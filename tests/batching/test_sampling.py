@@ -99,10 +99,10 @@ def test_temperatures_of_any_size():
         sampler = sample_by_temperature([100, 400, 100, 0], temperature)
         np.testing.assert_allclose(sampler.probabilities, want, atol=1e-7)
     for temperature in (True, False, np.True_, "1", None, [1.0]):
-        with pytest.raises(DTypeError, match="temperature: is .*; a number is needed"):
+        with pytest.raises(DTypeError, match=r"temperature: is .*; a number is needed"):
             sample_by_temperature([3], temperature)
     for temperature in (0, -1, -np.inf, np.nan):
-        with pytest.raises(ValueError, match="temperature: is .*; it must be above 0"):
+        with pytest.raises(ValueError, match=r"temperature: is .*; it must be above 0"):
             sample_by_temperature([3], temperature)
 
 

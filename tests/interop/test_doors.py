@@ -2,6 +2,7 @@
 
 import mmap
 import re
+import sys
 import types
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoD, LoDTensor, interop
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.interop.arrays import records_of_scipy
 from lodcore.interop.lending import lent, private_level, private_lod
 from lodcore.interop.look import buckets, describe_tree
 from lodcore.interop.plots import occupancy
@@ -399,3 +401,125 @@ def test_groups_of_others_are_refused():
         interop.save_to_group(types.SimpleNamespace(), X)
     with pytest.raises(DTypeError, match="group: is int"):
         interop.load_from_group(3)
+
+
+# -- stand-ins for libraries: what is given to them, and taken from them
+
+
+class Only:
+    """An object of which NumPy knows nothing but DLPack."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **named):
+        return self.values.__dlpack__(**named)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+def test_offsets_by_dlpack():
+    rows, outer, inner = np.arange(3), np.array([0, 1, 2]), np.array([0, 2, 3])
+    x = lodcore.from_dlpack(Only(rows), Only(outer), Only(inner))
+    assert x.tolist() == [[[0, 1]], [[2]]]
+    assert x.values.ctypes.data == rows.ctypes.data
+    inner[:] = 0
+    assert x.tolist() == [[[0, 1]], [[2]]]
+
+
+def matrix(**changed):
+    """Stand in for a CSR matrix of two rows; its entries begin and end with ones that belong to none."""
+    parts = {"format": "csr", "shape": (2, 4), "indptr": np.array([1, 3, 4], "i4"),
+             "indices": np.array([9, 3, 0, 2, 9], "i4"), "data": np.array([9.0, 0.5, 1.5, 2.5, 9.0])}  # fmt: skip
+    return types.SimpleNamespace(**parts | changed)
+
+
+def test_matrices_of_rows():
+    columns, values = lodcore.from_scipy(matrix())
+    assert (columns.tolist(), values.tolist()) == ([[3, 0], [2]], [[0.5, 1.5], [2.5]])
+    assert columns.lod is values.lod
+    x = records_of_scipy(matrix())
+    assert x.tolist() == [[(3, 0.5), (0, 1.5)], [(2, 2.5)]]
+    assert x.dtype == np.dtype([("column", "i4"), ("value", "f8")])
+    for changed, error, says in (
+        ({"format": "csc"}, DTypeError, "a sparse matrix of rows is needed"),
+        ({"shape": (3, 4)}, LoDError, "has 2 rows and ends at 4; the matrix has 3 rows and 5 entries"),
+        ({"indices": np.zeros(3, int)}, LoDError, "has 2 rows and ends at 4; the matrix has 2 rows and 3 entries"),
+        ({"data": np.zeros(3)}, LoDError, "ends at 4; the matrix has 2 rows and 3 entries"),
+        ({"shape": (2, 3)}, IndexError, "matrix.indices: is 3 at 0; there are 3 columns"),
+        ({"indices": np.array([9, 3, 0, 4, 9])}, IndexError, "is 4 at 2; there are 4 columns"),
+        ({"indices": np.array([9, 3, -1, 2, 9])}, IndexError, "is -1 at 1; there are 4 columns"),
+        ({"indptr": np.array([0, 3, 2])}, LoDError, r"fall at position 2 \(3 -> 2\)"),
+    ):
+        with pytest.raises(error, match=says):
+            lodcore.from_scipy(matrix(**changed))
+
+
+def test_matrices_for_scipy(monkeypatch):
+    made = types.SimpleNamespace(csr_array=lambda parts, shape: (*parts, shape))
+    monkeypatch.setitem(sys.modules, "scipy", types.SimpleNamespace(sparse=made))
+    monkeypatch.setitem(sys.modules, "scipy.sparse", made)
+    data, columns, offsets, shape = lodcore.to_scipy([[3, 0], [], [2]])
+    assert (data.tolist(), columns.tolist(), offsets.tolist(), shape) == ([1, 1, 1], [3, 0, 2], [0, 2, 2, 3], (3, 4))
+    for width, dtype in ((4, np.int32), (2**31 - 1, np.int32), (2**31, np.int64)):
+        data, columns, offsets, shape = lodcore.to_scipy([[3]], [[0.5]], width)
+        assert (data.tolist(), columns.dtype, offsets.dtype, shape) == ([0.5], dtype, dtype, (1, width))
+    assert lodcore.to_scipy([[], []])[3] == (2, 0)
+    for call, error, says in (
+        (lambda: lodcore.to_scipy([[1, -1]]), IndexError, "columns: is -1 at row 1; there are 2 columns"),
+        (lambda: lodcore.to_scipy([[1], [4]], None, 4), IndexError, "columns: is 4 at row 1; there are 4 columns"),
+        (lambda: lodcore.to_scipy([[[1]]]), LoDError, "one level of numbers is needed"),
+        (lambda: lodcore.to_scipy(LoDTensor.from_lengths(np.ones((1, 2), int), [1])), LoDError, "one level of numbers"),
+        (lambda: lodcore.to_scipy([[1.0]]), DTypeError, "columns: have dtype float64"),
+        (lambda: lodcore.to_scipy([[1], [2]], [[1, 2], []]), LoDError, "values: have another structure than columns"),
+    ):
+        with pytest.raises(error, match=says):
+            call()
+
+
+def test_segments_for_jax(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", types.SimpleNamespace(numpy=np))
+    monkeypatch.setitem(sys.modules, "jax.numpy", np)
+    nested = lodcore.array([[[1, 2], []], [], [[3], [4, 5, 6]]])
+    ids, places = {0: [0, 0, 2, 2, 2, 2], 1: [0, 0, 2, 3, 3, 3]}, {0: [0, 1, 0, 1, 2, 3], 1: [0, 1, 0, 0, 1, 2]}
+    for level, count in ((0, 3), (1, 4)):
+        for size in (None, 6, 7, 9):
+            for dtype in ("i2", "c8"):
+                found = lodcore.to_jax(nested.astype(dtype), size, level)
+                more = (size or 6) - 6
+                assert found.segment_ids.tolist() == ids[level] + [count] * more
+                assert found.positions.tolist() == places[level] + [0] * more
+                np.testing.assert_array_equal(found.values, np.append(nested.values.astype(dtype), [0] * more))
+                assert (found.values.dtype, found.segment_ids.dtype, found.num_segments) == (dtype, np.int32, count)
+                back = found.to_lodtensor()
+                assert back.lod.lengths().tolist() == np.diff(nested.lod.row_offsets(level)).tolist()
+    assert lodcore.to_jax(nested).segment_ids.tolist() == ids[1]
+    for size in (0, 5, -1):
+        with pytest.raises(ValueError, match=f"size: is {size}; x has 6 rows"):
+            lodcore.to_jax(nested, size)
+    assert lodcore.from_jax(np.arange(2), [0, 0], 3).lod.lengths().tolist() == [2, 0, 0]
+
+
+def test_ragged_tensors_of_tensorflow_and_thinc(monkeypatch):
+    given_ = types.SimpleNamespace(
+        flat_values=np.arange(3.0), nested_row_splits=(np.array([0, 2]), np.array([0, 1, 3]))
+    )
+    assert lodcore.from_tensorflow(given_).tolist() == [[[0.0], [1.0, 2.0]]]
+    given_.flat_values, given_.dtype = np.array([b"a"] * 3, object), types.SimpleNamespace(name="string")
+    with pytest.raises(DTypeError, match=r"x: has dtype string; tensorflow.io.decode_raw"):
+        lodcore.from_tensorflow(given_)
+    with pytest.raises(DTypeError, match="x: is int; a RaggedTensor is needed"):
+        lodcore.from_tensorflow(3)
+    ragged = types.SimpleNamespace(from_nested_row_splits=lambda values, splits, validate: (values, splits))
+    monkeypatch.setitem(sys.modules, "tensorflow", types.SimpleNamespace(constant=np.array, RaggedTensor=ragged))
+    values, splits = lodcore.to_tensorflow([[[1], []], [[2, 3]]])
+    assert (values.tolist(), [one.tolist() for one in splits]) == ([1, 2, 3], [[0, 2, 3], [0, 1, 1, 3]])
+    kinds = types.SimpleNamespace(Ragged=lambda data, lengths: types.SimpleNamespace(dataXd=data, lengths=lengths))
+    monkeypatch.setitem(sys.modules, "thinc", types.SimpleNamespace(types=kinds))
+    monkeypatch.setitem(sys.modules, "thinc.types", kinds)
+    made = lodcore.to_thinc(X)
+    assert (made.lengths.tolist(), made.lengths.dtype) == ([2, 0, 1], np.int32)
+    assert lodcore.from_thinc(made).equals(X)
+    with pytest.raises(LoDError, match="x: has 2 levels; a Ragged has one"):
+        lodcore.to_thinc([[[1]]])

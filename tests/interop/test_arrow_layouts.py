@@ -415,11 +415,9 @@ def test_times_of_any_unit(dtype, format, factor):
 def test_text_that_begins_inside_a_character():
     for lengths in ([1, 1], [2, 2, 1, 1], [3, 2, 1], [1, 0, 5]):
         text = LoDTensor.from_lengths(np.frombuffer("éaéé".encode()[: sum(lengths)], np.uint8), lengths)
-        begins = np.cumsum([0, *lengths])[:-1]
-        wish = Forged(b"u", 0, [None, np.zeros(1, "i4"), None]).__arrow_c_array__()[0]
+        wish = Forged(b"u", 0, [None, np.zeros(1, "i4"), None])
         with pytest.raises(DTypeError, match=r"begins inside a character|is not UTF-8"):
-            text.__arrow_c_array__(wish)
-        assert begins[0] == 0
+            text.__arrow_c_array__(wish.__arrow_c_array__()[0])
 
 
 # -- what a table of types does not show

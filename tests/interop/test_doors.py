@@ -17,7 +17,7 @@ from lodcore.interop.arrays import records_of_scipy
 from lodcore.interop.lending import lent, private_level, private_lod
 from lodcore.interop.look import buckets, describe_tree
 from lodcore.interop.plots import occupancy
-from lodcore.interop.tables import common_lod, grouped, row_keys
+from lodcore.interop.tables import Groups, common_lod, gathered, grouped, of_fixed_size, row_keys
 
 X = lodcore.array([[1, 2], [], [3]])
 
@@ -523,3 +523,104 @@ def test_ragged_tensors_of_tensorflow_and_thinc(monkeypatch):
     assert lodcore.from_thinc(made).equals(X)
     with pytest.raises(LoDError, match="x: has 2 levels; a Ragged has one"):
         lodcore.to_thinc([[[1]]])
+
+
+def test_offsets_of_others_in_odd_places():
+    memory = np.zeros(33, np.uint8)
+    memory[1:] = np.array([3, 5, 5, 9]).view(np.uint8)
+    for given_ in (memory[1:].view(np.int64), np.array([[3, 0], [5, 0], [5, 0], [9, 0]])[:, 0], [3, 5, 5, 9]):
+        assert private_level("x", given_)[0].tolist() == [0, 2, 2, 6]
+        assert private_lod("x", given_)[1:] == (3, 9)
+    with pytest.raises(DTypeError, match="x: have dtype bool; integers are needed"):
+        private_level("x", np.array([False, True]))
+
+
+def test_views_of_another_dtype_are_lent_as_such():
+    x = LoDTensor(np.arange(8.0), LoD.from_lengths([8])).values
+    for part in (x.view("i8"), x.view("i4"), x.view("i8").reshape(2, 4), x.reshape(4, 2), x.view("u1")):
+        found = lent(part)
+        assert (found.dtype, found.shape, found.tolist()) == (part.dtype, part.shape, part.tolist())
+        assert found.ctypes.data == part.ctypes.data
+
+
+def test_groups_of_all_depths_with_options():
+    class Noting(Group):
+        def create_dataset(self, name, data, **options):
+            super().create_dataset(name, data)
+            self.attrs[name] = options
+
+    for nested in ([[1], []], [[[1], []], []], [[[[1], []], []], []], [[[[[1], []], []], []], []]):
+        group, x = Noting(), lodcore.array(nested)
+        interop.save_to_group(group, x, chunks=(5,), compression="gzip")
+        assert group.attrs["values"] == {"chunks": (5,), "compression": "gzip"}
+        assert all(group.attrs[f"offsets_{k}"] == {} for k in range(x.num_levels))
+        assert interop.load_from_group(group).tolist() == nested
+        group.attrs["format"] = "others"
+        with pytest.raises(LoDError, match="its attribute format is 'others'"):
+            interop.load_from_group(group)
+
+
+def test_many_rows_in_groups_keep_their_order():
+    codes = np.arange(100) * 7 % 3
+    lod, order, examples = grouped([codes])
+    x = gathered("x", np.arange(100), lod, order)
+    assert x.tolist() == [[k for k in range(100) if codes[k] == code] for code in (0, 1, 2)]
+    assert codes[examples[0]].tolist() == [0, 1, 2]
+    with pytest.raises(DTypeError, match="x: has dtype object; Python objects have no fixed size"):
+        gathered("x", np.array([None] * 100), lod, order)
+    for entries, dtype in ((["a", "bcd"], "<U3"), (["a", None], "O"), ([None, "a"], "O"), ([], "O"), ([1, "a"], "O")):
+        assert of_fixed_size(np.array(entries, object)).dtype == np.dtype(dtype)
+
+
+def test_keys_and_columns_of_another_structure():
+    lod = LoD.from_lengths([2, 1], [1, 2, 1])
+    for many in ([], [1], [1, 2, 3]):
+        with pytest.raises(LoDError, match=rf"keys\['a'\]: has {len(many)} entries; there are 2 sequences"):
+            row_keys("x", lod, {"a": many, "b": [1, 2, 3]})
+    for other in (LoD.from_lengths([1, 2, 0]), LoD.from_lengths([3]), LoD.from_lengths([3], [1, 0, 2])):
+        with pytest.raises(LoDError, match="'b' has another structure than 'a'"):
+            common_lod("x", {"a": X, "b": LoDTensor(np.arange(3), other)})
+
+
+class Dataset(types.SimpleNamespace):
+    """Stand in for a Dataset of xarray: variables by name, each with dimensions, values and attributes."""
+
+    def __init__(self, variables, attrs=None):
+        made = {k: types.SimpleNamespace(dims=v[0], values=np.asarray(v[1]), attrs=v[2]) for k, v in variables.items()}
+        sizes = {name: n for one in made.values() for name, n in zip(one.dims, one.values.shape, strict=True)}
+        super().__init__(variables=made, data_vars=made, sizes=sizes, attrs=attrs)
+
+    def __getitem__(self, name):
+        return self.variables[name]
+
+
+def test_datasets_of_xarray(monkeypatch):
+    monkeypatch.setitem(sys.modules, "xarray", types.SimpleNamespace(Dataset=Dataset))
+    given_ = Groups({"a": X, "b": LoDTensor(np.arange(6).reshape(3, 2), X.lod)}, {"k": np.array([7, 8, 9])})
+    made = lodcore.to_xarray(given_, {"more": [1, 2, 3]})
+    assert {name: one.dims for name, one in made.variables.items()} == {
+        "rowsize": ("instance",), "k": ("instance",), "more": ("instance",), "a": ("obs",), "b": ("obs", "b_axis_1"),
+    }  # fmt: skip
+    assert made["rowsize"].attrs == {"sample_dimension": "obs"}
+    back = lodcore.from_xarray(made)
+    assert back.columns["a"].equals(X)
+    assert back.columns["b"].tolist() == [[[0, 1], [2, 3]], [], [[4, 5]]]
+    assert {name: one.tolist() for name, one in back.keys.items()} == {"k": [7, 8, 9], "more": [1, 2, 3]}
+    for many in ([1, 2], [1, 2, 3, 4]):
+        with pytest.raises(LoDError, match=rf"per_sequence\['k'\]: has {len(many)} entries; 3 are needed"):
+            lodcore.to_xarray(X, {"k": many})
+    with pytest.raises(LoDError, match="columns: have 2 levels"):
+        lodcore.to_xarray([[[1]]])
+    ids = np.arange(60) * 7 % 3 + 1  # mixed; the first and the last sequence have no row
+    for numbers in (ids, np.sort(ids)):
+        indexed = Dataset({"of": (("obs",), numbers, {"instance_dimension": "one"}), "v": (("obs",), range(60), {}),
+                           "k": (("one",), range(5), {}), "free": (("other",), [1], {})})  # fmt: skip
+        found = lodcore.from_xarray(indexed)
+        assert found.columns["v"].tolist() == [[k for k in range(60) if numbers[k] == one] for one in range(5)]
+        assert (list(found.columns), list(found.keys)) == (["v"], ["k"])
+    counted = {"n": (("one",), [1, 2], {"sample_dimension": "obs"})}
+    for variables, count in (({}, 0), (counted | {"m": counted["n"]}, 2)):
+        with pytest.raises(LoDError, match=f"has {count} variables with an attribute"):
+            lodcore.from_xarray(Dataset(variables))
+    with pytest.raises(LoDError):
+        lodcore.from_xarray(Dataset(counted | {"v": (("obs",), range(4), {})}))

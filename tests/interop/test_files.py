@@ -387,3 +387,14 @@ def test_documents_are_read_in_the_order_of_their_names(tmp_path):
     for column, want in ((None, X), ("a", X), ("b", X * 2)):
         assert read_documents(tmp_path / "tree.npz", column).tokens.equals(want)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["bare.npz", "docs", "out", "tree.npz"]
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="the system has no memory that can be sealed")
+def test_all_seals_are_set():
+    import fcntl
+
+    shared = lodcore.interop.share(deep(3))
+    seals = fcntl.fcntl(shared._handle, fcntl.F_GET_SEALS)
+    assert seals == fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+    assert shared.tensor().equals(deep(3))
+    assert not shared.tensor().values.flags.writeable

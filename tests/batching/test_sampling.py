@@ -94,8 +94,13 @@ def test_wrong_calls(call, error, says):
 
 
 def test_temperatures_of_any_size():
-    for temperature, want in ((1e-300, [0, 1, 0, 0]), (1e-3, [0, 1, 0, 0]), (1e300, [1 / 3] * 3 + [0]),
-                              (np.float32(2), [0.25, 0.5, 0.25, 0]), (np.int8(1), [1 / 6, 4 / 6, 1 / 6, 0])):  # fmt: skip
+    for temperature, want in (
+        (1e-300, [0, 1, 0, 0]),
+        (1e-3, [0, 1, 0, 0]),
+        (1e300, [1 / 3] * 3 + [0]),
+        (np.float32(2), [0.25, 0.5, 0.25, 0]),
+        (np.int8(1), [1 / 6, 4 / 6, 1 / 6, 0]),
+    ):
         sampler = sample_by_temperature([100, 400, 100, 0], temperature)
         np.testing.assert_allclose(sampler.probabilities, want, atol=1e-7)
     for temperature in (True, False, np.True_, "1", None, [1.0]):

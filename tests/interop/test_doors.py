@@ -15,7 +15,7 @@ from lodcore import LoD, LoDTensor, interop
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.arrays import records_of_scipy
 from lodcore.interop.lending import lent, private_level, private_lod
-from lodcore.interop.look import buckets, describe_tree
+from lodcore.interop.look import buckets, describe, describe_tree, histogram
 from lodcore.interop.plots import occupancy
 from lodcore.interop.tables import Groups, common_lod, gathered, grouped, of_fixed_size, row_keys
 
@@ -624,3 +624,44 @@ def test_datasets_of_xarray(monkeypatch):
             lodcore.from_xarray(Dataset(variables))
     with pytest.raises(LoDError):
         lodcore.from_xarray(Dataset(counted | {"v": (("obs",), range(4), {})}))
+
+
+# -- descriptions, line by line
+
+
+def test_histograms_line_by_line():
+    for low, high, lines in ((3, 3, 1), (1, 12, 12), (1, 13, 7), (0, 24, 9), (5, 41, 10), (990, 1010, 11)):
+        lengths = np.array([low, high, *range(low, high + 1)])
+        step = -(-(high - low + 1) // 12)
+        found = list(histogram(lengths))
+        assert len(found) == lines
+        for k, line in enumerate(found):
+            first, last = low + k * step, min(low + (k + 1) * step - 1, high)
+            span, count = line.split("|")[0].replace(",", ""), int(line.split()[-1])
+            assert [int(one) for one in span.split(" .. ")] == [first, *([last] if step > 1 else [])]
+            assert count == ((lengths >= first) & (lengths <= last)).sum()
+
+
+def test_lines_about_lengths_and_padding():
+    lengths = [1, 9] * 20
+    text = list(describe(LoDTensor.from_lengths(np.zeros(200), lengths)))
+    assert "  min 1, median 5, mean 5, 99 % up to 9, max 9, 0 empty" in text
+    assert "batches of 8: 44 % padding unsorted, 14 % sorted by length" in text  # 200 of 360, and of 232
+    assert text[-1] == "padded: 360 rows, 2,880 bytes: 1.80 times as many, 44 % of them padding"
+    for nested, rows in (([[[1, 2], []], [[3]]], 8), ([[[[1], [2, 3]]], [[[4]], [], [[5]]]], 2 * 3 * 2 * 2)):
+        assert list(describe(lodcore.array(nested)))[-1].startswith(f"padded: {rows} rows, ")
+    for count, lines in ((99, 100), (100, 101), (101, 102), (102, 102)):
+        found = list(describe_tree([0] * count))
+        assert len(found) == lines
+        assert (": 1 more" in found[-1]) == (count == 101)
+    for size, shown in ((58, 60), (59, 60), (60, 60), (61, 60)):  # with two quotes
+        (line,) = describe_tree("a" * size)
+        assert len(line.partition(": ")[2]) == shown
+        assert line.endswith("...") == (size > 58)
+
+
+def test_occupancy_of_a_short_last_batch():
+    filled, total = occupancy(np.array([4, 2, 0, 0, 3]), 2)
+    assert (filled.tolist(), total) == ([0.75, 1.0, 1.0], 9 / 11)
+    for lengths in ([], [0], [0, 0, 0]):
+        assert occupancy(np.array(lengths, int), 2)[1] == 1.0

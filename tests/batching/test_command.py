@@ -206,7 +206,7 @@ def test_every_option_is_that_of_the_plan(tmp_path, capsys):
     for options, named in (
         (["--max-items", "2"], {"max_items": 2}),
         (["--multiple-of", "3"], {"multiple_of": 3}),
-        (["--shards", "4"], {"shards": 4}),
+        (["--shards", "3"], {"shards": 3}),
         (["--seed", "0"], {"seed": 0}),
         (["--seed", "5", "--method", "first_fit"], {"seed": 5, "method": "first_fit"}),
         (["--overflow", "truncate", "--budget", "6"], {"overflow": "truncate", "budget": 6}),

@@ -146,3 +146,18 @@ def test_a_reader_of_the_demo_may_stop_early():
         process.stdout.close()
         assert process.stderr.read() == "lodcore demo: the output was closed before all was written\n"
         assert process.wait() == 1
+
+
+def test_inspect_names_the_file_once(tmp_path, capsys):
+    path = tmp_path / "x.npz"
+    path.write_bytes(b"PK\3\4 no zip file")
+    assert main(["inspect", str(path)]) == 1
+    assert capsys.readouterr().err.count(str(path)) == 1
+
+
+@pytest.mark.parametrize("command", ["bench", "inspect x"])
+def test_unknown_arguments_are_refused(command, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([*command.split(), "--fast", "more"])
+    assert caught.value.code == 2
+    assert "unrecognized arguments: --fast more" in capsys.readouterr().err

@@ -10,12 +10,13 @@ import numpy.typing as npt
 from lodcore.base.dispatch import Symbol
 from lodcore.batching.arguments import Int64, as_choice, as_count, as_lengths, sealed
 from lodcore.batching.plan import PackPlan, Pieces, plan_of_pieces
-from lodcore.errors import DTypeError, LoDError
+from lodcore.errors import LoDError
 from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_concat, sequence_pool
 from lodcore.ops.chunk import chunk_starts
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.padding import hold
 
 __all__ = ["ChunkPlan", "chunk_plan", "concat_and_cut"]
 
@@ -247,10 +248,9 @@ def concat_and_cut(
         raise LoDError(f"{where}: x: has {lod.num_levels} levels; documents of tokens have one")
     if separator is not None:
         shape, dtype = x.values.shape if not isinstance(x, Symbol) else x.get().values.shape, x.dtype
-        try:
-            ends = np.full((len(lod.lengths()), *shape[1:]), separator, dtype)
-        except (TypeError, ValueError, OverflowError):
-            raise DTypeError(f"{where}: separator: is {separator!r}; a token of dtype {dtype} is needed") from None
+        token = np.empty((1, *shape[1:]), dtype)
+        hold(f"{where}: separator", separator, token)
+        ends = token.repeat(len(lod.lengths()), axis=0)
         x = sequence_concat([x, lod_append(ends, lengths=np.ones(len(ends), np.int64))])
     lengths = as_lengths(where, x.lod)
     plan = _cut_plan(lengths, window, drop_last)

@@ -43,8 +43,8 @@ def assert_isolated(
         A function of the rows of the documents to change and a generator, which returns other rows with the same shape
         and dtype. By default, floats are drawn at random, and integers are replaced by others of those that occur.
     tolerance : float
-        The allowed difference of rows, relative to the greatest number of the result. A leak is much greater; sums in
-        another order differ by less.
+        The allowed difference of rows, relative to the greatest finite number of the result. A leak is much greater;
+        sums in another order differ by less.
     seed : int
 
     Raises
@@ -77,7 +77,7 @@ def assert_isolated(
     random = np.random.default_rng(seed)
     other = _changed(where, x, change or _drawn_anew, random)
     base = _rows(where, f, x, x.values)
-    scale = max(1.0, float(np.abs(base).max(initial=0)))
+    scale = float(np.abs(base[np.isfinite(base)]).max(initial=0)) or 1.0
 
     def differences(chosen: Array) -> npt.NDArray[np.float64]:
         """Change some documents; return by how much the result of each document changes."""

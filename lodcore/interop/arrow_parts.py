@@ -112,6 +112,11 @@ def both(outer: Array, inner: Array | None) -> Array:
     return outer.reshape(outer.shape + (1,) * (inner.ndim - outer.ndim)) & inner
 
 
+def with_axes(there: Array, shape: tuple[int, ...]) -> Array:
+    """Return the validity of entries of a shape, which may be known for the first of their axes only."""
+    return np.broadcast_to(there.reshape(there.shape + (1,) * (len(shape) + 1 - there.ndim)), (len(there), *shape))
+
+
 def joined(parts: list[Part]) -> Part:
     """Join the chunks of a stream."""
     first = parts[0]
@@ -122,10 +127,11 @@ def joined(parts: list[Part]) -> Part:
         if all(mask is None for mask in masks):
             present.append(None)
             continue
-        shape = next(mask.shape[1:] for mask in masks if mask is not None)
+        shape = max((mask.shape[1:] for mask in masks if mask is not None), key=len)
         sizes = [part.num_rows if k == len(part.levels) else part.lod().num_sequences(k) for part in parts]
         filled = [
-            np.ones((size, *shape), bool) if mask is None else mask for size, mask in zip(sizes, masks, strict=True)
+            np.ones((size, *shape), bool) if mask is None else with_axes(mask, shape)
+            for size, mask in zip(sizes, masks, strict=True)
         ]
         present.append(np.concatenate(filled))
     if isinstance(first.values, dict):

@@ -39,7 +39,6 @@ class Packed:
         self.lods: list[LoD] = []
         self._names: dict[int, str] = {}
         self._lod_numbers: dict[int, int] = {}
-        self._kept: list[Any] = []
 
     def name(self, values: Array, path: tuple[str, ...]) -> str:
         """Return the name of an array, made from its path in the tree; one array has one name."""
@@ -53,7 +52,6 @@ class Packed:
             name += "_"
         self.arrays[name] = values
         self._names[id(values)] = name
-        self._kept.append(values)
         return name
 
     def _taken(self, name: str) -> bool:

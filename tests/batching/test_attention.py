@@ -9,6 +9,7 @@ import lodcore
 from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
 from lodcore.batching import AttentionInputs, assert_isolated, attention_inputs, cu_seqlens, pack_plan
 from reference.batching import attention as meaning
+from tests.helpers.tables import for_each
 
 BINS = st.lists(st.lists(st.lists(st.integers(1, 99), max_size=5), max_size=4), max_size=4)
 
@@ -247,3 +248,150 @@ def test_one_document_and_none():
 def test_operators_are_isolated():
     assert_isolated(lambda x: lodcore.sequence_softmax(x), X)
     assert_isolated(lambda x: lodcore.sequence_conv(x, MIX.repeat(3, axis=0), 3), X)
+
+
+# -- tables
+
+
+@for_each("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", ">i2", ">u4", ">i8"])
+def test_the_greatest_and_least_ids(dtype):
+    info = np.iinfo(dtype)
+    values = np.array([info.max, info.min, 1, info.max], dtype)
+    packed = LoDTensor(values, LoD.from_lengths([1, 1], [3, 1]))
+    made = attention_inputs(packed, 3)
+    assert made.input_ids.tolist() == [[info.max, info.min, 1], [info.max, 0, 0]]
+    made = attention_inputs(LoDTensor(np.arange(4), packed.lod), 3, labels=packed, shift_labels=np.True_)
+    assert made.labels.tolist() == [[info.min, 1, -100], [-100] * 3]
+    assert (made.input_ids.dtype, made.labels.dtype, made.segment_ids.dtype) == (np.int64, np.int64, np.int32)
+
+
+@for_each("name", ["pad_id", "ignore_index", "position_start"])
+def test_settings_have_limits(name):
+    """One document of two tokens in a row of four; the setting is seen at the places where it must be."""
+    for number in (-(2**62), -101, -1, 0, 5, 2**62, np.int8(3), np.array(4)):
+        made = attention_inputs([[[7, 8]]], 4, **{name: number})
+        n = int(number)
+        assert made.input_ids.tolist() == [[7, 8, *([n] * 2 if name == "pad_id" else [0, 0])]]
+        first = n if name == "ignore_index" else -100
+        assert made.labels.tolist() == [[first, 8, first, first]]
+        start = n if name == "position_start" else 0
+        assert made.position_ids.tolist()[0][:2] == [start, start + 1]
+    for number in (2**62 + 1, -(2**62) - 1):
+        with pytest.raises(ValueError, match=rf"attention_inputs: {name}: is {number}; -2\*\*62"):
+            attention_inputs([[[7, 8]]], 4, **{name: number})
+    with pytest.raises(DTypeError, match=f"attention_inputs: {name}: is 0.5"):
+        attention_inputs([[[7, 8]]], 4, **{name: 0.5})
+
+
+@for_each("labels", [[[[1, 2]], [[3]]], [[[1], [2, 3]]], [[[1], [2], [3]]], [[[1, 2], [3], []]], [[[1, 2], [3]], []]])
+def test_labels_have_the_structure_of_the_tokens(labels):
+    """All have as many tokens."""
+    with pytest.raises(LoDError, match="labels: have another structure than packed"):
+        attention_inputs([[[1, 2], [3]]], labels=labels)
+
+
+def test_ids_are_integers():
+    lod = LoD.from_lengths([1], [2])
+    for dtype in ("?", "f4", "f8", "c16", "S1", "U1", "M8[s]", "m8[s]"):
+        for named in ({"packed": dtype}, {"packed": "i8", "labels": dtype}):
+            given_ = {name: LoDTensor(np.zeros(2, kind), lod) for name, kind in named.items()}
+            with pytest.raises(DTypeError, match=f"attention_inputs: {[*named][-1]}: has dtype .*; token ids are"):
+                attention_inputs(**given_)
+
+
+def test_segments_of_many_bins():
+    for count in (2, 3, 9):
+        full = [[[1], [2, 3]]] * count
+        made = attention_inputs([*full[:-1], [[4]]], 3, tail="none", num_segments=2 * count + 1)
+        ends = [k for j in range(count - 1) for k in (3 * j, 3 * j + 1)] + [3 * count - 3] + [3 * count - 2] * 3
+        assert made.cu_seqlens.tolist() == ends
+        for short in range(count - 1):
+            with pytest.raises(ValueError, match=f"bin {short} is not full"):
+                attention_inputs([[[4]] if k == short else full[0] for k in range(count)], 3, tail="none")
+        for bad in range(count):
+            with pytest.raises(LoDError, match=f"length: is 3; bin {bad} has 4 tokens"):
+                attention_inputs([[[1, 2, 3], [4]] if k == bad else full[0] for k in range(count)], 3)
+        assert len(attention_inputs(full, 3, num_segments=2 * count).cu_seqlens) == 2 * count + 1
+        with pytest.raises(LoDError, match=f"num_segments: is {2 * count - 1}; there are {2 * count} segments"):
+            attention_inputs(full, 3, num_segments=2 * count - 1)
+
+
+def test_offsets_of_the_last_level():
+    for packed in ([[1, 2], [], [3]], [[[1, 2], []], [[3]]], [[[[1, 2], [], [3]]], []]):
+        ends, longest = cu_seqlens(packed)
+        assert (ends.tolist(), longest) == ([0, 2, 2, 3], 2)
+
+
+# -- isolation: leaks of every kind
+
+SMALL = LoDTensor(np.arange(22.0), LoD.from_lengths([5, 6], [2] * 11))
+
+
+@for_each(("source", "victim"), [(s, v) for s in (0, 3, 7, 8, 10) for v in range(11) if s != v])
+def test_a_leak_between_any_two_documents_is_found(source, victim):
+    """Into one row of the victim, in one column, or as nan in place of a number."""
+    row, column = (source + victim) % 2, victim % 3
+
+    def leaky(x, change):
+        rows = np.repeat(x.values[:, None], 3, axis=1)
+        rows[2 * victim + row, column] = change(rows[2 * victim + row, column], x.values[2 * source])
+        return rows
+
+    moved = [lambda old, new: old + new, lambda old, new: old if new == 2 * source else np.nan]
+    for change in [*moved, lambda old, new: old if new != 2 * source else np.nan]:
+        says = rf"document {source} \(bin {int(source > 4)}\) changes document {victim} \(bin {int(victim > 4)}\)"
+        with np.errstate(invalid="ignore"), pytest.raises(AssertionError, match=says):
+            assert_isolated(lambda x: leaky(x, change), SMALL)  # noqa: B023
+
+
+def test_the_tolerance_is_that_of_the_call():
+    def leaky(size):
+        return lambda x: 10.0 * np.sign(x.values) + size * x.values.sum() / (1 + abs(x.values.sum()))
+
+    for size in (1e-2, 1e-3):
+        with pytest.raises(AssertionError, match="changes document"):
+            assert_isolated(leaky(size), SMALL, tolerance=1e-9)
+        assert_isolated(leaky(size), SMALL, tolerance=1e-2)
+    other = np.array([np.inf, np.nan, -np.inf, 0])
+    for scale in (1e-9, 1.0, 1e9):  # relative to the greatest finite number, which may be small
+        for f in (lambda x: leaky(1e-3)(x) * scale, lambda x: np.append(leaky(1e-3)(x)[:-4] * scale, other)):  # noqa: B023
+            with pytest.raises(AssertionError, match="changes document"):
+                assert_isolated(f, SMALL, tolerance=1e-8)
+            assert_isolated(f, SMALL, tolerance=1e-2)
+
+
+def test_changes_are_checked_and_harm_nothing():
+    def in_place(rows, random):
+        rows[:] = rows + 1
+        return rows
+
+    before = SMALL.values.copy()
+    assert_isolated(lambda x: x.values * 2, SMALL, change=in_place)
+    assert (SMALL.values == before).all()
+    for change in (lambda rows, random: rows.astype("f4"), lambda rows, random: (rows + 1).astype(int),
+                   lambda rows, random: rows[:-1], lambda rows, random: rows[:, None]):  # fmt: skip
+        with pytest.raises(ShapeError, match=r"change: returned shape .* of .*; \(22,\) of float64 is needed"):
+            assert_isolated(lambda x: x.values, SMALL, change=change)
+    for f, says in ((lambda x: np.append(x.values, 0), r"returned shape \(23,\)"), (lambda x: x.values[1:], r"\(21,\)"),
+                    (lambda x: x.values.sum(), r"returned shape \(\)")):  # fmt: skip
+        with pytest.raises(ShapeError, match=says):
+            assert_isolated(f, SMALL)
+    with pytest.raises(DTypeError, match="f: returned dtype complex128; real numbers"):
+        assert_isolated(lambda x: x.values * 1j, SMALL)
+    with pytest.raises(LoDError, match="has 1 levels; bins of documents have 2 or more"):
+        assert_isolated(lambda x: x.values, [[1.0, 2.0], [3.0]])
+    for f in (lambda x: np.zeros(2), lambda x: np.arange(2)):
+        with pytest.raises(AssertionError, match="proves nothing"):
+            assert_isolated(f, [[[1.0, 2.0]]])  # also with one document
+
+
+def test_every_drawn_integer_is_another_one():
+    ids = LoDTensor(np.array([3, 3, 5, 9] * 20), LoD.from_lengths([2], [40, 40]))
+    seen = []
+    for seed in range(3):
+        assert_isolated(lambda x: seen.append(x.values) or x.values * 2.0, ids, seed=seed)
+    changed = [one for one in seen if (one != ids.values).any()]
+    assert len(changed) == 6
+    for one in changed:
+        assert set(one.tolist()) == {3, 5, 9}
+        assert (one != ids.values).sum() == 40  # all tokens of one of both documents

@@ -1,6 +1,8 @@
 """Batches by a budget: every sequence once per epoch, equal steps on every rank, and resuming anywhere."""
 
+import itertools
 import json
+import math
 import multiprocessing
 import pickle
 from itertools import chain, combinations
@@ -12,8 +14,10 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoD, LoDError, gather_sequences
 from lodcore.batching import batches
-from lodcore.batching.buckets import classes_by_edges, least_padding, suggested
+from lodcore.batching.arguments import longest_first, size_counts
+from lodcore.batching.buckets import classes_by_edges, classes_by_length, least_padding, suggested
 from tests.helpers.plans import document_lengths, documents_of
+from tests.helpers.tables import for_each
 
 
 @st.composite
@@ -296,3 +300,213 @@ def test_states_of_other_plans(state, says):
     given_ = {name: number for name, number in given_.items() if number is not None}
     with pytest.raises(ValueError, match=says):
         plan.load_state_dict(given_)
+
+
+# -- tables: every combination, not only those that are drawn
+
+LENGTHS = [3, 1, 9, 7, 1, 0, 12, 5, 9, 2, 2, 8, 12, 4, 6, 1]
+
+
+@for_each(
+    ("count", "shuffle", "most", "edges"),
+    itertools.product(("padded", "sum"), (False, True), (None, 1, 3), ([2, 5, 9], [4], [0, 12], np.array(2))),
+)
+def test_batches_of_each_bucket_keep_all_limits(count, shuffle, most, edges):
+    plan = batches(LENGTHS, 24, count=count, shuffle=shuffle, max_items=most, buckets=edges, seed=4)
+    orders = []
+    for _ in range(2):
+        found = [batch.tolist() for batch in plan]
+        assert sorted(chain(*found)) == list(range(len(LENGTHS)))
+        for batch in found:
+            held = [LENGTHS[k] for k in batch]
+            assert (len(held) * max(held) if count == "padded" else sum(held)) <= 24
+            assert len(held) <= (most or 24)
+            assert len({sum(edge < n for edge in plan.edges) for n in held}) == 1  # the first edge not exceeded
+        orders.append([max(LENGTHS[k] for k in batch) for batch in found])
+        assert shuffle or list(chain(*found)) == sorted(chain(*found), key=lambda k: sum(plan.edges < LENGTHS[k]))
+    assert (orders[0] != orders[1]) == shuffle
+
+
+def test_buckets_are_visited_in_random_order():
+    plan = batches([1, 10, 100] * 20, 100, buckets=[1, 10, 100], seed=0)
+    for _ in range(3):
+        visited = [[1, 10, 100][k % 3] for k in (int(batch[0]) for batch in plan)]
+        assert visited != sorted(visited)
+
+
+@pytest.mark.not_on_reference
+def test_flags_and_numbers_of_any_kind():
+    """Flags may be NumPy's, or 0 and 1; numbers may be NumPy's."""
+    named = {"world_size": 5, "seed": 3, "buckets": [4, 12]}
+    for shuffle, drop_last in itertools.product((False, True), repeat=2):
+        want = batches(LENGTHS, 24, shuffle=shuffle, drop_last=drop_last, **named)
+        for kind in (np.bool_, int, np.int8):
+            plan = batches(LENGTHS, np.int16(24), shuffle=kind(shuffle), drop_last=kind(drop_last), **named)
+            assert [batch.tolist() for batch in plan] == [batch.tolist() for batch in want]
+            want.set_epoch(0)
+            plan.set_epoch(0)
+            assert bool(plan.left_out.size) == drop_last
+            assert (plan.left_out.tolist(), plan.state_dict()) == (want.left_out.tolist(), want.state_dict())
+    for number in (3, np.int64(3), np.array(3), np.uint8(3)):
+        assert batches(LENGTHS, 24, buckets=number).edges.tolist() == batches(LENGTHS, 24, buckets=3).edges.tolist()
+
+
+@pytest.mark.not_on_reference
+def test_edges_of_the_caller_stay_the_callers():
+    edges, lengths = np.array([4, 12]), np.array(LENGTHS)
+    plan = batches(lengths, 24, buckets=edges, seed=2)
+    want = [batch.tolist() for batch in batches(LENGTHS, 24, buckets=[4, 12], seed=2)]
+    edges[:], lengths[:] = [1, 2], 1
+    assert (plan.edges.tolist(), plan.lengths.tolist()) == ([4, 12], LENGTHS)
+    assert [batch.tolist() for batch in plan] == want
+    edges[:] = 0  # it is still writable
+
+
+@pytest.mark.not_on_reference
+def test_limits_hold_exactly():
+    for place in range(3):
+        lengths = [1, 1, 1]
+        lengths[place] = 5
+        assert len(batches(lengths, 5)) > 0
+        for named in ({}, {"count": "sum"}, {"buckets": [2]}):
+            with pytest.raises(LoDError, match=f"lengths: is 5 at sequence {place}; max_tokens is 4"):
+                batches(lengths, 4, **named)
+    plan = batches([2] * 6, 4, shuffle=False)
+    assert [plan[k].tolist() for k in (-3, 2, 0)] == [[0, 1], [4, 5], [0, 1]]
+    for k in (-4, 3):
+        with pytest.raises(IndexError, match=f"step: is {k}; this epoch has 3"):
+            plan[k]
+
+
+@pytest.mark.not_on_reference
+def test_what_is_left_out_is_in_increasing_order():
+    for seed in range(6):
+        plan = batches([2] * 23, 8, drop_last=True, world_size=4, seed=seed)
+        used = {k for rank in range(4) for batch in batches([2] * 23, 8, drop_last=True, world_size=4, seed=seed,
+                                                            rank=rank) for k in batch.tolist()}  # fmt: skip
+        assert plan.left_out.tolist() == sorted(set(range(23)) - used) == plan.report().left_out.tolist()
+        assert len(plan.left_out) > 4
+
+
+@for_each(
+    ("left", "says"),
+    [
+        (1, "left out: 1 sequence: 0"),
+        (8, "left out: 8 sequences: 0, 1, 2, 3, 4, 5, 6, 7"),
+        (9, "left out: 9 sequences: 0, 1, 2, 3, 4, 5, 6, 7 and 1 more"),
+    ],
+)
+def test_text_of_what_is_left_out(left, says):
+    plan = batches([1] * left, 1, shuffle=False, drop_last=True, world_size=100)
+    assert str(plan.report()).split("\n")[1] == says
+
+
+@pytest.mark.not_on_reference
+def test_text_of_suggested_buckets():
+    """Of more than eight edges, the first six and the last are shown."""
+    sizes = 2 ** np.arange(10)
+    for count, shown in ((10, "1, 2, 4, 8, 16, 32, ..., 512"), (9, "1, 2, 4, 8, 16, 32, ..., 256"), (8, None)):
+        lengths = np.repeat(sizes[:count], 512 // sizes[:count])  # 512 tokens of each length
+        assert suggested(lengths).tolist() == sizes[:count].tolist()
+        text = str(batches(lengths, 700, shuffle=False, max_items=1).report())
+        assert text.endswith(f"{count} buckets up to {shown or '1, 2, 4, 8, 16, 32, 64, 128'}")
+
+
+@for_each(
+    ("length", "budget", "wanted"),
+    [
+        (7, 10, 80),  # 1, 2, 5 of 7 are 70 %, 70 % and 87.5 %; 11 are 96.25 % of 80
+        (10, 10, 10),
+        (61, 64, 64),
+        (33, 64, 512),  # 15 of 33 are 96.7 %
+        (513, 1024, 16 * 1024),  # 31 of 513 are 97 %
+        (60, 100, 800),  # 13 of 60 are 97.5 %
+        (51, 53, 53),  # 96.2 %
+    ],
+)
+def test_the_suggested_budget_is_the_first_that_fills(length, budget, wanted):
+    assert batches([length] * 3120, budget).report().suggested_max_tokens == wanted
+
+
+@pytest.mark.not_on_reference
+def test_states_of_plans_with_equally_many_sequences():
+    state = batches([1, 2, 3], 5, seed=1).state_dict()
+    for lengths, name, mine, theirs in (
+        ([1, 2, 4], "num_tokens", 7, 6),
+        ([1, 2, 3, 0], "num_sequences", 4, 3),
+    ):
+        with pytest.raises(ValueError, match=f"{name} is {theirs}; this plan has {mine}"):
+            batches(lengths, 5).load_state_dict(state)
+    with pytest.raises(ValueError, match="max_tokens is 5; this plan has 6"):
+        batches([1, 2, 3], 6).load_state_dict(state)
+    plan = batches([1] * 9, 3)
+    next(plan)
+    assert [plan.state_dict(k)["position"] for k in (0, 1, 2, None)] == [0, 1, 2, 1]
+    assert repr(batches([1] * 9, 3, "sum", rank=1, world_size=3)) == (
+        "BatchPlan(9 sequences, max_tokens=3, count='sum', rank 1 of 3, epoch 0, position 0 of 1)"
+    )
+
+
+@pytest.mark.not_on_reference
+def test_classes_differ_by_a_twentieth():
+    """Also beyond the lengths that a table counts; whether it is used depends on the longest one."""
+    lengths = np.array([0, 1, 2, 3, 100, 104, 2**16 - 2, 2**16 - 1, 2**16, 2**16 + 1, 70_000, 73_600, 10**6, 2**40])
+    want = [math.floor(math.log(n + 1) / math.log(1.05)) for n in lengths.tolist()]
+    assert len(set(want)) == 11
+    for count in range(1, len(want) + 1):
+        assert classes_by_length(lengths[:count]).tolist() == want[:count]
+
+
+@for_each(
+    "lengths",
+    [
+        LENGTHS,
+        [1, 2, 3, 4, 5, 6],
+        [1] * 9 + [10],
+        [5] * 4,
+        [1, 1, 2, 2, 30, 31, 32, 60, 61],
+        [0, 3],
+        [12] * 5 + [13] * 3,
+    ],
+)
+def test_edges_against_all_choices(lengths):
+    sizes, different = np.array(lengths), sorted(set(lengths))
+
+    def least(count):
+        some = ((*few, different[-1]) for few in combinations(different[:-1], count - 1))
+        return min(sum(min(e for e in edges if e >= n) - n for n in lengths) for edges in some)
+
+    padding = [least(count) for count in range(1, len(different) + 1)]
+    for count, want in enumerate(padding, 1):
+        edges = least_padding(sizes, count)
+        assert len(edges) == len(set(edges.tolist())) <= count
+        assert sum(int(edges[edges >= n][0]) - n for n in lengths) == want
+    fewest = next(k for k, one in enumerate(padding, 1) if one <= 0.05 * (sum(lengths) + one) + 1e-9)
+    assert len(suggested(sizes)) == fewest
+
+
+@pytest.mark.not_on_reference
+def test_few_of_many_lengths_may_be_edges():
+    edges = least_padding(np.arange(1, 401), 300)
+    assert 200 < len(edges) <= 256
+    assert (np.diff(edges) > 0).all()
+    assert edges[-1] == 400
+
+
+@for_each("count", [2**17 - 1, 2**17, 2**17 + 1, 2 * 2**17 + 5])
+@pytest.mark.not_on_reference
+def test_counts_and_order_of_many_lengths(count):
+    lengths = np.arange(count) * 7 % 11
+    lengths[[0, count - 1]] = [40, 41]
+    sizes, counts = size_counts(lengths)
+    assert sizes.tolist() == [41, 40, *range(10, -1, -1)]
+    assert counts.tolist() == [int((lengths == n).sum()) for n in sizes]
+    assert (longest_first(lengths) == np.argsort(-lengths, kind="stable")).all()
+
+
+@for_each("longest", [2**16, 2**16 + 1, 2**40])
+@pytest.mark.not_on_reference
+def test_order_and_counts_of_few_long_lengths(longest):
+    lengths = np.array([3, longest, 1, 3, 0, longest, 3])
+    assert longest_first(lengths).tolist() == [1, 5, 0, 3, 6, 2, 4]
+    assert [one.tolist() for one in size_counts(lengths)] == [[longest, 3, 1, 0], [2, 3, 1, 1]]

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LoDError, LoDTensor
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from lodcore.batching import chunk_plan, concat_and_cut
 from reference.batching import chunks as meaning
 from tests.helpers.plans import document_lengths, documents_of
+from tests.helpers.tables import for_each
 
 
 @st.composite
@@ -122,3 +123,96 @@ def test_gradients_of_concat_and_cut():
 def test_wrong_calls(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+# -- tables
+
+
+@for_each(("size", "stride", "last"), itertools.product((1, 2, 17, 20), (1, 2, 17), ("short", "full")))
+def test_many_windows_and_back(size, stride, last):
+    """More windows than a sort of few numbers keeps in order, with documents at both ends that have none."""
+    if stride > size:
+        return
+    lengths = [0, 45, 1, size, 0, size + 1, 38, 0]
+    x = documents_of(lengths, np.float64)
+    plan = chunk_plan(lengths, size, stride, last)
+    where = [meaning.windows(one, size, stride, last == "full") for one in x.tolist()]
+    said = LoDTensor(np.random.default_rng(1).integers(-9, 9, plan.lod.num_rows) * 0.5, plan.lod)
+    for reduce in ("first", "mean"):
+        back = plan.undo(said, reduce).tolist()
+        pairs = zip(said.tolist(), where, lengths, strict=True)
+        want = [meaning.undo(pieces, found, length, reduce == "first") for pieces, found, length in pairs]
+        np.testing.assert_allclose(np.concatenate(back), np.concatenate(want))
+        assert list(map(len, back)) == lengths
+    assert plan.apply(x).tolist() == [
+        [one[a:b] for a, b in found] for one, found in zip(x.tolist(), where, strict=True)
+    ]
+    for array in (plan.lengths, plan.starts, plan.sizes):
+        assert not array.flags.writeable
+
+
+@for_each(
+    "given_",
+    [
+        [[1], [2, 3]],
+        [[1, 2], [3]],
+        [[1, 2, 3]],
+        [[[1, 2, 3]]],
+        [[[1, 2]], [[3]]],
+        [[[1, 2], [3]], []],
+        [[[[1], [2]], [[3]]]],
+    ],
+)
+@pytest.mark.not_on_reference
+def test_windows_that_were_not_planned(given_):
+    """All have as many tokens as the windows [[[0, 1], [2]]]; only the last one's parts are the planned ones."""
+    with pytest.raises(LoDError, match=r"ChunkPlan.undo: y: has other windows than the 2"):
+        chunk_plan([3], 2).undo(given_)
+
+
+@pytest.mark.not_on_reference
+def test_rows_that_were_not_planned():
+    plan = chunk_plan([3], 2, 1)
+    for count in (0, 3, 5, 8):
+        with pytest.raises(LoDError, match=f"has {count} rows; the windows have 4"):
+            plan.undo(np.arange(count))
+    for lengths in ([2], [3, 1], [4], [1, 2]):
+        same = len(lengths) == 1
+        with pytest.raises(LoDError, match="document 0 of another" if same else f"has {len(lengths)} documents"):
+            plan.apply(documents_of(lengths))
+    for size in (1, 2, 3):
+        with pytest.raises(ValueError, match=f"stride: is {size + 1}; at most the size {size}"):
+            chunk_plan([3], size, size + 1)
+
+
+@for_each(
+    ("dtype", "separator", "holds"),
+    [
+        *((dtype, value, holds) for dtype in ("i8", "u1", "i2") for value, holds in (
+            (0, True), (7, True), (2.0, True), (np.uint64(7), True), (2.5, False), (np.nan, False), (1j, False),
+            (2**70, False), ([1, 2], False), (None, True))),
+        *((dtype, value, True) for dtype in ("f4", "f8") for value in (0, 2.5, np.nan, -np.inf)),
+        ("u1", 255, True), ("u1", 256, False), ("u1", -1, False), ("i2", -32768, True), ("i2", 32768, False),
+        ("f4", 1e300, False), ("f4", 1j, False), ("f4", "x", False), ("c8", 1j, True),
+    ],
+)  # fmt: skip
+@pytest.mark.not_on_reference
+def test_separators_are_tokens(dtype, separator, holds):
+    x = documents_of([2, 0, 1], dtype)
+    if not holds:
+        with pytest.raises((DTypeError, LoDError, ShapeError), match="concat_and_cut: separator: "):
+            concat_and_cut(x, 2, separator)
+        return
+    packed, _ = concat_and_cut(x, 9, separator)
+    ends = [] if separator is None else [separator]
+    assert packed.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(packed.values, np.array([0, 1, *ends, *ends, 2, *ends], dtype))
+
+
+@pytest.mark.not_on_reference
+def test_fewer_tokens_than_a_window():
+    for drop_last, kept in ((False, 3), (True, 0), (np.True_, 0), (0, 3), (1, 0)):
+        packed, plan = concat_and_cut([[1], [], [2, 3]], 4, drop_last=drop_last)
+        assert (packed.num_rows, plan.num_bins, plan.report().num_tokens) == (kept, int(kept > 0), kept)
+    for lengths in ([2, 2], [4], [1, 0, 3, 0]):  # exactly one window, which is not shorter
+        assert concat_and_cut(documents_of(lengths), 4, drop_last=True)[0].num_rows == 4

@@ -174,3 +174,60 @@ def test_fills():
     for call in (fills, show_bins):
         with pytest.raises(DTypeError, match=f"{call.__name__}: plan: is int"):
             call(3)
+
+
+def test_pictures_with_pieces_in_any_bin():
+    """Pieces of a document are shown in their order; exactly as many rows as there are need no further line."""
+    plan = pack_plan([4, 9, 2], 4, overflow="split")
+    plan = plan.take(range(plan.num_bins)[::-1])
+    assert plan.starts[plan.documents == 1].tolist() == [8, 4, 0]
+    for rows in (plan.num_bins, 5, 3):
+        lines = show_bins(plan, width=8, rows=rows).splitlines()
+        assert sum(line.startswith("...") for line in lines) == (rows < 5) + (rows < plan.num_bins)
+    lines = show_bins(plan, width=8).splitlines()
+    assert lines[1:6] == ["|########|", "|########|", "|########|", "|##......|", "|####....|"]
+
+
+def test_bins_that_are_too_long_or_too_fine_are_drawn_within_the_width():
+    assert show_bins(pack_plan([20, 3], 5, overflow="own_bin"), width=10).splitlines()[1:3] == [
+        "|##########|",
+        "|######....|",
+    ]
+    line = show_bins(pack_plan([1] * 7, 7, "in_order"), width=10).splitlines()[-1]
+    assert line == "|#==#==#==#|"  # ends at 1, 3, 4, 6, 7, 9 and 10
+    line = show_bins(pack_plan([3, 4, 3, 4], 14, "in_order"), width=5).splitlines()[-1]
+    assert line == "|#=##=|"  # ends at 1.07, 2.5 (rounded to even), 3.57 and 5
+
+
+def test_every_option_is_that_of_the_plan(tmp_path, capsys):
+    lengths = [3, 9, 1, 5, 2, 7, 1, 1]
+    x = lodcore.LoDTensor.from_lengths(np.arange(29), lengths)
+    lodcore.save(tmp_path / "x.npz", x)
+    for options, named in (
+        (["--max-items", "2"], {"max_items": 2}),
+        (["--multiple-of", "3"], {"multiple_of": 3}),
+        (["--shards", "3"], {"shards": 3}),
+        (["--seed", "0"], {"seed": 0}),
+        (["--seed", "5", "--method", "first_fit"], {"seed": 5, "method": "first_fit"}),
+        (["--overflow", "truncate", "--budget", "6"], {"overflow": "truncate", "budget": 6}),
+        (["--overflow", "own_bin", "--budget", "6"], {"overflow": "own_bin", "budget": 6}),
+        (["--overflow", "split", "--budget", "6"], {"overflow": "split", "budget": 6}),
+        (["--overflow", "drop", "--budget", "6"], {"overflow": "drop", "budget": 6}),
+    ):
+        assert main(["pack", str(tmp_path / "x.npz"), "--budget", "9", "--quiet", "--force", *options]) == 0
+        plan = pack_plan(lengths, **{"budget": 9} | named)
+        assert lodcore.load(tmp_path / "x.packed.npz").equals(plan.apply(x))
+    (tmp_path / "folder.npz").mkdir()
+    arguments = ["pack", str(tmp_path / "x.npz"), "--budget", "9", "--force", "--output"]
+    for output, says in (
+        ("y.npy", "has the ending '.npy'"),
+        ("y", "has the ending ''"),
+        ("y.lod", "has the ending '.lod'"),
+        ("folder.npz", "exists already; choose another one"),
+    ):
+        before = capsys.readouterr() and sorted(tmp_path.iterdir())
+        assert main([*arguments, str(tmp_path / output)]) == 1
+        assert says in capsys.readouterr().err
+        assert sorted(tmp_path.iterdir()) == before
+    lodcore.save(tmp_path / "deep.npz", plan.apply(x))
+    assert main(["pack", str(tmp_path / "deep.npz"), "--budget", "9"]) == 1

@@ -13,10 +13,22 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import DTypeError, LoD, LoDError, LoDTensor
-from lodcore.batching import PackPlan, chunk_plan, pack_plan
+from lodcore.batching import (
+    PackPlan,
+    attention_inputs,
+    batch_stream,
+    batches,
+    chunk_plan,
+    concat_and_cut,
+    pack_plan,
+    pack_stream,
+    sample_by_temperature,
+)
+from lodcore.batching.packing import equal_shards
 from lodcore.batching.report import bins_at_least
 from reference.batching.exact import fewest_bins
 from tests.helpers.plans import METHODS, document_lengths, documents_of
+from tests.helpers.tables import for_each
 
 OVERFLOWS = ["error", "split", "truncate", "drop", "own_bin"]
 
@@ -591,3 +603,199 @@ def test_bins_count_from_both_ends():
     assert len(plan) > 2
     for k in range(-len(plan), len(plan)):
         assert plan[k].tolist() == [bin.tolist() for bin in plan][k]
+
+
+# -- tables: every combination, not only those that are drawn
+
+MIXED = [3, 9, 0, 5, 2, 20, 5, 1, 0, 7, 5, 13, 2]
+SETTINGS = [(1, 1, None, None), (2, 3, 2, 5), (1, 2, 3, 0)]  # multiple_of, shards, max_items, seed
+
+
+@for_each(
+    ("method", "overflow", "settings"),
+    [(*pair, SETTINGS[k % 3]) for k, pair in enumerate(itertools.product(METHODS, OVERFLOWS))],
+)
+def test_every_method_with_every_overflow(method, overflow, settings):
+    multiple_of, shards, most, seed = settings
+    seed, budget = None if method == "in_order" else seed, 20 if overflow == "error" else 6
+    call = MIXED, {"budget": budget, "method": method, "max_items": most, "overflow": overflow, "seed": seed,
+                   "multiple_of": multiple_of, "shards": shards, "window": 1}  # fmt: skip
+    test_every_token_lies_in_one_bin_or_is_named.hypothesis.inner_test(call)
+    test_bins_keep_budget_limit_and_number.hypothesis.inner_test(call)
+    test_every_number_of_a_report.hypothesis.inner_test(call)
+    plan, x = pack_plan(*call[:1], **call[1]), documents_of(MIXED)
+    assert (plan.budget, plan.method, plan.max_items, plan.multiple_of, plan.shards) == (
+        budget, method, most, multiple_of, shards,
+    )  # fmt: skip
+    parts = [plan.take([k for k in range(len(plan)) if k % 2 == odd][::-1]) for odd in (0, 1)]
+    for one in (plan, *parts, *(plan.shard(rank) for rank in range(shards))):
+        packed = one.apply(x)
+        tokens = packed.values.tolist()
+        assert tokens == [t for d, s, n in zip(one.documents, one.starts, one.sizes, strict=True)
+                          for t in x[d][s : s + n].tolist()]  # fmt: skip
+        assert one.undo(packed).tolist() == [[t for t in x[d].tolist() if t in tokens] for d in range(len(MIXED))]
+        copied = COPIES["pickle"](one)
+        assert copied.is_part == one.is_part == (one is not plan)
+        assert {k: v.tolist() for k, v in copied.to_arrays().items()} == {
+            k: v.tolist() for k, v in one.to_arrays().items()
+        }
+
+
+@pytest.mark.not_on_reference
+def test_a_seed_shuffles_documents_and_bins():
+    """The longest documents come first, but their bins come anywhere; equal ones are interchanged."""
+    for method in METHODS[:4] + METHODS[5:]:
+        plans = [pack_plan([9, 8, 7, 6, 5, 5, 5, 5], 10, method, seed=seed) for seed in range(12)]
+        assert len({plan.documents[0] for plan in plans}) > 3
+        assert len({frozenset(frozenset(bin.tolist()) for bin in plan) for plan in plans}) > 1
+
+
+@for_each(
+    ("offsets", "multiple", "wanted"),
+    [
+        ([0, 2, 6, 9], 2, [0, 2, 4, 6, 9]),  # the one with the most items
+        ([0, 5, 7], 3, [0, 3, 5, 7]),  # the first half is the larger one
+        ([0, 3, 6, 9], 4, [0, 2, 3, 6, 9]),  # the first of equal ones
+        ([0, 1, 3, 4], 4, [0, 1, 2, 3, 4]),
+        ([0, 4], 8, [0, 1, 2, 3, 4, 4, 4, 4, 4]),  # nothing is left to halve
+        ([0, 7], 5, [0, 1, 2, 4, 6, 7]),  # 4 and 3, then 2, 2, 2 and 1
+        ([0], 3, [0]),
+        ([0, 0], 2, [0, 0, 0]),
+    ],
+)
+@pytest.mark.not_on_reference
+def test_bins_with_the_most_items_are_halved(offsets, multiple, wanted):
+    assert equal_shards("", np.array(offsets), multiple).tolist() == wanted
+
+
+@pytest.mark.not_on_reference
+def test_documents_of_any_depth_move_whole():
+    deep = [[[[1, 2], [3]], []], [], [[[4]], [[], [5, 6, 7]]], [[[8], [9]]]]
+    flat = [[1, 2, 3], [], [4, 5, 6, 7], [8, 9]]
+    for levels in (1, 2, 3, 4):
+        x = lodcore.array(deep if levels == 3 else flat)
+        for _ in range(levels - 1 if levels != 3 else 0):  # each token in sequences of its own
+            x = lodcore.lod_append(x, lengths=np.ones(x.num_rows, np.int64))
+        assert x.num_levels == levels
+        plan = pack_plan(x, 6)
+        packed = plan.apply(x)
+        assert packed.tolist() == [[x.tolist()[d] for d in bin] for bin in plan]
+        assert plan.undo(packed).equals(x)
+        if levels > 1:
+            with pytest.raises(LoDError, match=f"x: has {levels} levels; the plan cuts documents"):
+                pack_plan(x, 3, overflow="truncate").apply(x)
+
+
+@pytest.mark.not_on_reference
+def test_what_is_undone_has_as_many_rows_and_bins_as_planned():
+    plan = pack_plan([2, 3, 1], 3, "best_fit")
+    for count in (0, 5, 7, 12):
+        with pytest.raises(LoDError, match=f"y: has {count} rows; the plan packs 6 tokens"):
+            plan.undo(np.arange(count))
+    for bins in ([[[1], [2]]], [[[1], [2]], [[3]], []], [[[1], [2]], [[3]], [[4]]]):
+        with pytest.raises(LoDError, match=f"y: has {len(bins)} bins; the plan has 2"):
+            plan.undo(bins)
+    for k in (-3, 2, 2**40):
+        with pytest.raises(IndexError, match=f"bin: is {k}; there are 2 bins"):
+            plan[k]
+    for lengths, bad in (([2, 2, 1], 1), ([2, 4, 1], 1), ([2, 3, 0], 2), ([1, 9, 9], 0), ([2, 9, 9], 1)):
+        with pytest.raises(LoDError, match=f"x: document {bad} has {lengths[bad]} tokens; {[2, 3, 1][bad]} were"):
+            plan.apply(documents_of(lengths))
+
+
+@for_each(
+    ("call", "says"),
+    [
+        *((lambda n, name=name: pack_plan([1], **{"budget": 3, name: n}), f"pack_plan: {name}")
+          for name in ("budget", "max_items", "multiple_of", "shards", "window", "seed")),
+        *((lambda n, name=name: batches([1], **{"max_tokens": 3, name: n}), f"batches: {name}")
+          for name in ("max_tokens", "max_items", "buckets", "world_size", "seed")),
+        (lambda n: chunk_plan([1], n), "chunk_plan: size"),
+        (lambda n: concat_and_cut([[1]], n), "concat_and_cut: size"),
+        (lambda n: pack_stream([], n), "pack_stream: budget"),
+        (lambda n: batch_stream([], n), "batch_stream: max_tokens"),
+        (lambda n: batch_stream([], 3, max_items=n), "batch_stream: max_items"),
+        (lambda n: sample_by_temperature([1], num_samples=n), "sample_by_temperature: num_samples"),
+        (lambda n: attention_inputs([[[1]]], num_segments=n), "attention_inputs: num_segments"),
+    ],
+)  # fmt: skip
+@pytest.mark.not_on_reference
+def test_counts_have_limits(call, says):
+    for number in (-1, 2**62 + 1, 2**63, 2**80):
+        with pytest.raises(ValueError, match=f"^{says}: is {number}; [01] .. 2"):
+            call(number)
+    with pytest.raises(DTypeError, match=f"^{says}: is 1.5"):
+        call(1.5)
+
+
+@pytest.mark.not_on_reference
+def test_windows_belong_to_in_order_and_seeds_do_not():
+    for method in METHODS:
+        if method == "in_order":
+            for seed in (0, 1, np.int64(0)):
+                with pytest.raises(ValueError, match="with method 'in_order', which keeps the order"):
+                    pack_plan([1], 3, method, seed=seed)
+        else:
+            with pytest.raises(ValueError, match=f"window: is 2 with method '{method}'"):
+                pack_plan([1], 3, method, window=2)
+
+
+@pytest.mark.not_on_reference
+def test_nothing_of_a_plan_can_be_written():
+    for overflow in ("error", "split", "own_bin", "drop", "truncate"):
+        plan = pack_plan(MIXED, 20 if overflow == "error" else 6, overflow=overflow, seed=1)
+        report = plan.report()
+        for one in (plan, plan.shard(0), COPIES["pickle"](plan)):
+            for array in (one.lengths, one.documents, one.starts, one.sizes, one.places, one[0], report.dropped,
+                          report.split, one.bins.offsets(), one.lod.offsets(1)):  # fmt: skip
+                assert not array.flags.writeable
+
+
+@for_each(("count", "overflow"), itertools.product((1, 7, 8, 9, 10), ("drop", "truncate", "split")))
+@pytest.mark.not_on_reference
+def test_reports_name_the_first_eight(count, overflow):
+    report = pack_plan([3] * (count // 2 if overflow == "split" else count), 2, overflow=overflow).report()
+    check_text(str(report), report)
+    assert len(report.split if overflow == "split" else report.dropped) == (
+        count // 2 * 2 if overflow == "split" else count
+    )
+
+
+@pytest.mark.not_on_reference
+def test_reports_on_the_largest_budgets():
+    for budget in (2**61, 2**62 - 1, 2**62):
+        report = pack_plan([2**59, 1, 5, 2**59], budget).report()
+        assert (report.num_bins, report.lower_bound, report.padding) == (1, 1, budget - 2**60 - 6)
+        report = pack_plan([1, 5, 3], budget, max_items=2).report()
+        assert (report.num_bins, report.lower_bound, report.padding) == (2, 2, 2 * budget - 9)
+
+
+@for_each(
+    ("change", "says"),
+    [
+        *(({"numbers": [4 - (k == 0) * 4, -(k == 1), k != 2, k != 3, 0]}, "numbers: (are|is)") for k in range(4)),
+        ({"numbers": [4, 0, 1, 1]}, "numbers: are"),
+        ({"sizes": [2]}, "have 2, 2 and 1 entries"),
+        ({"sizes": [2, 3, 0]}, "have 2, 2 and 3 entries"),
+        ({"documents": [0, 1, 1], "bins": [0, 1, 3]}, "have 3, 2 and 2 entries"),
+        ({"documents": [2, 2], "starts": [0, 0], "sizes": [0, 0]}, "piece 1 overlaps another one of document 2"),
+        ({"documents": [1, 1], "starts": [0, 3], "sizes": [3, 0]}, "piece 1 overlaps another one of document 1"),
+        ({"documents": [1, 1], "starts": [2, 0], "sizes": [1, 3]}, "piece 0 overlaps another one of document 1"),
+        ({"documents": [1, 1], "starts": [0, 0], "sizes": [1, 1]}, "piece 1 overlaps another one of document 1"),
+        ({"starts": [0, 4], "sizes": [2, 0]}, "are 4, 0 at piece 1; document 1 has 3 tokens"),
+        ({"bins": [0, 2], "numbers": [4, 0, 1, 1, 0]}, "bin 0 has more tokens than the budget of 4"),
+    ],
+)
+@pytest.mark.not_on_reference
+def test_every_array_from_outside_is_checked(change, says):
+    arrays = {"lengths": [2, 3, 0], "documents": [0, 1], "starts": [0, 0], "sizes": [2, 3], "bins": [0, 1, 2]}
+    arrays |= {"numbers": [4, 0, 1, 1, 0], "method": "next_fit"}
+    with pytest.raises((LoDError, ValueError), match=says):
+        PackPlan.from_arrays(arrays | change)
+    fits = PackPlan.from_arrays(arrays | {"bins": [0, 2], "numbers": [5, 2, 3, 4, 1]})
+    assert (fits.budget, fits.max_items, fits.multiple_of, fits.shards, fits.is_part) == (5, 2, 3, 4, True)
+    cut = PackPlan.from_arrays(arrays | {"sizes": [2, 2]})  # it begins where its document does, but ends before
+    assert cut.undo(cut.apply([[1, 2], [3, 4, 5], []])).tolist() == [[1, 2], [3, 4], []]
+    assert cut.report().dropped.tolist() == [[1, 2, 3], [2, 0, 0]]  # also what has no tokens and is in no bin
+    apart = PackPlan.from_arrays(arrays | {"documents": [1, 1], "starts": [2, 0], "sizes": [1, 2]})
+    assert apart.undo(apart.apply([[1, 2], [3, 4, 5], []])).tolist() == [[], [3, 4, 5], []]

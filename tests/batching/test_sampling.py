@@ -91,3 +91,48 @@ def test_the_end():
 def test_wrong_calls(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+def test_temperatures_of_any_size():
+    for temperature, want in (
+        (1e-300, [0, 1, 0, 0]),
+        (1e-3, [0, 1, 0, 0]),
+        (1e300, [1 / 3] * 3 + [0]),
+        (np.float32(2), [0.25, 0.5, 0.25, 0]),
+        (np.int8(1), [1 / 6, 4 / 6, 1 / 6, 0]),
+    ):
+        sampler = sample_by_temperature([100, 400, 100, 0], temperature)
+        np.testing.assert_allclose(sampler.probabilities, want, atol=1e-7)
+    for temperature in (True, False, np.True_, "1", None, [1.0]):
+        with pytest.raises(DTypeError, match=r"temperature: is .*; a number is needed"):
+            sample_by_temperature([3], temperature)
+    for temperature in (0, -1, -np.inf, np.nan):
+        with pytest.raises(ValueError, match=r"temperature: is .*; it must be above 0"):
+            sample_by_temperature([3], temperature)
+
+
+def test_a_sampler_shares_nothing():
+    sizes, drawn = np.array([3, 5]), np.array([1, 1])
+    sampler = sample_by_temperature(sizes, seed=1)
+    state = sampler.state_dict()
+    sampler.load_state_dict({"position": 2, "seed": 1, "drawn": drawn})
+    sizes[:] = 1
+    kept = sampler.state_dict()
+    next(sampler)
+    assert sampler.sizes.tolist() == [3, 5]
+    assert (drawn.tolist(), state["drawn"], kept["drawn"]) == ([1, 1], [0, 0], [1, 1])
+    drawn[:] = 0
+    assert sum(sampler.state_dict()["drawn"]) == sampler.position == 3
+
+
+def test_states_that_cannot_be():
+    for state, says in (
+        ({"position": 1, "drawn": [2, -1]}, "has 1 of 2 sources; 1 of 2 are needed"),
+        ({"position": 2, "drawn": [2]}, "has 2 of 1 sources; 2 of 2 are needed"),
+        ({"position": 2, "drawn": [1, 1, 0]}, "has 2 of 3 sources"),
+        ({"position": 1, "drawn": [1, 1]}, "has 2 of 2 sources; 1 of 2"),
+        ({"position": -1, "drawn": [0, 0]}, "position: is -1"),
+        ({"position": 0, "drawn": [0, 0], "seed": -1}, "seed: is -1"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            sample_by_temperature([3, 5]).load_state_dict({"seed": 0} | state)

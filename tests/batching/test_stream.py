@@ -1,5 +1,6 @@
 """Streams: a buffer that stays full, no item lost or kept forever, a warning about empty bins, and resuming."""
 
+import itertools
 import json
 import warnings
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LoDError
 from lodcore.batching import batch_stream, pack_stream
 from tests.helpers.plans import document_lengths
+from tests.helpers.tables import for_each
 
 STREAMS = [
     lambda source, budget, **named: pack_stream(source, budget, **named),
@@ -183,3 +185,56 @@ def test_fill_is_reported_as_it_goes():
 def test_wrong_calls(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+# -- tables
+
+
+@for_each(
+    ("make", "overflow", "most"),
+    itertools.product(STREAMS, ("drop", "truncate", "own_bin"), (None, 1, 2, 3)),
+)
+def test_every_stream_keeps_its_limits(make, overflow, most):
+    lengths = [3, 8, 0, 5, 9, 2, 8, 1, 0, 12, 7, 5, 5, 3, 1, 1, 1, 1, 1, 1, 1, 4] * 3
+    for buffer in (1, 3, 50):
+        stream = make(([k] * n for k, n in enumerate(lengths)), 8, max_items=most, overflow=overflow, buffer=buffer)
+        padded, bins = stream._padded, list(stream)
+        for bin in bins:
+            sizes = [len(item) for item in bin]
+            used = max(sizes) * len(sizes) if padded else sum(sizes)
+            assert used <= 8 or (overflow == "own_bin" and len(bin) == 1)
+            assert len(bin) <= (most or 99)
+        held = [min(n, 8) if overflow == "truncate" else n for n in lengths if n <= 8 or overflow != "drop"]
+        used = [sum(map(len, bin)) for bin in bins]
+        long = sum(n > 8 for n in lengths)
+        assert stream.fill == (len(bins), len(held), sum(held), sum(max(8 - n, 0) for n in used),
+                               long if overflow != "own_bin" else 0, 0)  # fmt: skip
+
+
+def test_the_item_that_waited_longest_is_in_the_next_batch():
+    """A lone long item among many short ones, of which the next ones always fill a batch."""
+    for buffer in (5, 8, 9):
+        items = [[0] * 7] + [[k] * 2 for k in range(1, 400)]
+        when = next(k for k, batch in enumerate(batch_stream(items, 8, buffer=buffer)) if batch[0][0] == 0)
+        # four fill a batch, and one batch is returned before the buffer is filled anew
+        assert 4 * buffer < buffer + 4 * when <= 4 * buffer + 8
+        shorter = [[0]] + [[k] * 4 for k in range(1, 400)]
+        when = next(k for k, batch in enumerate(batch_stream(shorter, 8, buffer=buffer)) if [0] in batch)
+        assert 4 * buffer < buffer + 2 * when <= 4 * buffer + 4
+
+
+def test_a_stream_that_goes_on_warns_as_if_it_had_not_stopped():
+    def stream():
+        return pack_stream(([0] * 6 for _ in range(1200)), 10, buffer=1)
+
+    for stop, texts in ((0, ["100 bins", "1,000 bins"]), (99, ["100 bins", "1,000 bins"]), (100, ["1,000 bins"]),
+                        (101, ["1,000 bins"]), (999, ["1,000 bins"]), (1000, [])):  # fmt: skip
+        first, second = stream(), stream()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(stop):
+                next(first)
+            before = len(caught)
+            second.load_state_dict(first.state_dict())
+            assert len(list(second)) == 1200 - stop
+        assert [str(one.message).partition(", ")[0] for one in caught[before:]] == [f"pack_stream: {t}" for t in texts]

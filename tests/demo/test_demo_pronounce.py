@@ -10,7 +10,7 @@ import lodcore
 from lodcore import demo
 from lodcore.__main__ import main
 from lodcore.demo.page import Glyphs
-from lodcore.demo.pronounce import commands, data, model
+from lodcore.demo.pronounce import commands, data, model, training
 from lodcore.demo.pronounce.network import Network, Speaker, log_softmax, with_ends
 from lodcore.demo.pronounce.picture import attention_picture
 from lodcore.demo.pronounce.scoring import Score, distance, score
@@ -241,6 +241,17 @@ def test_batches_hold_each_word_once_and_one_length_each():
     assert [batch.tolist() for batch in batches] != [batch.tolist() for batch in batches_of(letters, 5, seed=4)]
 
 
+def test_each_epoch_has_an_order_of_its_own(monkeypatch):
+    seeds = []
+    monkeypatch.setattr(training, "batches_of", lambda *named: seeds.append(named[2]) or batches_of(*named))
+    made, _ = trained(steps=30)
+    assert (seeds, made.epoch) == ([1, 2, 3], 3)
+    assert made.tokens == 3 * (made.letters.num_rows + made.given.num_rows)
+    made._spent, settings = 0.0, made.settings
+    for step, share in ((0, 1), (1, 2), (settings.warmup_steps - 1, settings.warmup_steps)):
+        assert made._rate(step) == pytest.approx(settings.rate * share / settings.warmup_steps)
+
+
 def test_it_learns_a_language_in_which_each_letter_is_a_phoneme():
     training, progress = trained(steps=240)
     assert progress[-1].seconds == 120
@@ -262,6 +273,8 @@ def test_training_goes_on_from_a_checkpoint_as_if_it_had_never_stopped(tmp_path)
     first.save(tmp_path / "checkpoint.npz")
     second = Training(network, whole.words, whole.settings, clock())
     second.resume(tmp_path / "checkpoint.npz")
+    assert second.losses == first.losses
+    assert first.losses[1] > 0
     rest = list(second.run(30 / 120))
     assert rest[-1].seconds == whole.seconds == second.seconds == 15
     assert (second.epoch, second.batch, second.tokens) == (whole.epoch, whole.batch, whole.tokens)

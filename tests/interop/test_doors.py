@@ -2,6 +2,7 @@
 
 import mmap
 import re
+import sys
 import types
 
 import numpy as np
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoD, LoDTensor, interop
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.interop.arrays import records_of_scipy
 from lodcore.interop.lending import lent, private_level, private_lod
-from lodcore.interop.look import buckets, describe_tree
+from lodcore.interop.look import buckets, describe, describe_tree, histogram
 from lodcore.interop.plots import occupancy
-from lodcore.interop.tables import common_lod, grouped, row_keys
+from lodcore.interop.tables import Groups, common_lod, gathered, grouped, of_fixed_size, row_keys
 
 X = lodcore.array([[1, 2], [], [3]])
 
@@ -433,3 +435,267 @@ def test_objects_with_a_stream_of_arrow_are_taken(monkeypatch):
     for method in ("__arrow_c_array__", "__arrow_c_stream__"):
         given = type("Given", (), {method: lambda self: None})()
         assert lodcore.array(given).equals(X)
+
+
+# -- stand-ins for libraries: what is given to them, and taken from them
+
+
+class Only:
+    """An object of which NumPy knows nothing but DLPack."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **named):
+        return self.values.__dlpack__(**named)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+def test_offsets_by_dlpack():
+    rows, outer, inner = np.arange(3), np.array([0, 1, 2]), np.array([0, 2, 3])
+    x = lodcore.from_dlpack(Only(rows), Only(outer), Only(inner))
+    assert x.tolist() == [[[0, 1]], [[2]]]
+    assert x.values.ctypes.data == rows.ctypes.data
+    inner[:] = 0
+    assert x.tolist() == [[[0, 1]], [[2]]]
+
+
+def matrix(**changed):
+    """Stand in for a CSR matrix of two rows; its entries begin and end with ones that belong to none."""
+    parts = {"format": "csr", "shape": (2, 4), "indptr": np.array([1, 3, 4], "i4"),
+             "indices": np.array([9, 3, 0, 2, 9], "i4"), "data": np.array([9.0, 0.5, 1.5, 2.5, 9.0])}  # fmt: skip
+    return types.SimpleNamespace(**parts | changed)
+
+
+def test_matrices_of_rows():
+    columns, values = lodcore.from_scipy(matrix())
+    assert (columns.tolist(), values.tolist()) == ([[3, 0], [2]], [[0.5, 1.5], [2.5]])
+    assert columns.lod is values.lod
+    x = records_of_scipy(matrix())
+    assert x.tolist() == [[(3, 0.5), (0, 1.5)], [(2, 2.5)]]
+    assert x.dtype == np.dtype([("column", "i4"), ("value", "f8")])
+    for changed, error, says in (
+        ({"format": "csc"}, DTypeError, "a sparse matrix of rows is needed"),
+        ({"shape": (3, 4)}, LoDError, "has 2 rows and ends at 4; the matrix has 3 rows and 5 entries"),
+        ({"indices": np.zeros(3, int)}, LoDError, "has 2 rows and ends at 4; the matrix has 2 rows and 3 entries"),
+        ({"data": np.zeros(3)}, LoDError, "ends at 4; the matrix has 2 rows and 3 entries"),
+        ({"shape": (2, 3)}, IndexError, "matrix.indices: is 3 at 0; there are 3 columns"),
+        ({"indices": np.array([9, 3, 0, 4, 9])}, IndexError, "is 4 at 2; there are 4 columns"),
+        ({"indices": np.array([9, 3, -1, 2, 9])}, IndexError, "is -1 at 1; there are 4 columns"),
+        ({"indptr": np.array([0, 3, 2])}, LoDError, r"fall at position 2 \(3 -> 2\)"),
+    ):
+        with pytest.raises(error, match=says):
+            lodcore.from_scipy(matrix(**changed))
+
+
+def test_matrices_for_scipy(monkeypatch):
+    made = types.SimpleNamespace(csr_array=lambda parts, shape: (*parts, shape))
+    monkeypatch.setitem(sys.modules, "scipy", types.SimpleNamespace(sparse=made))
+    monkeypatch.setitem(sys.modules, "scipy.sparse", made)
+    data, columns, offsets, shape = lodcore.to_scipy([[3, 0], [], [2]])
+    assert (data.tolist(), columns.tolist(), offsets.tolist(), shape) == ([1, 1, 1], [3, 0, 2], [0, 2, 2, 3], (3, 4))
+    for width, dtype in ((4, np.int32), (2**31 - 1, np.int32), (2**31, np.int64)):
+        data, columns, offsets, shape = lodcore.to_scipy([[3]], [[0.5]], width)
+        assert (data.tolist(), columns.dtype, offsets.dtype, shape) == ([0.5], dtype, dtype, (1, width))
+    assert lodcore.to_scipy([[], []])[3] == (2, 0)
+    for call, error, says in (
+        (lambda: lodcore.to_scipy([[1, -1]]), IndexError, "columns: is -1 at row 1; there are 2 columns"),
+        (lambda: lodcore.to_scipy([[1], [4]], None, 4), IndexError, "columns: is 4 at row 1; there are 4 columns"),
+        (lambda: lodcore.to_scipy([[[1]]]), LoDError, "one level of numbers is needed"),
+        (lambda: lodcore.to_scipy(LoDTensor.from_lengths(np.ones((1, 2), int), [1])), LoDError, "one level of numbers"),
+        (lambda: lodcore.to_scipy([[1.0]]), DTypeError, "columns: have dtype float64"),
+        (lambda: lodcore.to_scipy([[1], [2]], [[1, 2], []]), LoDError, "values: have another structure than columns"),
+    ):
+        with pytest.raises(error, match=says):
+            call()
+
+
+def test_segments_for_jax(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", types.SimpleNamespace(numpy=np))
+    monkeypatch.setitem(sys.modules, "jax.numpy", np)
+    nested = lodcore.array([[[1, 2], []], [], [[3], [4, 5, 6]]])
+    ids, places = {0: [0, 0, 2, 2, 2, 2], 1: [0, 0, 2, 3, 3, 3]}, {0: [0, 1, 0, 1, 2, 3], 1: [0, 1, 0, 0, 1, 2]}
+    for level, count in ((0, 3), (1, 4)):
+        for size in (None, 6, 7, 9):
+            for dtype in ("i2", "c8"):
+                found = lodcore.to_jax(nested.astype(dtype), size, level)
+                more = (size or 6) - 6
+                assert found.segment_ids.tolist() == ids[level] + [count] * more
+                assert found.positions.tolist() == places[level] + [0] * more
+                np.testing.assert_array_equal(found.values, np.append(nested.values.astype(dtype), [0] * more))
+                assert (found.values.dtype, found.segment_ids.dtype, found.num_segments) == (dtype, np.int32, count)
+                back = found.to_lodtensor()
+                assert back.lod.lengths().tolist() == np.diff(nested.lod.row_offsets(level)).tolist()
+    assert lodcore.to_jax(nested).segment_ids.tolist() == ids[1]
+    for size in (0, 5, -1):
+        with pytest.raises(ValueError, match=f"size: is {size}; x has 6 rows"):
+            lodcore.to_jax(nested, size)
+    assert lodcore.from_jax(np.arange(2), [0, 0], 3).lod.lengths().tolist() == [2, 0, 0]
+
+
+def test_ragged_tensors_of_tensorflow_and_thinc(monkeypatch):
+    given_ = types.SimpleNamespace(
+        flat_values=np.arange(3.0), nested_row_splits=(np.array([0, 2]), np.array([0, 1, 3]))
+    )
+    assert lodcore.from_tensorflow(given_).tolist() == [[[0.0], [1.0, 2.0]]]
+    given_.flat_values, given_.dtype = np.array([b"a"] * 3, object), types.SimpleNamespace(name="string")
+    with pytest.raises(DTypeError, match=r"x: has dtype string; tensorflow.io.decode_raw"):
+        lodcore.from_tensorflow(given_)
+    with pytest.raises(DTypeError, match="x: is int; a RaggedTensor is needed"):
+        lodcore.from_tensorflow(3)
+    ragged = types.SimpleNamespace(from_nested_row_splits=lambda values, splits, validate: (values, splits))
+    monkeypatch.setitem(sys.modules, "tensorflow", types.SimpleNamespace(constant=np.array, RaggedTensor=ragged))
+    values, splits = lodcore.to_tensorflow([[[1], []], [[2, 3]]])
+    assert (values.tolist(), [one.tolist() for one in splits]) == ([1, 2, 3], [[0, 2, 3], [0, 1, 1, 3]])
+    kinds = types.SimpleNamespace(Ragged=lambda data, lengths: types.SimpleNamespace(dataXd=data, lengths=lengths))
+    monkeypatch.setitem(sys.modules, "thinc", types.SimpleNamespace(types=kinds))
+    monkeypatch.setitem(sys.modules, "thinc.types", kinds)
+    made = lodcore.to_thinc(X)
+    assert (made.lengths.tolist(), made.lengths.dtype) == ([2, 0, 1], np.int32)
+    assert lodcore.from_thinc(made).equals(X)
+    with pytest.raises(LoDError, match="x: has 2 levels; a Ragged has one"):
+        lodcore.to_thinc([[[1]]])
+
+
+def test_offsets_of_others_in_odd_places():
+    memory = np.zeros(33, np.uint8)
+    memory[1:] = np.array([3, 5, 5, 9]).view(np.uint8)
+    for given_ in (memory[1:].view(np.int64), np.array([[3, 0], [5, 0], [5, 0], [9, 0]])[:, 0], [3, 5, 5, 9]):
+        assert private_level("x", given_)[0].tolist() == [0, 2, 2, 6]
+        assert private_lod("x", given_)[1:] == (3, 9)
+    with pytest.raises(DTypeError, match="x: have dtype bool; integers are needed"):
+        private_level("x", np.array([False, True]))
+
+
+def test_views_of_another_dtype_are_lent_as_such():
+    x = LoDTensor(np.arange(8.0), LoD.from_lengths([8])).values
+    for part in (x.view("i8"), x.view("i4"), x.view("i8").reshape(2, 4), x.reshape(4, 2), x.view("u1")):
+        found = lent(part)
+        assert (found.dtype, found.shape, found.tolist()) == (part.dtype, part.shape, part.tolist())
+        assert found.ctypes.data == part.ctypes.data
+
+
+def test_groups_of_all_depths_with_options():
+    class Noting(Group):
+        def create_dataset(self, name, data, **options):
+            super().create_dataset(name, data)
+            self.attrs[name] = options
+
+    for nested in ([[1], []], [[[1], []], []], [[[[1], []], []], []], [[[[[1], []], []], []], []]):
+        group, x = Noting(), lodcore.array(nested)
+        interop.save_to_group(group, x, chunks=(5,), compression="gzip")
+        assert group.attrs["values"] == {"chunks": (5,), "compression": "gzip"}
+        assert all(group.attrs[f"offsets_{k}"] == {} for k in range(x.num_levels))
+        assert interop.load_from_group(group).tolist() == nested
+        group.attrs["format"] = "others"
+        with pytest.raises(LoDError, match="its attribute format is 'others'"):
+            interop.load_from_group(group)
+
+
+def test_many_rows_in_groups_keep_their_order():
+    codes = np.arange(100) * 7 % 3
+    lod, order, examples = grouped([codes])
+    x = gathered("x", np.arange(100), lod, order)
+    assert x.tolist() == [[k for k in range(100) if codes[k] == code] for code in (0, 1, 2)]
+    assert codes[examples[0]].tolist() == [0, 1, 2]
+    with pytest.raises(DTypeError, match="x: has dtype object; Python objects have no fixed size"):
+        gathered("x", np.array([None] * 100), lod, order)
+    for entries, dtype in ((["a", "bcd"], "<U3"), (["a", None], "O"), ([None, "a"], "O"), ([], "O"), ([1, "a"], "O")):
+        assert of_fixed_size(np.array(entries, object)).dtype == np.dtype(dtype)
+
+
+def test_keys_and_columns_of_another_structure():
+    lod = LoD.from_lengths([2, 1], [1, 2, 1])
+    for many in ([], [1], [1, 2, 3]):
+        with pytest.raises(LoDError, match=rf"keys\['a'\]: has {len(many)} entries; there are 2 sequences"):
+            row_keys("x", lod, {"a": many, "b": [1, 2, 3]})
+    for other in (LoD.from_lengths([1, 2, 0]), LoD.from_lengths([3]), LoD.from_lengths([3], [1, 0, 2])):
+        with pytest.raises(LoDError, match="'b' has another structure than 'a'"):
+            common_lod("x", {"a": X, "b": LoDTensor(np.arange(3), other)})
+
+
+class Dataset(types.SimpleNamespace):
+    """Stand in for a Dataset of xarray: variables by name, each with dimensions, values and attributes."""
+
+    def __init__(self, variables, attrs=None):
+        made = {k: types.SimpleNamespace(dims=v[0], values=np.asarray(v[1]), attrs=v[2]) for k, v in variables.items()}
+        sizes = {name: n for one in made.values() for name, n in zip(one.dims, one.values.shape, strict=True)}
+        super().__init__(variables=made, data_vars=made, sizes=sizes, attrs=attrs)
+
+    def __getitem__(self, name):
+        return self.variables[name]
+
+
+def test_datasets_of_xarray(monkeypatch):
+    monkeypatch.setitem(sys.modules, "xarray", types.SimpleNamespace(Dataset=Dataset))
+    given_ = Groups({"a": X, "b": LoDTensor(np.arange(6).reshape(3, 2), X.lod)}, {"k": np.array([7, 8, 9])})
+    made = lodcore.to_xarray(given_, {"more": [1, 2, 3]})
+    assert {name: one.dims for name, one in made.variables.items()} == {
+        "rowsize": ("instance",), "k": ("instance",), "more": ("instance",), "a": ("obs",), "b": ("obs", "b_axis_1"),
+    }  # fmt: skip
+    assert made["rowsize"].attrs == {"sample_dimension": "obs"}
+    back = lodcore.from_xarray(made)
+    assert back.columns["a"].equals(X)
+    assert back.columns["b"].tolist() == [[[0, 1], [2, 3]], [], [[4, 5]]]
+    assert {name: one.tolist() for name, one in back.keys.items()} == {"k": [7, 8, 9], "more": [1, 2, 3]}
+    for many in ([1, 2], [1, 2, 3, 4]):
+        with pytest.raises(LoDError, match=rf"per_sequence\['k'\]: has {len(many)} entries; 3 are needed"):
+            lodcore.to_xarray(X, {"k": many})
+    with pytest.raises(LoDError, match="columns: have 2 levels"):
+        lodcore.to_xarray([[[1]]])
+    ids = np.arange(60) * 7 % 3 + 1  # mixed; the first and the last sequence have no row
+    for numbers in (ids, np.sort(ids)):
+        indexed = Dataset({"of": (("obs",), numbers, {"instance_dimension": "one"}), "v": (("obs",), range(60), {}),
+                           "k": (("one",), range(5), {}), "free": (("other",), [1], {})})  # fmt: skip
+        found = lodcore.from_xarray(indexed)
+        assert found.columns["v"].tolist() == [[k for k in range(60) if numbers[k] == one] for one in range(5)]
+        assert (list(found.columns), list(found.keys)) == (["v"], ["k"])
+    counted = {"n": (("one",), [1, 2], {"sample_dimension": "obs"})}
+    for variables, count in (({}, 0), (counted | {"m": counted["n"]}, 2)):
+        with pytest.raises(LoDError, match=f"has {count} variables with an attribute"):
+            lodcore.from_xarray(Dataset(variables))
+    with pytest.raises(LoDError):
+        lodcore.from_xarray(Dataset(counted | {"v": (("obs",), range(4), {})}))
+
+
+# -- descriptions, line by line
+
+
+def test_histograms_line_by_line():
+    for low, high, lines in ((3, 3, 1), (1, 12, 12), (1, 13, 7), (0, 24, 9), (5, 41, 10), (990, 1010, 11)):
+        lengths = np.array([low, high, *range(low, high + 1)])
+        step = -(-(high - low + 1) // 12)
+        found = list(histogram(lengths))
+        assert len(found) == lines
+        for k, line in enumerate(found):
+            first, last = low + k * step, min(low + (k + 1) * step - 1, high)
+            span, count = line.split("|")[0].replace(",", ""), int(line.split()[-1])
+            assert [int(one) for one in span.split(" .. ")] == [first, *([last] if step > 1 else [])]
+            assert count == ((lengths >= first) & (lengths <= last)).sum()
+
+
+def test_lines_about_lengths_and_padding():
+    lengths = [1, 9] * 20
+    text = list(describe(LoDTensor.from_lengths(np.zeros(200), lengths)))
+    assert "  min 1, median 5, mean 5, 99 % up to 9, max 9, 0 empty" in text
+    assert "batches of 8: 44 % padding unsorted, 14 % sorted by length" in text  # 200 of 360, and of 232
+    assert text[-1] == "padded: 360 rows, 2,880 bytes: 1.80 times as many, 44 % of them padding"
+    for nested, rows in (([[[1, 2], []], [[3]]], 8), ([[[[1], [2, 3]]], [[[4]], [], [[5]]]], 2 * 3 * 2 * 2)):
+        assert list(describe(lodcore.array(nested)))[-1].startswith(f"padded: {rows} rows, ")
+    for count, lines in ((99, 100), (100, 101), (101, 102), (102, 102)):
+        found = list(describe_tree([0] * count))
+        assert len(found) == lines
+        assert (": 1 more" in found[-1]) == (count == 101)
+    for size, shown in ((58, 60), (59, 60), (60, 60), (61, 60)):  # with two quotes
+        (line,) = describe_tree("a" * size)
+        assert len(line.partition(": ")[2]) == shown
+        assert line.endswith("...") == (size > 58)
+
+
+def test_occupancy_of_a_short_last_batch():
+    filled, total = occupancy(np.array([4, 2, 0, 0, 3]), 2)
+    assert (filled.tolist(), total) == ([0.75, 1.0, 1.0], 9 / 11)
+    for lengths in ([], [0], [0, 0, 0]):
+        assert occupancy(np.array(lengths, int), 2)[1] == 1.0

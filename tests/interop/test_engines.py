@@ -74,3 +74,20 @@ def test_what_is_given_is_copied():
     nulls["values"] = 5
     keep.append("other")
     assert (made.nulls, made.keep) == ({"values": 0}, ("name",))
+
+
+def test_names_of_partial_functions_and_columns():
+    partial = functools.partial
+    for f in (double, partial(double), partial(partial(double)), partial(partial(partial(double)))):
+        assert repr(arrow_batches(f, ["values"])) == "arrow_batches(double, columns=('values',))"
+
+    def g(a, b, *, c, d=None, e=None):
+        return a
+
+    made = arrow_batches(g)
+    assert (made.positional, made.named, made.columns) == (("a", "b"), (("c", "c"),), ("a", "b", "c"))
+    made = arrow_batches(g, {"a": "x", "b": "y", "c": "x"})
+    assert (made.positional, made.columns) == ((), ("x", "y"))
+    for number in (0, -1):
+        with pytest.raises(ValueError, match=f"max_rows: is {number}; 1 or more"):
+            arrow_batches(double, max_rows=number)

@@ -1,0 +1,400 @@
+"""Files of trees: appended tensors of all depths, names, forgeries of every field, and what a file must not be."""
+
+import io
+import json
+import os
+import stat
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError, SparseTensor
+from lodcore.interop import storage, trees
+from lodcore.interop.documents import read_documents, write_packed
+from tests.helpers.tables import for_each
+
+pytestmark = pytest.mark.not_on_reference
+REFUSED = (LoDError, DTypeError, ShapeError)
+X = LoDTensor.from_lengths(np.arange(3.0), [1, 0, 2])
+
+
+def deep(levels, start=0):
+    """Return a tensor whose levels have different numbers of sequences, some of them empty."""
+    lengths = [[2, 0, 1], [1, 2, 3], [2, 0, 1, 1, 0, 3], [1, 0, 2, 1, 3, 0, 1]][:levels]
+    rows = sum(lengths[-1])
+    return LoDTensor.from_lengths(np.arange(start, start + rows, dtype="i4"), *lengths)
+
+
+# -- folders -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Leave out what makes writes durable, which takes most of the time."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+def test_tensors_of_all_depths_are_appended(tmp_path):
+    name = tmp_path / "x.lod"
+    pieces = [{f"x{k}": deep(k, start) for k in (1, 2, 3, 4)} for start in (0, 100, 200)]
+    lodcore.save(name, pieces[0])
+    for piece in pieces[1:]:
+        lodcore.append(name, piece)
+    found = lodcore.load(name, verify=True)
+    for key, x in found.items():
+        assert x.tolist() == [one for piece in pieces for one in piece[key].tolist()]
+    for path in name.glob("*.bin"):
+        assert path.stat().st_size % 4 == 0
+
+
+def test_what_a_dead_writer_left_is_cut_off(tmp_path):
+    name = tmp_path / "x.lod"
+    lodcore.save(name, deep(3))
+    sizes = {path: path.stat().st_size for path in name.glob("*.bin")}
+    for path in sizes:
+        with open(path, "ab") as opened:
+            opened.write(b"\7" * 1000)
+    lodcore.append(name, deep(3))
+    assert lodcore.load(name, verify=True).tolist() == deep(3).tolist() * 2
+    for path, size in sizes.items():
+        assert path.stat().st_size == (2 * size if "lod" not in path.name else 2 * size - 8)
+    whole = {path: path.read_bytes() for path in sizes}
+    for path, data in whole.items():
+        os.truncate(path, len(data) - 1)
+        with pytest.raises(LoDError, match=rf"{path.name}: has {len(data) - 1} bytes; its manifest counts {len(data)}"):
+            lodcore.append(name, deep(3))
+        for other, before in whole.items():
+            other.write_bytes(before)
+
+
+@for_each(
+    ("saved", "appended", "says"),
+    [
+        ({"a": X}, {"b": X}, "has other entries"),
+        ({"a": X, "b": X}, {"b": X, "a": X}, "has other entries"),
+        ({"a": X, "b": X}, {"a": X}, "has other entries"),
+        ({"a": X, "b": X}, {"a": X, "b": LoDTensor(X.values, LoD.from_lengths([1, 0, 2]))}, "shares other structures"),
+        (X, X.astype("i8"), "has dtype int64"),
+        (X, X.astype("c8"), "has dtype complex64"),
+        (X, LoDTensor(X.values[:, None], X.lod), "rows of shape"),
+        (deep(2), deep(1), "has 1 levels; what is there has 2"),
+        (deep(2), deep(3), "has 3 levels; what is there has 2"),
+    ],
+)
+def test_what_does_not_fit_is_not_appended(saved, appended, says, tmp_path_factory):
+    name = tmp_path_factory.mktemp("folder") / "x.lod"
+    lodcore.save(name, saved)
+    before = {path.name: path.read_bytes() for path in name.iterdir()}
+    with pytest.raises(REFUSED, match=says):
+        lodcore.append(name, appended)
+    assert before == {path.name: path.read_bytes() for path in name.iterdir()}
+
+
+def changed(name, change, checksum=None):
+    """Change the manifest of a folder."""
+    path = name / "manifest.json"
+    body = json.loads(json.loads(path.read_bytes())["content"])
+    change(body)
+    text = json.dumps(body)
+    path.write_text(json.dumps({"checksum": checksum or zlib.crc32(text.encode()), "content": text}))
+
+
+def values_of(**fields):
+    return lambda body: body["arrays"]["values"].update(**fields)
+
+
+def offsets_of(**fields):
+    return lambda body: body["lods"][0]["offsets"][0].update(**fields)
+
+
+WOUNDS = [
+    *((values_of(file=name), "names the file") for name in ("1-0.bin/../../x", "1-0.binx", "1-0.bin\n", "/1-0.bin",
+      "..bin", "-1.bin", ".1.bin", "1-0.bi", "", "a b.bin")),
+    *((values_of(shape=[number]), "where a number of rows") for number in (True, 3.0, "3", None, -1, 2**63)),
+    *((lambda body, number=number: body["lods"][0].update(num_rows=number), "where a number of rows")
+      for number in (True, 3.0, "3", -1)),
+    (lambda body: body["lods"][0].update(num_rows=4), "is 3 at position 3; offsets start at 0, never fall"),
+    (lambda body: body["lods"][0].update(num_rows=2), "is 3 at position 3; offsets start at 0, never fall"),
+    (values_of(shape=[2]), "has shape"),
+    (values_of(shape=3), "has shape 3"),
+    (values_of(shape=[1] * 65), "has shape"),
+    (offsets_of(shape=[4, 1]), "offsets are int64"),
+    (offsets_of(dtype=">i8"), "offsets are int64"),
+    (offsets_of(dtype="<i4"), "offsets are int64"),
+    (values_of(sum=True), "has no checksum"),
+    (values_of(sum=2**64), "has no checksum"),
+    (values_of(rest=3), "has no checksum"),
+    (values_of(rest="00" * 8), "has no checksum"),
+    (values_of(dtype=[["a", [["b", "<f8"], ["c", "|O"]]]]), "Python objects are not read"),
+    (lambda body: body.update(version=1.5), "has version 1.5"),
+]  # fmt: skip
+
+
+@for_each(("change", "says"), WOUNDS)
+def test_a_manifest_with_a_wrong_field_is_refused(change, says, wounded):
+    name, manifest = wounded
+    (name / "manifest.json").write_bytes(manifest)
+    changed(name, change)
+    with pytest.raises(REFUSED) as caught:
+        lodcore.load(name)
+    assert says in str(caught.value)
+
+
+@pytest.fixture
+def wounded(tmp_path):
+    name = tmp_path / "x.lod"
+    lodcore.save(name, X)
+    return name, (name / "manifest.json").read_bytes()
+
+
+def test_a_manifest_with_another_checksum_is_refused(wounded):
+    for checksum in (1, 2**32 - 1):
+        changed(wounded[0], lambda body: None, checksum)
+        with pytest.raises(LoDError, match="is damaged: its checksum differs"):
+            lodcore.load(wounded[0])
+
+
+def test_flags_of_loading_and_saving(tmp_path):
+    """Any true value verifies; a folder is not compressed; an existing folder is written to again."""
+    name = tmp_path / "x.lod"
+    lodcore.save(name, X)
+    (offsets,) = name.glob("*lod*.bin")
+    offsets.write_bytes(np.array([0, 1, 2, 3]).tobytes())
+    for verify in (True, 1, np.True_):
+        with pytest.raises(LoDError, match=r"lod0-0.bin: is damaged"):
+            lodcore.load(name, verify=verify)
+    for verify in (False, 0, np.False_):
+        assert lodcore.load(name, verify=verify).lod.lengths().tolist() == [1, 1, 1]
+    for compress in (True, 1, np.True_):
+        with pytest.raises(ValueError, match="compress: is True"):
+            lodcore.save(name, X, compress=compress)
+    with pytest.raises(ValueError, match="form: is 'zip'"):
+        lodcore.save(tmp_path / "y", X, form="zip")
+    with pytest.raises(ValueError, match="file: is open; the name of a folder"):
+        lodcore.save(io.BytesIO(), X, form="folder")
+    (tmp_path / "plain").mkdir()
+    for place in ("plain", "new/"):
+        lodcore.save(f"{tmp_path}/{place}", X)
+        assert (tmp_path / place / "manifest.json").is_file()
+    for entry in (".hidden", "notes.txt", "1-0.bin.bak"):
+        (tmp_path / "plain" / entry).write_text("")
+        with pytest.raises(FileExistsError, match=f"has '{entry}' in it"):
+            lodcore.save(tmp_path / "plain", X)
+        (tmp_path / "plain" / entry).unlink()
+
+
+def test_what_is_read_is_what_was_saved(tmp_path):
+    """Arrays of one row are not numbers; nested records, other byte orders and empty rows."""
+    inner = np.dtype([("a", "<i2"), ("b", [("c", "<f4"), ("d", "|S3", (2,))])])
+    tree = {
+        "one": np.array([5]), "none": np.array(5), "wide": np.ones((1, 1)), "scalar": np.float32(0.5),
+        "records": np.zeros(3, inner), "swapped": np.arange(3, dtype=">i4"), "empty": np.zeros((0, 3), "f4"),
+        "flat": np.zeros((2, 0)), "fortran": np.asfortranarray(np.arange(6).reshape(2, 3)), "t": (), "l": [],
+        "floats": [0.1, -0.0, np.inf, 1j, complex(0, -0.0), complex(-0.0, 1)], 7: {}, "order": {"b": 1, "a": 2},
+        "zero": True, "no": None, "text": "\u00fc", "bytes": b"\0\1", "big": -(10**30), "offsets_0": np.arange(2),
+        "lod": X, "view": LoDTensor(X.values * 2, X.lod), "offsets_0_0": np.arange(3), "A": np.arange(4),
+        "a": np.arange(5), "x" * 250: np.arange(6), "sparse": SparseTensor([2, 0], np.ones((2, 2)), 5),
+    }  # fmt: skip
+    for name in ("x.npz", "x.lod"):
+        lodcore.save(tmp_path / name, tree)
+        found = lodcore.load(tmp_path / name, verify=True)
+        assert list(found) == list(tree)
+        assert list(found["order"]) == ["b", "a"]
+        for key, want in tree.items():
+            got = found[key]
+            assert type(got) is type(want), key
+            if isinstance(want, np.ndarray):
+                assert (got.shape, got.dtype, got.tobytes()) == (want.shape, want.dtype, want.tobytes()), key
+            elif isinstance(want, LoDTensor):
+                assert got.equals(want)
+            elif not isinstance(want, SparseTensor):
+                assert repr(got) == repr(want), key
+        assert found["lod"].lod is found["view"].lod
+        assert (found["sparse"].indices.tolist(), found["sparse"].height) == ([2, 0], 5)
+        assert not any(isinstance(one, np.ndarray) and one.flags.writeable for one in found.values()
+                       if name == "x.lod" and isinstance(one, np.ndarray) and one.size)  # fmt: skip
+    assert sorted(os.listdir(tmp_path)) == ["x.lod", "x.npz"]
+    assert stat.S_IMODE((tmp_path / "x.npz").stat().st_mode) == 0o666 & ~storage._umask()
+
+
+class Key(str):
+    pass
+
+
+@for_each(
+    ("tree", "says"),
+    [
+        (np.ma.MaskedArray([1], [True]), "numbers can be saved"),
+        (np.array([None]), "numbers can be saved"),
+        ({True: 1}, "has the key True; str and int"),
+        ({Key("a"): 1}, "str and int can be saved"),
+        ({1.0: 1}, "has the key 1.0"),
+        ({"a": [1, {"b": object()}]}, r"tree\[a\]\[1\]\[b\]: is object"),
+        ({"a": {1}}, r"tree\[a\]: is set"),
+    ],
+)
+def test_what_cannot_be_saved_is_named_and_leaves_nothing(tree, says, tmp_path_factory):
+    path = tmp_path_factory.mktemp("files")
+    with pytest.raises(DTypeError, match=says):
+        lodcore.save(path / "x.npz", tree)
+    assert not list(path.iterdir())
+
+
+def test_a_failed_save_leaves_nothing(tmp_path, monkeypatch):
+    def fails(*args):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(storage, "write_npz", fails)
+    with pytest.raises(OSError, match="the disk is full"):
+        lodcore.save(tmp_path / "x.npz", X)
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_last_as_long_as_their_arrays():
+    """Arrays that are made while a tree is packed must not take the name of one that is gone."""
+    packed = trees.pack("", [np.float64(k) for k in range(50)])
+    assert [packed.arrays[node["scalar"]].item() for node in packed.tree["list"]] == list(range(50))
+    shared = np.arange(3)
+    packed = trees.pack("", [shared, shared, X, X, LoDTensor(shared, X.lod)])
+    assert (len(packed.lods), packed.lods[0] is X.lod) == (1, True)
+    for depth, fits in ((trees.DEEPEST, True), (trees.DEEPEST + 1, False)):
+        tree = 1
+        for _ in range(depth):
+            tree = [tree]
+        if fits:
+            trees.pack("", tree)
+        else:
+            with pytest.raises(LoDError, match="is nested more than 100 deep"):
+                trees.pack("", tree)
+
+
+# -- .npz ----------------------------------------------------------------------------------------------------------
+
+
+def archive(members, tree=None, lods=(), **changes):
+    """Write an .npz file by hand."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as opened:
+        for name, data in members:
+            if isinstance(data, np.ndarray):
+                part = io.BytesIO()
+                np.lib.format.write_array(part, data)
+                data = part.getvalue()
+            opened.writestr(name, data)
+        if tree is not None:
+            manifest = {"format": "lodcore", "version": 1, "tree": tree, "lods": list(lods)} | changes
+            opened.writestr("lodcore.json", json.dumps(manifest))
+    file.seek(0)
+    return file
+
+
+def array_bytes(header, data=b"", version=b"\1\0"):
+    text = header.encode("latin-1") + b"\n"
+    size = len(text).to_bytes(2 if version == b"\1\0" else 4, "little")
+    return b"\x93NUMPY" + version + size + text + data
+
+
+def bytes_of(*parts):
+    return "values.npy", array_bytes(*parts)
+
+
+VALUES = ("values.npy", np.arange(3.0))
+OFFSETS = ("o.npy", np.array([0, 1, 3]))
+TENSOR, LODS = {"lodtensor": "values", "lod": 0}, [{"offsets": ["o"], "num_rows": 3}]
+VALUES_OF = {"array": "values"}
+BOOLS = "{'descr': '|b1', 'fortran_order': False, 'shape': (4,)}"
+PART = "{'descr': ('<i4', (2,)), 'fortran_order': False, 'shape': (1,)}"
+PAIRS = "{'descr': [('a', '|b1'), ('b', '|i1')], 'fortran_order': False, 'shape': (3,)}"
+
+
+@for_each(
+    ("make", "says"),
+    [
+        (lambda: archive([VALUES, OFFSETS], TENSOR, [{"offsets": ["o"], "num_rows": 4}]), "structure 0"),
+        (lambda: archive([("values.npy", np.zeros(4)), OFFSETS], TENSOR, LODS), "; its structure has 3"),
+        (lambda: archive([("values.npy", np.zeros(2)), OFFSETS], TENSOR, LODS), "; its structure has 3"),
+        (lambda: archive([VALUES, OFFSETS], TENSOR | {"lod": 1}, LODS), "has no structure 1"),
+        (lambda: archive([VALUES, OFFSETS], TENSOR | {"lod": -1}, LODS), "names the structure -1"),
+        (lambda: archive([VALUES, OFFSETS], TENSOR | {"lod": True}, LODS), "names the structure True"),
+        (lambda: archive([VALUES], {"scalar": "values"}), r"has shape \(3,\); a single number is needed"),
+        (lambda: archive([VALUES], VALUES_OF, version=2), "has version 2"),
+        (lambda: archive([VALUES], VALUES_OF, version=0), "has version 0"),
+        (lambda: archive([VALUES, ("offsets_0.npy", np.array([0, 3])), ("more.npy", np.zeros(1))]), "is needed"),
+        (lambda: archive([VALUES, ("offsets_1.npy", np.array([0, 3]))]), "is needed"),
+        (lambda: archive([bytes_of(BOOLS, b"\1\0\2\1")], VALUES_OF), "is 2 at byte 2; a bool"),
+        (lambda: archive([bytes_of(PAIRS, b"\1\5\0\2\3\0")], VALUES_OF), "a: is 3 at byte 2"),
+        (lambda: archive([bytes_of(BOOLS, bytes(3))], VALUES_OF), "has 3 bytes of values"),
+        (lambda: archive([bytes_of(BOOLS, bytes(5))], VALUES_OF), "has 5 bytes of values"),
+        (lambda: archive([bytes_of(BOOLS + " " * 10_001, bytes(4))], VALUES_OF), "a header of"),
+        (lambda: archive([bytes_of(PART, bytes(8))], VALUES_OF), "objects are not read|has no dtype"),
+    ],
+)  # fmt: skip
+def test_a_forged_archive_is_refused(make, says):
+    with pytest.raises(REFUSED, match=says):
+        lodcore.load(make())
+
+
+def test_arrays_of_every_version_and_order():
+    for version in (b"\1\0", b"\2\0", b"\3\0"):
+        for fortran, want in ((False, [[0, 1, 2], [3, 4, 5]]), (True, [[0, 2, 4], [1, 3, 5]])):
+            text = f"{{'descr': '|i1', 'fortran_order': {fortran}, 'shape': (2, 3)}}"
+            data = array_bytes(text, bytes(range(6)), version)
+            assert lodcore.load(archive([("values.npy", data)], VALUES_OF)).tolist() == want
+            assert np.load(io.BytesIO(data)).tolist() == want
+    swapped = archive([("values.npy", np.arange(3, dtype=">f8")), OFFSETS], TENSOR, LODS)
+    x = lodcore.load(swapped)
+    assert (x.dtype, x.dtype.isnative, x.tolist()) == (np.float64, True, [[0.0], [1.0, 2.0]])
+
+
+def test_names_of_offsets():
+    """As they are documented, so that NumPy and older files are read."""
+    file = io.BytesIO()
+    lodcore.save(file, deep(2))
+    with zipfile.ZipFile(file) as opened:
+        assert sorted(opened.namelist()) == ["lodcore.json", "offsets_0.npy", "offsets_1.npy", "values.npy"]
+    file = io.BytesIO()
+    lodcore.save(file, {"a": deep(2), "b": X})
+    with zipfile.ZipFile(file) as opened:
+        offsets = sorted(name for name in opened.namelist() if "offsets" in name)
+        assert offsets == ["offsets_0_0.npy", "offsets_0_1.npy", "offsets_1_0.npy"]
+
+
+# -- documents -----------------------------------------------------------------------------------------------------
+
+
+def test_documents_are_read_in_the_order_of_their_names(tmp_path):
+    path = tmp_path / "docs"
+    path.mkdir()
+    for name, values in (("b", [1, 2]), ("a10", [3]), ("a9", [4, 5]), ("c", [])):
+        np.save(path / f"{name}.npy", np.array(values, int))
+    found = read_documents(path)
+    assert (found.tokens.tolist(), found.names) == ([[3], [4, 5], [1, 2], []], ["a10.npy", "a9.npy", "b.npy", "c.npy"])
+    plan = lodcore.batching.pack_plan(found.tokens, 3)
+    packed = plan.apply(found.tokens)
+    write_packed(tmp_path / "out", packed, plan, found)
+    for bin in range(plan.num_bins):
+        assert np.load(tmp_path / "out" / f"bin_{bin:06d}.npy").tolist() == [t for one in packed[bin] for t in one]
+    np.save(path / "d.npy", np.array(3))
+    with pytest.raises(ValueError, match=r"d.npy: holds a single number"):
+        read_documents(path)
+    np.savez(tmp_path / "bare.npz", values=np.arange(3))
+    with pytest.raises(ValueError, match="holds values; values, offsets_0 and so on are needed"):
+        read_documents(tmp_path / "bare.npz")
+    lodcore.save(tmp_path / "tree.npz", {"n": 3, "a": X, "b": X * 2})
+    for column, want in ((None, X), ("a", X), ("b", X * 2)):
+        assert read_documents(tmp_path / "tree.npz", column).tokens.equals(want)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["bare.npz", "docs", "out", "tree.npz"]
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="the system has no memory that can be sealed")
+def test_all_seals_are_set():
+    import fcntl
+
+    shared = lodcore.interop.share(deep(3))
+    seals = fcntl.fcntl(shared._handle, fcntl.F_GET_SEALS)
+    assert seals == fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+    assert shared.tensor().equals(deep(3))
+    assert not shared.tensor().values.flags.writeable

@@ -45,7 +45,14 @@ def steps_of(x, level, **options):
 def calls():
     """Yield names, functions and their operands."""
     for alpha, adjust, level, x in itertools.product((0.03, 0.4, 1), (True, False), LEVELS, (X, LONG)):
-        yield f"average {alpha} {adjust} {level}", lambda x, *o: ops.sequence_moving_average(x, *o), x, alpha, adjust, level
+        yield (
+            f"average {alpha} {adjust} {level}",
+            lambda x, *o: ops.sequence_moving_average(x, *o),
+            x,
+            alpha,
+            adjust,
+            level,
+        )
     for kind, least, ddof, level in itertools.product(KINDS, (None, 0, 1, 2, 4), (0, 1, 0.5), LEVELS):
         yield f"rolling {kind}", lambda x, *o: ops.sequence_rolling(x, 3, *o), X, kind, least, ddof, level
     for ufunc, level, x in itertools.product((np.add, np.multiply, np.maximum, np.minimum), LEVELS, (X, LONG)):
@@ -73,7 +80,9 @@ def calls():
     ):
         yield f"{function.__name__} {level}", function, X, level
     axes = [chosen for count in range(1, 4) for chosen in itertools.permutations(range(3), count)]
-    for name, axis, kept in itertools.product(("sum", "mean", "prod", "max", "min"), [None, (-1,), *axes], (True, False)):
+    for name, axis, kept in itertools.product(
+        ("sum", "mean", "prod", "max", "min"), [None, (-1,), *axes], (True, False)
+    ):
         yield f"{name} {axis}", ops.reduce_values, DENSE, name, axis, kept
     for axis in (0, 1):
         yield f"by position {axis}", ops.by_position, X, axis
@@ -88,7 +97,16 @@ def calls():
         yield "conv", lambda x, *o, conv=conv: conv(o[0], x, *o[1:]), X, filter, edges, length, start, level
         yield "filter of conv", conv, filter, X, edges, length, start, level
         if padded and len(edges):
-            yield "edges of conv", lambda e, x, f, *o, conv=conv: conv(f, x, e, *o), edges, X, filter, length, start, level
+            yield (
+                "edges of conv",
+                lambda e, x, f, *o, conv=conv: conv(f, x, e, *o),
+                edges,
+                X,
+                filter,
+                length,
+                start,
+                level,
+            )
     for length, level in itertools.product((1, 3, 5), LEVELS):
         taps = RANDOM.normal(size=(length, 2))
         yield "row conv", lambda x, taps, level: ops.row_conv(x, taps, level), X, taps, level
@@ -186,6 +204,7 @@ def test_gradients_are_slopes(name, call, x, options):
         y32, back32 = vjp(lambda x: call(x, *options), moved(x, narrow))
         (found32,) = back32(np.asarray(wave, of(y32).dtype))
     assert of(found).shape == values.shape
+    assert np.isfinite(of(found)).all()
     assert np.nansum(of(found) * way) == pytest.approx(slope, rel=1e-6, abs=1e-6)
     assert of(found32).dtype == np.float32
     np.testing.assert_allclose(of(found32), of(found), rtol=1e-4, atol=2e-5)

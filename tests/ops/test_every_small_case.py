@@ -316,3 +316,195 @@ def test_results_are_the_arrays_they_are_written_to():
     padding = np.zeros((2, 2))
     with pytest.raises(ValueError, match="out: .*overlaps"):
         lodcore.sequence_conv(LoDTensor.from_lengths(dense, [2]), np.ones((6, 2)), 3, -1, padding, out=padding)
+
+
+# -- second elements, other forms, many ----------------------------------------------------------------------------
+
+
+def steps_with(at, element):
+    """Return steps of two sequences, of which one is replaced."""
+    array = lodcore.TensorArray()
+    for t in range(3):
+        array.write(t, element if t == at else np.ones(2, np.float32))
+    return array, lodcore.tensor_array_unpack(lodcore.array([[1, 2, 3], [4, 5, 6]]), 0)[1]
+
+
+@for_each("at", range(3))
+def test_steps_that_do_not_fit_are_named(at):
+    boot = np.zeros(2, np.float32)
+    for element, error, says in (
+        (np.ones(3, np.float32), lodcore.LoDError, f"element {at}: has shape .3,.; 2 sequences"),
+        (np.ones((2, 1), np.float32), lodcore.ShapeError, f"element {at}: has rows of shape .1,."),
+        (np.ones(2), lodcore.DTypeError, f"element {at}: has dtype float64; that of boot is float32"),
+        (np.float32(1), (lodcore.LoDError, IndexError), f"element {at}: has (shape|no axis)"),
+    ):
+        steps, of = steps_with(at, element)
+        with pytest.raises(error, match=says):
+            ops.last_of_steps(steps, boot, of)
+    with pytest.raises(IndexError, match=f"element {at}: has no axis"):
+        lodcore.tensor_array_pack(steps_with(at, np.float32(1))[0], 0, of)
+    steps, of = steps_with(at, np.ones(2, np.float32))
+    with pytest.raises(ValueError, match="out: overlaps an input"):
+        lodcore.tensor_array_pack(steps_with(at, out := np.ones(6, np.float32)[:2])[0], 0, of, out=out.base)
+
+
+@for_each(("dtype", "read"), list(itertools.product(["f4", "f8"], ([0], [1], [2], [0, 2]))))
+def test_steps_that_are_not_read_have_no_gradient(dtype, read):
+    for lengths in ([[1, 3, 0, 2]], [[1, 3], [1, 0, 2, 1]]):
+        x = LoDTensor.from_lengths(np.arange(1, 1 + sum(lengths[-1])).astype(dtype), *lengths)
+
+        def chosen(x):
+            steps, _ = lodcore.tensor_array_unpack(x, 0)
+            return tuple(steps.read(t) for t in read)
+
+        outs, back = vjp(chosen, x)
+        (found,) = back(*[np.ones_like(getattr(one, "values", one)) for one in outs])
+        assert found.dtype == dtype
+        wanted = [[float(t in read) for t in range(n)] for n in lengths[0]]
+        nested = found.tolist() if len(lengths) == 1 else [[set(one) for one in part] for part in found.tolist()]
+        if len(lengths) == 1:
+            assert nested == wanted
+        else:
+            assert all(one <= {float(t in read)} for part in nested for t, one in enumerate(part))
+
+
+def test_recorded_steps_have_their_levels():
+    with lodcore.Program():
+        x = lodcore.data("x", (None,), num_levels=3)
+        for level in range(3):
+            steps, of = lodcore.tensor_array_unpack(x, level)
+            assert lodcore.tensor_array_pack(steps, level, of).num_levels == 3
+
+
+@for_each("size", [0, 1, 9, 10, 11, 100, 2**40])
+def test_no_more_is_drawn_than_there_is(size):
+    lengths = [0, 1, 9, 10, 11, 12]
+    x = LoDTensor.from_lengths(np.arange(43), lengths)
+    for part, whole in zip(lodcore.sequence_sample(x, size, 0).tolist(), x.tolist(), strict=True):
+        assert len(part) == len(set(part)) == min(size, len(whole))
+        assert set(part) <= set(whole)
+
+
+@for_each("more", [-1, 1])
+def test_a_generator_draws_as_many_numbers_as_it_is_asked(more):
+    class Generator(np.random.Generator):
+        def random(self, count):
+            return np.zeros(count + more)
+
+    with pytest.raises(lodcore.DTypeError, match=f"rng: drew {3 + more} numbers; 3 are needed"):
+        lodcore.sequence_shuffle([[1, 2], [3]], Generator(np.random.PCG64(0)))
+
+
+@for_each(("name", "axis"), list(itertools.product(("and", "or", "xor"), (None, 0, 1, 2, 3, 4))))
+def test_bits_of_rows_with_axes(name, axis):
+    dense = np.random.default_rng(1).integers(0, 1 << 40, (2, 3, 2, 3, 4))
+    x = LoDTensor.from_lengths(dense.reshape(6, 2, 3, 4), [3, 3])
+    found = ops.bitwise_reduce(x, name, axis)
+    found = found.to_regular() if isinstance(found, LoDTensor) else found
+    np.testing.assert_array_equal(found, getattr(np, f"bitwise_{name}").reduce(dense, axis))
+
+
+@for_each("dtype", ["i1", "u2", "f4", "f8", "c8", "c16"])
+def test_dot_products_of_dense_and_nested(dtype):
+    x = (np.arange(6) + (2j if dtype[0] == "c" else 0)).astype(dtype)
+    wanted = (
+        np.vecdot(x.reshape(2, 3), x[::-1].reshape(2, 3))
+        if hasattr(np, "vecdot")
+        else ((np.conj(x) * x[::-1]).reshape(2, 3).sum(1, dtype=dtype))
+    )
+    for one, other in (
+        (x.reshape(2, 3), x[::-1].reshape(2, 3)),
+        (LoDTensor.from_lengths(y, [3, 3]) for y in (x, x[::-1])),
+    ):
+        found = ops.vecdot(one, other)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, wanted)
+
+
+@for_each("order", "CFK")
+def test_scattering_into_arrays_in_any_order(order):
+    lines = np.arange(24.0).reshape(2, 3, 4)
+    given = {"C": lines, "F": np.asfortranarray(lines), "K": np.ascontiguousarray(lines.T).T}[order]
+    for dtype in ("f8", "f4"):
+        updates = LoDTensor.from_lengths(np.ones((3, 4), dtype), [2, 1])
+        found = lodcore.sequence_scatter(given, [[0, 2], [1]], updates)
+        wanted = lines.copy()
+        wanted[[0, 0, 1], [0, 2, 1]] += 1
+        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(given, lines)
+
+
+@for_each("dtype", ["i1", "i8", "u8"])
+def test_tokens_beyond_the_dtype_are_ignored(dtype):
+    ends = [np.iinfo(dtype).min, 0, 1, np.iinfo(dtype).max]
+    x = LoDTensor(np.array(ends, dtype), LoD.from_lengths([2, 2]))
+    for count in range(5):
+        for tokens in itertools.combinations(ends, count):
+            for beyond in ([], [2**70], [-(2**70)], [2**64], [-(2**63) - 1], [-1] if dtype == "u8" else []):
+                found = lodcore.sequence_erase(x, [*tokens, *beyond])
+                assert found.tolist() == [[v for v in part if v not in tokens] for part in (ends[:2], ends[2:])]
+
+
+def test_offsets_in_any_form():
+    x, one, two = np.arange(5), [0, 2, 5], [[0, 1, 2], [0, 2, 5]]
+    forms = [one, tuple(one), np.array(one), np.array(one)[:, None], LoD.from_offsets(one)]
+    forms += [[one], (one,), [tuple(one)], [np.array(one)], np.array([one])]
+    for form in forms:
+        assert lodcore.lod_reset(x, target_lod=form).tolist() == [[0, 1], [2, 3, 4]]
+    for form in (two, tuple(two), [tuple(level) for level in two], [np.array(level) for level in two], np.array(two)):
+        assert lodcore.lod_reset(x, target_lod=form).tolist() == [[[0, 1]], [[2, 3, 4]]]
+
+
+def test_operands_in_any_form():
+    for form in ([1.0, 2.0], (1.0, 2.0), np.array([1.0, 2.0])):
+        assert ops.elementwise([form, (3.0, 4.0)], np.add).tolist() == [4.0, 6.0]
+        assert ops.elementwise((form, 3), np.multiply).tolist() == [3.0, 6.0]
+
+
+@for_each(("of_x", "of_weights"), list(itertools.product(["f4", "f8", "i8"], repeat=2)))
+def test_weights_of_other_dtypes(of_x, of_weights):
+    x, w = (np.array(one, dtype) for one, dtype in (([1, 2, 4], of_x), ([1, 2, 1], of_weights)))
+    nested = [LoDTensor.from_lengths(one, [3]) for one in (x, w)]
+    for keep in (False, True):
+        found, mass = ops.average(nested[0], 1, nested[1], True, keepdims=keep)
+        wanted = np.average(x.astype("f8"), weights=w)
+        wide = np.result_type(*["f8" if one == "i8" else one for one in (of_x, of_weights)])
+        assert of(found).dtype == of(mass).dtype == wide
+        assert (of(found).ravel().tolist(), of(mass).ravel().tolist()) == ([wanted], [4.0])
+    for ddof in (0, 1, 0.5):
+        found = ops.cov(nested[0], nested[0] * 2, 1, nested[1], ddof)
+        assert found == pytest.approx([2 * ((x - wanted) ** 2 * w).sum() / (4 - ddof)], rel=1e-5)
+
+
+def of(x):
+    return np.asarray(getattr(x, "values", x))
+
+
+@for_each(("alpha", "adjust"), list(itertools.product((0.02, 0.5, 1), (True, False))))
+def test_a_long_moving_average(alpha, adjust):
+    values, wanted, above, below = np.cos(np.arange(100.0)), [], 0.0, 0.0
+    for j, v in enumerate(values):
+        above, below = v + (1 - alpha) * above, 1 + (1 - alpha) * below
+        before = wanted[-1] if j else v
+        wanted.append(above / below if adjust else alpha * v + (1 - alpha) * before)
+    x = LoDTensor.from_lengths(np.concatenate([values, values[:3], values]), [100, 3, 0, 100])
+    found = lodcore.sequence_moving_average(x, alpha, adjust).values
+    np.testing.assert_allclose(found, wanted + wanted[:3] + wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_text_is_padded_with_text():
+    x = lodcore.array([["a"], []])
+    for kind in ("first", "last"):
+        assert [lodcore.sequence_pool(x, kind, pad).tolist() for pad in (0, "b", 0.0)] == [
+            ["a", ""],
+            ["a", "b"],
+            ["a", ""],
+        ]
+        assert lodcore.sequence_pool(x, kind, 1).tolist() == ["a", "1"]
+
+
+def test_what_is_held_is_a_copy():
+    counts, words = np.array([5, 6]), np.array(["a", "b"])
+    vocabulary = lodcore.Vocabulary(words, counts=counts)
+    counts[0], words[0] = 9, "c"
+    assert (vocabulary.counts.tolist(), vocabulary.tokens) == ([5, 6], ["a", "b"])

@@ -22,6 +22,32 @@ DEEP = "array([[[[1], [2, 3]], [[4]]], [[[5, 6]]]])"
 OTHER = "array([[[[1], [2, 3], [4]], []], [[[5, 6]]]])"
 
 WRONG = [
+    (
+        "sequence_matmul(x.with_values(x.values[:, None] * 1.0), array([[[1.0, 2], [3]], [[1.0]], []]), True)",
+        ShapeError,
+        "y: ",
+    ),
+    (
+        "sequence_matmul(*[array(y)[..., None] for y in ([[[1.0], [2]], []], [[[1.0]], [[1.0]]])], True)",
+        LoDError,
+        "x: sequence 0 of level 0 has length 2.* 1",
+    ),
+    ("repeat_runs(array([[1, 2, 3, 4]]), [[2**62] * 4])", MemoryError, None),
+    ("repeat_runs(array([[1, 2, 3, 4]]), [[2**61] * 4])", MemoryError, None),
+    ("sequence_scatter(dense, [[0, 1], [2], []], np.ones((1, 1)))", ShapeError, r"updates: has shape \(1, 1\)"),
+    ("sequence_scatter(dense, [[0, 1], [2], []], np.ones((2, 1)))", ShapeError, r"updates: has shape \(2, 1\)"),
+    ("ops.elementwise([1.0, [1, [2]]], np.add)", ShapeError, r"elementwise: xs\[1\]: "),
+    ("ops.elementwise([[1.0], [1.0, 'a']], np.add)", DTypeError, None),
+    (
+        "shrink_memory(LoDTensor.from_lengths(rows, [2, 3]), 1, RankTable([0, 1, 2], [3, 2, 1]))",
+        LoDError,
+        "sequence 0 has",
+    ),
+    (
+        "ops.last_of_steps(TensorArray(unstack_from=np.ones((3, 2))), np.zeros(3), steps_map)",
+        LoDError,
+        r"element 1: has shape \(2,\); 2|element 2",
+    ),
     # numbers: neither True nor True of NumPy
     *[
         (call.format(wrong), DTypeError, f"{name}: (is|has dtype) ")
@@ -237,7 +263,7 @@ WRONG = [
 
 #: Arguments of a call, of which a LoDTensor is declared, not fed: what its Spec shows is refused at recording.
 RECORDED = [
-    (lambda x: lodcore.sequence_mask([1], -1), ValueError, "maxlen: is -1; 0 or more"),
+    (lambda x: lodcore.sequence_mask(data("n", (None,), "i8"), -1), ValueError, "maxlen: is -1; 0 or more"),
     (lambda x: lodcore.sequence_pad(x, maxlen="a"), DTypeError, "maxlen: is 'a'"),
     (lambda x: lodcore.sequence_pad(x, [1.0, 2.0, 3.0]), ShapeError, "pad_value: has shape"),
     (lambda x: ops.reduce_values(x, "max", None, False, None, "a"), DTypeError, "max: empty: "),

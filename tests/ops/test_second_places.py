@@ -229,6 +229,7 @@ WRONG = [
     ("ops.sequence_truth(flat.astype('i1'), 'any')", DTypeError, "x: has dtype int8; bool"),
     ("ops.transpose_rows(wide, (2,))", ShapeError, r"axes: are \(2,\); each of 1 \.\. 1"),
     ("ops.reshape_rows(wide, (-2, -1))", ShapeError, r"shape: is \(-2, -1\)"),
+    ("ops.reshape_rows(LoDTensor.from_lengths(np.ones((1, 6)), [1]), (-2, -3))", ShapeError, r"shape: is \(-2, -3\)"),
     ("ops.reshape_rows(wide, (-2,))", ShapeError, r"shape: is \(-2,\)"),
     ("ops.moment(flat, -1)", ValueError, "n: is -1; 0 or more"),
     ("ops.prod(flat * 1j, axis=1)", DTypeError, "prod: x"),

@@ -1,4 +1,4 @@
-"""Small cases one by one, for options, dtypes and levels that are rarely drawn together; expected values are NumPy's."""
+"""Small cases one by one, of options, dtypes and levels that are rarely drawn together, compared with NumPy."""
 
 import itertools
 
@@ -75,9 +75,9 @@ BATCHES = [
 def test_several_batches_are_joined(count):
     for some in itertools.permutations(BATCHES, count):
         xs = [lodcore.array(one, dtype=int, num_levels=2) for one in some]
-        joined = [sum([one[j] for one in some], []) for j in range(2)]
+        joined = [[*itertools.chain(*[one[j] for one in some])] for j in range(2)]
         assert lodcore.sequence_concat(xs, 0).tolist() == joined
-        assert lodcore.concat_batches(xs).tolist() == sum(some, [])
+        assert lodcore.concat_batches(xs).tolist() == [*itertools.chain(*some)]
 
 
 def wrapped(x, times=1):
@@ -309,12 +309,12 @@ def test_results_are_the_arrays_they_are_written_to():
     assert lodcore.sequence_pad(x, out=out)[0] is out
     assert ops.layer_norm(dense, [1.0, 1.0], [0.0, 0.0], out=out) is out
     pad = np.ones(2)
-    with pytest.raises(ValueError, match="out: .*overlaps"):
+    with pytest.raises(ValueError, match=r"out: .*overlaps"):
         ops.sequence_pool(LoDTensor.from_lengths(dense, [2]), "sum", pad, out=pad.reshape(1, 2))
-    with pytest.raises(ValueError, match="out: .*overlaps"):
+    with pytest.raises(ValueError, match=r"out: .*overlaps"):
         lodcore.row_conv(LoDTensor.from_lengths(dense, [2]), out, out=out)
     padding = np.zeros((2, 2))
-    with pytest.raises(ValueError, match="out: .*overlaps"):
+    with pytest.raises(ValueError, match=r"out: .*overlaps"):
         lodcore.sequence_conv(LoDTensor.from_lengths(dense, [2]), np.ones((6, 2)), 3, -1, padding, out=padding)
 
 

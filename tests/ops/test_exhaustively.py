@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoD, LoDError, LoDTensor, ShapeError, ops
+from lodcore import LoDError, LoDTensor, ShapeError
 from lodcore.ops.quantiles import METHODS
-from lodcore.tensors.rank_table import map_of
 from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # kernels are compared with their twins elsewhere

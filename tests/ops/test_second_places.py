@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, ops
+from lodcore import DTypeError, LevelError, LoDError, ShapeError, ops
 from lodcore.graph import Program, data
 from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import run, things

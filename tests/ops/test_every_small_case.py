@@ -508,3 +508,150 @@ def test_what_is_held_is_a_copy():
     vocabulary = lodcore.Vocabulary(words, counts=counts)
     counts[0], words[0] = 9, "c"
     assert (vocabulary.counts.tolist(), vocabulary.tokens) == ([5, 6], ["a", "b"])
+
+
+# -- complex numbers, halves and tuples ----------------------------------------------------------------------------
+
+
+AXES = (0, 1, 2, (0, 1), (1, 2), None)
+
+
+@for_each(
+    ("name", "dtype", "axis"),
+    [
+        *itertools.product(("sum", "prod", "mean", "var", "std"), ("f4", "f8"), AXES),
+        *itertools.product(("sum", "mean"), ("c8", "c16"), AXES),
+        *itertools.product(("prod",), ("c8", "c16"), (2,)),  # along axes of levels, real numbers are needed
+    ],
+)
+def test_nan_among_numbers_of_any_dtype(name, dtype, axis):
+    dense = np.random.default_rng(4).normal(size=(2, 3, 2)).astype(dtype)
+    if dtype[0] == "c":
+        dense.imag = dense[::-1].real
+        dense[0, 1, 0] = complex(1, np.nan)
+    dense[1, 0, 1] = np.nan
+    x = LoDTensor.from_lengths(dense.reshape(6, 2), [3, 3])
+    for where in (True, np.arange(12).reshape(2, 3, 2) % 5 > 0):
+        chosen = where if where is True else x.with_values(where.reshape(6, 2))
+        found, wanted = (
+            getattr(ops, f"nan{name}")(x, axis, where=chosen),
+            getattr(np, f"nan{name}")(dense, axis, where=where),
+        )
+        found = found.to_regular() if isinstance(found, LoDTensor) else found
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+@for_each("dtype", ["M8[D]", "m8[s]"])
+def test_one_lost_date_of_two(dtype):
+    for lost, column, n in itertools.product(range(8), (0, 1), (1, 2, 3)):
+        values = (np.arange(16) ** 2 % 11).astype(dtype).reshape(8, 2)
+        values[lost, column] = "NaT"
+        found = lodcore.sequence_diff(LoDTensor.from_lengths(values, LENGTHS), n)
+        for one, part in zip(found.to_arrays(), cut(values), strict=True):
+            np.testing.assert_array_equal(one, np.diff(part, n=min(n, len(part)), axis=0) if len(part) > n else one[:0])
+
+
+LINEAR = {
+    "diff": lambda x: lodcore.sequence_diff(x, 2),
+    "shift": lambda x: lodcore.sequence_shift(x, -1),
+    "cumsum": lodcore.sequence_cumsum,
+    "accumulate": lambda x: lodcore.sequence_accumulate(x, np.add),
+    "sum": lambda x: lodcore.sequence_pool(x, "sum"),
+    "mean": lambda x: lodcore.sequence_pool(x, "mean"),
+    "sqrt": lambda x: lodcore.sequence_pool(x, "sqrt"),
+    "first": lambda x: lodcore.sequence_pool(x, "first"),
+    "last": lambda x: lodcore.sequence_pool(x, "last"),
+    "windows": lambda x: lodcore.sliding_window(x, 2),
+    "pad": lambda x: lodcore.sequence_pad(x, 1j)[0],
+    "positions": lambda x: ops.pool_positions(x, "mean"),
+    "by position": ops.by_position,
+    "reverse": lodcore.sequence_reverse,
+    "gather": lambda x: lodcore.gather_nested(x, [3, 0, 3]),
+    "split": lambda x: lodcore.split_by_mask(x, [True, False, True, True])[0],
+    "sort": lodcore.sequence_sort,
+    "rows": lambda x: ops.reduce_values(x, "mean", (0,)),
+    "reshape": lambda x: lodcore.sequence_reshape(x, 1),
+    "steps": lambda x: lodcore.tensor_array_pack(*(lambda s, m: (s, 0, m))(*lodcore.tensor_array_unpack(x, 0))),
+    "repeat": lambda x: lodcore.repeat_runs(x, x.with_values(np.arange(x.num_rows) % 3)),
+}
+
+
+@for_each(("name", "dtype"), list(itertools.product(LINEAR, ("c8", "c16"))))
+def test_gradients_of_complex_numbers_are_those_of_their_parts(name, dtype):
+    values = np.arange(1.0, 9) + 1j * np.cos(np.arange(8))
+    x = LoDTensor.from_lengths(values.astype(dtype), LENGTHS)
+    out, back = vjp(LINEAR[name], x)
+    wave = np.sin(1 + np.arange(of(out).size)).reshape(of(out).shape)
+    real, imag, both = (back((wave * w).astype(dtype))[0].values for w in (1, 1j, 1 + 2j))
+    assert np.abs(real).max() > 0.1
+    np.testing.assert_allclose(real.imag, 0, atol=1e-6)
+    np.testing.assert_allclose(imag, 1j * real, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(both, (1 + 2j) * real, rtol=1e-5, atol=1e-6)
+
+
+@for_each("name", [*LINEAR, "average", "rolling", "softmax", "logsumexp", "max"])
+def test_halves_are_rounded_once(name):
+    """Results of float16 are those of float32, rounded."""
+    call = (
+        LINEAR.get(name)
+        or {
+            "average": lambda x: lodcore.sequence_moving_average(x, 0.25),
+            "rolling": lambda x: lodcore.sequence_rolling(x, 2),
+            "softmax": lodcore.sequence_softmax,
+            "logsumexp": lodcore.sequence_logsumexp,
+            "max": lambda x: lodcore.sequence_pool(x, "max"),
+        }[name]
+    )
+    if name == "pad":
+        call = lambda x: lodcore.sequence_pad(x, 0.5)[0]  # noqa: E731
+    half = np.cos(np.arange(8)).astype(np.float16)
+    found, wanted = (of(call(LoDTensor.from_lengths(half.astype(dtype), LENGTHS))) for dtype in ("f2", "f4"))
+    assert found.dtype == np.float16
+    np.testing.assert_allclose(found.astype("f4"), wanted, rtol=1.5e-3, atol=1e-6)
+
+
+@for_each("name", ["gather", "reset", "append", "split", "merge", "reorder", "shrink", "pool", "concat", "scatter"])
+def test_tuples_are_lists(name):
+    table = lodcore.lod_rank_table([[1, 2], [3]])
+    call = {
+        "gather": lambda x: lodcore.gather_nested(x, [1, 0]),
+        "reset": lambda x: lodcore.lod_reset(x, target_lod=[0, 1, 3]),
+        "append": lambda x: lodcore.lod_append(x, lengths=[2, 0, 1]),
+        "split": lambda x: lodcore.split_by_mask(x, [True, False])[0],
+        "merge": lambda x: lodcore.merge_by_mask(x, x, [True, False, False, True]),
+        "reorder": lambda x: lodcore.reorder_by_rank(x, table),
+        "shrink": lambda x: lodcore.shrink_memory(x, 1, table),
+        "pool": lambda x: lodcore.sequence_pool(x, "sum"),
+        "concat": lambda x: lodcore.concat_batches((x, x)),
+        "scatter": lambda x: lodcore.sequence_scatter(np.zeros((2, 4)), x, x),
+    }[name]
+    wanted = call([[1, 2], [3]])
+    for form in (((1, 2), (3,)), [(1, 2), (3,)], ([1, 2], [3])):
+        found = call(form)
+        assert type(found) is type(wanted)
+        assert found.tolist() == wanted.tolist()
+
+
+@for_each("dtype", ["f8", "i2", "c8", "U2"])
+def test_rows_may_lie_in_any_order(dtype):
+    dense = np.arange(24).astype(dtype).reshape(6, 4)
+    table = lodcore.lod_rank_table([[1]] * 2 + [[1, 2]] + [[]])
+    for x in (
+        np.asfortranarray(dense),
+        dense[::-1],
+        dense[:, ::2],
+        dense[::2],
+        dense.T,
+        dense.T[::-1, 1:3],
+        dense[:, 0],
+    ):
+        wanted = np.ascontiguousarray(x)
+        assert lodcore.gather_nested(x, [2, 0, -1]).tolist() == wanted[[2, 0, -1]].tolist()
+        assert lodcore.gather_nested(x, [[2], [0, 1]]).tolist() == [wanted[[2]].tolist(), wanted[[0, 1]].tolist()]
+        assert lodcore.gather_nested(x, [2, 0, 2], default=wanted[1]).tolist() == wanted[[2, 0, 2]].tolist()
+        mask = np.arange(len(x)) % 3 == 0
+        assert lodcore.split_by_mask(x, mask)[0].tolist() == wanted[mask].tolist()
+        assert lodcore.lod_reset(x, target_lod=[0, len(x)]).tolist() == [wanted.tolist()]
+        if len(x) > 3:
+            assert lodcore.reorder_by_rank(x[:4], table).tolist() == wanted[table.indices].tolist()

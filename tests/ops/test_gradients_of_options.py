@@ -110,6 +110,19 @@ def calls():
     for pad, maxlen in itertools.product((0.5, [0.5, 2.0]), (None, 6)):
         yield "pad", lambda x, pad, maxlen: ops.sequence_pad(x, pad, maxlen)[0], X, pad, maxlen
         yield "padding", lambda pad, maxlen: ops.sequence_pad(X, pad, maxlen)[0], np.array(pad), maxlen
+    many = rows(2, lengths=[np.arange(40) * 7 % 5])
+    for pad in (0.5, [0.5, 2.0]):
+        yield "many paddings", lambda pad: ops.sequence_pad(many, pad, 6)[0], np.array(pad)
+        yield "many empty", lambda pad: ops.sequence_pool(many, "sum", pad), np.array(pad)
+    for call, kinds in ((ops.sequence_pool, POOLS), (ops.pool_positions, KINDS[:4])):
+        for kind in kinds:
+            yield f"many of {kind}", call, many, kind
+    yield "many products", lambda x: ops.sequence_matmul(x, many, True), many
+    yield "products of many", lambda x: ops.sequence_matmul(many, x, True), many
+    yield "steps of many", steps_of, many, 0
+    yield "many in order", ops.reorder_by_rank, many, lodcore.lod_rank_table(many)
+    yield "split many", lambda x: ops.split_by_mask(x, np.arange(40) % 3 > 0)[1], many
+    yield "runs of many", lambda x: ops.repeat_runs(x, many.with_values(np.arange(many.num_rows) % 3)), many
     for (k, mask), side in itertools.product([(0, MASKS[1]), (1, MASKS[0])], (0, 1)):
         yield f"split {k}", lambda x, mask, k, side: ops.split_by_mask(x, mask, k)[side], X, mask, k, side
         two = ops.split_by_mask(X, mask, k)

@@ -91,6 +91,17 @@ WRONG = [
     ("sequence_mode(array([[[1], [2]], [[3], [], []]]))", ValueError, "sequence 3 of level 1 is empty"),
     ("sequence_mode(array([['a'], ['b'], []]))", ValueError, "sequence 2 of level 0 is empty; <U1 has no nan"),
     ("sequence_quantile(array([[[1], []], [[]]]), 0.5, 'lower')", ValueError, "sequence 1 of level 1 is empty; int64"),
+    *[
+        (f"{call}(array([[1.0], [2.0], []]){end}", ValueError, rf"{name}: (x: )?sequence 2 of level 0 is empty")
+        for call, end, name in (
+            ("ops.refuse_empty", ", 'max')", "max"),
+            ("ops.max", ", axis=1)", "max"),
+            ("ops.argmin", ", axis=1)", "argmin"),
+            ("ops.nanargmax", ", axis=1)", "nanargmax"),
+            ("sequence_mode", ".astype(int))", "sequence_mode"),
+            ("sequence_quantile", ".astype(int), 0.5, 'higher')", "sequence_quantile"),
+        )
+    ],
     ("ops.refuse_empty(array([[1], [], [2], []]), 'max')", ValueError, "max: sequence 1 of level 0 is empty"),
     ("ops.sample_places(flat, 0, [1, -1, -2])", ValueError, "size: is -1 for sequence 1; 0 or more"),
     ("sequence_reshape(array([[1, 2], [3], [4], [5, 6]]), 2)", ShapeError, "sequence 1 has 1 rows of 1, 1 cells"),

@@ -385,6 +385,20 @@ def test_no_more_is_drawn_than_there_is(size):
         assert set(part) <= set(whole)
 
 
+@for_each("name", ["sequence_shuffle", "shuffle_sequences"])
+def test_a_seed_is_a_generator_and_every_seed_another(name):
+    x = (
+        lodcore.array([[[j], [j + 50]] for j in range(50)])
+        if name == "shuffle_sequences"
+        else lodcore.array([list(range(50))])
+    )
+    found = [getattr(lodcore, name)(x, seed).tolist() for seed in (0, 1, 2, np.int8(3))]
+    assert all(one != other for one, other in itertools.combinations([*found, x.tolist()], 2))
+    for seed in range(4):
+        assert getattr(lodcore, name)(x, np.random.default_rng(seed)).tolist() == found[seed]
+        assert sorted(np.ravel(found[seed])) == sorted(x.values)
+
+
 @for_each("more", [-1, 1])
 def test_a_generator_draws_as_many_numbers_as_it_is_asked(more):
     class Generator(np.random.Generator):
@@ -655,3 +669,35 @@ def test_rows_may_lie_in_any_order(dtype):
         assert lodcore.lod_reset(x, target_lod=[0, len(x)]).tolist() == [wanted.tolist()]
         if len(x) > 3:
             assert lodcore.reorder_by_rank(x[:4], table).tolist() == wanted[table.indices].tolist()
+
+
+def test_gradients_of_filters_have_all_digits():
+    values, d = np.cos(np.arange(16.0)).reshape(8, 2), np.sin(1 + np.arange(16.0)).reshape(8, 2)
+    x, taps = LoDTensor.from_lengths(values, LENGTHS), np.ones((3, 2))
+    wanted = [sum((a[j:] * b[: len(b) - j]).sum(0) for a, b in zip(cut(values), cut(d), strict=True)) for j in range(3)]
+    for dtype in ("f8", "f4"):
+        (found,) = vjp(lambda taps: lodcore.row_conv(x, taps), taps.astype(dtype))[1](d)
+        np.testing.assert_allclose(found, wanted, rtol=1e-13 if dtype == "f8" else 1e-6)
+    (found,) = vjp(lambda filter: lodcore.sequence_conv(x, filter, 3, 0), np.ones((6, 2)))[1](d)
+    wanted = [sum(a[j:].T @ b[: len(b) - j] for a, b in zip(cut(values), cut(d), strict=True)) for j in range(3)]
+    np.testing.assert_allclose(found, np.concatenate(wanted), rtol=1e-13, atol=1e-14)
+
+
+def test_positions_among_many_sequences():
+    lengths = np.arange(300) % 3
+    values = np.arange(lengths.sum()) % 4 // 3
+    x = LoDTensor.from_lengths(values, np.full(100, 3), lengths)
+    wanted = [
+        [j // 3, j % 3, t] for j, part in enumerate(cut(values, lengths)) for t, value in enumerate(part) if value
+    ]
+    assert ops.argwhere(x).tolist() == wanted
+
+
+@for_each("start", [-(2**70), -(2**40), -5, 5, 2**40, 2**62, 2**70])
+def test_windows_far_away_are_empty(start):
+    for lengths in ([], [0], [2], [0, 2, 0], [70, 0, 3]):
+        x = LoDTensor.from_lengths(np.ones(sum(lengths)), np.array(lengths, int))
+        for length in (1, 2):
+            found = lodcore.sequence_conv(x, np.ones((length, 1)), length, start).values
+            near = [sum(0 <= t + start + j < n for j in range(length)) for n in lengths for t in range(n)]
+            assert found.ravel().tolist() == near

@@ -105,6 +105,16 @@ WRONG = [
     ("ops.refuse_empty(array([[1], [], [2], []]), 'max')", ValueError, "max: sequence 1 of level 0 is empty"),
     ("ops.sample_places(flat, 0, [1, -1, -2])", ValueError, "size: is -1 for sequence 1; 0 or more"),
     ("sequence_reshape(array([[1, 2], [3], [4], [5, 6]]), 2)", ShapeError, "sequence 1 has 1 rows of 1, 1 cells"),
+    ("sequence_erase(flat, [1, 2**70, 0.5])", DTypeError, "tokens: is 0.5 at position 2; an integer"),
+    ("sequence_erase(flat, [0.5, 2**70])", DTypeError, "tokens: "),
+    *[
+        (f"{call}(array([[97]], dtype='i1'))", DTypeError, "int8")
+        for call in ("encode_utf8", "Vocabulary.fit", "Vocabulary")
+    ],
+    *[
+        (f"{call}(array([[97]], dtype='?'))", DTypeError, "bool")
+        for call in ("encode_utf8", "decode_utf8", "Vocabulary.fit")
+    ],
     ("sequence_erase(flat, [1, 2**70, 'a', 0.5])", DTypeError, "tokens: is 'a' at position 2; an integer"),
     ("sequence_scatter(dense, [[0, 1], [2, 9], [7]], 1.0)", IndexError, "ids: is 9 at row 3, in sequence 1; x has 4"),
     ("sequence_scatter(dense, [[0], [], [9, 7]], 1.0)", IndexError, "ids: is 9 at row 1, in sequence 2; x has 4"),
@@ -173,6 +183,10 @@ WRONG = [
         (f"sequence_{name}(flat.astype('g'))", DTypeError, "x: has dtype")
         for name in ("sort", "cumsum", "softmax", "mode")
     ],
+    ("sequence_searchsorted(flat[:2], flat)", LoDError, "v: has 3 sequences; x has 2"),
+    ("sequence_interp(flat[:2], flat, flat)", LoDError, "xp: has 3 sequences; x has 2"),
+    ("sequence_interp(flat, flat, flat[:2])", LoDError, "fp: has 2 sequences"),
+    ("sequence_interp(flat[:2], flat[:2], flat)", LoDError, "fp: has 3 sequences"),
     (f"sequence_searchsorted({DEEP}, {OTHER})", LoDError, "v: sequence 0 of level 1 has length 2.* 3|v: sequence"),
     (f"sequence_interp({DEEP}, {OTHER}, {OTHER})", LoDError, "xp: sequence"),
     ("sequence_matmul(wide, wide[:2], True)", LoDError, "x: has 3 sequences at level 0; y has 2"),
@@ -229,6 +243,12 @@ WRONG = [
         (f"{call}({TABLES}{kind}, {pad})", ShapeError, "pad_value: has shape")
         for call, kind in (("sequence_pad", ""), ("sequence_pool", ", 'sum'"))
         for pad in ("[[1.0]]", "np.ones((1, 3))", "np.ones((2, 1))", "np.ones(3)", "np.ones((3, 2))", "np.ones((1, 1))")
+    ],
+    *[
+        (f"ops.{name}(flat, axis={axis}, {option}={wrong})", DTypeError, f"{option}: has shape")
+        for name, option in (("max", "initial"), ("sum", "initial"), ("min", "empty"), ("prod", "initial"))
+        for axis in (0, 1, None)
+        for wrong in ("[1]", "[[1]]", "[1, 2]")
     ],
     ("sequence_shift(wide, 1, [[1.0, 2.0]])", DTypeError, r"fill: has shape \(1, 2\)"),
     ("sequence_shift(wide, 1, [1.0])", DTypeError, r"fill: has shape \(1,\)"),

@@ -154,7 +154,7 @@ def calls():
             yield f"shrink {step}", lambda x, *o: ops.shrink_memory(x, *o), x, step, of
     for boot, x in (
         (RANDOM.normal(size=(3, 2)), SHORT),
-        (rows(2, lengths=[[2, 0, 1]]), rows(2, lengths=[[2, 0, 1], [1, 2, 2]])),
+        (rows(2, lengths=[[2, 3, 1]]), rows(2, lengths=[[2, 0, 1], [1, 2, 2]])),
     ):
         yield "last of steps", lambda x, boot: last_of(x, ops.cast(boot, x.dtype)), x, boot
         yield "boot of steps", lambda boot, x: last_of(ops.cast(x, boot.dtype), boot), boot, x

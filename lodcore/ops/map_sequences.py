@@ -99,10 +99,16 @@ def _joined(where: str, found: list[Any]) -> Any:
         return LoDTensor.from_arrays([np.asarray(one) for one in found])
     if found and isinstance(found[0], LoDTensor):
         return array(found)
+    text = (str, bytes)
+    for j, one in enumerate(found):
+        if isinstance(one, (tuple, dict)) or isinstance(one, text) != isinstance(found[0], text):
+            raise _differs(where, j, found)
     made = np.array(found)
     if made.dtype.hasobject:
+        j = next(j for j, one in enumerate(found) if np.asarray(one).dtype.hasobject)
         raise DTypeError(
-            f"{where}: f: returned {_said(found[0])}; numbers, arrays, LoDTensors, or tuples of them are joined"
+            f"{where}: f: returned {_said(found[j])} for sequence {j}; numbers, arrays, LoDTensors, or tuples of them "
+            "are joined"
         )
     return made
 

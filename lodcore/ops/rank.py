@@ -182,8 +182,6 @@ def _kept(where: str, count: int, step: int, table: RankTable) -> Array:
     if count and count < len(falling) and falling[count - 1] == falling[count]:
         raise LoDError(f"{where}: x: has {count} sequences; no step leaves so many of {len(falling)}")
     there = lengths >= falling[count - 1] if count else np.zeros(len(lengths), bool)
-    if count == len(falling):
-        there[...] = True
     return np.flatnonzero(lengths[there] > step)
 
 

@@ -45,6 +45,17 @@ def test_products_are_those_of_numpy(rows, depth, columns, dtype):
     np.testing.assert_array_equal(total, 2 * (x.T @ d))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_matrices_may_lie_in_any_order(dtype):
+    rng = np.random.default_rng(1)
+    y, x, d = whole(rng, 40, 60, dtype=dtype), whole(rng, 3, 20, dtype=dtype), whole(rng, 3, 30, dtype=dtype)
+    for given in (y[:20, :30], y.T[:20, :30], y[::-2, ::-2], np.asfortranarray(y[20:, 30:])):
+        found = SharedMatrix.of(given)
+        if found is not None:
+            np.testing.assert_array_equal(found.forward(x), x @ given)
+            np.testing.assert_array_equal(found.backward(d), d @ given.T)
+
+
 def test_small_matrices_are_left_to_numpy(monkeypatch):
     monkeypatch.setattr(matrix, "SMALL", SMALL)
     assert SharedMatrix.of(np.ones((32, 32))) is None
@@ -54,6 +65,8 @@ def test_small_matrices_are_left_to_numpy(monkeypatch):
 def test_what_the_kernel_does_not_take_is_left_to_numpy():
     assert SharedMatrix.of(np.ones((2, 3), np.int64)) is None
     assert SharedMatrix.of(np.ones((0, 3))) is None
+    for dtype in ("f2", ">f4", ">f8", "g", "c16"):
+        assert SharedMatrix.of(np.ones((2, 3), dtype)) is None
     assert SharedMatrix.of(np.ones(3)) is None
     assert SharedMatrix.of(lodcore.array([[[1.0, 2.0]]])) is None
     found = SharedMatrix.of(np.ones((2, 3)))

@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, vjp
+from lodcore import LoDTensor, ops, vjp
 from lodcore.base import threads
 from lodcore.graph.gradients import differentiable, values_of
 from lodcore.ops.registry import OPS
 from lodcore.testing.rules import with_floats
 from lodcore.testing.samples import bits, floats_of, fresh, sample_of, several
 from tests.helpers.draw import at_most
+from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import TABLE, assert_all_refused
 from tests.samples import SAMPLES
 
@@ -89,3 +90,43 @@ def test_wrong_calls(part):
         warnings.simplefilter("ignore", PendingDeprecationWarning)
         matrix = np.matrix([[1, 2]])
     assert_all_refused(TABLE[part::PARTS], matrix=matrix)
+
+
+MANY = {  # of rows, in more than one run or block per thread
+    "layer_norm": lambda x: ops.layer_norm(x, np.linspace(1, 2, 3), np.ones(3)),
+    "topk": lambda x: ops.sequence_topk(x, 2)[0],
+    "places of topk": lambda x: ops.sequence_topk(x, 2)[1],
+    "sort": lambda x: ops.sequence_sort(x, descending=True),
+    "rolling": lambda x: ops.sequence_rolling(x, 3, "max", 1),
+    "average": lambda x: ops.sequence_moving_average(x, 0.3),
+    "pool": lambda x: ops.sequence_pool(x, "sum"),
+    "last": lambda x: ops.sequence_pool(x, "last"),
+    "max": lambda x: ops.sequence_pool(x, "max"),
+    "softmax": ops.sequence_softmax,
+    "logsumexp": ops.sequence_logsumexp,
+    "cumsum": ops.sequence_cumsum,
+    "product": lambda x: ops.sequence_accumulate(x, np.multiply),
+    "shift": lambda x: ops.sequence_shift(x, 2, 1.5),
+    "row_conv": lambda x: ops.row_conv(x, np.ones((3, 3))),
+    "pad": lambda x: ops.sequence_pad(x)[0],
+    "quantile": lambda x: ops.sequence_quantile(x, 0.3),
+    "enumerate": lambda x: ops.sequence_enumerate(x.with_values(np.arange(x.num_rows)), 3, 7),
+}
+
+
+@for_each(("name", "count"), [(name, count) for name in MANY for count in (257, 600)])
+def test_many_rows_in_threads(name, count):
+    lengths = np.tile([3, 0, 1, 7, 40], count // 51 + 1)
+    lengths = np.append(lengths[np.cumsum(lengths) <= count], 0)
+    lengths[-1] = count - lengths.sum()
+    x = LoDTensor.from_lengths(np.cos(np.arange(3.0 * count)).reshape(count, 3), lengths)
+
+    def call():
+        out, pullback = vjp(MANY[name], x)
+        values = values_of(out)
+        return bits(out), bits(pullback(wave(values))) if values.dtype.kind == "f" else None
+
+    alone = in_threads(1, call)
+    assert len(alone) == 2
+    assert alone[0] not in (TypeError, ValueError)
+    assert all(in_threads(threads, call) == alone for threads in (2, 3))

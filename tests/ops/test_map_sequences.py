@@ -35,6 +35,12 @@ def test_progress_is_drawn(capsys):
     assert "2 of 2 sequences" in capsys.readouterr().err
 
 
+def test_arrays_without_axes_are_numbers():
+    assert map_sequences(lambda one: np.array(one.sum()), X).tolist() == [3, 3]
+    assert map_sequences(lambda one: (np.array(one.max()), one), X)[0].tolist() == [2, 3]
+    assert map_sequences(lambda one: "ab"[len(one) - 1], X).tolist() == ["b", "a"]
+
+
 def test_no_sequences():
     assert map_sequences(len, []).tolist() == []
 
@@ -57,6 +63,15 @@ X = lodcore.array([[1, 2], [3]])
             "tuple of 1 for sequence 1, tuple of 2",
         ),
         (lambda: map_sequences(lambda one: object(), X), DTypeError, "f: returned object"),
+        (lambda: map_sequences(lambda one: None if len(one) == 1 else 2, X), DTypeError, "NoneType for sequence 1;"),
+        (lambda: map_sequences(lambda one: (1,) if len(one) == 1 else 2, X), ShapeError, "tuple of 1 for sequence 1, "),
+        (lambda: map_sequences(lambda one: 2 if len(one) == 1 else (1,), X), ShapeError, "int for sequence 1, tuple"),
+        (lambda: map_sequences(lambda one: {} if len(one) == 1 else 2, X), ShapeError, "dict of 0 for sequence 1, int"),
+        (lambda: map_sequences(lambda one: "a" if len(one) == 1 else 2, X), ShapeError, "str for sequence 1, int"),
+        (lambda: map_sequences(lambda one: 2 if len(one) == 1 else b"a", X), ShapeError, "int for sequence 1, bytes"),
+        (lambda: map_sequences(lambda one: X if len(one) == 1 else 2, X), ShapeError, "LoDTensor for sequence 1, int"),
+        (lambda: map_sequences(lambda one: one.sum() if len(one) == 1 else one, X), ShapeError, "int64 for sequence 1"),
+        (lambda: map_sequences(max, X, [[1], [2]], np.arange(3)), LoDError, r"others\[1\]: has 3 sequences; x has 2"),
         (lambda: map_sequences(len, 3), DTypeError, "map_sequences: x: is int"),
     ],
 )

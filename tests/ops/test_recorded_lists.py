@@ -181,3 +181,48 @@ def test_empty_lists_are_joined_sequence_by_sequence():
 def test_what_has_a_dtype_keeps_it(xs, error, says):
     with pytest.raises(error, match=says):
         concat_batches(xs)
+
+
+@for_each(
+    ("name", "x", "given"),
+    [
+        ("gather_sequences", X, [0, 1]),
+        ("select_by_mask", X, [True, False, True]),
+        ("index_values", np.arange(4.0), [[0, 1]]),
+        ("index_values", np.ones((4, 2)), [[0, 1], slice(None)]),
+        ("lookup_table", TABLE, [[0, 1], [1]]),
+        ("sequence_unpad", TABLE, [1, 1, 0]),
+        ("sequence_unpad", TABLE, [[1], [1], [0]]),
+        ("split_by_mask", X, [[True], [False], [True]]),
+        ("sequence_erase", lodcore.array([[1, 2], [3]]), [[1], [2]]),
+        ("sequence_repeat", X, [1, 1, 0, 1, 0, 1]),
+        ("sequence_repeat", X, [[1, 1, 1], [1], [0, 0]]),
+        ("sequence_expand_as", [1.0, 0.0, 1.0], X),
+        ("concat_batches", [[[0.0]], [[1.0]]], None),
+        ("elementwise", [[0.0, 1.0], [1.0, 1.0]], np.add),
+        ("gather_nested", X, [[0], [1]]),
+        ("lod_append", X, None),
+    ],
+)
+def test_a_list_that_changes_later_is_what_it_was(name, x, given):
+    """The list, and lists in it: changed after recording, and between two runs."""
+
+    def changed(one):
+        for j, inner in enumerate(one):
+            if isinstance(inner, list):
+                changed(inner)
+            elif not isinstance(inner, slice):
+                one[j] = type(inner)(not inner)
+
+    op, options = OPS[name], {"lengths": [1] * 6} if name == "lod_append" else {}
+    arguments = [one for one in (x, given) if one is not None]
+    eager = bits(op(*arguments, **options))
+    with Program() as program:
+        made = op(*arguments, **options)
+    wanted = [*made] if isinstance(made, tuple) else [made]
+    for _ in range(2):
+        for one in [*arguments, *options.values()]:
+            if isinstance(one, list):
+                changed(one)
+        found = Executor().run(program, {}, wanted)
+        assert bits(tuple(found) if isinstance(made, tuple) else found[0]) == eager

@@ -415,13 +415,42 @@ def test_declarations_that_are_wrong():
     with pytest.raises(TypeError, match="operator: x: is 5; a Role is needed, as Nested"):
         operator(x=5)(lambda_named("f", lambda x: x))
     made = operator(x=Nested)(lambda_named("f", lambda x: x.values[:1]))
-    with pytest.raises(TypeError, match="define_vjp: f: z: is not a parameter, residual, out, needs or context"):
-        made.define_vjp(lambda d, z: d)
-    for call in (lambda: made(X), lambda: lodcore.vjp(made, X)):
-        with pytest.raises(
-            lodcore.ShapeError, match=r"f: the result has shape \(1,.*; there are \d+ rows, and one entry"
-        ):
-            call()
+    for rule in (lambda d, z: d, lambda d, x, out, z: d, lambda d, x, z, y: d):
+        with pytest.raises(TypeError, match="define_vjp: f: z: is not a parameter, residual, out, needs or context"):
+            made.define_vjp(rule)
+    for count, rows in ((1, lambda v: v[:1]), (4, lambda v: np.append(v, v[:1])), (0, lambda v: v[:0])):
+        made = operator(x=Nested)(lambda_named("f", lambda x, rows=rows: rows(x.values)))
+        both = operator(x=Nested, results=2)(lambda_named("f", lambda x, rows=rows: (x.values, rows(x.values))))
+        for call in (lambda f=made: f(X), lambda f=made: lodcore.vjp(f, X), lambda f=both: f(X)):
+            with pytest.raises(
+                lodcore.ShapeError, match=rf"f: the result has shape \({count},.*; there are 3 rows, and"
+            ):
+                call()
+
+
+def test_every_result_that_is_rows_has_the_structure():
+    three = operator(x=Nested, results=3)(lambda_named("f", lambda x: (x.values, x.values * 2, -x.values[:, None])))
+    found = three(X)
+    assert all(one.lod is X.lod for one in found)
+    assert [one.tolist() for one in found[1:]] == [[[2.0, 4.0], [], [6.0]], [[[-1.0], [-2.0]], [], [[-3.0]]]]
+
+
+def test_of_what_is_unknown_all_results_are_unknown():
+    unknown = Spec((), np.dtype(np.void), 0, object)
+    for op in OPS.values():
+        arguments = {name: unknown if name in op.roles else 1 for name in op.parameters}
+        if not any(role.entries for role in op.roles.values()):
+            found = op.infer_arguments(arguments)
+            assert found == (unknown if op.results in (1, None) else (unknown,) * op.results), op
+
+
+def test_a_list_is_needed_where_there_are_several_tensors():
+    for op in OPS.values():
+        for name in [name for name, role in op.roles.items() if role.entries]:
+            arguments = {other: op.defaults.get(other, X) for other in op.parameters}
+            for wrong in (None, 1.5):
+                with pytest.raises(lodcore.DTypeError, match=f"{op.__name__}: {name}: is .*; a list"):
+                    op.infer_arguments({**arguments, name: wrong})
 
 
 def test_a_gradient_without_a_rule_is_refused():

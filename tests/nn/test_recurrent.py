@@ -367,6 +367,20 @@ def test_wrong_calls(wrong, error, says):
         wrong()
 
 
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_states_of_lstms_are_pairs_of_either_form(kind):
+    layer = nn.LSTM(2, 3)
+    parameters = layer.init(np.random.default_rng(0), np.float64)
+    x = lodcore.LoDTensor.from_lengths(np.ones((3, 2)), [3, 0])
+    state = np.full((2, 3), 0.5), np.full((2, 3), -0.5)
+    for run in (layer, lambda *given: nn.dynamic_rnn(layer.cell, *given)):
+        outputs, (last, cell) = run(parameters, x, kind(state))
+        wanted, (wanted_last, wanted_cell) = run(parameters, x, state)
+        assert outputs.values.tolist() == wanted.values.tolist()
+        assert (last.tolist(), cell.tolist()) == (wanted_last.tolist(), wanted_cell.tolist())
+        assert (last[1].tolist(), cell[1].tolist()) == ([0.5] * 3, [-0.5] * 3)
+
+
 def test_nested_lists_are_sequences():
     found, last = GRU(OF, [np.ones((2, 3)), np.ones((1, 3))])
     assert found.lengths.tolist() == [2, 1]

@@ -312,6 +312,13 @@ def test_lists_are_fed_in_the_dtype_of_the_program():
     assert [value.dtype for value in found] == [np.float32, np.float32, np.int16]
     assert found[0].tolist() == [[1], [2.5, 3]]
     assert Executor().run(program, {"x": [[], []], "n": [[1, 2]]}, [x])[0].dtype == np.float32
+    for feed, says in [
+        ({"n": [[1, 2**15]]}, "n: is 32768; int16 cannot hold it"),
+        ({"y": 1e39}, "y: is 1e"),
+        ({"x": [[1e39]]}, "x: "),
+    ]:
+        with pytest.raises(DTypeError, match=f"Executor.run: feed: {says}"):
+            Executor().run(program, {"x": [[1.0]], "y": 1.0, "n": [[1, 2]], **feed}, [x, y, n])
 
 
 @pytest.mark.parametrize(
@@ -559,6 +566,9 @@ def test_two_losses():
         (lambda w: lodcore.mul(w, 2.0), r"has shape \(2,\); one number"),
         (lambda w: ops.cast(ops.sum(w), "int64"), "has dtype int64; a real number"),
         (lambda w: ops.sum(ops.cast(w, "int64")), "has dtype int64"),
+        (lambda w: ops.sum(lodcore.mul(w, 1j)), "has dtype complex128; a real number"),
+        (lambda w: data("square", (None, None), "float64"), r"has shape \(None, None\); one number"),
+        (lambda w: data("levels", (1,), "float64", num_levels=1), r"has shape \(None, 1\); one number"),
         (lambda w: lodcore.mul(1.0, 2.0), "depends on no parameter and no data of real numbers"),
         (lambda w: 5.0, "is not a Variable of a Program"),
         (lambda w: parameter(1), "has dtype int64; a real number"),

@@ -130,12 +130,15 @@ def test_an_array_made_in_a_differentiated_function_holds_what_was_written():
         made.write(0, x)
         made.write(1, lodcore.mul(x, 2.0))
         made.write(0, lodcore.mul(x, 3.0))
-        kept.extend([made, segmented])
+        rows = TensorArray(unstack_from=x)
+        rows.write(0, lodcore.mul(x[1], 5.0))
+        kept.extend([made, segmented, rows])
         return made.read(1)
 
     vjp(f, np.array([1.0, 2.0]))
     assert [one.tolist() for one in kept[0]] == [[3.0, 6.0], [2.0, 4.0]]
     assert [float(one) for one in kept[1]] == [1.0, 2.0]
+    assert [float(one) for one in kept[2]] == [10.0, 2.0]
 
 
 def test_gradients_go_back_through_an_array_as_it_was():
@@ -170,15 +173,18 @@ def test_arrays_of_variables_and_of_feeds_are_never_written_to():
 
 
 def test_what_a_scope_shows_of_an_array_is_a_copy():
-    array = TensorArray(name="kept")
-    array.write(0, np.array(1.0))
+    arrays = TensorArray(name="kept"), TensorArray()
+    for array in arrays:
+        array.write(0, np.array(1.0))
     with Program() as program:
-        y = lodcore.mul(array.read(0), 2.0)
+        held = lodcore.tensor_array_read(Variable("held", arrays[1]), 0)
+        y = lodcore.mul(arrays[0].read(0), lodcore.mul(held, 2.0))
     executor = Executor()
     for _ in range(2):
         assert float(executor.run(program, {}, [y])[0]) == 2
-        executor.scope.find_var("kept").get().write(0, np.array(7.0))
-    assert contents(array) == {0: 1.0}
+        for name in ("kept", "held"):
+            executor.scope.find_var(name).get().write(0, np.array(7.0))
+    assert [contents(array) for array in arrays] == [{0: 1.0}] * 2
 
 
 def test_a_function_that_fails_leaves_arrays_as_they_were():

@@ -321,6 +321,18 @@ def test_lists_are_fed_in_the_dtype_of_the_program():
             Executor().run(program, {"x": [[1.0]], "y": 1.0, "n": [[1, 2]], **feed}, [x, y, n])
 
 
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_empty_lists_are_fed_with_the_levels_of_the_program(levels):
+    """They do not show how deep they would be."""
+    with Program() as program:
+        y = lodcore.mul(data("x", (None,), "float32", num_levels=levels), 2.0)
+    for given in ([], [[], []], [[[]], []], [[[], [[]]]])[: levels + 1]:
+        (found,) = Executor().run(program, {"x": given}, [y])
+        assert (found.num_levels, len(found), found.num_rows, found.dtype) == (levels, len(given), 0, np.float32)
+    with pytest.raises(LoDError, match=f"feed: x: has {levels + 1} levels; the Program needs {levels}"):
+        Executor().run(program, {"x": lodcore.array([], num_levels=levels + 1)}, [y])
+
+
 @pytest.mark.parametrize(
     ("fetch", "error", "says"),
     [

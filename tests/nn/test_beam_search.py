@@ -346,6 +346,29 @@ def test_settings_are_numbers_of_python_or_numpy(number):
     assert found.scores.equals(wanted.scores)
 
 
+@for_each("at", [0, 1, 2])
+@for_each("wrong", [np.zeros(3), np.zeros((1, 2)), LoDTensor.from_lengths(np.zeros(3), [1, 2, 0]), np.float64(0), 5.0])
+def test_every_leaf_of_a_state_has_a_row_per_branch(at, wrong):
+    first = [np.zeros(2), LoDTensor.from_lengths(np.zeros(3), [1, 2]), np.zeros((2, 3))]
+    others = [wrong if j == at else one for j, one in enumerate(first)]
+    log_probs = np.zeros((2, 2))
+    for before, after, of in ((others, first, "sources"), (first, others, "branches")):
+        decoder = nn.BeamSearchDecoder(lambda ids, state, after=after: (log_probs, after), 1, 0, 0, 3)
+        says = "a float" if type(wrong) is float else rf"shape .*; there are 2 {of}"
+        with pytest.raises((ShapeError, DTypeError), match=f"BeamSearchDecoder: state: has {says}"):
+            decoder(before, 2)
+
+
+@for_each(("dtype", "least"), [("f4", -3e38), ("f8", -1e308)])
+def test_finite_log_probabilities_are_possible(dtype, least):
+    for words in ({}, {"temperature": 1.0, "seed": 0}):
+        log_probs = np.array([[least, -np.inf]], dtype)
+        decoder = nn.BeamSearchDecoder(lambda ids, s, p=log_probs: (p.repeat(len(ids), 0), s), 1, 1, 0, 3, **words)
+        found = decoder(None, 1)
+        assert found.tokens.tolist() == [[[0]]]
+        assert found.scores.values.tolist() == log_probs[0, :1].tolist()
+
+
 @pytest.mark.parametrize("penalty", [-4.0, -3.0, -1.5, -0.5, 0.0, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("normalization", ["gnmt", "length"])
 def test_it_does_not_stop_before_what_weighs_more(penalty, normalization):

@@ -208,6 +208,19 @@ def test_what_has_no_gradient_stays():
         np.testing.assert_array_equal(after["frozen"]["table"], 1)
 
 
+@for_each("make", [nn.Adam, nn.AdamW])
+def test_betas_are_two_numbers_in_any_list(make):
+    assert make(0.5, [0.5, 0.25]).betas == make(0.5, (np.float32(0.5), 0.25)).betas == (0.5, 0.25)
+    assert make(0.5, (0, 0)).betas == (0, 0)
+    for betas, says in [
+        ((1, 0.5), r"betas\[0\]: is 1"),
+        ((0.5, 1), r"betas\[1\]: is 1"),
+        ((0.5, -1), r"betas\[1\]: is -1"),
+    ]:
+        with pytest.raises(ValueError, match=f"{make.__name__}: {says}"):
+            make(0.5, betas)
+
+
 @for_each("kind", [float, np.float32, np.float64])
 @for_each("optimizer", [nn.SGD(0.5), nn.SGD(0.5, 0.9), nn.Adam(0.5)])
 def test_a_number_stays_of_its_type(kind, optimizer):

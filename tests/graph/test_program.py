@@ -479,6 +479,23 @@ def test_append_backward_is_what_vjp_gives():
             np.testing.assert_array_equal(rows_of(one), rows_of(other))
 
 
+def test_gradients_of_single_precision_have_the_bits_of_vjp():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(40, 3)).astype(np.float32)
+    for f in (
+        lambda x: ops.mean(lodcore.tanh(x * x)),
+        lambda x: lodcore.mul(ops.sum(ops.exp(x)), np.float32(1 / 3)),
+        lambda x: ops.sum(ops.sqrt(x * x + np.float32(0.1))) / 7,
+    ):
+        with Program() as program:
+            append_backward(f(data("x", (40, 3), "float32")))
+        (found,) = Executor().run(program, {"x": x}, ["x@GRAD"])
+        value, pullback = vjp(f, x)
+        (wanted,) = pullback(1.0)
+        assert value.dtype == found.dtype == wanted.dtype == np.float32
+        np.testing.assert_array_equal(found, wanted)
+
+
 def small(x, w, b):
     scores = lodcore.add(lodcore.matmul(lodcore.sequence_pool(lodcore.tanh(x), "mean"), w), b)
     return ops.mean(lodcore.cross_entropy(scores, np.array([0, 1, 2])))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, SparseTensor, nn, tree_leaves, tree_map
+from lodcore import DTypeError, LoDTensor, ShapeError, SparseTensor, nn, tree_leaves, tree_map
 from reference.nn import optimizers as oracle
 from tests.helpers.tables import for_each
 
@@ -206,6 +206,30 @@ def test_what_has_no_gradient_stays():
         assert after["ids"] is parameters["ids"]
         assert after["name"] == "a"
         np.testing.assert_array_equal(after["frozen"]["table"], 1)
+
+
+@for_each("kept", [(), ("speed",), ("mean", "square"), ("mean",), ("mean", "square", "speed")])
+def test_states_of_other_optimizers_are_refused(kept):
+    x, one = np.ones(2), np.ones(2)
+    state = {"step": 0, **{name: np.zeros(2) for name in kept}}
+    for optimizer in (nn.SGD(0.5), nn.SGD(0.5, 0.9), nn.Adam(0.5), nn.AdamW(0.5)):
+        if optimizer.kept == kept:
+            optimizer.step(x, one, state)
+        else:
+            with pytest.raises(DTypeError, match=r"step: state: is a dict of step.*; what `init` returns is needed"):
+                optimizer.step(x, one, state)
+
+
+@for_each("dtype", ["?", "i1", "u2", "i8", "f2", "f4", "f8", ">f4"])
+@for_each("parameter", [np.float32([[1, 2], [3, 4]]), np.float64([[1, 2], [3, 4]])])
+def test_gradients_have_any_real_dtype_and_the_shape_of_the_parameter(dtype, parameter):
+    optimizer, gradient = nn.SGD(0.5), np.array([[1, 0], [0, 1]], dtype)
+    for one in (gradient, SparseTensor([1, 0], gradient[::-1], 2)):
+        after, _ = optimizer.step(parameter, one, {"step": 0})
+        assert (after.dtype, after.tolist()) == (parameter.dtype, [[0.5, 2], [3, 3.5]])
+    for wrong in (gradient.ravel(), gradient[None], gradient.reshape(4, 1), gradient[0], gradient[:1], gradient[0, 0]):
+        with pytest.raises(ShapeError, match=r"SGD.step: gradients: has shape .*; the parameter has \(2, 2\)"):
+            optimizer.step(parameter, wrong, {"step": 0})
 
 
 @for_each("make", [nn.Adam, nn.AdamW])

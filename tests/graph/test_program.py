@@ -551,6 +551,23 @@ def test_gradients_of_what_is_between():
     assert found[3] == 1.0
 
 
+def test_gradients_of_what_several_operators_read():
+    """A gradient is complete after the last of them, whether it is fetched or read."""
+    with Program() as program:
+        x, w = data("x", (2,), "float64"), parameter(np.array([1.0, 2.0]), "w")
+        hidden = lodcore.mul(x, w, name="hidden")
+        loss = ops.sum(hidden * hidden) + ops.sum(lodcore.mul(x, hidden)) + ops.sum(x * 3.0) + ops.sum(w)
+        ((_, d_w),) = append_backward(loss)
+        stepped = lodcore.minus(w, lodcore.mul(d_w, 0.5))
+    x, w = np.array([2.0, 3.0]), np.array([1.0, 2.0])
+    d_hidden = 2 * x * w + x
+    wanted = {"x@GRAD": d_hidden * w + x * w + 3, "w@GRAD": d_hidden * x + 1, "hidden@GRAD": d_hidden}
+    for names in (["x@GRAD"], ["w@GRAD"], ["hidden@GRAD"], ["x@GRAD", "hidden@GRAD", "w@GRAD"]):
+        for found, name in zip(Executor().run(program, {"x": x}, names), names, strict=True):
+            np.testing.assert_allclose(found, wanted[name], rtol=1e-12)
+    np.testing.assert_allclose(Executor().run(program, {"x": x}, [stepped])[0], w - wanted["w@GRAD"] / 2, rtol=1e-12)
+
+
 def test_gradients_may_be_computed_with():
     with Program() as program:
         x = data("x", (None, 2), "float64", num_levels=1)
@@ -583,9 +600,11 @@ def test_two_losses():
         first, second = ops.sum(lodcore.mul(w, w)), ops.sum(lodcore.mul(w, 3.0))
         ((_, a),) = append_backward(first)
         ((_, b),) = append_backward(second)
-    assert [a.name, b.name] == ["w@GRAD", "w@GRAD_1"]
-    found = Executor().run(program, {}, [a, b, a])
-    assert [value.tolist() for value in found] == [[2, 4], [3, 3], [2, 4]]
+        ((_, c),) = append_backward(ops.sum(lodcore.mul(lodcore.mul(w, w), w)) + first)
+        ((_, d),) = append_backward(second)
+    assert [one.name for one in (a, b, c, d)] == ["w@GRAD", "w@GRAD_1", "w@GRAD_2", "w@GRAD_3"]
+    found = Executor().run(program, {}, [a, b, a, c, d])
+    assert [value.tolist() for value in found] == [[2, 4], [3, 3], [2, 4], [5, 16], [3, 3]]
     assert not np.shares_memory(found[0], found[2])
 
 

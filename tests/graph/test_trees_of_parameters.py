@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import re
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,6 +143,14 @@ def test_tree_map_and_leaves_are_public():
     assert doubled == {"a": [2, Pair(4, 6)], "b": Layer(8, (10,))}
     assert [x for x in lodcore.tree_leaves(tree) if isinstance(x, int)] == [1, 2, 3, 4, 5]
     assert lodcore.tree_map(lambda x, y: x + y, [1, (2,)], [10, (20,)]) == [11, (22,)]
+    for size in range(5):
+        kind = namedtuple("kind", [*"abcd"][:size])
+        for found in (
+            lodcore.tree_map(lambda x: -x, kind(*range(size))),
+            lodcore.tree_map(max, *[kind(*range(size))] * 2),
+        ):
+            assert type(found) is kind
+            assert [abs(x) for x in found] == [*range(size)]
 
 
 @for_each("at", [0, 1, 2])

@@ -121,6 +121,15 @@ def test_no_trip():
     np.testing.assert_array_equal(v.get(), x)
 
 
+@for_each(
+    "condition", [np.empty(0, bool), np.empty((1, 0)), np.ones(2, bool), np.ones((2, 1)), lodcore.array([[True]])]
+)
+def test_conditions_of_more_or_no_elements_are_refused_at_once(condition):
+    loop = while_loop()
+    with refused(r"break_if: cond: is .*; one element is needed"), loop.loop():
+        loop.break_if(condition)
+
+
 def test_conditions_of_one_element():
     for condition in (np.array([[1.0]]), True, np.bool_(True), 3):
         loop = while_loop()

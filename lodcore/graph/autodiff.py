@@ -237,7 +237,7 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
             made: tuple[Any, Pullback[Any]] = tree_map(_result, recorded), Pullback(tape, variables, recorded)
             tape.write_arrays()
     finally:
-        tape.closed = True
+        tape.close()
         release_arrays(tape.captured_arrays, tape.made_arrays)
     return made
 

@@ -703,20 +703,42 @@ def test_a_variable_given_to_a_loop_is_its_last_value_also_under_vjp():
     assert [float(pullback(*d)[0]) for d in ((1.0, None, None), (None, 1.0, None), (None, None, 1.0))] == [8, 24, 8]
 
 
-def test_a_variable_without_a_block_has_its_last_value_after_vjp():
+@for_each("loops", [1, 2])
+@for_each(
+    "use", [lambda v, x: v, lambda v, x: v * 1.0, lambda v, x: ops.exp(ops.log(v)), lambda v, x: lodcore.mul(v, 1.0)]
+)
+def test_a_variable_without_a_block_has_its_last_value_under_vjp_and_after_it(loops, use):
+    """Whatever function is applied to it, the gradient goes back through the loops, in each of which it is cubed."""
     v = Variable("v", np.array(1.0))
 
     def f(x):
-        loop = while_loop([v])
-        with loop.loop():
-            loop.break_if(loop.step() >= 3)
-            v.update(v * x)
-        return v, lodcore.mul(v, x)
+        for _ in range(loops):
+            loop = while_loop([v])
+            with loop.loop():
+                loop.break_if(loop.step() >= 3)
+                v.update(v * x)
+        return use(v, x)
 
     y, pullback = vjp(f, np.array(2.0))
-    assert [float(one) for one in y] == [8, 16]
-    assert float(v.get()) == 8
-    assert [float(pullback(1.0, None)[0]), float(pullback(None, 1.0)[0])] == [12, 32]
+    power = 3 * loops
+    np.testing.assert_allclose([float(y), float(v.get())], [2**power] * 2, rtol=1e-12)
+    np.testing.assert_allclose(float(pullback(1.0)[0]), power * 2 ** (power - 1), rtol=1e-12)
+    assert (v.block, float(v * 2.0)) == (None, 2 ** (power + 1)), "it has no Block again"
+    v.set(np.array(1.0))
+    assert float(vjp(f, np.array(3.0))[1](1.0)[0]) == pytest.approx(power * 3 ** (power - 1))
+
+
+def test_a_variable_given_to_a_loop_has_the_shape_of_its_last_value():
+    def f(x):
+        v = x * 1.0
+        loop = while_loop([v])
+        with loop.loop():
+            loop.break_if(loop.step() >= 2)
+            v.update(ops.concat_values([v, v], 0))
+        assert (v.shape, v.get().shape, len(v)) == ((8, 3), (8, 3), 8)
+        return v
+
+    assert vjp(f, np.ones((2, 3)))[1](np.ones((8, 3)))[0].tolist() == [[4.0] * 3] * 2
 
 
 def test_a_state_multiplied_by_itself():

@@ -60,40 +60,36 @@ class Pullback(Generic[G]):
             One entry per input, with its type; None for integers.
         """
         gradients = Gradients(self._needed)
-        taken = self._begin(gradients, cotangents)
+        self._begin(gradients, cotangents)
         places = {} if out is None else self._place(gradients, (out,) if isinstance(out, np.ndarray) else out)
-        owner = Owner(taken, gradients.places.values())
+        owner = Owner(gradients.places.values())
         computing(gradients.back_alone, self._ops)
         given = functools.partial(self._given, gradients.found, owner, places)
         return tuple([None if isinstance(x, str) else tree_map(given, x) for x in self._inputs])  # type: ignore[return-value]
 
-    def _begin(self, gradients: Gradients, cotangents: tuple[Any, ...]) -> list[Any]:
-        """Add the cotangents to the gradients; return their arrays."""
+    def _begin(self, gradients: Gradients, cotangents: tuple[Any, ...]) -> None:
+        """Add the cotangents to the gradients."""
         result = self._result
         if type(result) is Variable and len(cotangents) == 1:  # the usual case
             made = checked_cotangent("pullback: cotangents[0]", result.held, cotangents[0])
-            if made is None or result not in self._needed:
-                return []
-            gradients.add(result, made)
-            return [made]
+            if made is not None and result in self._needed:
+                gradients.add(result, made)
+            return
         several = isinstance(result, (list, tuple)) and not (len(cotangents) == 1 != len(result))
         results = list(result) if several else [result]
         if len(cotangents) != len(results):
             raise ValueError(f"pullback: cotangents: are {len(cotangents)}; the function gave {len(results)}")
-        taken = []
 
         def begin(x: Any, cotangent: Any, where: str) -> None:
             if isinstance(x, Variable):
                 made = checked_cotangent(where, x.held, cotangent)
                 if made is not None and x in self._needed:
                     gradients.add(x, made)
-                    taken.append(made)
             elif differentiable(x):
                 checked_cotangent(where, x, cotangent)
 
         for j, (one, cotangent) in enumerate(zip(results, cotangents, strict=True)):
             map_leaves_of_two(begin, one, cotangent, f"pullback: cotangents[{j}]")
-        return taken
 
     def _place(self, gradients: Gradients, out: Any) -> dict[Any, tuple[Array, Array]]:
         """Check the caller's arrays for gradients; return for each input the array to write to, and the given one."""
@@ -127,7 +123,7 @@ class Pullback(Generic[G]):
 
 
 def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
-    """Convert a cotangent to an array with the shape and dtype of the values of a result.
+    """Convert a cotangent to an array with the shape and dtype of the values of a result: a view or a new array.
 
     Raises
     ------
@@ -241,7 +237,7 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
             made: tuple[Any, Pullback[Any]] = tree_map(_result, recorded), Pullback(tape, variables, recorded)
             tape.write_arrays()
     finally:
-        tape.closed = True
+        tape.close()
         release_arrays(tape.captured_arrays, tape.made_arrays)
     return made
 
@@ -322,7 +318,7 @@ def _seed(value: Any) -> Array:
     """Return the cotangent of a result, one real number, with respect to itself."""
     if not isinstance(value, (np.generic, int, float, Tensor)) or np.size(values_of(value)) != 1:
         raise ShapeError(f"value_and_grad: f: returned {_described(value)}; one number is needed")
-    if not differentiable(value):
+    if values_of(value).dtype.kind != "f":
         raise DTypeError(f"value_and_grad: f: returned dtype {values_of(value).dtype}; a real number is needed")
     return np.ones(values_of(value).shape)
 

@@ -128,7 +128,7 @@ def _check_loss(loss: Variable) -> None:
     sizes = [size for size in spec.shape if size is not None]
     if spec.kind is TensorArray or spec.num_levels or int(np.prod(sizes)) != 1 or len(sizes) < len(spec.shape) - 1:
         raise GraphError(f"append_backward: loss: has shape {loss.shape}; one number is needed")
-    if not differentiable_spec(spec):
+    if not differentiable_spec(spec) or spec.dtype.kind == "c":
         raise GraphError(f"append_backward: loss: has dtype {spec.dtype}; a real number is needed")
 
 

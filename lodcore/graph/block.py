@@ -334,6 +334,9 @@ class Block:
         self.versions[base] = version
         return base
 
+    def write_variable(self, variable: Variable, result: Variable) -> None:
+        """Make a Variable without a Block represent the result of a loop, where writes persist."""
+
     def output(self, x: Any) -> Any:
         """Return the object that a result represents: an array's last version, or a loop variable after its loop."""
         x = resolved(x)

@@ -271,6 +271,8 @@ def _checked(where: str, spec: Spec, value: Any) -> Any:
 def _of_lists(where: str, spec: Spec, value: Any) -> Any:
     """Convert lists and numbers, which have no dtype, to a tensor with the dtype of the Program."""
     made: Any = array(value) if spec.num_levels else as_array(where, value)
+    if isinstance(made, LoDTensor) and made.num_levels < spec.num_levels and not made.num_rows:
+        made = array(value, num_levels=spec.num_levels)  # empty lists do not show all levels
     values = values_of(made)
     if values.dtype == spec.dtype or not (values.size == 0 or np.can_cast(values.dtype, spec.dtype, "same_kind")):
         return made

@@ -254,16 +254,14 @@ cdef class Owner:
 
     Parameters
     ----------
-    taken : iterable of ndarray
-        Arrays that are somebody else's.
     placed : iterable of ndarray
         Arrays that lie where the caller wants them.
     """
 
     cdef set _seen, _placed  # by identity
 
-    def __init__(self, taken=(), placed=()):
-        self._seen, self._placed = {id(array) for array in taken}, {id(array) for array in placed}
+    def __init__(self, placed=()):
+        self._seen, self._placed = set(), {id(array) for array in placed}
 
     def own(self, gradient):
         """Return a gradient that shares no memory with what was seen before, which lives on meanwhile."""

@@ -34,6 +34,7 @@ class Tape(Block):
     def __init__(self) -> None:
         super().__init__()
         self.needed: set[Variable] = set()
+        self.given_to_loops: list[Variable] = []  # Variables without a Block
 
     @property
     def recording(self) -> bool:
@@ -73,6 +74,21 @@ class Tape(Block):
             self.write_back(written, made[0])
             return written
         return made
+
+    def write_variable(self, variable: Variable, result: Variable) -> None:
+        """Set a Variable without a Block to the result of a loop, which it represents as long as the function runs."""
+        variable.set(result.get())
+        variable.home = self.reference
+        variable.stand_for(result)
+        self.given_to_loops.append(variable)
+
+    def close(self) -> None:
+        """End the recording; Variables that were given to loops have their last values, and no Block again."""
+        self.closed = True
+        for variable in self.given_to_loops:
+            value = variable.get()
+            variable.home = variable.later = None
+            variable.set(value)
 
     def write_arrays(self) -> None:
         """Apply the writes to all held arrays, or to none if there is an error."""

@@ -216,6 +216,8 @@ class Variable(VariableBody, TensorMethods):
     @property
     def shape(self) -> tuple[int | None, ...]:
         """The shape of the value; without a value, None for each ragged axis."""
+        if self.later is not None:
+            return self.later.shape
         if type(self.held) is np.ndarray or isinstance(self.held, (Tensor, np.generic)):
             return self.held.shape
         spec = self.spec

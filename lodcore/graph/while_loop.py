@@ -239,8 +239,8 @@ class WhileLoop:
                 if isinstance(given, Variable) and not isinstance(given, ArrayVariable):
                     if given.block is not None:
                         given.stand_for(result)
-                    elif block.keeps_writes:
-                        given.set(result.get())
+                    else:
+                        block.write_variable(given, result)
             elif isinstance(given, Variable):
                 given.set(result)
 

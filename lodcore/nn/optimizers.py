@@ -358,5 +358,5 @@ def _scaled(gradient: Any, factor: float) -> Any:
         return gradient
     scaled = values * values.dtype.type(factor)
     if isinstance(gradient, SparseTensor):
-        return new_sparse(gradient.indices.copy(), scaled, gradient.height)
+        return new_sparse(gradient.indices, scaled, gradient.height)
     return LoDTensor(scaled, gradient.lod) if isinstance(gradient, LoDTensor) else scaled

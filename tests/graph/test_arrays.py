@@ -1,6 +1,8 @@
 """TensorArrays in recordings: each is a value; VarArray, its slots, and reads before the first element."""
 
+import copy
 import gc
+import pickle
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import GraphError, LoDTensor, TensorArray, grad_check, ops, vjp
-from lodcore.graph import Executor, Program, VarArray, data, while_loop
+from lodcore.graph import Executor, Program, VarArray, Variable, data, while_loop
 from lodcore.tensors.tensor_array import ArrayVersion
 from tests.helpers.bodies import contents
 from tests.helpers.tables import for_each
@@ -119,6 +121,71 @@ def test_the_arrays_that_are_given_hold_what_was_written():
     assert float(pullback([1.0, 1.0])[0]) == 5.0
     outside.write(0, np.array(7.0))  # the array is the user's again
     assert float(pullback([1.0, 1.0])[0]) == 5.0
+
+
+def test_an_array_made_in_a_differentiated_function_holds_what_was_written():
+    kept = []
+
+    def f(x):
+        made, segmented = TensorArray(), VarArray().segment(x)
+        made.write(0, x)
+        made.write(1, lodcore.mul(x, 2.0))
+        made.write(0, lodcore.mul(x, 3.0))
+        rows = TensorArray(unstack_from=x)
+        rows.write(0, lodcore.mul(x[1], 5.0))
+        kept.extend([made, segmented, rows])
+        return made.read(1)
+
+    vjp(f, np.array([1.0, 2.0]))
+    assert [one.tolist() for one in kept[0]] == [[3.0, 6.0], [2.0, 4.0]]
+    assert [float(one) for one in kept[1]] == [1.0, 2.0]
+    assert [float(one) for one in kept[2]] == [10.0, 2.0]
+
+
+def test_gradients_go_back_through_an_array_as_it_was():
+    """It is overwritten, by elements of other sizes, before the pullback is called."""
+    for f in (lambda ta: ta.concat(), lambda ta: lodcore.mul(ta.read(0), 2.0), lambda ta: [ta.read(0), ta.size()]):
+        array, same = TensorArray(), TensorArray()
+        for one in (array, same):
+            one.write(0, np.ones(2))
+            one.write(1, np.ones(3))
+        (y, pullback), (_, of_same) = vjp(f, array), vjp(f, same)
+        array.write(0, np.ones(5))
+        array.write(2, np.ones(1))
+        d = [np.arange(1.0, 3), None] if isinstance(y, list) else [np.arange(1.0, 1 + np.size(y))]
+        found, wanted = ([one.tolist() for one in back(*d)[0]] for back in (pullback, of_same))
+        assert found == wanted
+
+
+def test_arrays_of_variables_and_of_feeds_are_never_written_to():
+    array = TensorArray()
+    array.write(0, np.array(1.0))
+    with Program() as program:
+        fed = data("fed", lodcore.Spec((), np.dtype(float), 0, TensorArray))
+        for given, name in ((fed, "one"), (Variable("v", array), "other")):
+            lodcore.tensor_array_write(given, 0, np.array(5.0))
+            lodcore.tensor_array_write(given, 1, np.array(6.0))
+            lodcore.mul(lodcore.tensor_array_read(given, 0), 2.0, name=name)
+    executor = Executor()
+    for _ in range(2):
+        found = executor.run(program, {"fed": array}, ["one", "other"])
+        assert [float(one) for one in found] == [10, 10]
+        assert contents(array) == {0: 1.0}
+
+
+def test_what_a_scope_shows_of_an_array_is_a_copy():
+    arrays = TensorArray(name="kept"), TensorArray()
+    for array in arrays:
+        array.write(0, np.array(1.0))
+    with Program() as program:
+        held = lodcore.tensor_array_read(Variable("held", arrays[1]), 0)
+        y = lodcore.mul(arrays[0].read(0), lodcore.mul(held, 2.0))
+    executor = Executor()
+    for _ in range(2):
+        assert float(executor.run(program, {}, [y])[0]) == 2
+        for name in ("kept", "held"):
+            executor.scope.find_var(name).get().write(0, np.array(7.0))
+    assert [contents(array) for array in arrays] == [{0: 1.0}] * 2
 
 
 def test_a_function_that_fails_leaves_arrays_as_they_were():
@@ -404,6 +471,20 @@ def test_segments_of_sequences_come_back():
         assert outputs.pack(steps).tolist() == [[2.0, 4.0], [], [6.0, 8.0, 10.0]]
     with pytest.raises(GraphError, match="was not made of a LoDTensor"):
         outputs.pack(VarArray().segment(np.ones((2, 2))))
+    nested = lodcore.array([[[1.0], [3.0, 5.0]], [], [[4.0]]])
+    for level, order, longest in [(0, [0, 1, 2], [0, 2, 1]), (1, [0, 1, 2], [1, 0, 2])]:
+        for sort in (True, False):
+            steps = VarArray().segment(nested, level, sort)
+            assert steps.rank.indices.tolist() == (longest if sort else order)
+            for one in (
+                steps,
+                steps.clone(),
+                copy.copy(steps),
+                copy.deepcopy(steps),
+                pickle.loads(pickle.dumps(steps)),
+            ):
+                assert one.level == level
+                assert one.pack(one).tolist() == nested.tolist()
     for x, size in [([[1], [2, 3]], 2), (np.ones((3, 2)), 3), (lodcore.DenseTensor([1]), 1)]:
         assert VarArray().segment(x).size() == size
 

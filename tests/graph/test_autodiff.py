@@ -26,6 +26,7 @@ from lodcore import (
 from lodcore.graph import Executor, Program, VarArray, Variable, append_backward, data, parameter, while_loop
 from lodcore.graph.gradients import of_type
 from tests.helpers.agree import same_memory
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -251,6 +252,54 @@ def test_gradients_in_a_program_share_no_memory():
             assert not any(np.shares_memory(one, other) for other in arrays[j + 1 :])
 
 
+@for_each(
+    "f",
+    [
+        lambda x: [x, x[np.array([0, 0])]],
+        lambda x: [x[np.array([1, 1])], x, x[np.array([0, 1])]],
+        lambda x: [x, x * 2.0, x],
+        lambda x: [x, ops.sum(x), lodcore.matmul(x, X)],
+        lambda x: [x, x[:1], x[1:]],
+    ],
+)
+def test_cotangents_are_never_changed(f):
+    """The first gradient that is added to another one is that of the caller."""
+    y, pullback = vjp(f, X)
+    given = [np.arange(1.0, 1 + np.size(one)).reshape(np.shape(one)) for one in y]
+    before = [one.copy() for one in given]
+    found = [pullback(*given)[0].tolist() for _ in range(2)]
+    wanted = sum(pullback(*[one if j == k else None for k, one in enumerate(given)])[0] for j in range(len(given)))
+    assert found == [wanted.tolist()] * 2
+    for one, same in zip(given, before, strict=True):
+        np.testing.assert_array_equal(one, same)
+
+
+@for_each(
+    "f",
+    [
+        lambda x: lodcore.sequence_pool(ops.with_values(LISTS, x), "sum"),
+        lambda x: lodcore.sequence_pool(ops.with_values(LISTS, x), "max"),
+        lambda x: ops.softmax(x),
+        lambda x: ops.layer_norm(x, np.ones(3), np.zeros(3)),
+        lambda x: lodcore.matmul(x, np.arange(9.0).reshape(3, 3)),
+        lambda x: ops.linear(x, np.arange(9.0).reshape(3, 3), np.ones(3)),
+        lambda x: x[np.array([2, 0, 2])],
+        lambda x: x * 2.0,
+        lambda x: x,
+    ],
+)
+def test_cotangents_of_any_memory_order(f):
+    _, pullback = vjp(f, np.arange(9.0).reshape(3, 3) ** 2 / 40)
+    d = np.arange(9.0).reshape(3, 3) - 4
+    wanted = pullback(d)[0]
+    strided = np.zeros((6, 6))
+    strided[::2, ::2] = d
+    for given in (np.asfortranarray(d), strided[::2, ::2], np.ascontiguousarray(d[::-1])[::-1], d.astype(">f8")):
+        found = pullback(given)[0]
+        assert found.flags.c_contiguous
+        np.testing.assert_array_equal(found, wanted)
+
+
 def test_a_variable_of_a_function_that_raised_has_no_meaning():
     """While the error is alive, so is the tape."""
     for give in (lambda x: x, lambda x: x * 2.0, lambda x: TensorArray.unstack(x)):
@@ -311,6 +360,27 @@ def test_out_of_an_input_that_is_used_often():
     place = np.full(3, np.nan)
     assert vjp(f, x)[1](np.arange(3.0), out=(place,))[0] is place
     np.testing.assert_array_equal(place, wanted)
+
+
+def test_out_of_an_input_whose_gradient_several_rules_write():
+    x = LoDTensor.from_lengths(np.array([[1.0, 4.0], [3.0, 2.0], [5.0, 6.0]]), [2, 1])
+    functions = [
+        lodcore.sequence_cumsum,
+        lodcore.sequence_sort,
+        lambda x: lodcore.sequence_pool(x, "max"),
+        lambda x: lodcore.gather_sequences(x, [0, 0, 1]),
+    ]
+    for f, g in itertools.product(functions, repeat=2):
+        y, pullback = vjp(lambda x, f=f, g=g: [f(x), g(x)], x)
+        given = [np.arange(1.0, 1 + one.size).reshape(one.shape) for one in map(plain_values, y)]
+        wanted = pullback(given[0], None)[0].values + pullback(None, given[1])[0].values
+        place = np.full((3, 2), np.nan)
+        assert same_memory(pullback(*given, out=(place,))[0].values, place)
+        np.testing.assert_array_equal(place, wanted)
+
+
+def plain_values(y):
+    return y.values if isinstance(y, LoDTensor) else y
 
 
 @pytest.mark.parametrize(
@@ -460,6 +530,10 @@ def test_value_and_grad():
     assert value_and_grad(f, argnums=[0])(X, y)[1][0].shape == (2, 2)
     value, derivative = value_and_grad(lambda p: f(p["x"], p["y"]))({"x": X, "y": y})
     np.testing.assert_array_equal(derivative["x"], y)
+    value, derivative = value_and_grad(lambda p: f(p["x"], p["y"]))({"n": 3, "name": "a", "x": X, "y": y})
+    assert (derivative["n"], derivative["name"]) == (None, "a")
+    np.testing.assert_array_equal(derivative["x"], y)
+    np.testing.assert_allclose(value_and_grad(lambda z: ops.sum(np.abs(z)))(3 + 4j)[1], 0.6 + 0.8j)
     assert value_and_grad(f).__name__ == "f"
     value, derivative = value_and_grad(lambda x: ops.sum(x, axis=0))(np.ones((2, 1)))
     assert value.shape == (1,)
@@ -487,6 +561,7 @@ def test_gradients_come_in_the_order_of_argnums(argnums):
         (lambda x: [ops.sum(x)], 0, ShapeError, "f: returned list; one number"),
         (lambda x: None, 0, ShapeError, "f: returned NoneType; one number"),
         (lambda x: ops.cast(ops.sum(x), "int64"), 0, DTypeError, "f: returned dtype int64; a real number"),
+        (lambda x: lodcore.mul(ops.sum(x), 1j), 0, DTypeError, "f: returned dtype complex128; a real number"),
         (lambda x: ops.sum(x), 1, IndexError, "argnums: is 1; there are 1 arguments"),
         (lambda x: ops.sum(x), (0, -1), ValueError, "each argument is needed once"),
     ],
@@ -523,6 +598,21 @@ def test_grad_check_sees_nan(monkeypatch):
 def test_grad_check_takes_all_forms():
     lodcore.grad_check(lambda p, n: [lodcore.mul(p["x"], p["y"]), (n, p["z"])], {"x": X, "y": 2.0, "z": LISTS}, 3)
     lodcore.grad_check(lambda x: lodcore.tanh(x), X.astype(np.float32))
+    single = X.astype(np.float32)
+    lodcore.grad_check(lambda x, y: [lodcore.tanh(x), lodcore.mul(x, lodcore.tanh(y))], single, X)
+    lodcore.grad_check(lambda y, x: [lodcore.tanh(x), lodcore.mul(x, lodcore.tanh(y))], X, single)
+
+
+@for_each("at", [0, 1, 2])
+def test_grad_check_compares_every_result_and_input(monkeypatch, at):
+    """A wrong derivative is found wherever it is."""
+    wrong_gradient(monkeypatch, lambda d, out: d * (1 - out**2) * 1.01)
+
+    def f(*x):
+        return [lodcore.tanh(one) if j == at else lodcore.mul(one, 2.0) for j, one in enumerate(x)]
+
+    with pytest.raises(AssertionError, match=f"grad_check: input {at} at"):
+        lodcore.grad_check(f, X, X, X)
 
 
 # -- loops: wrong results of Paddle -----------------------------------------------------------------------------------
@@ -574,6 +664,81 @@ def test_gradients_through_a_chain_of_loop_variables(order, start, recompute):
     found = [float(pullback(*[float(j == k) for j in range(4)])[0]) for k in range(4)]
     assert found == [6.0, 15.0, 20.0, 15.0]
     assert float(pullback(1.0, 2.0, 3.0, 4.0)[0]) == 6 + 30 + 60 + 60
+
+
+@for_each("rows", [2, 150])
+@for_each("recompute", [False, True])
+def test_gradients_of_a_matrix_that_multiplies_the_state_from_the_left(rows, recompute):
+    """It is square, so that states look like rows of the shared matrix, which they are not."""
+
+    def f(w, x):
+        loop = while_loop(recompute=recompute)
+        with loop.loop():
+            state = loop.loop_var(x)
+            loop.break_if(loop.step() >= 3)
+            state.update(lodcore.matmul(w, state))
+        return state
+
+    random = np.random.default_rng(0)
+    w, x, d = random.normal(size=(rows, rows)) / rows, random.normal(size=(rows, 2)), random.normal(size=(rows, 2))
+    y, pullback = vjp(f, w, x)
+    np.testing.assert_allclose(y, w @ w @ w @ x, rtol=1e-9)
+    states, back = [x, w @ x, w @ w @ x], [w.T @ w.T @ d, w.T @ d, d]
+    d_w, d_x = pullback(d)
+    np.testing.assert_allclose(d_w, sum(one @ state.T for one, state in zip(back, states, strict=True)), atol=1e-12)
+    np.testing.assert_allclose(d_x, w.T @ w.T @ w.T @ d, atol=1e-12)
+
+
+def test_a_variable_given_to_a_loop_is_its_last_value_also_under_vjp():
+    def f(x):
+        v = x * 1.0
+        loop = while_loop([v])
+        with loop.loop():
+            loop.break_if(loop.step() >= 3)
+            v.update(v * 2.0)
+        return v + 0.0, lodcore.mul(x, v), v
+
+    y, pullback = vjp(f, np.array(1.5))
+    assert [float(one) for one in y] == [12, 18, 12]
+    assert [float(pullback(*d)[0]) for d in ((1.0, None, None), (None, 1.0, None), (None, None, 1.0))] == [8, 24, 8]
+
+
+@for_each("loops", [1, 2])
+@for_each(
+    "use", [lambda v, x: v, lambda v, x: v * 1.0, lambda v, x: ops.exp(ops.log(v)), lambda v, x: lodcore.mul(v, 1.0)]
+)
+def test_a_variable_without_a_block_has_its_last_value_under_vjp_and_after_it(loops, use):
+    """Whatever function is applied to it, the gradient goes back through the loops, in each of which it is cubed."""
+    v = Variable("v", np.array(1.0))
+
+    def f(x):
+        for _ in range(loops):
+            loop = while_loop([v])
+            with loop.loop():
+                loop.break_if(loop.step() >= 3)
+                v.update(v * x)
+        return use(v, x)
+
+    y, pullback = vjp(f, np.array(2.0))
+    power = 3 * loops
+    np.testing.assert_allclose([float(y), float(v.get())], [2**power] * 2, rtol=1e-12)
+    np.testing.assert_allclose(float(pullback(1.0)[0]), power * 2 ** (power - 1), rtol=1e-12)
+    assert (v.block, float(v * 2.0)) == (None, 2 ** (power + 1)), "it has no Block again"
+    v.set(np.array(1.0))
+    assert float(vjp(f, np.array(3.0))[1](1.0)[0]) == pytest.approx(power * 3 ** (power - 1))
+
+
+def test_a_variable_given_to_a_loop_has_the_shape_of_its_last_value():
+    def f(x):
+        v = x * 1.0
+        loop = while_loop([v])
+        with loop.loop():
+            loop.break_if(loop.step() >= 2)
+            v.update(ops.concat_values([v, v], 0))
+        assert (v.shape, v.get().shape, len(v)) == ((8, 3), (8, 3), 8)
+        return v
+
+    assert vjp(f, np.ones((2, 3)))[1](np.ones((8, 3)))[0].tolist() == [[4.0] * 3] * 2
 
 
 def test_a_state_multiplied_by_itself():
@@ -744,6 +909,54 @@ def test_gradients_lie_row_by_row():
     gradient = of_type(x, np.arange(6.0).reshape(2, 3).T)
     assert gradient.values.flags.c_contiguous
     assert gradient.values.tolist() == [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]
+
+
+def with_rule(monkeypatch, op, rule):
+    monkeypatch.setattr(op, "_vjp", op.prepared_rule(rule))
+
+
+FIXED = np.array([[1.0, 2.0], [3.0, 4.0]])
+FIXED.flags.writeable = False
+
+
+@for_each("order", ["F", "C"])
+@for_each("dtype", [np.float64, np.float32, np.int64])
+def test_gradients_of_rules_of_any_form_are_made_fit(monkeypatch, order, dtype):
+    """The gradients of x and y are of their own dtypes, row by row, in memory of their own."""
+    d_x, d_y = (np.asarray(one, dtype, order) for one in (FIXED, FIXED + 4))
+    with_rule(monkeypatch, lodcore.matmul, lambda d, x, y: (d_x, d_y))
+    _, pullback = vjp(lambda x, y: lodcore.matmul(ops.softmax(x) * 0.0 + x, y), X, X.astype(np.float32))
+    for one, wanted, kept in zip(pullback(X), (FIXED, FIXED + 4), (np.float64, np.float32), strict=True):
+        assert one.dtype == kept
+        assert one.flags.c_contiguous
+        assert one.flags.writeable
+        np.testing.assert_array_equal(one, wanted)
+
+
+def test_an_array_that_a_rule_keeps_is_not_handed_out(monkeypatch):
+    with_rule(monkeypatch, lodcore.matmul, lambda d, x, y: (FIXED, None))
+    (d_x,) = vjp(lambda x: lodcore.matmul(x, X), X)[1](X)
+    assert not np.shares_memory(d_x, FIXED)
+    d_x += 1.0
+    assert FIXED.tolist() == [[1, 2], [3, 4]]
+
+
+@for_each(
+    ("found", "error", "says"),
+    [
+        ((np.ones((2, 3)), None), ShapeError, r"matmul: .* gradient of shape \(2, 3\); \(2, 2\) is needed"),
+        ((None, np.ones((1, 2, 2))), ShapeError, r"matmul: .* gradient of shape \(1, 2, 2\); \(2, 2\) is needed"),
+        ((None, 1.0), ShapeError, r"matmul: .* gradient of shape \(\); \(2, 2\) is needed"),
+        ((X,), ValueError, "matmul: its vjp rule returned no tuple of 2 gradients"),
+        ((X, X, X), ValueError, "matmul: its vjp rule returned no tuple of 2 gradients"),
+        ([X, X], ValueError, "matmul: its vjp rule returned no tuple of 2 gradients"),
+        (X, ValueError, "matmul: its vjp rule returned no tuple of 2 gradients"),
+    ],
+)
+def test_gradients_of_rules_that_do_not_fit_are_refused(monkeypatch, found, error, says):
+    with_rule(monkeypatch, lodcore.matmul, lambda d, x, y: found)
+    with pytest.raises(error, match=says):
+        vjp(lambda x, y: lodcore.matmul(x, y), X, X)[1](X)
 
 
 def test_elements_of_an_array_that_nobody_reads():

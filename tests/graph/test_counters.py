@@ -5,7 +5,8 @@ import pytest
 
 import lodcore
 from lodcore import GraphError, LoDTensor, TensorArray, ops
-from lodcore.graph import Executor, Program, data, map_fn
+from lodcore.graph import Executor, Program, data, map_fn, while_loop
+from tests.helpers.tables import for_each
 from tests.helpers.ways import WHILE_RECORDING, check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -96,6 +97,18 @@ def test_what_is_updated_or_told_not_to_does_not_count(way, first):
         return same, counted(while_loop, first, advance=False), x * 1.0
 
     check(way, text, lambda first, x: (first, first, x), first, X)
+
+
+@for_each("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+def test_the_greatest_and_the_least_advance(dtype):
+    limits = np.iinfo(dtype)
+    for by in (1, 127, limits.max, limits.min):
+        for first in (np.zeros((), dtype), np.zeros((1, 1), dtype)):
+            found = counted(while_loop, first, steps=1, advance=by).get()
+            assert (found.dtype, found.item()) == (np.dtype(dtype), by)
+    for by in (limits.max + 1, limits.min - 1):
+        with pytest.raises(GraphError, match=f"advance: is {by}; {np.dtype(dtype)} cannot hold it"):
+            counted(while_loop, np.zeros((), dtype), advance=by)
 
 
 @every_way

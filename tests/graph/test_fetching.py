@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoDTensor, TensorArray
-from lodcore.graph import Executor, Program, VarArray, data, parameter, while_loop
+from lodcore import GraphError, LoDTensor, ShapeError, TensorArray, ops
+from lodcore.graph import Executor, Program, VarArray, append_backward, data, parameter, while_loop
 
 pytestmark = pytest.mark.not_on_reference  # fetching is independent of the kernels
 
@@ -128,3 +128,48 @@ def test_results_come_in_the_order_in_which_they_are_asked_for():
             assert [one.tolist() for one in found] == [alone[name] for name in chosen]
     twice = executor.run(program, feed, [things[name][0] for name in ("first", "total", "first")])
     assert [one.tolist() for one in twice] == [alone[name] for name in ("first", "total", "first")]
+
+
+def test_gradients_alone_and_together_through_one_loop():
+    with Program() as program:
+        a, b = data("a", (2,), "float64"), data("b", (2,), "float64")
+        loop = while_loop()
+        with loop.loop():
+            state = loop.loop_var(np.ones(2))
+            loop.break_if(loop.step() >= 2)
+            state.update(state * a + b)
+        append_backward(ops.sum(state))
+    feed, wanted = {"a": np.array([2.0, 3.0]), "b": np.array([1.0, 5.0])}, {"a@GRAD": [5, 11], "b@GRAD": [3, 4]}
+    for names in (["a@GRAD"], ["b@GRAD"], ["a@GRAD", "b@GRAD"], ["b@GRAD", "a@GRAD"], ["b@GRAD"], ["a@GRAD"]):
+        found = Executor().run(program, feed, names)
+        assert [one.tolist() for one in found] == [wanted[name] for name in names]
+
+
+def test_the_scope_of_a_run_that_failed_is_empty():
+    with Program() as program:
+        y = lodcore.mul(data("x", (None,), "float64"), W)
+    executor = Executor()
+    for feed, fetch in (({"x": [1.0]}, ["nothing"]), ({"y": 1}, [y]), ({}, [y]), ({"x": [1.0, 2.0, 3.0]}, [y])):
+        executor.run(program, {"x": [1.0, 2.0]}, [y])
+        assert executor.scope.find_var("x").get().tolist() == [1, 2]
+        with pytest.raises((GraphError, ShapeError)):
+            executor.run(program, feed, fetch)
+        assert executor.scope.local_var_names() == []
+
+
+def test_a_loop_that_runs_twice_has_results_of_two_names():
+    with Program() as program:
+        x, loop = data("x", (), "float64"), while_loop()
+        with loop.loop(exec_immediately=False):
+            total = loop.loop_var(x)
+            loop.break_if(loop.step() >= 2)
+            total.update(total * 2.0)
+        results = []
+        for _ in range(2):
+            loop()
+            results.append(total.current())
+            total = loop.variables[0]
+    assert results[0].name != results[1].name
+    for one in results:
+        assert program.var(one.name) is one
+        assert Executor().run(program, {"x": 3.0}, [one.name])[0] == 12

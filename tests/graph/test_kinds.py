@@ -80,6 +80,21 @@ def test_inheritance_goes_over_several_steps_and_in_circles():
     assert not is_inheritance_of(x, LoDTensor)
 
 
+def test_parents_are_added_to_those_that_are_known():
+    class Twice(Tensor):
+        shape, dtype = (), np.dtype(float)
+
+        def clone(self):
+            return self
+
+    register_inheritance(Twice, LoDTensor)
+    register_inheritance(Twice, SparseTensor, Base)
+    register_inheritance(Twice)
+    x = Variable("x", Twice())
+    assert [is_inheritance_of(x, kind) for kind in (LoDTensor, SparseTensor, Base, DenseTensor)] == [True] * 4
+    assert not is_inheritance_of(x, Other)
+
+
 @pytest.mark.parametrize(
     ("value", "kinds"),
     [

@@ -313,6 +313,25 @@ def test_lists_are_fed_in_the_dtype_of_the_program():
     assert [value.dtype for value in found] == [np.float32, np.float32, np.int16]
     assert found[0].tolist() == [[1], [2.5, 3]]
     assert Executor().run(program, {"x": [[], []], "n": [[1, 2]]}, [x])[0].dtype == np.float32
+    for feed, says in [
+        ({"n": [[1, 2**15]]}, "n: is 32768; int16 cannot hold it"),
+        ({"y": 1e39}, "y: is 1e"),
+        ({"x": [[1e39]]}, "x: "),
+    ]:
+        with pytest.raises(DTypeError, match=f"Executor.run: feed: {says}"):
+            Executor().run(program, {"x": [[1.0]], "y": 1.0, "n": [[1, 2]], **feed}, [x, y, n])
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_empty_lists_are_fed_with_the_levels_of_the_program(levels):
+    """They do not show how deep they would be."""
+    with Program() as program:
+        y = lodcore.mul(data("x", (None,), "float32", num_levels=levels), 2.0)
+    for given in ([], [[], []], [[[]], []], [[[], [[]]]])[: levels + 1]:
+        (found,) = Executor().run(program, {"x": given}, [y])
+        assert (found.num_levels, len(found), found.num_rows, found.dtype) == (levels, len(given), 0, np.float32)
+    with pytest.raises(LoDError, match=f"feed: x: has {levels + 1} levels; the Program needs {levels}"):
+        Executor().run(program, {"x": lodcore.array([], num_levels=levels + 1)}, [y])
 
 
 @pytest.mark.parametrize(
@@ -464,6 +483,23 @@ def test_append_backward_is_what_vjp_gives():
             np.testing.assert_array_equal(rows_of(one), rows_of(other))
 
 
+def test_gradients_of_single_precision_have_the_bits_of_vjp():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(40, 3)).astype(np.float32)
+    for f in (
+        lambda x: ops.mean(lodcore.tanh(x * x)),
+        lambda x: lodcore.mul(ops.sum(ops.exp(x)), np.float32(1 / 3)),
+        lambda x: ops.sum(ops.sqrt(x * x + np.float32(0.1))) / 7,
+    ):
+        with Program() as program:
+            append_backward(f(data("x", (40, 3), "float32")))
+        (found,) = Executor().run(program, {"x": x}, ["x@GRAD"])
+        value, pullback = vjp(f, x)
+        (wanted,) = pullback(1.0)
+        assert value.dtype == found.dtype == wanted.dtype == np.float32
+        np.testing.assert_array_equal(found, wanted)
+
+
 def small(x, w, b):
     scores = lodcore.add(lodcore.matmul(lodcore.sequence_pool(lodcore.tanh(x), "mean"), w), b)
     return ops.mean(lodcore.cross_entropy(scores, np.array([0, 1, 2])))
@@ -519,6 +555,23 @@ def test_gradients_of_what_is_between():
     assert found[3] == 1.0
 
 
+def test_gradients_of_what_several_operators_read():
+    """A gradient is complete after the last of them, whether it is fetched or read."""
+    with Program() as program:
+        x, w = data("x", (2,), "float64"), parameter(np.array([1.0, 2.0]), "w")
+        hidden = lodcore.mul(x, w, name="hidden")
+        loss = ops.sum(hidden * hidden) + ops.sum(lodcore.mul(x, hidden)) + ops.sum(x * 3.0) + ops.sum(w)
+        ((_, d_w),) = append_backward(loss)
+        stepped = lodcore.minus(w, lodcore.mul(d_w, 0.5))
+    x, w = np.array([2.0, 3.0]), np.array([1.0, 2.0])
+    d_hidden = 2 * x * w + x
+    wanted = {"x@GRAD": d_hidden * w + x * w + 3, "w@GRAD": d_hidden * x + 1, "hidden@GRAD": d_hidden}
+    for names in (["x@GRAD"], ["w@GRAD"], ["hidden@GRAD"], ["x@GRAD", "hidden@GRAD", "w@GRAD"]):
+        for found, name in zip(Executor().run(program, {"x": x}, names), names, strict=True):
+            np.testing.assert_allclose(found, wanted[name], rtol=1e-12)
+    np.testing.assert_allclose(Executor().run(program, {"x": x}, [stepped])[0], w - wanted["w@GRAD"] / 2, rtol=1e-12)
+
+
 def test_gradients_may_be_computed_with():
     with Program() as program:
         x = data("x", (None, 2), "float64", num_levels=1)
@@ -551,9 +604,11 @@ def test_two_losses():
         first, second = ops.sum(lodcore.mul(w, w)), ops.sum(lodcore.mul(w, 3.0))
         ((_, a),) = append_backward(first)
         ((_, b),) = append_backward(second)
-    assert [a.name, b.name] == ["w@GRAD", "w@GRAD_1"]
-    found = Executor().run(program, {}, [a, b, a])
-    assert [value.tolist() for value in found] == [[2, 4], [3, 3], [2, 4]]
+        ((_, c),) = append_backward(ops.sum(lodcore.mul(lodcore.mul(w, w), w)) + first)
+        ((_, d),) = append_backward(second)
+    assert [one.name for one in (a, b, c, d)] == ["w@GRAD", "w@GRAD_1", "w@GRAD_2", "w@GRAD_3"]
+    found = Executor().run(program, {}, [a, b, a, c, d])
+    assert [value.tolist() for value in found] == [[2, 4], [3, 3], [2, 4], [5, 16], [3, 3]]
     assert not np.shares_memory(found[0], found[2])
 
 
@@ -563,6 +618,9 @@ def test_two_losses():
         (lambda w: lodcore.mul(w, 2.0), r"has shape \(2,\); one number"),
         (lambda w: ops.cast(ops.sum(w), "int64"), "has dtype int64; a real number"),
         (lambda w: ops.sum(ops.cast(w, "int64")), "has dtype int64"),
+        (lambda w: ops.sum(lodcore.mul(w, 1j)), "has dtype complex128; a real number"),
+        (lambda w: data("square", (None, None), "float64"), r"has shape \(None, None\); one number"),
+        (lambda w: data("levels", (1,), "float64", num_levels=1), r"has shape \(None, 1\); one number"),
         (lambda w: lodcore.mul(1.0, 2.0), "depends on no parameter and no data of real numbers"),
         (lambda w: 5.0, "is not a Variable of a Program"),
         (lambda w: parameter(1), "has dtype int64; a real number"),

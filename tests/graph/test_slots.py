@@ -119,6 +119,18 @@ def test_a_number_taken_out_under_vjp_is_an_error(cut, holder):
     assert caught.type is not lodcore.DTypeError
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16", ">f8"])
+def test_no_dtype_with_gradients_is_taken_out(dtype):
+    with refused():
+        vjp(np.asarray, np.ones(2, dtype))
+    with Program(), refused():
+        np.asarray(lodcore.parameter(np.ones(2, dtype), "w"))
+
+
+def refused():
+    return pytest.raises(GraphError, match=r"(?s)operator.*get\(\)")
+
+
 @pytest.mark.parametrize("cut", ["float", "math.exp", "np.asarray", "int"])
 def test_a_parameter_taken_out_is_an_error_in_a_program_and_in_a_body(cut):
     w = lodcore.parameter(np.array(0.5), "w")

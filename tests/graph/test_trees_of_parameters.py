@@ -2,6 +2,8 @@
 
 import dataclasses
 import itertools
+import re
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 import lodcore
 from lodcore import DTypeError, LoDTensor, TensorArray, grad_check, nn, ops, value_and_grad, vjp
 from lodcore.graph import Variable
+from tests.helpers.tables import for_each
 from tests.helpers.ways import rows_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -140,6 +143,44 @@ def test_tree_map_and_leaves_are_public():
     assert doubled == {"a": [2, Pair(4, 6)], "b": Layer(8, (10,))}
     assert [x for x in lodcore.tree_leaves(tree) if isinstance(x, int)] == [1, 2, 3, 4, 5]
     assert lodcore.tree_map(lambda x, y: x + y, [1, (2,)], [10, (20,)]) == [11, (22,)]
+    for size in range(5):
+        kind = namedtuple("kind", [*"abcd"][:size])
+        for found in (
+            lodcore.tree_map(lambda x: -x, kind(*range(size))),
+            lodcore.tree_map(max, *[kind(*range(size))] * 2),
+        ):
+            assert type(found) is kind
+            assert [abs(x) for x in found] == [*range(size)]
+
+
+@for_each("at", [0, 1, 2])
+@for_each("other", [{"a": [1, 2], "b": 3}, {}, [[1, 2]], {"a": (1, 2)}, {"a": [1]}, {"a": [1, 2, 3]}, {"b": [1, 2]}, 5])
+def test_each_tree_has_the_form_of_the_first(at, other):
+    """The error names the first that differs, and where."""
+    tree = {"a": [1, 2]}
+    given, inner = [tree] * 3, isinstance(other, dict) and other.keys() == tree.keys()
+    given[at] = other
+    if inner and isinstance(other["a"], tuple):
+        assert lodcore.tree_map(lambda *x: x, tree, *given) == {"a": [(1,) * 4, (2,) * 4]}
+        return
+    with pytest.raises(
+        ValueError, match=rf"^tree_map: trees\[{at}\]{re.escape(str(['a'])) if inner else ''}: is .* is needed"
+    ):
+        lodcore.tree_map(lambda *x: x, tree, *given)
+
+
+def test_gradients_of_no_parameter_are_refused():
+    parameters, optimizer = {"w": np.ones(2), "more": {"v": np.ones(2)}}, nn.SGD(0.5)
+    state = optimizer.init(parameters)
+    for gradients, place in [
+        ({"w": np.ones(2), "z": np.ones(2)}, ""),
+        ({"more": {"v": np.ones(2), "z": None}}, r"\['more'\]"),
+    ]:
+        with pytest.raises(ValueError, match=f"SGD.step: gradients{place}: is dict of 2; a dict with keys of"):
+            optimizer.step(parameters, gradients, state)
+    for cotangent, place in [({"z": 1.0}, ""), ({"more": {"z": 1.0}}, r"\['more'\]")]:
+        with pytest.raises(ValueError, match=rf"pullback: cotangents\[0\]{place}: is dict of 1; a dict with keys of"):
+            vjp(lambda p: p, parameters)[1](cotangent)
 
 
 @pytest.mark.parametrize("order", [*itertools.permutations("abc")], ids="".join)

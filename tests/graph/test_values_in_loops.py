@@ -7,7 +7,7 @@ import pytest
 
 import lodcore
 from lodcore import LoDTensor, TensorArray, map_fn, ops
-from lodcore.graph import vjp
+from lodcore.graph import Variable, vjp, while_loop
 from tests.helpers.ways import check, every_way, rows_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -273,3 +273,39 @@ def test_unstack_from_is_recorded(way, x):
         return read_and_sum(while_loop, TensorArray(unstack_from=x), lambda e: ops.sum(e * e))
 
     check(way, text, lambda x: np.sum(rows_of(x) ** 2), x)
+
+
+def test_the_structure_of_a_loop_variable_is_that_of_the_step_in_a_loop_within():
+    """It is recorded under the own name of the variable, though this has a value."""
+    v, seen = Variable("v", lodcore.array([[1.0, 2.0], [], [3.0]])), TensorArray()
+    outer = while_loop([v])
+    with outer.loop():
+        at = outer.step()
+        outer.break_if(at >= 3)
+        inner = while_loop()
+        with inner.loop():
+            inner.break_if(inner.step() >= 1)
+            seen.write(at, v.lengths)
+        v.update(lodcore.gather_sequences(v, [2, 0, 0]))
+    assert [seen.read(at).tolist() for at in range(3)] == [[2, 0, 1], [1, 2, 2], [2, 1, 1]]
+    assert v.get().lengths.tolist() == [1, 2, 2]
+
+
+def test_a_loop_that_runs_later_begins_with_what_a_variable_was():
+    def f(x):
+        v = x * 1.0
+        late = while_loop()
+        with late.loop(exec_immediately=False):
+            state = late.loop_var(v)
+            late.break_if(late.step() >= 1)
+            state.update(state * 10.0)
+        first = while_loop([v])
+        with first.loop():
+            first.break_if(first.step() >= 3)
+            v.update(v * 2.0)
+        late()
+        return state, v
+
+    y, pullback = vjp(f, np.array(1.5))
+    assert [float(one) for one in y] == [15, 12]
+    assert [float(pullback(*d)[0]) for d in ((1.0, None), (None, 1.0))] == [10, 8]

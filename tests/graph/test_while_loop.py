@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import GraphError, LoDTensor, TensorArray, ops, vjp
+from lodcore import DTypeError, GraphError, LoDTensor, TensorArray, ops, vjp
 from lodcore.graph import Program, Variable, engine, parameter, while_loop
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -118,6 +119,15 @@ def test_no_trip():
         v = loop.loop_var(x)
         v.update(lodcore.mul(v, 0.0))
     np.testing.assert_array_equal(v.get(), x)
+
+
+@for_each(
+    "condition", [np.empty(0, bool), np.empty((1, 0)), np.ones(2, bool), np.ones((2, 1)), lodcore.array([[True]])]
+)
+def test_conditions_of_more_or_no_elements_are_refused_at_once(condition):
+    loop = while_loop()
+    with refused(r"break_if: cond: is .*; one element is needed"), loop.loop():
+        loop.break_if(condition)
 
 
 def test_conditions_of_one_element():
@@ -331,6 +341,7 @@ def test_two_levels_go_from_step_to_step():
         (np.ones(2), np.ones(2, np.float32), r"is float32 \(\.,\); loop variable loop_var_1 is float64 \(\.,\)"),
         (np.ones((2, 3)), np.ones((2, 4)), r"is float64 \(\., 4\); loop variable loop_var_1 is float64 \(\., 3\)"),
         (np.ones((2, 3)), np.ones(2), r"is float64 \(\.,\)"),
+        (np.ones((2, 3, 4)), np.ones((2, 3, 5)), r"is float64 \(\., 3, 5\); .* is float64 \(\., 3, 4\)"),
         (lodcore.array([[1.0]]), np.ones(1), r"is float64 \(\.,\); loop variable .* is float64 \(\.,\), 1 level"),
         (lodcore.array([[1.0]]), lodcore.array([[[1.0]]]), r"is float64 \(\.,\), 2 levels"),
         (np.int64(1), 1.5, r"is float64 \(\)"),
@@ -361,6 +372,14 @@ def test_updates_of_which_nothing_is_known_are_checked_when_they_run():
         time = count(loop, 1)
         v = loop.loop_var(np.ones(2))
         v.update(unknown(array, time))
+
+
+@for_each(("init", "number"), [(np.int8(1), 128), (np.int8(1), -129), (np.int16(1), 2**15), (np.int32(1), 2**31)])
+def test_numbers_that_a_loop_variable_cannot_hold_are_refused(init, number):
+    loop = while_loop()
+    with refused(f"update: value: is {number}; {init.dtype} cannot hold it", DTypeError), loop.loop():
+        count(loop, 1)
+        loop.loop_var(init).update(number)
 
 
 def unknown(array, time):

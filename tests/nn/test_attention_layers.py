@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoD, LoDTensor, grad_check, nn, ops, value_and_grad, while_loop
+from lodcore import LoD, LoDError, LoDTensor, grad_check, nn, ops, value_and_grad, while_loop
 
 MEMORY, QUERIES = [2, 0, 3, 1], [1, 2, 0, 2]
 LAYER = nn.AdditiveAttention(3, 3, 4)
 LODS = {
     1: (LoD.from_lengths(MEMORY), LoD.from_lengths(QUERIES)),
     2: (LoD.from_lengths([1, 0, 3], MEMORY), LoD.from_lengths([1, 0, 3], QUERIES)),
+    3: (LoD.from_lengths([2, 0, 1], [1, 0, 3], MEMORY), LoD.from_lengths([2, 0, 1], [1, 0, 3], QUERIES)),
 }
 
 
@@ -46,14 +47,15 @@ def batch(form, levels):
     if form == "several":
         return LoDTensor(drawn(of_queries.num_rows, 3), of_queries), memory, values
     query = drawn(len(MEMORY), 3)
-    return LoDTensor.from_lengths(query, [1, 0, 3]) if form == "outer" else query, memory, values
+    outer = [[2, 0, 1], [1, 0, 3]][3 - levels :]
+    return LoDTensor.from_lengths(query, *outer) if form == "outer" else query, memory, values
 
 
 FORMS = [("dense", 1), ("several", 1), ("dense", 2), ("outer", 2), ("several", 2)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("form", "levels"), FORMS)
+@pytest.mark.parametrize(("form", "levels"), [*FORMS, ("outer", 3), ("several", 3)])
 def test_weights_and_context(kind, form, levels):
     call, scores = KINDS[kind]
     query, memory, values = batch(form, levels)
@@ -73,6 +75,12 @@ def test_weights_and_context(kind, form, levels):
     else:
         assert weights.lod is memory.lod
         assert getattr(context, "num_levels", 0) == levels - 1
+
+
+def test_queries_of_other_levels_are_refused():
+    query, (_, memory, _) = LoDTensor.from_lengths(drawn(4, 3), [1, 0, 3]), batch("dense", 3)
+    with pytest.raises(LoDError, match="AdditiveAttention: query: has 1 levels; memory has 3, and as many or one"):
+        LAYER(PARAMETERS, query, memory)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import DTypeError, LoDTensor, ShapeError, nn
+from lodcore.nn.token_sampling import Sampling
 from reference.nn import beam_search as oracle
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # the kernels have tests of their own
 
@@ -242,6 +244,20 @@ def test_a_source_without_a_hypothesis_has_none():
     assert result.scores.tolist() == [[-1.0], [], [-1.0]]
 
 
+def test_a_function_of_allowed_tokens_is_told_the_sources_that_are_left():
+    """Source 0 ends in its first step, source 2 in its second."""
+    seen = []
+
+    def allowed(ids, sources, length):
+        seen.append((ids.tolist(), sources.tolist(), length))
+        ends = np.array([[0, 2, 1][source] <= length for source in sources])
+        return np.stack([ends, ~ends], 1)
+
+    decoder = nn.BeamSearchDecoder(lambda ids, s: (np.full((len(ids), 2), np.log(0.5)), s), 1, 7, 0, 5, allowed=allowed)
+    assert decoder(None, 3).tokens.tolist() == [[[0]], [[1, 1, 0]], [[1, 0]]]
+    assert seen == [([7, 7, 7], [0, 1, 2], 0), ([1, 1], [1, 2], 1), ([1], [1], 2)]
+
+
 def test_inputs_are_never_changed():
     table = np.log(np.array([[0.2, 0.8], [0.5, 0.5]]))
     table.setflags(write=False)
@@ -293,6 +309,64 @@ def test_no_more_tokens_are_drawn_than_make_up_the_share(top_p, top_k):
         400, 0, -1, 1, num_results=400, seed=3, **{name: x for name, x in words.items() if x is not None},
     )  # fmt: skip
     assert sorted(set(decoder(None, 1).tokens.values.tolist())) == wanted
+
+
+@for_each("dtype", ["f4", "f8"])
+def test_the_drawn_token_is_the_first_whose_share_exceeds_the_chance(dtype):
+    """Also if the chance is exactly a share; the last token is impossible, the second branch has another order."""
+    equal = np.array([[0, 0, 0, 0, -np.inf], [-np.inf, 0, 0, 0, 0]], dtype)
+    for chance, place in [(0.0, 0), (0.2, 0), (0.25, 1), (0.5, 2), (0.625, 2), (0.75, 3), (1 - 2**-53, 3)]:
+        found = Sampling(1.0, None, None).draw(equal, np.array([chance, chance]))
+        assert found.tolist() == [place, place + 1]
+
+
+def test_each_branch_draws_by_its_own_chance_whatever_others_have_ended():
+    """Of four equal tokens, the first ends: with plain Python, a branch draws int(4 * chance)."""
+    for seed in (0, 1, 2):
+        words = {"temperature": 1.0, "num_results": 2, "seed": seed}
+        decoder = nn.BeamSearchDecoder(lambda ids, s: (np.full((len(ids), 4), np.log(0.25)), s), 2, 0, 0, 6, **words)
+        random, wanted = np.random.default_rng(seed), [[], [], [], []]
+        for _ in range(6):
+            for branch, chance in zip(wanted, random.random(4), strict=True):
+                branch += [int(4 * chance)] if not branch or branch[-1] else []
+        found = decoder(None, 2).tokens.tolist()
+        assert [sorted(one) for one in found] == [sorted(wanted[:2]), sorted(wanted[2:])]
+
+
+@for_each("number", [int, float, np.int64, np.int8, np.float32, np.float64])
+def test_settings_are_numbers_of_python_or_numpy(number):
+    integer = int if issubclass(number, (float, np.floating)) else number
+    words = {"length_penalty": number(1), "temperature": number(1), "top_p": number(1), "seed": integer(3)}
+    sizes = [integer(n) for n in (2, 0, 0, 3)]
+    found, wanted = (
+        nn.BeamSearchDecoder(lambda ids, s: (np.full((len(ids), 4), np.log(0.25)), s), *given, **more)(None, 2)
+        for given, more in ((sizes, words), ([2, 0, 0, 3], {name: int(x) for name, x in words.items()}))
+    )
+    assert found.tokens.equals(wanted.tokens)
+    assert found.scores.equals(wanted.scores)
+
+
+@for_each("at", [0, 1, 2])
+@for_each("wrong", [np.zeros(3), np.zeros((1, 2)), LoDTensor.from_lengths(np.zeros(3), [1, 2, 0]), np.float64(0), 5.0])
+def test_every_leaf_of_a_state_has_a_row_per_branch(at, wrong):
+    first = [np.zeros(2), LoDTensor.from_lengths(np.zeros(3), [1, 2]), np.zeros((2, 3))]
+    others = [wrong if j == at else one for j, one in enumerate(first)]
+    log_probs = np.zeros((2, 2))
+    for before, after, of in ((others, first, "sources"), (first, others, "branches")):
+        decoder = nn.BeamSearchDecoder(lambda ids, state, after=after: (log_probs, after), 1, 0, 0, 3)
+        says = "a float" if type(wrong) is float else rf"shape .*; there are 2 {of}"
+        with pytest.raises((ShapeError, DTypeError), match=f"BeamSearchDecoder: state: has {says}"):
+            decoder(before, 2)
+
+
+@for_each(("dtype", "least"), [("f4", -3e38), ("f8", -1e308)])
+def test_finite_log_probabilities_are_possible(dtype, least):
+    for words in ({}, {"temperature": 1.0, "seed": 0}):
+        log_probs = np.array([[least, -np.inf]], dtype)
+        decoder = nn.BeamSearchDecoder(lambda ids, s, p=log_probs: (p.repeat(len(ids), 0), s), 1, 1, 0, 3, **words)
+        found = decoder(None, 1)
+        assert found.tokens.tolist() == [[[0]]]
+        assert found.scores.values.tolist() == log_probs[0, :1].tolist()
 
 
 @pytest.mark.parametrize("penalty", [-4.0, -3.0, -1.5, -0.5, 0.0, 0.5, 1.0, 3.0])

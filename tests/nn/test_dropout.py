@@ -58,7 +58,7 @@ def test_a_program_draws_a_new_mask_in_each_run_and_goes_back_through_it():
 
 def looped(recompute, nested=False):
     """Run a loop with dropout in its body, forward and backward: return value, gradients, and the next draw."""
-    rng = generator()
+    rng, others = generator(), [generator(3), generator(4)]
 
     def run(x, weight):
         loop = while_loop(max_steps=5, recompute=recompute)
@@ -66,13 +66,14 @@ def looped(recompute, nested=False):
             state = loop.loop_var(x)
             loop.break_if(loop.step() >= 3)
             if nested:
-                state.update(lodcore.map_fn(lambda row: lodcore.tanh(nn.dropout(row, 0.5, rng)), state) @ weight)
+                dropped = lodcore.map_fn(lambda row: lodcore.tanh(nn.dropout(row, 0.5, rng)), state) @ weight
             else:
-                state.update(lodcore.tanh(nn.dropout(state @ weight, 0.5, rng)))
+                dropped = lodcore.tanh(nn.dropout(state @ weight, 0.5, rng))
+            state.update(nn.dropout(nn.dropout(dropped, 0.2, others[0]), 0.2, others[1]))
         return ops.sum(state * state)
 
     value, pullback = vjp(run, generator(1).normal(size=(4, 3)), generator(2).normal(size=(3, 3)))
-    return float(value), pullback(1.0), rng.random()
+    return float(value), pullback(1.0), [one.random() for one in (rng, *others)]
 
 
 @pytest.mark.parametrize("nested", [False, True])

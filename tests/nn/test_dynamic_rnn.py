@@ -279,6 +279,7 @@ def test_in_the_body_of_another_loop():
 FLAT, NESTED = array([[1.0, 2.0], [], [3.0]]), array([[[1.0, 2.0], []], [], [[3.0]]])
 UNLIKE = [
     ((FLAT, array([[1.0, 2.0], [3.0], []])), -1, r"x\[1\]: sequence 1 of level 0 has length 1; that of x\[0\] has 0"),
+    ((FLAT, FLAT, array([[1.0, 2.0], [3.0], []])), -1, r"x\[2\]: sequence 1 of level 0 has length 1; that of x\[0\]"),
     ((FLAT, array([[1.0]])), 0, r"x\[1\]: has 1 sequences at level 0; x\[0\] has 3"),
     (
         {"a": NESTED, "b": array([[[1.0], [9.0]], [], [[3.0]]])},

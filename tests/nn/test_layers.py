@@ -16,6 +16,7 @@ from lodcore import (
     vjp,
     while_loop,
 )
+from tests.helpers.tables import for_each
 
 LENGTHS = [2, 0, 3]
 IDS = lodcore.array([[3, 1], [], [3, 0, 4]])
@@ -44,6 +45,13 @@ def test_parameters_have_the_sizes_that_a_layer_knows(layer, dtype):
     again = layer.init(np.random.default_rng(0), dtype)
     assert all(x.tobytes() == again[name].tobytes() for name, x in parameters.items())
     assert layer.init(np.random.default_rng(0)).popitem()[1].dtype == np.float32
+
+
+@for_each("layer", [*SHAPES, nn.SimpleRNN(2, 3), nn.GRU(2, 3), nn.LSTM(2, 3), nn.Bidirectional(nn.LSTM(2, 3))])
+def test_parameters_are_single_or_double(layer):
+    for dtype in ("f2", "i4", "c8", "?", "S4"):
+        with pytest.raises(DTypeError, match=r"init: dtype: is .*; float32 or float64 is needed"):
+            layer.init(np.random.default_rng(0), dtype)
 
 
 #: Layers, and for each of their drawn parameters the bound of a uniform distribution, or the deviation of a normal one.

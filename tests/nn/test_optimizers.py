@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, SparseTensor, nn, tree_leaves, tree_map
+from lodcore import DTypeError, LoDTensor, ShapeError, SparseTensor, nn, tree_leaves, tree_map
 from reference.nn import optimizers as oracle
+from tests.helpers.tables import for_each
 
 START = [0.5, -1.25, 2.0]
 GRADIENTS = [[0.1, -0.2, 0.3], [0.4, 0.5, -0.6], [-0.7, 0.8, 0.9]]
@@ -207,6 +208,78 @@ def test_what_has_no_gradient_stays():
         np.testing.assert_array_equal(after["frozen"]["table"], 1)
 
 
+@for_each("kept", [(), ("speed",), ("mean", "square"), ("mean",), ("mean", "square", "speed")])
+def test_states_of_other_optimizers_are_refused(kept):
+    x, one = np.ones(2), np.ones(2)
+    state = {"step": 0, **{name: np.zeros(2) for name in kept}}
+    for optimizer in (nn.SGD(0.5), nn.SGD(0.5, 0.9), nn.Adam(0.5), nn.AdamW(0.5)):
+        if optimizer.kept == kept:
+            optimizer.step(x, one, state)
+        else:
+            with pytest.raises(DTypeError, match=r"step: state: is a dict of step.*; what `init` returns is needed"):
+                optimizer.step(x, one, state)
+
+
+@for_each("dtype", ["?", "i1", "u2", "i8", "f2", "f4", "f8", ">f4"])
+@for_each("parameter", [np.float32([[1, 2], [3, 4]]), np.float64([[1, 2], [3, 4]])])
+def test_gradients_have_any_real_dtype_and_the_shape_of_the_parameter(dtype, parameter):
+    optimizer, gradient = nn.SGD(0.5), np.array([[1, 0], [0, 1]], dtype)
+    for one in (gradient, SparseTensor([1, 0], gradient[::-1], 2)):
+        after, _ = optimizer.step(parameter, one, {"step": 0})
+        assert (after.dtype, after.tolist()) == (parameter.dtype, [[0.5, 2], [3, 3.5]])
+    for wrong in (gradient.ravel(), gradient[None], gradient.reshape(4, 1), gradient[0], gradient[:1], gradient[0, 0]):
+        with pytest.raises(ShapeError, match=r"SGD.step: gradients: has shape .*; the parameter has \(2, 2\)"):
+            optimizer.step(parameter, wrong, {"step": 0})
+
+
+@for_each("make", [nn.Adam, nn.AdamW])
+def test_betas_are_two_numbers_in_any_list(make):
+    assert make(0.5, [0.5, 0.25]).betas == make(0.5, (np.float32(0.5), 0.25)).betas == (0.5, 0.25)
+    assert make(0.5, (0, 0)).betas == (0, 0)
+    for betas, says in [
+        ((1, 0.5), r"betas\[0\]: is 1"),
+        ((0.5, 1), r"betas\[1\]: is 1"),
+        ((0.5, -1), r"betas\[1\]: is -1"),
+    ]:
+        with pytest.raises(ValueError, match=f"{make.__name__}: {says}"):
+            make(0.5, betas)
+
+
+@for_each("kind", [float, np.float32, np.float64])
+@for_each("optimizer", [nn.SGD(0.5), nn.SGD(0.5, 0.9), nn.Adam(0.5)])
+def test_a_number_stays_of_its_type(kind, optimizer):
+    for in_place in (False, True):
+        after, state = optimizer.step(kind(2), 1.0, optimizer.init(kind(2)), in_place)
+        assert type(after) is kind
+        assert after == pytest.approx(1.5, rel=1e-6)
+        assert {state[name].dtype for name in optimizer.kept} <= {np.dtype(kind)}
+
+
+@for_each("optimizer", [nn.SGD(0.5, 0.9), nn.Adam(0.5)])
+def test_nothing_read_only_is_updated_in_place(optimizer):
+    """The error says so before anything is written: the parameter, and each entry of the state."""
+    for locked in ("parameter", *optimizer.kept):
+        parameter, gradient = np.ones(2), np.ones(2)
+        state = optimizer.init(parameter)
+        (parameter if locked == "parameter" else state[locked]).flags.writeable = False
+        with pytest.raises(ValueError, match="step: gradients: belongs to a read-only array; in_place"):
+            optimizer.step(parameter, gradient, state, in_place=True)
+        assert parameter.tolist() == [1, 1]
+        np.testing.assert_allclose(optimizer.step(parameter, gradient, state)[0], 0.5)
+
+
+@for_each("optimizer", [nn.SGD(0.5), nn.SGD(0.5, 0.9), nn.Adam(0.5, weight_decay=0.1)])
+def test_repeated_rows_are_added_up_in_place_too(optimizer):
+    start = np.arange(6.0).reshape(3, 2)
+    twice = SparseTensor([2, 0, 2], np.array([[1.0, 2], [3, 4], [5, 6]]), 3)
+    once = SparseTensor([0, 2], np.array([[3.0, 4], [6, 8]]), 3)
+    wanted, plain = optimizer.step(start.copy(), once, optimizer.init(start))
+    found, state = optimizer.step(start.copy(), twice, optimizer.init(start), in_place=True)
+    np.testing.assert_array_equal(found, wanted)
+    for name in optimizer.kept:
+        np.testing.assert_array_equal(state[name], plain[name])
+
+
 @pytest.mark.parametrize("form", ["Fortran", "strided", "read-only", "byte order"])
 def test_arrays_of_any_form(form):
     plain = np.arange(6.0).reshape(2, 3) + 1
@@ -319,6 +392,11 @@ def test_schedules_can_be_pickled(schedule):
     assert [again(step) for step in range(12)] == [schedule(step) for step in range(12)]
 
 
+@pytest.mark.parametrize("make", [nn.linear_schedule, nn.cosine_schedule])
+def test_schedules_may_end_above_their_peak(make):
+    np.testing.assert_allclose([make(1.0, 4, 2, 3.0)(step) for step in range(6)], [0.5, 1, 1, 2, 3, 3])
+
+
 def test_schedules_without_steps():
     assert nn.cosine_schedule(1.0, 0)(0) == 0
     assert nn.linear_schedule(1.0, 2, 2)(1) == 1
@@ -357,6 +435,9 @@ def test_clipping_adds_rows_first_and_leaves_all_else():
     clipped, norm = nn.clip_by_global_norm(gradients, 1.5)
     assert norm == 3
     assert clipped["table"].dtype == np.float32
+    merged = SparseTensor([1, 4], np.ones((2, 1)), 5).merge()  # which merges into itself
+    once = nn.clip_by_global_norm([merged], 1.0)[0][0]
+    assert not np.shares_memory(once.indices, merged.indices)
     np.testing.assert_allclose(clipped["table"].to_dense()[:, 0], [0, 1, 0, 0, 0])
     assert clipped["lists"].lod is lists.lod
     np.testing.assert_allclose(clipped["lists"].values, [1, 0.5])
@@ -370,6 +451,8 @@ def test_clipping_within_the_limit_and_of_what_is_not_finite():
         found, measured = nn.clip_by_global_norm(gradients, 1e31)
         assert found is gradients
         assert measured == pytest.approx(norm)
+    exactly = {"w": np.array([3.0, 0.0]), "b": SparseTensor([1], np.array([[4.0]]), 2)}
+    assert nn.clip_by_global_norm(exactly, 5.0)[0] is exactly
     found, measured = nn.clip_by_global_norm([np.array([np.nan, 1.0])], 1.0)
     assert np.isnan(measured)
     assert nn.clip_by_global_norm({}, 1.0) == ({}, 0.0)

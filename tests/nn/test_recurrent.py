@@ -30,6 +30,7 @@ from reference.nn.dynamic_rnn import dynamic_rnn as meaning_of_loop
 from reference.ops.layers import layer as meaning
 from reference.ops.layers import run_cell
 from tests.helpers.draw import lengths
+from tests.helpers.tables import for_each
 from tests.nn.networks import (
     LAYERS,
     N_IN,
@@ -365,6 +366,73 @@ WRONG = [
 def test_wrong_calls(wrong, error, says):
     with pytest.raises(error, match=says):
         wrong()
+
+
+@for_each("name", [*NAMES, *COMBINED])
+def test_is_reverse_is_any_truth_value(name):
+    layer = COMBINED[name] if name in COMBINED else LAYERS[name][0]
+    parameters = layer.init(np.random.default_rng(0), np.float64)
+    x = LoDTensor.from_lengths(np.random.default_rng(1).normal(size=(4, N_IN)), [3, 0, 1])
+    wanted = [layer(parameters, x, None, is_reverse)[0].values for is_reverse in (False, True)]
+    assert not np.array_equal(*wanted)
+    for truth in (0, 1, np.False_, np.True_):
+        np.testing.assert_array_equal(layer(parameters, x, None, truth)[0].values, wanted[bool(truth)])
+        if name == "gru":
+            looped = nn.dynamic_rnn(layer.cell, parameters, x, is_reverse=truth)[0]
+            np.testing.assert_allclose(looped.values, wanted[bool(truth)], rtol=1e-12)
+
+
+@for_each("name", ["lstm", "peepholes", "projection", "all of it", "gru", "tanh"])
+def test_cells_of_parameters_of_several_dtypes(name):
+    """A prepared cell computes in the dtype to which all parameters are promoted, whichever of them is wider."""
+    layer = LAYERS[name][0]
+    parameters = layer.init(np.random.default_rng(0), np.float32)
+    if "bias" in parameters:
+        parameters["bias"] += np.float32(0.1)
+    x, state = np.ones((2, N_IN), np.float32), layer.initial_state(parameters, 2)
+    plain, _ = layer.cell(layer.cell.prepare(parameters), x, state)
+    assert plain.dtype == np.float32
+    for key in parameters:
+        found, _ = layer.cell(layer.cell.prepare({**parameters, key: parameters[key].astype(np.float64)}), x, state)
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, plain, rtol=1e-5)
+
+
+def test_each_stacked_layer_takes_the_rows_of_the_one_below():
+    layers = [nn.GRU(3, 2), nn.GRU(2, 4), nn.GRU(4, 3), nn.GRU(3, 2)]
+    assert (nn.Stacked(layers).n_in, nn.Stacked(layers).n_out) == (3, 2)
+    for at, width in [(1, 3), (2, 2), (3, 2), (3, 4)]:
+        wrong = [nn.GRU(width, layer.n_out) if j == at else layer for j, layer in enumerate(layers)]
+        with pytest.raises(
+            ShapeError, match=rf"Stacked: layers\[{at}\]: takes rows of width {width}; layers\[{at - 1}\]"
+        ):
+            nn.Stacked(wrong)
+
+
+@for_each("name", NAMES)
+def test_every_size_of_every_parameter_is_checked(name):
+    layer, x = LAYERS[name][0], LoDTensor.from_lengths(np.ones((3, N_IN)), [2, 1])
+    parameters = layer.init(np.random.default_rng(0), np.float64)
+    for key, one in parameters.items():
+        for axis in range(one.ndim):
+            for wrong in (np.concatenate([one, one[:1] if axis == 0 else one[:, :1]], axis), one[..., None], one[0]):
+                for call in (layer, partial(nn.dynamic_rnn, layer.cell)):
+                    with pytest.raises(ShapeError, match=rf"parameters\['{key}'\]: has shape .* is needed"):
+                        call({**parameters, key: wrong}, x)
+
+
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_states_of_lstms_are_pairs_of_either_form(kind):
+    layer = nn.LSTM(2, 3)
+    parameters = layer.init(np.random.default_rng(0), np.float64)
+    x = lodcore.LoDTensor.from_lengths(np.ones((3, 2)), [3, 0])
+    state = np.full((2, 3), 0.5), np.full((2, 3), -0.5)
+    for run in (layer, lambda *given: nn.dynamic_rnn(layer.cell, *given)):
+        outputs, (last, cell) = run(parameters, x, kind(state))
+        wanted, (wanted_last, wanted_cell) = run(parameters, x, state)
+        assert outputs.values.tolist() == wanted.values.tolist()
+        assert (last.tolist(), cell.tolist()) == (wanted_last.tolist(), wanted_cell.tolist())
+        assert (last[1].tolist(), cell[1].tolist()) == ([0.5] * 3, [-0.5] * 3)
 
 
 def test_nested_lists_are_sequences():

@@ -102,13 +102,14 @@ def test_a_machine_runs_over_sequences_of_sequences():
     layer = nn.SimpleRNN(1, 2)
     parameters = layer.init(np.random.default_rng(0), np.float64)
     rows = LoDTensor(x.values[:, None], x.lod)
-    machine = nn.RecurrentGradientMachine(layer.cell, level=0)
-    found = machine.forward(parameters, rows)
-    assert_same(found, layer(parameters, rows, level=0))
-    d_parameters, d_x, d_state = machine.backward(None, np.ones((2, 2)))
-    assert d_parameters.keys() == parameters.keys()
-    assert d_x.lod is rows.lod
-    assert d_state is None
+    for level, count in ((0, 2), (1, 3), (-1, 3)):
+        machine, wanted = nn.RecurrentGradientMachine(layer.cell, level), layer(parameters, rows, level=level)
+        assert_same(machine.forward(parameters, rows), wanted)
+        assert_same(nn.dynamic_recurrent_op(layer.cell, parameters, rows, level=level), wanted)
+        d_parameters, d_x, d_state = machine.backward(None, np.ones((count, 2)))
+        assert d_parameters.keys() == parameters.keys()
+        assert d_x.lod is rows.lod
+        assert d_state is None
 
 
 def test_a_machine_goes_forward_first():

@@ -153,8 +153,8 @@ MUTANTS = [
     Mutant(
         "writes-kept-of-what-raised",
         "lodcore/graph/autodiff.py",
-        "    finally:\n        tape.closed = True\n        release_arrays(tape.captured",
-        "    finally:\n        tape.write_arrays()\n        tape.closed = True\n        release_arrays(tape.captured",
+        "    finally:\n        tape.close()\n        release_arrays(tape.captured",
+        "    finally:\n        tape.write_arrays()\n        tape.close()\n        release_arrays(tape.captured",
         "tests/graph/test_autodiff.py",
     ),
     Mutant(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
+from lodcore.base.memory import integer
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.ops.axes_of_levels import brought_last, is_below, over_levels, pooled, put_back, with_axes_of_1
 from lodcore.ops.compare import greater_than
@@ -75,9 +76,10 @@ def axes_of(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
     given = axis if isinstance(axis, tuple) else (axis,)
     found = set()
     for one in given:
-        if isinstance(one, (bool, np.bool_)) or not hasattr(one, "__index__"):
-            raise DTypeError(f"{where}: axis: is {axis!r}; an integer, or a tuple of them, is needed")
-        number = one.__index__()
+        try:
+            number = integer(where, one)
+        except DTypeError:
+            raise DTypeError(f"{where}: axis: is {axis!r}; an integer, or a tuple of them, is needed") from None
         if not -ndim <= number < ndim:
             raise ShapeError(f"{where}: axis: is {axis}; x has {ndim} axes")
         found.add(number % ndim)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -185,9 +186,12 @@ def _checked(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
         raise ValueError(f"reduce_values: name: is {name!r}; one of {', '.join(names)} is needed")
     if axes is None:
         return tuple(range(ndim))
-    if not isinstance(axes, tuple) or not all(hasattr(axis, "__index__") for axis in axes):
+    try:
+        numbers = [index(axis) for axis in axes] if isinstance(axes, tuple) else None
+    except TypeError:  # also of an array
+        numbers = None
+    if numbers is None:
         raise DTypeError(f"reduce_values: axes: are {axes!r}; a tuple of integers is needed")
-    numbers = [axis.__index__() for axis in axes]
     for axis in numbers:
         if not -ndim <= axis < ndim:
             raise ShapeError(f"reduce_values: axes: {axis} is one; the values have {ndim} axes")

@@ -1,5 +1,7 @@
 """Attention over memories: by dot products and additive; of one query per sequence, and of several."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -178,3 +180,17 @@ def test_any_number_of_threads_gives_the_same_bits():
         assert run(1) == run(3)
     finally:
         lodcore.set_num_threads(before)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_any_scale(shared):
+    """Also 0, with which all rows have the same weight."""
+    for (form, levels), scale in itertools.product(FORMS, (0, 0.0, 1, -2.5, np.float32(0.5))):
+        query, memory, values = batch(form, levels)
+        rows, ends = getattr(query, "values", query), np.append(0, np.cumsum(MEMORY))
+        owners = np.repeat(np.arange(4), QUERIES) if form == "several" else np.arange(4)
+        wanted = [softmax(memory.values[ends[s] : ends[s + 1]] @ row * float(scale)) for s, row in zip(owners, rows, strict=True)]
+        given = (query, memory) if shared else (query, memory, values)
+        _, weights = nn.dot_attention(*given, scale=scale)
+        np.testing.assert_allclose(weights.values, np.concatenate(wanted), rtol=1e-9)
+        grad_check(lambda *given, scale=scale: nn.dot_attention(*given, scale=scale)[0], *given)

@@ -15,6 +15,7 @@ from lodcore.tensors import core
 from lodcore.testing.samples import bits
 from reference.ops.math import elementwise
 from tests.helpers.agree import assert_close
+from tests.helpers.tables import for_each
 from tests.samples.common import operand
 
 #: Numbers of rows, sequences and widths are drawn from few numbers, so that they coincide.
@@ -278,3 +279,21 @@ def test_a_product_takes_one_matrix_for_all_rows():
                 x @ numbers(many, 2, 4)
             with pytest.raises(ShapeError, match="one matrix for all rows is needed"), Program():
                 data("x", spec_of(x)) @ numbers(many, 2, 4)
+
+
+BLAMED = [  # two structures, and the end of the message: the later operand is blamed, whichever is deeper
+    (LoDTensor.from_lengths(numbers(3), [1, 2]), LoDTensor.from_lengths(numbers(3), [2, 1]), 2, 1),
+    (LoDTensor.from_lengths(numbers(3, 1), [2, 1]), lodcore.array([[[1.0]], [[2.0], [3.0]]]), 1, 2),
+    (lodcore.array([[[1.0]], [[2.0], [3.0]]]), LoDTensor.from_lengths(numbers(3, 1), [2, 1]), 2, 1),
+]
+
+
+@for_each(("x", "y", "found", "needed"), BLAMED)
+def test_the_later_of_two_structures_that_differ_is_named(x, y, found, needed):
+    text = f"{{}}: sequence 0 of level 0 has length {found}; that of {{}} has {needed}".format
+    for function in (ops.add, ops.less_than, ops.div, lambda x, y: x - y):
+        with pytest.raises(LoDError, match=text("y", "x")):
+            function(x, y)
+    for operands, names in [((x > 1, y, 0.0), "x condition"), ((x > 1, 0.0, y), "y condition"), ((True, x, y), "y x")]:
+        with pytest.raises(LoDError, match=f"where: {text(*names.split())}"):
+            ops.where(*operands)

@@ -145,6 +145,14 @@ SAMPLES = {
                 ValueError,
                 "clip: is '1'",
             ),
+            *[
+                (
+                    f"ops.lstm_layer(wide, np.zeros((2, 4)), np.zeros((1, 4)), np.zeros(4), clip={clip})",
+                    ValueError,
+                    "clip: is .*; a number above 0",
+                )
+                for clip in ("True", "-1.0", "float('nan')", "np.float32('nan')")
+            ],
         ],
         exact=False,
     ),

@@ -15,7 +15,7 @@ from lodcore.base.memory import integer
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.ops.axes_of_levels import brought_last, is_below, over_levels, pooled, put_back, with_axes_of_1
 from lodcore.ops.compare import greater_than
-from lodcore.ops.convert import cast, full_like
+from lodcore.ops.convert import full_like
 from lodcore.ops.dates import are_dates, reduce_dates
 from lodcore.ops.deviation import sequence_std, sequence_var
 from lodcore.ops.expand import sequence_expand_as
@@ -281,7 +281,7 @@ def mean(
         found = div(total, count)
     else:
         found = choose(greater_than(count, 0), div(total, count), kept_empty("mean", empty, x.dtype))
-    return cast(found, np.float16) if half else found
+    return in_dtype(found, np.float16) if half else found
 
 
 def _count(x: Any, axis: Any, keepdims: bool, mask: Any, ddof: Any) -> Any:

@@ -264,6 +264,76 @@ def test_gradients_reach_what_is_grouped_and_joined():
     grad_check(loss, x, column)
 
 
+def plain_chunks(length, size, stride, last):
+    """List the bounds of chunks as a loop finds them."""
+    found, start = [], 0
+    while start < length and (start == 0 or start + size - stride < length):
+        stop = min(start + size, length)
+        if last != "drop" or stop - start == size:
+            found.append((max(stop - size, 0) if last == "full" else start, stop))
+        start += stride
+    return found
+
+
+@pytest.mark.parametrize("last", ["short", "full", "drop"])
+def test_chunks_of_every_length_size_and_stride(last):
+    """At the last level and above it."""
+    lengths = [0, 1, 2, 3, 4, 5, 6, 7, 8, 0]
+    x = LoDTensor.from_lengths(np.arange(36), lengths)
+    deep = LoDTensor.from_lengths(np.arange(36), lengths, [1] * 36)
+    parts = x.tolist()
+    for size in range(1, 6):
+        for stride in range(1, size + 1):
+            wanted = [[part[a:b] for a, b in plain_chunks(len(part), size, stride, last)] for part in parts]
+            assert lodcore.sequence_chunk(x, size, stride, last).tolist() == wanted
+            nested = [[[[row] for row in chunk] for chunk in part] for part in wanted]
+            assert lodcore.sequence_chunk(deep, size, stride, last, level=0).tolist() == nested
+        assert lodcore.sequence_chunk(x, size, last=last).equals(lodcore.sequence_chunk(x, size, size, last))
+
+
+@pytest.mark.parametrize("dtype", ["i2", "u8", "f4", "f8", "M8[D]", "m8[s]", "U3", "S2", "?"])
+def test_keys_of_any_byte_order(dtype):
+    keys = np.array([1, 0, 0, 1, 1], "i8").astype(dtype) if dtype == "?" else np.array([3, 1, 300, 1, 3]).astype(dtype)
+    wanted = sorted(set(keys.tolist()))
+    for given in (keys, keys.astype(keys.dtype.newbyteorder()), np.repeat(keys, 2)[::2]):
+        for order in ("sorted", "first", "runs"):
+            found, groups = lodcore.group_rows(given, order)
+            assert found.dtype == keys.dtype
+            assert found.dtype.isnative
+            if order == "sorted":
+                assert found.tolist() == wanted
+                assert [keys[at].tolist() for at in groups] == [[key] * keys.tolist().count(key) for key in wanted]
+        matched = lodcore.match_keys(given, keys[:1])
+        assert matched[0].dtype.isnative
+        assert matched[1].tolist() == [at for at, key in enumerate(keys.tolist()) if key == keys[0].item()]
+
+
+def test_runs_group_every_column():
+    """With and without levels, in any place."""
+    x, row = [[1], [2, 3], []], np.array([0.5, 1.5, 2.5])
+    for columns in ((row, x), (x, row), (row, row, x), (row, row)):
+        found = lodcore.group_by([7, 7, 5], *columns, order="runs")
+        assert found[0].tolist() == [7, 5]
+        for column, grouped in zip(columns, found[1:], strict=True):
+            listed = [*column] if column is x else column.tolist()
+            assert grouped.tolist() == [listed[:2], listed[2:]]
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer"])
+def test_joins_of_rows_on_either_side(how):
+    """Also with sides that have no rows: what has no partner is joined with the default."""
+    for x, y in itertools.product(([], [1, 2], [2, 2, 3]), repeat=2):
+        wanted = [(a, a * 10, b * 100) for a in x for b in y if a == b]
+        left = [(a, a * 10, -7) for a in x if a not in y]
+        right = [(b, -7, b * 100) for b in y if b not in x]
+        wanted += (left if how in ("left", "outer") else []) + (right if how in ("right", "outer") else [])
+        found = lodcore.join_by_key(
+            *(np.array(side, "i8") * times for side, times in ((x, 10), (y, 100))),
+            *(np.array(side, "i8") for side in (x, y)), how, default=-7,
+        )  # fmt: skip
+        assert sorted(zip(*(part.tolist() for part in found), strict=True)) == sorted(wanted), (x, y)
+
+
 def test_wrong_columns_are_named():
     with pytest.raises(ShapeError, match="group_by: column 1: has 2 rows; there are 3 keys"):
         lodcore.group_by([1, 2, 3], [1, 2, 3], [1, 2])

@@ -145,6 +145,11 @@ SAMPLES = {
                 ValueError,
                 "clip: is '1'",
             ),
+            (
+                "ops.lstm_layer(wide[:, :, None], np.zeros((1, 4)), np.zeros((1, 4)), np.zeros(4))",
+                ShapeError,
+                r"x: has rows of shape \(1, 2\); \(1,\) is needed",
+            ),
             *[
                 (
                     f"ops.lstm_layer(wide, np.zeros((2, 4)), np.zeros((1, 4)), np.zeros(4), clip={clip})",

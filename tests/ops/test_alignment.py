@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import Executor, LoD, LoDError, LoDTensor, Program, ShapeError, data, grad_check, ops, vjp
+from lodcore.ops.kinds import elementwise_operator
 from lodcore.ops.roles import spec_of
 from lodcore.tensors import core
 from lodcore.testing.samples import bits
@@ -297,3 +298,36 @@ def test_the_later_of_two_structures_that_differ_is_named(x, y, found, needed):
     for operands, names in [((x > 1, y, 0.0), "x condition"), ((x > 1, 0.0, y), "y condition"), ((True, x, y), "y x")]:
         with pytest.raises(LoDError, match=f"where: {text(*names.split())}"):
             ops.where(*operands)
+
+
+LENGTHS = [2, 0, 3]
+EACH = {  # functions of a list of tensors with one structure
+    "concat_values": lambda xs: ops.concat_values(xs, 1),
+    "sequence_interleave": ops.sequence_interleave,
+    "interleave_places": ops.interleave_places,
+    "tensor_array_stack": lambda xs: lodcore.tensor_array_stack(lodcore.TensorArray.of_elements(4, dict(enumerate(xs))), 1),
+    "numpy.concatenate": lambda xs: np.concatenate(xs, axis=-1),
+}
+
+
+@for_each(("name", "at"), itertools.product(EACH, range(1, 4)))
+def test_every_tensor_of_a_list_must_have_the_structure_of_the_first(name, at):
+    """The second one, and the last: it is named, and what is equal but another object is not refused."""
+    lods = [LoD.from_lengths(LENGTHS) for _ in range(4)]
+    EACH[name]([LoDTensor(numbers(5, 2), lod) for lod in lods])
+    interleaved = "interleave" in name  # of as many sequences, of any lengths
+    lods[at] = LoD.from_lengths([*LENGTHS, 0]) if interleaved else LoD.from_lengths(LENGTHS[::-1])
+    with pytest.raises(LoDError, match=rf"(xs\[{at}\]:|element {at}|batch {at}:)"):
+        EACH[name]([LoDTensor(numbers(5, 2), lod) for lod in lods])
+
+
+@for_each("function", [lambda x: x[:-1], lambda x: np.repeat(x, 2, 0), np.sum, lambda x: x[None], lambda x: x[:, 0]])
+def test_a_function_returns_one_entry_for_each_row(function):
+    @elementwise_operator(function=function)
+    def changed(x):
+        """Change rows."""
+
+    for rows in (numbers(5, 2), numbers(5, 1), numbers(2, 2)):
+        x = LoDTensor.from_lengths(rows, [len(rows) - 1, 1])
+        with pytest.raises(ShapeError, match=f"changed: the result has shape .*; there are {len(rows)} rows"):
+            changed(x)

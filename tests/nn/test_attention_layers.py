@@ -189,7 +189,10 @@ def test_any_scale(shared):
         query, memory, values = batch(form, levels)
         rows, ends = getattr(query, "values", query), np.append(0, np.cumsum(MEMORY))
         owners = np.repeat(np.arange(4), QUERIES) if form == "several" else np.arange(4)
-        wanted = [softmax(memory.values[ends[s] : ends[s + 1]] @ row * float(scale)) for s, row in zip(owners, rows, strict=True)]
+        wanted = [
+            softmax(memory.values[ends[s] : ends[s + 1]] @ row * float(scale))
+            for s, row in zip(owners, rows, strict=True)
+        ]
         given = (query, memory) if shared else (query, memory, values)
         _, weights = nn.dot_attention(*given, scale=scale)
         np.testing.assert_allclose(weights.values, np.concatenate(wanted), rtol=1e-9)

@@ -305,7 +305,9 @@ EACH = {  # functions of a list of tensors with one structure
     "concat_values": lambda xs: ops.concat_values(xs, 1),
     "sequence_interleave": ops.sequence_interleave,
     "interleave_places": ops.interleave_places,
-    "tensor_array_stack": lambda xs: lodcore.tensor_array_stack(lodcore.TensorArray.of_elements(4, dict(enumerate(xs))), 1),
+    "tensor_array_stack": lambda xs: lodcore.tensor_array_stack(
+        lodcore.TensorArray.of_elements(4, dict(enumerate(xs))), 1
+    ),
     "numpy.concatenate": lambda xs: np.concatenate(xs, axis=-1),
 }
 

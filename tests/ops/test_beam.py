@@ -214,4 +214,6 @@ def test_any_number_may_end(end_id):
     for first, second in ([0, 1], [2, 3]), ([1, 0], [-1, 0]), ([0, 2], [0, 2]):  # no token ends
         ids = [LoDTensor.from_lengths(first, [1], [2]), LoDTensor.from_lengths(second, [2], [1, 1])]
         scores = [LoDTensor(np.zeros(2), one.lod) for one in ids]
-        assert beam_search_decode(ids, scores, 2, end_id)[0].tolist() == [[list(way) for way in zip(first, second, strict=True)]]
+        assert beam_search_decode(ids, scores, 2, end_id)[0].tolist() == [
+            [list(way) for way in zip(first, second, strict=True)]
+        ]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import lodcore
-
 from tests.helpers.dtypes_of_results import CALLS, SAME_EVERYWHERE, inferred, run, samples_of, written
 from tests.helpers.tables import for_each
 

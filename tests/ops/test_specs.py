@@ -117,11 +117,21 @@ WRONG = [  # calls that raise when they are recorded
     ("beam_search_decode", (*STEPS[::-1], 2, 0), DTypeError, "ids_array: .* float64"),
     ("beam_search_decode", (STEPS[0], spec((None,), "f8", 1, TensorArray), 2, 0), lodcore.LoDError, "scores_array"),
     *[  # the third of several batches
-        (name, ([spec((None, 2), levels=1)] * 2 + [spec((None, 2), "f4", 1)],), DTypeError, r"xs\[2\]: has dtype float32")
+        (
+            name,
+            ([spec((None, 2), levels=1)] * 2 + [spec((None, 2), "f4", 1)],),
+            DTypeError,
+            r"xs\[2\]: has dtype float32",
+        )
         for name in ("concat_batches", "sequence_concat")
     ],
     *[
-        (name, ([spec((None, 2), levels=1)] * 2 + [spec((None, 3), levels=1)],), lodcore.ShapeError, r"xs\[2\]: has rows")
+        (
+            name,
+            ([spec((None, 2), levels=1)] * 2 + [spec((None, 3), levels=1)],),
+            lodcore.ShapeError,
+            r"xs\[2\]: has rows",
+        )
         for name in ("concat_batches", "sequence_concat")
     ],
     ("concat_values", ([spec((3, 2))] * 2 + [spec((4, 2))], 1), lodcore.ShapeError, r".*\(4, 2\)\]; only axis 1"),

@@ -295,15 +295,15 @@ def test_chunks_of_every_length_size_and_stride(last):
 def test_keys_of_any_byte_order(dtype):
     keys = np.array([1, 0, 0, 1, 1], "i8").astype(dtype) if dtype == "?" else np.array([3, 1, 300, 1, 3]).astype(dtype)
     wanted = sorted(set(keys.tolist()))
-    for given in (keys, keys.astype(keys.dtype.newbyteorder()), np.repeat(keys, 2)[::2]):
+    for some in (keys, keys.astype(keys.dtype.newbyteorder()), np.repeat(keys, 2)[::2]):
         for order in ("sorted", "first", "runs"):
-            found, groups = lodcore.group_rows(given, order)
+            found, groups = lodcore.group_rows(some, order)
             assert found.dtype == keys.dtype
             assert found.dtype.isnative
             if order == "sorted":
                 assert found.tolist() == wanted
                 assert [keys[at].tolist() for at in groups] == [[key] * keys.tolist().count(key) for key in wanted]
-        matched = lodcore.match_keys(given, keys[:1])
+        matched = lodcore.match_keys(some, keys[:1])
         assert matched[0].dtype.isnative
         assert matched[1].tolist() == [at for at, key in enumerate(keys.tolist()) if key == keys[0].item()]
 

@@ -197,3 +197,17 @@ def test_any_scale(shared):
         _, weights = nn.dot_attention(*given, scale=scale)
         np.testing.assert_allclose(weights.values, np.concatenate(wanted), rtol=1e-9)
         grad_check(lambda *given, scale=scale: nn.dot_attention(*given, scale=scale)[0], *given)
+
+
+@pytest.mark.parametrize("scale", [None, 0.3])
+def test_one_query_is_several_of_which_there_is_one(scale):
+    """Two ways of computing, with gradients that agree in all digits."""
+    query, memory, values = batch("dense", 1)
+    found = []
+    for form in (query, LoDTensor.from_lengths(query, [1] * len(query))):
+        (context, weights), back = lodcore.vjp(lambda *given: nn.dot_attention(*given, scale), form, memory, values)
+        every = [context, weights, *back(np.cos(np.arange(8.0)).reshape(4, 2), np.sin(np.arange(6.0)))]
+        every += lodcore.vjp(lambda *given: nn.dot_attention(*given, scale)[1], form, memory, values)[1](np.arange(6.0))
+        found.append([getattr(one, "values", one) for one in every if one is not None])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)

@@ -333,3 +333,22 @@ def test_a_function_returns_one_entry_for_each_row(function):
         x = LoDTensor.from_lengths(rows, [len(rows) - 1, 1])
         with pytest.raises(ShapeError, match=f"changed: the result has shape .*; there are {len(rows)} rows"):
             changed(x)
+
+
+def test_the_operand_whose_rows_do_not_fit_is_named():
+    """The third one, too, at once and in a Program; an assigned value on any axis of rows."""
+    condition, x = LoDTensor.from_lengths(numbers(3, 2), [2, 1]) > 1, LoDTensor.from_lengths(numbers(3, 2), [2, 1])
+    for wrong in (numbers(3), LoDTensor(numbers(3, 3), x.lod), numbers(2, 1, 3)):
+        with pytest.raises(ShapeError, match="where: y: has length 3 on axis 2; that of condition is 2"):
+            ops.where(condition, x, wrong)
+        with pytest.raises(ShapeError, match="where: y: has length 3 on axis 2; that of condition is 2"), Program():
+            ops.where(data("c", spec_of(condition)), x, wrong)
+        with pytest.raises(ShapeError, match="where: x: has length 3 on axis 2; that of condition is 2"):
+            ops.where(condition, wrong, 0.0)
+    for shape in ((2, 1), (1, 2), (1, 1), (1, 2, 1), (2, 1, 1)):
+        y = LoDTensor.from_lengths(numbers(3, *shape), [2, 1]).copy()
+        for axis in range(len(shape)):
+            if shape[axis] == 1:
+                value = numbers(*shape[:axis], 3, *shape[axis + 1 :])
+                with pytest.raises(ShapeError, match=f"value: has length 3 on axis {axis + 2}; that of .* is 1"):
+                    y[...] = value

@@ -205,7 +205,7 @@ def test_lists_and_arrays_are_the_same():
         assert one.equals(other)
 
 
-@pytest.mark.parametrize("end_id", [-(2**63), 2**63 - 1, 2**70, -(2**70)])
+@pytest.mark.parametrize("end_id", [-(2**63), 2**63 - 1, 2**63, -(2**63) - 1, 2**70, -(2**70)])
 def test_any_number_may_end(end_id):
     limits = np.iinfo(np.int64)
     ids = [LoDTensor.from_lengths(np.array([limits.min, limits.max]), [1], [2])]

@@ -275,6 +275,29 @@ def plain_chunks(length, size, stride, last):
     return found
 
 
+@pytest.mark.parametrize("dtype", ["i8", "u8", "f4", "f8", "U9", "S9", "M8[s]"])
+def test_many_keys_that_are_far_apart(dtype):
+    """More than fit into the first table."""
+    numbers = np.random.default_rng(1).permutation(np.repeat(np.arange(5000), 2)) * 1009
+    keys = numbers.astype("i8").astype(dtype)
+    for order in ("sorted", "first"):
+        found, groups = lodcore.group_rows(keys, order)
+        wanted = sorted(set(keys.tolist())) if order == "sorted" else list(dict.fromkeys(keys.tolist()))
+        assert found.tolist() == wanted
+        assert (groups.lengths == 2).all()
+        assert np.array_equal(keys[groups.values], np.repeat(found, 2))
+
+
+@pytest.mark.parametrize("join", [lodcore.concat_batches, lodcore.sequence_concat, ops.sequence_interleave])
+def test_batches_in_a_tuple_keep_their_order(join):
+    xs = [LoDTensor.from_lengths(np.arange(3) + 10 * j, [j % 2 + 1, 2 - j % 2]) for j in range(3)]
+    recorded = vjp(lambda *xs: join(xs), *xs)[0]
+    assert join(tuple(xs)).tolist() == join(xs).tolist() == recorded.tolist()
+    assert join(tuple(xs)).tolist()[0][:1] == [0]
+    if join is lodcore.concat_batches:
+        assert join(tuple(xs)).tolist() == [[0], [1, 2], [10, 11], [12], [20], [21, 22]]
+
+
 @pytest.mark.parametrize("last", ["short", "full", "drop"])
 def test_chunks_of_every_length_size_and_stride(last):
     """At the last level and above it."""

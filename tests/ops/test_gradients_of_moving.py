@@ -1,0 +1,83 @@
+"""Gradients of operators that move rows, at every level: each cotangent goes back to the row that was moved to its place.
+
+The rows that an operator moves are found by moving the numbers of the rows.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoD, LoDTensor, ops, vjp
+from lodcore.testing.samples import several
+from tests.helpers.tables import for_each
+
+LOD = LoD.from_lengths([2, 0, 1], [2, 0, 1], [3, 0, 2])
+#: Sequences of 1, 2 and 3 levels, with as many rows.
+NESTED = {count: LoDTensor(np.arange(5), LoD.from_offsets(*map(LOD.offsets, range(3 - count, 3)))) for count in (1, 2, 3)}
+FULL = LoDTensor(np.arange(6), LoD.from_lengths([2, 1], [1, 2, 1], [1, 2, 1, 2]))
+BY = LoD.from_lengths([2, 1], [0, 2, 3], [1, 1, 2, 0, 2])
+
+
+def each(x, level, most):
+    """Make one number for each sequence of a level: 0 .. most in turn, at most its length."""
+    lengths = x.lod.lengths(level)
+    return np.minimum(np.arange(len(lengths)) % (most + 1), lengths)
+
+
+MOVING = {
+    "gather_sequences": lambda x, k: lodcore.gather_sequences(x, [-1, 0, 0], k),
+    "sequence_slice": lambda x, k: lodcore.sequence_slice(x, each(x, k, 1), x.lod.lengths(k) - each(x, k, 1), k),
+    "sequence_reverse": lodcore.sequence_reverse,
+    "sequence_roll": lambda x, k: lodcore.sequence_roll(x, each(x, k, 2) - 1, k),
+    "sequence_repeat": lambda x, k: lodcore.sequence_repeat(x, np.arange(x.lod.offsets(k)[-1]) % 3, k),
+    "sequence_chunk": lambda x, k: lodcore.sequence_chunk(x, 2, 1, "short", k),
+    "sequence_chunk, full": lambda x, k: lodcore.sequence_chunk(x, 2, 2, "full", k),
+    "sequence_pairs": lambda x, k: lodcore.sequence_pairs(x, True, k),
+    "cartesian": lambda x, k: lodcore.cartesian(x, x, k)[1],
+    "sequence_concat": lambda x, k: lodcore.sequence_concat([x, x, x], k),
+    "concat_batches": lambda x, k: lodcore.concat_batches([x, x[:1], x]),
+    "sequence_interleave": lambda x, k: lodcore.sequence_interleave([x, x], k),
+    "combinations": lambda x, k: lodcore.combinations(x, 3, True, k),
+    "slice_along": lambda x, k: ops.slice_along(x, None, None, -1, k + 1),
+    "slice_along, in steps": lambda x, k: ops.slice_along(x, 0, None, 2, k),
+    "split_by_mask": lambda x, k: lodcore.split_by_mask(x, np.arange(x.lod.num_sequences(k)) % 2 == 0, k),
+    "sequence_truncate": lambda x, k: lodcore.sequence_truncate(x, 1, "left", k),
+}
+
+
+def check(call, x, width):
+    """Compare a gradient with the sum of the cotangents over the places where the number of each row is."""
+    moved, count = several(call(x)), x.num_rows if isinstance(x, LoDTensor) else len(x)
+    rows = np.cos(np.arange(count * width, dtype=float)).reshape(count, width)
+    given = x.with_values(rows) if isinstance(x, LoDTensor) else rows
+    found, back = vjp(call, given)
+    wanted, cotangents = np.zeros_like(rows), []
+    for numbers, one in zip(moved, several(found), strict=True):
+        numbers, values = (getattr(part, "values", part) for part in (numbers, one))
+        np.testing.assert_array_equal(values, rows[numbers])
+        cotangents.append(np.sin(1.0 + np.arange(values.size)).reshape(values.shape))
+        np.add.at(wanted, numbers, cotangents[-1])
+    (d,) = back(*cotangents)
+    np.testing.assert_allclose(getattr(d, "values", d), wanted, rtol=1e-12, atol=1e-12)
+
+
+@for_each(("name", "levels", "width"), itertools.product(MOVING, NESTED, (1, 3)))
+def test_rows_that_are_moved(name, levels, width):
+    for x, k in itertools.product((NESTED[levels], FULL if levels == 3 else FULL[0]), range(-levels, levels)):
+        if x.num_levels == levels:
+            check(lambda x, k=k % levels: MOVING[name](x, k), x, width)
+
+
+@for_each(("ref_level", "levels"), itertools.product(range(-3, 3), range(3)))
+def test_rows_that_are_expanded(ref_level, levels):
+    """`sequence_expand` of rows, and of sequences of one and two levels; `sequence_expand_as` of rows."""
+    count = BY.num_sequences(ref_level)
+    lengths = [np.arange(count) % 3]
+    lengths.append(np.arange(lengths[0].sum()) % 2 + 1)
+    lod = LoD.from_lengths(*lengths[:levels]) if levels else None
+    x = LoDTensor(np.arange(lod.num_rows), lod) if levels else np.arange(count)
+    for width in (1, 3):
+        check(lambda x: lodcore.sequence_expand(x, BY, ref_level), x, width)
+        check(lambda x: lodcore.sequence_expand_as(x, BY, ref_level), np.arange(count), width)

@@ -319,3 +319,23 @@ def test_names_are_taken_as_they_are(call, known, names):
     for name in known:
         for wrong in (name.upper(), name.capitalize(), f" {name}", f"{name} ", name[:-1], ""):
             assert_refused(call.format(wrong), names, ValueError, f"is '{wrong}'")
+
+
+UNMASKED = [  # calls whose argument may be any array, but not a masked one, also if nothing of it is masked
+    "gather_sequences(flat, {})",
+    "sequence_slice(flat, {}, 0)",
+    "sequence_roll(flat, {})",
+    "sequence_repeat(flat[:1, :3], {})",
+    "add(flat, {}[:1])",
+    "lookup_table(dense, {})",
+    "lookup_table({}.reshape(3, 1) * 1.0, [0])",
+    "ops.softmax({} * 1.0)",
+    "group_rows({})",
+    "ops.with_values(flat[:2, :1], {})",
+    "ops.sum({})",
+]
+
+
+@for_each(("call", "mask"), [(call, mask) for call in UNMASKED for mask in ("False", "[False] * 3", "np.ma.nomask")])
+def test_masked_arrays_are_refused_even_if_nothing_is_masked(call, mask, names):
+    assert_refused(call.format(f"np.ma.array([0, 1, 0], mask={mask})"), names, DTypeError, "masked")

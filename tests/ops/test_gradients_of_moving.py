@@ -1,4 +1,4 @@
-"""Gradients of operators that move rows, at every level: each cotangent goes back to the row that was moved to its place.
+"""Gradients of operators that move rows, at every level: a cotangent goes to the row that was moved there.
 
 The rows that an operator moves are found by moving the numbers of the rows.
 """
@@ -6,7 +6,6 @@ The rows that an operator moves are found by moving the numbers of the rows.
 import itertools
 
 import numpy as np
-import pytest
 
 import lodcore
 from lodcore import LoD, LoDTensor, ops, vjp
@@ -15,7 +14,7 @@ from tests.helpers.tables import for_each
 
 LOD = LoD.from_lengths([2, 0, 1], [2, 0, 1], [3, 0, 2])
 #: Sequences of 1, 2 and 3 levels, with as many rows.
-NESTED = {count: LoDTensor(np.arange(5), LoD.from_offsets(*map(LOD.offsets, range(3 - count, 3)))) for count in (1, 2, 3)}
+NESTED = {n: LoDTensor(np.arange(5), LoD.from_offsets(*map(LOD.offsets, range(3 - n, 3)))) for n in (1, 2, 3)}
 FULL = LoDTensor(np.arange(6), LoD.from_lengths([2, 1], [1, 2, 1], [1, 2, 1, 2]))
 BY = LoD.from_lengths([2, 1], [0, 2, 3], [1, 1, 2, 0, 2])
 

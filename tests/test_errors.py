@@ -317,7 +317,7 @@ CHOICES = [  # calls with an option that is one of several names
 @for_each(("call", "known"), CHOICES)
 def test_names_are_taken_as_they_are(call, known, names):
     for name in known:
-        for wrong in (name.upper(), name.capitalize(), f" {name}", f"{name} ", name[:-1], ""):
+        for wrong in (name.upper(), f"{name} ", name[:-1]):
             assert_refused(call.format(wrong), names, ValueError, f"is '{wrong}'")
 
 

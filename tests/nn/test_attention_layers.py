@@ -182,8 +182,7 @@ def test_any_number_of_threads_gives_the_same_bits():
         lodcore.set_num_threads(before)
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_any_scale(shared):
+def test_any_scale():
     """Also 0, with which all rows have the same weight."""
     for (form, levels), scale in itertools.product(FORMS, (0, 0.0, 1, -2.5, np.float32(0.5))):
         query, memory, values = batch(form, levels)
@@ -193,10 +192,20 @@ def test_any_scale(shared):
             softmax(memory.values[ends[s] : ends[s + 1]] @ row * float(scale))
             for s, row in zip(owners, rows, strict=True)
         ]
-        given = (query, memory) if shared else (query, memory, values)
-        _, weights = nn.dot_attention(*given, scale=scale)
+        _, weights = nn.dot_attention(query, memory, values, scale)
         np.testing.assert_allclose(weights.values, np.concatenate(wanted), rtol=1e-9)
-        grad_check(lambda *given, scale=scale: nn.dot_attention(*given, scale=scale)[0], *given)
+
+
+def test_a_scale_of_nothing_has_no_gradient():
+    """With weights that do not depend on the query, only the values have one."""
+    for form, levels in FORMS:
+        context, back = lodcore.vjp(lambda *given: nn.dot_attention(*given, scale=0)[0], *batch(form, levels))
+        d_query, d_memory, d_values = (
+            getattr(d, "values", d) for d in back(np.ones(np.shape(getattr(context, "values", context))))
+        )
+        assert not d_query.any()
+        assert not d_memory.any()
+        assert d_values.any()
 
 
 @pytest.mark.parametrize("scale", [None, 0.3])

@@ -275,7 +275,8 @@ def plain_chunks(length, size, stride, last):
     return found
 
 
-@pytest.mark.parametrize("dtype", ["i8", "u8", "f4", "f8", "U9", "S9", "M8[s]"])
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("dtype", ["i8", "f8", "U9", "M8[s]"])
 def test_many_keys_that_are_far_apart(dtype):
     """More than fit into the first table."""
     numbers = np.random.default_rng(1).permutation(np.repeat(np.arange(5000), 2)) * 1009

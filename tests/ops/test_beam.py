@@ -171,6 +171,16 @@ def test_each_result_has_the_rank_of_its_own_prefixes(ids):
         assert (sentences.values.shape, totals.values.shape) == ((4, *left[1:]), (4, *right[1:]))
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_one_score_for_all_prefixes_has_all_its_digits(dtype):
+    """That of a branch that has ended is written as it was given."""
+    scores = scores_of([[0.2, 0.1], [0.3, 0.25]], [2], dtype=dtype)
+    for score in (0.7, np.float64(0.7), np.array(0.7), [0.7, 0.7], np.full(2, 0.7)):
+        ids, values, parents = beam_search([1, 5], score, None, scores, 2, 1)
+        assert values.values.tolist() == [np.dtype(dtype).type(0.7), scores.values[1, 0]]
+        assert (ids.values.tolist(), parents.tolist()) == ([1, 0], [0, 1])
+
+
 # -- all steps ---------------------------------------------------------------------------------------------------------
 
 

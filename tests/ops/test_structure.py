@@ -211,9 +211,11 @@ def test_many_keys_are_told_apart():
 def test_explode_repeats_for_each_row(x, data):
     level = data.draw(st.integers(0, x.num_levels - 1))
     column = np.arange(x.lod.num_sequences(level))
-    rows, repeated = lodcore.explode(x, column, level=level)
+    rows, repeated, again, wide = lodcore.explode(x, column, column * 2, np.stack([column, -column], 1), level=level)
     assert rows.tolist() == sequences(x.tolist(), x.num_levels)
-    assert repeated.tolist() == x.lod.segment_ids(level).tolist()
+    ids = x.lod.segment_ids(level)
+    assert (repeated.tolist(), again.tolist()) == (ids.tolist(), (2 * ids).tolist())
+    assert np.array_equal(wide, np.stack([ids, -ids], 1))
 
 
 @given(FLAT)

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import Executor, LoD, LoDError, LoDTensor, Program, ShapeError, data, grad_check, ops, vjp
+from lodcore import DTypeError, Executor, LoD, LoDError, LoDTensor, Program, ShapeError, data, grad_check, ops, vjp
 from lodcore.ops.kinds import elementwise_operator
 from lodcore.ops.roles import spec_of
 from lodcore.tensors import core
@@ -352,3 +352,36 @@ def test_the_operand_whose_rows_do_not_fit_is_named():
                 value = numbers(*shape[:axis], 3, *shape[axis + 1 :])
                 with pytest.raises(ShapeError, match=f"value: has length 3 on axis {axis + 2}; that of .* is 1"):
                     y[...] = value
+
+
+@for_each(
+    ("dtype", "value", "wrong"),
+    [
+        ("i1", [1, 300], "300"),
+        ("i8", [2.0, 0.5], "0.5"),
+        ("i8", [0.0, np.nan], "nan"),
+        ("u1", [7, -1], "-1"),
+        ("f4", [1.0, -1e300], "-1e\\+300"),
+        ("?", [1, 2], "2"),
+        ("U1", ["a", "bc"], "'bc'"),
+        ("S2", ["ab", "abc"], "'?b?'?abc'"),
+    ],
+)
+def test_the_value_that_does_not_fit_is_named(dtype, value, wrong):
+    """Not the first one, if that fits."""
+    x = LoDTensor(np.zeros((3, 2), dtype), LoD.from_lengths([2, 1]))
+    with pytest.raises(DTypeError, match=f"fill_value: is {wrong}; {x.dtype} cannot hold it"):
+        np.full_like(x, value)
+    y = x.copy()
+    with pytest.raises(DTypeError, match=f"is {wrong}; {x.dtype} cannot hold it"):
+        y[...] = np.array(value)
+    assert not y.values.astype(bool).any()
+
+
+def test_a_number_beside_rows_is_not_rounded():
+    x = LoDTensor.from_lengths(np.arange(6).reshape(3, 2), [2, 1])
+    assert np.concatenate([x, 2.0], axis=-1).values.tolist() == [[0, 1, 2], [2, 3, 2], [4, 5, 2]]
+    with pytest.raises(DTypeError, match=r"is 1\.5; int64 cannot hold it"):
+        np.concatenate([x, 1.5], axis=-1)
+    with pytest.raises(DTypeError, match=r"is 1\.5; int64 cannot hold it"):
+        np.concatenate([1.5, x.with_values(np.arange(3))], axis=1)

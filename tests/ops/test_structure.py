@@ -14,6 +14,7 @@ from lodcore.graph import Executor, Program, data, grad_check, vjp
 from reference.ops.levels import at_level, each_at_level, sequences
 from tests.helpers.agree import numbered
 from tests.helpers.draw import lod_tensors, lods
+from tests.helpers.tables import for_each
 from tests.samples.common import SEEDS, smooth_values
 
 ANY = lod_tensors(1, 3, [np.dtype("i8"), np.dtype("U2")], [(), (2,)], 5)
@@ -289,6 +290,28 @@ def test_many_keys_that_are_far_apart(dtype):
         assert found.tolist() == wanted
         assert (groups.lengths == 2).all()
         assert np.array_equal(keys[groups.values], np.repeat(found, 2))
+
+
+STRUCTURAL = {  # operators that change the structure only: the result shares the values
+    "rows_to_level": lodcore.ops.rows_to_level,
+    "sequence_unflatten": lambda x: lodcore.sequence_unflatten(x, [1, 1, 2, 1]),
+    "lod_reset": lambda x: lodcore.lod_reset(x, target_lod=[[0, 5]]),
+    "with_values": lambda x: ops.with_values(LoD.from_lengths([1, 4]), x.values),
+    "drop_level": lambda x: ops.drop_level(ops.insert_level(x, 0), 0),
+    "insert_level": lambda x: ops.insert_level(x, 0),
+    "flatten": lambda x: ops.insert_level(x, 0).flatten(0),
+    "sequence_chunk": lambda x: lodcore.sequence_chunk(x, 2),
+    "slice_along": lambda x: ops.slice_along(x, 1, 3),
+}
+
+
+@for_each(("name", "dtype"), itertools.product(STRUCTURAL, ["<f8", ">f8", ">i2", "?", "U3", ">M8[s]", "c8"]))
+def test_values_that_are_shared_keep_dtype_and_byte_order(name, dtype):
+    x = LoDTensor(np.arange(10).reshape(5, 2).astype(dtype), LoD.from_lengths([2, 0, 3]))
+    found = STRUCTURAL[name](x)
+    assert found.dtype == x.dtype
+    assert found.dtype.byteorder == x.dtype.byteorder
+    assert np.shares_memory(found.values, x.values)
 
 
 @pytest.mark.parametrize("join", [lodcore.concat_batches, lodcore.sequence_concat, ops.sequence_interleave])

@@ -83,3 +83,49 @@ def test_rows_that_are_expanded(ref_level, levels):
     for width in (1, 3):
         check(lambda x: lodcore.sequence_expand(x, BY, ref_level), x, width)
         check(lambda x: lodcore.sequence_expand_as(x, BY, ref_level), np.arange(count), width)
+
+
+@for_each(("dtype", "key"), itertools.product(["f2", "f4", "f8", "c8"], range(6)))
+def test_entries_that_are_taken_several_times(dtype, key):
+    """By vectors, matrices, negative numbers and masks."""
+    rows = np.array([0, 2, 2, 0, -1, 2])
+    keys = [
+        [rows],
+        [rows.reshape(2, 3)],
+        [slice(None), rows],
+        [rows, rows],
+        [rows % 2 == 0, slice(1, None)],
+        [rows, 1],
+    ][key]
+    x = np.arange(36).reshape(6, 6).astype(dtype)
+    found, back = vjp(lambda x: ops.index_values(x, keys), x)
+    d = np.arange(1, 1 + found.size).reshape(found.shape).astype(dtype)
+    wanted = np.zeros_like(x)
+    np.add.at(wanted, tuple(keys), d)
+    np.testing.assert_array_equal(found, x[tuple(keys)])
+    np.testing.assert_array_equal(back(d)[0], wanted, strict=True)
+
+
+@for_each(("name", "dtype"), itertools.product(["sum", "mean", "max", "min", "lookup", "weighted"], ["f4", "f8"]))
+def test_rows_of_a_table_that_are_taken_several_times(name, dtype):
+    table = np.sin(np.arange(21)).reshape(7, 3).astype(dtype)
+    numbers = np.arange(23) * 5 % 7
+    ids = LoDTensor.from_lengths(numbers, [9, 0, 1, 13])
+    weights = np.cos(np.arange(23)).astype(dtype)
+    if name == "lookup":
+        found, back = vjp(lambda table: lodcore.lookup_table(table, ids, padding_idx=3).values, table)
+    elif name == "weighted":
+        found, back = vjp(lambda table: lodcore.embedding_bag(table, ids, per_sample_weights=weights), table)
+    else:
+        found, back = vjp(lambda table: lodcore.embedding_bag(table, ids, name), table)
+    d, wanted = np.cos(np.arange(found.size)).reshape(found.shape).astype(dtype), np.zeros_like(table)
+    for s, (start, stop) in enumerate(itertools.pairwise(ids.lod.offsets())):
+        for at in range(start, stop):
+            taken, row = table[numbers[start:stop]], numbers[at]
+            if name == "lookup":
+                wanted[row] += d[at] * (row != 3)
+            elif name in ("max", "min"):
+                wanted[row] += d[s] * (getattr(taken, f"arg{name}")(0) == at - start)
+            else:
+                wanted[row] += d[s] * {"sum": 1, "mean": 1 / (stop - start), "weighted": weights[at]}[name]
+    np.testing.assert_allclose(back(d)[0].to_dense(), wanted, rtol=1e-5, atol=1e-5)

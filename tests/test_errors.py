@@ -294,3 +294,48 @@ def test_out_that_overlaps_an_input(call, out, names):
 def test_an_error_leaves_out_untouched(call, error, names):
     names["out"] = np.full(5, 77)
     assert_refused(call, names, error, None)
+
+
+CHOICES = [  # calls with an option that is one of several names
+    ("sequence_chunk(flat, 2, last='{}')", ["short", "full", "drop"]),
+    ("ops.sequence_truncate(flat, 2, '{}')", ["left", "right"]),
+    ("group_rows(rows, '{}')", ["sorted", "first", "runs"]),
+    ("match_keys(rows, rows, '{}')", ["inner", "left", "right", "outer"]),
+    ("ops.simple_layer(wide, np.zeros((2, 1)), np.zeros((1, 1)), np.zeros(1), activation='{}')", ["tanh", "identity"]),
+    ("ops.sequence_truth(flat, '{}')", ["any", "all"]),
+    ("ops.sequence_place(wide, '{}')", ["argmax", "argmin"]),
+    ("ops.sequence_searchsorted(flat, flat, side='{}')", ["left", "right"]),
+    ("ops.sequence_bitwise(flat, '{}')", ["and", "or", "xor"]),
+    ("ops.sequence_rank(flat, method='{}')", ["average", "min"]),
+    ("ops.sequence_rolling(wide, 2, '{}')", ["sum", "max"]),
+    ("sequence_pool(wide, '{}')", ["sum", "mean", "max", "first"]),
+    ("embedding_bag(dense, [[0, 1]], '{}')", ["sum", "max"]),
+    ("dynamic_gru(wide.with_values(np.ones((5, 3))), np.ones((1, 3)), gate_activation='{}')", ["sigmoid", "relu"]),
+]
+
+
+@for_each(("call", "known"), CHOICES)
+def test_names_are_taken_as_they_are(call, known, names):
+    for name in known:
+        for wrong in (name.upper(), f"{name} ", name[:-1]):
+            assert_refused(call.format(wrong), names, ValueError, f"is '{wrong}'")
+
+
+UNMASKED = [  # calls whose argument may be any array, but not a masked one, also if nothing of it is masked
+    "gather_sequences(flat, {})",
+    "sequence_slice(flat, {}, 0)",
+    "sequence_roll(flat, {})",
+    "sequence_repeat(flat[:1, :3], {})",
+    "add(flat, {}[:1])",
+    "lookup_table(dense, {})",
+    "lookup_table({}.reshape(3, 1) * 1.0, [0])",
+    "ops.softmax({} * 1.0)",
+    "group_rows({})",
+    "ops.with_values(flat[:2, :1], {})",
+    "ops.sum({})",
+]
+
+
+@for_each(("call", "mask"), [(call, mask) for call in UNMASKED for mask in ("False", "[False] * 3", "np.ma.nomask")])
+def test_masked_arrays_are_refused_even_if_nothing_is_masked(call, mask, names):
+    assert_refused(call.format(f"np.ma.array([0, 1, 0], mask={mask})"), names, DTypeError, "masked")

@@ -273,11 +273,14 @@ def mean(
     x = cast_for("mean", x, dtype)
     if where is True:
         return _reduced("mean", x, axis, out, keepdims, None, True, empty)
-    x = cast_for("mean", x, mean_dtype(x.dtype))
+    half = x.dtype == np.float16  # whose sums are those of float32, as in NumPy
+    x = cast_for("mean", x, np.dtype(np.float32) if half else mean_dtype(x.dtype))
     total, count = _reduced("sum", x, axis, out, keepdims, None, where), _count(x, axis, keepdims, where, 0)
     if empty is None:
-        return div(total, count)
-    return choose(greater_than(count, 0), div(total, count), kept_empty("mean", empty, x.dtype))
+        found = div(total, count)
+    else:
+        found = choose(greater_than(count, 0), div(total, count), kept_empty("mean", empty, x.dtype))
+    return in_dtype(found, np.float16) if half else found
 
 
 def _count(x: Any, axis: Any, keepdims: bool, mask: Any, ddof: Any) -> Any:

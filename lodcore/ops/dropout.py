@@ -68,8 +68,7 @@ def _dropout(x: Any, rate: float, rng: Any) -> tuple[Any, Array | None]:
     chance = _checked(values.dtype, rate, rng)
     if rng is None or chance == 0:
         return x if isinstance(x, LoDTensor) else values, None
-    kept = rng.random(values.shape, np.float32) >= np.float32(chance)
-    kept = np.asarray(kept if chance < 1 else np.zeros_like(kept))
+    kept = np.asarray(rng.random(values.shape, np.float32) >= np.float32(chance))
     return _masked(values, kept, chance), kept
 
 

@@ -71,8 +71,7 @@ def index_values(x: Any, keys: Any, paired: bool = False) -> Any:
 
 def _with_rows(keys: tuple[Any, ...], n_rows: int) -> tuple[Any, ...]:
     """Align vectors with the rows."""
-    if not _keeps_rows(keys) or keys[0] is Ellipsis:
-        raise ShapeError(f"index_values: keys: begin with {keys[:1]!r}; slice(None) is needed for all rows")
+    _check_first(keys)
     for j, key in enumerate(keys):
         if _is_array(key) and key.shape != (n_rows,):
             raise IndexError(
@@ -80,6 +79,12 @@ def _with_rows(keys: tuple[Any, ...], n_rows: int) -> tuple[Any, ...]:
                 f"{tuple(key.shape)}, of index {j}"
             )
     return (np.arange(n_rows), *keys[1:])
+
+
+def _check_first(keys: tuple[Any, ...]) -> None:
+    """Raise if the first of paired keys is not that of all rows."""
+    if not keys or not _keeps_rows(keys) or keys[0] is Ellipsis:
+        raise ShapeError(f"index_values: keys: begin with {keys[:1]!r}; slice(None) is needed for all rows")
 
 
 def _chosen(keys: Any) -> tuple[Any, ...]:
@@ -125,6 +130,7 @@ def _keeps_rows(keys: tuple[Any, ...]) -> bool:
 def _(x: Spec, keys: list[Any], paired: bool) -> Spec:
     chosen = _chosen(keys)
     if paired:
+        _check_first(chosen)
         return Spec((x.shape[0], *_index_shape(x.shape[1:], [_picked(key) for key in chosen[1:]])), x.dtype)
     if x.num_levels:
         _check_rows(chosen)

@@ -101,7 +101,7 @@ OF_THE_RUN = re.compile(
     r"row for each|(at (row|position)|batch) \d|out of bounds|on axis (0|1, along which x is ragged; 1 )|"
     r"index: is -?\d|h_0: has shape|step: is .*(count|array)|pad_value: is .* cannot|default: is|labels: have|"
     r"lengths: have|[yd]: (offsets|has \d+ r)|bytes; this|maxlen: is -?\d;|mask: (has (\d|rows)|is true)|"
-    r"repeats: (is|make)|offsets\[|num_rows|levels and|numbered by int32"
+    r"repeats: (is|make)|offsets\[|num_rows|levels and|numbered by int32|could not be broadcast together"
 )
 #: Other wrong calls that are found when the Program runs: an argument is a list, or a number instead of a tensor.
 MORE_OF_THE_RUN = {
@@ -121,6 +121,7 @@ MORE_OF_THE_RUN = {
     "sequence_pool(wide, 'sum', [1.0, 2.0, 3.0])",
     "sequence_scatter(dense, flat, wide)",
     "sequence_unflatten(flat, 0)",
+    "split_by_mask(flat[:0], np.zeros(0))",
     "merge_by_mask(flat, x, True)",
     "ops.take_nested(flat, [[0.0], [], []])",
     "ops.take_nested(flat, wide)",

@@ -1,5 +1,7 @@
 """Attention over memories: by dot products and additive; of one query per sequence, and of several."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -186,3 +188,43 @@ def test_any_number_of_threads_gives_the_same_bits():
         assert run(1) == run(3)
     finally:
         lodcore.set_num_threads(before)
+
+
+def test_any_scale():
+    """Also 0, with which all rows have the same weight."""
+    for (form, levels), scale in itertools.product(FORMS, (0, 0.0, 1, -2.5, np.float32(0.5))):
+        query, memory, values = batch(form, levels)
+        rows, ends = getattr(query, "values", query), np.append(0, np.cumsum(MEMORY))
+        owners = np.repeat(np.arange(4), QUERIES) if form == "several" else np.arange(4)
+        wanted = [
+            softmax(memory.values[ends[s] : ends[s + 1]] @ row * float(scale))
+            for s, row in zip(owners, rows, strict=True)
+        ]
+        _, weights = nn.dot_attention(query, memory, values, scale)
+        np.testing.assert_allclose(weights.values, np.concatenate(wanted), rtol=1e-9)
+
+
+def test_a_scale_of_nothing_has_no_gradient():
+    """With weights that do not depend on the query, only the values have one."""
+    for form, levels in FORMS:
+        context, back = lodcore.vjp(lambda *given: nn.dot_attention(*given, scale=0)[0], *batch(form, levels))
+        d_query, d_memory, d_values = (
+            getattr(d, "values", d) for d in back(np.ones(np.shape(getattr(context, "values", context))))
+        )
+        assert not d_query.any()
+        assert not d_memory.any()
+        assert d_values.any()
+
+
+@pytest.mark.parametrize("scale", [None, 0.3])
+def test_one_query_is_several_of_which_there_is_one(scale):
+    """Two ways of computing, with gradients that agree in all digits."""
+    query, memory, values = batch("dense", 1)
+    found = []
+    for form in (query, LoDTensor.from_lengths(query, [1] * len(query))):
+        (context, weights), back = lodcore.vjp(lambda *given: nn.dot_attention(*given, scale), form, memory, values)
+        every = [context, weights, *back(np.cos(np.arange(8.0)).reshape(4, 2), np.sin(np.arange(6.0)))]
+        every += lodcore.vjp(lambda *given: nn.dot_attention(*given, scale)[1], form, memory, values)[1](np.arange(6.0))
+        found.append([getattr(one, "values", one) for one in every if one is not None])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)

@@ -92,3 +92,14 @@ def test_each_step_of_a_loop_has_a_mask_of_its_own():
         loop.break_if(loop.step() >= 2)
         masks.write(loop.step(), nn.dropout(np.ones(100), 0.5, rng))
     assert (masks.read(0) != masks.read(1)).any()
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("rate", [0.0, 0.25, 0.37, 0.5, 0.95, 1.0])
+def test_the_gradient_is_scaled_as_the_result_is(rate, dtype):
+    x = lodcore.LoDTensor.from_lengths(np.ones((40, 3), dtype), [15, 0, 25])
+    found, back = lodcore.vjp(lambda x: lodcore.nn.dropout(x, rate, np.random.default_rng(3)), x)
+    (d,) = back(np.full((40, 3), 2, dtype))
+    assert found.dtype == d.dtype == dtype
+    assert d.values.tolist() == (2 * found.values).tolist()
+    np.testing.assert_allclose(found.values[found.values != 0], 1 / (1 - rate) if rate < 1 else 0, rtol=1e-3)

@@ -111,3 +111,20 @@ def test_a_search_with_a_prepared_cell_finds_the_same():
     found, wanted = search(layer.cell.prepare(parameters)), search(parameters)
     assert found.tokens.equals(wanted.tokens)
     np.testing.assert_allclose(found.scores.values, wanted.scores.values)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["all", "GRU"])
+def test_inputs_in_odd_memory_are_those_they_equal(kind, dtype):
+    """Of another byte order, with gaps, misaligned, and read-only: input and states."""
+    layer, parameters, x, state = network(kind, dtype)
+    wanted = layer.cell(parameters, x, state)
+    for of in (parameters, layer.cell.prepare(parameters)):
+        for odd in (
+            lambda x: x.astype(x.dtype.newbyteorder()),
+            lambda x: np.repeat(x, 2, 1)[:, ::2],
+            np.asfortranarray,
+            lambda x: np.frombuffer(b"\0" + x.tobytes(), x.dtype, offset=1).reshape(x.shape),
+        ):
+            for given in ((odd(x), state), (x, lodcore.tree_map(odd, state)), (odd(x), lodcore.tree_map(odd, state))):
+                assert_near(layer.cell(of, *given), wanted)

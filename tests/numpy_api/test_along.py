@@ -63,16 +63,21 @@ def test_what_stands_at_the_same_place_is_computed_together(name, drawn):
     np.testing.assert_array_equal(found.values, want)
 
 
-def test_sequences_of_equal_lengths_are_numpys():
+@pytest.mark.parametrize("row_shape", [(5,), (2, 3)])
+def test_sequences_of_equal_lengths_are_numpys(row_shape):
     random = np.random.default_rng(0)
-    array = random.normal(size=(3, 4, 2, 5))
-    x = LoDTensor(array.reshape(-1, 5), LoD.from_lengths([4] * 3, [2] * 12))
+    array = random.normal(size=(3, 4, 2, *row_shape))
+    x = LoDTensor(array.reshape(-1, *row_shape), LoD.from_lengths([4] * 3, [2] * 12))
     calls = [*RUNNING.values(), np.diff, lambda x, axis: np.diff(x, 2, axis), lambda x, axis: np.diff(x, 0, axis)]
-    for function, axis in product(calls, range(-4, 4)):
+    for function, axis in product(calls, range(-x.ndim, x.ndim)):
         found, want = function(x, axis=axis), function(array, axis=axis)
         np.testing.assert_allclose(found.values.reshape(want.shape), want, rtol=1e-12)
         assert found.dtype == want.dtype
-    for axis in range(-4, -1):
+    for axis in range(3):
+        for function in (np.argmax, np.argmin, np.nanargmin):
+            found, want = function(x, axis=axis), function(array, axis=axis)
+            np.testing.assert_array_equal(np.ravel(getattr(found, "values", found)), want.ravel())
+    for axis in range(-x.ndim, 3 - x.ndim):
         order = np.argpartition(x, 1, axis=axis).values.reshape(array.shape)
         np.testing.assert_array_equal(order, np.argsort(array, axis=axis))
         assert same(np.partition(x, 1, axis=axis), np.sort(x, axis=axis))

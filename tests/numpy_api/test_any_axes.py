@@ -1,6 +1,7 @@
 """Reductions over any axes of levels and rows together, compared with NumPy's on sequences of equal lengths."""
 
 import itertools
+import re
 import warnings
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import lodcore
 from lodcore import LoD, LoDError, LoDTensor, ShapeError
 
-SHAPES = [((2, 3), 1), ((2, 3, 4), 1), ((2, 3, 4), 2), ((2, 3, 4, 2), 2), ((2, 3, 2, 4), 3)]
+SHAPES = [((2, 3), 1), ((2, 3, 4), 1), ((2, 3, 4), 2), ((2, 3, 4, 2), 2), ((2, 3, 2, 4), 3), ((2, 3, 2, 2), 1)]
 NAMES = [
     "sum",
     "mean",
@@ -233,3 +234,58 @@ def test_no_names_are_no_sequences():
     assert x[[]].tolist() == []
     x[[]] = -1.0
     assert x.equals(DEEP)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "nansum"])
+def test_an_axis_is_given_once(name):
+    """Counted from the first or from the last, also if it is kept."""
+    for axis in ((1, -2), (0, -3), (2, -1), (-1, -1), (0, 1, -2)):
+        for x, keepdims in itertools.product((DEEP, np.ones((2, 2, 2))), (False, True)):
+            with pytest.raises(ShapeError, match=rf"axis: is {re.escape(str(axis))}; different axes are needed"):
+                getattr(lodcore.ops, name)(x, axis=axis, keepdims=keepdims)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "?", "f2", "f4", "i8"])
+def test_means_of_narrow_numbers_do_not_overflow(dtype):
+    """With a mask, too; the dtype of the result is NumPy's."""
+    dense = np.full((2, 70, 3), np.iinfo(dtype).max if dtype[0] in "iu" else 1000, dtype)
+    dense[:, ::7] = 0
+    x = LoDTensor.from_lengths(dense.reshape(-1, 3), [70, 70])
+    chosen = np.arange(420).reshape(dense.shape) % 4 > 0
+    for name, axis, where in itertools.product(("mean", "var", "std"), (1, (0, 1), None), (True, chosen)):
+        if name != "mean" and dtype in ("i8", "f2"):  # their squares are too large
+            continue
+        mask = where if where is True else x.with_values(where.reshape(-1, 3))
+        with np.errstate(over="ignore"):
+            wanted = getattr(np, name)(dense.astype("f8"), axis=axis, where=where).astype(np.mean(dense).dtype)
+            found = getattr(lodcore.ops, name)(x, axis, where=mask)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted, rtol=2e-3 if dtype == "f2" else 1e-6)
+
+
+@pytest.mark.parametrize("empty", [0, 0.0, -1.5, np.nan, np.float32(2)])
+def test_what_stands_for_nothing_stands_beside_a_mask(empty):
+    x = lodcore.array([[1.0, 3.0], [], [5.0, 6.0]])
+    some = lodcore.array([[True, True], [], [False, False]], "?")
+    np.testing.assert_array_equal(lodcore.ops.mean(x, 1, where=some, empty=empty), [2, empty, empty])
+    np.testing.assert_array_equal(lodcore.ops.mean(x, 1, empty=empty), [2, empty, 5.5])
+    kept = lodcore.ops.mean(x, 1, keepdims=True, where=some, empty=empty)
+    np.testing.assert_array_equal(kept, [[2], [empty], [empty]])
+    assert lodcore.ops.max(x, 1, empty=empty).tolist()[::2] == [3, 6]
+    np.testing.assert_array_equal(lodcore.ops.min(x, 1, empty=empty), [1, empty, 5])
+
+
+def test_what_is_joined_beside_sequences():
+    """Numbers and arrays beside rows of several axes; a wrong length is named on any level."""
+    deep = LoDTensor.from_lengths(np.arange(12.0).reshape(3, 2, 2), [1, 1], [2, 1])
+    joined = np.concatenate([deep, 7, deep], axis=2)
+    assert joined.tolist()[1] == [[[[8, 9], [10, 11]], [[7, 7], [7, 7]], [[8, 9], [10, 11]]]]
+    narrow = LoDTensor(np.arange(3, dtype="i1").reshape(3, 1), deep.lod)
+    wide = narrow.astype("i8")
+    assert np.concatenate([300, wide, narrow], axis=-1).values[0].tolist() == [300, 0, 0]
+    for shape in ((2, 1, 2, 1, 2), (2, 2, 1, 1, 2), (2, 1, 3, 2, 2)):
+        with pytest.raises(ShapeError, match=r"arrays\[1\]: has shape .*; along the axes of levels, 1 .. 2, length 1"):
+            np.concatenate([deep, np.zeros(shape)], axis=-1)
+    for axes in (4, 6):
+        with pytest.raises(ShapeError, match=rf"join\[1\]: has {axes} axes; the sequences have 5"):
+            lodcore.ops.sequences_beside("join", [deep, np.zeros((1,) * axes)], 1)

@@ -14,6 +14,7 @@ from lodcore.tensors import core
 from reference import indexing as oracle
 from tests.helpers.agree import same
 from tests.helpers.draw import int64, lods, odd_forms, read_only
+from tests.helpers.tables import for_each
 from tests.samples.common import SEEDS
 
 ROW_SHAPES = [(), (), (2,), (2, 3)]
@@ -494,3 +495,43 @@ def test_a_mask_beside_vectors_has_one_entry_per_sequence(size):
             with pytest.raises((IndexError, lodcore.ShapeError), match=r"mask: has|shape mismatch"):
                 x[mask]
     assert x[np.array([True, False, True]), np.array([1, 0])].tolist() == [2, 5]
+
+
+@for_each("step", [-(2**63), -(2**63) + 1, -(2**70), -3, -1, 2, 2**62, 2**63 - 1, 2**63, 2**70])
+def test_steps_of_any_size(step):
+    """As slices of lists, of sequences and of their elements."""
+    x = lodcore.array([[1, 2, 3, 4], [], [5], [6, 7]])
+    listed = x.tolist()
+    for start, stop in itertools.product((None, 0, 2, -1, -(2**70), 2**70), (None, 1, -1, 2**70)):
+        assert x[start:stop:step].tolist() == listed[start:stop:step]
+        assert x[:, start:stop:step].tolist() == [one[start:stop:step] for one in listed]
+
+
+FORWARD = [  # calls with a vector, and another one that is written into it before the backward pass
+    (lambda x, v: lodcore.gather_sequences(x, v), [2, 0, 2], [0, 0, 1]),
+    (lambda x, v: lodcore.gather_sequences(x, v, -1), [2, 0], [0, 0]),
+    (lambda x, v: lodcore.ops.select_by_mask(x, v), [True, False, True], [True, True, False]),
+    (lambda x, v: lodcore.ops.select_by_mask(x, x.with_values(v)), [True, False, False, True, False], [True] * 5),
+    (lambda x, v: lodcore.ops.pick_along(x[[0, 2]], v, 1), [1, 2], [0, 0]),
+    (lambda x, v: lodcore.ops.take_of_each(x[[0, 2]], v, 1), [1, -1], [0, 0]),
+    (lambda x, v: lodcore.sequence_slice(x, v, 1 - (x.lengths == 0)), [1, 0, 2], [0, 0, 0]),
+    (lambda x, v: lodcore.sequence_slice(x, 0, v), [1, 0, 2], [0, 0, 0]),
+    (lambda x, v: lodcore.sequence_roll(x, v), [1, 0, 2], [0, 0, 0]),
+    (lambda x, v: lodcore.sequence_repeat(x, v), [1, 0, 2, 3, 1], [0, 0, 0, 0, 7]),
+    (lambda x, v: lodcore.split_by_mask(x, v)[0], [True, False, True], [True, True, False]),
+]
+
+
+@for_each(("call", "given", "written"), FORWARD)
+def test_what_is_written_after_the_forward_pass_changes_no_gradient(call, given, written):
+    x = LoDTensor.from_lengths(np.arange(10.0).reshape(5, 2), [2, 0, 3])
+    for rows in (x, x.with_values(x.values[:, 0])):  # wide rows, and those that are copied one by one
+        found = []
+        for change in (False, True):
+            vector = np.array(given)
+            result, back = lodcore.vjp(lambda x, v=vector: call(x, v), rows)
+            if change:
+                vector[...] = written
+            d = np.arange(1.0, 1.0 + np.size(result.values if isinstance(result, LoDTensor) else result))
+            found.append(back(d.reshape(getattr(result, "values", result).shape))[0].values.tolist())
+        assert found[0] == found[1]

@@ -9,12 +9,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import Executor, LoD, LoDError, LoDTensor, Program, ShapeError, data, grad_check, ops, vjp
+from lodcore import DTypeError, Executor, LoD, LoDError, LoDTensor, Program, ShapeError, data, grad_check, ops, vjp
+from lodcore.ops.kinds import elementwise_operator
 from lodcore.ops.roles import spec_of
 from lodcore.tensors import core
 from lodcore.testing.samples import bits
 from reference.ops.math import elementwise
 from tests.helpers.agree import assert_close
+from tests.helpers.tables import for_each
 from tests.samples.common import operand
 
 #: Numbers of rows, sequences and widths are drawn from few numbers, so that they coincide.
@@ -278,3 +280,108 @@ def test_a_product_takes_one_matrix_for_all_rows():
                 x @ numbers(many, 2, 4)
             with pytest.raises(ShapeError, match="one matrix for all rows is needed"), Program():
                 data("x", spec_of(x)) @ numbers(many, 2, 4)
+
+
+BLAMED = [  # two structures, and the end of the message: the later operand is blamed, whichever is deeper
+    (LoDTensor.from_lengths(numbers(3), [1, 2]), LoDTensor.from_lengths(numbers(3), [2, 1]), 2, 1),
+    (LoDTensor.from_lengths(numbers(3, 1), [2, 1]), lodcore.array([[[1.0]], [[2.0], [3.0]]]), 1, 2),
+    (lodcore.array([[[1.0]], [[2.0], [3.0]]]), LoDTensor.from_lengths(numbers(3, 1), [2, 1]), 2, 1),
+]
+
+
+@for_each(("x", "y", "found", "needed"), BLAMED)
+def test_the_later_of_two_structures_that_differ_is_named(x, y, found, needed):
+    text = f"{{}}: sequence 0 of level 0 has length {found}; that of {{}} has {needed}".format
+    for function in (ops.add, ops.less_than, ops.div, lambda x, y: x - y):
+        with pytest.raises(LoDError, match=text("y", "x")):
+            function(x, y)
+    for operands, names in [((x > 1, y, 0.0), "x condition"), ((x > 1, 0.0, y), "y condition"), ((True, x, y), "y x")]:
+        with pytest.raises(LoDError, match=f"where: {text(*names.split())}"):
+            ops.where(*operands)
+
+
+LENGTHS = [2, 0, 3]
+EACH = {  # functions of a list of tensors with one structure
+    "concat_values": lambda xs: ops.concat_values(xs, 1),
+    "sequence_interleave": ops.sequence_interleave,
+    "interleave_places": ops.interleave_places,
+    "tensor_array_stack": lambda xs: lodcore.tensor_array_stack(
+        lodcore.TensorArray.of_elements(4, dict(enumerate(xs))), 1
+    ),
+    "numpy.concatenate": lambda xs: np.concatenate(xs, axis=-1),
+}
+
+
+@for_each(("name", "at"), itertools.product(EACH, range(1, 4)))
+def test_every_tensor_of_a_list_must_have_the_structure_of_the_first(name, at):
+    """The second one, and the last: it is named, and what is equal but another object is not refused."""
+    lods = [LoD.from_lengths(LENGTHS) for _ in range(4)]
+    EACH[name]([LoDTensor(numbers(5, 2), lod) for lod in lods])
+    interleaved = "interleave" in name  # of as many sequences, of any lengths
+    lods[at] = LoD.from_lengths([*LENGTHS, 0]) if interleaved else LoD.from_lengths(LENGTHS[::-1])
+    with pytest.raises(LoDError, match=rf"(xs\[{at}\]:|element {at}|batch {at}:)"):
+        EACH[name]([LoDTensor(numbers(5, 2), lod) for lod in lods])
+
+
+@for_each("function", [lambda x: x[:-1], lambda x: np.repeat(x, 2, 0), np.sum, lambda x: x[None], lambda x: x[:, 0]])
+def test_a_function_returns_one_entry_for_each_row(function):
+    @elementwise_operator(function=function)
+    def changed(x):
+        """Change rows."""
+
+    for rows in (numbers(5, 2), numbers(5, 1), numbers(2, 2)):
+        x = LoDTensor.from_lengths(rows, [len(rows) - 1, 1])
+        with pytest.raises(ShapeError, match=f"changed: the result has shape .*; there are {len(rows)} rows"):
+            changed(x)
+
+
+def test_the_operand_whose_rows_do_not_fit_is_named():
+    """The third one, too, at once and in a Program; an assigned value on any axis of rows."""
+    condition, x = LoDTensor.from_lengths(numbers(3, 2), [2, 1]) > 1, LoDTensor.from_lengths(numbers(3, 2), [2, 1])
+    for wrong in (numbers(3), LoDTensor(numbers(3, 3), x.lod), numbers(2, 1, 3)):
+        with pytest.raises(ShapeError, match="where: y: has length 3 on axis 2; that of condition is 2"):
+            ops.where(condition, x, wrong)
+        with pytest.raises(ShapeError, match="where: y: has length 3 on axis 2; that of condition is 2"), Program():
+            ops.where(data("c", spec_of(condition)), x, wrong)
+        with pytest.raises(ShapeError, match="where: x: has length 3 on axis 2; that of condition is 2"):
+            ops.where(condition, wrong, 0.0)
+    for shape in ((2, 1), (1, 2), (1, 1), (1, 2, 1), (2, 1, 1)):
+        y = LoDTensor.from_lengths(numbers(3, *shape), [2, 1]).copy()
+        for axis in range(len(shape)):
+            if shape[axis] == 1:
+                value = numbers(*shape[:axis], 3, *shape[axis + 1 :])
+                with pytest.raises(ShapeError, match=f"value: has length 3 on axis {axis + 2}; that of .* is 1"):
+                    y[...] = value
+
+
+@for_each(
+    ("dtype", "value", "wrong"),
+    [
+        ("i1", [1, 300], "300"),
+        ("i8", [2.0, 0.5], "0.5"),
+        ("i8", [0.0, np.nan], "nan"),
+        ("u1", [7, -1], "-1"),
+        ("f4", [1.0, -1e300], "-1e\\+300"),
+        ("?", [1, 2], "2"),
+        ("U1", ["a", "bc"], "'bc'"),
+        ("S2", ["ab", "abc"], "'?b?'?abc'"),
+    ],
+)
+def test_the_value_that_does_not_fit_is_named(dtype, value, wrong):
+    """Not the first one, if that fits."""
+    x = LoDTensor(np.zeros((3, 2), dtype), LoD.from_lengths([2, 1]))
+    with pytest.raises(DTypeError, match=f"fill_value: is {wrong}; {x.dtype} cannot hold it"):
+        np.full_like(x, value)
+    y = x.copy()
+    with pytest.raises(DTypeError, match=f"is {wrong}; {x.dtype} cannot hold it"):
+        y[...] = np.array(value)
+    assert not y.values.astype(bool).any()
+
+
+def test_a_number_beside_rows_is_not_rounded():
+    x = LoDTensor.from_lengths(np.arange(6).reshape(3, 2), [2, 1])
+    assert np.concatenate([x, 2.0], axis=-1).values.tolist() == [[0, 1, 2], [2, 3, 2], [4, 5, 2]]
+    with pytest.raises(DTypeError, match=r"is 1\.5; int64 cannot hold it"):
+        np.concatenate([x, 1.5], axis=-1)
+    with pytest.raises(DTypeError, match=r"is 1\.5; int64 cannot hold it"):
+        np.concatenate([1.5, x.with_values(np.arange(3))], axis=1)

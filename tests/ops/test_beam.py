@@ -137,6 +137,50 @@ def test_wide_rows_of_odd_memory():
         assert ids.dtype == np.int64
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", ">i2", "<i2"])
+def test_ids_number_as_many_columns_as_their_dtype_can(dtype):
+    """Also in another byte order; results are native."""
+    most = int(np.iinfo(dtype).max) + 1
+    before = np.array([1], dtype)
+    wide = np.zeros((1, most))
+    wide[0, -1] = 1.0
+    ids, _, _ = beam_search(before, 0.0, None, scores_of(wide, [1]), 1, 0)
+    assert ids.tolist() == [[[most - 1]]]
+    assert ids.dtype == np.dtype(dtype).newbyteorder("=")
+    assert ids.dtype.isnative
+    chosen, _, _ = beam_search(before, 0.0, np.full((1, most), 3, dtype), scores_of(wide, [1]), 1, 0)
+    assert chosen.dtype.isnative
+    assert chosen.tolist() == [[[3]]]
+    with pytest.raises(ValueError, match=f"scores: has {most + 1} columns; .*pre_ids, cannot number them"):
+        beam_search(before, 0.0, None, scores_of(np.zeros((1, most + 1)), [1]), 1, 0)
+
+
+@pytest.mark.parametrize("ids", [None, [[3, 4], [5, 6], [7, 8]]])
+def test_each_result_has_the_rank_of_its_own_prefixes(ids):
+    """In one step, and in decoding, where ids and scores may be columns or not, too."""
+    scores = scores_of([[0.5, 0.1], [0.2, 0.3], [0.4, 0.0]], [2, 1])
+    wanted = [[[0], [1]], [[0, 1]]] if ids is None else [[[3], [6]], [[7, 8]]]
+    for left, right in [((3,), (3,)), ((3, 1), (3,)), ((3,), (3, 1)), ((3, 1), (3, 1))]:
+        before = np.full(left, 9), np.zeros(right)
+        found, values, parents = beam_search(*before, ids, scores, 2, 2)
+        assert (found.values.shape, values.values.shape) == ((4, *left[1:]), (4, *right[1:]))
+        assert found.with_values(found.values.ravel()).tolist() == wanted
+        assert values.values.ravel().tolist() == [0.5, 0.3, 0.4, 0.0]
+        assert parents.tolist() == [0, 1, 2, 2]
+        sentences, totals = beam_search_decode([found], [values], 2, 2)
+        assert (sentences.values.shape, totals.values.shape) == ((4, *left[1:]), (4, *right[1:]))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_one_score_for_all_prefixes_has_all_its_digits(dtype):
+    """That of a branch that has ended is written as it was given."""
+    scores = scores_of([[0.2, 0.1], [0.3, 0.25]], [2], dtype=dtype)
+    for score in (0.7, np.float64(0.7), np.array(0.7), [0.7, 0.7], np.full(2, 0.7)):
+        ids, values, parents = beam_search([1, 5], score, None, scores, 2, 1)
+        assert values.values.tolist() == [np.dtype(dtype).type(0.7), scores.values[1, 0]]
+        assert (ids.values.tolist(), parents.tolist()) == ([1, 0], [0, 1])
+
+
 # -- all steps ---------------------------------------------------------------------------------------------------------
 
 
@@ -171,9 +215,15 @@ def test_lists_and_arrays_are_the_same():
         assert one.equals(other)
 
 
-@pytest.mark.parametrize("end_id", [-(2**63), 2**63 - 1, 2**70, -(2**70)])
+@pytest.mark.parametrize("end_id", [-(2**63), 2**63 - 1, 2**63, -(2**63) - 1, 2**70, -(2**70)])
 def test_any_number_may_end(end_id):
     limits = np.iinfo(np.int64)
     ids = [LoDTensor.from_lengths(np.array([limits.min, limits.max]), [1], [2])]
     scores = [LoDTensor(np.zeros(2), ids[0].lod)]
     assert beam_search_decode(ids, scores, 2, end_id)[0].tolist() == [[[limits.min], [limits.max]]]
+    for first, second in ([0, 1], [2, 3]), ([1, 0], [-1, 0]), ([0, 2], [0, 2]):  # no token ends
+        ids = [LoDTensor.from_lengths(first, [1], [2]), LoDTensor.from_lengths(second, [2], [1, 1])]
+        scores = [LoDTensor(np.zeros(2), one.lod) for one in ids]
+        assert beam_search_decode(ids, scores, 2, end_id)[0].tolist() == [
+            [list(way) for way in zip(first, second, strict=True)]
+        ]

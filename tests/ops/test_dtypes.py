@@ -1,8 +1,12 @@
 """Dtypes of results are recorded: those of operators, of their Spec rules, and of NumPy."""
 
+import itertools
+import warnings
+
 import numpy as np
 import pytest
 
+import lodcore
 from tests.helpers.dtypes_of_results import CALLS, SAME_EVERYWHERE, inferred, run, samples_of, written
 from tests.helpers.tables import for_each
 
@@ -82,3 +86,23 @@ def test_table_agrees_with_numpy(name):
     wanted = {key: given for key, given in wanted.items() if given != "-"}
     assert {key: TABLE[name][key] for key in wanted} == wanted
     assert len(wanted) >= 11
+
+
+NUMBERS = {
+    "c16": [0, 1j, -2.5 + 1j, 3 - 0.5j, 1e30j],
+    "c8": [0, 2j, 1.5],
+    "f8": [0.0, -0.0, 2.5, -3.0],
+    "i8": [-300, 0, 5, 2**40],
+    "?": [True, False],
+    "u1": [0, 200],
+}
+
+
+@for_each(("given", "wanted"), itertools.product(NUMBERS, ["?", "i1", "u2", "i8", "f4", "f8", "c8", ">f8", ">i2"]))
+def test_casts_are_those_of_numpy(given, wanted):
+    x = np.array(NUMBERS[given], given)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        expected, found = x.astype(wanted), lodcore.ops.cast(x, wanted)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)

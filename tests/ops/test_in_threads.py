@@ -1,6 +1,7 @@
 """Every operator in two threads, for work of any size: the same bits, the same gradients, the same errors."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -130,3 +131,33 @@ def test_many_rows_in_threads(name, count):
     assert len(alone) == 2
     assert alone[0] not in (TypeError, ValueError)
     assert all(in_threads(threads, call) == alone for threads in (2, 3))
+
+
+ROWS = np.sin(np.arange(120.0)).reshape(40, 3)
+PARTED = LoDTensor.from_lengths(ROWS, [7, 0, 12, 1, 20])
+#: Calls whose work is divided among threads, with enough rows for several parts.
+CALLS = {
+    "cross_entropy": lambda x: lodcore.cross_entropy(x, np.arange(40) % 3),
+    "cross_entropy, smoothed": lambda x: lodcore.cross_entropy(x, np.arange(40) % 3, 0.25),
+    "softmax": lambda x: lodcore.sequence_softmax(PARTED.with_values(x)),
+    "lookup_table": lambda x: lodcore.lookup_table(x, np.arange(80) * 7 % 40, padding_idx=5),
+    "lookup_table of a matrix": lambda x: lodcore.lookup_table(x, np.arange(80).reshape(20, 4) % 40, padding_idx=-1),
+    "embedding_bag": lambda x: lodcore.embedding_bag(x, PARTED.with_values(np.arange(40) * 3 % 40), "max"),
+    "sequence_var": lambda x: ops.sequence_var(PARTED.with_values(x), 1),
+    "sequence_expand_as": lambda x: lodcore.sequence_expand_as(x[:5], PARTED),
+    "dot_attention": lambda x: lodcore.nn.dot_attention(x[:5], PARTED.with_values(x))[0],
+    "linear": lambda x: ops.linear(x, ROWS[:3], ROWS[0]),
+    "sequence_reverse": lambda x: lodcore.sequence_reverse(PARTED.with_values(x)),
+}
+
+
+@for_each(("name", "dtype"), product(CALLS, ("f4", "f8")))
+def test_work_of_many_parts(name, dtype):
+    def both():
+        found, back = vjp(CALLS[name], ROWS.astype(dtype))
+        return bits(found), bits(back(wave(values_of(found))))
+
+    alone = in_threads(1, both)
+    assert isinstance(alone[0], tuple)
+    for count in (2, 3, 7):
+        assert in_threads(count, both) == alone

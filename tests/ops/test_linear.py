@@ -57,3 +57,15 @@ def test_a_row_has_the_same_bits_among_any_others_and_for_any_threads():
         lodcore.set_num_threads(before)
     if lodcore.kernels.matrix.is_fast():
         np.testing.assert_array_equal(ops.linear(values[5:40], weight, bias), alone[5:40])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_any_number_of_rows(dtype):
+    """At the limits of blocks, and beside them: result and gradients."""
+    weight, bias = (np.sin(np.arange(n, dtype=dtype)).reshape(shape) for n, shape in ((15, (5, 3)), (3, (3,))))
+    for count in (0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129):
+        x = np.cos(np.arange(count * 5, dtype=dtype)).reshape(count, 5)
+        found, back = lodcore.vjp(ops.linear, x, weight, bias)
+        d = np.sin(1 + np.arange(count * 3, dtype=dtype)).reshape(count, 3)
+        for one, wanted in zip((found, *back(d)), (x @ weight + bias, d @ weight.T, x.T @ d, d.sum(0)), strict=True):
+            np.testing.assert_allclose(one, wanted, rtol=1e-5, atol=1e-5, strict=True)

@@ -21,6 +21,26 @@ CALLS = {
         for name in sorted(ARGUMENTS)
         if OPS[name].takes_out
     },
+    "embedding_bag of weights": (
+        lambda table, ids, weights, out=None: lodcore.embedding_bag(table, ids, "sum", out, per_sample_weights=weights),
+        Sample((np.ones((4, 2)), lodcore.array([[0, 3, 1], [], [2]]), np.arange(4.0)), {}),
+    ),
+    "embedding_bag of integers": (
+        lambda table, ids, out=None: lodcore.embedding_bag(table, ids, "sum", out),
+        Sample((np.arange(8).reshape(4, 2), lodcore.array([[0, 3, 1], [], [2, 0, 0]])), {}),
+    ),
+    "lookup_table of integers": (
+        lambda table, ids, out=None: lodcore.lookup_table(table, ids, None, out),
+        Sample((np.arange(8).reshape(4, 2), np.array([[0, 3], [1, 1]])), {}),
+    ),
+    "gather_sequences of integers": (
+        lambda x, index, out=None: lodcore.gather_sequences(x, index, out=out),
+        Sample((X.with_values(np.arange(5)), np.array([2, 0, 2])), {}),
+    ),
+    "sequence_slice of integers": (
+        lambda x, offset, length, out=None: lodcore.sequence_slice(x, offset, length, out=out),
+        Sample((X.with_values(np.arange(5)), np.array([1, 0, 0]), np.array([1, 0, 3])), {}),
+    ),
     "LoDTensor.to_padded": (lambda x, out=None: x.to_padded(out=out), Sample((X,), {})),
     "LoDTensor.from_arrays": (
         lambda x, y, out=None: LoDTensor.from_arrays([x, y], out=out),

@@ -127,3 +127,22 @@ def test_axes_from_the_end_are_those_from_the_front(axes, keepdims):
     with Program():
         recorded = ops.reduce_values(data("x", spec_of(x)), "sum", axes, keepdims)
     assert recorded.spec.num_levels == getattr(found, "num_levels", 0)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_the_greatest_by_the_last_bit_has_the_gradient(dtype):
+    """Also where other numbers are equal to it in a narrower dtype."""
+    bit = np.finfo(dtype).eps
+    rows = np.array([1, 1 + bit, 1, 1 - bit, 1 - bit / 2, 1 + 2 * bit], dtype)
+    x, ids = LoDTensor.from_lengths(rows, [3, 3]), [[0, 1, 2], [3, 4, 5]]
+    for name, wanted in (("max", [0, 1, 0, 0, 0, 1]), ("min", [1, 0, 0, 1, 0, 0])):
+        for call, given in (
+            (lambda x, name=name: ops.sequence_pool(x, name), x),
+            (lambda x, name=name: getattr(x, name)(axis=1), x),
+            (lambda t, name=name: lodcore.embedding_bag(t, ids, name), rows[:, None]),
+            (lambda t, name=name: lodcore.embedding_bag(t, ids, name), rows[:, None].repeat(9, 1)),
+        ):
+            value, (d,) = (found := lodcore.vjp(call, given))[0], found[1](np.ones_like(found[0]))
+            d = d.to_dense()[:, 0] if isinstance(d, lodcore.SparseTensor) else d.values
+            assert d.tolist() == wanted
+            assert np.ravel(value)[0] == (1 + bit if name == "max" else 1)

@@ -1,6 +1,7 @@
 """Shape rules of Specs that the samples do not make: unknown sizes of matrices, and wrong arguments beside tensors."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -75,6 +76,24 @@ def test_unknown_sizes_fit(name, given, results):
     assert [(one.dtype, one.num_levels) for one in OPS[name].infer(*given)] == results
 
 
+def test_the_dtype_of_many_is_that_of_all():
+    kinds = ["i1", "i2", "f4", "i8"]
+    for count in (1, 2, 3, 4):
+        wanted = np.result_type(*map(np.dtype, kinds[:count]))
+        assert OPS["concat_values"].infer([spec((3, 2), one) for one in kinds[:count]], 1).dtype == wanted
+        assert lodcore.ops.concat_values([np.ones((3, 2), one) for one in kinds[:count]], 1).dtype == wanted
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "f2", "f4", "f8", "F", "D"])
+@pytest.mark.parametrize("number", [2, 2.5, 2.5j])
+def test_numbers_of_python_are_weak_in_programs_as_at_once(number, dtype):
+    for name, function in (("add", np.add), ("mul", np.multiply), ("div", np.divide), ("minus", np.subtract)):
+        x = np.ones(3, dtype)
+        assert OPS[name].infer(spec((3,), dtype), number).dtype == function(x, number).dtype
+        assert OPS[name].infer(number, spec((3,), dtype)).dtype == function(number, x).dtype
+        assert getattr(lodcore, name, OPS[name])(x, number).dtype == function(x, number).dtype
+
+
 def test_an_empty_list_is_an_index():
     dense = np.arange(6.0).reshape(3, 2)
     assert lodcore.ops.index_values(dense, [[]]).shape == (0, 2)
@@ -97,7 +116,64 @@ WRONG = [  # calls that raise when they are recorded
     ("beam_search_decode", (*STEPS, 2, None), DTypeError, "end_id: is None"),
     ("beam_search_decode", (*STEPS[::-1], 2, 0), DTypeError, "ids_array: .* float64"),
     ("beam_search_decode", (STEPS[0], spec((None,), "f8", 1, TensorArray), 2, 0), lodcore.LoDError, "scores_array"),
+    *[  # the third of several batches
+        (
+            name,
+            ([spec((None, 2), levels=1)] * 2 + [spec((None, 2), "f4", 1)],),
+            DTypeError,
+            r"xs\[2\]: has dtype float32",
+        )
+        for name in ("concat_batches", "sequence_concat")
+    ],
+    *[
+        (
+            name,
+            ([spec((None, 2), levels=1)] * 2 + [spec((None, 3), levels=1)],),
+            lodcore.ShapeError,
+            r"xs\[2\]: has rows",
+        )
+        for name in ("concat_batches", "sequence_concat")
+    ],
+    ("concat_values", ([spec((3, 2))] * 2 + [spec((4, 2))], 1), lodcore.ShapeError, r".*\(4, 2\)\]; only axis 1"),
+    ("concat_values", ([spec((3, 2))] * 2 + [spec((3, 2), "M8[s]")], 1), DTypeError, "dtypes float64, float64, date"),
+    ("structure_of", (spec((None,), kind=LoDTensor), "lod"), lodcore.LevelError, "x: has no levels"),
 ]
+
+
+FLAT = spec((None,), levels=1)
+VECTORS = [  # calls with a vector, or one number for all, and the kinds of numbers that it may have
+    ("sequence_roll", lambda v: (FLAT, v), "iu"),
+    ("sequence_repeat", lambda v: (FLAT, v), "iu"),
+    ("sequence_unflatten", lambda v: (FLAT, v), "iu"),
+    ("pick_along", lambda v: (FLAT, v, 1), "iu"),
+    ("split_by_mask", lambda v: (FLAT, v), "b"),
+    ("merge_by_mask", lambda v: (FLAT, FLAT, v), "b"),
+]
+
+
+@pytest.mark.parametrize(("name", "call", "kinds"), VECTORS)
+def test_vectors_and_numbers_are_checked_when_they_are_recorded(name, call, kinds):
+    good = "?" if kinds == "b" else "u2"
+    for shape in ((), (None,), (3,), (3, 1), (None, None), (0,)):
+        OPS[name].infer(*call(spec(shape, good)))
+        for dtype in ("f8", "U2", "i8" if kinds == "b" else "?"):
+            if shape != (0,):
+                with pytest.raises(DTypeError, match=f"{name}: .*has dtype {re.escape(str(np.dtype(dtype)))}"):
+                    OPS[name].infer(*call(spec(shape, dtype)))
+    for shape in ((3, 2), (None, 0), (3, 1, 1)):
+        with pytest.raises(lodcore.ShapeError, match=rf"{name}: .*\(n,\) or \(n, 1\) is needed"):
+            OPS[name].infer(*call(spec(shape, good)))
+
+
+@pytest.mark.parametrize("mask", [(2, 3), (2, 3, 4), (2,)])
+def test_a_mask_of_several_axes_takes_as_many(mask):
+    x = np.arange(48.0).reshape(2, 3, 4, 2)
+    keys = [np.ones(mask, bool), Ellipsis, 1]
+    found = OPS["index_values"].infer(spec(x.shape), [spec(mask, "?"), *keys[1:]])
+    wanted = lodcore.ops.index_values(x, keys).shape
+    assert found.shape == (None, *wanted[1:])
+    with pytest.raises(IndexError, match="too many indices"):
+        OPS["index_values"].infer(spec((2, 3)), [spec((2, 3), "?"), 0])
 
 
 @pytest.mark.parametrize(("name", "given", "error", "says"), WRONG)

@@ -14,6 +14,7 @@ from lodcore.graph import Executor, Program, data, grad_check, vjp
 from reference.ops.levels import at_level, each_at_level, sequences
 from tests.helpers.agree import numbered
 from tests.helpers.draw import lod_tensors, lods
+from tests.helpers.tables import for_each
 from tests.samples.common import SEEDS, smooth_values
 
 ANY = lod_tensors(1, 3, [np.dtype("i8"), np.dtype("U2")], [(), (2,)], 5)
@@ -211,9 +212,11 @@ def test_many_keys_are_told_apart():
 def test_explode_repeats_for_each_row(x, data):
     level = data.draw(st.integers(0, x.num_levels - 1))
     column = np.arange(x.lod.num_sequences(level))
-    rows, repeated = lodcore.explode(x, column, level=level)
+    rows, repeated, again, wide = lodcore.explode(x, column, column * 2, np.stack([column, -column], 1), level=level)
     assert rows.tolist() == sequences(x.tolist(), x.num_levels)
-    assert repeated.tolist() == x.lod.segment_ids(level).tolist()
+    ids = x.lod.segment_ids(level)
+    assert (repeated.tolist(), again.tolist()) == (ids.tolist(), (2 * ids).tolist())
+    assert np.array_equal(wide, np.stack([ids, -ids], 1))
 
 
 @given(FLAT)
@@ -262,6 +265,122 @@ def test_gradients_reach_what_is_grouped_and_joined():
         return (groups * groups).sum() + (left * left).sum() + (right * right).sum() + (rows * rows * repeated).sum()
 
     grad_check(loss, x, column)
+
+
+def plain_chunks(length, size, stride, last):
+    """List the bounds of chunks as a loop finds them."""
+    found, start = [], 0
+    while start < length and (start == 0 or start + size - stride < length):
+        stop = min(start + size, length)
+        if last != "drop" or stop - start == size:
+            found.append((max(stop - size, 0) if last == "full" else start, stop))
+        start += stride
+    return found
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("dtype", ["i8", "f8", "U9", "M8[s]"])
+def test_many_keys_that_are_far_apart(dtype):
+    """More than fit into the first table."""
+    numbers = np.random.default_rng(1).permutation(np.repeat(np.arange(5000), 2)) * 1009
+    keys = numbers.astype("i8").astype(dtype)
+    for order in ("sorted", "first"):
+        found, groups = lodcore.group_rows(keys, order)
+        wanted = sorted(set(keys.tolist())) if order == "sorted" else list(dict.fromkeys(keys.tolist()))
+        assert found.tolist() == wanted
+        assert (groups.lengths == 2).all()
+        assert np.array_equal(keys[groups.values], np.repeat(found, 2))
+
+
+STRUCTURAL = {  # operators that change the structure only: the result shares the values
+    "rows_to_level": lodcore.ops.rows_to_level,
+    "sequence_unflatten": lambda x: lodcore.sequence_unflatten(x, [1, 1, 2, 1]),
+    "lod_reset": lambda x: lodcore.lod_reset(x, target_lod=[[0, 5]]),
+    "with_values": lambda x: ops.with_values(LoD.from_lengths([1, 4]), x.values),
+    "drop_level": lambda x: ops.drop_level(ops.insert_level(x, 0), 0),
+    "insert_level": lambda x: ops.insert_level(x, 0),
+    "flatten": lambda x: ops.insert_level(x, 0).flatten(0),
+    "sequence_chunk": lambda x: lodcore.sequence_chunk(x, 2),
+    "slice_along": lambda x: ops.slice_along(x, 1, 3),
+}
+
+
+@for_each(("name", "dtype"), itertools.product(STRUCTURAL, ["<f8", ">f8", ">i2", "?", "U3", ">M8[s]", "c8"]))
+def test_values_that_are_shared_keep_dtype_and_byte_order(name, dtype):
+    x = LoDTensor(np.arange(10).reshape(5, 2).astype(dtype), LoD.from_lengths([2, 0, 3]))
+    found = STRUCTURAL[name](x)
+    assert found.dtype == x.dtype
+    assert found.dtype.byteorder == x.dtype.byteorder
+    assert np.shares_memory(found.values, x.values)
+
+
+@pytest.mark.parametrize("join", [lodcore.concat_batches, lodcore.sequence_concat, ops.sequence_interleave])
+def test_batches_in_a_tuple_keep_their_order(join):
+    xs = [LoDTensor.from_lengths(np.arange(3) + 10 * j, [j % 2 + 1, 2 - j % 2]) for j in range(3)]
+    recorded = vjp(lambda *xs: join(xs), *xs)[0]
+    assert join(tuple(xs)).tolist() == join(xs).tolist() == recorded.tolist()
+    assert join(tuple(xs)).tolist()[0][:1] == [0]
+    if join is lodcore.concat_batches:
+        assert join(tuple(xs)).tolist() == [[0], [1, 2], [10, 11], [12], [20], [21, 22]]
+
+
+@pytest.mark.parametrize("last", ["short", "full", "drop"])
+def test_chunks_of_every_length_size_and_stride(last):
+    """At the last level and above it."""
+    lengths = [0, 1, 2, 3, 4, 5, 6, 7, 8, 0]
+    x = LoDTensor.from_lengths(np.arange(36), lengths)
+    deep = LoDTensor.from_lengths(np.arange(36), lengths, [1] * 36)
+    parts = x.tolist()
+    for size in range(1, 6):
+        for stride in range(1, size + 1):
+            wanted = [[part[a:b] for a, b in plain_chunks(len(part), size, stride, last)] for part in parts]
+            assert lodcore.sequence_chunk(x, size, stride, last).tolist() == wanted
+            nested = [[[[row] for row in chunk] for chunk in part] for part in wanted]
+            assert lodcore.sequence_chunk(deep, size, stride, last, level=0).tolist() == nested
+        assert lodcore.sequence_chunk(x, size, last=last).equals(lodcore.sequence_chunk(x, size, size, last))
+
+
+@pytest.mark.parametrize("dtype", ["i2", "u8", "f4", "f8", "M8[D]", "m8[s]", "U3", "S2", "?"])
+def test_keys_of_any_byte_order(dtype):
+    keys = np.array([1, 0, 0, 1, 1], "i8").astype(dtype) if dtype == "?" else np.array([3, 1, 300, 1, 3]).astype(dtype)
+    wanted = sorted(set(keys.tolist()))
+    for some in (keys, keys.astype(keys.dtype.newbyteorder()), np.repeat(keys, 2)[::2]):
+        for order in ("sorted", "first", "runs"):
+            found, groups = lodcore.group_rows(some, order)
+            assert found.dtype == keys.dtype
+            assert found.dtype.isnative
+            if order == "sorted":
+                assert found.tolist() == wanted
+                assert [keys[at].tolist() for at in groups] == [[key] * keys.tolist().count(key) for key in wanted]
+        matched = lodcore.match_keys(some, keys[:1])
+        assert matched[0].dtype.isnative
+        assert matched[1].tolist() == [at for at, key in enumerate(keys.tolist()) if key == keys[0].item()]
+
+
+def test_runs_group_every_column():
+    """With and without levels, in any place."""
+    x, row = [[1], [2, 3], []], np.array([0.5, 1.5, 2.5])
+    for columns in ((row, x), (x, row), (row, row, x), (row, row)):
+        found = lodcore.group_by([7, 7, 5], *columns, order="runs")
+        assert found[0].tolist() == [7, 5]
+        for column, grouped in zip(columns, found[1:], strict=True):
+            listed = [*column] if column is x else column.tolist()
+            assert grouped.tolist() == [listed[:2], listed[2:]]
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "right", "outer"])
+def test_joins_of_rows_on_either_side(how):
+    """Also with sides that have no rows: what has no partner is joined with the default."""
+    for x, y in itertools.product(([], [1, 2], [2, 2, 3]), repeat=2):
+        wanted = [(a, a * 10, b * 100) for a in x for b in y if a == b]
+        left = [(a, a * 10, -7) for a in x if a not in y]
+        right = [(b, -7, b * 100) for b in y if b not in x]
+        wanted += (left if how in ("left", "outer") else []) + (right if how in ("right", "outer") else [])
+        found = lodcore.join_by_key(
+            *(np.array(side, "i8") * times for side, times in ((x, 10), (y, 100))),
+            *(np.array(side, "i8") for side in (x, y)), how, default=-7,
+        )  # fmt: skip
+        assert sorted(zip(*(part.tolist() for part in found), strict=True)) == sorted(wanted), (x, y)
 
 
 def test_wrong_columns_are_named():

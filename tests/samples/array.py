@@ -295,6 +295,7 @@ SAMPLES = {
             ("tensor_array_read(steps, -1)", IndexError, "index.*-1"),
             ("tensor_array_read(with_hole, 0)", IndexError, "index.*0, a hole"),
             ("tensor_array_read(steps, None)", DTypeError, "index.*None"),
+            ("tensor_array_read(steps, -1, SparseTensor([0], [[1.0]], 2))", DTypeError, "default: .*SparseTensor"),
             ("tensor_array_read(steps, 3, 0)", IndexError, "index.*3.*3"),
             ("tensor_array_read(with_hole, 0, 0)", IndexError, "index.*0, a hole"),
         ],

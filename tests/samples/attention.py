@@ -57,6 +57,16 @@ SAMPLES = {
             ("ops.dot_attention(wide[:2], wide)", LoDError, "query: has 2 sequences; memory has 3 sequences"),
             ("ops.dot_attention(x.with_values(np.ones((6, 2))), wide)", LoDError, "query: has 2 levels; memory has 1"),
             ("ops.dot_attention(wide, wide, wide[:2])", LoDError, "values: has 2 sequences at level 0; memory has 3"),
+            (
+                "ops.dot_attention(wide, wide, LoDTensor(wide.values, LoD.from_lengths([3, 0, 2])))",
+                LoDError,
+                "values: sequence 0 of level 0 has length 3; that of memory has 2",
+            ),
+            (
+                "ops.dot_attention(wide, wide, x[:, :, :1].with_values(np.ones((3, 2))))",
+                LoDError,
+                "values: has 2 levels; memory has 1",
+            ),
             ("ops.dot_attention(wide, wide, flat)", ShapeError, r"values: has rows of shape \(\)"),
             ("ops.dot_attention(wide, wide, scale='a')", DTypeError, "scale: is 'a'; a number is needed"),
             ("ops.dot_attention(wide, wide, scale=float('nan'))", ValueError, "scale: is nan"),

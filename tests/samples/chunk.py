@@ -35,6 +35,8 @@ SAMPLES = {
             ("sequence_chunk(flat, 2**63)", ValueError, "size: is 9223372036854775808"),
             ("sequence_chunk(flat, 2.0)", DTypeError, "size: is 2.0"),
             ("sequence_chunk(flat, 2, 3)", ValueError, "stride: is 3; at most the size 2"),
+            ("sequence_chunk(flat, 2, 3, 'drop')", ValueError, "stride: is 3; at most the size 2"),
+            ("sequence_chunk(flat, 2, 3, 'full')", ValueError, "stride: is 3; at most the size 2"),
             ("sequence_chunk(flat, 2, 0)", ValueError, "stride: is 0; 1 or more"),
             ("sequence_chunk(flat, 2, last='long')", ValueError, "last: is 'long'; one of 'short'"),
             ("sequence_chunk(flat, 2, level=1)", LevelError, "level: is 1"),

@@ -200,6 +200,11 @@ SAMPLES["cross_entropy"] = Samples(
         ("cross_entropy(dense * 1j, [0, 1, 2])", DTypeError, "logits: have dtype complex128; real"),
         ("cross_entropy(dense[0], [0])", ShapeError, r"logits: have shape \(4,\)"),
         ("cross_entropy(wide, x)", LoDError, "labels: has 2 levels; logits has 1"),
+        (
+            "cross_entropy(wide, LoDTensor.from_lengths(rows % 2, [3, 0, 2]))",
+            LoDError,
+            "labels: sequence 0 of level 0 has length 3; that of logits has 2",
+        ),
         ("cross_entropy(wide, [[0, 1], [1, 0, 1]])", ShapeError, "labels.*uneven"),
         ("cross_entropy(dense, [0, 1, 2], 1.5)", ValueError, "label_smoothing: is 1.5; 0 .. 1 is valid"),
         ("cross_entropy(dense, [0, 1, 2], label_smoothing='a')", DTypeError, "label_smoothing: is 'a'"),

@@ -145,6 +145,10 @@ BAG_ERRORS = [
         ShapeError,
         "per_sample_weights: has 2 entries; ids has 1 numbers",
     ),
+    *[  # as many numbers in another shape
+        (f"embedding_bag(dense, [[0, 1, 2, 2]], per_sample_weights=np.ones({shape}))", ShapeError, "per_sample_weights")
+        for shape in ((1, 4), (2, 2), (4, 1, 1), (1, 1, 4))
+    ],
     ("embedding_bag(dense, [[0]], per_sample_weights=np.ones((1, 2)))", ShapeError, r"per_sample_weights.*\(1, 2\)"),
     ("embedding_bag(dense, [[0], [1]], per_sample_weights=[[1.0, 2.0]])", LoDError, "per_sample_weights.*1 sequences"),
     ("embedding_bag(dense, [[0]], per_sample_weights=['a'])", DTypeError, "per_sample_weights.*<U1"),

@@ -62,6 +62,7 @@ SAMPLES = {
         [
             ("match_keys(rows, ['a'])", DTypeError, "y_keys: has dtype <U1; x_keys has int64"),
             ("match_keys(rows, np.array([1], 'u8'))", DTypeError, "y_keys: has dtype uint64; x_keys has int64"),
+            ("match_keys(np.array([b'a']), ['a'])", DTypeError, "y_keys: has dtype <U1; x_keys has .S1"),
             ("match_keys(dense, rows)", ShapeError, "x_keys: has shape"),
             ("match_keys(rows, rows, 'cross')", ValueError, "how: is 'cross'"),
         ],

@@ -160,6 +160,16 @@ SAMPLES = {
                 "sequence 0 .* length 1.*2",
             ),
             ("ops.select_by_mask(flat, x == 1)", LoDError, "axis: is 2"),
+            (  # as many sequences and rows
+                "ops.select_by_mask(x, LoDTensor(x.values > 1, LoD.from_lengths([1, 0, 2], x.lod.lengths(1))))",
+                LoDError,
+                "mask: sequence 0 of level 0 has length 1; that of x has 2",
+            ),
+            (
+                "ops.select_by_mask(x, LoDTensor(x.values > 1, LoD.from_lengths([2, 0, 1], [1, 2, 3])))",
+                LoDError,
+                "mask: sequence 0 of level 1 has length 1; that of x has 2",
+            ),
         ],
     ),
     "take_nested": Samples(
@@ -174,6 +184,11 @@ SAMPLES = {
                 "ops.take_nested(x, [[[0], [0], [0]], [], [[0]]])",
                 LoDError,
                 "sequence 0 .* length 3.*2",
+            ),
+            (
+                "ops.take_nested(x, LoDTensor.from_lengths([0, 0, 0], [1, 0, 2], [1, 1, 1]))",
+                LoDError,
+                "index: sequence 0 of level 0 has length 1; that of x has 2",
             ),
             ("ops.take_nested(flat, [[0.0], [], []])", DTypeError, "index: has dtype float64"),
             ("ops.take_nested(flat, x)", LoDError, "axis: is 2"),

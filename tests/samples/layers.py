@@ -145,6 +145,19 @@ SAMPLES = {
                 ValueError,
                 "clip: is '1'",
             ),
+            (
+                "ops.lstm_layer(wide[:, :, None], np.zeros((1, 4)), np.zeros((1, 4)), np.zeros(4))",
+                ShapeError,
+                r"x: has rows of shape \(1, 2\); \(1,\) is needed",
+            ),
+            *[
+                (
+                    f"ops.lstm_layer(wide, np.zeros((2, 4)), np.zeros((1, 4)), np.zeros(4), clip={clip})",
+                    ValueError,
+                    "clip: is .*; a number above 0",
+                )
+                for clip in ("True", "-1.0", "float('nan')", "np.float32('nan')")
+            ],
         ],
         exact=False,
     ),

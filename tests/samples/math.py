@@ -214,6 +214,9 @@ SAMPLES["cast"] = Samples(
         ("ops.cast(flat, object)", DTypeError, "dtype: is object"),
         ("ops.cast(flat, 'no such')", DTypeError, "dtype: .*no such"),
         ("ops.cast(None, float)", DTypeError, "x: is None"),
+        ("ops.cast(flat, 'i4, O')", DTypeError, "dtype: is .*'O'"),
+        ("ops.cast(flat, [('a', 'f4', 2), ('b', [('c', 'O')])])", DTypeError, "dtype: is .*'O'"),
+        ("ops.full_like(flat, 0, 'i4, O')", DTypeError, "dtype: is .*'O'"),
     ],
 )
 

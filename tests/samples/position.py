@@ -211,5 +211,15 @@ SAMPLES["index_values"] = Samples(
         ("ops.index_values(dense, [flat])", DTypeError, "LoDTensor"),
         ("ops.index_values(dense, [np.array([0.0])])", DTypeError, r"keys\[0\]: has dtype float64"),
         ("ops.index_values(dense, 0)", DTypeError, "keys: is int"),
+        ("ops.index_values(wide, [0, rows], True)", ShapeError, r"keys: begin with \(0,\); slice\(None\) is needed"),
+        ("ops.index_values(wide, [..., rows], True)", ShapeError, r"keys: begin with \(Ellipsis,\); slice\(None\)"),
+        *[
+            (
+                f"ops.index_values(wide, [slice(None), {key}], True)",
+                IndexError,
+                r"could not be broadcast together with shapes \(5,\) .*, of index 1",
+            )
+            for key in ("[0]", "[0, 1]", "np.zeros((5, 1), int)", "np.ones(4, bool)")
+        ],
     ],
 )

@@ -439,3 +439,40 @@ def test_arrays_of_no_elements_whose_shape_is_known(element, stacked, joined):
     empty = TensorArray(unstack_from=lodcore.array([[[1]]])[:0])
     assert (empty.stack().num_levels, empty.concat().num_levels) == (2, 1)
     assert (empty.stack(1).shape, empty.stack(-1).shape) == ((0, None, 0), (0, None, 0))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, 3, -1, -2])
+def test_gradients_of_arrays_along_every_axis(axis):
+    """Of elements that are stacked, joined, and cut; elements that nobody reads have a gradient of zeros."""
+    x = np.sin(np.arange(24.0)).reshape(2, 3, 4)
+    halves = [x, x[..., ::-1].copy()]
+
+    found, back = lodcore.vjp(lambda *xs: lodcore.tensor_array_stack(array_of(xs), axis), *halves)
+    d = np.cos(np.arange(found.size)).reshape(found.shape)
+    for one, wanted in zip(back(d), np.moveaxis(d, axis, 0), strict=True):
+        np.testing.assert_array_equal(one, wanted)
+    if axis < 3:
+        found, back = lodcore.vjp(lambda *xs: lodcore.tensor_array_concat(array_of(xs), axis), *halves)
+        d = np.cos(np.arange(found.size)).reshape(found.shape)
+        for one, wanted in zip(back(d), np.split(d, 2, axis), strict=True):
+            np.testing.assert_array_equal(one, wanted)
+        steps = x.shape[axis]
+        read = sorted({0, steps - 1})
+
+        def some(x):
+            cut = lodcore.tensor_array_unstack(x, axis)
+            return [cut.read(at) for at in read][-1] + cut.read(0)
+
+        found, back = lodcore.vjp(some, x)
+        wanted = np.zeros_like(x)
+        for at in (read[-1], 0):
+            np.moveaxis(wanted, axis, 0)[at] += 1
+        np.testing.assert_array_equal(back(np.ones_like(found))[0], wanted)
+
+
+def array_of(xs):
+    """Write elements one after another."""
+    array = TensorArray()
+    for at, x in enumerate(xs):
+        array.write(at, x)
+    return array

@@ -153,11 +153,11 @@ import sys, warnings
 warnings.simplefilter("ignore")
 try:
     import _xxsubinterpreters as interpreters
-    make, run, end = interpreters.create, interpreters.run_string, interpreters.destroy
+    def make(): return interpreters.create(isolated=False)  # sharing the lock, as all once did
 except ImportError:
     import _interpreters as interpreters
     def make(): return interpreters.create("legacy")
-    run, end = interpreters.run_string, interpreters.destroy
+run, end = interpreters.run_string, interpreters.destroy
 code = '''
 import warnings
 warnings.simplefilter("ignore")

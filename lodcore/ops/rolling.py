@@ -144,11 +144,11 @@ def _(
         with np.errstate(divide="ignore", invalid="ignore"):
             scale = 2.0 if pool_type == "var" else np.where(found == 0, 0.0, 1 / found)
             shares = shares * scale / (counts - taken)
-        wide = np.ascontiguousarray(values, DOUBLE)
-        means = _roll(wide, offsets, rows, 1, 1, 0.0, False, np.empty_like(wide))
-        shares[constant], means[constant] = 0, 0  # also where the values are nan
-        weights = _back(shares, offsets, rows)
-        cells[...] = np.where(weights == 0, 0, wide * weights) - _back(shares * means, offsets, rows)
+            wide = np.ascontiguousarray(values, DOUBLE)
+            means = _roll(wide, offsets, rows, 1, 1, 0.0, False, np.empty_like(wide))
+            shares[constant], means[constant] = 0, 0  # also where the values are nan
+            weights = _back(shares, offsets, rows)
+            cells[...] = np.where(weights == 0, 0, wide * weights) - _back(shares * means, offsets, rows)
     convert_into(cells, d_x)
     return d_x
 

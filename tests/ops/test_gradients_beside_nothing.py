@@ -42,3 +42,14 @@ def test_gradients_are_finite_and_none_comes_from_where_no_value_is(name, width)
         (found,), (wanted,) = back(all_ones), back(held)
     assert np.isfinite(found.values).all(), found
     np.testing.assert_array_equal(found.values, wanted.values)
+
+
+@for_each(("kind", "number"), [(kind, number) for kind in ROLLING for number in (np.nan, np.inf)])
+def test_what_no_window_holds_has_no_gradient(kind, number):
+    """The first sequence is shorter than a window, so that its numbers have no part in any result."""
+    x = lodcore.array([[number], [1.0, 3.0, 2.0]])
+    out, back = lodcore.vjp(lambda x: ops.sequence_rolling(x, 2, kind), x)
+    found = back(np.ones(4))[0].values
+    assert np.isnan(out.values).tolist() == [True, True, False, False]
+    assert found[0] == 0
+    assert np.isfinite(found).all()

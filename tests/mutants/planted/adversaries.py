@@ -202,8 +202,8 @@ MUTANTS = [
     Mutant(
         "a-rolling-std-spreads-nan-from-where-it-has-no-value",
         "lodcore/ops/rolling.py",
-        "        shares[counts[:, 0] < least] = 0",
-        "",
+        "            shares[constant], means[constant] = 0, 0",
+        "            means[constant] = 0",
         "tests/ops/test_gradients_beside_nothing.py",
     ),
     Mutant(

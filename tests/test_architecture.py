@@ -277,7 +277,7 @@ def test_public_names_have_docstrings(name):
     assert inspect.getdoc(getattr(lodcore, name))
 
 
-@pytest.mark.parametrize("name", ALONE)  # without files and other libraries
+@for_each("name", ALONE)  # without files and other libraries
 def test_public_functions_have_examples_that_run(name):
     (example,) = doctest.DocTestFinder(recurse=False).find(getattr(lodcore, name), name)
     assert example.examples, f"{name} shows no example"
@@ -497,7 +497,7 @@ def test_exported_names():
 
 
 @not_on_reference
-@pytest.mark.parametrize("path", sorted((ROOT / "lodcore/ops").glob("[!_]*.py")), ids=path_id)
+@for_each("path", sorted((ROOT / "lodcore/ops").glob("[!_]*.py")))
 def test_what_is_public_in_a_file_of_operators_is_exported(path):
     helpers = {"public", "alignment", "beam_step", "common", "moving", "ufuncs", "gates", "gru", "lstm", "numbers"}
     if path.stem not in helpers | {"arguments", "registry", "roles", "lod_rules", "matrix"}:

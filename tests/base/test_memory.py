@@ -14,6 +14,7 @@ import lodcore
 from lodcore import LoDTensor, TensorArray
 from tests.helpers import wrong_calls
 from tests.helpers.kept_memory import C, growth, resident
+from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import RIGHT, WRONG, things
 
 pytestmark = pytest.mark.not_on_reference  # only compiled code can leak
@@ -64,7 +65,7 @@ def test_a_leak_would_be_seen(leak):
     assert objects > 9000 or size > 1_000_000
 
 
-@pytest.mark.parametrize("call", RIGHT)
+@for_each("call", RIGHT)
 def test_those_calls_are_right(call, names):
     eval(call, wrong_calls.public_names(), names)
 

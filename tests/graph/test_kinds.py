@@ -8,6 +8,7 @@ from lodcore import DenseTensor, DTypeError, LoDTensor, SparseTensor, Spec, Tens
 from lodcore.graph import Executor, Program, Variable, data, is_inheritance_of, register_inheritance, var_get_mutable
 from lodcore.ops.registry import OPS
 from lodcore.ops.roles import Batches, spec_of
+from tests.helpers.tables import for_each
 from tests.samples import SAMPLES
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -162,7 +163,7 @@ def test_holders_of_dense_arrays_are_dense():
 SPARSE = SparseTensor([1, 0], np.ones((2, 3)), 4)
 
 
-@pytest.mark.parametrize("name", [name for name in sorted(SAMPLES) if "first" not in name])
+@for_each("name", [name for name in sorted(SAMPLES) if "first" not in name])
 def test_operators_that_cannot_take_sparse_say_so(name):
     """At recording: every operator names the argument whose kind it does not accept."""
     op = OPS[name]

@@ -14,6 +14,7 @@ from lodcore.testing import rules, ways
 from lodcore.testing.samples import Sample, fresh, several
 from tests.helpers.draw import at_most
 from tests.helpers.specs import without_sizes
+from tests.helpers.tables import for_each
 from tests.samples import SAMPLES
 
 NAMES = sorted(SAMPLES)
@@ -39,7 +40,7 @@ def test_programs_and_bodies_have_the_gradients_of_the_call(name, drawn):
 CHANGING = {"dropout", "tensor_array_fill"}
 
 
-@pytest.mark.parametrize("name", sorted({*NAMES} - CHANGING))
+@for_each("name", sorted({*NAMES} - CHANGING))
 def test_every_argument_may_be_given_by_name(name):
     """In every way of running, also one called `name`."""
     op, sample = OPS[name], SAMPLES[name].small()

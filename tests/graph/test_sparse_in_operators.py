@@ -12,6 +12,7 @@ from lodcore.graph import data as declared
 from lodcore.ops import roles
 from lodcore.ops.registry import OPS
 from lodcore.ops.roles import spec_of
+from tests.helpers.tables import for_each
 from tests.helpers.ways import WHILE_RECORDING
 from tests.samples import SAMPLES
 
@@ -139,7 +140,7 @@ def in_program(run):
         run(declared("x", spec_of(SPARSE)))
 
 
-@pytest.mark.parametrize("name", sorted(SAMPLES))
+@for_each("name", sorted(SAMPLES))
 def test_the_docstring_of_every_operator_says_that_it_refuses_it(name):
     doc = OPS[name].__doc__
     assert "SparseTensor" in doc

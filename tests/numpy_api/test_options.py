@@ -10,6 +10,7 @@ import pytest
 from lodcore import LoDTensor, vjp
 from lodcore.numpy_api.functions import FUNCTIONS
 from tests.helpers.table_of_numpy import CALLS, REFUSED, WITHOUT_EFFECT
+from tests.helpers.tables import for_each
 
 pytestmark = [
     pytest.mark.not_on_reference,  # options are handled above the kernels
@@ -260,7 +261,7 @@ def check_recorded(name, text, names, eager):
     assert same(name, part(recorded, slice(None)), part(eager, slice(None))), text
 
 
-@pytest.mark.parametrize("refused", sorted(REFUSED))
+@for_each("refused", sorted(REFUSED))
 def test_what_is_not_supported_is_refused(refused):
     name, option = refused.split(".")
     if name not in BY_NAME or option not in parameters(name):
@@ -286,7 +287,7 @@ def test_the_different_values_of_all_sequences():
             assert same("unique", outcome(f"{text[:-1]}{more})", {"x": mine["n"]}), want), text
 
 
-@pytest.mark.parametrize("name", sorted({*CALLS} & {*BY_NAME}))
+@for_each("name", sorted({*CALLS} & {*BY_NAME}))
 def test_options_have_the_places_that_numpy_gives_them(name):
     mine, _ = regular((2, 3, 4), 1, np.float32)
     known = parameters(name)

@@ -16,6 +16,7 @@ from lodcore.ops.pool import POOL_TYPES
 from lodcore.ops.reduce import INDEX, REDUCTIONS
 from lodcore.ops.roles import spec_of
 from lodcore.testing.samples import bits
+from tests.helpers.tables import for_each
 from tests.samples.common import batches, smooth_batches
 
 PAGE = (Path(__file__).parents[2] / "docs/empty-sequences.md").read_text()
@@ -38,7 +39,7 @@ def entry(text):
 # -- the page ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+@for_each("row", ROWS)
 def test_a_row_of_the_page_is_true(row):
     call, gives, why, choice = row
     assert str(entry(call.strip("`"))) == gives.strip("`")

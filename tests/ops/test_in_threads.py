@@ -78,7 +78,7 @@ def test_the_same_bits(name, data):
         assert in_threads(2, lambda: gradients(op, sample)) == in_threads(1, lambda: gradients(op, sample))
 
 
-@pytest.mark.parametrize("name", sorted(SAMPLES))
+@for_each("name", sorted(SAMPLES))
 def test_wrong_calls_of_operators(name):
     lodcore.set_num_threads(2)
     assert_all_refused(SAMPLES[name].errors)

@@ -236,13 +236,13 @@ def gradients_of(op, sample):
 
 
 @pytest.mark.twins
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_wrong_calls(name):
     assert_all_refused(SAMPLES[name].errors)
 
 
 @pytest.mark.not_on_reference
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_objects_and_masked_arrays_are_refused(name):
     """No operand may be an array of Python objects, hide entries, or be sparse."""
     small, sparse = SAMPLES[name].small(), SparseTensor([0], [[1.0]], 3)
@@ -260,7 +260,7 @@ def test_objects_and_masked_arrays_are_refused(name):
 
 
 @pytest.mark.not_on_reference
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"dropout", "tensor_array_write"}))
+@for_each("name", sorted(set(NAMES) - {"dropout", "tensor_array_write"}))
 def test_a_tensor_without_levels_counts_as_an_array(name):
     """Except for a dropout, which draws other numbers, and a write, which keeps the tensor itself."""
     op, small = OPS[name], SAMPLES[name].small()

@@ -7,6 +7,7 @@ import pytest
 import lodcore
 import lodcore.graph
 from lodcore.ops.registry import OPS
+from tests.helpers.tables import for_each
 
 PAGE = Path(__file__).parents[2] / "docs/operators.md"
 ROWS = [
@@ -22,7 +23,7 @@ def test_every_operator_is_listed_once():
     assert [name for name in listed if f"| `{name}` |" in inner] == [n for n in listed if n not in lodcore.__all__]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+@for_each("row", ROWS)
 def test_a_row_is_what_the_registry_says(row):
     name, levels, rule, gradient = row
     op = OPS[name.strip("`")]

@@ -20,6 +20,7 @@ from lodcore.ops.registry import operator
 from lodcore.ops.roles import Index, Map, Nested, Rows, Steps
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_dtype
 from lodcore.tensors.rank_table import IndicesMap, map_of
 from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray
@@ -54,7 +55,7 @@ def zero_states(n: Any, width: int, dtype: Any = np.float32) -> Any:
            [0., 0., 0.]], dtype=float32)
     """
     count = integer_of("zero_states: n", single_of("zero_states: n", n), least=0)
-    size, made = _width(width), np.dtype(dtype)
+    size, made = _width(width), _dtype(dtype)
     check_size("zero_states", count, size, made.itemsize)
     return np.zeros((count, size), made)
 
@@ -63,10 +64,15 @@ def _width(width: Any) -> int:
     return integer_of("zero_states: width", width, least=0)
 
 
+def _dtype(dtype: Any) -> np.dtype[Any]:
+    made = as_dtype("zero_states", dtype)
+    return np.dtype(np.float64) if made is None else made  # None as in NumPy
+
+
 @zero_states.define_infer
 def _(n: Any, width: int, dtype: Any) -> Spec:
     known = n if isinstance(n, int) and not isinstance(n, bool) else None
-    return Spec((known, _width(width)), np.dtype(dtype))
+    return Spec((known, _width(width)), _dtype(dtype))
 
 
 @operator(x=Nested, y=Nested, lod_rule=same_as("x"))

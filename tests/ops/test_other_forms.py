@@ -403,3 +403,11 @@ def test_windows_far_away_are_empty(start):
             found = lodcore.sequence_conv(x, np.ones((length, 1)), length, start).values
             near = [sum(0 <= t + start + j < n for j in range(length)) for n in lengths for t in range(n)]
             assert found.ravel().tolist() == near
+
+
+@for_each("dtype", [">f4", ">i2", None, "f2", bool])
+def test_first_states_are_native(dtype):
+    found = ops.zero_states(2, 3, dtype)
+    assert found.dtype == np.dtype(dtype).newbyteorder("=")
+    assert found.dtype.isnative
+    assert found.tolist() == [[0, 0, 0]] * 2

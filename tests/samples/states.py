@@ -69,6 +69,8 @@ SAMPLES = {
             ("ops.zero_states(True, 2)", DTypeError, "n: is True; an integer"),
             ("ops.zero_states(rows, 2)", DTypeError, "n: is array"),
             ("ops.zero_states(None, 2)", DTypeError, "n: is None"),
+            ("ops.zero_states(2, 3, object)", DTypeError, "dtype: is object"),
+            ("ops.zero_states(2, 3, 'no')", DTypeError, "dtype: .*'no'"),
             ("ops.zero_states(2, -2)", ValueError, "width: is -2; 0 or more"),
             ("ops.zero_states(2**62, 2**62)", MemoryError, "zero_states"),
         ],

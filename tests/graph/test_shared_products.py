@@ -266,3 +266,31 @@ def test_gradients_of_what_is_shared_are_those_of_steps_one_by_one(step, shape):
         for one, other in zip(found, wanted, strict=True):
             assert (one.shape, one.dtype) == (other.shape, other.dtype)
             np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", [1, 50, 128, 300])
+def test_all_steps_of_a_long_loop_add_to_the_gradient(rows, dtype):
+    """Products are added in groups of rows: of several steps, of one, and of the steps that are left."""
+    rng = np.random.default_rng(rows)
+    weight, first = whole(rng, 8, 8, dtype=dtype) / 16, whole(rng, rows, 8, dtype=dtype)
+
+    def total(weight, run):
+        return ops.sum(run(weight))
+
+    def looped(weight):
+        loop = while_loop()
+        with loop.loop():
+            at, x = loop.loop_var(0), loop.loop_var(first)
+            loop.break_if(lodcore.greater_equal_than(at, 7))
+            x.update(lodcore.add(x @ weight, 0.5))
+        return x
+
+    def stepwise(weight):
+        x = first
+        for _ in range(7):
+            x = lodcore.add(lodcore.matmul(x, weight), 0.5)
+        return x
+
+    found, wanted = (lodcore.value_and_grad(total)(weight, run)[1] for run in (looped, stepwise))
+    np.testing.assert_allclose(found, wanted, rtol=1e-10 if dtype == np.float64 else 2e-4)

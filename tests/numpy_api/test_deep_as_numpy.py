@@ -302,3 +302,12 @@ def test_iteration_over_a_variable_has_every_sequence():
     found, pullback = lodcore.vjp(lambda v: [one for one in v][-1] * sum(one.sum() for one in v), x)
     assert found.tolist() == [75.0]
     assert pullback(np.ones(1))[0].tolist() == [[5.0], [], [5.0, 5.0], [5.0], [20.0]]
+
+
+@for_each(("num_levels", "axis", "n"), [(k, axis, n) for k in (1, 2, 3) for axis in range(-4, 4) for n in range(6)])
+def test_differences_of_any_order(num_levels, axis, n):
+    """Of fewer outer sequences than differences, too."""
+    array = np.random.default_rng(0).integers(-9, 9, (1, 4, 5, 3))
+    sizes, rows = [[4], [5] * 4, [3] * 20][:num_levels], array.reshape(-1, *array.shape[num_levels + 1 :])
+    x = LoDTensor.from_lengths(rows, *sizes)
+    assert np.diff(x, n, axis).tolist() == np.diff(array, n, axis).tolist()

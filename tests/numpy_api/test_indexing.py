@@ -535,3 +535,13 @@ def test_what_is_written_after_the_forward_pass_changes_no_gradient(call, given,
             d = np.arange(1.0, 1.0 + np.size(result.values if isinstance(result, LoDTensor) else result))
             found.append(back(d.reshape(getattr(result, "values", result).shape))[0].values.tolist())
         assert found[0] == found[1]
+
+
+@for_each("shape", [(), (1,), (2,), (1, 1), (1, 2), (2, 1), (2, 2)])
+def test_rows_that_a_mask_chooses_take_what_broadcasts(shape):
+    values = np.arange(10.0, 10 + np.prod(shape, dtype=int)).reshape(shape)
+    x, wanted = lodcore.LoDTensor.from_lengths(np.zeros((3, 2)), [2, 1]).copy(), np.zeros((3, 2))
+    wanted[[True, False, True]] = values
+    rows = lodcore.LoDTensor.from_lengths(values, [1, 1]) if values.ndim == 2 and len(values) == 2 else values
+    x[lodcore.array([[True, False], [True]])] = rows
+    assert x.values.tolist() == wanted.tolist()

@@ -227,3 +227,16 @@ def test_any_number_may_end(end_id):
         assert beam_search_decode(ids, scores, 2, end_id)[0].tolist() == [
             [list(way) for way in zip(first, second, strict=True)]
         ]
+
+
+@pytest.mark.parametrize("moved", [0, 1])
+def test_prefixes_of_each_source_are_those_that_were_kept(moved):
+    """Also where the numbers of all sources together agree."""
+    kept = LoDTensor.from_lengths(np.array([5, 6, 7]), [2, 1], [1, 1, 1])
+    following = LoDTensor.from_lengths(np.array([7, 8, 9]), [2 - moved, 1 + moved], [1, 1, 1])
+    ids, scores = [kept, following], [x.with_values(np.zeros(3)) for x in (kept, following)]
+    if not moved:
+        assert beam_search_decode(ids, scores, 2, 1)[0].tolist() == [[[5, 7], [6, 8]], [[7, 9]]]
+        return
+    with pytest.raises(LoDError, match="step 1 has 1 prefixes of source 0; step 0 has kept 2"):
+        beam_search_decode(ids, scores, 2, 1)

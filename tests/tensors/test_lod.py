@@ -14,6 +14,7 @@ from reference.ops import levels as oracle
 from reference.ops.gather import concat_batches, gather_sequences
 from tests.helpers.agree import assert_lod, from_the_first, numbered, offsets_of
 from tests.helpers.draw import indices, levels, lods, odd_forms
+from tests.helpers.tables import for_each
 
 
 @st.composite
@@ -311,3 +312,25 @@ def test_offsets_of_what_is_made_of_a_lod_stay_read_only(made):
 def test_ids_that_are_refused(ids, count, says):
     with pytest.raises(LoDError, match=says):
         LoD.from_segment_ids(ids, count)
+
+
+LENGTHS = [[2, 1], [1, 2, 1], [3, 1, 1, 2], [2, 1, 3, 4, 1, 1, 2]]
+
+
+@for_each(("num_levels", "level", "more"), [(n, k, more) for n in (2, 3, 4) for k in range(n - 1) for more in (-1, 1)])
+def test_levels_that_do_not_go_together(num_levels, level, more):
+    """Each pair of levels is compared, however many there are, by every constructor."""
+    lengths = [np.array(sizes) for sizes in LENGTHS[-num_levels:]]
+    offsets = [np.append(0, np.cumsum(sizes)) for sizes in lengths]
+    rows = [offsets[-1]]
+    for sizes in reversed(offsets[:-1]):
+        rows.insert(0, rows[0][sizes])
+    for made in (LoD.from_lengths(*lengths), LoD.from_offsets(*offsets), LoD.from_row_offsets(*rows)):
+        assert [made.lengths(k).tolist() for k in range(num_levels)] == LENGTHS[-num_levels:]
+    lengths[level], offsets[level], rows[level] = lengths[level].copy(), offsets[level].copy(), rows[level].copy()
+    lengths[level][0] += more
+    offsets[level][-1] += more
+    rows[level][-1] += more
+    for make, levels_ in ((LoD.from_lengths, lengths), (LoD.from_offsets, offsets), (LoD.from_row_offsets, rows)):
+        with pytest.raises(LoDError):
+            make(*levels_)

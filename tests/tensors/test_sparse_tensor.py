@@ -198,3 +198,14 @@ def test_a_sum_answers_before_it_is_joined_as_after(drawn, from_the_right):
         x = total()
         assert ask(x) == wanted[name], f"{name}, asked first"
         assert {other: again(x) for other, again in QUESTIONS.items()} == wanted, f"after {name}"
+
+
+@pytest.mark.parametrize("name", ["__add__", "__sub__", "add"])
+@pytest.mark.parametrize(("height", "width"), [(3, 2), (5, 2), (4, 1), (4, 3)])
+def test_tensors_of_other_shapes_are_not_added(name, height, width):
+    x, other = SparseTensor([0], np.ones((1, 2)), 4), SparseTensor([0], np.ones((1, width)), height)
+    method = getattr(SparseTensor, name, None)
+    if method is not None:
+        for one, two in ((x, other), (other, x)):
+            with pytest.raises(ShapeError, match="shape"):
+                method(one, two)

@@ -267,14 +267,14 @@ def test_truth_and_equality_of_one_value():
     assert whole.equals([[(1, 2.0)], [(3, 4.0)]])
     assert not whole.equals([[(1, 2.0)], [(3, 5.0)]])
     days = lodcore.array([[np.datetime64("NaT", "s"), np.datetime64(0, "s")]])
-    assert days.equals([[np.datetime64("NaT"), np.datetime64("1970-01-01")]])
+    assert days.equals([[np.datetime64("NaT", "s"), np.datetime64("1970-01-01")]])
     assert lodcore.array([[1], [2]], "i1").equals([[1.0], [2.0]])
     assert not lodcore.array([[1], [2]], "i1").equals([[1.5], [2.0]])
     assert not lodcore.array([[1], [2]], "i1").equals([[257], [2]])
     wide = LoDTensor.from_lengths(np.zeros((0, 2, 3)), [0, 0])
     assert wide.equals([[], []])
     assert wide.equals(LoDTensor.from_lengths(np.zeros((0, 2, 3)), [0, 0]))
-    assert not days.equals([[np.datetime64("NaT"), np.datetime64("1970-01-02")]])
+    assert not days.equals([[np.datetime64("NaT", "s"), np.datetime64("1970-01-02")]])
 
 
 # -- padding -----------------------------------------------------------------------------------------------------------

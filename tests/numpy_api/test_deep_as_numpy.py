@@ -85,8 +85,12 @@ CALLS = [
     *["1 // i", "2 >> i", "7 | i", "2 ** i", "7 ^ i", "6 & i", "1 << i", "7 % i", "divmod(7, i)[1]", "divmod(i, 3)[0]"],
     *["a[np.array(-1)]", "a[:, np.array(-1)]", "a[0, np.int8(-2)]", "a[..., np.array(-1)]"],
     *[f"f {op} np.float64(2)" for op in ("+", "-", "*", "/", "//", "%")],
-    "np.power(f, np.float64(2))",  # NumPy 2.0 and 2.1 take ** for a square, in the dtype of f
-    *[f"f {op} {y}" for op in ("*", "**") for y in ("2", "0.5", "-1", "2.0", "np.float32(2)", "np.int64(2)", "True")],
+    *[
+        "np.power(f, np.float64(2))",
+        "np.power(f, np.int64(2))",
+        "f * np.int64(2)",
+    ],  # NumPy 2.0 and 2.1 take ** for a square, in the dtype of f
+    *[f"f {op} {y}" for op in ("*", "**") for y in ("2", "0.5", "-1", "2.0", "np.float32(2)", "True")],
     *[f"np.result_type(f, {y})" for y in ("1.0", "2", "1j", "'i8'", "np.float64(1)", "True")],
 ]
 
@@ -139,11 +143,7 @@ WRONG = [
     ("np.add(1, TWO, out=ROWS.copy())", LoDError, "numpy.add: operand 1: has 2 levels; out has 1"),
     ("np.add(X, 1, out=ROWS.astype(float))", ShapeError, "numpy.add"),
     ("np.add(ROWS, X, out=ROWS.astype(float))", ShapeError, "numpy.add"),
-    (
-        "np.clip(ROWS, 0, 3, min=0)",
-        (ValueError, TypeError),
-        "is given twice, as a_min too|'min'",
-    ),  # NumPy 2.0 has no min
+    ("ROWS.clip(a_min=0, min=0)", ValueError, "numpy.clip: min: is given twice, as a_min too"),
     ("ROWS.clip(a_max=3, max=3)", ValueError, "numpy.clip: max: is given twice, as a_max too"),
     ("np.round(X, 301)", DTypeError, "round: decimals: is 301; an integer of -300 .. 300 is needed"),
     ("np.round(X, -301)", DTypeError, "round: decimals: is -301; an integer of -300 .. 300 is needed"),

@@ -299,6 +299,17 @@ def test_ids_are_integers():
                 attention_inputs(**given_)
 
 
+@for_each("count", [4, 5, 7])
+def test_more_segments_than_there_are_end_where_the_last_one_ends(count):
+    """Also where the last one is of padding, and where there is none."""
+    bins = [[[5, 6, 7], [8, 9]], [[3]]]
+    more = [0] * (count - 4)
+    assert attention_inputs(bins, 6, num_segments=count + 1).cu_seqlens.tolist() == [0, 3, 5, 6, 7, 12] + [12] * len(
+        more
+    )
+    assert attention_inputs(bins, num_segments=count).cu_seqlens.tolist() == [0, 3, 5, 6, 6, *[6] * len(more)]
+
+
 def test_segments_of_many_bins():
     for count in (2, 3, 9):
         full = [[[1], [2, 3]]] * count

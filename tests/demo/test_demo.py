@@ -99,7 +99,14 @@ def test_an_average_is_that_of_all_networks(page, others, capsys):
         assert re.search(rf"^  {name} +{100 - accuracy:.1f} %  #+", printed, re.MULTILINE)
 
 
-@pytest.mark.parametrize("arguments", [["--reservoir", "--only", "glosses"], ["--plot", "x.png", "--reservoir"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--reservoir", "--only", "glosses"],
+        ["--plot", "x.png", "--reservoir"],
+        ["--plot", "x.png", "--only", "glosses"],
+    ],
+)
 def test_options_that_exclude_each_other_are_refused(arguments, capsys):
     with pytest.raises(SystemExit):
         demo.main(arguments)

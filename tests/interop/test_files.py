@@ -1,6 +1,7 @@
 """Files of trees: appended tensors of all depths, names, forgeries of every field, and what a file must not be."""
 
 import io
+import itertools
 import json
 import os
 import stat
@@ -398,3 +399,13 @@ def test_all_seals_are_set():
     assert seals == fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
     assert shared.tensor().equals(deep(3))
     assert not shared.tensor().values.flags.writeable
+
+
+@for_each("keys", itertools.permutations(["array_1", "\u00fc", "array_0", "array_1_", "a/b"], 3))
+def test_names_of_arrays_are_not_given_twice(keys):
+    """Some keys cannot be names in an archive, and others look like the names that are made for these."""
+    tree, file = {key: np.arange(3) + 10 * k for k, key in enumerate(keys)}, io.BytesIO()
+    lodcore.save(file, tree)
+    file.seek(0)
+    found = lodcore.load(file)
+    assert {key: one.tolist() for key, one in found.items()} == {key: one.tolist() for key, one in tree.items()}

@@ -280,6 +280,20 @@ def test_truth_and_equality_of_one_value():
 # -- padding -----------------------------------------------------------------------------------------------------------
 
 
+@for_each(
+    ("lengths", "says"),
+    [
+        ([[4, 5], [1]], "is 5 at position 1 of level 1; a line has 4 rows"),
+        ([[4, 0, 4], [6]], "is 6 at position 3 of level 1; a line has 4 rows"),
+        ([[1, 1], [4, 4, 4, 4]], "is 4 at position 1 of level 0; a line has 3 lines"),
+        ([[1], [4], [1]], "has 3 entries; dense has 2 lines"),
+    ],
+)
+def test_lines_without_room_for_the_lengths(lengths, says):
+    with pytest.raises(LoDError, match=says):
+        LoDTensor.from_padded(np.zeros((2, 3, 4)), lodcore.array(lengths))
+
+
 @for_each("length", [1, 127, 128, 129, 199, 256, 300])
 def test_masks_of_long_lines(length):
     for left in (False, True):

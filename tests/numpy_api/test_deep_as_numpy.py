@@ -122,6 +122,7 @@ def test_calls_on_many_axes(levels):
 X = with_levels(np.arange(12.0).reshape(2, 3, 2), 1)  # two sequences of three rows of two numbers
 ROWS = with_levels(np.arange(6).reshape(2, 3), 1)
 TWO = with_levels(np.arange(8).reshape(2, 2, 2), 2)
+EIGHTS = with_levels(np.arange(64).reshape(2, 4, 8), 1)
 UNEVEN = lodcore.array([[[1], [2]], [[3, 4], [5, 6]]])
 HOLLOW = lodcore.array([[[], []], [[], []]], float)
 #: Calls, and the errors that they raise.
@@ -151,6 +152,8 @@ WRONG = [
     ("np.squeeze(lodcore.array([[1], [], [2]]), 1)", ShapeError, "along which sequence 1 has length 0; 1 is needed"),
     ("np.squeeze(UNEVEN, 2)", ShapeError, "along which sequence 2 has length 2; 1 is needed"),
     ("np.squeeze(lodcore.array([[1]])[:0], 0)", ShapeError, "along which sequence 0 has length 0; 1 is needed"),
+    ("EIGHTS[:, [0, 1, 2, 3], np.arange(8) == 5]", IndexError, r"shape mismatch: .* with shapes \(4,\) \(8,\)"),
+    ("EIGHTS[[0, 1], :, np.arange(8) < 2]", IndexError, r"shape mismatch: .* with shapes \(2,\) \(8,\)"),
     ("np.squeeze(lodcore.array([[1, 2], []]), 1)", ShapeError, "along which sequence 0 has length 2; 1 is needed"),
     ("np.squeeze(lodcore.array([[[1], []], [[2, 3]]]), 2)", ShapeError, "sequence 1 has length 0; 1 is needed"),
     ("np.squeeze(lodcore.array([[[1]], [], [[1], [2]]]), 1)", ShapeError, "sequence 1 has length 0; 1 is needed"),

@@ -436,10 +436,8 @@ def integer_of(where: str, given: Any) -> int:
 
 
 def source_of(where: str, x: Any, axis: int) -> Any:
-    """Return the read-only source whose indexing gives the elements of an unstacked array."""
+    """Return the read-only source whose indexing gives the elements of an array unstacked along a checked axis."""
     if isinstance(x, LoDTensor):
-        if axis not in (0, -x.ndim):
-            raise ShapeError(f"{where}: axis: is {axis}; a LoDTensor is cut along axis 0")
         rows = buffers.view_rows(x.values, 0, len(x.values))
         buffers.seal(rows)
         return tensor_core.new_tensor(rows, x.lod)
@@ -448,7 +446,7 @@ def source_of(where: str, x: Any, axis: int) -> Any:
         raise error_of_objects(f"{where}: has dtype", dense.dtype)
     if not dense.dtype.isnative:
         dense = dense.astype(dense.dtype.newbyteorder("="))
-    if not dense.ndim or not -dense.ndim <= axis < dense.ndim:
+    if not dense.ndim:
         raise ShapeError(f"{where}: axis: is {axis}; the tensor has {dense.ndim} axes")
     source = np.moveaxis(dense, axis, 0).view()
     buffers.seal(source)

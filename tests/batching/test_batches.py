@@ -493,6 +493,32 @@ def test_few_of_many_lengths_may_be_edges():
     assert edges[-1] == 400
 
 
+@for_each("count", [1, 2, 3, 5, 64])
+@pytest.mark.not_on_reference
+def test_the_last_of_few_edges_of_many_lengths_is_the_greatest(count):
+    for lengths in (
+        np.arange(1, 257),
+        np.arange(1, 258),
+        np.arange(1, 2001),
+        np.append(np.ones(500, int), np.arange(1, 601)),
+    ):
+        edges = least_padding(lengths, count)
+        assert len(edges) == count
+        assert edges[-1] == lengths.max()
+        padded = edges[np.searchsorted(edges, lengths)].sum()
+        even = np.quantile(lengths, np.arange(1, count + 1) / count, method="higher")
+        assert count > 5 or padded <= 1.01 * even[np.searchsorted(even, lengths)].sum()
+        if count == 2:
+            least = min(
+                edge * (lengths <= edge).sum() + lengths.max() * (lengths > edge).sum()
+                for edge in range(1, lengths.max())
+            )
+            assert least <= padded <= 1.001 * least
+    plan = batches(np.arange(1, 2001), 20000, buckets=count)
+    assert (len(plan.edges), plan.edges[-1]) == (count, 2000)
+    assert suggested(np.arange(1, 2001))[-1] == 2000
+
+
 @for_each("count", [2**17 - 1, 2**17, 2**17 + 1, 2 * 2**17 + 5])
 @pytest.mark.not_on_reference
 def test_counts_and_order_of_many_lengths(count):

@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import demo
+from lodcore import LoDTensor, demo
 from lodcore.__main__ import main
 from lodcore.demo.page import Glyphs
 from lodcore.demo.pronounce import commands, data, model, training
-from lodcore.demo.pronounce.network import Network, Speaker, log_softmax, with_ends
+from lodcore.demo.pronounce.network import Look, Network, Said, Speaker, log_softmax, with_ends
 from lodcore.demo.pronounce.picture import attention_picture
 from lodcore.demo.pronounce.scoring import Score, distance, score
 from lodcore.demo.pronounce.training import SETTINGS, Progress, Settings, Training, batches_of
 from reference.nn import beam_search as oracle
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # the kernels have tests of their own
 
@@ -73,6 +74,35 @@ def test_entries_are_words_of_letters_without_stress_variants_and_comments():
     ]
     lines.append("a" * 25 + " AA1")
     assert data.entries_of(lines) == {"ate": [("EY", "T"), ("EH", "T")], "'em": [("AH", "M")], "a": [("AH",)]}
+
+
+@for_each(
+    ("line", "entries"),
+    [
+        ("a" * 24 + " AA1", {"a" * 24: [("AA",)]}),
+        ("a" * 25 + " AA1", {}),
+        ("a" * 24 + "(2) AA1", {"a" * 24: [("AA",)]}),
+        ("to(10) T UW12", {"to": [("T", "UW")]}),
+        ("'' AA", {}),
+        ("''n AH0 N", {"''n": [("AH", "N")]}),
+        ("rock'n'roll R", {"rock'n'roll": [("R",)]}),
+        ("cats' K", {"cats'": [("K",)]}),
+        ("o''b B", {"o''b": [("B",)]}),
+        ("a-b B", {}),
+        ("b2 B", {}),
+        ("\u00e9 EY1", {}),
+        ("a# EY1", {}),
+        ("A EY1 # B", {"a": [("EY",)]}),
+    ],
+)
+def test_one_line_of_the_dictionary(line, entries):
+    assert data.entries_of([line]) == entries
+
+
+def test_the_part_of_a_word_is_a_hundredth_of_its_digest():
+    words = ["back", "chair", "ak", "ax", "oak", "owl", "cap"]  # 0, 9, 10, 11, 12, 13, 99 hundredths
+    assert [data.part_of(word) for word in words] == ["test"] * 2 + ["dev"] * 2 + ["train"] * 3
+    assert data.letters_of(["Ab", "O'Z"]).tolist() == [[1, 2], [15, 0, 26]]
 
 
 def test_the_split_goes_by_the_letters_alone():
@@ -135,6 +165,27 @@ def test_a_word_counts_against_the_nearest_and_then_the_longest():
     right = lodcore.array([[[9], [1, 2], [1, 2, 3, 4]], [[4]], [[5, 6]]], dtype=np.int64)
     assert score(said, right) == (100 * 3 / 7, 100 * 2 / 3)
     assert score(said[:0], right[:0]) == (0, 0)
+    assert score(said, lodcore.array([[[7]], [[4]], [[5]]], dtype=np.int64)) == (100 * 4 / 3, 100 * 2 / 3)
+    assert score(said[:1], lodcore.array([[[7]]], dtype=np.int64)) == (300, 100)
+
+
+def test_all_words_are_judged_with_the_given_beam():
+    class Watched(Speaker):
+        def __init__(self):
+            self.met = []
+
+        def say(self, letters, beam_size):
+            self.met.append((letters.lengths.tolist(), beam_size))
+            phonemes = [[word[:1] if len(word) < 5 else [38]] for word in letters.tolist()]
+            return Said(lodcore.array(phonemes, dtype=np.int64), None)
+
+    spelled = ["aaron", "ox", "zygote", "cat", "knight", "dog", "abandon"]
+    words = data.split({word: [(data.PHONEMES[data.LETTERS.index(word[0])],)] for word in spelled})["train"]
+    speaker = Watched()
+    wrong = sum(len(word) >= 5 for word in spelled)
+    assert speaker.judge(words, 7, 2) == (100 * wrong / len(spelled),) * 2
+    lengths = sorted(map(len, spelled))
+    assert speaker.met == [(lengths[j : j + 2], 7) for j in range(0, len(lengths), 2)]
 
 
 # -- the network -------------------------------------------------------------------------------------------------------
@@ -191,6 +242,39 @@ def test_a_word_is_said_the_same_among_any_others():
         alone = speaker.say(data.letters_of([word]), 4, 2)
         assert alone.phonemes.tolist() == [phonemes]
         np.testing.assert_allclose(alone.scores[0], scores, atol=1e-4)
+
+
+def test_no_more_phonemes_are_said_than_are_allowed():
+    speaker, letters = model.load(), data.letters_of(["pronunciation", "a"])
+    whole = speaker.say(letters, 1).phonemes.tolist()
+    for most in (1, 3):
+        assert speaker.say(letters, 1, max_length=most).phonemes.tolist() == [[one[:most]] for [one] in whole]
+    best, second = speaker.say(letters, 4, 2), speaker.say(letters, 4, 1)
+    assert [len(one) for one in best.phonemes] == [2, 2]
+    assert [one[:1] for one in best.phonemes.tolist()] == second.phonemes.tolist()
+
+
+def test_each_branch_looks_at_its_own_word():
+    random = np.random.default_rng(0)
+    keys, values = (LoDTensor.from_lengths(random.standard_normal((7, width)), [3, 1, 2, 1]) for width in (2, 3))
+    look = Look(keys, values)
+    many = np.sort(np.arange(40) % 3)
+    for words in (
+        [0, 1, 2, 3],
+        [0, 0, 1, 2],
+        [0, 1, 1, 2],
+        [1, 1, 1, 3],
+        [2],
+        [0, 1, 2, 3],
+        many,
+        [0, 3],
+        many[:32],
+        many[:33],
+    ):
+        queries = random.standard_normal((len(words), 2))
+        for query, word, found in zip(queries, words, look(queries, np.array(words)), strict=True):
+            powers = np.exp(keys[word] @ query)
+            np.testing.assert_allclose(found, powers @ values[word] / powers.sum(), rtol=1e-9)
 
 
 def test_nothing_is_said_of_no_words():
@@ -250,6 +334,8 @@ def test_each_epoch_has_an_order_of_its_own(monkeypatch):
     made._spent, settings = 0.0, made.settings
     for step, share in ((0, 1), (1, 2), (settings.warmup_steps - 1, settings.warmup_steps)):
         assert made._rate(step) == pytest.approx(settings.rate * share / settings.warmup_steps)
+    for made._spent, wave in ((0.0, 1.0), (0.5, 0.51), (2 / 3, 0.265), (1.0, 0.02)):  # from 1 to a fiftieth
+        assert made._rate(10**6) == pytest.approx(settings.rate * wave)
 
 
 def test_it_learns_a_language_in_which_each_letter_is_a_phoneme():

@@ -1,5 +1,6 @@
 """The numbers that the demo prints, on tiny data with known answers."""
 
+import itertools
 import re
 
 import numpy as np
@@ -9,11 +10,42 @@ import lodcore
 from lodcore.demo import glosses
 from lodcore.demo.glosses import agreement, network, padded
 from lodcore.demo.glosses.data import Collection, Glosses
-from lodcore.demo.page import Glyphs, bar, describe, padding_picture
+from lodcore.demo.page import (
+    Glyphs,
+    bar,
+    describe,
+    matrix_picture,
+    nested_padding_picture,
+    padding_picture,
+    progress_bar,
+)
 from lodcore.demo.vowels import listening, page, reservoir
+from lodcore.demo.vowels import network as vowels
 from lodcore.demo.vowels.data import Recordings
 
 PLAIN = Glyphs()
+
+
+# -- the page ------------------------------------------------------------------------------------------------------
+
+
+def test_pictures_whose_parts_are_uneven():
+    blocks = Glyphs.for_encoding("utf-8")
+    assert [progress_bar(done, 3, 4, PLAIN) for done in range(4)] == ["[....]", "[#...]", "[##..]", "[####]"]
+    assert matrix_picture(np.array([[0, 5], [12345, 1]]), PLAIN) == [
+        "         1     2",
+        "  1      .     5",
+        "  2  12345     1",
+    ]
+    assert matrix_picture(np.array([[1000]]), PLAIN) == ["        1", "  1  1000"]
+    assert nested_padding_picture([[1], [2, 1, 3], []], PLAIN) == ["#.. ... ...", "##. #.. ###", "... ... ..."]
+    halves = {0: "", 0.2: "", 0.3: "h", 0.8: "ss", 1.0: "ss", 1.3: "ssh", 1.7: "ssh", 1.8: "ssss"}
+    assert {n: bar(n, blocks) for n in halves} == {
+        n: wanted.replace("ss", blocks.solid).replace("h", blocks.half) for n, wanted in halves.items()
+    }
+    assert [describe(share, 7)[:6] for share in (99.9, 100 * 4 / 7, 100 / 3)] == ["7 of 7", "4 of 7", "2 of 7"]
+    assert [Glyphs.for_encoding(name) for name in ("no such one", None, "ascii", "latin-1")] == [PLAIN] * 4
+    assert Glyphs.for_encoding("cp437") == blocks != PLAIN
 
 
 # -- the first act -------------------------------------------------------------------------------------------------
@@ -161,6 +193,20 @@ def test_the_first_act_prints_every_seed_and_their_mean(monkeypatch, capsys):
     assert "  15 frames per second" in printed  # the median
 
 
+def test_the_loss_of_an_epoch_is_the_mean_over_recordings_in_batches_of_any_size():
+    settings = vowels.Settings(
+        num_hidden=2, num_epochs=2, batch_size=2, rate=0.0, weight_decay=0.0, dropout=0.0, noise=0.0, shift=0.0
+    )
+    random = np.random.default_rng(0)
+    frames = lodcore.LoDTensor.from_lengths(random.standard_normal((9, 2)).astype("f4"), [1, 3, 2, 1, 2])
+    speakers = np.array([8, 0, 3, 3, 1])
+    made = vowels.Network(2, settings, random)
+    loss, logits = made.loss(made.parameters, frames, speakers)
+    right = 100 * np.mean(np.argmax(logits, axis=1) == speakers)
+    for epoch in made.learn(Recordings(frames, speakers)):  # nothing is learnt at a rate of zero
+        assert epoch == (pytest.approx(float(loss), rel=1e-5), pytest.approx(right))
+
+
 # -- the second act ------------------------------------------------------------------------------------------------
 
 
@@ -259,6 +305,18 @@ def test_padding_is_counted_and_compared(monkeypatch):
     plain = padded.scores
     monkeypatch.setattr(padded, "scores", lambda *given: plain(*given) + np.array([[0.0, 0.0], [0.0, 0.5], [0.0, 0.0]]))
     assert agreement.measure_padding(parameters(data), data.test, 3, 0).difference == pytest.approx(0.5)
+    for wrong in range(3):  # in one of three batches
+        calls = itertools.count()
+        monkeypatch.setattr(padded, "scores", lambda *given: plain(*given) + 0.5 * (next(calls) % 3 == wrong))  # noqa: B023
+        assert agreement.measure_padding(parameters(data), data.test, 1, 0).difference == pytest.approx(0.5)
+
+
+def test_topics_and_words_that_do_not_occur_are_counted():
+    with np.errstate(divide="ignore"):
+        made = network.NaiveBayes.fit(tiny().train, 4, 3, 0.5)
+    np.testing.assert_allclose(np.exp(made.topics), [1, 3, 0])
+    counts = np.array([[0, 0, 0], [0, 4, 0], [1, 1, 0], [0, 0, 0]]) + 0.5
+    np.testing.assert_allclose(np.exp(made.words), counts / counts.sum(axis=0))
 
 
 def test_the_smaller_documents_are_drawn():

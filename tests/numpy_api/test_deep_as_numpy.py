@@ -77,6 +77,9 @@ CALLS = [
         "a[..., np.array(-1)]",
         "a[..., M]",
         "a[:, :, 1, M]",
+        "a[[0, 2], ..., [1, 0], 0, 1, 2]",
+        "a[[0, 2], [1, 0], ..., 0, 1, 2]",
+        "a[0, [1, 0], 2, ..., 1, 2]",
     ],
     *["np.squeeze(a[:1, :, :1], (0, 2))", "np.squeeze(a[:1, :1, :1], (-5, 1, 2))", "np.squeeze(a[:, :1, :, :1], 1)"],
     *["np.squeeze(a[:1, :1], (0, 1))", "a[..., None]", "a[:, None]", "a[None]", "a[:, :, None, 0]", "a[:, ::-1, ::-1]"],
@@ -91,6 +94,7 @@ CALLS = [
         "f * np.int64(2)",
     ],  # NumPy 2.0 and 2.1 take ** for a square, in the dtype of f
     *[f"f {op} {y}" for op in ("*", "**") for y in ("2", "0.5", "-1", "2.0", "np.float32(2)", "True")],
+    *["np.isin(i // 5 / 2, np.arange(50.0) + 0.25)", "np.isin(i // 5 / 2, np.arange(50.0) % 2, invert=True)"],
     *[f"np.result_type(f, {y})" for y in ("1.0", "2", "1j", "'i8'", "np.float64(1)", "True")],
 ]
 
@@ -116,11 +120,14 @@ def test_calls_on_many_axes(levels):
         found = regular(found)
         assert found.dtype == wanted.dtype, text
         np.testing.assert_array_equal(found, wanted, f"{text} of {levels} levels")
+    for axis in (0, -5, *range(levels + 1, 5), *range(levels - 4, 0)):
+        assert np.size(nested["a"], axis) == SHAPE[axis]
 
 
 X = with_levels(np.arange(12.0).reshape(2, 3, 2), 1)  # two sequences of three rows of two numbers
 ROWS = with_levels(np.arange(6).reshape(2, 3), 1)
 TWO = with_levels(np.arange(8).reshape(2, 2, 2), 2)
+EIGHTS = with_levels(np.arange(64).reshape(2, 4, 8), 1)
 UNEVEN = lodcore.array([[[1], [2]], [[3, 4], [5, 6]]])
 HOLLOW = lodcore.array([[[], []], [[], []]], float)
 #: Calls, and the errors that they raise.
@@ -150,6 +157,13 @@ WRONG = [
     ("np.squeeze(lodcore.array([[1], [], [2]]), 1)", ShapeError, "along which sequence 1 has length 0; 1 is needed"),
     ("np.squeeze(UNEVEN, 2)", ShapeError, "along which sequence 2 has length 2; 1 is needed"),
     ("np.squeeze(lodcore.array([[1]])[:0], 0)", ShapeError, "along which sequence 0 has length 0; 1 is needed"),
+    ("EIGHTS[:, [0, 1, 2, 3], np.arange(8) == 5]", IndexError, r"shape mismatch: .* with shapes \(4,\) \(8,\)"),
+    ("EIGHTS[[0, 1], :, np.arange(8) < 2]", IndexError, r"shape mismatch: .* with shapes \(2,\) \(8,\)"),
+    ("np.squeeze(lodcore.array([[1, 2], []]), 1)", ShapeError, "along which sequence 0 has length 2; 1 is needed"),
+    ("np.squeeze(lodcore.array([[[1], []], [[2, 3]]]), 2)", ShapeError, "sequence 1 has length 0; 1 is needed"),
+    ("np.squeeze(lodcore.array([[[1]], [], [[1], [2]]]), 1)", ShapeError, "sequence 1 has length 0; 1 is needed"),
+    ("np.add(X[:, :, :1], 1, out=ROWS.copy())", ShapeError, r"add: out: has rows of shape \(\); the result has wider"),
+    ("np.size(X, 1)", TypeError, "numpy.size: axis: is 1, along which sequences differ"),
     ("np.squeeze(X, (0, 2))", ShapeError, "squeeze: axis: is 2, of length 2; length 1 is needed"),
     ("np.swapaxes(HOLLOW, 1, 2)", LoDError, "sequence 0 of level 1 has length 0; axes 1 and 2 change places"),
     ("np.swapaxes(UNEVEN, 0, 2)", LoDError, "transpose: axes: sequence 1 of level 0 has length 2; axes 0 and 1"),

@@ -275,6 +275,27 @@ def test_truth_and_equality_of_one_value():
     assert wide.equals([[], []])
     assert wide.equals(LoDTensor.from_lengths(np.zeros((0, 2, 3)), [0, 0]))
     assert not days.equals([[np.datetime64("NaT", "s"), np.datetime64("1970-01-02")]])
+    assert PAIRS.equals([[[0, 1]], [[2, 3], [4, 5]]])
+    for other in (
+        [[[0, 1]], [[2], [3, 4, 5]]],
+        [[[0, 1]], [[2, 3, 4], [5]]],
+        [[[0, 1]], [[2, 3, 4, 5]]],
+        [[[0]], [[1]]],
+    ):
+        assert not PAIRS.equals(other)
+    cubes = LoDTensor.from_lengths(np.arange(8).reshape(2, 2, 2), [1, 1])
+    assert cubes.equals([[[[0, 1], [2, 3]]], [[[4, 5], [6, 7]]]])
+    assert not cubes.equals([[[[0, 1], [2, 3]]], [[[4], [5, 6, 7]]]])
+
+
+def test_sequences_are_unstacked_along_their_first_axis_only():
+    for x in (NUMBERS, PAIRS, lodcore.array([[[1], []]])):
+        for axis in range(-x.ndim - 1, x.ndim + 1):
+            if axis in (0, -x.ndim):
+                assert lodcore.TensorArray.unstack(x, axis).size() == len(x)
+                continue
+            with pytest.raises(ShapeError, match=f"axis: is {axis}; a LoDTensor is cut along axis 0"):
+                lodcore.TensorArray.unstack(x, axis)
 
 
 # -- padding -----------------------------------------------------------------------------------------------------------

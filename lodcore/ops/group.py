@@ -277,7 +277,8 @@ def match_keys(x_keys: Any, y_keys: Any, how: str = "inner") -> tuple[Array, Arr
     Parameters
     ----------
     x_keys, y_keys : array_like, shape (n,) and (m,)
-        NumPy must promote their dtypes to one without loss. nan equals nan.
+        NumPy must promote their dtypes to one of the same kind; integers beside floats are compared as floats. nan
+        equals nan.
     how : {"inner", "left", "right", "outer"}
         Which keys without a partner are kept: none, those of x, those of y, or those of both.
 
@@ -338,10 +339,11 @@ def _common_dtype(x: np.dtype[Any], y: np.dtype[Any]) -> np.dtype[Any]:
     """Return the common dtype of two dtypes of keys."""
     numbers = "biuf"
     alike = x.kind == y.kind or (x.kind in numbers and y.kind in numbers)
-    wide = {x, y} in ({np.dtype(np.int64), np.dtype(np.uint64)},)
-    if not alike or wide:
-        raise DTypeError(f"match_keys: y_keys: has dtype {y}; x_keys has {x}, and they have no exact common one")
-    return np.promote_types(x, y)
+    if alike:
+        common = np.promote_types(x, y)
+        if common.kind != "f" or "f" in (x.kind, y.kind):  # only float64 holds both uint64 and signed integers
+            return common
+    raise DTypeError(f"match_keys: y_keys: has dtype {y}; x_keys has {x}, and they have no exact common one")
 
 
 @match_keys.define_infer

@@ -61,6 +61,7 @@ SAMPLES = {
         None,
         [
             ("match_keys(rows, ['a'])", DTypeError, "y_keys: has dtype <U1; x_keys has int64"),
+            ("match_keys(np.array([1], 'u8'), np.array([1], 'i1'))", DTypeError, "has dtype int8; x_keys has uint64"),
             ("match_keys(rows, np.array([1], 'u8'))", DTypeError, "y_keys: has dtype uint64; x_keys has int64"),
             ("match_keys(np.array([b'a']), ['a'])", DTypeError, "y_keys: has dtype <U1; x_keys has .S1"),
             ("match_keys(dense, rows)", ShapeError, "x_keys: has shape"),

@@ -275,6 +275,7 @@ WRONG = [
     (([1], 5), {"buckets": [1.5]}, DTypeError, "buckets"),
     (([1], 5), {"world_size": 0}, ValueError, "world_size: is 0"),
     (([1], 5), {"rank": 2, "world_size": 2}, IndexError, "rank: is 2; world_size is 2"),
+    (([1], 5), {"rank": -1, "world_size": 2}, IndexError, "rank: is -1; world_size is 2"),
     (([1], 5), {"seed": -3}, ValueError, "seed: is -3"),
 ]
 
@@ -491,6 +492,8 @@ def test_few_of_many_lengths_may_be_edges():
     assert 200 < len(edges) <= 256
     assert (np.diff(edges) > 0).all()
     assert edges[-1] == 400
+    for longest in (256, 257, 1200, 5000):  # the last edge is the longest, however few tokens it has
+        assert least_padding(np.arange(1, longest + 1), 2)[-1] == longest
 
 
 @for_each("count", [2**17 - 1, 2**17, 2**17 + 1, 2 * 2**17 + 5])

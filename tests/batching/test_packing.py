@@ -403,6 +403,7 @@ def test_wrong_calls(given_, named, error, says):
         (lambda plan: plan.undo([[[1]], [[2], [3]]]), LoDError, "bin 0 has 1 documents; the plan has 2 there"),
         (lambda plan: plan.undo(np.arange(3)), LoDError, "has 3 rows; the plan packs 6 tokens"),
         (lambda plan: plan.shard(1), IndexError, "rank: is 1; shards is 1"),
+        (lambda plan: plan.shard(-1), IndexError, "rank: is -1; shards is 1"),
         (lambda plan: plan[2], IndexError, "bin: is 2; there are 2 bins"),
         (lambda plan: plan["a"], DTypeError, "bin: is 'a'"),
         (lambda plan: plan.take([5]), IndexError, "5"),

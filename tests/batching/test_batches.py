@@ -456,6 +456,16 @@ def test_padding_of_the_last_batches_is_counted(world_size, drop_last, padding):
 
 
 @pytest.mark.not_on_reference
+def test_every_seed_and_epoch_has_an_order_of_its_own():
+    """Not that of the next seed in the epoch before."""
+    orders = set()
+    for seed in range(4):
+        plan = batches([1] * 30, 5, seed=seed)
+        orders |= {tuple(np.concatenate([*plan]).tolist()) for _ in range(4)}
+    assert len(orders) == 16
+
+
+@pytest.mark.not_on_reference
 def test_states_of_plans_with_equally_many_sequences():
     state = batches([1, 2, 3], 5, seed=1).state_dict()
     for lengths, name, mine, theirs in (

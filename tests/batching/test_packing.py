@@ -431,7 +431,8 @@ def test_documents_of_other_lengths_are_refused_though_they_have_as_many_tokens(
                 assert plan.undo(plan.apply(x)).tolist() == x.tolist()
             continue
         says = f"document {bad} has {lengths[bad]} tokens; {planned[bad]} were planned"
-        for form in (x, x.tolist(), LoDTensor.from_lengths(x.values[:, None], lengths, [1] * sum(lengths))):
+        deeper = [LoDTensor.from_lengths(x.values[:, None], lengths, *[[1] * sum(lengths)] * k) for k in (1, 2, 3)]
+        for form in (x, x.tolist(), *deeper):
             with pytest.raises(LoDError, match=f"PackPlan.apply: x: {says}"):
                 plans[0].apply(form)
         with pytest.raises(LoDError, match=f"has document {bad} of another length"):

@@ -348,7 +348,9 @@ FORGERIES = {
     ),
     "bools in the last field that are neither": (
         {
-            "v.npy": header("{'descr': [('a', '|b1'), ('n', '|i1'), ('b', '|b1')], 'fortran_order': False, 'shape': (2,)}")
+            "v.npy": header(
+                "{'descr': [('a', '|b1'), ('n', '|i1'), ('b', '|b1')], 'fortran_order': False, 'shape': (2,)}"
+            )
             + b"\x01\x07\x01\x00\x08\x03"
         },
         manifest({"array": "v"}),

@@ -359,7 +359,8 @@ FORGERIES = {
     "bools in a field of a field that are neither": (
         {
             "v.npy": header(
-                "{'descr': [('n', '|i1'), ('r', [('m', '|i1'), ('b', '|b1', (2,))])], 'fortran_order': False, 'shape': (1,)}"
+                "{'descr': [('n', '|i1'), ('r', [('m', '|i1'), ('b', '|b1', (2,))])], "
+                "'fortran_order': False, 'shape': (1,)}"
             )
             + b"\x07\x08\x01\x04"
         },

@@ -158,7 +158,7 @@ class SourceSampler:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
-        return {**kept, "_drawn": self._drawn}
+        return {**kept, "_drawn": self._drawn.copy()}  # a copy draws for itself
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -159,7 +159,7 @@ class BeamSearchDecoder:
         if not np.isfinite(self.length_penalty):
             raise ValueError(f"{where}: length_penalty: is {length_penalty}; a finite number is needed")
         self.num_results = integer_of(f"{where}: num_results", num_results, 1, MOST)
-        self.allowed = allowed if allowed is None or callable(allowed) else _mask(f"{where}: allowed", allowed)
+        self.allowed = allowed if allowed is None or callable(allowed) else _mask(f"{where}: allowed", allowed).copy()
         self.normalization = choice_of(f"{where}: normalization", normalization, ("gnmt", "length"))
         self.sampling = sampling_of(where, temperature, top_k, top_p)
         if seed is not None:

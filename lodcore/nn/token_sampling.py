@@ -79,6 +79,6 @@ def sampling_of(where: str, temperature: Any, top_k: Any, top_p: Any) -> Samplin
 
 def real_of(where: str, given: Any) -> float:
     """Return one real number."""
-    if isinstance(given, (bool, np.bool_)) or not isinstance(given, (int, float, np.integer, np.floating)):
+    if isinstance(given, bool) or not isinstance(given, (int, float, np.integer, np.floating)):
         raise DTypeError(f"{where}: is {given!r}; a number is needed")
     return float(given)

@@ -204,6 +204,18 @@ def test_integers_stay_in_the_vocabulary():
     assert any((one != ids.values).any() for one in seen)
 
 
+@for_each("shape", [(3,), (3, 2)])
+@for_each("dtype", ["f2", "f4", "f8", ">f4", "i1", "u1", "i4", "u8", ">i2"])
+def test_changed_documents_have_the_dtype_of_the_packed_ones(dtype, shape):
+    packed = LoDTensor.from_lengths(np.arange(np.prod(shape)).reshape(shape).astype(dtype), [1, 1], [2, 1])
+    seen = []
+    assert_isolated(lambda x: seen.append(x.values) or x.values, packed)
+    assert {one.dtype for one in seen} == {packed.values.dtype}
+    assert {one.shape for one in seen} == {shape}
+    with pytest.raises(AssertionError, match="changes document"):
+        assert_isolated(lambda x: x.values.astype(float)[::-1], packed)
+
+
 def test_a_change_of_ones_own():
     words = LoDTensor(np.full(23, 7), X.lod)
     with pytest.raises(DTypeError, match="one value only; change= must define how"):

@@ -275,6 +275,7 @@ WRONG = [
     (([1], 5), {"buckets": [1.5]}, DTypeError, "buckets"),
     (([1], 5), {"world_size": 0}, ValueError, "world_size: is 0"),
     (([1], 5), {"rank": 2, "world_size": 2}, IndexError, "rank: is 2; world_size is 2"),
+    (([1], 5), {"rank": -1, "world_size": 2}, IndexError, "rank: is -1; world_size is 2"),
     (([1], 5), {"seed": -3}, ValueError, "seed: is -3"),
 ]
 
@@ -428,6 +429,42 @@ def test_the_suggested_budget_is_the_first_that_fills(length, budget, wanted):
     assert batches([length] * 3120, budget).report().suggested_max_tokens == wanted
 
 
+@for_each(
+    ("lengths", "budget", "settings", "wanted"),
+    [
+        ([6] * 5, 8, {}, 32),  # all five of them, 30 of 32
+        ([6] * 5, 8, {"max_items": 1}, 8),  # more room is never used
+        ([6] * 5, 8, {"max_items": 2}, 8),
+        ([6] * 5, 8, {"max_items": 3}, 8),
+        ([5, 3] * 6, 7, {}, 7),  # 48 of 63, 70, 84, 112 and 112, with padding
+        ([5, 3] * 6, 7, {"count": "sum"}, 28),  # six of 3 and two of 5, without
+        ([5, 3] * 6, 7, {"count": "sum", "max_items": 4}, 7),  # 48 of 63, 70 and 84
+    ],
+)
+def test_the_suggested_budget_is_that_of_the_same_plan(lengths, budget, settings, wanted):
+    assert batches(lengths, budget, shuffle=False, **settings).report().suggested_max_tokens == wanted
+
+
+@for_each(
+    ("world_size", "drop_last", "padding"),
+    [(1, False, 5), (2, False, 5), (3, False, 2), (4, False, 0), (1, True, 5), (2, True, 0)],
+)
+def test_padding_of_the_last_batches_is_counted(world_size, drop_last, padding):
+    lengths = [4, 1, 4, 2]
+    report = batches(lengths, 100, shuffle=False, world_size=world_size, drop_last=drop_last).report()
+    assert (report.padding, report.num_tokens) == (padding, 0 if drop_last and world_size > 1 else 11)
+
+
+@pytest.mark.not_on_reference
+def test_every_seed_and_epoch_has_an_order_of_its_own():
+    """Not that of the next seed in the epoch before."""
+    orders = set()
+    for seed in range(4):
+        plan = batches([1] * 30, 5, seed=seed)
+        orders |= {tuple(np.concatenate([*plan]).tolist()) for _ in range(4)}
+    assert len(orders) == 16
+
+
 @pytest.mark.not_on_reference
 def test_states_of_plans_with_equally_many_sequences():
     state = batches([1, 2, 3], 5, seed=1).state_dict()
@@ -491,6 +528,8 @@ def test_few_of_many_lengths_may_be_edges():
     assert 200 < len(edges) <= 256
     assert (np.diff(edges) > 0).all()
     assert edges[-1] == 400
+    for longest in (256, 257, 1200, 5000):  # the last edge is the longest, however few tokens it has
+        assert least_padding(np.arange(1, longest + 1), 2)[-1] == longest
 
 
 @for_each("count", [1, 2, 3, 5, 64])

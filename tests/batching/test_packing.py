@@ -403,6 +403,7 @@ def test_wrong_calls(given_, named, error, says):
         (lambda plan: plan.undo([[[1]], [[2], [3]]]), LoDError, "bin 0 has 1 documents; the plan has 2 there"),
         (lambda plan: plan.undo(np.arange(3)), LoDError, "has 3 rows; the plan packs 6 tokens"),
         (lambda plan: plan.shard(1), IndexError, "rank: is 1; shards is 1"),
+        (lambda plan: plan.shard(-1), IndexError, "rank: is -1; shards is 1"),
         (lambda plan: plan[2], IndexError, "bin: is 2; there are 2 bins"),
         (lambda plan: plan["a"], DTypeError, "bin: is 'a'"),
         (lambda plan: plan.take([5]), IndexError, "5"),
@@ -430,7 +431,8 @@ def test_documents_of_other_lengths_are_refused_though_they_have_as_many_tokens(
                 assert plan.undo(plan.apply(x)).tolist() == x.tolist()
             continue
         says = f"document {bad} has {lengths[bad]} tokens; {planned[bad]} were planned"
-        for form in (x, x.tolist(), LoDTensor.from_lengths(x.values[:, None], lengths, [1] * sum(lengths))):
+        deeper = [LoDTensor.from_lengths(x.values[:, None], lengths, *[[1] * sum(lengths)] * k) for k in (1, 2, 3)]
+        for form in (x, x.tolist(), *deeper):
             with pytest.raises(LoDError, match=f"PackPlan.apply: x: {says}"):
                 plans[0].apply(form)
         with pytest.raises(LoDError, match=f"has document {bad} of another length"):

@@ -1,5 +1,6 @@
 """Sampling by temperature: probabilities, no repetition before all sequences have been drawn, and resuming."""
 
+import copy
 import json
 import pickle
 
@@ -123,6 +124,17 @@ def test_a_sampler_shares_nothing():
     assert (drawn.tolist(), state["drawn"], kept["drawn"]) == ([1, 1], [0, 0], [1, 1])
     drawn[:] = 0
     assert sum(sampler.state_dict()["drawn"]) == sampler.position == 3
+
+
+def test_a_copy_draws_for_itself():
+    sampler = sample_by_temperature([3, 5], seed=1)
+    wanted = list(zip(range(12), sample_by_temperature([3, 5], seed=1), strict=False))
+    for at, pair in wanted:
+        copies = [copy.copy(sampler), copy.deepcopy(sampler)]
+        for other in copies:
+            assert [next(other) for _ in range(12 - at)] == [one for _, one in wanted[at:]]
+        assert (sampler.position, sum(sampler.state_dict()["drawn"])) == (at, at)
+        assert next(sampler) == pair
 
 
 def test_states_that_cannot_be():

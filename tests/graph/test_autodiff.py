@@ -554,6 +554,37 @@ def test_gradients_come_in_the_order_of_argnums(argnums):
     assert [d.dtype == np.float32 for d in gradients] == [number % 3 == 1 for number in argnums]
 
 
+@for_each(
+    ("argnums", "named"),
+    [(1, 1), (-1, 3), (-3, 1), ((0, 1), 1), ((0, 3), 3), ((0, -1), 3), ((2, 0, 3), 3), ((3, 1), 3)],
+)
+def test_the_argument_without_a_gradient_is_named(argnums, named):
+    f = value_and_grad(lambda a, b, c, d: ops.sum(a), argnums)
+    with pytest.raises(DTypeError, match=f"^value_and_grad: argument {named}: is "):
+        f(np.ones(2), 1, np.ones(2), np.arange(2))
+
+
+@for_each("constant", [np.ones(3), lodcore.array([[1.0], [2.0, 3.0]]), np.float64(1)])
+def test_cotangents_of_results_without_gradients_are_checked(constant):
+    (y, z), pullback = vjp(lambda x: (lodcore.mul(x, 2.0), constant), np.ones(2))
+    for good in (None, z):
+        assert pullback(y, good)[0].tolist() == [4, 4]
+    for wrong in (np.ones(4), np.ones((3, 1)), np.ones(np.shape(getattr(z, "values", z)), "S1")):
+        with pytest.raises((ShapeError, DTypeError), match=r"^pullback: cotangents\[1\]: has "):
+            pullback(y, wrong)
+
+
+@for_each("ids", [[3, 1, 3], [0], [], [4, 0, 4, 4], [[1, 4], [4, 2]]])
+def test_gradients_of_rows_go_to_out(ids):
+    ids, table = np.array(ids, int), np.arange(10.0).reshape(5, 2)
+    place = np.full((5, 2), 9.0)
+    y, pullback = vjp(lambda table: lodcore.lookup_table(table, ids), table)
+    (found,) = pullback(np.ones(y.shape), out=(place,))
+    assert found is place
+    assert place.tolist() == [[np.count_nonzero(ids == row)] * 2 for row in range(5)]
+    assert (table == np.arange(10.0).reshape(5, 2)).all()
+
+
 @pytest.mark.parametrize(
     ("f", "argnums", "error", "says"),
     [

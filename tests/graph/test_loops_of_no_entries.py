@@ -6,6 +6,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, TensorArray, ops, vjp
 from lodcore.graph import map_fn, while_loop
+from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -181,3 +182,11 @@ def test_an_array_of_no_steps_forgets_the_rows_that_steps_change():
 
     assert map_fn(of_row, np.empty((3, 2))).shape == (3, 2, 2)
     assert map_fn(of_row, np.empty((0, 2))).shape == (0, 0, 2)
+
+
+@for_each(("rows", "wanted"), [([2], 2), ([2, 2], 2), ([1, 3], 0), ([3, 1], 0), ([2, 2, 0], 0)])
+def test_elements_of_an_array_have_rows_if_all_have_as_many(rows, wanted):
+    outside = TensorArray()
+    for k, count in enumerate(rows):
+        outside.write(k, np.ones((count, 2)))
+    assert map_fn(lambda row: outside.read(0), np.empty((0, 5))).shape == (0, wanted, 2)

@@ -225,6 +225,40 @@ def test_parameters_are_variables_that_nothing_computes():
     assert program.parameters == [w]
 
 
+def test_arrays_from_outside_are_no_parameters():
+    outside = TensorArray()
+    outside.write(0, np.ones(2))
+    with Program() as program:
+        w = parameter(np.full(2, 3.0), "w")
+        loss = ops.sum(lodcore.mul(outside.read(0), w))
+        pairs = append_backward(loss)
+    assert program.parameters == [w]
+    assert [x for x, _ in pairs] == [w]
+    assert Executor().run(program, fetch=[pairs[0][1]])[0].tolist() == [1, 1]
+
+
+@for_each("count", [0, 2, 3])
+def test_the_loss_is_one_number_when_it_runs(count):
+    with Program() as program:
+        loss = lodcore.mul(data("x", (None,), "f4"), parameter(np.full(1, 2, "f4"), "w"))
+        ((_, gradient),) = append_backward(loss)
+    assert Executor().run(program, {"x": np.full(1, 3, "f4")}, [gradient])[0].tolist() == [3]
+    with pytest.raises(GraphError, match=rf"^append_backward: loss: has shape \({count},\); one number is needed$"):
+        Executor().run(program, {"x": np.ones(count, "f4")}, [gradient])
+
+
+@for_each(
+    ("declared", "given"), [("f4", "f8"), ("f4", ">f4"), (">f4", "f4"), ("i8", ">i8"), ("i8", "i4"), ("f4", "f2")]
+)
+def test_feeds_have_the_dtype_and_byte_order_of_the_data(declared, given):
+    with Program() as program:
+        y = lodcore.mul(data("x", (None,), declared), 2)
+    wrong = f"feed: x: has dtype {np.dtype(given)}; the Program needs {np.dtype(declared)}"
+    with pytest.raises(DTypeError, match=wrong):
+        Executor().run(program, {"x": np.ones(2, given)}, [y])
+    assert Executor().run(program, {"x": np.ones(2, declared)}, [y])[0].tolist() == [2, 2]
+
+
 def test_parameters_are_read_at_each_run():
     with Program() as program:
         w = parameter(np.ones(2), "w")

@@ -228,3 +228,20 @@ def test_a_clone_of_an_array_shares_no_elements(kind):
             np.testing.assert_array_equal(rows_of(one), rows_of(other))
         held.write(0, np.zeros(2))
         assert np.any(rows_of(clone.read(0)))
+
+
+@dataclasses.dataclass
+class Derived:
+    weight: Any
+    scale: Any = dataclasses.field(init=False, default=None)
+    shift: Any = dataclasses.field(default=0.5, kw_only=True)
+
+
+def test_fields_that_are_no_arguments_are_branches():
+    layer = Derived(np.array([1.0, 2.0]))
+    layer.scale = np.array([3.0, 4.0])
+    assert [np.asarray(leaf).tolist() for leaf in lodcore.tree_leaves(layer)] == [[1, 2], [3, 4], 0.5]
+    doubled = lodcore.tree_map(lambda leaf: leaf * 2, layer)
+    assert (type(doubled), doubled.scale.tolist(), doubled.shift) == (Derived, [6, 8], 1)
+    _, gradient = lodcore.value_and_grad(lambda p: ops.sum(p.weight * p.scale) + p.shift)(layer)
+    assert (gradient.weight.tolist(), gradient.scale.tolist(), float(gradient.shift)) == ([3, 4], [1, 2], 1)

@@ -1,5 +1,6 @@
 """while_loop by examples: the meaning of its body, where it may occur, and what it refuses."""
 
+import itertools
 import threading
 
 import numpy as np
@@ -436,6 +437,20 @@ def test_no_break_is_refused():
     loop = while_loop()
     with refused("the body has no break_if; it would never end"), loop.loop(exec_immediately=False):
         lodcore.add(loop.loop_var(0), 1)
+
+
+@for_each(("most", "end"), itertools.product(range(4), range(6)))
+def test_as_many_steps_as_allowed_and_no_more(most, end):
+    loop = while_loop(max_steps=most)
+    with loop.loop(exec_immediately=False):
+        t = loop.step()
+        loop.break_if(t >= end)
+    if end <= most:
+        loop()
+        assert t.get() == end
+    else:
+        with refused(f"max_steps: {most} steps have run, and no break_if held"):
+            loop()
 
 
 def test_max_steps():

@@ -18,6 +18,7 @@ from lodcore.interop.lending import lent, private_level, private_lod
 from lodcore.interop.look import buckets, describe, describe_tree, histogram
 from lodcore.interop.plots import occupancy
 from lodcore.interop.tables import Groups, common_lod, gathered, grouped, of_fixed_size, row_keys
+from tests.helpers.tables import for_each
 
 X = lodcore.array([[1, 2], [], [3]])
 
@@ -215,6 +216,29 @@ def test_dlpack():
 
 
 # -- tables --------------------------------------------------------------------------------------------------------
+
+
+@for_each("size", range(13))
+def test_groups_of_three_and_more_keys(size):
+    """Each group inside the coarser one, in the order of their first rows."""
+    codes = [np.arange(size) * factor // 3 % count for factor, count in ((5, 2), (7, 3), (11, 2), (4, 3))]
+    lod, order, examples = grouped(codes)
+    want = {}
+    for at, (*keys, last) in enumerate(zip(*map(np.ndarray.tolist, codes), strict=True)):
+        inner = want
+        for key in keys:
+            inner = inner.setdefault(key, {})
+        inner.setdefault(last, []).append(at)
+
+    def lists(part):
+        return [lists(one) for one in part.values()] if isinstance(part, dict) else part
+
+    assert LoDTensor(np.arange(size) if order is None else order, lod).tolist() == lists(want)
+    assert lod.num_levels == len(examples) == 4
+    level = [want]
+    for code, rows in zip(codes, examples, strict=True):
+        assert code[rows].tolist() == [key for part in level for key in part]
+        level = [one for part in level for one in part.values()]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=12))
@@ -684,6 +708,14 @@ def test_lines_about_lengths_and_padding():
     assert text[-1] == "padded: 360 rows, 2,880 bytes: 1.80 times as many, 44 % of them padding"
     for nested, rows in (([[[1, 2], []], [[3]]], 8), ([[[[1], [2, 3]]], [[[4]], [], [[5]]]], 2 * 3 * 2 * 2)):
         assert list(describe(lodcore.array(nested)))[-1].startswith(f"padded: {rows} rows, ")
+    text = list(describe(LoDTensor.from_lengths(np.zeros(16), [1, 2], [3, 0, 1], [1, 4, 0, 2], [2, 1, 6, 1, 1, 2, 3])))
+    assert text[-1].startswith(f"padded: {2 * 2 * 3 * 4 * 6} rows, ")
+    assert [line for line in text if line.startswith("level")] == [
+        "level 0: 2 sequences, lengths in sequences of level 1",
+        "level 1: 3 sequences, lengths in sequences of level 2",
+        "level 2: 4 sequences, lengths in sequences of level 3",
+        "level 3: 7 sequences, lengths in rows",
+    ]
     for count, lines in ((99, 100), (100, 101), (101, 102), (102, 102)):
         found = list(describe_tree([0] * count))
         assert len(found) == lines

@@ -20,6 +20,7 @@ from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import folder, sealed, share
 from lodcore.interop.npz import dtype_of
 from tests.helpers.draw import DTYPES, lod_tensors
+from tests.helpers.tables import for_each
 
 X = lodcore.array([[1.5, 2.5], [], [3.5]])
 DEEP = lodcore.array([[[1, 2], []], [], [[3]]])
@@ -345,6 +346,27 @@ FORGERIES = {
         manifest({"array": "v"}),
         "v.npy: a: is 9 at byte 0; a bool is 0 or 1",
     ),
+    "bools in the last field that are neither": (
+        {
+            "v.npy": header(
+                "{'descr': [('a', '|b1'), ('n', '|i1'), ('b', '|b1')], 'fortran_order': False, 'shape': (2,)}"
+            )
+            + b"\x01\x07\x01\x00\x08\x03"
+        },
+        manifest({"array": "v"}),
+        "v.npy: b: is 3 at byte 1; a bool is 0 or 1",
+    ),
+    "bools in a field of a field that are neither": (
+        {
+            "v.npy": header(
+                "{'descr': [('n', '|i1'), ('r', [('m', '|i1'), ('b', '|b1', (2,))])], "
+                "'fortran_order': False, 'shape': (1,)}"
+            )
+            + b"\x07\x08\x01\x04"
+        },
+        manifest({"array": "v"}),
+        "v.npy: r: b: is 4 at byte 1; a bool is 0 or 1",
+    ),
 }
 
 
@@ -355,6 +377,18 @@ def test_a_forgery_is_refused(forgery):
         lodcore.load(forged(members, content))
     assert says in str(caught.value)
     assert str(caught.value).startswith("lodcore.load: file")
+
+
+@for_each("dtype", ["i1", "<i4", ">i4", "<f8", ">f8", ">c8"])
+@for_each("order", "CF")
+@for_each("shape", [(3,), (3, 1), (3, 2), (3, 2, 4)])
+def test_arrays_of_a_tensor_may_have_any_order(dtype, order, shape):
+    values = np.arange(np.prod(shape)).reshape(shape).astype(dtype, order=order)
+    found = lodcore.load(forged({"v.npy": values, "o.npy": np.array([0, 1, 3], ">i8")}, manifest(TENSOR, [LOD])))
+    assert found.values.tolist() == values.tolist()
+    assert found.values.flags.c_contiguous
+    assert found.values.dtype == np.dtype(dtype).newbyteorder("=")
+    assert (found * 2).tolist() == [(2 * values[:1]).tolist(), (2 * values[1:]).tolist()]
 
 
 def test_a_member_that_stands_twice_is_refused():

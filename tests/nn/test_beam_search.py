@@ -269,6 +269,13 @@ def test_inputs_are_never_changed():
     assert mask.all()
 
 
+def test_the_mask_of_a_decoder_is_its_own():
+    for mask in (np.array([False, True, False]), np.array([[False, True, False]])):
+        decoder = nn.BeamSearchDecoder(lambda ids, s: (np.full((len(ids), 3), -1.0), s), 1, 0, 2, 2, allowed=mask)
+        mask[:] = [True, False, True]
+        assert decoder(None, 1).tokens.tolist() == [[[1, 1]]]
+
+
 # -- sampling ----------------------------------------------------------------------------------------------------------
 
 
@@ -331,6 +338,18 @@ def test_each_branch_draws_by_its_own_chance_whatever_others_have_ended():
                 branch += [int(4 * chance)] if not branch or branch[-1] else []
         found = decoder(None, 2).tokens.tolist()
         assert [sorted(one) for one in found] == [sorted(wanted[:2]), sorted(wanted[2:])]
+
+
+@for_each("name", ["length_penalty", "temperature", "top_p"])
+@for_each("wrong", [True, np.True_, "1", 1j, np.complex64(1), np.ones(1), [1]])
+def test_settings_are_real_numbers(name, wrong):
+    with pytest.raises(DTypeError, match=f"^BeamSearchDecoder: {name}: is .*; a number is needed$"):
+        nn.BeamSearchDecoder(**{**GOOD, name: wrong})
+
+
+def test_more_results_than_there_can_be_take_no_memory():
+    decoder, _ = of_table(TABLE, beam_size=2, max_length=2, num_results=2**31 - 1)
+    assert decoder(None, 1).tokens.tolist() == [[[1, 0], [2, 2]]]
 
 
 @for_each("number", [int, float, np.int64, np.int8, np.float32, np.float64])

@@ -245,6 +245,20 @@ def test_betas_are_two_numbers_in_any_list(make):
             make(0.5, betas)
 
 
+@for_each("optimizer", [nn.SGD(0.5), nn.SGD(0.5, 0.9), nn.Adam(0.5), nn.AdamW(0.5)])
+@for_each("gradient", [np.ones((3, 2), "f4"), SparseTensor([2, 0], np.ones((2, 2), "f4"), 3)])
+def test_a_step_changes_neither_parameter_nor_state(optimizer, gradient):
+    parameter = np.ones((3, 2), "f4")
+    _, state = optimizer.step(parameter, gradient, optimizer.init(parameter))
+    kept = copy.deepcopy(state)
+    following, after = optimizer.step(parameter, gradient, state)
+    assert (parameter == 1).all()
+    assert not np.shares_memory(following, parameter)
+    for name in optimizer.kept:
+        assert (state[name] == kept[name]).all()
+        assert not np.shares_memory(state[name], after[name])
+
+
 @for_each("kind", [float, np.float32, np.float64])
 @for_each("optimizer", [nn.SGD(0.5), nn.SGD(0.5, 0.9), nn.Adam(0.5)])
 def test_a_number_stays_of_its_type(kind, optimizer):

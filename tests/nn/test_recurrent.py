@@ -307,6 +307,14 @@ def test_layers_agree_with_the_operators_on_projected_inputs():
     assert_same(gru(of, x, h_0)[0], hidden)
 
 
+def test_first_states_are_those_of_each_direction():
+    layer = nn.Bidirectional(nn.Stacked([nn.GRU(3, 2), nn.SimpleRNN(2, 4)]))
+    random = np.random.default_rng(0)
+    of = {"forward": layer.layer.init(random, np.float32), "backward": layer.layer.init(random, np.float64)}
+    found = [[(one.shape, one.dtype.char) for one in part] for part in layer.initial_state(of, 5)]
+    assert found == [[((5, 2), "f"), ((5, 4), "f")], [((5, 2), "d"), ((5, 4), "d")]]
+
+
 def test_text():
     assert repr(nn.LSTM(3, 4, clip=1.0)) == "LSTM(3, 4, clip=1.0)"
     assert repr(nn.GRU(3, 4).cell) == "<cell of GRU(3, 4)>"

@@ -411,3 +411,79 @@ def test_first_states_are_native(dtype):
     assert found.dtype == np.dtype(dtype).newbyteorder("=")
     assert found.dtype.isnative
     assert found.tolist() == [[0, 0, 0]] * 2
+
+
+# -- widths of 1, single rows, single steps ------------------------------------------------------------------------
+
+
+@for_each("width", [1, 2, 4])
+def test_scores_are_divided_by_the_root_of_the_width(width):
+    weights = np.exp([2 * np.sqrt(width), 0]) / (np.exp(2 * np.sqrt(width)) + 1)
+    query, memory = np.full((1, width), 2.0), LoDTensor.from_lengths(np.outer([1.0, 0.0], [1] * width), [2])
+    for asked in (query, LoDTensor.from_lengths(query, [1])):
+        context, found = ops.dot_attention(asked, memory)
+        np.testing.assert_allclose(of(found), weights, rtol=1e-14)
+        np.testing.assert_allclose(of(context), [[weights[0]] * width], rtol=1e-14)
+
+
+def test_gradients_of_a_memory_that_is_also_the_values():
+    query, rows = np.cos(np.arange(6.0)).reshape(3, 2), np.sin(np.arange(8.0)).reshape(4, 2)
+    d, d_weights = np.cos(1 + np.arange(6.0)).reshape(3, 2), np.sin(2 + np.arange(12.0)).reshape(3, 4)
+
+    def loss(rows, scale):
+        weights = np.exp(query @ rows.T * scale)
+        weights /= weights.sum(1, keepdims=True)
+        return (d * (weights @ rows)).sum() + (d_weights * weights).sum()
+
+    for scale in (1 / np.sqrt(2), 3.0):
+        steps = np.eye(8).reshape(8, 4, 2) * 1e-6
+        wanted = [(loss(rows + step, scale) - loss(rows - step, scale)) / 2e-6 for step in steps]
+        asked, memory = LoDTensor.from_lengths(query, [3]), LoDTensor.from_lengths(rows, [4])
+        _, back = vjp(lambda m, asked=asked, scale=scale: ops.dot_attention(asked, m, scale=scale), memory)
+        (found,) = back(d, d_weights.ravel())
+        np.testing.assert_allclose(of(found).ravel(), wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_last_of_one_step_or_none():
+    for lengths in ([1, 1, 1], [1, 0, 1], [1, 0, 0], [0, 0, 0]):
+        x = LoDTensor.from_lengths(10.0 + np.arange(sum(lengths)), lengths)
+        steps, order = lodcore.tensor_array_unpack(x, 0)
+        boot = np.arange(3.0)
+        wanted = [part[-1] if len(part) else boot[j] for j, part in enumerate(x.tolist())]
+        found = ops.last_of_steps(steps, boot, order)
+        assert found.tolist() == wanted
+        assert not np.shares_memory(found, boot)
+
+
+def test_lists_of_arrays_are_sequences_of_numbers():
+    table = np.arange(8.0).reshape(4, 2)
+    for ids in ([[0, 3], [1]], [[0, 3], [1, 2]], [[2]]):
+        given = [np.array(one) for one in ids]
+        for found in (lodcore.lookup_table(table, given), lodcore.gather_nested(table, given)):
+            assert found.tolist() == [table[one].tolist() for one in ids]
+        wanted = [table[one].sum(0).tolist() for one in ids]
+        assert ops.embedding_bag(table, given).tolist() == wanted
+
+
+@for_each("method", ["lower", "higher", "nearest", "inverted_cdf", "closest_observation"])
+def test_quantiles_of_great_integers_are_exact(method):
+    for dtype, most in (("u8", 2**64 - 1), ("i8", 2**63 - 1), ("i8", -(2**63) + 2)):
+        values = np.array([most - 2, most, most - 1], dtype)
+        found = lodcore.sequence_quantile(lodcore.array([values, values[:1]]), [0.0, 1.0], method)
+        assert found.dtype == dtype
+        assert found.tolist() == [[most - 2, most], [most - 2, most - 2]]
+
+
+@for_each("n", [1, 2, 3])
+def test_gradients_of_sorted_complex_numbers_keep_both_parts(n):
+    values, d = np.arange(n, 0, -1) + 1j, np.arange(1, n + 1) * (2 - 3j)
+    for x, wanted in ((values, d[::-1]), (values[::-1], d)):
+        (found,) = vjp(lodcore.sequence_sort, lodcore.array([x.copy()]))[1](d)
+        assert of(found).tolist() == wanted.tolist()
+
+
+@for_each("flag", [True, np.True_, False, np.False_])
+def test_recorded_products_have_their_levels(flag):
+    with lodcore.Program():
+        x, y = lodcore.data("x", (None, 2), num_levels=1), lodcore.data("y", (None,), num_levels=2)
+        assert lodcore.sequence_matmul(x if flag else y, x, flag).num_levels == (2 if flag else 1)

@@ -487,3 +487,116 @@ def test_recorded_products_have_their_levels(flag):
     with lodcore.Program():
         x, y = lodcore.data("x", (None, 2), num_levels=1), lodcore.data("y", (None,), num_levels=2)
         assert lodcore.sequence_matmul(x if flag else y, x, flag).num_levels == (2 if flag else 1)
+
+
+@for_each("axis", [0, 1, -1])
+def test_gradients_of_joined_values_of_any_widths(axis):
+    sizes = [2, 0, 3, 1]
+    xs = [np.ones((n, 2) if axis == 0 else (2, n)) for n in sizes]
+    d = np.arange(12.0).reshape((6, 2) if axis == 0 else (2, 6))
+    found = vjp(lambda *xs: ops.concat_values(xs, axis), *xs)[1](d)
+    for one, wanted in zip(found, np.split(d, np.cumsum(sizes)[:-1], axis), strict=True):
+        assert one.tolist() == wanted.tolist()
+
+
+@for_each("count", [1, 2, 3, 4, 5])
+def test_many_batches_are_joined_at_any_level(count):
+    xs = [lodcore.array([[[j], [j, 10 + j]], [[100 + j] * (j + 1)]]) for j in range(count)]
+    parts = [x.tolist() for x in xs]
+    assert lodcore.sequence_concat(xs, 0).tolist() == [sum([part[s] for part in parts], []) for s in (0, 1)]
+    assert lodcore.concat_batches(xs).tolist() == sum(parts, [])
+    chosen = lodcore.sequence_concat([LoDTensor(x.values, x.lod) for x in xs], -2)
+    assert chosen.tolist() == lodcore.sequence_concat(parts, 0).tolist()
+
+
+@for_each(("dtype", "numbers"), [("i4", [1, -2]), ("?", [True, False]), ("u1", [3, 200]), ("f4", [1, 2]), (">i2", [5])])
+def test_what_has_no_nan_is_copied(dtype, numbers):
+    values = np.array(numbers, dtype)
+    for x in (values, LoDTensor.from_lengths(values, [len(values)]), values.reshape(-1, 1)):
+        found = ops.fill_nan(x, 7)
+        assert of(found).ravel().tolist() == numbers
+        assert not np.shares_memory(of(found), values)
+
+
+@for_each("ddof", [0.5, np.float32(1.5), np.int8(1), 2])
+def test_degrees_of_freedom_need_not_be_whole(ddof):
+    numbers = [[1.0, 2.0, 4.0, 9.0], [3.0, 5.0, 7.0]]
+    wanted = [sum((np.array(one) - np.mean(one)) ** 2) / (len(one) - float(ddof)) for one in numbers]
+    x, holes = lodcore.array(numbers), lodcore.array([[np.nan, *one, np.nan] for one in numbers])
+    for axis in (1, -1, (1,)):
+        for given, var, std in ((x, ops.var, ops.std), (x, ops.nanvar, ops.nanstd), (holes, ops.nanvar, ops.nanstd)):
+            np.testing.assert_allclose(of(var(given, axis, ddof=ddof)), wanted, rtol=1e-12)
+            np.testing.assert_allclose(of(std(given, axis, ddof=ddof)), np.sqrt(wanted), rtol=1e-12)
+
+
+def test_means_of_one_chosen_number():
+    x, some = lodcore.array([[1.0, 3.0], [4.0], [5.0, 6.0]]), lodcore.array([[False, True], [True], [False, False]])
+    assert ops.mean(x, 1, where=some, empty=-1).tolist() == [3, 4, -1]
+    assert ops.mean(x, (0, 1), where=some, empty=-1) == 3.5
+
+
+@for_each("number", [np.int8(2), np.int64(2), np.uint8(2), np.float16(2), np.float64(2), 2])
+def test_numbers_of_numpy_are_numbers(number):
+    x = LoDTensor.from_lengths(np.eye(2), [2])
+    weights = of(ops.dot_attention(np.array([[1.0, 0.0]]), x, scale=number)[1])
+    np.testing.assert_allclose(weights, np.exp([2, 0]) / (np.exp(2) + 1), rtol=1e-14)
+    np.testing.assert_allclose(of(ops.layer_norm(x, [1.0] * 2, [0.0] * 2, eps=number)), (np.eye(2) - 0.5) / 1.5)
+    assert of(ops.dropout(x, type(number)(1), np.random.default_rng(0))).tolist() == [[0, 0], [0, 0]]
+
+
+@for_each("dtype", ["?", "i1", "u2", "i8", "f8", "f4", "f2"])
+def test_real_functions_of_narrow_integers_are_of_float64(dtype):
+    x = LoDTensor.from_lengths(np.eye(2).astype(dtype), [2])
+    wanted = "f4" if dtype in ("f4", "f2") else "f8"
+    assert ops.dot_attention(x.values[:1], x)[0].dtype == wanted
+    assert ops.layer_norm(x, x.values[0], x.values[0]).dtype == wanted
+    assert ops.linear(x, x.values, x.values[0]).dtype == wanted
+
+
+def test_numbers_joined_on_the_last_of_three_levels():
+    joined = np.concatenate([lodcore.array([[[[1, 2], [3]], []], [[[4]]]]), 7], axis=3)
+    assert joined.tolist() == [[[[1, 2, 7], [3, 7]], []], [[[4, 7]]]]
+
+
+def test_places_of_a_number():
+    assert [ops.argwhere(np.float64(one)).shape for one in (0, 3)] == [(0, 0), (1, 0)]
+
+
+@for_each("dtype", ["i1", "u1", "i2", "i8", "u8"])
+def test_keys_of_the_whole_range(dtype):
+    least = np.iinfo(dtype).min
+    keys = np.array([least + j * 3 % 256 for j in range(256)] * 2, dtype)
+    found, groups = ops.group_rows(keys)
+    assert found.tolist() == [least + j for j in range(256)]
+    assert groups.tolist() == [np.flatnonzero(keys == one).tolist() for one in found]
+
+
+def test_keys_of_which_some_are_equal_or_missing():
+    for dtype in ("f2", "f4", "f8", ">f8"):
+        found, groups = ops.group_rows(np.array([-0.0, 1, 0.0, np.nan, -0.0, np.nan], dtype))
+        assert found.tolist()[:2] == [0, 1]
+        assert groups.tolist() == [[0, 2, 4], [1], [3, 5]]
+    for dtype in ("M8[D]", "m8[s]", "M8[ns]"):
+        found, groups = ops.group_rows(np.array([5, "NaT", -3, 5], dtype))
+        assert found[:2].tolist() == np.array([-3, 5], dtype).tolist()
+        assert groups.tolist() == [[2], [0, 3], [1]]
+
+
+def test_the_places_of_the_forward_pass_are_kept():
+    x, d = LoDTensor.from_lengths(np.arange(6.0), [1, 2, 3]), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    for function in (lodcore.gather_sequences, lodcore.gather_nested):
+        index = np.array([1, 2])
+        _, back = vjp(lambda x, function=function, index=index: function(x, index), x)
+        index[...] = 0
+        assert of(back(d)[0]).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@for_each("dtype", [">f4", ">i2", "<f8", "f2", ">c8"])
+def test_what_is_full_has_the_dtype_that_is_asked_for(dtype):
+    x = lodcore.array([[1, 2], [3]])
+    with lodcore.Program():
+        declared = ops.full_like(lodcore.data("x", (None,), num_levels=1), 5, dtype).dtype
+    for given in (x, x.values, np.ones((2, 0))):
+        made = ops.full_like(given, 5, dtype)
+        assert of(made).dtype == made.dtype == declared == np.dtype(dtype)
+        assert (of(made) == 5).all()

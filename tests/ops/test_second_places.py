@@ -283,6 +283,30 @@ WRONG = [
         for axis in (0, 1, None)
         for wrong in ("[1]", "[[1]]", "[1, 2]")
     ],
+    *[
+        (f"{call}, {name}={level})", LevelError, f"{name}: is {level}; there is 1 level")
+        for call, name in (
+            ("sequence_expand(rows[:3], flat", "ref_level"),
+            ("sequence_expand_as(rows[:3], flat", "level"),
+        )
+        for level in (1, -2)
+    ],
+    *[
+        (f"{call}({LEFT}, {given}, {k})", LoDError, f"{name}: ")
+        for k, given in ((1, "array([[[1], [1, 1]]])[:, :, :]"), (2, "array([[[[1]], [[1], [1]]]])"))
+        for call, name in (("sequence_repeat", "repeats"), ("ops.sequence_unflatten", "lengths"))
+    ],
+    ("ops.concat_values([wide, wide], -2)", ShapeError, "axis: is -2, that of the rows"),
+    ("ops.concat_values([wide, wide], 0)", ShapeError, "axis: is 0, that of the rows"),
+    *[
+        (f"{name}(flat, keepdims={one})", TypeError, "keepdims: needs an axis")
+        for name in ("ops.argmax", "ops.argmin", "ops.nanargmax", "ops.nanargmin")
+        for one in ("True", "1", "np.True_")
+    ],
+    *[
+        (f"ops.elementwise([x, np.zeros({shape})], np.add)", ShapeError, "length [02] on axis [12]")
+        for shape in ("(3, 1, 0)", "(3, 0, 1)", "(1, 1, 2)", "(1, 2, 1)")
+    ],
     ("sequence_shift(wide, 1, [[1.0, 2.0]])", DTypeError, r"fill: has shape \(1, 2\)"),
     ("sequence_shift(wide, 1, [1.0])", DTypeError, r"fill: has shape \(1,\)"),
     ("sort_by_key(flat, wide)", ShapeError, "key: has rows of 1 axes"),
@@ -343,6 +367,14 @@ RECORDED = [
     (lambda x: lodcore.lod_append(x, lengths=[0.5]), (DTypeError, LoDError), "lengths: has dtype float64"),
     (lambda x: lodcore.sequence_enumerate(data("i", (None,), "i1", 1), 2, 300), ValueError, "pad_value: is 300; int8"),
     (lambda x: lodcore.gather_nested(x, data("i", (None,), "?")), DTypeError, "index: has dtype bool"),
+    *[
+        (
+            lambda x, sizes=sizes: ops.concat_values([np.ones((4, 3, 2)), data("y", (4, *sizes))], 1),
+            ShapeError,
+            "only axis 1",
+        )
+        for sizes in ((3, 3), (3, 1), (1, 3))
+    ],
     (lambda x: lodcore.arange(1, ["a"]), DTypeError, "stops: has dtype <U1"),
     (lambda x: lodcore.arange(["a"]), DTypeError, "starts: has dtype <U1"),
     (lambda x: lodcore.sequence_matmul(x, data("y", (None, 3), num_levels=1), True), ShapeError, "those of y have 3"),

@@ -499,16 +499,6 @@ def test_gradients_of_joined_values_of_any_widths(axis):
         assert one.tolist() == wanted.tolist()
 
 
-@for_each("count", [1, 2, 3, 4, 5])
-def test_many_batches_are_joined_at_any_level(count):
-    xs = [lodcore.array([[[j], [j, 10 + j]], [[100 + j] * (j + 1)]]) for j in range(count)]
-    parts = [x.tolist() for x in xs]
-    assert lodcore.sequence_concat(xs, 0).tolist() == [sum([part[s] for part in parts], []) for s in (0, 1)]
-    assert lodcore.concat_batches(xs).tolist() == sum(parts, [])
-    chosen = lodcore.sequence_concat([LoDTensor(x.values, x.lod) for x in xs], -2)
-    assert chosen.tolist() == lodcore.sequence_concat(parts, 0).tolist()
-
-
 @for_each(("dtype", "numbers"), [("i4", [1, -2]), ("?", [True, False]), ("u1", [3, 200]), ("f4", [1, 2]), (">i2", [5])])
 def test_what_has_no_nan_is_copied(dtype, numbers):
     values = np.array(numbers, dtype)
@@ -529,12 +519,6 @@ def test_degrees_of_freedom_need_not_be_whole(ddof):
             np.testing.assert_allclose(of(std(given, axis, ddof=ddof)), np.sqrt(wanted), rtol=1e-12)
 
 
-def test_means_of_one_chosen_number():
-    x, some = lodcore.array([[1.0, 3.0], [4.0], [5.0, 6.0]]), lodcore.array([[False, True], [True], [False, False]])
-    assert ops.mean(x, 1, where=some, empty=-1).tolist() == [3, 4, -1]
-    assert ops.mean(x, (0, 1), where=some, empty=-1) == 3.5
-
-
 @for_each("number", [np.int8(2), np.int64(2), np.uint8(2), np.float16(2), np.float64(2), 2])
 def test_numbers_of_numpy_are_numbers(number):
     x = LoDTensor.from_lengths(np.eye(2), [2])
@@ -544,51 +528,9 @@ def test_numbers_of_numpy_are_numbers(number):
     assert of(ops.dropout(x, type(number)(1), np.random.default_rng(0))).tolist() == [[0, 0], [0, 0]]
 
 
-@for_each("dtype", ["?", "i1", "u2", "i8", "f8", "f4", "f2"])
-def test_real_functions_of_narrow_integers_are_of_float64(dtype):
-    x = LoDTensor.from_lengths(np.eye(2).astype(dtype), [2])
-    wanted = "f4" if dtype in ("f4", "f2") else "f8"
-    assert ops.dot_attention(x.values[:1], x)[0].dtype == wanted
-    assert ops.layer_norm(x, x.values[0], x.values[0]).dtype == wanted
-    assert ops.linear(x, x.values, x.values[0]).dtype == wanted
-
-
 def test_numbers_joined_on_the_last_of_three_levels():
     joined = np.concatenate([lodcore.array([[[[1, 2], [3]], []], [[[4]]]]), 7], axis=3)
     assert joined.tolist() == [[[[1, 2, 7], [3, 7]], []], [[[4, 7]]]]
-
-
-def test_places_of_a_number():
-    assert [ops.argwhere(np.float64(one)).shape for one in (0, 3)] == [(0, 0), (1, 0)]
-
-
-@for_each("dtype", ["i1", "u1", "i2", "i8", "u8"])
-def test_keys_of_the_whole_range(dtype):
-    least = np.iinfo(dtype).min
-    keys = np.array([least + j * 3 % 256 for j in range(256)] * 2, dtype)
-    found, groups = ops.group_rows(keys)
-    assert found.tolist() == [least + j for j in range(256)]
-    assert groups.tolist() == [np.flatnonzero(keys == one).tolist() for one in found]
-
-
-def test_keys_of_which_some_are_equal_or_missing():
-    for dtype in ("f2", "f4", "f8", ">f8"):
-        found, groups = ops.group_rows(np.array([-0.0, 1, 0.0, np.nan, -0.0, np.nan], dtype))
-        assert found.tolist()[:2] == [0, 1]
-        assert groups.tolist() == [[0, 2, 4], [1], [3, 5]]
-    for dtype in ("M8[D]", "m8[s]", "M8[ns]"):
-        found, groups = ops.group_rows(np.array([5, "NaT", -3, 5], dtype))
-        assert found[:2].tolist() == np.array([-3, 5], dtype).tolist()
-        assert groups.tolist() == [[2], [0, 3], [1]]
-
-
-def test_the_places_of_the_forward_pass_are_kept():
-    x, d = LoDTensor.from_lengths(np.arange(6.0), [1, 2, 3]), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-    for function in (lodcore.gather_sequences, lodcore.gather_nested):
-        index = np.array([1, 2])
-        _, back = vjp(lambda x, function=function, index=index: function(x, index), x)
-        index[...] = 0
-        assert of(back(d)[0]).tolist() == [0, 1, 2, 3, 4, 5]
 
 
 @for_each("dtype", [">f4", ">i2", "<f8", "f2", ">c8"])
@@ -600,3 +542,124 @@ def test_what_is_full_has_the_dtype_that_is_asked_for(dtype):
         made = ops.full_like(given, 5, dtype)
         assert of(made).dtype == made.dtype == declared == np.dtype(dtype)
         assert (of(made) == 5).all()
+
+
+@for_each("n", [-3000, -2999, -1001, -999, -1, 0, 1, 999, 1001, 2999, 3000, -(2**70), 2**70])
+def test_shifts_of_any_length(n):
+    numbers = list(range(3000))
+    wanted = (
+        [0] * n + numbers[: 3000 - n] if 0 <= n <= 3000 else (numbers[-n:] + [0] * -n) if -3000 <= n < 0 else [0] * 3000
+    )
+    assert lodcore.sequence_shift(lodcore.array([numbers, [7]]), n).tolist() == [wanted, [0] if n else [7]]
+
+
+def test_complex_numbers_of_which_one_part_is_nan_are_one():
+    for one, other in itertools.permutations([complex(1, np.nan), complex(2, np.nan), complex(np.nan, 1)], 2):
+        x = lodcore.array([[one, 1j, other], [1j, one]])
+        assert lodcore.sequence_n_unique(x).tolist() == [2, 2]
+        assert [len(part) for part in lodcore.sequence_unique(x).tolist()] == [2, 2]
+        assert ops.sequence_rank(x, "dense").tolist() == [[2, 1, 2], [1, 2]]
+        assert np.isnan(lodcore.sequence_mode(x).tolist()[0])
+
+
+@for_each("method", ["ordinal", "min", "max", "dense", "average"])
+def test_falling_ranks(method):
+    wanted = {"ordinal": [3, 1, 4, 2], "min": [3, 1, 3, 2], "max": [4, 1, 4, 2], "dense": [3, 1, 3, 2]}
+    found = ops.sequence_rank(lodcore.array([[1, 9, 1, 5], [2, 3]]), method, descending=True)
+    assert found.tolist() == [wanted.get(method, [3.5, 1, 3.5, 2]), [2, 1]]
+
+
+@for_each("size", [1, 7, 8, 9, 16, 17, 40])
+def test_places_of_long_text(size):
+    words = [letter * size for letter in "aceg"]
+    for kind in ("S", "U"):
+        x, v = (lodcore.array([np.array(given, kind)]) for given in (words, ["b" * size, "c" * size, "h"]))
+        assert ops.sequence_searchsorted(x, v).tolist() == [[1, 1, 4]]
+        assert ops.sequence_searchsorted(x, v, "right").tolist() == [[1, 2, 4]]
+
+
+def test_gradients_where_nothing_is_known_have_the_dtypes_of_the_inputs():
+    x = lodcore.array([[1.0], [2.0]])
+    given = [x.astype("f4"), x[:, :0].astype("f2"), x[:, :0].astype("f8")]
+    found = vjp(ops.sequence_interp, *given)[1](np.ones(2))
+    assert [of(one).dtype for one in found] == ["f4", "f2", "f8"]
+    assert [of(one).tolist() for one in found] == [[0, 0], [], []]
+
+
+@for_each("row_shape", [(), (3,), (2, 3), (3, 2), (3, 3), (1, 3, 2), (2, 2, 3)])
+def test_rows_of_any_axes_are_reshaped(row_shape):
+    numbers = np.arange(4 * np.prod(row_shape, dtype=int))
+    x = LoDTensor.from_lengths(numbers.reshape(4, *row_shape), [1, 3])
+    wanted = np.split(numbers.reshape(-1, 1), [len(numbers) // 4])
+    assert lodcore.sequence_reshape(x, 1).tolist() == [part.tolist() for part in wanted]
+
+
+def test_a_recorded_structure_without_levels_leaves_none():
+    with lodcore.Program():
+        x = lodcore.data("x", (None,), num_levels=1)
+        levels = [lodcore.lod_reset(x, y).num_levels for y in (LoD.from_offsets(num_rows=3), LoD.from_lengths([1, 2]))]
+    assert levels == [0, 1]
+
+
+@for_each("n", range(9))
+def test_moments_of_any_order(n):
+    numbers = [[1.0, 2.0, -3.0], [2.0]]
+    wanted = [sum(x**n for x in part) / len(part) for part in numbers]
+    assert ops.moment(lodcore.array(numbers), n, axis=1).tolist() == wanted
+
+
+@for_each("lengths", [[1], [2], [1, 1], [3], [1, 0, 1]])
+def test_small_convolutions(lengths):
+    values = 1.0 + np.arange(2.0 * sum(lengths)).reshape(-1, 2)
+    for width, new_width, size in itertools.product((1, 2), (1, 2, 3), (1, 2)):
+        x, weights = values[:, :width], np.cos(np.arange(size * width * new_width)).reshape(size * width, new_width)
+        for start in range(-2, 3):
+            wanted = []
+            for part in cut(x, lengths):
+                places = np.arange(len(part))[:, None] + start + np.arange(size)
+                there = (places >= 0) & (places < len(part))
+                windows = np.where(there[..., None], part[np.where(there, places, 0)], 0) if len(part) else part
+                wanted.extend(windows.reshape(len(part), -1) @ weights if len(part) else [])
+            found = lodcore.sequence_conv(LoDTensor.from_lengths(x, lengths), weights, size, start)
+            np.testing.assert_allclose(found.values, wanted, rtol=1e-12, atol=1e-13)
+
+
+def test_windows_in_threads_where_there_are_as_many_rows_as_bounds():
+    n = 50_000
+    lengths = np.ones(n, int)
+    lengths[: n // 2 : 2], lengths[1 : n // 2 : 2], lengths[0] = 2, 0, 3
+    values = np.arange(lengths.sum())
+    before = lodcore.get_num_threads()
+    lodcore.set_num_threads(2)
+    try:
+        found = lodcore.sequence_enumerate(LoDTensor.from_lengths(values, lengths), 2, -1).values
+    finally:
+        lodcore.set_num_threads(before)
+    last = np.cumsum(lengths)[lengths > 0] - 1
+    wanted = np.stack([values, values + 1], axis=1)
+    wanted[last, 1] = -1
+    assert len(values) == n + 1
+    assert (found == wanted).all()
+
+
+def test_gradients_of_long_complex_numbers_keep_both_parts():
+    x = LoDTensor.from_lengths(np.array([1, 2j, 3 + 1j], "G"), [1, 2])
+    d = np.array([1j, 2 + 3j, 4, 5, 6j, 7], "G")
+    (found,) = vjp(lambda x: lodcore.gather_sequences(x, [1, 0, 1, 0]), x)[1](d)
+    assert of(found).tolist() == [4 + 7, 5 + 1j, 2 + 9j]
+
+
+def test_no_steps_are_stacked_along_any_axis():
+    steps = lodcore.TensorArray.unstack(np.zeros((0, 3, 2), "f4"))
+    for axis, shape in ((0, (0, 3, 2)), (1, (3, 0, 2)), (2, (3, 2, 0)), (-1, (3, 2, 0)), (-3, (0, 3, 2))):
+        assert steps.stack(axis).shape == shape
+        assert steps.stack(axis).dtype == "f4"
+
+
+def test_recorded_bags_take_weights_that_are_known():
+    with lodcore.Program() as program:
+        ids = lodcore.data("ids", (None,), "i8", num_levels=1)
+        bags = ops.embedding_bag(np.eye(3), ids, per_sample_weights=np.array([1.0, 2.0, 3.0]))
+    assert bags.shape[1:] == (3,)
+    (found,) = lodcore.Executor().run(program, {"ids": lodcore.array([[0, 2], [2]])}, [bags])
+    assert of(found).tolist() == [[1, 0, 2], [0, 0, 3]]

@@ -284,14 +284,6 @@ WRONG = [
         for wrong in ("[1]", "[[1]]", "[1, 2]")
     ],
     *[
-        (f"{call}, {name}={level})", LevelError, f"{name}: is {level}; there is 1 level")
-        for call, name in (
-            ("sequence_expand(rows[:3], flat", "ref_level"),
-            ("sequence_expand_as(rows[:3], flat", "level"),
-        )
-        for level in (1, -2)
-    ],
-    *[
         (f"{call}({LEFT}, {given}, {k})", LoDError, f"{name}: ")
         for k, given in ((1, "array([[[1], [1, 1]]])[:, :, :]"), (2, "array([[[[1]], [[1], [1]]]])"))
         for call, name in (("sequence_repeat", "repeats"), ("ops.sequence_unflatten", "lengths"))
@@ -303,10 +295,13 @@ WRONG = [
         for name in ("ops.argmax", "ops.argmin", "ops.nanargmax", "ops.nanargmin")
         for one in ("True", "1", "np.True_")
     ],
-    *[
-        (f"ops.elementwise([x, np.zeros({shape})], np.add)", ShapeError, "length [02] on axis [12]")
-        for shape in ("(3, 1, 0)", "(3, 0, 1)", "(1, 1, 2)", "(1, 2, 1)")
-    ],
+    ("ops.index_values(flat, [slice(None, None, -1)])", ShapeError, "all rows of a LoDTensor must stay"),
+    ("ops.index_values(wide, [slice(None, None, 1), 0])", ShapeError, "all rows of a LoDTensor must stay"),
+    ("lod_reset(flat[:0], target_lod=[0, 4])", LoDError, "target_lod: has 4 rows; x has 0"),
+    ("lod_reset(flat[:0], flat)", LoDError, "y: has 5 rows; x has 0"),
+    ("lod_reset(flat, flat[:0])", LoDError, "y: has 0 rows; x has 5"),
+    ("sequence_enumerate(flat * 0.5, 2)", DTypeError, "^sequence_enumerate: x: has dtype float64"),
+    ("sequence_erase(flat * 0.5, [2])", DTypeError, "^sequence_erase: x: has dtype float64"),
     ("sequence_shift(wide, 1, [[1.0, 2.0]])", DTypeError, r"fill: has shape \(1, 2\)"),
     ("sequence_shift(wide, 1, [1.0])", DTypeError, r"fill: has shape \(1,\)"),
     ("sort_by_key(flat, wide)", ShapeError, "key: has rows of 1 axes"),

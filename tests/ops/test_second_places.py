@@ -20,6 +20,8 @@ GRU = "LoDTensor.from_lengths(np.ones((2, 3)), [1, 1]), np.ones((1, 3))"
 TABLES = "LoDTensor.from_lengths(np.ones((1, 2, 3)), [1, 0])"
 DEEP = "array([[[[1], [2, 3]], [[4]]], [[[5, 6]]]])"
 OTHER = "array([[[[1], [2, 3], [4]], []], [[[5, 6]]]])"
+#: As many sequences at each level, divided otherwise at level 1.
+LEFT, RIGHT = "array([[[[1.0], [2]], [[3]]]])", "array([[[[1.0]], [[2], [3]]]])"
 
 WRONG = [
     (
@@ -74,6 +76,16 @@ WRONG = [
     # positions of several wrong entries
     ("sequence_unpad(dense, [1, 5, 9])", IndexError, "length: is 5 for sequence 1; its line has 4 rows"),
     ("sequence_unpad(dense, [1, -1, -9])", IndexError, "length: is -1 for sequence 1;"),
+    *[
+        (f"sequence_unpad(np.zeros((2, {n})), [{n}, {n + 1}])", IndexError, f"length: is {n + 1} for sequence 1")
+        for n in range(3)
+    ],
+    *[(f"ops.zero_states(np.array({one}), 2)", DTypeError, "n: is ") for one in ("True", "[True]", "1.0", "[1, 2]")],
+    *[
+        (call.format(f"np.ones({shape}, bool)"), ShapeError, r"mask: has shape \([23], .*\(n,\) or \(n, 1\)")
+        for shape in ("(3, 2, 1)", "(3, 1, 1)", "(3, 2)", "(2, 2, 1, 1)")
+        for call in ("split_by_mask(rows[:3], {})", "split_by_mask(flat, {})", "merge_by_mask(flat, flat[:0], {})")
+    ],
     ("sequence_mask([3, -1, -9])", IndexError, "lengths: is -1 for sequence 1;"),
     ("sequence_mask([[3, 1], [-1, -9]])", IndexError, "lengths: is -1 for sequence 2;"),
     ("gather_nested(rows, [1, -7, 9])", IndexError, "index: is -7 at position 1; there are 5 rows"),
@@ -197,6 +209,27 @@ WRONG = [
         LoDError,
         "x: sequence 1 of level 1 has length 2; the sequence of y beside it has 3",
     ),
+    (
+        "sequence_matmul(array([[[1.0, 2, 3]], [], [[1.0, 2, 3]]]), wide)",
+        LoDError,
+        "x: sequence 0 of level 1 has length 3; the sequence of y beside it has 2",
+    ),
+    (
+        "sequence_matmul(array([[[1.0, 2]], [], [[1.0, 2], [1, 2, 3, 4]]]), wide)",
+        LoDError,
+        "x: sequence 1 of level 1 has length 2; the sequence of y beside it has 3",
+    ),
+    *[
+        (call.format(*pair), LoDError, f"{name}: ")
+        for pair in ((LEFT, RIGHT), (RIGHT, LEFT))
+        for name, call in {
+            "y": "cartesian({}, {})",
+            "x": "sequence_matmul({}[..., None], {}[..., None], True)",
+            "query": "ops.dot_attention({}[..., None], {}[..., None])",
+            "v": "sequence_searchsorted({}, {})",
+            "xp": "sequence_interp({1}, {0}, {0})",
+        }.items()
+    ],
     (f"dynamic_lstm({LSTM}, h_0=np.ones((2, 1)))", ValueError, "c_0: is missing; h_0 is given"),
     (f"dynamic_lstm({LSTM}, c_0=np.ones((2, 1)))", ValueError, "h_0: is missing; c_0 is given"),
     (f"dynamic_lstm({LSTM}, None, np.ones((2, 1)), np.ones((3, 1)))", ShapeError, r"c_0: has shape \(3, 1\); \(2, 1\)"),
@@ -250,6 +283,25 @@ WRONG = [
         for axis in (0, 1, None)
         for wrong in ("[1]", "[[1]]", "[1, 2]")
     ],
+    *[
+        (f"{call}({LEFT}, {given}, {k})", LoDError, f"{name}: ")
+        for k, given in ((1, "array([[[1], [1, 1]]])[:, :, :]"), (2, "array([[[[1]], [[1], [1]]]])"))
+        for call, name in (("sequence_repeat", "repeats"), ("ops.sequence_unflatten", "lengths"))
+    ],
+    ("ops.concat_values([wide, wide], -2)", ShapeError, "axis: is -2, that of the rows"),
+    ("ops.concat_values([wide, wide], 0)", ShapeError, "axis: is 0, that of the rows"),
+    *[
+        (f"{name}(flat, keepdims={one})", TypeError, "keepdims: needs an axis")
+        for name in ("ops.argmax", "ops.argmin", "ops.nanargmax", "ops.nanargmin")
+        for one in ("True", "1", "np.True_")
+    ],
+    ("ops.index_values(flat, [slice(None, None, -1)])", ShapeError, "all rows of a LoDTensor must stay"),
+    ("ops.index_values(wide, [slice(None, None, 1), 0])", ShapeError, "all rows of a LoDTensor must stay"),
+    ("lod_reset(flat[:0], target_lod=[0, 4])", LoDError, "target_lod: has 4 rows; x has 0"),
+    ("lod_reset(flat[:0], flat)", LoDError, "y: has 5 rows; x has 0"),
+    ("lod_reset(flat, flat[:0])", LoDError, "y: has 0 rows; x has 5"),
+    ("sequence_enumerate(flat * 0.5, 2)", DTypeError, "^sequence_enumerate: x: has dtype float64"),
+    ("sequence_erase(flat * 0.5, [2])", DTypeError, "^sequence_erase: x: has dtype float64"),
     ("sequence_shift(wide, 1, [[1.0, 2.0]])", DTypeError, r"fill: has shape \(1, 2\)"),
     ("sequence_shift(wide, 1, [1.0])", DTypeError, r"fill: has shape \(1,\)"),
     ("sort_by_key(flat, wide)", ShapeError, "key: has rows of 1 axes"),
@@ -309,6 +361,15 @@ RECORDED = [
     (lambda x: lodcore.dynamic_gru(x, data("w", (1, None))), ShapeError, r"x: has rows of shape \(2,\); \(3,\)"),
     (lambda x: lodcore.lod_append(x, lengths=[0.5]), (DTypeError, LoDError), "lengths: has dtype float64"),
     (lambda x: lodcore.sequence_enumerate(data("i", (None,), "i1", 1), 2, 300), ValueError, "pad_value: is 300; int8"),
+    (lambda x: lodcore.gather_nested(x, data("i", (None,), "?")), DTypeError, "index: has dtype bool"),
+    *[
+        (
+            lambda x, sizes=sizes: ops.concat_values([np.ones((4, 3, 2)), data("y", (4, *sizes))], 1),
+            ShapeError,
+            "only axis 1",
+        )
+        for sizes in ((3, 3), (3, 1), (1, 3))
+    ],
     (lambda x: lodcore.arange(1, ["a"]), DTypeError, "stops: has dtype <U1"),
     (lambda x: lodcore.arange(["a"]), DTypeError, "starts: has dtype <U1"),
     (lambda x: lodcore.sequence_matmul(x, data("y", (None, 3), num_levels=1), True), ShapeError, "those of y have 3"),

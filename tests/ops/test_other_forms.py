@@ -411,3 +411,22 @@ def test_first_states_are_native(dtype):
     assert found.dtype == np.dtype(dtype).newbyteorder("=")
     assert found.dtype.isnative
     assert found.tolist() == [[0, 0, 0]] * 2
+
+
+@for_each(("level", "size"), [(level, size) for level in (0, 1, 2, -1, -2, -3) for size in (1, 2)])
+def test_samples_of_every_level(level, size):
+    """Whole elements of the sequences of a level, as many of each as there are, at most `size`."""
+    nested = [[[[1, 2, 3], [4]], [[5, 6]]], [[[7, 8, 9], [], [10, 11]]]]
+    x = lodcore.array(nested)
+    found = lodcore.sequence_sample(x, size, 0, level=level)
+
+    def check(drawn, given, depth):
+        if depth == 0:
+            assert len(drawn) == min(size, len(given))
+            assert all(one in given for one in drawn)
+            return
+        assert len(drawn) == len(given)
+        for one, other in zip(drawn, given, strict=True):
+            check(one, other, depth - 1)
+
+    check(found.tolist(), nested, level % 3 + 1)

@@ -171,6 +171,14 @@ def test_choices_that_do_not_fit(tmp_path):
 # -- one file, damaged ---------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module", autouse=True)
+def quick():
+    """Leave out what makes writes durable, which takes seconds on a slow disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        yield
+
+
 @pytest.fixture(scope="module")
 def saved():
     file = io.BytesIO()

@@ -21,7 +21,7 @@ def tried(call):
     except (ValueError, TypeError, IndexError, KeyError, MemoryError, AttributeError, BufferError, RuntimeError):
         return None
 
-def beside(change, call, seconds=1.0):
+def beside(change, call, seconds=0.6):
     "Make a call again and again while another thread changes something."
     done = threading.Event()
     def run():

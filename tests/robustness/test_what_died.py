@@ -384,7 +384,7 @@ def run():
 thread = threading.Thread(target=run)
 thread.start()
 try:
-    for _ in range(60):
+    for _ in range(25):
         lodcore.sequence_reverse(x, out=out)
         lodcore.gather_sequences(x, np.arange(1000))
         lodcore.sequence_pool(x, "max")

@@ -68,8 +68,8 @@ def pytest_generate_tests(metafunc):
         return
     package = metafunc.config.getoption("kernels")
     trees = {package: package} if package else {"cython": "lodcore.kernels", "reference": "reference.kernels"}
-    on_both = BOTH_TREES & set(metafunc.definition.path.parts)
-    if not on_both or any(map(metafunc.definition.get_closest_marker, ("not_on_reference", "twins"))):
+    folder = metafunc.definition.path.resolve().relative_to(Path(__file__).resolve().parent).parts[0]
+    if folder not in BOTH_TREES or any(map(metafunc.definition.get_closest_marker, ("not_on_reference", "twins"))):
         trees.pop("reference", None)
     metafunc.parametrize("kernel_tree", list(trees.values()), ids=list(trees), indirect=True, scope="module")
 

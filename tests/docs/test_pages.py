@@ -14,7 +14,7 @@ import lodcore.interop
 import lodcore.nn
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "generated"} & set(path.parts))
+PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "generated"} & set(path.relative_to(DOCS).parts))
 
 
 def public(module: ModuleType) -> set[str]:

@@ -1,9 +1,11 @@
 /* Makes the n-th memory request fail, of arrays (NumPy's default handler, NEP 49) and of malloc in kernels. The tests
    compile this, and load it before the interpreter, so that its malloc is found first. */
+#define _GNU_SOURCE
+#include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOST = 64 };
+enum { MOST = 128 };
 
 typedef struct {
     void *context;
@@ -80,10 +82,26 @@ void replace(allocator *handlers)
     handlers->realloc = failing_realloc;
 }
 
-void watch(uintptr_t first, uintptr_t last)
+/* Add the range of a loaded library, if it holds the address that is asked for. */
+static int add_holder(struct dl_phdr_info *library, size_t size, void *address)
 {
-    if (n_watched < MOST) {
-        watched[n_watched].first = first;
-        watched[n_watched++].last = last;
-    }
+    uintptr_t first = UINTPTR_MAX, last = 0, inside = (uintptr_t)address;
+    (void)size;
+    for (int j = 0; j < library->dlpi_phnum; j++)
+        if (library->dlpi_phdr[j].p_type == PT_LOAD) {
+            uintptr_t from = library->dlpi_addr + library->dlpi_phdr[j].p_vaddr, to = from + library->dlpi_phdr[j].p_memsz;
+            first = from < first ? from : first;
+            last = to > last ? to : last;
+        }
+    if (inside < first || inside >= last || n_watched == MOST)
+        return 0;
+    watched[n_watched].first = first;
+    watched[n_watched++].last = last;
+    return 1;
+}
+
+/* Watch the library that holds an address; 0 if there is none, or too many are watched. */
+int watch(void *address)
+{
+    return dl_iterate_phdr(add_holder, address);
 }

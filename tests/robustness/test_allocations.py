@@ -92,17 +92,14 @@ capsule = ctypes.cast(table[306], ctypes.POINTER(ctypes.py_object))[0]  # PyData
 handler = python.PyCapsule_GetPointer(capsule, b"mem_handler")
 failing = ctypes.CDLL(sys.argv[1])
 met, fails, in_kernels = (ctypes.c_int64.in_dll(failing, name) for name in ("met", "fails", "met_in_kernels"))
-failing.replace.argtypes, failing.watch.argtypes = [ctypes.c_void_p], [ctypes.c_size_t] * 2
+failing.replace.argtypes, failing.watch.argtypes = [ctypes.c_void_p], [ctypes.c_void_p]
 failing.replace(handler + 128)  # behind its name and version
 def watch_lodcore():
-    places = {}
-    for line in open("/proc/self/maps"):
-        if "/lodcore/" in line and ".so" in line:
-            first, last = (int(one, 16) for one in line.split()[0].split("-"))
-            known = places.setdefault(line.split()[-1], [first, last])
-            known[1] = max(known[1], last)
-    for place in places.values():
-        failing.watch(*place)
+    "Name each compiled module of lodcore by the address of a function in it, wherever its file lies."
+    for name, module in sorted(sys.modules.items()):
+        if name.startswith("lodcore.") and (module.__file__ or "").endswith(".so"):
+            library = ctypes.CDLL(module.__file__)
+            assert failing.watch(library["PyInit_" + name.rpartition(".")[2]]), name
 FIRST, EVERY = map(int, sys.argv[2:])
 for case in cases:
     tried(lambda: case.run(*owned(case.arguments)))  # so that all is loaded

@@ -25,7 +25,7 @@ More
     lodcore.interop     Arrow, torch, awkward, pandas, files (save, load)
     lodcore.testing     assertions for your tests
 
-help(lodcore.LoDTensor), or help of any other name, describes it; `python -m lodcore demo` shows what it can do.
+help(lodcore.LoDTensor), or help of any other name, describes it; `lodcore demo` (a command) shows what it can do.
 """
 
 from sys import _getframe as _caller
@@ -33,17 +33,23 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from lodcore import errors
-from lodcore.base.recycling import get_recycled_bytes, set_recycled_bytes
-from lodcore.base.threads import get_num_threads, set_num_threads
 from lodcore.errors import DTypeError, GraphError, LevelError, LoDError, ShapeError
-from lodcore.kernels.loading import load as _load
-from lodcore.tensors.from_lists import array
-from lodcore.tensors.lod import LoD
-from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.rank_table import IndicesMap, RankTable
-from lodcore.tensors.sparse_tensor import SparseTensor
-from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
-from lodcore.tensors.tensor_array import TensorArray
+
+try:
+    from lodcore.base.recycling import get_recycled_bytes, set_recycled_bytes
+    from lodcore.base.threads import get_num_threads, set_num_threads
+    from lodcore.kernels.loading import load as _load
+    from lodcore.tensors.from_lists import array
+    from lodcore.tensors.lod import LoD
+    from lodcore.tensors.lod_tensor import LoDTensor
+    from lodcore.tensors.rank_table import IndicesMap, RankTable
+    from lodcore.tensors.sparse_tensor import SparseTensor
+    from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
+    from lodcore.tensors.tensor_array import TensorArray
+except ModuleNotFoundError as error:
+    from lodcore.base.unbuilt import explained
+
+    raise explained(error) from None
 
 if TYPE_CHECKING:
     from lodcore import batching, graph, interop, nn, ops, testing

@@ -1,4 +1,4 @@
-"""The commands of `python -m lodcore`: the demo, inspection of saved batches, packing of files, a short benchmark."""
+"""The commands of `lodcore`, or `python -m lodcore`: demo, inspection and packing of files, a short benchmark."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = run(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader has stopped, as in `python -m lodcore demo | head`
+    except BrokenPipeError:  # the reader has stopped, as in `lodcore demo | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing is written at exit
         print(f"lodcore {arguments[0]}: the output was closed before all was written", file=sys.stderr)
         return 1
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(arguments: Sequence[str]) -> int:
     """Parse the arguments and run the command that they name."""
     summary = (lodcore.__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m lodcore", description=summary)
+    parser = argparse.ArgumentParser(prog="lodcore", description=summary)
     parser.add_argument("--version", action="version", version=f"lodcore {lodcore.__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
     commands.add_parser("demo", help="learn from real recordings and from real text, in two acts", add_help=False)

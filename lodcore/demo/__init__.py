@@ -1,4 +1,4 @@
-"""The demo, ``python -m lodcore demo``: real data, in two acts."""
+"""The demo, ``lodcore demo``: real data, in two acts."""
 
 import argparse
 import sys
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0, or 1 if a picture cannot be written.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m lodcore demo",
+        prog="lodcore demo",
         description="Tell nine speakers apart by two vowels; then find the topics of dictionary entries.",
     )
     parser.add_argument("--only", choices=ACTS, help="play one of the two acts")

@@ -1,4 +1,4 @@
-"""The output of `python -m lodcore inspect`: structure, lengths, and the cost of padding."""
+"""The output of `lodcore inspect`: structure, lengths, and the cost of padding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `python -m lodcore pack`: packs the documents of a file, with progress, a report and a picture."""
+"""The command `lodcore pack`: packs the documents of a file, with progress, a report and a picture."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAILURES = (OSError, ValueError, TypeError, EOFError, MemoryError, RuntimeError,
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = argparse.ArgumentParser(
-        prog="python -m lodcore pack",
+        prog="lodcore pack",
         description="Pack the documents of a file into bins of a token budget, and write the same kind of file.",
     )
     made.add_argument(

@@ -34,7 +34,7 @@ def pronounce(arguments: Sequence[str]) -> int:
         The exit code: 0, or 1 if a word has a character that is not a letter.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m lodcore pronounce",
+        prog="lodcore pronounce",
         description="Find the most probable pronunciations of English words, in the phonemes of CMUdict.",
     )
     parser.add_argument("words", nargs="*", metavar="WORD", help="of letters a to z and apostrophes; none for a prompt")
@@ -67,7 +67,7 @@ def train(arguments: Sequence[str]) -> int:
         The exit code: 0, or 1 if the dictionary is missing or the checkpoint is from other settings.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m lodcore demo --pronounce",
+        prog="lodcore demo --pronounce",
         description="Learn to pronounce English words from CMUdict, in one thread, and answer.",
     )
     parser.add_argument("--pronounce", action="store_true", help="this act")

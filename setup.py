@@ -108,7 +108,6 @@ def extensions() -> list[Extension]:
             "wraparound": False,
             "auto_pickle": False,
             "autotestdict": False,
-            "freethreading_compatible": True,
             **directives,
         },
     )

@@ -23,7 +23,6 @@ MILESTONES = {
     "ec5a11e": "loops that are recorded and compiled",
     "b84dcf7": "recurrent layers, packing, and other libraries",
     "ba34ced": "beam search, neighbours and windows",
-    "df72d89": "vocabularies and training",
     "9e2a513": "functions of record batches, and faster small calls",
 }
 #: The benchmarks of the README, with its order and labels.

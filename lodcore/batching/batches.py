@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from lodcore.base.memory import integer
 from lodcore.base.recycling import Recycled
-from lodcore.batching.arguments import MOST, Int64, as_choice, as_count, as_lengths, as_rank, sealed
+from lodcore.batching.arguments import MOST, Int64, as_choice, as_count, as_lengths, as_rank
 from lodcore.batching.batch_report import BatchReport, batch_report, sums_and_longest
-from lodcore.batching.buckets import bucket_edges, classes_by_edges, classes_by_length, cut
-from lodcore.batching.packing import equal_shards
+from lodcore.batching.buckets import bucket_edges
+from lodcore.batching.epoch import Epoch, Settings, arranged_classes, epoch_of
+from lodcore.batching.states import check_state, digest
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -100,10 +101,11 @@ class BatchPlan:
     """Batches within a budget: a sequence of the batches of an epoch, and an iterator over epochs.
 
     `batches` makes one. `plan[i]` returns the numbers of the sequences in batch i of this rank, int64 and read-only.
-    Iteration yields the batches from the current position to the end of the epoch; then the next epoch begins, with
-    another order. So `for epoch in range(3): for batch in plan: ...` runs three epochs. `torch.utils.data.DataLoader`
-    accepts a plan as its `batch_sampler`. All processes make the same plan from the same arguments; a plan that is sent
-    to another process is computed again there.
+    As with torch's samplers, `iter(plan)` begins the current epoch, or continues at the position that
+    `load_state_dict` or `seek` gave, once; when an iterator ends, the next epoch begins, with another order. So `for
+    epoch in range(3): for batch in plan: ...` runs three epochs, and looking at a batch takes none away. `next(plan)`
+    returns the batch at the current position. `torch.utils.data.DataLoader` accepts a plan as its `batch_sampler`. All
+    processes make the same plan from the same arguments; a plan that is sent to another one is computed again there.
 
     Attributes
     ----------
@@ -116,7 +118,7 @@ class BatchPlan:
     shuffle, drop_last : bool
     seed, rank, world_size : int
     epoch, position : int
-        The next batch: batch `position` of this epoch.
+        The batch after the one that `next`, or the newest iterator, returned last: batch `position` of this epoch.
     """
 
     lengths: Int64
@@ -134,69 +136,38 @@ class BatchPlan:
         for name in BatchPlan.__annotations__:
             setattr(self, name, arguments[name])
         self.epoch = self.position = 0
+        self.start = 0  # where the next iterator starts
         self._forget()
         if int(self.lengths.max(initial=0)) > self.max_tokens:
             everything = np.arange(len(self.lengths))
-            self._cut(everything, np.array([0, len(everything)]))  # raises for a sequence that is too long
-
-    def _cut(self, order: Int64, groups: Int64) -> Int64:
-        """Divide sequences, in their order, into batches."""
-        return cut("batches", self.lengths, order, groups, self.max_tokens, self.padded, self.max_items)
+            self._settings.cut(everything, np.array([0, len(everything)]))  # raises for a sequence that is too long
 
     def _forget(self) -> None:
-        self._built = -1  # the epoch of the following attributes
-        self._order = self._ends = self._running = self._last = self._last_ends = np.empty(0, np.int64)
+        self._settings = Settings(**{name: getattr(self, name) for name in Settings.__annotations__})
+        self._built: tuple[int, int, Epoch] | None = None  # seed and number of an epoch, and its batches
         self._classes: npt.NDArray[Any] | None = None
+        self._digest = ""
+        self._newest: object = None  # the newest iterator, which moves the position
+        self._since = object()  # iterators from before `seek` or `load_state_dict` do not end the epoch
+        self._drawn = self.epoch  # the epoch of the newest iterator, also after its end
 
     # -- the plan of an epoch ------------------------------------------------------------------------------------------
 
-    def _build(self) -> None:
-        """Make the plan of the current epoch, the same on every rank."""
-        if self._built == self.epoch:
-            return
-        with Recycled():
-            self._build_anew(np.random.default_rng([self.seed, self.epoch]))
-        self._built = self.epoch
-
-    def _build_anew(self, random: np.random.Generator) -> None:
-        order, groups = self._arranged(random)
-        ends = self._cut(order, groups)
-        number = len(ends) - 1
-        running = random.permutation(number) if self.shuffle else np.arange(number)
-        odd = running[number - number % self.world_size :]
-        last = [order[ends[batch] : ends[batch + 1]] for batch in odd]
-        sizes = np.cumsum([0, *(len(batch) for batch in last)])
-        self._last = np.concatenate([*last, np.empty(0, np.int64)])
-        self._last_ends = equal_shards("batches", sizes, self.world_size) if len(odd) else np.zeros(1, np.int64)
-        self._order, self._ends, self._running = sealed(order), ends, running
-        sealed(self._last)
-
-    def _arranged(self, random: np.random.Generator) -> tuple[Int64, Int64]:
-        """Return the sequences in order for division, and the offsets that no batch may cross."""
-        count = len(self.lengths)
-        order = random.permutation(count) if self.shuffle else np.arange(count)
-        groups = np.array([0, count])
-        if self.edges is None and not (self.padded and self.shuffle):
-            return order, groups
-        if self._classes is None:
-            by_edges = self.edges is not None
-            self._classes = classes_by_edges(self.lengths, self.edges) if by_edges else classes_by_length(self.lengths)  # type: ignore[arg-type]
-        mixed = self._classes[order]
-        if self.edges is not None:
-            groups = np.append(0, np.cumsum(np.bincount(mixed, minlength=len(self.edges) + 1)))
-        return order[np.argsort(mixed, kind="stable")], groups
+    def _epoch(self, number: int | None = None, seed: int | None = None) -> Epoch:
+        """Return the batches of an epoch, by default the current one, the same on every rank."""
+        number, seed = self.epoch if number is None else number, self.seed if seed is None else seed
+        built = self._built
+        if built is None or built[:2] != (seed, number):
+            with Recycled():
+                if self._classes is None:
+                    self._classes = arranged_classes(self._settings)
+                built = seed, number, epoch_of(self._settings, self._classes, seed, number)
+            self._built = built
+        return built[2]
 
     def __len__(self) -> int:
         """Return the number of batches per rank of this epoch, which is equal for all ranks."""
-        self._build()
-        return self._whole_steps() + (self._odd_step() and not self.drop_last)
-
-    def _whole_steps(self) -> int:
-        return len(self._running) // self.world_size
-
-    def _odd_step(self) -> int:
-        """Return the number of incomplete steps, which do not have a batch for every rank: 0 or 1."""
-        return int(len(self._running) % self.world_size > 0)
+        return len(self._epoch())
 
     def __getitem__(self, step: int) -> Int64:
         """Return the numbers of the sequences in a batch of this epoch."""
@@ -204,19 +175,7 @@ class BatchPlan:
         number = integer("BatchPlan: step", step)
         if not -count <= number < count:
             raise IndexError(f"BatchPlan: step: is {number}; this epoch has {count}")
-        return self._batch(number % count, self.rank)
-
-    def _batch(self, step: int, rank: int) -> Int64:
-        if step == self._whole_steps():
-            return self._last[self._last_ends[rank] : self._last_ends[rank + 1]]
-        batch = self._running.item(step * self.world_size + rank)
-        return self._order[self._ends.item(batch) : self._ends.item(batch + 1)]
-
-    def _parts(self) -> tuple[tuple[Int64, Int64, Int64], tuple[Int64, Int64]]:
-        """Return the batches of all ranks (sequences, offsets, used ones), and those of an incomplete last step."""
-        self._build()
-        whole = self._order, self._ends, self._running[: self._whole_steps() * self.world_size]
-        return whole, (self._last[:0], np.zeros(1, np.int64)) if self.drop_last else (self._last, self._last_ends)
+        return self._epoch().batch(number % count, self.rank)
 
     def tokens(self) -> Int64:
         """Count the tokens of each batch of this epoch on all ranks, step by step.
@@ -232,24 +191,51 @@ class BatchPlan:
         >>> batches([3, 1, 4, 1], max_tokens=8, shuffle=False).tokens()
         array([4, 5])
         """
-        (order, ends, which), last = self._parts()
+        (order, ends, which), last = self._epoch().parts()
         sums, _ = sums_and_longest(self.lengths, order, ends)
         return np.append(sums[which], sums_and_longest(self.lengths, *last)[0])
 
     # -- iteration -----------------------------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Int64]:
-        # a separate iterator, which stays exhausted, since loaders call it again at the end
-        while self.position < len(self):
-            self.position += 1
-            yield self._batch(self.position - 1, self.rank)
-        self.epoch, self.position = self.epoch + 1, 0
+        # begins when its first batch is taken, since loaders make iterators that they never use
+        token = self._newest = object()
+        number, position, since = self.epoch, self.start, self._since
+        epoch = self._epoch()
+        self.start, self._drawn = 0, number
+        while position < len(epoch):
+            batch = epoch.batch(position, self.rank)
+            position += 1
+            if self._newest is token:
+                self.epoch, self.position = number, position
+            yield batch
+        if self.epoch == number and self._since is since:
+            self.epoch, self.position, self._newest = number + 1, 0, None
 
     def __next__(self) -> Int64:
-        """Return the next batch; at the end of an epoch, raise StopIteration once and begin the next epoch."""
-        for batch in self:
+        """Return the batch at the current position; at the end, raise StopIteration once and begin the next epoch."""
+        epoch, position = self._epoch(), self.position
+        self._newest, self.start, self._drawn = None, 0, self.epoch
+        if position < len(epoch):
+            batch = epoch.batch(position, self.rank)
+            self.position = position + 1
             return batch
+        self.epoch, self.position = self.epoch + 1, 0
         raise StopIteration
+
+    def _move(self, epoch: int, position: int) -> None:
+        """Set the current position, where the next iterator starts."""
+        self.epoch = self._drawn = epoch
+        self.position = self.start = position
+        self._newest, self._since = None, object()
+
+    def _at(self, where: str, epoch: int, position: Any, seed: int | None = None) -> int:
+        """Check a position in an epoch."""
+        number = as_count(f"{where}: position", position, 0)
+        most = len(self._epoch(epoch, seed))
+        if number > most:
+            raise ValueError(f"{where}: position: is {number}; epoch {epoch} has {most} batches")
+        return number
 
     def set_epoch(self, epoch: int) -> None:
         """Move to the beginning of an epoch; do nothing if it is the current one.
@@ -260,30 +246,39 @@ class BatchPlan:
         """
         number = as_count("BatchPlan.set_epoch: epoch", epoch, 0)
         if number != self.epoch:
-            self.epoch, self.position = number, 0
+            self._move(number, 0)
 
     def seek(self, position: int) -> None:
-        """Move to a batch of the current epoch.
+        """Move to a batch of the current epoch, where `next` and the next iterator continue.
 
         Parameters
         ----------
         position : int
             0 .. the number of batches.
-        """
-        self.position = as_count("BatchPlan.seek: position", position, 0)
 
-    def state_dict(self, position: int | None = None) -> dict[str, int]:
-        """Return the current state as a few numbers.
+        Raises
+        ------
+        ValueError
+            If it is beyond the end.
+        """
+        self._move(self.epoch, self._at("BatchPlan.seek", self.epoch, position))
+
+    def state_dict(self, position: int | None = None, epoch: int | None = None) -> dict[str, Any]:
+        """Return the current state as a few numbers, the same on every rank.
 
         Parameters
         ----------
         position : int, optional
-            The number of batches of this epoch that have been processed; by default those that were returned, some of
-            which a prefetching loader has not processed yet.
+            The number of batches of the epoch that have been processed; by default those that `next` or the newest
+            iterator has returned. A loader whose workers prefetch has taken batches that are not processed yet: count
+            those that are, or the others are never seen.
+        epoch : int, optional
+            The epoch that `position` refers to; by default that of the newest iterator, also if it has ended because a
+            loader has taken all of its batches.
 
         Returns
         -------
-        dict of str to int
+        dict
 
         Examples
         --------
@@ -295,21 +290,32 @@ class BatchPlan:
         >>> next(fresh).tolist() == next(plan).tolist()
         True
         """
-        done = self.position if position is None else as_count("BatchPlan.state_dict: position", position, 0)
-        return {"epoch": self.epoch, "position": done, "seed": self.seed, **self._identity()}
+        where = "BatchPlan.state_dict"
+        if epoch is not None:
+            number = as_count(f"{where}: epoch", epoch, 0)
+            done = self._at(where, number, 0 if position is None else position)
+        elif position is not None:
+            number = self._drawn
+            done = self._at(where, number, position)
+        else:
+            number, done = self.epoch, self.position
+        return {"epoch": number, "position": done, "seed": self.seed, **self._identity()}
 
-    def _identity(self) -> dict[str, int]:
-        """Return the numbers that must be equal to continue a plan."""
-        total = int(self.lengths.sum())
+    def _identity(self) -> dict[str, Any]:
+        """Return the entries of a state that must be equal to continue a plan."""
+        self._digest = self._digest or digest(*self._settings)
         return {
             "num_sequences": len(self.lengths),
-            "num_tokens": total,
+            "num_tokens": int(self.lengths.sum()),
             "max_tokens": self.max_tokens,
             "world_size": self.world_size,
+            "digest": self._digest,
         }
 
-    def load_state_dict(self, state: Mapping[str, int]) -> None:
-        """Continue from the state of another plan with the same arguments; no batch is replayed.
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from the state of another plan with the same arguments, of any rank; no batch is replayed.
+
+        The next iterator, or `next`, continues at the position of the state. The seed is that of the state.
 
         Parameters
         ----------
@@ -319,28 +325,23 @@ class BatchPlan:
         Raises
         ------
         ValueError
-            If an entry is missing, or belongs to a plan with other lengths, budget or number of ranks.
+            If an entry is missing, the position is beyond the end, or the state belongs to a plan with other lengths or
+            arguments.
         """
         where = "BatchPlan.load_state_dict"
-        needed = {"epoch", "position", "seed", *self._identity()}
-        if not needed <= set(state):
-            raise ValueError(f"{where}: state: {', '.join(sorted(needed - set(state)))} missing")
-        for name, number in self._identity().items():
-            if state[name] != number:
-                raise ValueError(f"{where}: state: {name} is {state[name]}; this plan has {number}")
-        epoch, position, seed = (as_count(f"{where}: {name}", state[name], 0) for name in ("epoch", "position", "seed"))
-        if seed != self.seed:
-            self.seed = seed
-            self._built = -1
-        self.epoch, self.position = epoch, position
+        what = "is that of a plan with other lengths, count, max_items, buckets, shuffle or drop_last"
+        check_state(where, state, ("epoch", "position", "seed"), self._identity(), what)
+        epoch, seed = (as_count(f"{where}: {name}", state[name], 0) for name in ("epoch", "seed"))
+        position = self._at(where, epoch, state["position"], seed)
+        self.seed = seed
+        self._move(epoch, position)
 
     # -- reports -------------------------------------------------------------------------------------------------------
 
     @property
     def left_out(self) -> Int64:
         """The sequences in no batch of this epoch, in increasing order: those of the last batches."""
-        self._build()
-        return np.sort(self._last) if self.drop_last else np.empty(0, np.int64)
+        return np.sort(self._epoch().last) if self.drop_last else np.empty(0, np.int64)
 
     def report(self) -> BatchReport:
         """Report the occupancy of the batches of this epoch, on all ranks together, and suggest better settings.
@@ -356,7 +357,7 @@ class BatchPlan:
         8 sequences, 31 tokens in 6 batches of at most 10: 51.7 % full, 5 tokens of padding, 6 steps on each rank
         suggested: max_tokens 10, 6 buckets up to 1, 2, 3, 4, 6, 9
         """
-        whole, last = self._parts()
+        whole, last = self._epoch().parts()
         return batch_report(self, len(self), whole, last, self.left_out)
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from lodcore.base import buffers
 from lodcore.batching.arguments import MOST, Int64, as_count
+from lodcore.batching.states import check_state, digest
 from lodcore.errors import DTypeError, LoDError
 
 __all__ = ["SourceSampler", "sample_by_temperature"]
@@ -125,7 +126,10 @@ class SourceSampler:
         -------
         dict
         """
-        return {"position": self.position, "seed": self.seed, "drawn": self._drawn.tolist()}
+        return {"position": self.position, "seed": self.seed, "drawn": self._drawn.tolist(), "digest": self._digest()}
+
+    def _digest(self) -> str:
+        return digest(self.sizes, self.temperature)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from the state of another sampler of the same sources; nothing is drawn again.
@@ -138,12 +142,11 @@ class SourceSampler:
         Raises
         ------
         ValueError
-            If an entry is missing, or belongs to other sources.
+            If an entry is missing, or the state belongs to other sources or another temperature.
         """
         where = "SourceSampler.load_state_dict"
-        missing = [name for name in ("position", "seed", "drawn") if name not in state]
-        if missing:
-            raise ValueError(f"{where}: state: {', '.join(missing)} missing")
+        what = "is that of a sampler with other sizes or another temperature"
+        check_state(where, state, ("position", "seed", "drawn"), {"digest": self._digest()}, what)
         drawn = buffers.as_int64(state["drawn"], f"{where}: drawn", LoDError)
         position, seed = (as_count(f"{where}: {name}", state[name], 0) for name in ("position", "seed"))
         if len(drawn) != len(self.sizes) or drawn.min() < 0 or int(drawn.sum()) != position:
@@ -151,6 +154,8 @@ class SourceSampler:
                 f"{where}: state: has {int(drawn.sum())} of {len(drawn)} sources; "
                 f"{position} of {len(self.sizes)} are needed"
             )
+        if position > self.num_samples:
+            raise ValueError(f"{where}: position: is {position}; num_samples is {self.num_samples}")
         if drawn[self.sizes == 0].any():
             raise ValueError(f"{where}: state: draws from a source that is empty here")
         self.position, self.seed, self._drawn = position, seed, drawn.copy()

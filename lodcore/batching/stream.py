@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import zlib
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -10,6 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from lodcore.batching.arguments import MOST, as_choice, as_count
+from lodcore.batching.states import check_state, digest
 from lodcore.errors import LoDError
 
 __all__ = ["Stream", "StreamFill", "batch_stream", "pack_stream"]
@@ -90,6 +92,7 @@ class Stream(Generic[T]):
         self._waiting: dict[int, tuple[int, T]] = {}  # by number, and so in order of arrival
         self._by_length: list[tuple[int, int]] = []  # lengths and numbers, sorted
         self._look_after = FIRST_LOOK
+        self._lengths = 0  # a checksum of the lengths of all items taken
         self._taken = self._bins = self._items = self._tokens = self._padding = self._dropped = 0
 
     @property
@@ -132,8 +135,7 @@ class Stream(Generic[T]):
 
     def _enter(self, item: T) -> None:
         """Add an item to the buffer."""
-        number, length = self._taken, as_count(f"{self._name}: length of item {self._taken}", self._length(item), 0)
-        self._taken += 1
+        number, length = self._taken, self._measured(item)
         if length > self._budget:
             if self._overflow == "error":
                 raise LoDError(
@@ -147,6 +149,13 @@ class Stream(Generic[T]):
                 item, length = item[: self._budget], self._budget  # type: ignore[index]
         self._waiting[number] = length, item
         insort(self._by_length, (length, number))
+
+    def _measured(self, item: T) -> int:
+        """Return the length of the next item, which is taken by that."""
+        length = as_count(f"{self._name}: length of item {self._taken}", self._length(item), 0)
+        self._lengths = zlib.crc32(length.to_bytes(8, "little"), self._lengths)
+        self._taken += 1
+        return length
 
     def _best_fit(self, length: int, number: int) -> list[int]:
         """Choose items by their sum: the oldest one, then repeatedly the longest that still fits."""
@@ -185,7 +194,7 @@ class Stream(Generic[T]):
         return chosen
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the current state: the number of items read, the waiting items, and the fill.
+        """Return the current state: the number of items read, the waiting items, the fill, and checksums.
 
         Returns
         -------
@@ -193,7 +202,10 @@ class Stream(Generic[T]):
             Numbers, and the list of the numbers of waiting items, which is not longer than the buffer.
         """
         counts = {name: getattr(self, f"_{name}") for name in COUNTS}
-        return {**counts, "waiting": list(self._waiting)}
+        return {**counts, "waiting": list(self._waiting), "lengths": self._lengths, "digest": self._digest()}
+
+    def _digest(self) -> str:
+        return digest(self._budget, self._padded, self._most, self._overflow, self._size)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from the state of another stream of the same source; nothing may have been read from this one.
@@ -208,12 +220,12 @@ class Stream(Generic[T]):
         Raises
         ------
         ValueError
-            If an entry is missing, this stream has been started already, or the source is shorter.
+            If an entry is missing, this stream has other settings or has been started already, or the source is
+            shorter or its items have other lengths.
         """
         where = f"{self._name}: load_state_dict"
-        missing = [name for name in (*COUNTS, "waiting") if name not in state]
-        if missing:
-            raise ValueError(f"{where}: state: {', '.join(missing)} missing")
+        what = "is that of a stream with another budget, count, max_items, overflow or buffer"
+        check_state(where, state, (*COUNTS, "waiting", "lengths"), {"digest": self._digest()}, what)
         if self._taken:
             raise ValueError(f"{where}: {self._taken} items are taken from the source already; a new stream is needed")
         waiting = set(state["waiting"])
@@ -225,7 +237,9 @@ class Stream(Generic[T]):
             if number in waiting:
                 self._enter(item)
             else:
-                self._taken += 1
+                self._measured(item)
+        if self._lengths != state["lengths"]:
+            raise ValueError(f"{where}: source: its first {state['taken']} items have other lengths than those taken")
         for name in COUNTS:
             setattr(self, f"_{name}", state[name])
         while self._look_after <= self._bins:

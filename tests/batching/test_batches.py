@@ -485,6 +485,101 @@ def test_states_of_plans_with_equally_many_sequences():
 
 
 @pytest.mark.not_on_reference
+def test_states_of_plans_that_order_otherwise():
+    given_ = {"lengths": [1, 2, 3, 2, 1, 3] * 3, "max_tokens": 6, "seed": 3}
+    state = batches(**given_).state_dict()
+    for other in (
+        {"buckets": [2]},
+        {"count": "sum"},
+        {"max_items": 2},
+        {"shuffle": False},
+        {"drop_last": True},
+        {"lengths": [2, 1, 3, 2, 1, 3] * 3},
+    ):
+        with pytest.raises(ValueError, match="state: is that of a plan with other lengths, count, max_items, buckets"):
+            batches(**given_ | other).load_state_dict(state)
+    ranks_ = [batches(**given_, world_size=3, rank=rank) for rank in range(3)]
+    for plan in ranks_:  # that of one rank serves all
+        plan.load_state_dict(ranks_[1].state_dict(position=1))
+        assert plan.state_dict() == ranks_[1].state_dict(position=1)
+    count = len(batches(**given_))
+    for call in (
+        lambda plan: plan.load_state_dict(state | {"position": count + 1}),
+        lambda plan: plan.state_dict(position=count + 1),
+        lambda plan: plan.seek(count + 1),
+    ):
+        with pytest.raises(ValueError, match=f"position: is {count + 1}; epoch 0 has {count} batches"):
+            call(batches(**given_))
+    plan = batches(**given_)
+    plan.load_state_dict(state | {"position": count})
+    assert [*plan] == []
+    assert (plan.epoch, len([*plan])) == (1, count)
+
+
+def lists(plan):
+    return [batch.tolist() for batch in plan]
+
+
+@pytest.mark.not_on_reference
+def test_a_look_takes_no_batch_away():
+    plan, same = (batches([1, 2, 3, 2, 1, 3] * 3, 6, seed=3) for _ in range(2))
+    first, second = lists(same), lists(same)
+    assert [batch.tolist() for batch, _ in zip(plan, range(2), strict=False)] == first[:2]
+    assert next(iter(plan)).tolist() == first[0]
+    for _ in plan:
+        break
+    assert plan.state_dict()["position"] == 1  # what the newest iterator returned
+    assert lists(plan) == first
+    assert (plan.epoch, plan.position) == (1, 0)
+    older = iter(plan)
+    next(older)
+    assert next(iter(plan)).tolist() == second[0]
+    assert [batch.tolist() for batch in older] == second[1:]  # goes on, and ends the epoch
+    assert (plan.epoch, plan.position) == (2, 0)
+
+
+@pytest.mark.not_on_reference
+def test_an_iterator_goes_on_once_where_a_state_was():
+    plan, same = (batches([1, 2, 3, 2, 1, 3] * 3, 6, seed=3) for _ in range(2))
+    first, second = lists(same), lists(same)
+    for _ in range(2):
+        next(plan)
+    state = plan.state_dict()
+    other = batches([1, 2, 3, 2, 1, 3] * 3, 6, seed=8)
+    iter(other)  # never used, as by a loader with workers
+    other.load_state_dict(state)
+    other.set_epoch(0)
+    iter(other)
+    assert lists(other) == first[2:]
+    assert lists(other) == second
+    other.load_state_dict(state)
+    next(iter(other))
+    assert lists(other) == first
+    old = iter(other)
+    next(old)
+    other.load_state_dict(state)  # iterators from before end nothing
+    list(old)
+    assert lists(other) == first[2:]
+
+
+@pytest.mark.not_on_reference
+def test_a_state_of_a_loader_that_prefetches():
+    plan, same = (batches([1, 2, 3, 2, 1, 3] * 3, 6, seed=3) for _ in range(2))
+    first, second = lists(same), lists(same)
+    taken = lists(plan)  # all of them, while two were used
+    assert taken == first
+    for state, wanted in (
+        (plan.state_dict(position=2), first[2:]),
+        (plan.state_dict(position=2, epoch=0), first[2:]),
+        (plan.state_dict(epoch=1), second),
+        (plan.state_dict(), second),
+    ):
+        other = batches([1, 2, 3, 2, 1, 3] * 3, 6)
+        other.load_state_dict(state)
+        assert lists(other) == wanted
+
+
+@pytest.mark.not_on_reference
 def test_classes_differ_by_a_twentieth():
     """Also beyond the lengths that a table counts; whether it is used depends on the longest one."""
     lengths = np.array([0, 1, 2, 3, 100, 104, 2**16 - 2, 2**16 - 1, 2**16, 2**16 + 1, 70_000, 73_600, 10**6, 2**40])

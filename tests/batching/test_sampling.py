@@ -65,6 +65,11 @@ def test_the_end():
     assert list(sample_by_temperature([3], num_samples=0)) == []
 
 
+def continued(sizes, entries, **named):
+    sampler = sample_by_temperature(sizes, **named)
+    sampler.load_state_dict(sampler.state_dict() | entries)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
@@ -76,14 +81,14 @@ def test_the_end():
         (lambda: sample_by_temperature([3], float("nan")), ValueError, "temperature: is nan"),
         (lambda: sample_by_temperature([3], "hot"), DTypeError, "temperature: is 'hot'"),
         (lambda: sample_by_temperature([3], num_samples=-1), ValueError, "num_samples: is -1"),
-        (lambda: sample_by_temperature([3]).load_state_dict({}), ValueError, "position, seed, drawn missing"),
+        (lambda: sample_by_temperature([3]).load_state_dict({}), ValueError, "position, seed, drawn, digest missing"),
         (
-            lambda: sample_by_temperature([3]).load_state_dict({"position": 2, "seed": 0, "drawn": [1]}),
+            lambda: continued([3], {"position": 2, "drawn": [1]}),
             ValueError,
             "has 1 of 1 sources; 2 of 1 are needed",
         ),
         (
-            lambda: sample_by_temperature([3, 0]).load_state_dict({"position": 2, "seed": 0, "drawn": [1, 1]}),
+            lambda: continued([3, 0], {"position": 2, "drawn": [1, 1]}),
             ValueError,
             "a source that is empty here",
         ),
@@ -116,7 +121,7 @@ def test_a_sampler_shares_nothing():
     sizes, drawn = np.array([3, 5]), np.array([1, 1])
     sampler = sample_by_temperature(sizes, seed=1)
     state = sampler.state_dict()
-    sampler.load_state_dict({"position": 2, "seed": 1, "drawn": drawn})
+    sampler.load_state_dict(state | {"position": 2, "drawn": drawn})
     sizes[:] = 1
     kept = sampler.state_dict()
     next(sampler)
@@ -147,4 +152,13 @@ def test_states_that_cannot_be():
         ({"position": 0, "drawn": [0, 0], "seed": -1}, "seed: is -1"),
     ):
         with pytest.raises(ValueError, match=says):
-            sample_by_temperature([3, 5]).load_state_dict({"seed": 0} | state)
+            continued([3, 5], state)
+
+
+def test_states_of_other_samplers():
+    state = sample_by_temperature([3, 5], 2.0, seed=1).state_dict()
+    for other in ([5, 3], 2.0), ([3, 6], 2.0), ([3, 5], 3.0), ([3, 5, 0], 2.0):
+        with pytest.raises(ValueError, match="state: is that of a sampler with other sizes or another temperature"):
+            sample_by_temperature(*other).load_state_dict(state)
+    with pytest.raises(ValueError, match="position: is 3; num_samples is 2"):
+        continued([3, 5], {"position": 3, "drawn": [1, 2]}, num_samples=2)

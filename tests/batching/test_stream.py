@@ -162,6 +162,29 @@ def test_states_of_other_sources():
         pack_stream([[1]] * 9, 3).load_state_dict({name: state[name] for name in state if name != "waiting"})
 
 
+def test_states_of_other_streams():
+    def made(make=pack_stream, budget=6, items=("aaa", "bb", "c", "dddd") * 3, **named):
+        return make(items, budget, **{"buffer": 4} | named)
+
+    stream = made()
+    next(stream)
+    state = stream.state_dict()
+    for named in (
+        {"make": batch_stream},
+        {"budget": 7},
+        {"max_items": 2},
+        {"overflow": "drop"},
+        {"buffer": 5},
+    ):
+        with pytest.raises(ValueError, match="state: is that of a stream with another budget, count, max_items"):
+            made(**named).load_state_dict(state)
+    with pytest.raises(ValueError, match="source: its first 4 items have other lengths"):
+        made(items=("aaa", "bb", "cc", "dddd") * 3).load_state_dict(state)
+    fresh = made()
+    fresh.load_state_dict(state)
+    assert list(fresh) == list(stream)
+
+
 def test_fill_is_reported_as_it_goes():
     stream = pack_stream(["aaa", "bb", "c"] * 10, 6)
     assert stream.fill.fill == 1.0

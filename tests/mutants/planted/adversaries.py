@@ -167,8 +167,8 @@ MUTANTS = [
     Mutant(
         "another-seed-with-the-old-plan",
         "lodcore/batching/batches.py",
-        "            self.seed = seed\n            self._built = -1\n",
-        "            self.seed = seed\n",
+        "built[:2] != (seed, number)",
+        "built[1] != number",
         "tests/batching/test_batches.py",
     ),
     Mutant(

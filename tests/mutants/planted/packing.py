@@ -67,8 +67,8 @@ MUTANTS = [
     ),
     Mutant(
         "the-odd-batches-go-to-the-first-ranks",
-        f"{BATCHING}/batches.py",
-        'equal_shards("batches", sizes, self.world_size) if len(odd)',
+        f"{BATCHING}/epoch.py",
+        'equal_shards("batches", sizes, size) if len(odd)',
         'equal_shards("batches", sizes, 1) if len(odd)',
         "tests/batching/test_batches.py",
     ),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 import numpy as np
 
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
-from lodcore.graph.block import Operator
+from lodcore.graph.block import Operator, text_of
 from lodcore.graph.gradients import differentiable_spec, path
 from lodcore.graph.program import Program
+from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable
 from lodcore.tensors.tensor_array import TensorArray
 
@@ -18,22 +22,28 @@ __all__ = ["GradientOperator", "Seed", "append_backward"]
 class Seed:
     """The first operator of a gradient: the gradient of the loss with respect to itself is 1.
 
-    Attributes
+    Parameters
     ----------
+    loss : Variable
     gradient_of : dict
         The Variable of the gradient of each Variable that has one.
+    apart : list of Variable
+        Those on which the loss does not depend; their gradients are zeros.
     """
 
     __slots__ = ("gradient_of", "inputs", "loss", "outputs")
 
     name = "ones"
 
-    def __init__(self, loss: Variable, gradient_of: dict[Variable, Variable]) -> None:
+    def __init__(self, loss: Variable, gradient_of: dict[Variable, Variable], apart: list[Variable]) -> None:
         self.loss, self.gradient_of = loss, gradient_of
-        self.inputs, self.outputs = [loss], [gradient_of[loss]]
+        self.inputs = [loss, *apart]
+        self.outputs = [gradient_of[x] for x in self.inputs]
 
     def __repr__(self) -> str:
-        return f"{self.outputs[0].name} = {self.name}({self.loss.name})"
+        block = self.outputs[0].home() if self.outputs[0].home is not None else None
+        zeros = [f"; {d.name} = zeros({text_of(x, block)})" for x, d in zip(self.inputs, self.outputs, strict=True)][1:]
+        return f"{self.outputs[0].name} = {self.name}({self.loss.name}){''.join(zeros)}"
 
 
 class GradientOperator:
@@ -61,28 +71,33 @@ class GradientOperator:
 
     def __repr__(self) -> str:
         results = ", ".join(out.name for out in self.outputs)
-        return f"{results} += {self.name}({', '.join(x.name for x in self.inputs)})"
+        block = self.seed.outputs[0].home() if self.seed.outputs[0].home is not None else None
+        return f"{results} += {self.name}({', '.join([text_of(x, block) for x in self.inputs])})"
 
 
-def append_backward(loss: Variable) -> list[tuple[Variable, Variable]]:
+def append_backward(loss: Variable, parameters: Any = None) -> Any:
     """Append the operators of the gradient to the Program of a loss.
 
     Parameters
     ----------
     loss : Variable
         One real number.
+    parameters : tree, optional
+        The Variables of which to return the gradients: lists, tuples, dicts and dataclasses of them.
 
     Returns
     -------
-    list of (Variable, Variable)
-        Each parameter on which the loss depends, and the Variable of its gradient, which is named `<name>@GRAD`. Data
-        have such a Variable, too. Only fetched gradients are computed.
+    list of (Variable, Variable), or tree
+        Each parameter on which the loss depends, and the Variable of its gradient, which is named `<name>@GRAD`; data
+        have such a Variable, too. With `parameters`, a tree of the same form with these Variables, as optimizers need
+        it: the gradient is zeros if the loss does not depend on a parameter, and None for anything but a Variable of
+        real numbers. Only gradients that are fetched, or that updates need, are computed.
 
     Raises
     ------
     GraphError
         If the loss is not computed in a Program, is not one real number, depends on no parameter or data, or depends on
-        gradients.
+        gradients; or if an entry of `parameters` is neither a parameter nor data.
 
     Examples
     --------
@@ -111,15 +126,33 @@ def append_backward(loss: Variable) -> list[tuple[Variable, Variable]]:
     needed, way = path(forward, leaves)
     if loss not in needed:
         raise GraphError(f"append_backward: loss: {loss.name} depends on no parameter and no data of real numbers")
+    chosen = tree_map(functools.partial(_chosen, program), parameters)
+    apart = dict.fromkeys(v for v in tree_leaves(chosen) if v is not None and v not in needed)
     gradient_of = {}
-    for v in dict.fromkeys([loss, *(x for op in reversed(way) for x in op.inputs)]):
-        if v in needed:
+    for v in dict.fromkeys([loss, *apart, *(x for op in reversed(way) for x in op.inputs)]):
+        if v in needed or v in apart:
             gradient_of[v] = new_variable(None, None, v.spec, program)
-            program.add(gradient_of[v], _free(program, f"{v.name}@GRAD"), "gradient")
-    seed = Seed(loss, gradient_of)
+            program.add(gradient_of[v], None, f"{program.name_of(v)}@GRAD")
+    seed = Seed(loss, gradient_of, [*apart])
     program.ops.append(seed)
     program.ops += [GradientOperator(op, seed) for op in reversed(way)]
-    return [(v, gradient_of[v]) for v in leaves if v in gradient_of and v in set(program.parameters)]
+    if parameters is not None:
+        return tree_map(gradient_of.get, chosen)
+    known = set(program.parameters)
+    return [(v, gradient_of[v]) for v in leaves if v in gradient_of and v in known]
+
+
+def _chosen(program: Program, given: Any) -> Variable | None:
+    """Return the Variable of a leaf of `parameters` if it has a gradient."""
+    if not isinstance(given, Variable):
+        return None
+    if given.home is not program.reference and given.home is not None and not program.shares(given):
+        home = type(given.block).__name__
+        raise GraphError(f"append_backward: parameters: Variable {given.name}: is of another {home}")
+    v = program.variable(given)
+    if v not in {*program.feeds, *program.parameters}:
+        raise GraphError(f"append_backward: parameters: {program.described(v)}: is neither a parameter nor data")
+    return v if differentiable_spec(v.spec) else None
 
 
 def _check_loss(loss: Variable) -> None:
@@ -146,12 +179,3 @@ def _before(program: Program, loss: Variable) -> list[Operator]:
             wanted.update(op.inputs)
             found.append(op)
     return found[::-1]
-
-
-def _free(program: Program, name: str) -> str:
-    """Return a name that is not taken, numbered for a second gradient."""
-    count, made = 0, name
-    while made in program.names:
-        count += 1
-        made = f"{name}_{count}"
-    return made

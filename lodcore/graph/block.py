@@ -102,8 +102,9 @@ class Operator:
         )
 
     def __repr__(self) -> str:
+        block = self.outputs[0].home() if self.outputs and self.outputs[0].home is not None else None
         results = ", ".join(out.name for out in self.outputs)
-        arguments = ", ".join(f"{name}={text_of(x)}" for name, x in self.arguments.items())
+        arguments = ", ".join(f"{name}={text_of(x, block)}" for name, x in self.arguments.items())
         return f"{results} = {self.name}({arguments})"
 
 
@@ -113,12 +114,12 @@ def computed(op: Op, arguments: dict[str, Any]) -> Any:
     return op.of_values(function, list(arguments.values()), False) if op.converts else function(**arguments)
 
 
-def text_of(x: Any) -> str:
-    """Return an argument as text: names of Variables, shapes of arrays."""
+def text_of(x: Any, block: Any = None) -> str:
+    """Return an argument as text: names of Variables in a Block, shapes of arrays."""
     if isinstance(x, Variable):
-        return x.name
+        return str(x.name) if block is None else block.name_of(x)
     if isinstance(x, list):
-        return f"[{', '.join(map(text_of, x))}]"
+        return f"[{', '.join([text_of(one, block) for one in x])}]"
     if isinstance(x, np.ndarray) and x.size == 1:
         return repr(x.tolist())
     return spec_text(spec_of(x)) if isinstance(x, (Tensor, TensorArray)) else repr(x)
@@ -158,6 +159,9 @@ class Block:
         self.captured_arrays: list[TensorArray] = []
         self.made_arrays: list[TensorArray] = []
         self.feeds: list[Variable] = []
+        self.declared: set[Variable] = set()
+        self.casts: set[Variable] = set()
+        self.given_names: set[str] = set()
         self.closed = False
 
     @property
@@ -168,6 +172,13 @@ class Block:
     def add(self, variable: Variable, name: str | None, stem: str) -> None:
         """Set the name of a Variable of this Block."""
         variable.name = name or stem
+
+    def name_of(self, variable: Variable) -> str:
+        """Return the name of a Variable in this Block."""
+        return str(variable.name)
+
+    def adopt(self, given: Variable) -> None:
+        """Make a Variable that belongs to no Block belong to the Program that is recorded, if there is one."""
 
     # -- recording -----------------------------------------------------------------------------------------------------
 
@@ -303,7 +314,7 @@ class Block:
                 return given if isinstance(given, Variable) else given.variable
             if block is not None and block.closed:
                 raise block.left(given)
-            if block is not None and not self.may_capture(block):
+            if block is not None and not self.may_capture(block) and not self.shares(given):
                 raise GraphError(
                     f"{'Variable' if isinstance(given, Variable) else 'TensorArray'} {given.name}: belongs to another "
                     f"{type(block).__name__} than what is recorded here; two cannot be mixed (and gradients of "
@@ -315,6 +326,10 @@ class Block:
 
     def may_capture(self, block: Recorder) -> bool:
         """Return whether Variables of another Block may be used here."""
+        return False
+
+    def shares(self, given: Any) -> bool:
+        """Return whether something of another Block may be used here, too, as parameters by several Programs."""
         return False
 
     def capture(self, given: Any) -> Variable:
@@ -382,10 +397,6 @@ class NamedBlock(Block):
             self.names.pop(variable.name, None)
             self.names[name] = variable
             variable.name = name
-
-    def variables(self) -> list[Variable]:
-        """Return the Variables of this Block, in the order in which they were named."""
-        return [v for v in self.names.values() if v.home is self.reference or v.home is None]
 
 
 def _spec(x: Any) -> Any:

@@ -79,11 +79,26 @@ class Body(NamedBlock):
             around = around.parent
         return around is block or (around is None and not isinstance(block, Body))
 
+    def shares(self, given: Any) -> bool:
+        """Return whether something of another Program may be used in that around the loop."""
+        return self.parent is not None and self.parent.shares(given)
+
+    def adopt(self, given: Variable) -> None:
+        """Make a Variable that belongs to no Block belong to the Program around the loop."""
+        if self.parent is not None:
+            self.parent.adopt(given)
+
+    def name_of(self, variable: Variable) -> str:
+        """Return the name of a Variable here, or in the Program around."""
+        return super().name_of(variable) if self.parent is None else self.parent.name_of(variable)
+
     def capture(self, given: Any) -> Variable:
         """Return the Variable that represents an outer object here."""
+        if isinstance(given, Variable):
+            self.adopt(given)
         spec = given.spec if isinstance(given, Variable) else self._spec_around(given)
         captured = new_variable(None, None, spec if self.keeps_shapes else spec_in_body(spec), self)
-        named = given.name if isinstance(given, Variable) else getattr(given, "wanted_name", None)
+        named = self.name_of(given) if isinstance(given, Variable) else getattr(given, "wanted_name", None)
         self.add(captured, named, "array" if spec.kind is TensorArray else "outer")
         return captured
 

@@ -9,24 +9,19 @@ import numpy as np
 
 from lodcore.base.caller import named_caller
 from lodcore.base.recycling import Recycled
-from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
+from lodcore.errors import DTypeError, GraphError
 from lodcore.graph import engine
 from lodcore.graph.arrays import of_user
 from lodcore.graph.backward import GradientOperator, Seed
 from lodcore.graph.block import Operator
 from lodcore.graph.engine import Call, Frame, Layout
+from lodcore.graph.feeding import fed_values
 from lodcore.graph.gradients import Gradients, Owner, of_type, values_of
 from lodcore.graph.plan import Return, computing
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable, resolved, spec_text
-from lodcore.ops.common import kept_in
-from lodcore.ops.roles import spec_of
-from lodcore.tensors.from_lists import array
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import as_array
-from lodcore.tensors.tensor import Spec, Tensor
-from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Executor"]
 
@@ -85,7 +80,7 @@ class Executor:
             raise GraphError("Executor.run: program: was left by an error while it was recorded; it is not complete")
         self._last = Scope()
         wanted = _wanted(program, fetch)
-        fed = _fed(program, {} if feed is None else feed)
+        fed = fed_values(program, {} if feed is None else feed)
         key = (len(program.ops), *map(id, wanted))
         if key not in program.plans:
             program.plans[key] = Plan(program, wanted)
@@ -93,11 +88,11 @@ class Executor:
         for x in plan.read:
             if x not in fed:
                 if not x.has_value:
-                    raise GraphError(f"Executor.run: feed: {x.name}: {spec_text(x.spec)} is not fed")
+                    raise GraphError(f"Executor.run: feed: {program.name_of(x)}: {spec_text(x.spec)} is not fed")
                 fed[x] = of_user(x.get())
         frame = plan.begin(fed)
         computing(plan.run, frame)
-        self._last = lambda: Scope.over({**fed, **plan.layout.values(frame)})
+        self._last = lambda: Scope.over({**fed, **plan.layout.values(frame)}, None, program.name_of)
         return plan.given(frame, wanted)
 
 
@@ -230,56 +225,6 @@ def _completing(op: Any, gradients: list[Variable], layout: Layout) -> Callable[
     return complete
 
 
-def _fed(program: Program, feed: Mapping[Any, Any]) -> dict[Variable, Any]:
-    """Return the checked fed values."""
-    if not isinstance(feed, Mapping):
-        raise DTypeError(f"Executor.run: feed: is {type(feed).__name__}; a dict is needed")
-    fed: dict[Variable, Any] = {}
-    places = {v.name: v for v in program.feeds}
-    for key, value in feed.items():
-        name = key.name if isinstance(key, Variable) else key
-        variable = places.get(name)
-        if variable is None or (isinstance(key, Variable) and key is not variable):
-            known = ", ".join(places) or "none"
-            raise GraphError(f"Executor.run: feed: {name}: the Program has no such data; it has {known}")
-        if variable in fed:
-            raise GraphError(f"Executor.run: feed: {name}: is fed twice")
-        fed[variable] = _checked(f"Executor.run: feed: {name}", variable.spec, value)
-    return fed
-
-
-def _checked(where: str, spec: Spec, value: Any) -> Any:
-    """Check a fed value against the Spec of its `data`."""
-    if isinstance(value, (list, tuple, bool, int, float)):
-        value = _of_lists(where, spec, value)
-    elif not isinstance(value, (Tensor, TensorArray)):
-        value = as_array(where, value)
-    found = spec_of(value)
-    if spec.kind is not np.ndarray and spec.kind is not LoDTensor and not isinstance(value, spec.kind):
-        raise DTypeError(f"{where}: is {type(value).__name__}; the Program needs {spec.kind.__name__}")
-    if found.num_levels != spec.num_levels:
-        raise LoDError(f"{where}: has {found.num_levels} levels; the Program needs {spec.num_levels}")
-    if found.dtype != spec.dtype:
-        raise DTypeError(f"{where}: has dtype {found.dtype}; the Program needs {spec.dtype}")
-    shape = value.values.shape if isinstance(value, LoDTensor) else found.shape
-    sizes = zip(shape, spec.shape, strict=False)
-    if len(shape) != len(spec.shape) or any(b is not None and a != b for a, b in sizes):
-        raise ShapeError(f"{where}: has values of shape {shape}; the Program needs {spec_text(spec)}")
-    return value
-
-
-def _of_lists(where: str, spec: Spec, value: Any) -> Any:
-    """Convert lists and numbers, which have no dtype, to a tensor with the dtype of the Program."""
-    made: Any = array(value) if spec.num_levels else as_array(where, value)
-    if isinstance(made, LoDTensor) and made.num_levels < spec.num_levels and not made.num_rows:
-        made = array(value, num_levels=spec.num_levels)  # empty lists do not show all levels
-    values = values_of(made)
-    if values.dtype == spec.dtype or not (values.size == 0 or np.can_cast(values.dtype, spec.dtype, "same_kind")):
-        return made
-    cast = kept_in(where, values, spec.dtype)
-    return LoDTensor(cast, made.lod, share=True) if spec.num_levels else cast
-
-
 def _wanted(program: Program, fetch: Any) -> list[Variable]:
     """Return the Variables to fetch."""
     if isinstance(fetch, (str, Variable, Mapping)) or not hasattr(fetch, "__iter__"):
@@ -298,6 +243,6 @@ def _found(program: Program, one: Any) -> Variable:
         found = program.output(resolved(one))
     if not isinstance(found, Variable):
         raise GraphError(f"Executor.run: fetch: is {type(one).__name__}; a Variable of the Program or a name is needed")
-    if found.block not in (program, None):
+    if found.block is not None and not program.has(found):
         raise GraphError(f"Executor.run: fetch: {found.name}: is of another {type(found.block).__name__}")
     return program.versions.get(found, found)

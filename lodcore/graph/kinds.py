@@ -103,6 +103,11 @@ def var_get_mutable(var: Variable, T: type, enable_inheritance: bool = True) -> 
     tensor
         The value of the Variable afterwards.
 
+    Raises
+    ------
+    GraphError
+        If the value exists only while a Program or a loop runs: `data` is fed.
+
     Examples
     --------
     >>> import lodcore

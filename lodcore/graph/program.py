@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from lodcore.base.dispatch import Opening
@@ -9,7 +10,7 @@ from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import NamedBlock, Operator, computed
 from lodcore.graph.plan import computing
-from lodcore.graph.variable import Variable
+from lodcore.graph.variable import Unnamed, Variable, spec_text
 from lodcore.ops.registry import Op
 from lodcore.tensors.tensor_array import TensorArray
 
@@ -46,6 +47,7 @@ class Program(Opening, NamedBlock):
         super().__init__()
         self.reference = lambda: self  # its Variables keep the Program alive
         self.plans: dict[Any, Any] = {}  # execution plans of Executors
+        self._outside: dict[Variable, str] = {}  # the names of Variables that were not made here
 
     def check_open(self) -> None:
         """Raise if nothing can be recorded here."""
@@ -59,11 +61,77 @@ class Program(Opening, NamedBlock):
         """Whether operators are recorded here, whatever their inputs."""
         return self.opened is not None
 
+    # -- names ---------------------------------------------------------------------------------------------------------
+
     def add(self, variable: Variable, name: str | None, stem: str) -> None:
         """Set the name of a Variable; raise GraphError if the requested name is taken."""
-        if name is not None and name in self.names:
-            raise GraphError(f"{stem}: {name}: there is such a Variable in the Program already")
-        super().add(variable, name, stem)
+        if name is None:
+            super().add(variable, None, stem)
+        else:
+            self._claim(name, variable, f"{stem}: {name}: there is such a Variable in the Program already")
+            variable.name = name
+
+    def _claim(self, name: str, variable: Variable, says: str) -> None:
+        """Reserve a requested name; another Variable that has it by chance gets another one.
+
+        Raises
+        ------
+        GraphError
+            If the other Variable was given the name, too.
+        """
+        if name in self.given_names:
+            raise GraphError(f"{says}: {self.described(self.names[name])}")
+        before = self.names.get(name)
+        self.given_names.add(name)
+        self.names[name] = variable
+        if before in self._outside:
+            self._name_outside(before)
+        elif before is not None:
+            super().add(before, None, name)
+
+    def described(self, variable: Variable) -> str:
+        """Return a Variable as text: what it is here, its name and its Spec."""
+        kind = "data" if variable in set(self.feeds) else "parameter" if variable.has_value else "result"
+        return f"{kind} {self.name_of(variable)}: {spec_text(variable.spec)}"
+
+    def name_of(self, variable: Variable) -> str:
+        """Return the name of a Variable in this Program.
+
+        Parameters
+        ----------
+        variable : Variable
+            A Variable that was made outside of the Program without a name has one of its own here.
+
+        Returns
+        -------
+        str
+        """
+        return self._outside.get(variable) or str(variable.name)
+
+    def adopt(self, given: Variable) -> None:
+        """Make a Variable that was made outside belong to the Program, under a name of its own."""
+        home = given.home and given.home()
+        if home is self or given in self._outside or not (home is None or self.shares(given)):
+            return
+        named = not isinstance(given.name, Unnamed) and (home is None or given.name in home.given_names)
+        if named:
+            says = f"Variable {given.name}: {spec_text(given.spec)}: the Program has another Variable of this name"
+            self._claim(given.name, given, says)
+            self._outside[given] = given.name
+        else:
+            self._name_outside(given)
+
+    def _name_outside(self, given: Variable) -> None:
+        """Give an unnamed Variable from outside a name in this Program: `parameter_0`, `parameter_1`, ..."""
+        stem = str(given.name) if isinstance(given.name, Unnamed) else "parameter"
+        name = next(name for j in itertools.count() if (name := f"{stem}_{j}") not in self.names)
+        self.names[name], self._outside[given] = given, name
+
+    # -- recording -----------------------------------------------------------------------------------------------------
+
+    def shares(self, given: Any) -> bool:
+        """Return whether something of another Block may be used here, too: a parameter of another Program."""
+        return isinstance(given, Variable) and given.block is not None and given in given.block.declared
 
     def append(self, op: Op, arguments: dict[str, Any]) -> Operator:
         """Append an operator; compute it, too, if all its arguments have values."""
@@ -84,8 +152,8 @@ class Program(Opening, NamedBlock):
     def capture(self, given: Any) -> Variable:
         """Return the Variable that represents an outer object here."""
         captured = super().capture(given)
-        if captured is given and given.name not in self.names:
-            self.names[given.name] = given
+        if captured is given:
+            self.adopt(given)
         return captured
 
     def var(self, name: str) -> Variable:
@@ -97,9 +165,17 @@ class Program(Opening, NamedBlock):
             If the Program does not have the Variable.
         """
         found = self.names[name]
-        if found.home not in (self.reference, None):
+        if found.home is not self.reference and found not in self._outside:
             raise KeyError(name)
         return found
+
+    def has(self, variable: Variable) -> bool:
+        """Return whether a Variable belongs to this Program: made in it, or met in it."""
+        return variable.home is self.reference or variable in self._outside
+
+    def variables(self) -> list[Variable]:
+        """Return the Variables of this Program, in the order in which they were named."""
+        return [v for v in self.names.values() if self.has(v)]
 
     @property
     def parameters(self) -> list[Variable]:

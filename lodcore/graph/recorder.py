@@ -23,6 +23,11 @@ class Recorder(Protocol):
         Whether Variables may be declared in it.
     ops : list
         The recorded operators.
+    feeds : list
+        The Variables without values, made by `data`.
+    declared, casts, given_names : set
+        In a Program: the parameters made in it, the `data` that take feeds of other dtypes, and the names that were
+        chosen by the user, not made up.
     """
 
     reference: Callable[[], Any]
@@ -30,6 +35,10 @@ class Recorder(Protocol):
     keeps_writes: bool
     takes_names: bool
     ops: list[Any]
+    feeds: list[Any]
+    declared: set[Any]
+    given_names: set[str]
+    casts: set[Any]
 
     @property
     def recording(self) -> bool:

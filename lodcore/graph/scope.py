@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from lodcore.errors import DTypeError
@@ -36,11 +37,14 @@ class Scope:
         self._variables: dict[str, Variable] = {}
 
     @classmethod
-    def over(cls, values: dict[Variable, Any], parent: Scope | None = None) -> Scope:
-        """Make a Scope with the values of a run of a Block."""
+    def over(
+        cls, values: dict[Variable, Any], parent: Scope | None = None, name_of: Callable[[Variable], str] | None = None
+    ) -> Scope:
+        """Make a Scope with the values of a run of a Block, by their names there."""
         made = cls() if parent is None else parent.new_scope()
         for variable, value in values.items():
-            made._variables[variable.name] = Variable(variable.name, value)
+            name = variable.name if name_of is None else name_of(variable)
+            made._variables[name] = Variable(name, value)
         return made
 
     @property

@@ -16,8 +16,9 @@ __all__ = ["program_dot", "program_text"]
 def program_text(program: Any) -> str:
     """Return a Program as text: data, parameters, operators with their results, indented bodies of loops."""
     lines = ["program:"]
-    lines += [f"    data {v.name}: {spec_text(v.spec)}" for v in program.feeds]
-    lines += [f"    parameter {v.name}: {spec_text(v.spec)}" for v in program.parameters]
+    casts = {v: ", cast" for v in program.casts}
+    lines += [f"    data {v.name}: {spec_text(v.spec)}{casts.get(v, '')}" for v in program.feeds]
+    lines += [f"    parameter {program.name_of(v)}: {spec_text(v.spec)}" for v in program.parameters]
     arrays = [v for given, v in program.captures.values() if isinstance(given, TensorArray)]
     lines += [f"    array {v.name}: {v.get()!r}" for v in arrays]
     return "\n".join(lines + _operators(program, "    "))
@@ -28,7 +29,7 @@ def _operators(block: Block, indent: str) -> list[str]:
     for op in block.ops:
         loop = _loop_of(op)
         if loop is not None:
-            lines += _loop_text(op, loop, indent)
+            lines += _loop_text(op, loop, indent, block)
         elif isinstance(op, Operator):
             results = "; ".join(spec_text(out.spec) for out in op.outputs)
             lines.append(f"{indent}{op!r}  # {results}")
@@ -42,7 +43,7 @@ def _loop_of(op: Any) -> WhileLoop | None:
     return loop if isinstance(loop, WhileLoop) else None
 
 
-def _loop_text(op: Operator, loop: WhileLoop, indent: str) -> list[str]:
+def _loop_text(op: Operator, loop: WhileLoop, indent: str, block: Block) -> list[str]:
     """Return a loop as lines of text: carried values, outer values, and the body."""
     assert loop.steps is not None
     inside = indent + "    "
@@ -54,7 +55,7 @@ def _loop_text(op: Operator, loop: WhileLoop, indent: str) -> list[str]:
     for role, v, given in zip(roles, variables, op.arguments["inputs"], strict=True):
         counter = str(v.counter) if isinstance(v, LoopVariable) else ""
         step = f", {counter}" if counter else ""
-        lines.append(f"{inside}{role} {v.name} = {text_of(given)}{step}  # {spec_text(v.spec)}")
+        lines.append(f"{inside}{role} {v.name} = {text_of(given, block)}{step}  # {spec_text(v.spec)}")
     return lines + _operators(loop.body, inside)
 
 
@@ -73,7 +74,7 @@ def _draw(block: Block, indent: str, lines: list[str], nodes: dict[Any, str]) ->
         return nodes[thing]
 
     def variable(x: Variable) -> str:
-        return node(x, f"{x.name}: {spec_text(x.spec)}")
+        return node(x, f"{block.name_of(x)}: {spec_text(x.spec)}")
 
     for v in block.feeds:
         variable(v)

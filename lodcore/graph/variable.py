@@ -21,12 +21,18 @@ from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
-__all__ = ["Variable", "as_value", "data", "parameter", "resolved", "spec_text"]
+__all__ = ["Unnamed", "Variable", "as_value", "data", "parameter", "resolved", "spec_text"]
 
 T = TypeVar("T")
 
 #: The types of values that a Variable holds unchanged.
 HELD = (Tensor, TensorArray)
+
+
+class Unnamed(str):
+    """The word that messages use for a Variable without a name; each Program has its own name for such a Variable."""
+
+    __slots__ = ()
 
 
 def _structure(part: str, says: str) -> property:
@@ -67,7 +73,8 @@ class Variable(VariableBody, TensorMethods):
     Attributes
     ----------
     name : str
-        Unique in a Program and in the body of a loop.
+        Unique in a Program and in the body of a loop. A Variable that was made outside of a Program without a name has
+        one in each Program that uses it: `Program.name_of`.
     held : tensor or None
         The value, or None.
     home : callable or None
@@ -109,7 +116,7 @@ class Variable(VariableBody, TensorMethods):
             value = as_value("Variable: value", value)
         if shape is not None or dtype is not None:
             value = _zeros("Variable", value, shape, dtype)
-        self.name = "variable" if name is None else name
+        self.name = Unnamed("variable") if name is None else name
         self.held = value
         self._spec = spec
         self.later = None
@@ -170,7 +177,14 @@ class Variable(VariableBody, TensorMethods):
         return self.get()
 
     def set(self, value: Any) -> None:
-        """Set the value: a tensor, or an object that is converted to an array."""
+        """Set the value: a tensor, or an object that is converted to an array.
+
+        Raises
+        ------
+        GraphError
+            If the value exists only while a Program or a loop runs, as that of `data`.
+        """
+        self._check_holds("set")
         self.held, self._spec = as_value(f"Variable {self.name}", value), None
 
     def get_mutable(self, kind: type[T]) -> T:
@@ -183,9 +197,12 @@ class Variable(VariableBody, TensorMethods):
 
         Raises
         ------
+        GraphError
+            If the value exists only while a Program or a loop runs, as that of `data`.
         DTypeError
             If the kind cannot be made without arguments.
         """
+        self._check_holds("get_mutable")
         if type(self.held) is not kind:
             self.held, self._spec = _empty(kind), None
         return self.held
@@ -193,7 +210,20 @@ class Variable(VariableBody, TensorMethods):
     def clone(self, other: Variable) -> None:
         """Set the value to a copy of that of another Variable, including the kind of tensor."""
         value = other.get()
+        self._check_holds("clone")
         self.held, self._spec = (value.copy if isinstance(value, np.ndarray) else value.clone)(), None
+
+    def _check_holds(self, called: str) -> None:
+        """Raise if the Variable has no value of its own, but one in each run of its Block."""
+        block = self.block
+        if block is None or self.held is not None:
+            return
+        what = "is made by an operator; a Program computes it when it runs"
+        if any(x is self for x in block.feeds):
+            what = (
+                f"is data, without a value outside of a run; Executor().run takes it: feed={{{str(self.name)!r}: ...}}"
+            )
+        raise GraphError(f"{called}: Variable {self.name}: {what}")
 
     def stand_for(self, later: Variable) -> None:
         """Represent another Variable of the same Block from now on."""
@@ -370,13 +400,14 @@ def parameter(value: Any = None, name: str | None = None, *, shape: Any = None, 
         raise DTypeError("parameter: value: is missing; a value or a shape is needed")
     made = _zeros("parameter", value, shape, dtype) if shape is not None else as_value("parameter: value", value)
     if block is None or not block.takes_names:
-        return Variable(_checked_name("parameter", name or "parameter"), made)
+        return Variable(_checked_name("parameter", Unnamed("parameter") if name is None else name), made)
     variable = Variable(None, made, None, block)
     block.add(variable, _checked_name("parameter", name), "parameter")
+    block.declared.add(variable)
     return variable
 
 
-def data(name: str, spec: Any, dtype: Any = None, num_levels: int = 0) -> Variable:
+def data(name: str, spec: Any, dtype: Any = None, num_levels: int = 0, cast: bool = False) -> Variable:
     """Make a Variable without a value, which is fed when its Program runs.
 
     Parameters
@@ -388,6 +419,9 @@ def data(name: str, spec: Any, dtype: Any = None, num_levels: int = 0) -> Variab
         Only with a shape.
     num_levels : int
         Only with a shape.
+    cast : bool, default False
+        Whether a fed array of another dtype of the same kind (integers, real or complex numbers) is converted. By
+        default it is an error.
 
     Returns
     -------
@@ -411,6 +445,8 @@ def data(name: str, spec: Any, dtype: Any = None, num_levels: int = 0) -> Variab
     variable = Variable(None, None, _declared(spec, dtype, num_levels), block)
     block.add(variable, _checked_name("data", name), "data")
     block.feeds.append(variable)
+    if cast:
+        block.casts.add(variable)
     return variable
 
 

@@ -141,7 +141,9 @@ class WhileLoop:
         if counter.is_one:
             counter.by(spec)
         made = LoopVariable(self.body, init, spec_in_body(spec), counter)
-        self.body.add(made, init.name if isinstance(init, Variable) else None, stem)
+        if isinstance(init, Variable):
+            self.body.adopt(init)
+        self.body.add(made, self.body.name_of(init) if isinstance(init, Variable) else None, stem)
         self.variables.append(made)
         return made
 

@@ -5,6 +5,7 @@ from lodcore.graph.autodiff import value_and_grad, vjp
 from lodcore.graph.backward import append_backward
 from lodcore.graph.block import Block, Operator
 from lodcore.graph.body import LoopVariable
+from lodcore.graph.cond import IfElse, cond
 from lodcore.graph.executor import Executor
 from lodcore.graph.grad_check import grad_check
 from lodcore.graph.gradients import Context
@@ -23,6 +24,7 @@ __all__ = [
     "Block",
     "Context",
     "Executor",
+    "IfElse",
     "LoopVariable",
     "Operator",
     "Program",
@@ -33,6 +35,7 @@ __all__ = [
     "Variable",
     "WhileLoop",
     "append_backward",
+    "cond",
     "create_whileloop",
     "data",
     "grad_check",

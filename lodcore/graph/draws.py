@@ -14,20 +14,19 @@ __all__ = ["drawing_again", "generators_of", "states_of"]
 
 
 def generators_of(ops: Iterable[Any]) -> list[Generator]:
-    """Return the Generators from which operators draw, also in the bodies of loops; each once."""
+    """Return the Generators from which operators draw, also in the bodies of loops and in branches; each once."""
     found: dict[int, Generator] = {}
     for op in ops:
         for given in op.arguments.values() if isinstance(op, Operator) else ():
-            inner = [given] if isinstance(given, Generator) else generators_of(_body_of(given))
+            inner = [given] if isinstance(given, Generator) else generators_of(_ops_inside(given))
             found.update({id(generator): generator for generator in inner})
     return list(found.values())
 
 
-def _body_of(given: Any) -> Iterable[Any]:
-    """Return the operators in the body of a loop, or nothing for any other argument."""
-    steps = getattr(given, "steps", None)
-    body = getattr(steps, "body", None)
-    return getattr(body, "ops", ())
+def _ops_inside(given: Any) -> Iterable[Any]:
+    """Return the operators in the body of a loop, or in branches; nothing for any other argument."""
+    bodies = getattr(given, "bodies", None)
+    return [] if bodies is None else [op for body in bodies for op in body.ops]
 
 
 def states_of(generators: list[Generator]) -> list[Any]:

@@ -26,7 +26,7 @@ from lodcore.ops.roles import NO_ELEMENTS, spec_of
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
-__all__ = ["StepRunner", "Trace"]
+__all__ = ["StepRunner", "Trace", "common_spec", "named_error"]
 
 Values = tuple[Any, ...]
 
@@ -135,7 +135,7 @@ class StepRunner:
             except Exception as error:
                 if frame[0] is None:  # raised by a signal between two calls
                     raise
-                raise _named(error, f"while_loop: step {step}", self.body.ops[frame[0]].name) from error
+                raise named_error(error, f"while_loop: step {step}", self.body.ops[frame[0]].name) from error
             if at < 0:
                 values = [frame[slot] for slot in carry]
                 for place, by in advancing:
@@ -181,7 +181,7 @@ class StepRunner:
             before, specs = list(inputs), self._specs(inputs)
             for op in updates:
                 new = specs.get(op.value, op.value.spec) if isinstance(op.value, Variable) else spec_of(op.value)
-                inputs[places[op.variable]] = _common(inputs[places[op.variable]], new)
+                inputs[places[op.variable]] = common_spec(inputs[places[op.variable]], new)
         return inputs
 
     def _begin(self, outer: Iterable[Any]) -> Frame:
@@ -303,7 +303,7 @@ def _spec_now(value: Any) -> Spec:
     return spec
 
 
-def _common(one: Any, other: Spec) -> Any:
+def common_spec(one: Any, other: Spec) -> Any:
     """Return the common Spec of two Specs: sizes that differ become unknown."""
     if one == other or not isinstance(one, Spec) or one.kind is object:
         return one
@@ -356,7 +356,7 @@ def _release_early(ops: list[Any], calls: list[Call | Leave | None], layout: Lay
                 given.update(op.outputs)
 
 
-def _named(error: Exception, where: str, name: str) -> Exception:
+def named_error(error: Exception, where: str, name: str) -> Exception:
     """Return an error of the same type, or a base type, that names the position and the operator."""
     said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
     first = said.partition(": ")[0]

@@ -6,6 +6,7 @@ from typing import Any
 
 from lodcore.graph.block import Block, Operator, text_of
 from lodcore.graph.body import LoopVariable
+from lodcore.graph.branches import Branches
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.graph.while_loop import WhileLoop
 from lodcore.tensors.tensor_array import TensorArray
@@ -14,7 +15,7 @@ __all__ = ["program_dot", "program_text"]
 
 
 def program_text(program: Any) -> str:
-    """Return a Program as text: data, parameters, operators with their results, indented bodies of loops."""
+    """Return a Program as text: data, parameters, operators with results, bodies of loops and branches indented."""
     lines = ["program:"]
     casts = {v: ", cast" for v in program.casts}
     lines += [f"    data {v.name}: {spec_text(v.spec)}{casts.get(v, '')}" for v in program.feeds]
@@ -27,9 +28,11 @@ def program_text(program: Any) -> str:
 def _operators(block: Block, indent: str) -> list[str]:
     lines = []
     for op in block.ops:
-        loop = _loop_of(op)
+        loop, branches = _loop_of(op), _branches_of(op)
         if loop is not None:
             lines += _loop_text(op, loop, indent, block)
+        elif branches is not None:
+            lines += _branches_text(op, branches, indent, block)
         elif isinstance(op, Operator):
             results = "; ".join(spec_text(out.spec) for out in op.outputs)
             lines.append(f"{indent}{op!r}  # {results}")
@@ -59,8 +62,26 @@ def _loop_text(op: Operator, loop: WhileLoop, indent: str, block: Block) -> list
     return lines + _operators(loop.body, inside)
 
 
+def _branches_of(op: Any) -> Branches | None:
+    branches = op.arguments.get("branches") if isinstance(op, Operator) else None
+    return branches if isinstance(branches, Branches) else None
+
+
+def _branches_text(op: Operator, branches: Branches, indent: str, block: Block) -> list[str]:
+    """Return branches as lines of text: for each of them the outer values, the body, and the results."""
+    inputs, inside = op.arguments["inputs"], indent + " " * 8
+    condition = f"({text_of(inputs[0], block)})" if branches.decides else ""
+    lines = [f"{indent}{', '.join(out.name for out in op.outputs)} = cond{condition}:"]
+    for branch in branches.each:
+        lines.append(f"{indent}    {branch.name}:")
+        for v, place in branch.places.items():
+            lines.append(f"{inside}outer {v.name} = {text_of(inputs[place], block)}  # {spec_text(v.spec)}")
+        lines += [*_operators(branch.body, inside), f"{inside}return {', '.join(v.name for v in branch.results)}"]
+    return lines
+
+
 def program_dot(program: Any) -> str:
-    """Return a Program as Graphviz source: boxes are operators, ellipses Variables, frames bodies of loops."""
+    """Return a Program as Graphviz source: boxes are operators, ellipses Variables, frames loops and branches."""
     lines = ["digraph program {", "    node [fontname=sans];"]
     _draw(program, "    ", lines, {})
     return "\n".join([*lines, "}"])
@@ -84,14 +105,33 @@ def _draw(block: Block, indent: str, lines: list[str], nodes: dict[Any, str]) ->
         lines += [f"{indent}{box} -> {variable(out)};" for out in op.outputs]
         if hasattr(op, "variable"):  # an update
             lines.append(f"{indent}{box} -> {variable(op.variable)};")
-        loop = _loop_of(op)
-        if loop is not None and loop.steps is not None:
-            lines += [f"{indent}subgraph cluster_{box} {{", f"{indent}    label={_quoted('body of ' + op.name)};"]
-            _draw(loop.body, indent + "    ", lines, nodes)
+        for title, body, given, results in _bodies_of(op):
+            place = title.partition(" ")[0].removeprefix("body")
+            lines += [f"{indent}subgraph cluster_{box}{place} {{", f"{indent}    label={_quoted(title)};"]
+            _draw(body, indent + "    ", lines, nodes)
             lines.append(f"{indent}}}")
-            for v, given in zip([*loop.steps.carried, *loop.steps.captured], op.arguments["inputs"], strict=True):
-                if isinstance(given, Variable):
-                    lines.append(f"{indent}{variable(given)} -> {nodes.get(v) or variable(v)} [style=dashed];")
+            for v, x in given:
+                if isinstance(x, Variable):
+                    lines.append(f"{indent}{variable(x)} -> {nodes.get(v) or variable(v)} [style=dashed];")
+            for v, out in results:
+                lines.append(f"{indent}{variable(v)} -> {variable(out)} [style=dashed];")
+
+
+Pairs = list[tuple[Any, Any]]
+
+
+def _bodies_of(op: Any) -> list[tuple[str, Block, Pairs, Pairs]]:
+    """List the bodies of an operator: title, Block, the Variables with what they represent, results with Variables."""
+    loop, branches = _loop_of(op), _branches_of(op)
+    if loop is not None and loop.steps is not None:
+        given = zip([*loop.steps.carried, *loop.steps.captured], op.arguments["inputs"], strict=True)
+        return [(f"body of {op.name}", loop.body, list(given), [])]
+    found: list[tuple[str, Block, Pairs, Pairs]] = []
+    for branch in [] if branches is None else branches.each:
+        pairs = [(v, op.arguments["inputs"][place]) for v, place in branch.places.items()]
+        results = list(zip(branch.results, op.outputs, strict=True))
+        found.append((f"{branch.name} of {op.name}", branch.body, pairs, results))
+    return found
 
 
 def _quoted(text: str) -> str:

@@ -166,8 +166,8 @@ class Variable(VariableBody, TensorMethods):
             return self.later.get()
         if self.held is None:
             raise GraphError(
-                f"Variable {self.name}: has no value while it is recorded; control flow on values needs while_loop "
-                "and break_if"
+                f"Variable {self.name}: has no value while it is recorded; control flow on values needs while_loop, "
+                "break_if and cond"
             )
         return self.held
 

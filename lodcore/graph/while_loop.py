@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,7 +26,7 @@ from lodcore.ops.roles import Batches, spec_of
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
-__all__ = ["LoopVariable", "WhileLoop", "while_loop"]
+__all__ = ["LoopOp", "LoopVariable", "WhileLoop", "met_by", "while_loop", "write_back"]
 
 
 class WhileLoop:
@@ -196,9 +196,9 @@ class WhileLoop:
         home = recorder([v.init for v in self.variables] + [given for given, _ in body.captures.values()])
         self._home = self._home if home is None else home.reference
         begin = [*[v.init for v in self.variables], *[given for given, _ in written]]
-        self._met = [_met(home, resolved(x)) for x in begin]
-        self._met += [_met(home, given, before=True) for given, _ in met]
-        self._met += [_met(home, given) for given, _ in arrays]
+        self._met = [met_by(home, resolved(x)) for x in begin]
+        self._met += [met_by(home, given, before=True) for given, _ in met]
+        self._met += [met_by(home, given) for given, _ in arrays]
         self._read = [given for given, _ in others]
         given_ones = {id(local): given for given, local in body.captures.values() if local in declared}
         self._written = [given_ones.get(id(v)) for v in self.variables] + [given for given, _ in written]
@@ -232,19 +232,12 @@ class WhileLoop:
         if isinstance(block, NamedBlock):
             for v, result in zip(self.variables, results, strict=False):
                 block.name_result(result, v.name)
-        if block is None:
-            pairs = [pair for pair in zip(self._written, results, strict=True) if isinstance(pair[0], TensorArray)]
-            take_contents([given for given, _ in pairs], [result for _, result in pairs])
-        for given, result in zip(self._written, results, strict=True):
-            if block is not None and isinstance(given, (Variable, TensorArray)):
-                block.write_back(given, result)
-                if isinstance(given, Variable) and not isinstance(given, ArrayVariable):
-                    if given.block is not None:
-                        given.stand_for(result)
-                    else:
-                        block.write_variable(given, result)
-            elif isinstance(given, Variable):
-                given.set(result)
+        write_back(block, self._written, results)
+
+    @property
+    def bodies(self) -> list[Body]:
+        """The recorded bodies: one."""
+        return [self.body]
 
     @property
     def step_scopes(self) -> tuple[Scope, ...]:
@@ -258,7 +251,7 @@ class WhileLoop:
         return f"<while_loop of {len(self.body.ops)} operators>"
 
 
-def _met(home: Recorder | None, x: Any, before: bool = False) -> Any:
+def met_by(home: Recorder | None, x: Any, before: bool = False) -> Any:
     """Return the object with which each run of a loop begins: its version when the loop was recorded.
 
     Parameters
@@ -276,6 +269,33 @@ def _met(home: Recorder | None, x: Any, before: bool = False) -> Any:
     return home.met(x) if before else home.known(x)
 
 
+def write_back(block: Any, written: list[Any], results: Sequence[Any]) -> None:
+    """Let the outer objects that a body has written represent the results; all of them if they are arrays, or none.
+
+    Parameters
+    ----------
+    block : Block or None
+        The Block in which the results were recorded; None if they were computed.
+    written : list
+        Outer arrays and Variables; None, or a number, for what needs nothing.
+    results : list
+    """
+    pairs = list(zip(written, results, strict=True))
+    if block is None:
+        arrays = [pair for pair in pairs if isinstance(pair[0], TensorArray)]
+        take_contents([given for given, _ in arrays], [result for _, result in arrays])
+    for given, result in pairs:
+        if block is not None and isinstance(given, (Variable, TensorArray)):
+            block.write_back(given, result)
+            if isinstance(given, Variable) and not isinstance(given, ArrayVariable):
+                if given.block is not None:
+                    given.stand_for(result)
+                else:
+                    block.write_variable(given, result)
+        elif isinstance(given, Variable):
+            given.set(result)
+
+
 # -- the loop as an operator -------------------------------------------------------------------------------------------
 
 
@@ -287,7 +307,7 @@ def _run(inputs: Any, loop: WhileLoop) -> Any:
 
 
 class LoopOp(Op):
-    """A loop as an operator, with inputs of all kinds, and results that the body determines."""
+    """A loop, or branches, as an operator: inputs of all kinds, and results that the bodies determine."""
 
     keeps_versions = True  # each run begins with the arrays as they were when the loop was recorded
 

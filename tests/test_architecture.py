@@ -315,6 +315,15 @@ def without_text(path):
     return re.sub(r"#.*", "", re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text))
 
 
+@not_on_reference
+def test_no_dtype_is_compared_by_identity():
+    """Equal dtypes are other objects after a change of byte order, a pickle or a file."""
+    names = r"(?:SINGLE|DOUBLE|FLOAT\w*|U?INT\d+|BOOL|BYTES|work|(?:\w+\.)*_?dtype)"
+    compared = re.compile(rf"\bdtype is (?:not )?(?!None\b|bool\b|not\b)|\bis (?:not )?{names}\b(?! is)(?!\()")
+    found = {path_id(path): compared.findall(without_text(path)) for path in MODULES}
+    assert not {path: texts for path, texts in found.items() if texts}
+
+
 def own_members(path):
     """List the private names of fields and methods in the classes of a file."""
     text, declarations = path.read_text(), ""

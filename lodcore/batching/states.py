@@ -28,7 +28,7 @@ def digest(*parts: Any) -> str:
         known = isinstance(part, np.ndarray)
         found.update(f"{len(part)} numbers;".encode() if known else f"{part!r};".encode())
         if known:
-            found.update(memoryview(np.ascontiguousarray(part, "<i8")))
+            found.update(np.ascontiguousarray(part, "<i8").data)
     return found.hexdigest()
 
 

@@ -131,7 +131,7 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
         If the cotangent has another structure or shape, or does not hold real numbers.
     """
     if type(cotangent) is np.ndarray and (type(value) is np.ndarray or isinstance(value, np.generic)):  # the usual case
-        alike = cotangent.dtype is value.dtype and cotangent.shape == value.shape and cotangent.flags.c_contiguous
+        alike = cotangent.dtype == value.dtype and cotangent.shape == value.shape and cotangent.flags.c_contiguous
         if alike and value.dtype.kind in "fc":
             return cotangent.view()
     if cotangent is None or not differentiable(value):

@@ -139,9 +139,9 @@ def beam_search(
     n_prefixes, columns = values.shape
     last = _one_each(where, "pre_ids", pre_ids, n_prefixes)
     before = _one_each(where, "pre_scores", pre_scores, n_prefixes)
-    dtype = INT64 if ids is None and last.dtype is INT64 else _id_dtype(where, last, ids, columns)
+    dtype = INT64 if ids is None and last.dtype == INT64 else _id_dtype(where, last, ids, columns)
     end = _end_id(where, end_id, dtype)
-    if before.dtype is not values.dtype:
+    if before.dtype != values.dtype:
         before = before.astype(values.dtype)
     if not is_accumulated:
         values = _accumulated(values, before)
@@ -157,7 +157,7 @@ def beam_search(
     )
     if count < room:
         kept_ids, kept_scores, parents = kept_ids[:count].copy(), kept_scores[:count].copy(), parents[:count].copy()
-    if dtype is not INT64:
+    if dtype != INT64:
         kept_ids = kept_ids.astype(dtype)
     if last.ndim == 2:
         kept_ids = kept_ids.reshape(-1, 1)
@@ -203,7 +203,7 @@ def _prefixes(where: str, scores: Any, level: Any) -> tuple[Array, LoD, int]:
     _check_rows(where, values.shape, values.dtype)
     if values.shape[0] > MOST or values.shape[1] > MOST:
         raise ValueError(f"{where}: scores: has shape {values.shape}; at most {MOST} are numbered by int32")
-    if values.dtype is not SINGLE and values.dtype is not DOUBLE:  # another byte order
+    if values.dtype != SINGLE and values.dtype != DOUBLE:  # another byte order
         values = values.astype(values.dtype.newbyteorder("="))
     return values, lod, at
 
@@ -213,7 +213,7 @@ def _no_lod(where: str) -> LoDError:
 
 
 def _check_rows(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any]) -> None:
-    if dtype is not SINGLE and dtype is not DOUBLE and dtype not in (SINGLE, DOUBLE):
+    if dtype not in (SINGLE, DOUBLE):
         raise DTypeError(f"{where}: scores: has dtype {dtype}; float32 or float64 is needed")
     if len(shape) != 2:
         raise ShapeError(f"{where}: scores: has rows of shape {shape[1:]}; (k,) is needed, one entry a candidate")
@@ -269,7 +269,7 @@ def _as_line(x: Array) -> Array:
 
 def _flat_ids(rows: Array) -> Array:
     """Return ids for a kernel."""
-    if rows.dtype is INT64:
+    if rows.dtype == INT64:
         return _as_line(rows)
     return buffers.as_int64(rows, "beam_search: pre_ids", IndexError)
 
@@ -292,8 +292,8 @@ def _check_candidates(where: str, ids: Any, shape: tuple[int | None, ...]) -> No
 def _id_dtype(where: str, last: Any, ids: Any, columns: int | None) -> np.dtype[Any]:
     """Return the dtype of the selected ids."""
     dtype: np.dtype[Any] = last.dtype if ids is None else getattr(ids, "dtype", INT64)
-    if dtype is INT64:
-        return dtype
+    if dtype == INT64:
+        return INT64
     if dtype.kind not in "iu":
         return INT64  # for lists without entries; anything else is refused elsewhere
     if ids is None and columns and columns - 1 > np.iinfo(dtype).max:
@@ -303,7 +303,7 @@ def _id_dtype(where: str, last: Any, ids: Any, columns: int | None) -> np.dtype[
 
 def _end_id(where: str, end_id: Any, dtype: np.dtype[Any]) -> int:
     """Return the end id, which the dtype of the ids must be able to hold."""
-    if type(end_id) is int and dtype is INT64 and -MOST <= end_id <= MOST:
+    if type(end_id) is int and dtype == INT64 and -MOST <= end_id <= MOST:
         return end_id
     end = integer_of(f"{where}: end_id", end_id)
     low, high = int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), 2**63 - 1)
@@ -423,7 +423,7 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
     out_ids, out_scores = buffers.new_int64(total), np.empty(total, values.dtype)
     kernels.beam.write_ways(tokens, values, parents, ends, offsets, end, out_ids, out_scores)
     found = core.make_lod([sentences, offsets], total)
-    made = out_ids if ids.dtype is INT64 else out_ids.astype(ids.dtype.newbyteorder("="))
+    made = out_ids if ids.dtype == INT64 else out_ids.astype(ids.dtype.newbyteorder("="))
     shapes = [(-1, *x.values.shape[1:]) for x in (ids, scores)]
     return (
         tensor_core.new_tensor(made.reshape(shapes[0]), found),

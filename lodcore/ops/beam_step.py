@@ -49,7 +49,7 @@ def plain_step(
     n_prefixes, columns = shape
     line = (n_prefixes,)
     if (
-        last.dtype is not INT64 or before.dtype is not dtype or (dtype is not SINGLE and dtype is not DOUBLE)
+        last.dtype != INT64 or before.dtype != dtype or (dtype != SINGLE and dtype != DOUBLE)
         or last.shape != line or before.shape != line or not 0 < levels < 3 or not 0 < beam_size <= MOST
         or not 0 < columns <= MOST or n_prefixes > MOST or not -MOST <= end_id <= MOST
     ):  # fmt: skip

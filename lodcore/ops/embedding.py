@@ -413,7 +413,7 @@ def numbers_given(where: str, ids: Any) -> tuple[Array, npt.NDArray[np.int64], L
         numbers, lod = ids.values, ids.lod
     else:
         numbers, lod = as_array(f"{where}: ids", given_of(f"{where}: ids", ids)), None
-    if numbers.dtype is INT64 and numbers.ndim == 1:
+    if numbers.dtype == INT64 and numbers.ndim == 1:
         return numbers, numbers if lod is not None else buffers.as_int64(numbers, where), lod
     if numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers[:, 0]

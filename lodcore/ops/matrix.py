@@ -38,12 +38,14 @@ class SharedMatrix:
     @classmethod
     def of(cls, values: Any) -> SharedMatrix | None:
         """Prepare a matrix if it is large and the kernel supports it on this processor; return None otherwise."""
-        if type(values) is not np.ndarray or values.ndim != 2 or values.size <= SMALL or values.dtype not in FLOATS:
+        if type(values) is not np.ndarray or values.ndim != 2 or values.size <= SMALL:
             return None
-        return cls(np.ascontiguousarray(values)) if kernels.matrix.is_fast() else None
+        values = np.ascontiguousarray(_native(values))
+        return cls(values) if values.dtype in FLOATS and kernels.matrix.is_fast() else None
 
     def forward(self, rows: Array) -> Array | None:
         """Multiply rows by the matrix."""
+        rows = _native(rows)
         if not self._takes(rows, self._depth):
             return None
         if self._forth is None:
@@ -54,6 +56,7 @@ class SharedMatrix:
 
     def backward(self, d: Array) -> Array | None:
         """Multiply rows by the transposed matrix."""
+        d = _native(d)
         if not self._takes(d, self._columns):
             return None
         if self._back is None:
@@ -64,6 +67,7 @@ class SharedMatrix:
 
     def accumulate(self, rows: Array, d: Array, total: Array | None) -> Array | None:
         """Add the gradient of the matrix: the sum of the outer products of rows and their cotangents."""
+        rows, d = _native(rows), _native(d)
         if not self._takes(rows, self._depth) or not self._takes(d, self._columns):
             return None
         made = np.empty(self._values.shape, self._dtype) if total is None else total
@@ -73,9 +77,14 @@ class SharedMatrix:
     def _takes(self, rows: Array, width: int) -> bool:
         """Return whether the kernel accepts a matrix of rows, and there are few enough of them."""
         count, columns = rows.shape
-        if columns != width or rows.dtype is not self._dtype or count > self._most:
+        if columns != width or rows.dtype != self._dtype or count > self._most:
             return False
         if rows.flags.c_contiguous:
             return True
         line, cell = rows.strides
         return cell == rows.itemsize and line > 0 and line % cell == 0
+
+
+def _native(x: Array) -> Array:
+    """Return numbers in native byte order, in which alone the kernels compute."""
+    return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))

@@ -156,7 +156,7 @@ def pool(
             over_sequences(kernels.pool.find_best_rows, "ro.ss", source, offsets, pool_type == "min", target, index)
         else:
             over_sequences(kernels.pool.best_rows, "ro.s", source, offsets, pool_type == "min", target)
-        if dtype is not work:
+        if dtype != work:
             convert_into(target, result)
     if row is not None:
         kernels.pool.fill_empty(buffers.as_bytes(row)[0], offsets, buffers.as_bytes(result))
@@ -213,14 +213,14 @@ def result_rows(
 
 def cells_of(values: Array, work: np.dtype[Any] | None) -> Array:
     """Return rows as a matrix of the dtype in which a kernel computes: a view, or a converted copy."""
-    if work is None or values.dtype is work or values.dtype.kind == "c":
+    if work is None or values.dtype == work or values.dtype.kind == "c":
         return buffers.as_cells(values, work)
-    return buffers.as_cells(values if values.dtype == work else values.astype(work))
+    return buffers.as_cells(values.astype(work))
 
 
 def cells_for(result: Array, work: np.dtype[Any]) -> Array:
     """Return the matrix that a kernel writes to: a view of the result, or an array for `convert_into`."""
-    if result.dtype is work or result.dtype == work or result.dtype.kind == "c":
+    if result.dtype == work or result.dtype.kind == "c":
         return buffers.as_cells(result, work)
     return buffers.as_cells(np.empty(result.shape, work))
 

@@ -372,7 +372,7 @@ def of_one_dtype(where: str, rows: Array, given: dict[str, Array | None]) -> tup
 
 def _of_dtype(array: Array, dtype: np.dtype[Any]) -> Array:
     """Return an array C-contiguous with a dtype, converted if necessary."""
-    return array if array.dtype is dtype and array.flags.c_contiguous else np.ascontiguousarray(array, dtype)
+    return array if array.dtype == dtype and array.flags.c_contiguous else np.ascontiguousarray(array, dtype)
 
 
 def cotangent_of(d: Array | None, dtype: np.dtype[Any]) -> Array | None:

@@ -70,7 +70,7 @@ def sequence_softmax(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
     result = result_rows(where, values, len(values), dtype, out)
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells, cost=COST)
-    if dtype is not work:
+    if dtype != work:
         convert_into(cells, result)
     return tensor_core.owned_tensor(result, lod)
 
@@ -135,7 +135,7 @@ def sequence_logsumexp(x: Any, level: int = -1) -> Any:
     result = result_rows(where, values, lod.num_sequences(k), dtype, None)
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.log_sum_exp, "ros", cells_of(values, work), below(lod, k), cells, cost=COST)
-    if dtype is not work:
+    if dtype != work:
         convert_into(cells, result)
     return with_levels(result, lod, k)
 
@@ -194,7 +194,7 @@ def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
     result = result_rows(where, values, len(values), dtype, None)
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(values, work), below(lod, k), False, cells, cost=2)
-    if dtype is not work:
+    if dtype != work:
         convert_into(cells, result)
     return tensor_core.owned_tensor(result, lod)
 

@@ -323,7 +323,7 @@ def _places(shape: tuple[int, ...], ids: LoDTensor, level: int) -> tuple[Array, 
     _check_lines(shape)
     values = ids.values
     dtype = values.dtype
-    usual = dtype is INT64 and values.ndim == 1
+    usual = dtype == INT64 and values.ndim == 1
     if not usual:
         _check_numbers("sequence_scatter: ids", values.shape, dtype)
     offsets = below(ids.lod, core.normalize_level(ids.lod, level, "sequence_scatter"))
@@ -341,7 +341,7 @@ def _updates(updates: Any, lod: LoD, lines: Array) -> Array:
     if type(updates) is LoDTensor and updates.lod == lod:
         given = updates.values
         dtype = given.dtype
-        if dtype is lines.dtype and (dtype is SINGLE or dtype is DOUBLE) and given.shape[1:] == lines.shape[2:]:
+        if dtype == lines.dtype and dtype in (SINGLE, DOUBLE) and given.shape[1:] == lines.shape[2:]:
             return given
     nested = isinstance(updates, LoDTensor)
     if nested:
@@ -367,7 +367,7 @@ def _updates(updates: Any, lod: LoD, lines: Array) -> Array:
 
 def _sum_dtype(x: np.dtype[Any], updates: Any) -> np.dtype[Any]:
     """Return the dtype of the sums."""
-    if x is updates and (x is SINGLE or x is DOUBLE):
+    if x == updates and x in (SINGLE, DOUBLE):
         return x
     try:
         dtype = np.result_type(x, updates)

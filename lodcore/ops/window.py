@@ -407,7 +407,7 @@ def _table(array: Array, dtype: np.dtype[Any]) -> Array:
 
 def _common_dtype(where: str, x: np.dtype[Any], filter: np.dtype[Any], padding: Any = None) -> np.dtype[Any]:
     """Return the dtype of the computation."""
-    if x is filter and (padding is None or padding is x) and (x is SINGLE or x is DOUBLE):
+    if x == filter and (padding is None or padding == x) and x in (SINGLE, DOUBLE):
         return x
     try:
         dtype = np.result_type(x, filter, *([] if padding is None else [padding]))

@@ -46,6 +46,8 @@ FUNCTIONS = {
     "reverse": values.reverse,
     "concat_batches": values.joined,
     **dict.fromkeys(["lengths", "lod_lengths"], lambda x: np.array(x.lengths(0), "int64")),
+    "lengths of level": lambda x, level: np.array(x.lengths(level), "int64"),
+    "first column": lambda x: x[:, 0],
     "element": lambda x, at: elements(x)[one(at)],
     **dict.fromkeys(["equal", "=="], np.equal),
     **dict.fromkeys(["greater_equal_than", ">="], np.greater_equal),

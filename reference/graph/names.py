@@ -6,6 +6,7 @@ from reference.graph.statements import (
     Ask,
     Break,
     Compute,
+    Cond,
     Declare,
     Get,
     Loop,
@@ -40,6 +41,7 @@ USES = {
     Break: lambda s: (s.condition,),
     Loop: lambda s: [declared.init for declared in declarations(s)],
     MapFn: lambda s: (s.x,),
+    Cond: lambda s: (s.condition, s.x),
     Repeat: lambda s: (),
     Run: lambda s: (s.loop,),
 }
@@ -50,6 +52,7 @@ MAKES = {
     Loop: lambda s: [s.name] + [declared.target for declared in declarations(s) if s.runs != 0],
     Run: lambda s: s.targets,
     MapFn: lambda s: s.targets,
+    Cond: lambda s: s.targets,
 }
 
 
@@ -80,11 +83,16 @@ def check_all(statements, known, arrays, variables):
             check_all(s.body, {*known, *names}, arrays, names)
             if not any(isinstance(inside, Break) for inside in within(s.body)):
                 raise GraphError(s.name)
-        elif isinstance(s, MapFn):
-            inside = {*known, s.parameter}
-            check_all(s.body, inside, arrays, ())
-            known_or_raise(s.results, inside)
+        for side in sides(s):
+            inside = {*known, side.parameter}
+            check_all(side.body, inside, arrays, ())
+            known_or_raise(side.results, inside)
         known.update(MAKES[type(s)](s))
+
+
+def sides(statement):
+    """List what is called like a function: the sides of a condition, or the body of a map."""
+    return statement.body if isinstance(statement, Cond) else [statement] if isinstance(statement, MapFn) else []
 
 
 def known_or_raise(arguments, known):
@@ -115,6 +123,8 @@ def written(body, written_by_loops):
             slots[s.target] = s.array
         elif isinstance(s, Put):
             found.add(slots[s.slot])
+        elif isinstance(s, Cond):
+            found |= set().union(*[written(side.body, loops) for side in s.body])
         elif isinstance(s, (Loop, MapFn)):
             inside = written(s.body, loops)
             found |= inside if isinstance(s, MapFn) or s.runs != 0 else set()

@@ -25,6 +25,7 @@ from reference.graph.statements import (
     Ask,
     Break,
     Compute,
+    Cond,
     Declare,
     Get,
     Loop,
@@ -303,6 +304,28 @@ def map_fn(s, old, new):
             old[target] = values.batch(array.slots, e.num_levels + 1, e.shape[1:], e.dtype)
 
 
+def cond(s, old, new):
+    condition, x = value_of(old, s.condition), value_of(old, s.x)
+    if np.ndim(condition):
+        mask = np.reshape(condition, -1)
+        parts = values.divided(x, mask, s.level if isinstance(x, Nested) else 0)
+        found = [side_of(s.body[j], part, old) for j, part in enumerate(parts)]
+        results = [
+            values.merged(*pair, mask, s.level if isinstance(pair[0], Nested) else 0)
+            for pair in zip(*found, strict=True)
+        ]
+    else:
+        results = side_of(s.body[0 if condition else 1], x, old)
+    old.update(zip(s.targets, results, strict=True))
+
+
+def side_of(side, part, old):
+    """Run a side of a condition on its part; names that it makes are its own, and what it writes to arrays stays."""
+    inside = {**old, side.parameter: part}
+    run_all(side.body, inside, None)
+    return [value_of(inside, result) for result in side.results]
+
+
 MEANINGS = {
     Compute: compute,
     Make: make,
@@ -319,6 +342,7 @@ MEANINGS = {
     Declare: lambda s, old, new: None,
     Loop: loop,
     MapFn: map_fn,
+    Cond: cond,
     Repeat: repeat,
     Run: run_met,
 }

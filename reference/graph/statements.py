@@ -166,12 +166,37 @@ class MapFn:
 
 
 @dataclass(frozen=True)
+class Side:
+    """One branch of a condition: the name of its part of the operand, statements, and results."""
+
+    parameter: str
+    body: tuple[Any, ...]
+    results: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Cond:
+    """Run one of two sides, as a condition says; or both, each on the part of x that a mask gives it, and merge."""
+
+    targets: tuple[str, ...]
+    condition: str
+    x: str
+    body: tuple[Side, ...]
+    level: int = 0
+    how: str = "cond"
+
+
+@dataclass(frozen=True)
 class Repeat:
     """Repeat a body a number of times, as a loop of Python over numbers does."""
 
     counter: str
     times: int
     body: tuple[Any, ...]
+
+
+#: The statements that have others inside, in `body`.
+WITH_BODIES = (Loop, MapFn, Cond, Side, Repeat)
 
 
 @dataclass(frozen=True)

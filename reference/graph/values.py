@@ -117,6 +117,45 @@ def joined(x, *others):
     return np.concatenate([x, *others])
 
 
+def divided(x, mask, level):
+    """Divide the sequences of a level by a mask: coarser sequences keep what is left of them on either side."""
+    if not isinstance(x, Nested):
+        return x[mask], x[~mask]
+    if level:
+        found = [divided(part, chosen, level - 1) for part, chosen in shares(x.sequences, mask, level)]
+        return tuple(x.made([sides[j] for sides in found], x.num_levels) for j in (0, 1))
+    return tuple(
+        x.made([part for part, m in zip(x.sequences, mask, strict=True) if m == j], x.num_levels) for j in (1, 0)
+    )
+
+
+def shares(parts, mask, level):
+    """Pair the sequences of a batch with their entries of a mask of a level inside."""
+    counts = [len(part.of_level(level - 1)) for part in parts]
+    return zip(parts, np.split(mask, np.cumsum(counts)[:-1]) if counts else [], strict=True)
+
+
+def merged(true, false, mask, level):
+    """Merge the sequences of a level of two sides in the order of a mask."""
+    if isinstance(true, Nested) and level:
+        both = [
+            true.made([*one.of_level(0), *other.of_level(0)], one.num_levels) for one, other in pairs_of(true, false)
+        ]
+        of_both = [chosen for _, chosen in shares(both, mask, level)]
+        found = [merged(*pair, chosen, level - 1) for pair, chosen in zip(pairs_of(true, false), of_both, strict=True)]
+        return true.made(found, true.num_levels)
+    rest = {True: iter(elements(true)), False: iter(elements(false))}
+    found = [next(rest[bool(m)]) for m in mask]
+    if isinstance(true, Nested):
+        return true.made(found, true.num_levels)
+    return np.array(found, true.dtype).reshape(len(found), *true.shape[1:])
+
+
+def pairs_of(true, false):
+    """Pair the sequences of two batches."""
+    return list(zip(true.sequences, false.sequences, strict=True))
+
+
 # -- arrays --------------------------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from reference.graph.statements import (
     Ask,
     Break,
     Compute,
+    Cond,
     Declare,
     Get,
     Loop,
@@ -19,6 +20,7 @@ from reference.graph.statements import (
     Read,
     Repeat,
     Run,
+    Side,
     Unpack,
     Unstack,
     Update,
@@ -125,6 +127,41 @@ def test_python_repeats():
     again = Repeat("k", 3, (Write("a", "k", "h"), Compute("h", "*", ("h", 2.0))))
     body = Make("a", element=NUMBER), Compute("h", "+", (1.0, 0.0)), again, Ask("all", "stack", "a")
     assert results(*body, found=["all"])[0].tolist() == [1, 2, 4]
+
+
+# -- branches --------------------------------------------------------------------------------------------------------
+
+
+def sides():
+    """Write the part and return it twice, or write a number and return the part's reverse."""
+    twice = Write("a", 0, "part"), Compute("both", "+", ("part", "part"))
+    turned = Write("a", 1, "part"), Compute("turned", "reverse", ("part",))
+    return Side("part", twice, ("both",)), Side("part", turned, ("turned",))
+
+
+def test_a_condition_runs_one_side():
+    for chosen, wanted, size in ((True, [[2, 4], [], [6]], 1), (False, [[2, 1], [], [3]], 2)):
+        made = Make("a"), Cond(("y",), "c", "x", sides()), Ask("n", "size", "a")
+        inputs = {"c": np.bool_(chosen), "x": nested([1, 2], [], [3])}
+        y, n = results(*made, inputs=inputs, found=["y", "n"])
+        assert [part.tolist() for part in y.sequences] == wanted
+        assert n == size
+
+
+def test_a_mask_divides_and_merges_at_any_level():
+    inputs = {"mask": np.array([True, False, False]), "x": nested([1, 2], [3, 4], [])}
+    made = Make("a"), Cond(("y",), "mask", "x", sides()), Read("at 1", "a", 1)
+    y, part = results(*made, inputs=inputs, found=["y", "at 1"])
+    assert [one.tolist() for one in y.sequences] == [[2, 4], [4, 3], []]
+    assert [one.tolist() for one in part.sequences] == [[3, 4], []]
+    inputs["x"] = Nested([nested([1, 2]), nested(), nested([3, 4], [5, 6])], 2, ())
+    made = Make("a"), Cond(("y",), "mask", "x", sides(), level=1), Read("at 1", "a", 1)
+    y, part = results(*made, inputs=inputs, found=["y", "at 1"])
+    assert [[one.tolist() for one in inner.sequences] for inner in y.sequences] == [[[2, 4]], [], [[4, 3], [6, 5]]]
+    assert [len(inner) for inner in part.sequences] == [0, 0, 2]
+    rows = {"mask": np.array([[False], [True]]), "x": np.array([[1.0, 2.0], [3.0, 4.0]])}
+    doubled = Side("part", (Compute("both", "+", ("part", "part")),), ("both",)), Side("part", (), ("part",))
+    assert results(Cond(("y",), "mask", "x", doubled), inputs=rows, found=["y"])[0].tolist() == [[1, 2], [6, 8]]
 
 
 # -- arrays ----------------------------------------------------------------------------------------------------------

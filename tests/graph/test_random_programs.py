@@ -50,6 +50,7 @@ def names_of_loops(body):
 COVERED = """
 TensorArray() VarArray() TensorArray(size=n dynamic=False .unstack( unstack_from= .segment( .unpack( .pack( .rank .boot(
 .read( default= .write( data_shared=False .get( .update( .size() .sizes() .stack() .stack(1) .concat() .concat(1)
+lodcore.cond( lodcore.IfElse( level=1)
 .step() loop_vars=[ max_steps= exec_immediately=False advance=2 advance=False .frame() map_fn( @
 tensor_array_write tensor_array_read tensor_array_unstack tensor_array_unpack logical_or logical_and
 lod_rank_table reorder_by_rank shrink_memory sequence_pool sequence_reverse concat_batches lod_lengths .lengths

@@ -7,7 +7,7 @@ import numpy as np
 
 import lodcore
 from lodcore import LoDTensor, TensorArray, ops, tree_map, value_and_grad, vjp
-from lodcore.graph import Executor, Program, Scope, VarArray, append_backward, data, map_fn, parameter, while_loop
+from lodcore.graph import Executor, Program, Scope, VarArray, append_backward, cond, data, map_fn, parameter, while_loop
 from lodcore.graph.gradients import differentiable, values_of
 from lodcore.ops.registry import OPS
 from lodcore.testing.samples import tensors_of, with_tensors
@@ -118,6 +118,15 @@ def loop_that_runs_in_another():
             loop()
 
     return call
+
+
+def branches_under_vjp():
+    def f(x):
+        array = TensorArray()
+        y = cond(X.lengths > 1, lambda x: x * 2.0, lambda x: -x, x)
+        return cond(ops.sum(y) > 0, lambda: [array.write(0, y), y][1], lambda: y * y)
+
+    return lambda: vjp(f, X)[1](X)
 
 
 def loop_that_fails():
@@ -261,6 +270,7 @@ LOOPS = {
     "loop under vjp, with recompute": functools.partial(loop_under_vjp, recompute=True),
     "loop that runs again": loop_that_runs_again,
     "loop that runs in another": loop_that_runs_in_another,
+    "branches under vjp": branches_under_vjp,
     "loop that fails": loop_that_fails,
     "loop that cannot be recorded": loop_that_cannot_be_recorded,
     "Scopes of steps": scopes_of_steps,

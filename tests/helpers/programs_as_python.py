@@ -36,6 +36,8 @@ CALLS = {
     "lengths": "{}.lengths",
     "lengths in order": "{}.lengths",
     "lod_lengths": "lodcore.lod_lengths({})",
+    "lengths of level": "lodcore.lod_lengths({}, level={})",
+    "first column": "{}[:, 0]",
     "element": "{}[{}]",
     "equal": "lodcore.equal({}, {})",
     "==": "{} == {}",
@@ -218,6 +220,22 @@ def map_fn(s):
     return [*text, f"{', '.join(s.targets)} = map_fn({s.targets[0]}_of, {s.x})"]
 
 
+def cond(s):
+    if s.how == "IfElse":
+        text = [f"ie_of_{s.targets[0]} = lodcore.IfElse({s.condition}, level={s.level})"]
+        for block, side in zip(("true_block", "false_block"), s.body, strict=True):
+            inside = [f"{side.parameter} = ie_of_{s.targets[0]}.input({s.x})", *lines(side.body)]
+            inside.append(f"ie_of_{s.targets[0]}.output({', '.join(map(said, side.results))})")
+            text += [f"with ie_of_{s.targets[0]}.{block}():", *indented(inside)]
+        return [*text, f"{', '.join(s.targets)}, = ie_of_{s.targets[0]}()"]
+    text = []
+    for when, side in zip(("true", "false"), s.body, strict=True):
+        text += [f"def {s.targets[0]}_if_{when}({side.parameter}):", *indented(lines(side.body))]
+        text.append(f"    return [{', '.join(map(said, side.results))}]")
+    functions = f"{s.targets[0]}_if_true, {s.targets[0]}_if_false"
+    return [*text, f"{', '.join(s.targets)}, = lodcore.cond({s.condition}, {functions}, {s.x}, level={s.level})"]
+
+
 WRITTEN = {
     p.Compute: compute,
     p.Make: make,
@@ -233,5 +251,6 @@ WRITTEN = {
     p.Loop: loop,
     p.Run: lambda s: [f"{s.loop}()"],
     p.MapFn: map_fn,
+    p.Cond: cond,
     p.Repeat: lambda s: [f"for {s.counter} in range({s.times}):", *indented(lines(s.body))],
 }

@@ -82,7 +82,9 @@ def check_known(body, known):
             isinstance(s, p.Ask) and s.question not in ("size", "sizes") and s.array not in known
         ):
             raise ValueError(s.array)
-        elif isinstance(s, (p.Loop, p.Repeat, p.MapFn)):
+        elif isinstance(s, p.Cond) and len(s.body) != 2:
+            raise ValueError(s.targets)
+        elif isinstance(s, p.WITH_BODIES):
             check_known(s.body, known)
 
 
@@ -124,7 +126,7 @@ def smaller_body(body):
         for at in reversed(range(0, len(body) - size + 1)):
             yield body[:at] + body[at + size :]
     for at, s in enumerate(body):
-        if isinstance(s, (p.Loop, p.Repeat, p.MapFn)):
+        if isinstance(s, p.WITH_BODIES):
             for inside in smaller_body(s.body):
                 yield (*body[:at], replace(s, body=inside), *body[at + 1 :])
         if isinstance(s, p.Repeat):

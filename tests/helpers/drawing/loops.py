@@ -153,7 +153,7 @@ class Loops(Arrays):
                 s = replace(s, value=own(s.value))
             elif isinstance(s, p.Declare) and s.init is not None:
                 s = replace(s, init=own(s.init))
-            elif isinstance(s, (p.Loop, p.MapFn, p.Repeat)):
+            elif isinstance(s, p.WITH_BODIES):
                 s = replace(s, body=tuple(self.under_own_name(s.body, given)))
             found.append(s)
         return found
@@ -178,6 +178,64 @@ class Loops(Arrays):
         names.values[state] = kind
         self.forget_slots(names)
         return [first, p.Repeat(counter, int(self.one([2, 3, 1])), (*body, step, again))]
+
+    def cond(self, names):
+        """Draw a condition of one value, or a mask of sequences or rows, with two sides."""
+        x = self.value(names, lambda kind: bool(kind.shape) and isinstance(kind.shape[0], str))
+        if x is None or x in names.slots:
+            return None
+        kind = names.values[x]
+        if kind.levels > 0 and self.maybe(0.5):
+            level = int(self.random.integers(kind.levels))
+            before, condition = self.mask_of_sequences(names, x, level)
+        elif kind.levels == 0 and len(kind.shape) == 2 and self.maybe(0.5):
+            level, column, condition = 0, self.name("a"), self.name("mask")
+            limit = float(self.one([0.31, -0.17]))
+            before = [p.Compute(column, "first column", (x,)), p.Compute(condition, "greater_than", (column, limit))]
+        else:
+            before, condition = self.breaks(names)[:1], None
+            if not before:
+                return None
+            level, condition = 0, before[0].target
+        has_mask = condition.startswith("mask")
+        kinds = [kind] if has_mask or self.maybe(0.5) else [kind, NUMBER]
+        empty = [name for name, info in names.arrays.items() if info.element is None]
+        sides = self.side(names, kind, kinds, has_mask), self.side(names, kind, kinds, has_mask, empty)
+        targets = tuple(self.name("a") for _ in kinds)
+        names.values |= dict(zip(targets, kinds, strict=True))
+        self.forget_slots(names)
+        return [*before, p.Cond(targets, condition, x, sides, level, self.one(["cond", "IfElse"]))]
+
+    def mask_of_sequences(self, names, x, level):
+        lengths, condition = self.name("i"), self.name("mask")
+        how = self.one([("greater_than", 1), ("less_than", 2), (">=", 1)])
+        return [
+            p.Compute(lengths, "lengths of level", (x, level)),
+            p.Compute(condition, how[0], (lengths, how[1])),
+        ], condition
+
+    def side(self, names, kind, kinds, has_mask, hidden=()):
+        """Draw one side: results of given kinds, where those of parts have the structure of the part.
+
+        It does not use hidden arrays, of which perhaps only the other side knows the elements.
+        """
+        inside, parameter = names.inside(), self.name("part")
+        inside.arrays = {name: info for name, info in inside.arrays.items() if name not in hidden}
+        part = self.fresh(kind) if has_mask else kind
+        inside.values[parameter] = part
+        body = self.statements(inside) if self.maybe(0.7) else []
+        results = []
+        for wanted in kinds:
+            if wanted == NUMBER:
+                numbers = inside.of(lambda other: other == NUMBER)
+                made = [] if numbers else [self.set(inside, "sum", [parameter], NUMBER)]
+                body += made
+                results.append(made[0].target if made else self.recent(numbers))
+            else:
+                if self.maybe(0.6):
+                    body.append(self.binary(inside, parameter, part))
+                results.append(self.recent(inside.of(lambda other: other == part)))
+        return p.Side(parameter, tuple(body), tuple(results))
 
     def map(self, names):
         """Draw map_fn."""

@@ -36,7 +36,7 @@ def is_recorded(statement):
     """Return whether a statement calls an operator, whatever its arguments; `+` of two arrays is NumPy's."""
     if not isinstance(statement, Compute):
         return False
-    return statement.function[0].islower() and statement.function not in ("element", "lengths")
+    return statement.function[0].islower() and statement.function not in ("element", "lengths", "first column")
 
 
 @dataclass

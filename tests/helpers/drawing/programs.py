@@ -63,7 +63,7 @@ class Draw(Networks):
         for s in body:
             if isinstance(s, p.Make) and s.element is None:
                 s = replace(s, element=self.element_of(s.target))
-            elif isinstance(s, (p.Loop, p.MapFn, p.Repeat)):
+            elif isinstance(s, p.WITH_BODIES):
                 s = replace(s, body=self.with_elements(s.body))
             found.append(s)
         return tuple(found)
@@ -119,7 +119,10 @@ class Draw(Networks):
                 4 * bool(names.variables),
                 0.15 * (not deep),
             ]
-            kinds, shares = [*kinds, self.run_later], [*shares, 8 * bool(names.later)]
+            kinds, shares = (
+                [*kinds, self.run_later, self.cond],
+                [*shares, 8 * bool(names.later), 1.5 * (names.depth < 3)],
+            )
             drawn = self.one(kinds, shares)(names)
             if drawn:
                 self.budget -= 1
@@ -174,7 +177,7 @@ def with_another(body, old, new):
     for s in body:
         if s is old:
             yield new
-        elif isinstance(s, (p.Loop, p.MapFn, p.Repeat)):
+        elif isinstance(s, p.WITH_BODIES):
             yield replace(s, body=tuple(with_another(s.body, old, new)))
         else:
             yield s

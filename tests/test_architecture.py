@@ -5,7 +5,6 @@ import builtins
 import doctest
 import functools
 import inspect
-import os
 import pydoc
 import re
 import rlcompleter
@@ -23,6 +22,7 @@ from lodcore import kernels, ops
 from lodcore.base.later import Later
 from lodcore.numpy_api import methods
 from lodcore.ops.registry import OPS
+from tests.helpers.processes import environment
 from tests.helpers.tables import for_each
 from tests.mutants.planted import MUTANTS
 from tests.samples import SAMPLES
@@ -388,8 +388,8 @@ def test_mutants_have_names_of_their_own():
 def run_anew(code, *arguments):
     """Run code in a new process, and return what it prints."""
     command = [sys.executable, "-c", code, *arguments]
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True, text=True)
+    variables = environment(OPENBLAS_NUM_THREADS="1")
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=True, text=True)
     return done.stdout
 
 

@@ -9,6 +9,7 @@ import pytest
 import lodcore
 from lodcore import __main__, demo
 from lodcore.__main__ import main
+from tests.helpers.processes import environment
 
 X = lodcore.array([[[1.5, 2.5], []], [[3.5] * 5, [4.5] * 9, [5.5] * 40]])
 
@@ -126,7 +127,7 @@ def test_usage(arguments, code, capsys):
 @pytest.mark.not_on_reference
 def test_a_process_gives_the_exit_code(tmp_path):
     command = [sys.executable, "-m", "lodcore", "inspect", str(tmp_path / "none.npz")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("lodcore inspect: ")
 
@@ -141,7 +142,9 @@ def test_help_is_one_line_about_the_package_and_the_commands(capsys):
 
 def test_a_reader_of_the_demo_may_stop_early():
     command = [sys.executable, "-m", "lodcore", "demo", "--only", "glosses", "--seeds", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout.readline() == "\n"
         process.stdout.close()
         assert process.stderr.read() == "lodcore demo: the output was closed before all was written\n"

@@ -1,7 +1,6 @@
 """Memory: no call leaks, and none allocates an amount that its arguments chose. Reads /proc, so it needs Linux."""
 
 import gc
-import os
 import subprocess
 import sys
 from contextlib import suppress
@@ -14,6 +13,7 @@ import lodcore
 from lodcore import LoDTensor, TensorArray
 from tests.helpers import wrong_calls
 from tests.helpers.kept_memory import C, growth, resident
+from tests.helpers.processes import environment
 from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import RIGHT, WRONG, things
 
@@ -109,7 +109,7 @@ def limited(program):
     return subprocess.run(
         [sys.executable, "-c", LIMITED + program],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,

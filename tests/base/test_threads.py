@@ -35,6 +35,7 @@ from lodcore import (
 from lodcore.base import threads
 from lodcore.base.threads import in_parts, parts
 from tests.helpers.draw import lengths, running_sum
+from tests.helpers.processes import environment
 from tests.helpers.tables import for_each
 
 
@@ -150,10 +151,8 @@ def test_wrong_numbers(n, error, says, several):
 @pytest.mark.parametrize(("wish", "count"), [("3", 3), ("", 1), ("0", 1), ("many", 1), ("99999999999", 1)])
 def test_the_environment_is_read_at_import(wish, count):
     program = "import lodcore; print(lodcore.get_num_threads())"
-    environment = {**os.environ, "LODCORE_NUM_THREADS": wish, "PYTHONPATH": os.pathsep.join(sys.path)}
-    printed = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-    )
+    variables = environment(LODCORE_NUM_THREADS=wish)
+    printed = subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=True)
     assert int(printed.stdout) == count
 
 
@@ -172,8 +171,8 @@ if child == 0:
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
-    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
+    variables = environment(PYTHONWARNINGS="ignore")
+    subprocess.run([sys.executable, "-c", program], env=variables, check=True, timeout=60)
 
 
 TABLE = np.random.default_rng(0).standard_normal((4, 3))
@@ -247,4 +246,4 @@ def test_several_parts_in_one_thread():
         "outputs, _ = layer(layer.init(np.random.default_rng(0)), x)\n"
         "assert outputs.shape == (128, None, 256) and threads._pool is None\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "LODCORE_NUM_THREADS": ""})
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment(LODCORE_NUM_THREADS=""))

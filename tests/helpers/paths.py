@@ -2,9 +2,10 @@
 
 import atexit
 import functools
-import os
 import subprocess
 import sys
+
+from tests.helpers.processes import environment
 
 PATHS = ("none", "avx2", "avx512")  # a processor that lacks one uses the next lower
 SERVE = """
@@ -18,9 +19,9 @@ for line in sys.stdin:
 @functools.cache
 def process_of(path):
     """Start a process that runs calls on one path until this process ends."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "LODCORE_SIMD": path}
+    variables = environment(LODCORE_SIMD=path)
     pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
-    process = subprocess.Popen([sys.executable, "-c", SERVE], env=environment, text=True, **pipes)
+    process = subprocess.Popen([sys.executable, "-c", SERVE], env=variables, text=True, **pipes)
     atexit.register(process.communicate)
     return process
 

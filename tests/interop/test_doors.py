@@ -18,6 +18,7 @@ from lodcore.interop.lending import lent, private_level, private_lod
 from lodcore.interop.look import buckets, describe, describe_tree, histogram
 from lodcore.interop.plots import occupancy
 from lodcore.interop.tables import Groups, common_lod, gathered, grouped, of_fixed_size, row_keys
+from tests.helpers.processes import environment
 from tests.helpers.tables import for_each
 
 X = lodcore.array([[1, 2], [], [3]])
@@ -88,11 +89,11 @@ def test_nothing_is_imported_before_it_is_used():
         "import sys, lodcore; x = lodcore.array([[1, 2], [3]]); lodcore.from_arrow(x); x.cu_seqlens();"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)
     heavy = {"pyarrow", "torch", "awkward", "pandas", "polars", "scipy", "jax", "tensorflow", "xarray", "matplotlib"}
     assert not heavy & set(done.stdout.split())
     code = "import sys, lodcore; print('lodcore.interop' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
 

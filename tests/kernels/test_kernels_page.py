@@ -12,6 +12,7 @@ import pytest
 
 from lodcore import kernels
 from tests.builds.kernels_page import PAGE, entries, functions, page, sections
+from tests.helpers.processes import environment
 from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference
@@ -40,9 +41,9 @@ def look_at(package, directory):
     """Run the tests of two kernels on another package."""
     chosen = ["tests/kernels/test_gather.py", "-k", "take_sequences or slice_ranges"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--kernels={package}", *chosen]
-    path = os.pathsep.join([str(directory), str(ROOT), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, "HYPOTHESIS_PROFILE": "handful"}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    variables = environment(HYPOTHESIS_PROFILE="handful")
+    variables["PYTHONPATH"] = os.pathsep.join([str(directory), variables["PYTHONPATH"]])
+    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
 
 
 def test_a_package_stands_in(tmp_path):

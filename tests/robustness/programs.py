@@ -1,9 +1,10 @@
 """Programs that run in a separate process: a crash is a failed test."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.helpers import processes
 
 ROOT = Path(__file__).parent.parent.parent
 PRELUDE = """
@@ -80,7 +81,7 @@ def survives(
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", prelude + program, *arguments],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", **(environment or {})},
+        env=processes.environment(OPENBLAS_NUM_THREADS="1", **(environment or {})),
         capture_output=True,
         text=True,
         timeout=seconds,

@@ -1,11 +1,11 @@
 """`tests.robustness.injection` and `liars`, for a short time; `make hunt` runs them for longer."""
 
-import os
 import subprocess
 import sys
 
 import pytest
 
+from tests.helpers.processes import environment
 from tests.robustness.programs import ROOT
 
 pytestmark = pytest.mark.not_on_reference
@@ -16,7 +16,7 @@ def machine(log, *options, module="injection"):
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-m", f"tests.robustness.{module}", "--log", str(log), *options],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+        env=environment(OPENBLAS_NUM_THREADS="1"),
         capture_output=True,
         text=True,
         timeout=600,
@@ -44,7 +44,7 @@ def test_an_error_while_something_is_recorded_leaves_everything_usable():
     done = subprocess.run(
         [sys.executable, "-m", "tests.robustness.recordings", "--every", "19"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=600,

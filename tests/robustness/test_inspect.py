@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import lodcore
+from tests.helpers.processes import environment
 from tests.robustness.programs import ROOT
 
 pytestmark = pytest.mark.not_on_reference
@@ -45,7 +46,7 @@ def inspected(path, **options):
     return subprocess.run(
         [sys.executable, "-m", "lodcore", "inspect", str(path)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=environment(),
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",

@@ -15,6 +15,7 @@ import lodcore
 from lodcore import LoD, LoDError, LoDTensor, TensorArray
 from tests.helpers.agree import offsets_of, same
 from tests.helpers.draw import lod_tensors, lods
+from tests.helpers.processes import environment
 from tests.helpers.tables import for_each
 
 PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
@@ -166,7 +167,9 @@ def test_in_a_fresh_process(tmp_path):
         assert lodcore.reorder_by_rank(x, things["table"]).lengths.tolist() == [2, 1, 0]
         print("all is well")
     """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False
+    )
     assert done.stdout == "all is well\n", done.stderr
 
 

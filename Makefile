@@ -20,7 +20,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test twins soak doors engines lint types bench bench-compare peers docs pages plain asan hunt leaks coverage mutants wheel pythons clean
+.PHONY: help demo test twins soak elsewhere doors engines lint types bench bench-compare peers docs pages plain asan hunt leaks coverage mutants wheel pythons clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +51,9 @@ twins: build/built ## run all tests with the kernels replaced by the reference
 
 soak: build/built ## draw other examples than `make test` does, for MINUTES=m (30), beginning with SEED=n (1)
 	$(RUN) -m tests.builds.soak $(or $(SEED),1) $(or $(MINUTES),30)
+
+elsewhere: build/built ## run the tests in an environment drawn from NUMBER (any): locales, folders, limits; SAMPLE=1 runs a part
+	$(RUN) -m tests.builds.elsewhere $(NUMBER) $(if $(COMMIT),--commit) $(if $(SAMPLE),--sample $(SAMPLE))
 
 doors: build/built ## install the libraries of docs/doors.md into build/doors, and run every door against its own
 	@test -x build/doors/bin/python || $(PYTHON) -m venv build/doors

@@ -1,0 +1,91 @@
+"""A plugin of pytest for `tests.builds.elsewhere`: tests in random order, a part of them, and what the process is like.
+
+`LODCORE_ORDER` is the seed of the order. `LODCORE_PART=k/n` runs a tenth of the tests, and those that depend on their
+environment: of all files if n is 10, of every second one if n is 20, and so on; k says which. `LODCORE_WITNESS` names a
+file for the description of the process, `LODCORE_PRINTED` one for what pytest prints if its streams are closed.
+"""
+
+import fcntl
+import locale
+import os
+import random
+import sys
+import time
+import zlib
+from pathlib import Path
+
+#: Folders and files whose tests start processes, or use files, streams, signals, memory or the names of places.
+SENSITIVE = (
+    "tests/base/",
+    "tests/builds/",
+    "tests/docs/",
+    "tests/interop/test_files.py",
+    "tests/interop/test_storage.py",
+    "tests/robustness/",
+    "tests/test_architecture.py",
+    "tests/test_main.py",
+)
+
+
+def open_instead():
+    """Open a file for what pytest prints, but leave the descriptors of the standard streams closed."""
+    opened = os.open(os.environ["LODCORE_PRINTED"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    kept = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(opened)
+    return os.fdopen(kept, "w", encoding="utf-8")
+
+
+for name in ("stdout", "stderr"):  # pytest cannot do without them
+    if getattr(sys, name) is None:
+        setattr(sys, name, open_instead())
+PART, PARTS = map(int, os.environ.get("LODCORE_PART", "0/1").split("/"))
+
+
+def has_turn(name, among, number):
+    """Return whether something is in one of so many parts."""
+    return zlib.crc32(name.encode()) % among == number % among
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out files that are not sampled, which saves the time to import them."""
+    name = collection_path.relative_to(config.rootpath).as_posix()
+    left_out = name.startswith("tests/") and collection_path.suffix == ".py" and not name.startswith(SENSITIVE)
+    return True if PARTS > 10 and left_out and not has_turn(name, PARTS // 10, PART) else None
+
+
+def pytest_collection_modifyitems(config, items):
+    """Choose the part, and shuffle files, and the tests of each file."""
+    if PARTS > 1:
+        others = PARTS // 10
+        items[:] = [
+            one
+            for one in items
+            if has_turn(one.nodeid, *((others, PART) if one.nodeid.startswith(SENSITIVE) else (10, PART // others)))
+        ]
+    draw = random.Random(os.environ.get("LODCORE_ORDER", "0"))
+    places: dict[object, float] = {}
+    keys = {one: (places.setdefault(one.path, draw.random()), draw.random()) for one in items}
+    items.sort(key=keys.__getitem__)
+
+
+def pytest_sessionstart(session):
+    """Write what this process is like."""
+    target = os.environ.get("LODCORE_WITNESS")
+    if target and not hasattr(session.config, "workerinput"):
+        Path(target).write_text("\n".join(witness()), encoding="utf-8")
+
+
+def witness():
+    """Describe this process."""
+    import resource
+
+    from numpy._core import _multiarray_umath as umath
+
+    on = [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__[name]]
+    yield f"NumPy's instructions: {umath.__cpu_baseline__[-1]} {' '.join(on)}"
+    yield f"encoding of files: {locale.getpreferredencoding(False)}; of their names: {sys.getfilesystemencoding()}"
+    mask = os.umask(0)
+    os.umask(mask)
+    yield f"user {os.getuid()}, umask {mask:03o}, {len(os.sched_getaffinity(0))} processors"
+    yield f"zone {time.strftime('%z')}, address space {resource.getrlimit(resource.RLIMIT_AS)[0]}"
+    yield f"folder {os.getcwd()}, hash of 'a' {hash('a')}"

@@ -11,10 +11,13 @@ from lodcore.errors import DTypeError
 from lodcore.ops import axes as reductions
 from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.ops.axes_of_levels import brought_last, is_below
-from lodcore.ops.compare import not_equal
+from lodcore.ops.compare import greater_than, not_equal
 from lodcore.ops.convert import cast, full_like
 from lodcore.ops.math import add, div, minus, mul, sqrt, where
 from lodcore.ops.values import spread
+
+#: Numbers whose standard deviation is not greater than this many units of rounding of their average are constant.
+ROUNDING = 4
 
 __all__ = ["average", "corr", "cov", "linear_fit", "moment"]
 
@@ -188,7 +191,7 @@ def corr(x: Any, y: Any, axis: Any = None, weights: Any = None) -> Any:
     Returns
     -------
     LoDTensor, ndarray or number
-        nan where x or y is constant.
+        nan where x or y is constant, except for the rounding of numbers of their size.
 
     Examples
     --------
@@ -200,8 +203,18 @@ def corr(x: Any, y: Any, axis: Any = None, weights: Any = None) -> Any:
     x, y, weights = _real("corr", "x", x), _real("corr", "y", y), _weights("corr", weights)
     axis, x, y, weights = _together("corr", axis, x, y, weights)
     one, other = _centred("corr", x, axis, weights), _centred("corr", y, axis, weights)
-    squares = mul(_sum(mul(one, one), weights, axis), _sum(mul(other, other), weights, axis))
+    mass = _mass(one, weights, axis)
+    pairs = ((one, average(x, axis, weights)), (other, average(y, axis, weights)))
+    squares = mul(*(_squares(*pair, mass, weights, axis) for pair in pairs))
     return _ratio(_sum(mul(one, other), weights, axis), sqrt(squares))
+
+
+def _squares(centred: Any, middle: Any, mass: Any, weights: Any, axis: Any) -> Any:
+    """Sum the squares of centred numbers; nan where they are constant but for rounding."""
+    squares, rest = _sum(mul(centred, centred), weights, axis), _sum(centred, weights, axis)
+    least = mul(mul(middle, middle), mul(mass, (ROUNDING * float(np.finfo(squares.dtype).eps)) ** 2))
+    exact = minus(squares, _ratio(mul(rest, rest), mass))  # since the average of many numbers is not
+    return where(greater_than(exact, add(least, mul(squares, 0.01))), squares, float("nan"))
 
 
 def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[Any, Any, Any, Any]:
@@ -215,7 +228,7 @@ def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[A
     Returns
     -------
     intercept, slope, intercept_error, slope_error : LoDTensor, ndarray or number
-        nan where x is constant.
+        nan where x is constant: where it differs from its average by no more than the rounding of numbers of its size.
 
     Examples
     --------
@@ -228,10 +241,10 @@ def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[A
     x, y, weights = _real("linear_fit", "x", x), _real("linear_fit", "y", y), _weights("linear_fit", weights)
     axis, x, y, weights = _together("linear_fit", axis, x, y, weights)
     one = _centred("linear_fit", x, axis, weights)
-    squares = _sum(mul(one, one), weights, axis)
     mass = _mass(one, weights, axis)
-    slope = _ratio(_sum(mul(one, y), weights, axis), squares)
     middle = average(x, axis, weights)
+    squares = _squares(one, middle, mass, weights, axis)
+    slope = _ratio(_sum(mul(one, y), weights, axis), squares)
     intercept = minus(average(y, axis, weights), mul(slope, middle))
     share = _ratio(mul(middle, middle), squares)
     return (

@@ -466,6 +466,21 @@ def test_errors_of_fits_are_those_of_the_weights():
     np.testing.assert_allclose([intercept_error[0], slope_error[0]], wanted)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_fits_of_what_is_constant_but_for_rounding(dtype):
+    """There are nan where numbers of that size cannot hold the spread, also for the error of the average of many."""
+    eps = float(np.finfo(dtype).eps)
+    alike = [[0.3, 0.3 * (1 + eps), 0.3], [1e9, 1e9], [0.1 + 0.2, 0.3, 0.3], [0.0, 0.0], [0.1] * 7, [5.0], []]
+    apart = [[1e9, 1e9 * (1 + 40 * eps), 1e9 * (1 + 80 * eps)], [0.0, eps * 1e-9], [-1.0, 0.0, 1.0]]
+    x = lodcore.array([np.array(one, dtype) for one in alike + apart])
+    found = [*lodcore.linear_fit(x, x.positions(), axis=1), lodcore.corr(x, x.positions(), axis=1)]
+    for one in found:
+        assert np.isnan(one).tolist() == [True] * len(alike) + [False] * len(apart)
+    many = LoDTensor.from_lengths(np.full(100_000, 0.1, dtype), [100_000])
+    slope = lodcore.linear_fit(many, many.positions() % 7, axis=1)[1]
+    assert np.isnan(slope).all()
+
+
 def test_statistics_have_gradients():
     x = LoDTensor.from_lengths(smooth_values(0, (7,)), [4, 3])
     y = LoDTensor.from_lengths(smooth_values(1, (7,)), [4, 3])

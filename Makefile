@@ -9,9 +9,11 @@ export HYPOTHESIS_PROFILE ?= handful
 ifdef VIRTUAL_ENV
 ENVIRONMENT := $(VIRTUAL_ENV)
 READY := build/ready-$(firstword $(shell ls -di "$(VIRTUAL_ENV)" | cksum))
+INSTALLED := $(READY)-
 else
 ENVIRONMENT := $(CURDIR)/.venv
 READY := .venv/ready
+INSTALLED := .venv/installed-
 endif
 export PATH := $(ENVIRONMENT)/bin:$(PATH)
 RUN := "$(ENVIRONMENT)/bin/python"
@@ -20,110 +22,116 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help demo test twins soak elsewhere doors engines lint types bench bench-compare peers docs pages plain asan hunt leaks coverage mutants wheel pythons clean
+.PHONY: help installed demo test twins soak elsewhere doors engines lint types bench bench-compare peers docs pages plain asan hunt leaks coverage mutants wheel pythons clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 $(READY): pyproject.toml
-	@echo "setting up $(ENVIRONMENT), which takes a minute"
+	@echo "setting up $(ENVIRONMENT)"
 	@mkdir -p build
 	@test -x $(RUN) || $(PYTHON) -m venv .venv
 	@$(RUN) -m pip --version > /dev/null 2>&1 || $(RUN) -m ensurepip > /dev/null
 	@$(RUN) -m pip install -qq $(REQUIRES)
-	@$(RUN) setup.py -q build_ext --inplace # here, for pip would not show how far it is
-	@$(RUN) -m pip install -qq --no-build-isolation -e '.[test,dev]'
-	@touch $(READY)
+	@touch $@
 
 build/built: $(READY) $(SOURCES)
 	@$(RUN) setup.py -q build_ext --inplace
 	@touch $@
 
+# What a target needs is an extra of pyproject.toml, which is installed once. The package itself is this folder, whose
+# modules pip does not build once more.
+$(INSTALLED)%: pyproject.toml $(READY)
+	@echo "installing what '$*' needs"
+	@LODCORE_BUILD=none $(RUN) -m pip install -qq --no-build-isolation -e '.[$*]'
+	@touch $@
+
+installed: build/built $(addprefix $(INSTALLED),test lint types bench wheel) ## install what the targets of .ci/run need
+
 demo: build/built ## learn from real recordings and from real text, in two acts
 	@OPENBLAS_NUM_THREADS=1 $(RUN) -m lodcore demo # small products gain nothing from waiting threads
 
 # one thread for products: those of the other processes need the other processors
-test: build/built ## run all tests, and the examples of docstrings and README, in as many processes as processors
+test: build/built $(INSTALLED)test ## run all tests, and the examples of docstrings and README, in as many processes as processors
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n auto --dist worksteal
 
-twins: build/built ## run all tests with the kernels replaced by the reference
+twins: build/built $(INSTALLED)test ## run all tests with the kernels replaced by the reference
 	OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -n auto --dist worksteal --kernels reference.kernels -m 'not not_on_reference'
 
-soak: build/built ## draw other examples than `make test` does, for MINUTES=m (30), beginning with SEED=n (1)
+soak: build/built $(INSTALLED)test ## draw other examples than `make test` does, for MINUTES=m (30), beginning with SEED=n (1)
 	$(RUN) -m tests.builds.soak $(or $(SEED),1) $(or $(MINUTES),30)
 
-elsewhere: build/built ## run the tests in an environment drawn from NUMBER (any): locales, folders, limits; SAMPLE=1 runs a part
+elsewhere: build/built $(INSTALLED)test ## run the tests in an environment drawn from NUMBER (any): locales, folders, limits; SAMPLE=1 runs a part
 	$(RUN) -m tests.builds.elsewhere $(NUMBER) $(if $(COMMIT),--commit) $(if $(SAMPLE),--sample $(SAMPLE))
 
 doors: build/built ## install the libraries of docs/doors.md into build/doors, and run every door against its own
 	@test -x build/doors/bin/python || $(PYTHON) -m venv build/doors
 	@build/doors/bin/python -m pip install -qq $(REQUIRES)
-	@build/doors/bin/python -m pip install -qq --no-build-isolation -e '.[doors]'
+	@LODCORE_BUILD=none build/doors/bin/python -m pip install -qq --no-build-isolation -e '.[doors]'
 	LODCORE_DOORS=1 build/doors/bin/python -m pytest tests/doors
 
 engines: build/built ## install Ray, Dask and Spark into build/engines, and run each on two workers (Spark needs Java 17)
 	@java -version > /dev/null 2>&1 || { echo "Spark needs Java 17: apt-get install default-jre-headless"; false; }
 	@test -x build/engines/bin/python || $(PYTHON) -m venv build/engines
 	@build/engines/bin/python -m pip install -qq $(REQUIRES)
-	@build/engines/bin/python -m pip install -qq --no-build-isolation -e '.[engines]'
+	@LODCORE_BUILD=none build/engines/bin/python -m pip install -qq --no-build-isolation -e '.[engines]'
 	LODCORE_DOORS=1 build/engines/bin/python -m pytest tests/doors/test_engines*.py
 
-lint: build/built ## check style: ruff, cython-lint
+lint: $(INSTALLED)lint ## check style: ruff, cython-lint
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	cython-lint lodcore
 
-types: build/built ## check types: mypy, pyright on lines of users, and the stubs against the compiled modules
+types: build/built $(INSTALLED)types ## check types: mypy, pyright on lines of users, and the stubs against the compiled modules
 	$(RUN) -m mypy
 	$(RUN) -m mypy tests/types/lines.py
 	basedpyright
 	$(RUN) -m mypy.stubtest --mypy-config-file pyproject.toml $(subst /,.,$(basename $(shell find lodcore -name '*.pyx' | sort)))
 
-bench: build/built ## run every benchmark once, to see that it works
+bench: build/built $(INSTALLED)bench ## run every benchmark once, to see that it works
 	sed 's|"results"|"../.asv/quick"|' asv_benchmarks/asv.conf.json > asv_benchmarks/.quick.json
 	cd asv_benchmarks && asv machine --yes --config .quick.json && \
 	    asv run --config .quick.json --python=same --quick --dry-run --show-stderr
 
-bench-compare: build/built ## compare the speed of the last commit with the one before; BENCH=name chooses
+bench-compare: build/built $(INSTALLED)bench ## compare the speed of the last commit with the one before; BENCH=name chooses
 	cd asv_benchmarks && asv machine --yes && asv continuous --factor 1.5 -a rounds=2 --bench '$(or $(BENCH),.)' HEAD~1 HEAD
 
-peers: build/built ## compare with the installed peers: the table of the README
+peers: build/built $(INSTALLED)bench ## compare with the installed peers: the table of the README
 	$(RUN) asv_benchmarks/peers/run.py
 
-docs: build/built ## build the site into docs/_build/html; warnings are errors, and no network is needed
-	@$(RUN) -c 'import sphinx' 2> /dev/null || $(RUN) -m pip install -qq --no-build-isolation -e '.[docs]'
+docs: build/built $(INSTALLED)docs ## build the site into docs/_build/html; warnings are errors, and no network is needed
 	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-pages: build/built ## write the list in docs/kernels.md and the types of the operators anew, from docstrings
+pages: build/built $(INSTALLED)test ## write the list in docs/kernels.md and the types of the operators anew, from docstrings
 	$(RUN) -m tests.builds.kernels_page
 	$(RUN) -m tests.builds.operator_types
 
-plain: build/built ## build without x86 instructions, as for other processors, and compare the bits
+plain: build/built $(INSTALLED)test ## build without x86 instructions, as for other processors, and compare the bits
 	$(RUN) -m tests.builds.plain
 
-asan: build/built ## run kernels, error table and kept memory under the sanitizers
+asan: build/built $(INSTALLED)test ## run kernels, error table and kept memory under the sanitizers
 	$(RUN) -m tests.builds.asan
 
-leaks: build/built ## call each operator, vjp, loop and Program up to a million times, and see that memory is where it was
+leaks: build/built $(INSTALLED)test ## call each operator, vjp, loop and Program up to a million times, and see that memory is where it was
 	$(RUN) -m tests.builds.leaks
 
-hunt: build/built ## change what calls work on while they run, for SECONDS (600), here and under the sanitizers
+hunt: build/built $(INSTALLED)test ## change what calls work on while they run, for SECONDS (600), here and under the sanitizers
 	$(RUN) -X faulthandler -m tests.robustness.injection --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0) --log build/hunt.log
 	$(RUN) -X faulthandler -m tests.robustness.liars --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0) --log build/hunt.log
 	$(RUN) -m tests.robustness.recordings
 	$(RUN) -m tests.builds.asan soak $(or $(SECONDS),600)
 
-coverage: build/built ## measure the lines of .py and .pyx that the tests run; at least 95 %
+coverage: build/built $(INSTALLED)coverage ## measure the lines of .py and .pyx that the tests run; at least 95 %
 	$(RUN) -m tests.builds.coverage
 
-mutants: build/built ## plant the listed defects one at a time and see that the tests find each
+mutants: build/built $(INSTALLED)test ## plant the listed defects one at a time and see that the tests find each
 	$(RUN) -m tests.mutants
 
-wheel: build/built ## build sdist and wheel, and test the wheel away from the checkout, also with the oldest NumPy
+wheel: build/built $(INSTALLED)wheel ## build sdist and wheel, and test the wheel away from the checkout, also with the oldest NumPy
 	$(RUN) -m tests.builds.wheel
 
-pythons: build/built ## install the sdist on every promised Python that the machine has, with its oldest and newest NumPy, and test it
+pythons: build/built $(INSTALLED)wheel ## install the sdist on every promised Python that the machine has, with its oldest and newest NumPy, and test it
 	$(RUN) -m tests.builds.pythons $(if $(ENDS),--ends)
 
 clean: ## remove what was built, but not .venv

@@ -1,11 +1,12 @@
 """Builds the extension modules; all other settings are in pyproject.toml.
 
 LODCORE_BUILD selects the mode: release, plain (without x86 instructions), debug (bounds checks), asan (address and
-undefined-behaviour sanitizers) or trace (line coverage of the .pyx files). LODCORE_JOBS limits the number of parallel
-jobs.
+undefined-behaviour sanitizers), trace (line coverage of the .pyx files) or none (for an editable install of a tree
+whose modules are built already). LODCORE_JOBS limits the number of parallel jobs.
 """
 
 import os
+import re
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -40,16 +41,26 @@ MODES = {  # directives, compiler flags, linker flags, macros
     "debug": (CHECKED, SLOW, [], []),
     "asan": (UNCHECKED, SANITIZE + LINES, SANITIZE, []),
     "trace": ({**CHECKED, "profile": True, "linetrace": True}, ["-O0"], [], TRACE),
+    "none": ({}, [], [], []),
 }
+NAMED = re.compile(r'"([\w./]+\.h)"')  # a header, in an include, a macro or a declaration of Cython
+CIMPORTED = re.compile(r"^from (lodcore\.[\w.]+) cimport (.*)", re.MULTILINE)
 
 
 class build_ext(_build_ext):
-    """Compile in parallel, also under pip."""
+    """Translate and compile in parallel, also under pip; what only asks for names and versions waits for neither."""
 
     def finalize_options(self) -> None:
         super().finalize_options()
         self.parallel = self.parallel or JOBS
         self.compiled = 0
+
+    def run(self) -> None:
+        made = {extension.name: extension for extension in translated(self.extensions)}
+        for extension in self.extensions:
+            of = made[extension.name]
+            extension.sources, extension.include_dirs, extension.depends = of.sources, of.include_dirs, of.depends
+        super().run()
 
     def build_extension(self, ext: Extension) -> None:
         """Compile a module, and print the progress of the build."""
@@ -63,16 +74,34 @@ class build_ext(_build_ext):
             print(f"[{self.compiled:2d}/{len(self.extensions)}] compiled {ext.name}", flush=True)
 
 
-def extensions() -> list[Extension]:
-    """List the extension modules, after translation to C."""
-    import numpy
-    from Cython.Build import cythonize
+def headers(path: Path) -> list[str]:
+    """List the headers of this tree that a source file needs, also those of the files that it cimports."""
+    found = {path}
+    waiting = [path]
+    while waiting:
+        source = waiting.pop()
+        text = source.read_text(encoding="utf-8")
+        named = [Path(os.path.normpath(source.parent / name)) for name in NAMED.findall(text)]
+        for module, names in CIMPORTED.findall(text):
+            named += [Path(*module.split("."), f"{name}.pxd") for name in names.split(", ")]
+            named.append(Path(*module.split(".")).with_suffix(".pxd"))
+        new = {there for there in [*named, source.with_suffix(".pxd")] if there.exists()} - found
+        found |= new
+        waiting += new
+    return sorted(str(there) for there in found if there.suffix == ".h")
 
+
+def extensions() -> list[Extension]:
+    """List the extension modules."""
     if MODE not in MODES:
         raise SystemExit(f"LODCORE_BUILD={MODE!r}: choose one of {', '.join(MODES)}")
     if KERNELS not in {path.parent for path in SOURCES}:  # otherwise the wheel would have no kernels
         raise SystemExit("the .pyx files are missing: this source tree is incomplete")
-    directives, compiler, linker, macros = MODES[MODE]
+    if MODE == "none":
+        return []
+    import numpy
+
+    _, compiler, linker, macros = MODES[MODE]
     common = {
         "include_dirs": [numpy.get_include()],
         "extra_compile_args": SAME_BITS + STRICT + compiler,
@@ -88,12 +117,18 @@ def extensions() -> list[Extension]:
         Extension(
             ".".join(path.with_suffix("").parts),
             [str(path)],
-            depends=sorted(map(str, Path("lodcore").rglob("*.h"))),
+            depends=headers(path),
             **(common if path.parent in (KERNELS, TENSORS) else less),  # other loops are short, and as fast with -O2
         )
         for path in SOURCES
     ]
-    found.append(Extension(SHARED, [SHARED.replace(".", "/") + ".c"], **less))
+    return [*found, Extension(SHARED, [SHARED.replace(".", "/") + ".c"], **less)]
+
+
+def translated(found: list[Extension]) -> list[Extension]:
+    """Translate the modules to C."""
+    from Cython.Build import cythonize
+
     made = cythonize(
         found,
         nthreads=JOBS,
@@ -108,7 +143,7 @@ def extensions() -> list[Extension]:
             "wraparound": False,
             "auto_pickle": False,
             "autotestdict": False,
-            **directives,
+            **MODES[MODE][0],
         },
     )
     for path in {Path(source) for extension in made for source in extension.sources}:

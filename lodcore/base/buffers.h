@@ -3,6 +3,7 @@
 #define LODCORE_BUFFERS_H
 
 #include <Python.h>
+#include <stdlib.h>
 #include <numpy/arrayobject.h>
 
 #ifndef LODCORE_UNUSED
@@ -61,6 +62,49 @@ static LODCORE_UNUSED int is_untouched(PyObject *handed, PyObject *owner)
         if (array->dimensions[axis] != PyArray_DIM(own, axis) || array->strides[axis] != PyArray_STRIDE(own, axis))
             return 0;
     return 1;
+}
+
+#if defined(_MSC_VER)
+#define LODCORE_OF_THREAD __declspec(thread)
+#else
+#define LODCORE_OF_THREAD __thread
+#endif
+
+enum { DEEPEST_DROP = 16 };
+
+/* Release a reference to what may hold the next of a long chain of views, without a recursion as deep as the chain.
+ *
+ * Within calls of itself it puts references aside from a certain depth on; the outermost call releases them. */
+static LODCORE_UNUSED void drop(PyObject *held)
+{
+    static LODCORE_OF_THREAD int depth;
+    static LODCORE_OF_THREAD PyObject **aside;
+    static LODCORE_OF_THREAD Py_ssize_t count, room;
+    if (depth >= DEEPEST_DROP) {
+        if (count == room) {
+            PyObject **more = (PyObject **)realloc(aside, (size_t)(room + 64) * 2 * sizeof(PyObject *));
+            if (more != NULL) {
+                aside = more;
+                room = (room + 64) * 2;
+            }
+        }
+        if (count < room) {
+            aside[count++] = held;
+            return;
+        }
+    }
+    depth++;
+    Py_DECREF(held);
+    if (depth == 1) {
+        while (count > 0) {
+            held = aside[--count];
+            Py_DECREF(held);
+        }
+        free(aside);
+        aside = NULL;
+        room = 0;
+    }
+    depth--;
 }
 
 static LODCORE_UNUSED PyObject *empty_array(PyArray_Descr *dtype, int ndim, npy_intp *shape)

@@ -9,13 +9,14 @@ cdef extern from "buffers.h":
 
 
 cdef class Memory:
-    cdef object _owner
+    cdef PyObject* _owner  # a reference that `drop` releases
     cdef char* _data
     cdef Py_ssize_t _size
     cdef bint _writable
 
 
 cdef Memory memory_of(cnp.ndarray array)
+cdef object held_by(cnp.ndarray array)
 cdef cnp.ndarray rows_over(object base, cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop)
 cpdef cnp.ndarray new_offsets(Py_ssize_t count)
 cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=*)

@@ -5,6 +5,8 @@ cimport numpy as cnp
 from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.string cimport memcpy, memset
 
@@ -17,6 +19,7 @@ from lodcore.base.memory import LIMIT, check_out, check_size
 
 cdef extern from "buffers.h":
     void want_huge_pages(void* memory, size_t size)
+    void drop(PyObject* held)
     object empty_array(cnp.PyArray_Descr* dtype, int ndim, cnp.npy_intp* shape)
 
 cdef extern from "numpy/arrayobject.h":
@@ -42,36 +45,64 @@ cdef int MOST_AXES = 32 if np.__version__.startswith("1.") else 64
 @cython.no_gc
 @cython.freelist(64)
 cdef class Memory:
-    """The base of arrays that are returned to callers; it holds a private array.
+    """The base of arrays that are returned to callers; it holds what owns the memory, and nothing between.
 
     So none of them owns its memory for NumPy: `resize` raises an error, and other changes of one of them do not affect
-    the others.
+    the others. A view of a view has the same Memory. Views that another library made in between cannot be left out;
+    `drop` therefore frees a chain of them one by one.
     """
 
     def __getbuffer__(self, Py_buffer* buffer, int flags):
+        if self._owner == NULL:
+            raise BufferError("lodcore: this memory has no owner")
         PyBuffer_FillInfo(buffer, self, self._data, self._size, not self._writable, flags)
+
+    def __dealloc__(self):
+        if self._owner != NULL:
+            drop(self._owner)
 
 
 cdef Memory memory_of(cnp.ndarray array):
-    """Return a Memory that holds a C-contiguous array."""
-    cdef Memory memory = Memory.__new__(Memory)
-    memory._owner, memory._data = array, cnp.PyArray_BYTES(array)
-    memory._size, memory._writable = cnp.PyArray_NBYTES(array), cnp.PyArray_ISWRITEABLE(array)
+    """Return a Memory that holds what owns the memory of a private, C-contiguous array."""
+    base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else array
+    cdef bint writable = cnp.PyArray_ISWRITEABLE(array)
+    cdef Memory memory
+    if type(base) is Memory:
+        if (<Memory> base)._writable == writable:
+            return base
+        base = <object> (<Memory> base)._owner
+    memory = Memory.__new__(Memory)
+    Py_INCREF(base)
+    memory._owner, memory._data = <PyObject*> base, cnp.PyArray_BYTES(array)
+    memory._size, memory._writable = cnp.PyArray_NBYTES(array), writable
     return memory
 
 
 def owner_of(cnp.ndarray array not None):
     """Return the array of which an array is a view, even if hidden by a Memory, for libraries that write to it."""
     base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else None
-    return (<Memory> base)._owner if type(base) is Memory else base
+    return <object> (<Memory> base)._owner if type(base) is Memory else base
+
+
+cdef object held_by(cnp.ndarray array):
+    """Return the base for a further view of an array: the Memory that it is a view of, whatever views are between."""
+    base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else array
+    found = base
+    while True:
+        if isinstance(found, cnp.ndarray) and cnp.PyArray_BASE(<cnp.ndarray> found) != NULL:
+            found = <object> cnp.PyArray_BASE(<cnp.ndarray> found)
+        elif type(found) is memoryview:
+            found = found.obj
+        else:
+            break
+    if type(found) is Memory:
+        return found
+    return array if isinstance(base, cnp.ndarray) else base
 
 
 cpdef cnp.ndarray private(cnp.ndarray array):
     """Return a private view of an array, whose shape cannot be changed by others, and which keeps the memory alive."""
-    base = <object> cnp.PyArray_BASE(array) if cnp.PyArray_BASE(array) != NULL else array
-    if isinstance(base, cnp.ndarray):
-        base = array
-    return array_over(base, cnp.PyArray_DESCR(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
+    return array_over(held_by(array), cnp.PyArray_DESCR(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
                       cnp.PyArray_STRIDES(array), cnp.PyArray_DATA(array), cnp.PyArray_ISWRITEABLE(array))
 
 

@@ -8,11 +8,15 @@ from cpython.object cimport PyObject
 from contextvars import ContextVar
 from importlib import import_module
 
+from lodcore.errors import ShapeError
+
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
 cdef object NESTED = None  # the type of tensors with a LoD
 cdef list opened = [0]  # the number of open Blocks in all threads: without any, the context variable is not read
 
 OPENED = opened
+cdef enum:
+    DEEPEST = 64  # lists in lists: no array has more axes
 
 
 cdef class Symbol:
@@ -54,16 +58,30 @@ class AtOnce:
 
     def record(self, op, args, kwargs):
         """Call an operator on the values."""
-        return op(*map(value_of, args), **{name: value_of(given) for name, given in kwargs.items()})
+        values = [value_of(given, op) for given in args]
+        return op(*values, **{name: value_of(given, op) for name, given in kwargs.items()})
 
 
 AT_ONCE = AtOnce()
 
 
-def value_of(given):
-    """Return the value of a Symbol, also in a list; return anything else unchanged."""
+def value_of(given, op=None):
+    """Return the value of a Symbol, also in a list; return anything else unchanged.
+
+    Raises
+    ------
+    ShapeError
+        If a list is nested more than 64 deep, as one that contains itself is; the message names the operator.
+    """
+    return value_in(given, op, 0)
+
+
+cdef object value_in(given, op, Py_ssize_t depth):
     if type(given) is list:
-        return [value_of(x) for x in given]
+        if depth == DEEPEST:
+            where = "lodcore" if op is None else op.__name__
+            raise ShapeError(f"{where}: an argument is a list nested more than {DEEPEST} deep; does it contain itself?")
+        return [value_in(x, op, depth + 1) for x in given]
     return given.get() if isinstance(given, Symbol) else given
 
 
@@ -429,7 +447,7 @@ cdef class BoundOp:
     cdef readonly OpBody __func__
     cdef readonly object __self__
 
-    def __init__(self, function, instance):
+    def __cinit__(self, OpBody function not None, instance):
         self.__func__, self.__self__ = function, instance
 
     def __call__(self, *args, **kwargs):

@@ -154,7 +154,7 @@ cdef wanted_of(given, set needed):
     if isinstance(given, Symbol):
         return given if given in needed else None
     if type(given) is list:
-        wanted = [wanted_of(x, needed) for x in <list> given]
+        wanted = [x if isinstance(x, Symbol) and x in needed else None for x in <list> given]
         return wanted if any([x is not None for x in wanted]) else None
     return None
 

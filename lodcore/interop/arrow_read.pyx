@@ -10,8 +10,9 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stdint cimport INT64_MAX, int64_t, uintptr_t
 from libc.string cimport memset
 
-from lodcore.base.buffers cimport array_over
+from lodcore.base.buffers cimport array_over, held_by
 from lodcore.interop.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
+from lodcore.interop.arrow_write cimport node_of
 
 import numpy as np
 
@@ -103,6 +104,14 @@ cdef class Column:
     cdef readonly Column dictionary
     cdef Lender lender
     cdef const void** buffers
+    cdef tuple node  # of which the struct was made, if it is our own
+
+    cdef object owner(self, Py_ssize_t k):
+        """Return the object that a view of buffer k holds: of our own struct, what owns the memory, not the struct."""
+        given = None if self.node is None else (<tuple> self.node[4])[k]
+        if given is None or cnp.PyArray_DATA(<cnp.ndarray?> given) != self.buffers[k]:
+            return self.lender
+        return held_by(<cnp.ndarray> given)
 
     def has_buffer(self, Py_ssize_t k):
         """Return whether buffer k, which the type has, is present."""
@@ -142,10 +151,10 @@ cdef class Column:
             raise LoDError(f"{WHERE}{self.path}: its buffer of {what} ends behind the last address")
         place += <uintptr_t> (start * size)
         if place % <uintptr_t> kind.alignment == 0:
-            return array_over(self.lender, <cnp.PyArray_Descr*> kind, 1, shape, NULL, <const void*> place, False)
+            return array_over(self.owner(k), <cnp.PyArray_Descr*> kind, 1, shape, NULL, <const void*> place, False)
         check_size(WHERE, shape[0], size)
         shape[0] *= size
-        data = array_over(self.lender, <cnp.PyArray_Descr*> BYTE, 1, shape, NULL, <const void*> place, False)
+        data = array_over(self.owner(k), <cnp.PyArray_Descr*> BYTE, 1, shape, NULL, <const void*> place, False)
         copy = data.copy().view(kind)
         copy.flags.writeable = False
         return copy
@@ -189,6 +198,7 @@ cdef Column read_column(const ArrowSchema* schema, const ArrowArray* array, Lend
         check_sizes(array, path)
         column.length, column.offset, column.null_count = array.length, array.offset, array.null_count
         column.num_buffers, column.buffers = array.n_buffers, array.buffers
+        column.node = node_of(array)
         if array.n_children != schema.n_children:
             raise LoDError(f"{WHERE}{path}: has {array.n_children} children; its schema has {schema.n_children}")
         if (array.dictionary == NULL) != (schema.dictionary == NULL):

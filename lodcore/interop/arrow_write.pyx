@@ -53,6 +53,11 @@ cdef void release(Struct* made) noexcept nogil:
     memset(made, 0, sizeof(Struct))
 
 
+cdef tuple node_of(const ArrowArray* array):
+    """Return the node of which a struct was made here, or None for a struct of another library."""
+    return <tuple> array.private_data if array.release == release[ArrowArray] else None
+
+
 cdef int fill(Struct* made, tuple node) except -1:
     """Fill a struct of zeros; after an error it can be released."""
     cdef tuple buffers = node[4], children = node[5]

@@ -392,3 +392,39 @@ finally:
     done.set()
     thread.join()
 """)
+
+
+def test_instances_that_were_never_initialized():
+    survives("""
+import gc, lodcore.graph, lodcore.ops, lodcore.batching, lodcore.interop.arrow, lodcore.interop.torch
+x = lodcore.array([[1.0, 2.0], [3.0]])
+x.pool, x + 1, iter(x), x.values
+compiled = {kind for module in list(sys.modules.values()) if str(getattr(module, "__file__", "")).endswith(".so")
+            for kind in vars(module).values() if isinstance(kind, type) and str(kind.__module__).startswith("lodcore")}
+compiled |= {type(x.values.base), type(iter(x)), type(x.pool)}
+assert len(compiled) > 20
+given = [(), (None,), (x,), (None, None), (None, None, None)]
+for kind in compiled:
+    for arguments in given:
+        try:
+            made = kind.__new__(kind, *arguments)
+        except Exception:
+            continue
+        for name in dir(made):
+            if name in ("__class__", "__init__", "__init_subclass__", "__subclasshook__"):
+                continue
+            try:
+                found = getattr(made, name)
+            except Exception:
+                continue
+            for one in given if callable(found) else []:
+                try:
+                    found(*one)
+                except Exception:
+                    pass
+        for use in (repr, hash, len, iter, bool, memoryview, copy.copy, lambda it: it[0], lambda it: it == it):
+            try:
+                use(made)
+            except Exception:
+                pass
+""")

@@ -5,6 +5,7 @@ NumPy computes for an operator, it therefore writes warnings to an object (the "
 attributes them to the first frame outside. Settings of the caller by `numpy.errstate` are kept.
 """
 
+cimport cython
 from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set, get_value
 
 import sys
@@ -89,6 +90,7 @@ cdef int end(token) except -1:
     return 0
 
 
+@cython.no_gc_clear
 cdef class named_caller:
     """A context in which NumPy's warnings name the caller."""
 
@@ -98,4 +100,9 @@ cdef class named_caller:
         self.token = begin()
 
     def __exit__(self, *error):
-        end(self.token)
+        token, self.token = self.token, None
+        end(token)
+
+    def __dealloc__(self):  # an exception that was raised where nobody leaves the context
+        if self.token is not None:
+            end(self.token)

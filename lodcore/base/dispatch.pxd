@@ -21,6 +21,7 @@ cdef class Symbol:
 
 cdef class VariableBody(Symbol):
     cdef public object name, held, home, later, _spec  # see Variable
+    cdef int take(self, value) except -1
 
 
 cpdef variable_of(kind, name, value, spec, block)
@@ -57,3 +58,15 @@ cdef class OpBody:
     cdef object taken(self, Py_ssize_t j, given)
     cdef object finished(self, result, given, arguments, kwargs)
     cdef object compute(self, tuple args, dict kwargs)
+
+
+cdef class Standing:
+    cdef object block, outer
+    cdef bint is_open
+
+
+cdef class recording:
+    cdef object block, token
+    cdef Standing standing
+    cdef int open(self) except -1
+    cdef int close(self) except -1

@@ -2,11 +2,13 @@
 
 cimport cython
 cimport numpy as cnp
-from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set, get_value
+from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set
 from cpython.object cimport PyObject
 
 from contextvars import ContextVar
 from importlib import import_module
+
+from lodcore.base.journal cimport ArrayBody
 
 from lodcore.errors import ShapeError
 
@@ -43,6 +45,15 @@ cdef class VariableBody(Symbol):
         """Return the Block that records calls on it, `AT_ONCE` if it belongs to none."""
         found = AT_ONCE if self.home is None else self.home()
         return self.block if found is None else found  # that says what is wrong
+
+    def put(self, value):
+        """Replace the value, and what is known of it, in one step."""
+        before = self.held  # freed at the end, which may run anything
+        self.take(value)
+
+    cdef int take(self, value) except -1:
+        self.held, self._spec = value, None
+        return 0
 
 
 cpdef variable_of(kind, name, value, spec, block):
@@ -83,51 +94,6 @@ cdef object value_in(given, op, Py_ssize_t depth):
             raise ShapeError(f"{where}: an argument is a list nested more than {DEEPEST} deep; does it contain itself?")
         return [value_in(x, op, depth + 1) for x in given]
     return given.get() if isinstance(given, Symbol) else given
-
-
-cdef class ArrayBody:
-    """The base of TensorArray: a value that a Block may hold while it records.
-
-    Attributes
-    ----------
-    block : Block or None
-        Records calls on the array; None while calls compute.
-    variable : Variable or None
-        The Variable of the array in that Block, if it was made there.
-    wanted_name : str or None
-        The requested name of this Variable.
-    """
-
-    cdef public object block, variable, wanted_name
-    cdef public object _items, _source, _size, _limit, _element, _rank  # see TensorArray
-
-    def __cinit__(self):
-        self._size = 0
-
-
-def release_arrays(*lists):
-    """Release the arrays that a Block held, and clear their lists, without interruption."""
-    cdef list arrays
-    for arrays in lists:
-        for array in arrays:
-            (<ArrayBody?> array).block = (<ArrayBody> array).variable = None
-        arrays.clear()
-
-
-cdef int take_content(ArrayBody array, ArrayBody other) except -1:
-    """Replace the content of an array by that of another, private one."""
-    array._items, array._source, array._size = other._items, other._source, other._size
-    array._limit, array._element, array._rank = other._limit, other._element, other._rank
-    return 0
-
-
-def take_contents(list arrays, list others):
-    """Replace the content of each array by that of another, private one; on an error, change none."""
-    cdef Py_ssize_t j
-    for array in arrays:
-        note(array)
-    for j in range(min(len(arrays), len(others))):
-        take_content(arrays[j], others[j])
 
 
 cdef Py_ssize_t running = 0
@@ -172,41 +138,6 @@ cdef object first_recorder(given, found):
                 return recorder
             found = recorder
     return found
-
-
-cdef object JOURNALS = ContextVar("lodcore.journals", default=())
-cdef Py_ssize_t kept = 0  # the number of open Journals in all threads
-
-
-cdef class Journal:
-    """A context that stores the contents of arrays before writes, and restores them after an error."""
-
-    cdef dict noted
-    cdef object token
-
-    def __enter__(self):
-        global kept
-        self.noted = {}
-        self.token = PyContextVar_Set(JOURNALS, (*get_value(JOURNALS), self))
-        kept += 1
-
-    def __exit__(self, kind, error, traceback):
-        global kept
-        kept -= 1
-        noted, self.noted = self.noted, None
-        if kind is not None:
-            for array, before in noted.values():
-                take_content(array, before)
-        PyContextVar_Reset(JOURNALS, self.token)
-
-
-cpdef note(array):
-    """Store the content of an array before the first write while a Journal is open."""
-    if kept:
-        for journal in JOURNALS.get():
-            noted = (<Journal> journal).noted
-            if noted is not None and id(array) not in noted:
-                noted[id(array)] = array, array.snapshot()
 
 
 cdef object MISSING = object()  # stands for an argument that must be given
@@ -471,71 +402,69 @@ cpdef object open_block():
     """Return the Block that records in this thread, or None."""
     if not opened[0]:
         return None
-    around = BLOCK.get()
-    while around is not None and not (<recording> around).is_open:  # one that could not be reset because memory ran out
-        around = (<recording> around).outer
-    return None if around is None else (<recording> around).block
+    found = open_standing()
+    return None if found is None else (<Standing> found).block
 
 
+cdef object open_standing():
+    """Return what the innermost open context has put into the context variable, or None."""
+    found = BLOCK.get()
+    while found is not None and not (<Standing> found).is_open:  # one that could not be taken out
+        found = (<Standing> found).outer
+    return found
+
+
+@cython.final
+@cython.freelist(8)
+cdef class Standing:
+    """What the context variable has of an open context: the Block, or None, and what was there before."""
+
+
+@cython.no_gc_clear  # the context is closed when it is freed, which needs its fields
 cdef class recording:
     """A context in which all operators record into a Block; with None they compute.
+
+    The context variable does not refer to it, but to a Standing. So an exception that is raised where nobody leaves the
+    context, such as that of a signal, closes it, too: nothing refers to it then.
 
     Parameters
     ----------
     block : Block or None
     """
 
-    cdef object block, outer, token
-    cdef bint is_open
-
     def __init__(self, block):
         self.block = block
 
     def __enter__(self):
-        opened[0] += 1
-        try:
-            self.outer = BLOCK.get()
-            self.token = BLOCK.set(self)
-        except BaseException:
-            opened[0] -= 1
-            raise
-        self.is_open = True
+        self.open()
         return self.block
 
     def __exit__(self, kind=None, error=None, trace=None):  # no tuple of them, for which there may be no memory
-        self.is_open = False
-        token, self.token = self.token, None  # the token refers to the previously open Block and this object
+        self.close()
+
+    def __dealloc__(self):
+        if self.standing is not None:
+            self.close()
+
+    cdef int open(self) except -1:
+        cdef Standing made = Standing.__new__(Standing)
+        made.block, made.outer = self.block, open_standing()
+        self.token = PyContextVar_Set(BLOCK, made)
+        made.is_open, self.standing = True, made
+        opened[0] += 1
+        return 0
+
+    cdef int close(self) except -1:
+        """End the recording; without an error in another thread or context, where the variable cannot be reset."""
+        cdef Standing made = self.standing
+        token, self.token, self.standing = self.token, None, None
+        if made is None or not made.is_open:
+            return 0
+        made.is_open = False
+        opened[0] -= 1
         try:
-            opened[0] -= 1
-            BLOCK.reset(token)
-        except MemoryError:
+            if BLOCK.get() is made:
+                PyContextVar_Reset(BLOCK, token)
+        except (MemoryError, ValueError, RuntimeError):
             pass
-
-
-class Opening:
-    """The base of a Block that `with` opens and closes atomically, even if interrupted.
-
-    Attributes
-    ----------
-    opened : recording or None
-        The context while it is open.
-    closed : bool
-        Whether it was left by an error.
-    captured_arrays : list
-        The outer arrays that it holds while it is open.
-    """
-
-    opened = None
-
-    def __enter__(self):
-        self.check_open()
-        opened = recording(self)
-        opened.__enter__()
-        self.opened = opened
-        return self
-
-    def __exit__(self, kind, *rest):
-        opened, self.opened = self.opened, None
-        self.closed = kind is not None
-        release_arrays(self.captured_arrays)
-        opened.__exit__()
+        return 0

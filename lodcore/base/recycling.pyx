@@ -1,5 +1,6 @@
 """Recycling of freed memory for later results, since fresh pages cost more time than most kernels."""
 
+cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
@@ -59,6 +60,7 @@ def computed(function, values):
             end(before)
 
 
+@cython.no_gc_clear
 cdef class Recycled:
     """A context in which new arrays may have recycled memory."""
 
@@ -68,7 +70,12 @@ cdef class Recycled:
         self._before = begin()
 
     def __exit__(self, *error):
-        end(self._before)
+        before, self._before = self._before, None
+        end(before)
+
+    def __dealloc__(self):  # an exception that was raised where nobody leaves the context
+        if self._before is not None:
+            end(self._before)
 
 
 def kept_bytes():

@@ -9,12 +9,12 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from lodcore.base.dispatch import Journal, Symbol, release_arrays
+from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import check_out
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.arrays import of_user
 from lodcore.graph.gradients import Gradients, Owner, differentiable, of_type, values_of
-from lodcore.graph.plan import computing
+from lodcore.graph.plan import computing, taping
 from lodcore.graph.tape import Tape
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Variable
@@ -228,17 +228,17 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
     >>> pullback(1.0)
     (LoDTensor(3 sequences of lengths 0..2, float64: [[2., 4.], [], [6.]]),)
     """
-    tape = Tape()
+    made: tuple[Any, Pullback[Any]] = taping(Tape(), _recorded, f, inputs)
+    return made
+
+
+def _recorded(tape: Tape, f: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Any, Pullback[Any]]:
+    """Call a function on a tape; return its results and its pullback."""
     begin = functools.partial(tape.begin, "vjp")
-    try:
-        with Journal():
-            variables = tuple([tree_map(begin, one) for one in inputs])
-            recorded = tree_map(tape.output, computing(f, *variables))
-            made: tuple[Any, Pullback[Any]] = tree_map(_result, recorded), Pullback(tape, variables, recorded)
-            tape.write_arrays()
-    finally:
-        tape.close()
-        release_arrays(tape.captured_arrays, tape.made_arrays)
+    variables = tuple([tree_map(begin, one) for one in inputs])
+    recorded = tree_map(tape.output, computing(f, *variables))
+    made: tuple[Any, Pullback[Any]] = tree_map(_result, recorded), Pullback(tape, variables, recorded)
+    tape.write_outside()
     return made
 
 

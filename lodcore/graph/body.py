@@ -134,16 +134,23 @@ class LoopVariable(Variable):
     """A Variable that carries a value from step to step: reads return the old value, `update` sets the new one.
 
     Made by `WhileLoop.loop_var`. After the loop it represents the last value.
+
+    Attributes
+    ----------
+    ended : bool
+        Whether its loop has been recorded.
+    final : tensor, Variable or None
+        What it represents then; None until the loop has run.
     """
 
-    __slots__ = ("_ended", "_final", "counter", "init")
+    __slots__ = ("counter", "ended", "final", "init")
 
     def __init__(self, body: Body, init: Any, spec: Spec, counter: Counter) -> None:
         super().__init__(None, None, spec, body)
         self.init = init
         self.counter = counter
-        self._ended = False
-        self._final: Any = None
+        self.ended = False
+        self.final: Any = None
 
     def update(self, value: Any) -> None:
         """Set the value of the next step.
@@ -158,7 +165,7 @@ class LoopVariable(Variable):
         GraphError
             If the value is of another kind, or the call is outside the body of the loop.
         """
-        body = None if self._ended else open_block()
+        body = None if self.ended else open_block()
         if self.block is not body or not isinstance(body, Body):
             raise GraphError(f"update: {self.name}: is a loop variable of another Block than the one that is open")
         given = resolved(value)
@@ -174,37 +181,33 @@ class LoopVariable(Variable):
             )
         body.ops.append(Update(self, body.known(given)))
 
-    def end(self, final: Any) -> None:
-        """Make the variable represent a value from now on; None until the loop has run."""
-        self._ended, self._final = True, final
-
     def recorder(self) -> Any:
         """Return the Block that records calls on this variable; after the loop, that of the last value."""
-        return Symbol.recorder(self) if self._ended else super().recorder()
+        return Symbol.recorder(self) if self.ended else super().recorder()
 
     def current(self) -> Any:
         """Return the represented object: itself in the body, its last value after the loop."""
-        if not self._ended:
+        if not self.ended:
             return self
-        if self._final is None:
+        if self.final is None:
             raise GraphError(f"Variable {self.name}: its loop has not run")
-        return self._final
+        return self.final
 
     def get(self) -> Any:
         """Return the last value, after the loop."""
-        if self._ended:
+        if self.ended:
             found = self.current()
             return found.get() if isinstance(found, Variable) else found
         return super().get()
 
-    def set(self, value: Any) -> None:
+    def settable(self, value: Any) -> Any:
         """Raise an error, since values of a loop variable come from its loop."""
         raise GraphError(f"Variable {self.name}: is a loop variable; update sets the value of the next step")
 
     @property
     def has_value(self) -> bool:
         """Whether the loop has run, and with values."""
-        return self._final is not None and (not isinstance(self._final, Variable) or self._final.has_value)
+        return self.final is not None and (not isinstance(self.final, Variable) or self.final.has_value)
 
     @property
     def shape(self) -> tuple[int | None, ...]:

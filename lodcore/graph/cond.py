@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import Journal, open_block, recording
+from lodcore.base.contexts import Recorded
+from lodcore.base.dispatch import open_block, recording
+from lodcore.base.journal import Journal
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.body import changes, operand
 from lodcore.graph.branches import Branch, BranchBody, Branches, run_branches
@@ -70,44 +71,45 @@ class IfElse:
         self._bodies: list[BranchBody | None] = [None, None]
         self._outputs: list[list[Any]] = [[], []]
         self._parts: dict[int, tuple[Any, Any]] = {}  # by identity: an input, and its parts
-        self._open: int | None = None
+        self.recorded: BranchBody | None = None  # the block that is open
+        self._which = 0
 
     # -- recording -----------------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def true_block(self) -> Iterator[IfElse]:
+    def true_block(self) -> Recorded:
         """Open the block that runs if the condition holds, or on the part for which the mask is True."""
-        with self._block(0):
-            yield self
+        return self._block(0)
 
-    @contextmanager
-    def false_block(self) -> Iterator[IfElse]:
+    def false_block(self) -> Recorded:
         """Open the block that runs if the condition does not hold, or on the part for which the mask is False."""
-        with self._block(1):
-            yield self
+        return self._block(1)
 
-    @contextmanager
-    def _block(self, which: int) -> Iterator[None]:
+    def _block(self, which: int) -> Recorded:
+        """Return the context of a block, with `which` as the number of its results."""
         name = ("true_block", "false_block")[which]
-        if self._open is not None:
-            raise GraphError(f"{self._where}: {name}: a block of it is open; close it before")
-        if self._bodies[which] is not None:
-            raise GraphError(f"{self._where}: {name}: was recorded already; make another IfElse")
-        body = BranchBody(open_block())
-        self._open = which
-        try:
-            with recording(body):
-                yield
-            self._bodies[which] = body
-        finally:
-            body.closed, body.parent, self._open = True, None, None
+
+        def make() -> BranchBody:
+            if self.recorded is not None:
+                raise GraphError(f"{self._where}: {name}: a block of it is open; close it before")
+            if self._bodies[which] is not None:
+                raise GraphError(f"{self._where}: {name}: was recorded already; make another IfElse")
+            return BranchBody(open_block())
+
+        def prepare() -> None:
+            self._outputs[which] = []
+            self._which = which
+
+        def finish() -> None:
+            self._bodies[which] = self.recorded
+
+        return Recorded(self, [], make, prepare, finish)
 
     def _body(self, what: str) -> tuple[int, Any]:
         """Return the number and the body of the open block."""
         body = open_block()
-        if self._open is None or not isinstance(body, BranchBody):
+        if self.recorded is None or not isinstance(body, BranchBody):
             raise GraphError(f"{self._where}: {what}: no block of it is open; use it inside `with ie.true_block():`")
-        return self._open, body
+        return self._which, body
 
     def input(self, x: Any) -> Any:
         """Return what the open block computes with: a tensor, or with a mask the part of it that belongs to the block.
@@ -177,7 +179,7 @@ class IfElse:
         GraphError
             If a block is open, or the outputs of the blocks differ in number, form, dtype, width or levels.
         """
-        if self._open is not None:
+        if self.recorded is not None:
             raise GraphError(f"{self._where}: a block of it is open; close it before the call")
         bodies = [body or BranchBody(None) for body in self._bodies]
         try:

@@ -1,16 +1,15 @@
-"""Generators of random numbers from which operators draw: their states, and drawing the same numbers again."""
+"""Generators of random numbers from which operators draw, and their states."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from numpy.random import Generator
 
 from lodcore.graph.block import Operator
 
-__all__ = ["drawing_again", "generators_of", "states_of"]
+__all__ = ["generators_of", "states_of"]
 
 
 def generators_of(ops: Iterable[Any]) -> list[Generator]:
@@ -32,16 +31,3 @@ def _ops_inside(given: Any) -> Iterable[Any]:
 def states_of(generators: list[Generator]) -> list[Any]:
     """Return the states of Generators."""
     return [generator.bit_generator.state for generator in generators]
-
-
-@contextlib.contextmanager
-def drawing_again(generators: list[Generator], states: list[Any]) -> Iterator[None]:
-    """Let Generators draw from earlier states, and restore their present states afterwards."""
-    now = states_of(generators)
-    try:
-        for generator, state in zip(generators, states, strict=True):
-            generator.bit_generator.state = state
-        yield
-    finally:
-        for generator, state in zip(generators, now, strict=True):
-            generator.bit_generator.state = state

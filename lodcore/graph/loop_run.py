@@ -14,10 +14,10 @@ from lodcore.errors import GraphError
 from lodcore.graph import engine
 from lodcore.graph.block import Operator
 from lodcore.graph.body import Body, LoopVariable, Update
-from lodcore.graph.draws import drawing_again, generators_of, states_of
+from lodcore.graph.draws import generators_of, states_of
 from lodcore.graph.engine import Call, Frame, Layout, Leave
 from lodcore.graph.gradients import Gradients, differentiable_spec, path
-from lodcore.graph.plan import Return
+from lodcore.graph.plan import Return, drawing_again
 from lodcore.graph.scope import Scope
 from lodcore.graph.variable import Variable
 from lodcore.ops.array import element_spec
@@ -276,8 +276,8 @@ class StepRunner:
         """Run a step again, with the same random numbers."""
         instructions = self.instructions(True)
         frame = [None, *trace.steps[step], *trace.begin]
-        with drawing_again(self._generators, trace.draws[step] if trace.draws else []):
-            engine.run(instructions, frame, len(instructions))
+        states = trace.draws[step] if trace.draws else []
+        drawing_again(self._generators, states, engine.run, instructions, frame, len(instructions))
         return frame
 
     def scopes(self) -> tuple[Scope, ...]:

@@ -7,11 +7,13 @@ Here are also the calls that make such frames while they compute, on a tape, and
 cimport numpy as cnp
 
 from lodcore.base.dispatch cimport OpBody, VariableBody, open_block, variable_of
+from lodcore.base.journal cimport Journal
 from lodcore.graph.engine cimport Call, function_of
 
 import numpy as np
 
 from lodcore.base.dispatch import Symbol, recording
+from lodcore.base.journal import release_arrays
 from lodcore.graph.arrays import ArrayVariable
 from lodcore.graph.variable import Variable
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -228,6 +230,51 @@ cdef held_by(given):
     if type(given) is list:
         return [v.held if isinstance(v, Variable) else v for v in <list> given]
     return given.get() if isinstance(given, Variable) else given
+
+
+def drawing_again(list generators not None, list states not None, function, *args):
+    """Call a function while Generators draw from earlier states, and restore their present ones, whatever happens."""
+    cdef list now = [generator.bit_generator.state for generator in generators]
+    try:
+        for generator, state in zip(generators, states):
+            generator.bit_generator.state = state
+        return function(*args)
+    finally:
+        for generator, state in zip(generators, now):
+            generator.bit_generator.state = state
+
+
+def taping(tape, function, *args):
+    """Call a function with a tape, on which it records, and end the recording, whatever happens.
+
+    An error leaves arrays and Variables from outside as they were before the call.
+    """
+    cdef Journal journal = Journal.__new__(Journal)
+    cdef bint done = False
+    cdef VariableBody variable
+    journal.open()
+    try:
+        made = function(tape, *args)
+        done = True
+    finally:  # nothing here runs Python code
+        journal.close(not done)
+        tape.closed = True
+        for variable, before, last in reversed(tape.given_to_loops):
+            variable.home = variable.later = None
+            if not done:
+                variable.put(before)
+        if done:
+            for variable, before, last in tape.given_to_loops:
+                variable.put(last[0])
+        release_arrays(tape.captured_arrays, tape.made_arrays)
+    return made
+
+
+def give_to_loop(tape, VariableBody variable not None, value, VariableBody result not None):
+    """Set a Variable to the result of a loop, which it represents until the function of the tape has ended."""
+    tape.given_to_loops.append((variable, variable.held, [value]))
+    variable.put(value)
+    variable.home, variable.later = tape.reference, result
 
 
 def computing(function, *args):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from lodcore.base.dispatch import Opening
+from lodcore.base.contexts import Opening
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import NamedBlock, Operator, computed

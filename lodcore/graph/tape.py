@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import take_contents, variable_of
+from lodcore.base.dispatch import variable_of
+from lodcore.base.journal import take_contents
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block
-from lodcore.graph.plan import differentiable, taped
+from lodcore.graph.plan import differentiable, give_to_loop, taped
 from lodcore.graph.variable import Variable, as_value
 from lodcore.ops.registry import Op
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -34,7 +35,8 @@ class Tape(Block):
     def __init__(self) -> None:
         super().__init__()
         self.needed: set[Variable] = set()
-        self.given_to_loops: list[Variable] = []  # Variables without a Block
+        # Variables without a Block, their values before, and a list of the value that they get at the end
+        self.given_to_loops: list[tuple[Variable, Any, list[Any]]] = []
 
     @property
     def recording(self) -> bool:
@@ -77,23 +79,13 @@ class Tape(Block):
 
     def write_variable(self, variable: Variable, result: Variable) -> None:
         """Set a Variable without a Block to the result of a loop, which it represents as long as the function runs."""
-        variable.set(result.get())
-        variable.home = self.reference
-        variable.stand_for(result)
-        self.given_to_loops.append(variable)
+        give_to_loop(self, variable, variable.settable(result.get()), result)
 
-    def close(self) -> None:
-        """End the recording; Variables that were given to loops have their last values, and no Block again."""
-        self.closed = True
-        for variable in self.given_to_loops:
-            value = variable.get()
-            variable.home = variable.later = None
-            variable.set(value)
-
-    def write_arrays(self) -> None:
-        """Apply the writes to all held arrays, or to none if there is an error."""
+    def write_outside(self) -> None:
+        """Apply the writes to all held arrays, or to none if there is an error; find the last values of Variables."""
+        for variable, _, last in self.given_to_loops:
+            last[0] = variable.get()
         arrays = self.captured_arrays + self.made_arrays
-        if not arrays:
-            return
-        last = [self.versions.get(array.variable, array.variable).get() for array in arrays]
-        take_contents(arrays, [version.snapshot() for version in last])
+        if arrays:
+            last = [self.versions.get(array.variable, array.variable).get() for array in arrays]
+            take_contents(arrays, [version.snapshot() for version in last])

@@ -184,8 +184,12 @@ class Variable(VariableBody, TensorMethods):
         GraphError
             If the value exists only while a Program or a loop runs, as that of `data`.
         """
+        self.put(self.settable(value))
+
+    def settable(self, value: Any) -> Any:
+        """Return a value as `set` puts it into place, or raise as `set` does."""
         self._check_holds("set")
-        self.held, self._spec = as_value(f"Variable {self.name}", value), None
+        return as_value(f"Variable {self.name}", value)
 
     def get_mutable(self, kind: type[T]) -> T:
         """Return the value if it is of a kind; otherwise, set and return an empty one.
@@ -204,14 +208,15 @@ class Variable(VariableBody, TensorMethods):
         """
         self._check_holds("get_mutable")
         if type(self.held) is not kind:
-            self.held, self._spec = _empty(kind), None
-        return self.held
+            self.put(_empty(kind))
+        held: T = self.held
+        return held
 
     def clone(self, other: Variable) -> None:
         """Set the value to a copy of that of another Variable, including the kind of tensor."""
         value = other.get()
         self._check_holds("clone")
-        self.held, self._spec = (value.copy if isinstance(value, np.ndarray) else value.clone)(), None
+        self.put((value.copy if isinstance(value, np.ndarray) else value.clone)())
 
     def _check_holds(self, called: str) -> None:
         """Raise if the Variable has no value of its own, but one in each run of its Block."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from lodcore.base.caller import named_caller
-from lodcore.base.dispatch import Symbol, open_block, recorder, recording, take_contents
+from lodcore.base.contexts import Recorded, end_variables, put_in_place
+from lodcore.base.dispatch import Symbol, open_block, recorder, recording
 from lodcore.base.memory import as_size
 from lodcore.base.recycling import Recycled
 from lodcore.errors import GraphError
@@ -55,12 +55,11 @@ class WhileLoop:
         self._declared = list(loop_vars)
         self._counter: LoopVariable | None = None
         self._home: Callable[[], Block | None] = lambda: None  # the Block of which the loop is an operator
-        self._state = "new"
+        self.recorded: Body | None = None  # the body while it is open
 
     # -- recording -----------------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def loop(self, exec_immediately: bool = True) -> Iterator[WhileLoop]:
+    def loop(self, exec_immediately: bool = True) -> Recorded:
         """Open the body; operators recorded inside run step by step.
 
         Parameters
@@ -73,28 +72,30 @@ class WhileLoop:
         GraphError
             If the body has no break_if, or was recorded before.
         """
+        return Recorded(
+            self, self.variables, self._new_body, self._prepare, self._finish, self if exec_immediately else None
+        )
+
+    def _new_body(self) -> Body:
         if self._state != "new":
             raise GraphError("while_loop: the body was recorded already; make another loop")
-        self._state = "open"
-        self.body = Body(open_block(), self.keeps_shapes)
-        try:
-            for given in self._declared:
-                made = self._declare(given, None, "loop_var", "while_loop: loop_vars")
-                self.loop_vars.append(made)
-                if isinstance(given, (Variable, Tensor, np.generic)):
-                    self.body.captures[id(given)] = given, made
-            with recording(self.body):
-                yield self
-            self._finish()
-            self._state = "closed"
-        finally:
-            self.body.closed, self.body.parent = True, None
-            for v in self.variables:
-                v.end(None)
-            if self._state == "open":
-                self._state = "failed"
-        if exec_immediately:
-            self()
+        return Body(open_block(), self.keeps_shapes)
+
+    def _prepare(self) -> None:
+        """Declare the loop variables that were given to `while_loop`, as the body is about to be open."""
+        assert self.recorded is not None
+        self.body = self.recorded
+        for given in self._declared:
+            made = self._declare(given, None, "loop_var", "while_loop: loop_vars")
+            self.loop_vars.append(made)
+            if isinstance(given, (Variable, Tensor, np.generic)):
+                self.body.captures[id(given)] = given, made
+
+    @property
+    def _state(self) -> str:
+        if self.recorded is not None:
+            return "open"
+        return "closed" if self.steps is not None else "failed" if self.body.closed else "new"
 
     frame = loop
 
@@ -227,8 +228,10 @@ class WhileLoop:
         else:
             inputs = [*self._met, *[block.known(resolved(x)) for x in self._read]]
             results = block.record(RUN, (inputs, self), {})
-        for v, result in zip(self.variables, results, strict=False):
-            v.end(result)
+        if block is None:
+            write_back(None, self._written, results, self.variables)
+            return
+        end_variables(self.variables, list(results))
         if isinstance(block, NamedBlock):
             for v, result in zip(self.variables, results, strict=False):
                 block.name_result(result, v.name)
@@ -269,8 +272,8 @@ def met_by(home: Recorder | None, x: Any, before: bool = False) -> Any:
     return home.met(x) if before else home.known(x)
 
 
-def write_back(block: Any, written: list[Any], results: Sequence[Any]) -> None:
-    """Let the outer objects that a body has written represent the results; all of them if they are arrays, or none.
+def write_back(block: Any, written: list[Any], results: Sequence[Any], variables: Sequence[LoopVariable] = ()) -> None:
+    """Let the outer objects that a body has written represent the results; all of them if they are computed, or none.
 
     Parameters
     ----------
@@ -279,21 +282,26 @@ def write_back(block: Any, written: list[Any], results: Sequence[Any]) -> None:
     written : list
         Outer arrays and Variables; None, or a number, for what needs nothing.
     results : list
+    variables : list of LoopVariable
+        The loop variables that represent the first results from then on.
     """
-    pairs = list(zip(written, results, strict=True))
+    pairs = [pair for pair in zip(written, results, strict=True) if isinstance(pair[0], (Variable, TensorArray))]
     if block is None:
         arrays = [pair for pair in pairs if isinstance(pair[0], TensorArray)]
-        take_contents([given for given, _ in arrays], [result for _, result in arrays])
+        held = [(given, given.settable(result)) for given, result in pairs if isinstance(given, Variable)]
+        put_in_place(list(variables), list(results), *_columns(arrays), *_columns(held))
+        return
     for given, result in pairs:
-        if block is not None and isinstance(given, (Variable, TensorArray)):
-            block.write_back(given, result)
-            if isinstance(given, Variable) and not isinstance(given, ArrayVariable):
-                if given.block is not None:
-                    given.stand_for(result)
-                else:
-                    block.write_variable(given, result)
-        elif isinstance(given, Variable):
-            given.set(result)
+        block.write_back(given, result)
+        if isinstance(given, Variable) and not isinstance(given, ArrayVariable):
+            if given.block is not None:
+                given.stand_for(result)
+            else:
+                block.write_variable(given, result)
+
+
+def _columns(pairs: list[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
+    return [one for one, _ in pairs], [other for _, other in pairs]
 
 
 # -- the loop as an operator -------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lodcore.base import buffers
-from lodcore.base.dispatch import OPENED, ArrayBody, note, operators, recorder, value_of
+from lodcore.base.dispatch import OPENED, operators, recorder, value_of
+from lodcore.base.journal import ArrayBody, note
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.tensors import tensor_core

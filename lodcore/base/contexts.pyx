@@ -1,0 +1,141 @@
+"""Contexts in which users record, and the end of loops: whatever happens, a context is closed, and results are in place
+all together or not at all.
+
+A signal is handled between two instructions of Python code. So nothing here calls Python code between the first change
+and the last one.
+"""
+
+cimport cython
+
+from lodcore.base.dispatch cimport VariableBody, recording
+
+from lodcore.base.journal import release_arrays, take_contents
+
+
+class Opening:
+    """The base of a Block that `with` opens and closes atomically, even if interrupted.
+
+    Attributes
+    ----------
+    opened : recording or None
+        The context while it is open.
+    closed : bool
+        Whether it was left by an error.
+    captured_arrays : list
+        The outer arrays that it holds while it is open.
+    """
+
+    opened = None
+
+    def __enter__(self):
+        self.check_open()
+        opened = recording(self)
+        opened.__enter__()
+        self.opened = opened
+        return self
+
+    def __exit__(self, kind, *rest):
+        opened, self.opened = self.opened, None
+        if opened is not None:  # left once already
+            opened.__exit__()
+            self.closed = kind is not None
+            release_arrays(self.captured_arrays)
+
+
+@cython.no_gc_clear
+cdef class Recorded:
+    """A context in which operators are recorded as the body of a loop or a branch.
+
+    However it is left, the recording ends first, and no signal comes between. (A context manager made of a generator
+    stays open after an exception that is raised outside of its `try`, as long as the traceback lives.)
+
+    Parameters
+    ----------
+    owner : object
+        What `with` returns: the loop, or the IfElse. Its attribute `recorded` is the Block while this context is open.
+    variables : list of LoopVariable
+        The Variables that end with it.
+    make : callable
+        Checks the owner, without changing it, and returns the Block.
+    prepare, finish : callable
+        Called before and after what is recorded; `finish` only if there was no error.
+    after : callable, optional
+        Called at the end, if there was no error.
+    """
+
+    cdef object owner, variables, make, prepare, finish, after, block
+    cdef recording within
+
+    def __init__(self, owner, list variables not None, make, prepare, finish, after=None):
+        self.owner, self.variables, self.make = owner, variables, make
+        self.prepare, self.finish, self.after = prepare, finish, after
+
+    def __enter__(self):
+        block = self.make()
+        self.owner.recorded, self.block = block, block
+        try:
+            self.prepare()
+            self.within = recording(block)
+            self.within.open()
+        except BaseException:
+            self.leave()
+            raise
+        return self.owner
+
+    def __exit__(self, kind=None, error=None, trace=None):
+        cdef recording within = self.within
+        if within is None:
+            return
+        self.within = None
+        try:
+            within.close()
+            if kind is None:
+                self.finish()
+        finally:
+            self.leave()
+        if kind is None and self.after is not None:
+            self.after()
+
+    def __dealloc__(self):
+        if self.within is not None:
+            self.within.close()
+        if self.block is not None:
+            self.leave()
+
+    cdef int leave(self) except -1:
+        """Close the Block; its Variables represent nothing until it has run."""
+        block, self.block = self.block, None
+        self.owner.recorded = None
+        block.closed, block.parent = True, None
+        for v in self.variables:
+            v.ended, v.final = True, None
+        return 0
+
+
+def end_variables(list variables not None, list finals not None):
+    """Let loop variables represent values from now on, all of them in one step."""
+    cdef Py_ssize_t j
+    for j in range(min(len(variables), len(finals))):
+        variables[j].ended, variables[j].final = True, finals[j]
+
+
+def put_in_place(list variables not None, list finals not None, list arrays not None, list contents not None,
+                 list holders not None, list values not None):
+    """Let loop variables represent values, replace the contents of arrays, and set Variables, in one step.
+
+    Parameters
+    ----------
+    variables : list of LoopVariable
+    finals : list
+    arrays, contents : list of TensorArray
+    holders : list of Variable
+        Variables that hold values of their own.
+    values : list
+    """
+    cdef Py_ssize_t j
+    before = [(<VariableBody?> holder).held for holder in holders]  # freed at the end, which may run anything
+    before += [v.final for v in variables]
+    take_contents(arrays, contents)
+    for j in range(min(len(holders), len(values))):
+        (<VariableBody> holders[j]).take(values[j])
+    end_variables(variables, finals)

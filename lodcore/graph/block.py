@@ -214,6 +214,13 @@ class Block:
         """Return the loop variable that a Variable represents here or in an outer loop, or None."""
         return None
 
+    def update(self, variable: Variable, value: Any) -> None:
+        """Raise GraphError, since only a Program records updates of parameters."""
+        raise GraphError(
+            f"update: {variable.name}: is not a loop variable of the Block that is open; parameters are updated at the "
+            "top level of a Program"
+        )
+
     def rename(self, variable: Variable, name: str | None, stem: str = "") -> None:
         """Name the Variable of a result as requested, or after a stem."""
         variable.name = name or stem
@@ -372,14 +379,14 @@ class NamedBlock(Block):
     def __init__(self, parent: Block | None = None) -> None:
         super().__init__()
         self.names: dict[str, Variable] = parent.names if isinstance(parent, NamedBlock) else {}
-        self._counts: dict[str, int] = parent._counts if isinstance(parent, NamedBlock) else {}
+        self.counts: dict[str, int] = parent.counts if isinstance(parent, NamedBlock) else {}
 
     def add(self, variable: Variable, name: str | None, stem: str) -> None:
         """Set the name of a Variable of this Block: the requested one, or a similar one that is free."""
         made = stem = name or stem
         while made in self.names:
-            self._counts[stem] = self._counts.get(stem, 0) + 1
-            made = f"{stem}_{self._counts[stem]}"
+            self.counts[stem] = self.counts.get(stem, 0) + 1
+            made = f"{stem}_{self.counts[stem]}"
         self.names[made] = variable
         variable.name = made
 

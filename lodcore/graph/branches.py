@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import threading
 from typing import Any, NamedTuple
 
@@ -17,8 +19,9 @@ from lodcore.graph.block import Block, Operator
 from lodcore.graph.body import Body, changes
 from lodcore.graph.engine import Frame, Layout
 from lodcore.graph.gradients import Gradients, path
-from lodcore.graph.loop_run import common_spec, named_error
+from lodcore.graph.loop_run import common_spec, named_error, records_of_ops
 from lodcore.graph.plan import Return
+from lodcore.graph.scope import Look, Record
 from lodcore.graph.variable import Variable, resolved, spec_text
 from lodcore.graph.while_loop import LoopOp, met_by, write_back
 from lodcore.ops.array import element_spec
@@ -69,23 +72,31 @@ class Branch:
     def __init__(self, name: str, body: BranchBody, results: list[Variable]) -> None:
         self.name, self.body, self.results = name, body, results
         self.places: dict[Variable, int] = {}
-        self._layout, self._lock = Layout(), threading.Lock()
+        self.layout, self._lock = Layout(), threading.Lock()
         self._compiled: dict[bool, list[Any]] = {}
         self._ways: dict[frozenset[int], tuple[set[Variable], list[Return]]] = {}
+
+    def with_ops(self, ops: list[Any]) -> Branch:
+        """Return the branch with other operators on the same Variables."""
+        body = copy.copy(self.body)
+        body.ops = ops
+        made = Branch(self.name, body, self.results)
+        made.places = self.places
+        return made
 
     def instructions(self, keep: bool) -> list[Any]:
         """Return the instructions of the operators of the body."""
         with self._lock:
             if keep not in self._compiled:
-                self._compiled[keep] = [op.call(self._layout, keep) for op in self.body.ops]
+                self._compiled[keep] = [op.call(self.layout, keep) for op in self.body.ops]
             return self._compiled[keep]
 
     def run(self, inputs: list[Any], keep: bool) -> tuple[list[Any], Frame]:
         """Run the body on the inputs; return its results, and the frame that the backward pass reads."""
         instructions = self.instructions(keep)
-        results = self._layout.slots(self.results)
-        given = self._layout.slots(self.places)
-        frame = self._layout.base.copy()
+        results = self.layout.slots(self.results)
+        given = self.layout.slots(self.places)
+        frame = self.layout.base.copy()
         for slot, place in zip(given, self.places.values(), strict=True):
             x = inputs[place]
             frame[slot] = ArrayVersion.of(x) if isinstance(x, TensorArray) else x
@@ -122,6 +133,17 @@ class Ran(NamedTuple):
     branch: Branch
     frame: Frame
     lock: threading.Lock
+
+    def record_in(self, op: Operator, around: Record) -> Record:
+        """Return the Scope of the branch, inside another one."""
+        return Record(around, f"cond, {self.branch.name}", self._look)
+
+    def _look(self) -> Look:
+        """Return the values of the branch, and what makes the Scopes of the loops and branches in it."""
+        with self.lock:
+            values = self.branch.layout.values(self.frame)
+            named = {v.name: (v, of_user(x)) for v, x in values.items() if v not in self.branch.places}
+        return named, functools.partial(records_of_ops, self.branch.body.ops, self.branch.layout, self.frame)
 
 
 class Branches:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,15 +14,18 @@ from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph import engine
 from lodcore.graph.arrays import of_user
-from lodcore.graph.backward import GradientOperator, Seed
 from lodcore.graph.block import Operator
 from lodcore.graph.engine import Call, Frame, Layout
 from lodcore.graph.feeding import fed_values
+from lodcore.graph.gradient_operators import GradientOperator, Seed
 from lodcore.graph.gradients import Gradients, Owner, of_type, values_of
+from lodcore.graph.learned import ParameterUpdate, check_update, own_copy
+from lodcore.graph.loop_run import KEEPS_ALL, Trace, has_bodies, records_of_ops
 from lodcore.graph.plan import Return, computing
 from lodcore.graph.program import Program
-from lodcore.graph.scope import Scope
+from lodcore.graph.scope import Look, Record, Scope
 from lodcore.graph.variable import Variable, resolved, spec_text
+from lodcore.ops.roles import spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Executor"]
@@ -42,16 +47,25 @@ class Executor:
     """
 
     def __init__(self) -> None:
-        self._last: Scope | Callable[[], Scope] = Scope()
+        self._scope = Scope()
 
     @property
     def scope(self) -> Scope:
-        """The values that the last run computed, by name."""
-        if not isinstance(self._last, Scope):
-            self._last = self._last()
-        return self._last
+        """The values of the parameters that Programs updated, for all runs, and those of the last run, by name.
 
-    def run(self, program: Program, feed: Mapping[Any, Any] | None = None, fetch: Sequence[Any] = ()) -> list[Any]:
+        The record of the last run is in `kids`, until the next run begins: the Scope of the Program, inside it those of
+        its loops with their steps, where a gradient is computed or `keep_scopes` asks for it. `print` draws it.
+        """
+        return self._scope
+
+    def run(
+        self,
+        program: Program,
+        feed: Mapping[Any, Any] | None = None,
+        fetch: Sequence[Any] = (),
+        scope: Scope | None = None,
+        keep_scopes: bool = False,
+    ) -> list[Any]:
         """Run a Program.
 
         Parameters
@@ -60,40 +74,54 @@ class Executor:
         feed : dict
             A value for each `data`, by name or Variable.
         fetch : list of Variable or str
-            The Variables to return; only the operators that they need are run. If it is empty, all are run.
+            The Variables to return; only the operators that they need are run, and all updates. If it is empty, all are
+            run.
+        scope : Scope, optional
+            Where the values of updated parameters are kept, instead of in `scope` of the Executor.
+        keep_scopes : bool, default False
+            Whether to keep the Scopes of all steps of loops with all their values until the next run.
 
         Returns
         -------
         list
-            One value per fetched Variable.
+            One value per fetched Variable. For a parameter that is updated it is the value before the update.
 
         Raises
         ------
         GraphError
             If a value is missing or unknown in feed, or a fetched Variable does not exist.
         DTypeError, ShapeError, LoDError
-            If a fed value does not match the Spec of its `data`.
+            If a fed value does not match the Spec of its `data`, or an update the Spec of its parameter. No parameter
+            is updated then.
         """
         if not isinstance(program, Program):
             raise DTypeError(f"Executor.run: program: is {type(program).__name__}; a Program is needed")
         if program.closed:
             raise GraphError("Executor.run: program: was left by an error while it was recorded; it is not complete")
-        self._last = Scope()
+        if scope is not None and (not isinstance(scope, Scope) or isinstance(scope, Record)):
+            raise DTypeError(f"Executor.run: scope: is {type(scope).__name__}; a Scope is needed")
+        scope = self._scope if scope is None else scope
+        scope.begin_run()
         wanted = _wanted(program, fetch)
         fed = fed_values(program, {} if feed is None else feed)
-        key = (len(program.ops), *map(id, wanted))
+        key = (len(program.ops), keep_scopes, *map(id, wanted))
         if key not in program.plans:
-            program.plans[key] = Plan(program, wanted)
+            program.plans[key] = Plan(program, wanted, bool(keep_scopes))
         plan: Plan = program.plans[key]
         for x in plan.read:
             if x not in fed:
                 if not x.has_value:
                     raise GraphError(f"Executor.run: feed: {program.name_of(x)}: {spec_text(x.spec)} is not fed")
-                fed[x] = of_user(x.get())
+                fed[x] = of_user(scope.get(x))
         frame = plan.begin(fed)
         computing(plan.run, frame)
-        self._last = lambda: Scope.over({**fed, **plan.layout.values(frame)}, None, program.name_of)
-        return plan.given(frame, wanted)
+        found = plan.given(frame, wanted)
+        updates = plan.updated(frame, found)
+        record = Record(scope, "Program", functools.partial(plan.look, fed, frame))
+        for trace in plan.traces(frame):
+            trace.around = weakref.ref(record)
+        scope.end_run(record, {x: (program.name_of(x), value) for x, value in updates.items()})
+        return found
 
 
 class Plan:
@@ -107,9 +135,12 @@ class Plan:
         The layout of its frames.
     """
 
-    def __init__(self, program: Program, wanted: list[Variable]) -> None:
+    def __init__(self, program: Program, wanted: list[Variable], keep_scopes: bool) -> None:
+        self._program, self._keep_scopes = program, keep_scopes
+        self._updates = {op.variable: op for op in program.ops if isinstance(op, ParameterUpdate)}  # the last of each
+        new = [x for op in self._updates.values() for x in op.inputs]
         every = [out for op in program.ops for out in op.outputs]
-        needed = set(wanted) if wanted else set(every)
+        needed = {*wanted, *new} if wanted else {*every, *new}
         ops = []
         for op in reversed(program.ops):
             if any(out in needed for out in op.outputs):
@@ -119,14 +150,16 @@ class Plan:
                 ops.append(op)
         ops.reverse()
         produced = set(every)
-        read = dict.fromkeys([*wanted, *(x for op in ops for x in op.inputs)])
+        read = dict.fromkeys([*wanted, *new, *(x for op in ops for x in op.inputs)])
         self.read = [x for x in read if x not in produced]
         self.gradients = {d: x for op in ops if isinstance(op, Seed) for x, d in op.gradient_of.items() if d in needed}
-        valued = set(wanted) | {x for op in ops if isinstance(op, Operator) for x in op.inputs} if wanted else needed
+        given = {*wanted, *new, *(x for op in ops if isinstance(op, Operator) for x in op.inputs)}
+        valued = given if wanted else needed
         complete = self._complete(ops, valued)
         backward = {op.forward for op in ops if isinstance(op, GradientOperator)}
         self.layout = layout = Layout()
-        calls = {op: op.call(layout, op in backward) for op in ops if isinstance(op, Operator)}
+        self._ops = [op for op in ops if isinstance(op, Operator)]
+        calls = {op: op.call(layout, op in backward or (keep_scopes and has_bodies(op))) for op in self._ops}
         self._parts: list[list[Call] | Callable[[Frame], None]] = []  # consecutive calls, and functions between them
         begun: dict[Seed, set[Variable]] = {}
         for op in ops:
@@ -143,6 +176,8 @@ class Plan:
             if op in complete:
                 self._parts.append(_completing(op, complete[op], layout))
         self._read, self._wanted = layout.slots(self.read), layout.slots(wanted)
+        layout.slots(new)
+        self._traced = layout.slots([(op, "trace") for op in self._ops if "loop" in op.arguments])
 
     def _complete(self, ops: list[Any], valued: set[Variable]) -> dict[Any, list[Variable]]:
         """Return after which operator each fetched or read gradient is complete."""
@@ -164,12 +199,16 @@ class Plan:
 
     def run(self, frame: Frame) -> None:
         """Run all instructions on a frame with the values that are read."""
-        with named_caller(), Recycled():
-            for part in self._parts:
-                if isinstance(part, list):
-                    engine.run(part, frame, len(part))
-                else:
-                    part(frame)
+        token = KEEPS_ALL.set(self._keep_scopes)
+        try:
+            with named_caller(), Recycled():
+                for part in self._parts:
+                    if isinstance(part, list):
+                        engine.run(part, frame, len(part))
+                    else:
+                        part(frame)
+        finally:
+            KEEPS_ALL.reset(token)
 
     def given(self, frame: Frame, wanted: list[Variable]) -> list[Any]:
         """Return the fetched values; two gradients never share memory."""
@@ -182,6 +221,28 @@ class Plan:
             if values is not before:
                 found[j] = of_type(frame[self.layout.slot(self.gradients[wanted[j]])], values)
         return found
+
+    def updated(self, frame: Frame, found: list[Any]) -> dict[Variable, Any]:
+        """Return the new values of the parameters that are updated: checked, in memory of their own."""
+        fetched = set(map(id, found))
+        made = {}
+        for x, op in self._updates.items():
+            value = frame[self.layout.slot(op.value)] if isinstance(op.value, Variable) else op.value
+            check_update(f"update: {self._program.name_of(x)}: value", x.spec, spec_of(value))
+            made[x] = value if op.fresh and id(value) not in fetched else own_copy(value)
+        return made
+
+    # -- Scopes --------------------------------------------------------------------------------------------------------
+
+    def look(self, fed: dict[Variable, Any], frame: Frame) -> Look:
+        """Return the values of a run by name, and what makes the Scopes of its loops."""
+        values = {**fed, **self.layout.values(frame)}
+        named = {self._program.name_of(x): (x, value) for x, value in values.items()}
+        return named, functools.partial(records_of_ops, self._ops, self.layout, frame)
+
+    def traces(self, frame: Frame) -> list[Trace]:
+        """Return what loops kept of their steps."""
+        return [frame[slot] for slot in self._traced if isinstance(frame[slot], Trace)]
 
 
 def _seed(op: Seed, wanted: set[Variable], layout: Layout) -> Callable[[Frame], None]:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 import weakref
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lodcore.errors import GraphError
 from lodcore.graph import engine
+from lodcore.graph.arrays import of_user
 from lodcore.graph.block import Operator
 from lodcore.graph.body import Body, LoopVariable, Update
 from lodcore.graph.draws import generators_of, states_of
 from lodcore.graph.engine import Call, Frame, Layout, Leave
 from lodcore.graph.gradients import Gradients, differentiable_spec, path
 from lodcore.graph.plan import Return, drawing_again
-from lodcore.graph.scope import Scope
+from lodcore.graph.scope import LOOKING, Look, Record, Scope
 from lodcore.graph.variable import Variable
 from lodcore.ops.array import element_spec
 from lodcore.ops.registry import OPS
@@ -26,9 +29,16 @@ from lodcore.ops.roles import NO_ELEMENTS, spec_of
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
-__all__ = ["StepRunner", "Trace", "common_spec", "named_error"]
+__all__ = ["KEEPS_ALL", "StepRunner", "Trace", "common_spec", "has_bodies", "named_error", "records_of_ops"]
 
 Values = tuple[Any, ...]
+
+#: Whether steps that are kept for gradients or Scopes keep all values, also those that no gradient reads.
+KEEPS_ALL: ContextVar[bool] = ContextVar("lodcore.keeps_all", default=False)
+
+
+def _nothing() -> None:
+    """Return None, as a reference to what was released does."""
 
 
 class Trace:
@@ -46,9 +56,11 @@ class Trace:
         With recomputation, one entry per step: the states of the Generators at its beginning.
     ran : int
         The number of instructions of the last step that ran.
+    record, around : callable
+        Return the Scope of the run, and the one around it, if there are such.
     """
 
-    __slots__ = ("__weakref__", "begin", "draws", "lock", "outer", "ran", "steps")
+    __slots__ = ("__weakref__", "around", "begin", "draws", "lock", "outer", "ran", "record", "steps")
 
     def __init__(self) -> None:
         self.outer: Values = ()
@@ -56,7 +68,14 @@ class Trace:
         self.steps: list[Any] = []
         self.draws: list[Any] = []
         self.ran = 0
+        self.record: Callable[[], Record | None] = _nothing
+        self.around: Callable[[], Record | None] = _nothing
         self.lock = threading.Lock()  # reading earlier versions of arrays moves their elements
+
+    def record_in(self, op: Operator, around: Record) -> Record:
+        """Return the Scope of the run of a loop, inside another one."""
+        runner: StepRunner = op.arguments["loop"].steps
+        return runner.record_of(self, around)
 
 
 class Way(NamedTuple):
@@ -87,11 +106,11 @@ class StepRunner:
         self.max_steps, self.recompute = max_steps, recompute
         self._layout, self._lock = Layout(), threading.Lock()
         self._layout.slots([*carried, *captured])  # reserves the first slots, in this order
-        self._compiled: dict[bool, list[Call | Leave | None]] = {}
+        self._compiled: dict[tuple[bool, bool], list[Call | Leave | None]] = {}
         self._prepared: list[tuple[Callable[[Any], Any], int, int]] = []  # function, source slot, target slot
         self._ways: dict[frozenset[int], Way] = {}
         self._sources: dict[int, list[Variable]] = {}
-        self._trace: Callable[[], Trace | None] = lambda: None
+        self._trace: Callable[[], Trace | None] = _nothing
         self._counters = [
             (at, v.counter) for at, v in enumerate(carried) if isinstance(v, LoopVariable) if v.counter.number
         ]
@@ -116,14 +135,14 @@ class StepRunner:
         """
         count, ops = len(self.carried), len(self.body.ops)
         values = [ArrayVersion.of(x) if isinstance(x, TensorArray) else x for x in inputs[:count]]
-        instructions = self.instructions(trace is not None)
+        instructions = self.instructions(trace is not None, KEEPS_ALL.get())
         carry = self._layout.slots(self.sources(ops))
         begin = self._begin(inputs[count:])
         advancing = [(at, by) for at, counter in self._counters if (by := counter.by_of(values[at])) is not None]
         kept = None
+        self._trace = _nothing if trace is None else weakref.ref(trace)
         if trace is not None:
             trace.outer, trace.begin, kept = tuple(inputs[count:]), begin, trace.steps
-            self._trace = weakref.ref(trace)
         for step in self._step_numbers():
             frame = [None, *values, *begin]
             if kept is not None:
@@ -203,16 +222,18 @@ class StepRunner:
             self._sources[count] = [after[v] for v in self.carried]
         return self._sources[count]
 
-    def instructions(self, keep: bool) -> list[Call | Leave | None]:
-        """Return the instructions of the operators of the body."""
+    def instructions(self, keep: bool, keep_all: bool = False) -> list[Call | Leave | None]:
+        """Return the instructions of the operators of the body, which keep what gradients read, or everything."""
+        if keep_all:
+            self.instructions(keep)  # whose slots the way back reads, so that frames have them
         with self._lock:
-            if keep not in self._compiled:
+            if (keep, keep_all) not in self._compiled:
                 made = [op.call(self._layout, keep) for op in self.body.ops]
                 self._prepare(made)
-                if keep:
+                if keep and not keep_all:
                     _release_early(self.body.ops, made, self._layout)
-                self._compiled[keep] = made
-            return self._compiled[keep]
+                self._compiled[keep, keep_all] = made
+            return self._compiled[keep, keep_all]
 
     def _prepare(self, calls: list[Call | Leave | None]) -> None:
         """Prepare the second operands that calls share, once for all steps."""
@@ -280,17 +301,61 @@ class StepRunner:
         drawing_again(self._generators, states, engine.run, instructions, frame, len(instructions))
         return frame
 
+    # -- Scopes --------------------------------------------------------------------------------------------------------
+
     def scopes(self) -> tuple[Scope, ...]:
         """Return the Scopes of the steps of the last run whose gradient may still be computed."""
         trace = self._trace()
-        if trace is None:
-            return ()
-        known = dict(zip(self.captured, trace.outer, strict=True))
-        outer = Scope.over(known)
-        for kept in trace.steps:
+        return () if trace is None else self.record_of(trace).kids
+
+    def record_of(self, trace: Trace, around: Record | None = None) -> Record:
+        """Return the Scope of a run, with those of its steps inside; the same object as long as it is used."""
+        with LOOKING:
+            found = trace.record()
+            if found is None:
+                found = Record(None, "while_loop", functools.partial(self._look, trace))
+                trace.record = weakref.ref(found)
+            around = around or trace.around()
+            return found if around is None else found.within(around)
+
+    def _look(self, trace: Trace) -> Look:
+        """Return the values of outer objects, and what makes the Scopes of the steps."""
+        named = {v.name: (v, value) for v, value in zip(self.captured, trace.outer, strict=True)}
+
+        def steps(record: Record) -> list[Record]:
+            return [
+                Record(record, f"step {j}", functools.partial(self._look_at_step, kept, trace.lock))
+                for j, kept in enumerate(trace.steps)
+            ]
+
+        return named, steps
+
+    def _look_at_step(self, kept: Any, lock: threading.Lock) -> Look:
+        """Return the values of a step, and what makes the Scopes of the loops in it."""
+        outer = set(self.captured)
+        with lock:
             values = dict(zip(self.carried, kept, strict=True)) if self.recompute else self._layout.values(kept)
-            Scope.over({v: x for v, x in values.items() if v not in known}, outer)
-        return outer.kids
+            named = {v.name: (v, of_user(value)) for v, value in values.items() if v not in outer}
+        frame = [] if self.recompute else kept
+        return named, functools.partial(records_of_ops, self.body.ops, self._layout, frame)
+
+
+def records_of_ops(ops: Iterable[Any], layout: Layout, frame: Frame, around: Record) -> list[Record]:
+    """Return the Scopes of the loops and branches among operators, from the frame in which they ran."""
+    found = []
+    for op in ops:
+        for name in op.op.residuals if isinstance(op, Operator) and has_bodies(op) else ():
+            slot = layout.slot((op, name))
+            kept = frame[slot] if slot < len(frame) else None
+            if kept is not None:
+                found.append(kept.record_in(op, around))
+                around.kept.append(kept)
+    return found
+
+
+def has_bodies(op: Operator) -> bool:
+    """Return whether an operator is a loop, or branches."""
+    return "loop" in op.arguments or "branches" in op.arguments
 
 
 def _spec_now(value: Any) -> Spec:

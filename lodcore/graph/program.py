@@ -9,6 +9,7 @@ from lodcore.base.contexts import Opening
 from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import NamedBlock, Operator, computed
+from lodcore.graph.learned import ParameterUpdate, update_value
 from lodcore.graph.plan import computing
 from lodcore.graph.variable import Unnamed, Variable, spec_text
 from lodcore.ops.registry import Op
@@ -91,7 +92,7 @@ class Program(Opening, NamedBlock):
 
     def described(self, variable: Variable) -> str:
         """Return a Variable as text: what it is here, its name and its Spec."""
-        kind = "data" if variable in set(self.feeds) else "parameter" if variable.has_value else "result"
+        kind = "data" if variable in set(self.feeds) else "parameter" if self.has_parameter(variable) else "result"
         return f"{kind} {self.name_of(variable)}: {spec_text(variable.spec)}"
 
     def name_of(self, variable: Variable) -> str:
@@ -131,7 +132,14 @@ class Program(Opening, NamedBlock):
 
     def shares(self, given: Any) -> bool:
         """Return whether something of another Block may be used here, too: a parameter of another Program."""
-        return isinstance(given, Variable) and given.block is not None and given in given.block.declared
+        if not isinstance(given, Variable):
+            return False
+        return given in self._outside or (given.block is not None and given in given.block.declared)
+
+    def variable(self, given: Any, key: int | None = None) -> Variable:
+        """Return the Variable that represents an object here."""
+        met = isinstance(given, Variable) and given in self._outside
+        return given if met else super().variable(given, key)
 
     def append(self, op: Op, arguments: dict[str, Any]) -> Operator:
         """Append an operator; compute it, too, if all its arguments have values."""
@@ -148,6 +156,16 @@ class Program(Opening, NamedBlock):
         for out in outputs:
             self.add(out, None, op.__name__)
         return Operator(op, arguments, outputs, single)
+
+    def update(self, variable: Variable, value: Any, fresh: bool = False) -> None:
+        """Record the update of a parameter; `fresh` if nothing else refers to the value."""
+        parameter = self.variable(variable)
+        where = f"update: {self.name_of(parameter)}"
+        if not self.has_parameter(parameter):
+            raise GraphError(f"{where}: is no parameter but {self.described(parameter)}; only parameters are updated")
+        value = update_value(f"{where}: value", parameter, value)
+        value = self.known(value) if isinstance(value, Variable) else value
+        self.ops.append(ParameterUpdate(parameter, value, fresh))
 
     def capture(self, given: Any) -> Variable:
         """Return the Variable that represents an outer object here."""
@@ -183,6 +201,11 @@ class Program(Opening, NamedBlock):
         computed = {out for op in self.ops for out in op.outputs}
         return [v for v in self.variables() if v.has_value and v not in computed and v.spec.kind is not TensorArray]
 
+    def has_parameter(self, variable: Variable) -> bool:
+        """Return whether a Variable of this Program is a parameter: it has a value that nothing computes."""
+        made = variable in self.declared or variable in self._outside
+        return made and variable.has_value and variable.spec.kind is not TensorArray
+
     def __str__(self) -> str:
         from lodcore.graph.text import program_text
 
@@ -190,6 +213,47 @@ class Program(Opening, NamedBlock):
 
     def __repr__(self) -> str:
         return f"<Program of {len(self.ops)} operators>"
+
+    def clone(self, for_test: bool = False) -> Program:
+        """Return another Program with the same operators, on the same Variables.
+
+        Parameters
+        ----------
+        for_test : bool, default False
+            Whether to leave out the updates of parameters, what only these need (the gradients, the step of an
+            optimizer), and dropout: the Program that uses what this one learns, when both run with one Scope.
+
+        Returns
+        -------
+        Program
+
+        Examples
+        --------
+        >>> from lodcore.graph import Executor, Program, data, parameter
+        >>> with Program() as program:
+        ...     w = parameter(1.0, "w")
+        ...     y = data("x", (), "float64") * w
+        ...     w.update(w + 1.0)
+        >>> test = program.clone(for_test=True)
+        >>> executor = Executor()
+        >>> for _ in range(3):
+        ...     _ = executor.run(program, feed={"x": 2.0})
+        >>> float(executor.run(test, feed={"x": 2.0}, fetch=[y])[0])
+        8.0
+        """
+        from lodcore.graph.cloning import operators_for_test
+
+        if self.closed or self.opened is not None:
+            raise GraphError("Program.clone: is " + ("not complete" if self.closed else "open; leave it first"))
+        made = Program()
+        made.ops = operators_for_test(self.ops) if for_test else list(self.ops)
+        made.feeds, made.casts, made.declared = list(self.feeds), set(self.casts), set(self.declared)
+        made.given_names, made.counts = set(self.given_names), dict(self.counts)
+        made.captures, made.versions = dict(self.captures), dict(self.versions)
+        kept = {*made.feeds, *(x for op in made.ops for x in [*op.inputs, *op.outputs])}
+        made.names = {name: v for name, v in self.names.items() if v in kept or not for_test}
+        made._outside = {v: self.name_of(v) for v in made.names.values() if self.has(v)}
+        return made
 
     def to_dot(self) -> str:
         """Return the Program as Graphviz source."""

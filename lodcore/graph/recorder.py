@@ -53,6 +53,9 @@ class Recorder(Protocol):
     def loop_variable(self, given: Any) -> Any:
         """Return the loop variable that a Variable represents here or in an outer loop, or None."""
 
+    def update(self, variable: Any, value: Any) -> None:
+        """Record the update of a parameter, or raise GraphError where that is impossible."""
+
     def known(self, given: Any) -> Any:
         """Return the Variable or constant that represents an argument in the Block."""
 

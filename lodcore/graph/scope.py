@@ -1,18 +1,29 @@
-"""Scopes: Variables by name, with lookup of missing names in a parent."""
+"""Scopes: Variables by name, with lookup of missing names in a parent; records of runs, and values of parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from lodcore.errors import DTypeError
-from lodcore.graph.variable import Variable
+import numpy as np
 
-__all__ = ["Scope"]
+from lodcore.errors import DTypeError, GraphError
+from lodcore.graph.arrays import of_user
+from lodcore.graph.variable import Variable
+from lodcore.tensors.lod_tensor import LoDTensor
+
+__all__ = ["Record", "Scope"]
+
+SHOWN = 8  # the number of inner Scopes that are drawn
+LOOKING = threading.RLock()  # held while the names of a record are made
 
 
 class Scope:
     """A chain of names: names that are missing here are looked up in the parent.
+
+    That of an Executor has the values of parameters that Programs updated, for all its runs, and the record of the last
+    run: the names of the Program, in `kids` the Scopes of its loops, and in theirs those of the steps.
 
     Parameters
     ----------
@@ -29,23 +40,17 @@ class Scope:
     array([1., 1.])
     >>> step.find_var("nothing") is None
     True
+    >>> print(scope)
+    Scope: weights
+        Scope:
     """
 
     def __init__(self, parent: Scope | None = None) -> None:
         self._parent = parent
         self._kids: list[Scope] = []
         self._variables: dict[str, Variable] = {}
-
-    @classmethod
-    def over(
-        cls, values: dict[Variable, Any], parent: Scope | None = None, name_of: Callable[[Variable], str] | None = None
-    ) -> Scope:
-        """Make a Scope with the values of a run of a Block, by their names there."""
-        made = cls() if parent is None else parent.new_scope()
-        for variable, value in values.items():
-            name = variable.name if name_of is None else name_of(variable)
-            made._variables[name] = Variable(name, value)
-        return made
+        self._lasting: dict[Variable, Variable] = {}  # for each parameter, the Variable that has its value here
+        self._run: Record | None = None  # the record of the last run
 
     @property
     def parent(self) -> Scope | None:
@@ -54,8 +59,8 @@ class Scope:
 
     @property
     def kids(self) -> tuple[Scope, ...]:
-        """The Scopes inside it."""
-        return tuple(self._kids)
+        """The Scopes inside it; that of the last run of an Executor is the last."""
+        return (*self._kids, self._run) if self._run is not None else tuple(self._kids)
 
     def new_scope(self) -> Scope:
         """Make a Scope inside this one."""
@@ -66,37 +71,237 @@ class Scope:
     def drop_kids(self) -> None:
         """Remove the Scopes inside."""
         self._kids.clear()
+        self._run = None
+
+    # -- names ---------------------------------------------------------------------------------------------------------
+
+    def _here(self) -> dict[str, Variable]:
+        """Return the Variables in this Scope itself, by name."""
+        if self._run is None and not self._lasting:
+            return self._variables
+        run = {} if self._run is None else self._run.by_name(self._lasting)
+        return {**{str(holder.name): holder for holder in self._lasting.values()}, **run, **self._variables}
 
     def var(self, name: str) -> Variable:
         """Return the Variable of a name in this Scope itself, creating it if it does not exist."""
-        if _checked(name) not in self._variables:
-            self._variables[name] = Variable(name)
-        return self._variables[name]
+        found = self._here().get(_checked(name))
+        if found is None:
+            found = self._variables[name] = Variable(name)
+        return found
 
     def find_var(self, name: str) -> Variable | None:
         """Return the Variable of a name in this Scope or an outer one; None if there is none."""
         scope: Scope | None = self
         while scope is not None:
-            if _checked(name) in scope._variables:
-                return scope._variables[name]
+            found = scope._here().get(_checked(name))
+            if found is not None:
+                return found
             scope = scope._parent
         return None
 
     def erase(self, name: str) -> None:
-        """Remove a name from this Scope itself; raise KeyError if it does not exist."""
-        del self._variables[name]
+        """Remove a name from this Scope itself; raise KeyError if it does not exist.
+
+        A parameter has its initial value again.
+        """
+        found = self._here()[name]
+        if name in self._variables:
+            del self._variables[name]
+            return
+        known = [v for v, holder in self._lasting.items() if holder is found]
+        if not known:
+            raise GraphError(f"Scope.erase: {name}: is in the record of a run, which cannot be changed")
+        del self._lasting[known[0]]
 
     def local_var_names(self) -> list[str]:
         """Return the names in this Scope itself."""
-        return list(self._variables)
+        return list(self._here())
 
     def __contains__(self, name: str) -> bool:
         return self.find_var(name) is not None
 
+    # -- parameters ----------------------------------------------------------------------------------------------------
+
+    def get(self, parameter: Variable) -> Any:
+        """Return the value that a run reads for a parameter: the last update here or in an outer Scope.
+
+        Parameters
+        ----------
+        parameter : Variable
+
+        Returns
+        -------
+        tensor
+            Its initial value, if no run updated it.
+        """
+        scope: Scope | None = self
+        while scope is not None:
+            holder = scope._lasting.get(parameter)
+            if holder is not None:
+                return holder.get()
+            scope = scope._parent
+        return parameter.get()
+
+    def set(self, parameter: Variable, value: Any) -> None:
+        """Set the value that runs read for a parameter in this Scope.
+
+        Parameters
+        ----------
+        parameter : Variable
+        value : tensor
+        """
+        if not isinstance(parameter, Variable):
+            raise DTypeError(f"Scope.set: parameter: is {type(parameter).__name__}; a Variable is needed")
+        holder = self._lasting.get(parameter)
+        if holder is None:
+            holder = Variable(str(parameter.name))
+        holder.set(value)
+        self._lasting[parameter] = holder
+
+    # -- records -------------------------------------------------------------------------------------------------------
+
+    def begin_run(self) -> None:
+        """Drop the record of the last run."""
+        self._run = None
+
+    def end_run(self, record: Record, updates: dict[Variable, tuple[str, Any]]) -> None:
+        """Keep the record of a run, and the new values of parameters, which come with their names in the Program."""
+        holders = [(x, self._lasting.get(x), name, value) for x, (name, value) in updates.items()]
+        made = [(x, Variable(name) if known is None else known, value) for x, known, name, value in holders]
+        for _, holder, value in made:
+            holder.set(value)
+        self._lasting.update((x, holder) for x, holder, _ in made)
+        self._run = record
+
+    # -- text ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        """What the Scope belongs to, for texts."""
+        return "Scope"
+
     def __repr__(self) -> str:
-        count = len(self._kids)
+        count = len(self.kids)
         kids = f"; {count} kid{'s' * (count != 1)}" if count else ""
-        return f"Scope({', '.join(self._variables)}{kids})"
+        return f"{type(self).__name__}({', '.join(self._here())}{kids})"
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines(""))
+
+    def _lines(self, indent: str) -> list[str]:
+        names = ", ".join(self._here())
+        lines = [f"{indent}{self.title}:{' ' * bool(names)}{names}"]
+        kids = self.kids
+        for kid in kids[:SHOWN]:
+            lines += kid._lines(indent + "    ")
+        return lines + [f"{indent}    ... {len(kids) - SHOWN} more"] * (len(kids) > SHOWN)
+
+
+class Record(Scope):
+    """The Scope of a part of a run: a Program, a loop or a step of one, which cannot be changed.
+
+    Its names and the Scopes inside are made when they are first looked at.
+
+    Parameters
+    ----------
+    parent : Scope or None
+    title : str
+    look : callable
+        Returns the values by name and Variable, and a function of this Scope that returns the Scopes inside.
+    """
+
+    def __init__(self, parent: Scope | None, title: str, look: Callable[[], Look]) -> None:
+        super().__init__(parent)
+        self._title = title
+        self._look: Callable[[], Look] | None = look
+        self._of: dict[Variable, Variable] = {}
+        self.kept: list[Any] = []  # the traces of the loops inside, which live as long as this
+
+    @property
+    def title(self) -> str:
+        """What the Scope belongs to, for texts."""
+        return self._title
+
+    def _looked(self) -> None:
+        """Make the Variables and the Scopes inside, once."""
+        with LOOKING:
+            if self._look is None:
+                return
+            named, inside = self._look()
+            self._of = {v: Recorded(name, _shown(value)) for name, (v, value) in named.items()}
+            self._variables = {str(one.name): one for one in self._of.values()}
+            self._kids = list(inside(self))
+            self._look = None
+
+    def _here(self) -> dict[str, Variable]:
+        self._looked()
+        return self._variables
+
+    def by_name(self, lasting: dict[Variable, Variable]) -> dict[str, Variable]:
+        """Return the Variables by name; for parameters with a lasting value, those that have it."""
+        self._looked()
+        return {str(one.name): lasting.get(v, one) for v, one in self._of.items()}
+
+    def within(self, parent: Scope) -> Record:
+        """Return the Scope itself, now inside another one if it was not before."""
+        if self._parent is None:
+            self._parent = parent
+        return self
+
+    @property
+    def kids(self) -> tuple[Scope, ...]:
+        """The Scopes inside it."""
+        self._looked()
+        return tuple(self._kids)
+
+    def _refuse(self, what: str) -> GraphError:
+        return GraphError(f"Scope.{what}: is the record of a run ({self._title}), which cannot be changed")
+
+    def new_scope(self) -> Scope:
+        """Raise GraphError, since records do not change."""
+        raise self._refuse("new_scope")
+
+    def drop_kids(self) -> None:
+        """Raise GraphError, since records do not change."""
+        raise self._refuse("drop_kids")
+
+    def erase(self, name: str) -> None:
+        """Raise GraphError, since records do not change."""
+        raise self._refuse("erase")
+
+    def set(self, parameter: Variable, value: Any) -> None:
+        """Raise GraphError, since records do not change."""
+        raise self._refuse("set")
+
+    def var(self, name: str) -> Variable:
+        """Return the Variable of a name in this Scope itself; raise GraphError if it does not exist."""
+        found = self._here().get(_checked(name))
+        if found is None:
+            raise self._refuse(f"var: {name}")
+        return found
+
+
+#: Values by name, with the Variables of a Block that have them, and what makes the Scopes inside.
+Look = tuple[dict[str, tuple[Variable, Any]], Callable[[Record], Iterable[Record]]]
+
+
+class Recorded(Variable):
+    """A value in the record of a run, which cannot be set."""
+
+    __slots__ = ()
+
+    def _check_holds(self, called: str) -> None:
+        raise GraphError(f"{called}: Variable {self.name}: is in the record of a run, which cannot be changed")
+
+
+def _shown(value: Any) -> Any:
+    """Return a value for a record: a copy of an array of tensors, a read-only view of rows."""
+    if type(value) is np.ndarray:
+        value = value.view()
+        value.flags.writeable = False
+    elif type(value) is LoDTensor:
+        value = LoDTensor(value.values, value.lod)
+    return of_user(value)
 
 
 def _checked(name: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from lodcore.graph.block import Block, Operator, text_of
 from lodcore.graph.body import LoopVariable
 from lodcore.graph.branches import Branches
+from lodcore.graph.learned import ParameterUpdate
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.graph.while_loop import WhileLoop
 from lodcore.tensors.tensor_array import TensorArray
@@ -36,6 +37,8 @@ def _operators(block: Block, indent: str) -> list[str]:
         elif isinstance(op, Operator):
             results = "; ".join(spec_text(out.spec) for out in op.outputs)
             lines.append(f"{indent}{op!r}  # {results}")
+        elif isinstance(op, ParameterUpdate):
+            lines.append(f"{indent}{op.text(block)}")
         elif not getattr(op, "written", False):
             lines.append(f"{indent}{op!r}")
     return lines

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lodcore.base.dispatch import Symbol, VariableBody, open_block, operators
+from lodcore.base.dispatch import Symbol, VariableBody, open_block, operators, recorder
 from lodcore.base.memory import as_size, check_size
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.recorder import Recorder
@@ -235,12 +235,45 @@ class Variable(VariableBody, TensorMethods):
         self.later = later
 
     def update(self, value: Any) -> None:
-        """Set the value of the next step if this Variable is one of the `loop_vars` of a loop."""
+        """Set the value of the next step of a loop, or of the next run of a Program.
+
+        In the body of a loop this Variable is one of its `loop_vars`. At the top level of a Program it is a parameter:
+        each run computes the value, whatever is fetched, and writes it into the Scope of the Executor at its end; until
+        then the parameter has the value of before, and `get()` always returns the initial one.
+
+        Parameters
+        ----------
+        value : Variable, tensor or number
+            Has the dtype and shape of the parameter. Of several updates in a Program the last one holds.
+
+        Raises
+        ------
+        GraphError
+            If the value is of another kind, or this is neither a loop variable nor a parameter in a Program.
+
+        Examples
+        --------
+        >>> from lodcore.graph import Executor, Program, parameter
+        >>> count = parameter(1.0, "count")
+        >>> with Program() as program:
+        ...     count.update(count * 2.0)
+        >>> executor = Executor()
+        >>> [float(executor.run(program, fetch=[count])[0]) for _ in range(4)]
+        [1.0, 2.0, 4.0, 8.0]
+        >>> float(count.get()), float(executor.scope.get(count))
+        (1.0, 16.0)
+        """
         block = open_block()
         known = None if block is None else block.loop_variable(self)
-        if known is None:
-            raise GraphError(f"update: {self.name}: is not a loop variable of the Block that is open")
-        known.update(value)
+        if known is not None:
+            known.update(value)
+            return
+        block = block or recorder([self, value])
+        if block is None:
+            raise GraphError(
+                f"update: {self.name}: is not a loop variable, and no Program is open; outside, set() sets the value"
+            )
+        block.update(self, value)
 
     def current(self) -> Any:
         """Return the object that it represents now: itself, or the result for a loop variable after its loop."""

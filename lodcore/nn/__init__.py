@@ -4,6 +4,7 @@ from types import ModuleType as _ModuleType
 
 from lodcore.nn.attention import *
 from lodcore.nn.beam_search import *
+from lodcore.nn.clipping import *
 from lodcore.nn.combined import *
 from lodcore.nn.dynamic_rnn import *
 from lodcore.nn.layers import *

@@ -11,12 +11,13 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError
+from lodcore.graph.trees import tree_leaves
+from lodcore.graph.variable import Unnamed, Variable
+from lodcore.nn.recorded_steps import record_step
 from lodcore.nn.updates import check, leaves_of, update
 from lodcore.ops.numbers import number_of
-from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.sparse_tensor import SparseTensor, new_sparse
 
-__all__ = ["SGD", "Adam", "AdamW", "clip_by_global_norm"]
+__all__ = ["SGD", "Adam", "AdamW"]
 
 Array = np.ndarray[Any, Any]
 Rate = float | Callable[[int], float]
@@ -47,64 +48,76 @@ class Optimizer:
         Parameters
         ----------
         parameters : tree
-            Dicts, lists, tuples, named tuples and dataclasses of float32 and float64 ndarrays and numbers; other leaves
-            have no gradient and are kept.
+            Dicts, lists, tuples, named tuples and dataclasses of float32 and float64 ndarrays and numbers, or of
+            Variables that hold them; other leaves have no gradient and are kept.
 
         Returns
         -------
         dict
-            "step", the number of steps taken, and trees with the form of the parameters. `lodcore.save` saves it.
+            "step", the number of steps taken, and trees with the form of the parameters. `lodcore.save` saves it. For
+            Variables it consists of Variables, too.
         """
         leaves, rebuilt = leaves_of(f"{self._where}.init", parameters, None, {})
-        zeros = [[leaf.zeros() for leaf in leaves] for _ in self.kept]
-        return {"step": 0, **{name: rebuilt(made) for name, made in zip(self.kept, zeros, strict=True)}}
+        zeros = [[leaf.zeros(name) for leaf in leaves] for name in self.kept]
+        recorded = any(isinstance(leaf.value, Variable) for leaf in leaves)
+        step = Variable(Unnamed("step"), np.array(0)) if recorded else 0
+        return {"step": step, **{name: rebuilt(made) for name, made in zip(self.kept, zeros, strict=True)}}
 
     def step(
-        self, parameters: Any, gradients: Any, state: dict[str, Any], in_place: bool = False
+        self, parameters: Any, gradients: Any, state: dict[str, Any] | None = None, in_place: bool = False
     ) -> tuple[Any, dict[str, Any]]:
-        """Compute the next parameters and the next state.
+        """Compute the next parameters and the next state; for Variables, record their updates in the Program.
 
         Parameters
         ----------
         parameters : tree
         gradients : tree
-            A tree of the same form, as `value_and_grad` returns it: ndarrays, SparseTensors, and None for parameters
-            without a gradient, which are kept.
+            A tree of the same form, as `value_and_grad` and `append_backward` return it: ndarrays, SparseTensors, and
+            None for parameters without a gradient, which are kept; for Variables, Variables of the Program.
         state : dict
-            The result of `init` or of the previous step.
+            The result of `init` or of the previous step. For Variables, a new one by default.
         in_place : bool
-            Whether to overwrite the arrays of `parameters` and `state`. By default, new arrays are made.
+            Whether to overwrite the arrays of `parameters` and `state`. By default, new arrays are made. For Variables
+            it has no effect: their values change when a run ends.
 
         Returns
         -------
         parameters, state
-            Trees of the same form.
+            Trees of the same form; those Variables themselves.
 
         Raises
         ------
         ValueError, ShapeError, DTypeError
             If the trees have different forms (the message names the place), or a gradient has another shape than its
             parameter.
+        GraphError
+            If Variables are given, and no Program is there to record the updates.
         """
         where = f"{self._where}.step"
+        if any(isinstance(x, Variable) for x in tree_leaves(parameters)):
+            return parameters, record_step(where, self, parameters, gradients, state)
         if not isinstance(state, dict) or state.keys() != {"step", *self.kept} or type(state["step"]) is not int:
             raise DTypeError(f"{where}: state: is {_described(state)}; what `init` returns is needed")
-        rate = self.learning_rate(state["step"]) if callable(self.learning_rate) else self.learning_rate
-        numbers = self._coefficients(number_of(f"{where}: learning_rate", rate, 0), state["step"] + 1)
+        numbers = self.numbers(where, state["step"])
         leaves, rebuilt = leaves_of(where, parameters, gradients, {name: state[name] for name in self.kept})
         for leaf in leaves:
             check(leaf, in_place)
         with Recycled():
-            made = [update(leaf, self._kernel, numbers, in_place) for leaf in leaves]
+            made = [update(leaf, self.kernel, numbers, in_place) for leaf in leaves]
         trees = [rebuilt(list(column)) for column in zip(*made, strict=True)] if made else [parameters]
         trees += [state[name] for name in self.kept[len(trees) - 1 :]]
         return trees[0], {"step": state["step"] + 1, **dict(zip(self.kept, trees[1:], strict=True))}
+
+    def numbers(self, where: str, step: int) -> tuple[float, ...]:
+        """Return the numbers that the kernel needs in a step, from the number of steps taken so far."""
+        rate = self.learning_rate(step) if callable(self.learning_rate) else self.learning_rate
+        return self._coefficients(number_of(f"{where}: learning_rate", rate, 0), step + 1)
 
     def _coefficients(self, rate: float, step: int) -> tuple[float, ...]:
         """Return the numbers that the kernel needs, from the learning rate and the step, counted from 1."""
         raise NotImplementedError
 
-    def _kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
+    def kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
         """Compute on arrays of one axis: parameter, gradient, and the entries of the state."""
         raise NotImplementedError
 
@@ -160,7 +173,8 @@ class SGD(Optimizer):
     def _coefficients(self, rate: float, step: int) -> tuple[float, ...]:
         return rate, self.momentum, self.weight_decay
 
-    def _kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
+    def kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
+        """Compute on arrays of one axis."""
         x, d, speed = arrays if self.kept else (*arrays, arrays[0][:0])
         out, out_speed = outs if self.kept else (*outs, outs[0][:0])
         rate, momentum, decay = numbers
@@ -245,7 +259,8 @@ class Adam(Optimizer):
         root = 1 / math.sqrt(1 - other**step)
         return rate / (1 - beta**step), beta, other, self.eps, 1 - rate * self.weight_decay, root
 
-    def _kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
+    def kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
+        """Compute on arrays of one axis."""
         x, d, mean, square = arrays
         out, out_mean, out_square = outs
         rate, beta, other, eps, kept, root = numbers
@@ -286,77 +301,3 @@ class AdamW(Adam):
         weight_decay: float = 0.01,
     ) -> None:
         super().__init__(learning_rate, betas, eps, weight_decay)
-
-
-# -- clipping ----------------------------------------------------------------------------------------------------------
-
-
-def clip_by_global_norm(gradients: Any, limit: float) -> tuple[Any, float]:
-    """Scale gradients down so that their global norm is at most a limit.
-
-    Parameters
-    ----------
-    gradients : tree
-        A tree of ndarrays, SparseTensors, LoDTensors, numbers and None.
-    limit : float
-        Above 0.
-
-    Returns
-    -------
-    gradients : tree
-        A tree of the same form; the same object if the norm is within the limit, or is not finite.
-    norm : float
-        The root of the sum of all squares before scaling, computed in float64. Repeated rows of a SparseTensor are
-        added first.
-
-    Raises
-    ------
-    DTypeError, ValueError
-        If the limit is not a number above 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import lodcore
-    >>> lodcore.nn.clip_by_global_norm({"weight": np.array([3.0, 0.0]), "bias": np.array([4.0])}, 1.0)
-    ({'weight': array([0.6, 0. ]), 'bias': array([0.8])}, 5.0)
-    """
-    where = "clip_by_global_norm"
-    most = number_of(f"{where}: limit", limit, 0)
-    if most == 0:
-        raise ValueError(f"{where}: limit: is 0; a number above 0 is needed")
-    leaves, rebuilt = leaves_of(where, gradients, None, {})
-    merged = [leaf.value.merge() if isinstance(leaf.value, SparseTensor) else leaf.value for leaf in leaves]
-    norm = math.sqrt(math.fsum(map(_sum_squares, merged)))
-    if norm <= most or not math.isfinite(norm):
-        return gradients, norm
-    with Recycled():
-        return rebuilt([_scaled(value, most / norm) for value in merged]), norm
-
-
-def _gradient_values(gradient: Any) -> Any:
-    """Return the values of a gradient, or None for anything else."""
-    if isinstance(gradient, (SparseTensor, LoDTensor)):
-        gradient = gradient.values
-    found = isinstance(gradient, (np.ndarray, np.generic, float)) and np.asarray(gradient).dtype.kind in "fc"
-    return np.asarray(gradient) if found else None
-
-
-def _sum_squares(gradient: Any) -> float:
-    values = _gradient_values(gradient)
-    if values is None:
-        return 0.0
-    if values.dtype.kind == "c":
-        values = np.stack([values.real, values.imag])
-    real: Any = np.float32 if values.dtype.char == "f" else np.float64  # in native byte order
-    return kernels.optimizers.sum_squares(np.ascontiguousarray(values, real).reshape(-1))
-
-
-def _scaled(gradient: Any, factor: float) -> Any:
-    values = _gradient_values(gradient)
-    if values is None:
-        return gradient
-    scaled = values * values.dtype.type(factor)
-    if isinstance(gradient, SparseTensor):
-        return new_sparse(gradient.indices, scaled, gradient.height)
-    return LoDTensor(scaled, gradient.lod) if isinstance(gradient, LoDTensor) else scaled

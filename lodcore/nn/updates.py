@@ -11,6 +11,7 @@ import numpy as np
 from lodcore.base.threads import in_parts
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
+from lodcore.graph.variable import Unnamed, Variable
 from lodcore.ops.numbers import runs
 from lodcore.tensors.sparse_tensor import SparseTensor
 
@@ -47,9 +48,12 @@ class Leaf:
         """Whether there is a gradient; the gradient of text is the text itself."""
         return self.gradient is not None and not isinstance(self.gradient, str)
 
-    def zeros(self) -> Any:
+    def zeros(self, name: str) -> Any:
         """Return zeros with the shape and dtype of the parameter, or None if it cannot have a gradient."""
         value = self.value
+        if isinstance(value, Variable):
+            made = Leaf(value.get(), self.place, 0).zeros(name)
+            return None if made is None else Variable(Unnamed(name), made)
         if isinstance(value, (np.ndarray, np.floating, float)) and np.asarray(value).dtype.kind == "f":
             return np.zeros(np.shape(value), np.asarray(value).dtype)
         return None

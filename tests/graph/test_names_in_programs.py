@@ -82,7 +82,7 @@ def test_a_parameter_from_outside_belongs_to_the_program_from_its_first_use_on(u
     assert (fetched[2] == gradient).all()
     assert (fetched[3] == gradient).all()
     assert fetched[4] == value
-    assert executor.scope.find_var(known).get() is weight
+    assert (executor.scope.find_var(known).get() == weight).all()
 
 
 def test_every_parameter_of_a_layer_has_a_gradient():

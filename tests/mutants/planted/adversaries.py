@@ -195,7 +195,7 @@ MUTANTS = [
     ),
     Mutant(
         "imaginary-parts-not-clipped",
-        "lodcore/nn/optimizers.py",
+        "lodcore/nn/clipping.py",
         "        values = np.stack([values.real, values.imag])",
         "        values = values.real",
         "tests/nn/test_optimizers.py",

@@ -7,6 +7,7 @@ DROPOUT = "lodcore/ops/dropout.py"
 DENSE = "lodcore/ops/dense.py"
 NORM = "lodcore/ops/norm.py"
 ADDITIVE = "lodcore/nn/attention.py"
+CLIPPING = "lodcore/nn/clipping.py"
 OPTIMIZERS = "lodcore/nn/optimizers.py"
 UPDATES = "lodcore/nn/updates.py"
 SCHEDULES = "lodcore/nn/schedules.py"
@@ -40,15 +41,15 @@ MUTANTS = [
     Mutant(
         "steps-count-from-zero",
         OPTIMIZERS,
-        'state["step"] + 1)\n        leaves',
-        'state["step"] + 2)\n        leaves',
+        "rate, 0), step + 1)",
+        "rate, 0), step + 2)",
         TESTS,
     ),
     Mutant(
         "decay-without-the-rate", OPTIMIZERS, "1 - rate * self.weight_decay, root", "1 - self.weight_decay, root", TESTS
     ),
-    Mutant("rows-named-twice-count-twice", OPTIMIZERS, "leaf.value.merge() if", "leaf.value if", TESTS),
-    Mutant("clipped-beyond-the-limit", OPTIMIZERS, "most / norm) for value", "1 / norm) for value", TESTS),
+    Mutant("rows-named-twice-count-twice", CLIPPING, "leaf.value.merge() if", "leaf.value if", TESTS),
+    Mutant("clipped-beyond-the-limit", CLIPPING, "most / norm) for value", "1 / norm) for value", TESTS),
     Mutant("rows-are-not-merged", UPDATES, "leaf.gradient.merge()", "leaf.gradient", TESTS),
     Mutant("rows-change-the-table-that-is-given", UPDATES, "[x.copy() for x in held]", "held", TESTS),
     Mutant(

@@ -348,7 +348,7 @@ class PackPlan:
         return plan_of_pieces(kind=cls, pieces=pieces, **fields)
 
     def save(self, file: Any) -> None:
-        """Write the plan to an .npz file of plain arrays.
+        """Write the plan to an .npz file of plain arrays; an existing file is replaced atomically, or kept.
 
         Parameters
         ----------

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from lodcore.base import files
+from lodcore.base.archives import Archive, read_archive
+from lodcore.base.drafts import replace
 from lodcore.batching.arguments import MOST, Int64, Plan, as_lengths, sealed
 from lodcore.errors import LoDError
 from lodcore.tensors.lod import LoD
@@ -32,16 +37,30 @@ def arrays_of_plan(plan: Plan) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def write_arrays(file: Any, arrays: Mapping[str, Any]) -> None:
-    """Write arrays to an .npz file."""
-    np.savez(file, **arrays)
+    """Write arrays to an open .npz file, or replace one; its ending is added to a name without it, as by NumPy."""
+    if hasattr(file, "write"):
+        np.savez(file, **arrays)
+        return
+    name = os.fsdecode(file)
+    replace("PackPlan.save", name if name.endswith(".npz") else f"{name}.npz", lambda draft: _write(draft, arrays))
+
+
+def _write(path: str, arrays: Mapping[str, Any]) -> None:
+    with io.BufferedWriter(files.create(path)) as opened:
+        np.savez(opened, **arrays)
 
 
 def read_arrays(file: Any) -> dict[str, Any]:
     """Read the arrays of a plan from an .npz file."""
-    with np.load(file, allow_pickle=False) as archive:
-        if isinstance(archive, np.ndarray):
-            raise ValueError("PackPlan.load: file: is one array; an .npz file is needed")
-        return {name: archive[name] for name in archive.files}
+    where = "PackPlan.load: file"
+    if hasattr(file, "read"):
+        return read_archive(where, file, _all)
+    with io.BufferedReader(files.regular(where, os.fsdecode(file))) as opened:
+        return read_archive(where, opened, _all)
+
+
+def _all(archive: Archive) -> dict[str, Any]:
+    return {name: archive.array(name) for name in archive.names}
 
 
 def checked_arrays(where: str, arrays: Mapping[str, Any]) -> dict[str, Any]:

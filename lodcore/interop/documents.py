@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.base import files
+from lodcore.base.archives import Archive, read_archive, read_npy
+from lodcore.base.drafts import replace
 from lodcore.base.libraries import library
 from lodcore.batching.plan import PackPlan
 from lodcore.batching.stored import write_arrays
@@ -93,31 +93,23 @@ def write_packed(path: Path, packed: LoDTensor, plan: PackPlan, like: Documents)
     `offsets_0`, `offsets_1`; a folder has one .npy file per bin, and the plan; Parquet and Arrow have one line per bin:
     its documents as lists of lists, and their numbers.
     """
-    with _replacing(path) as draft:
-        if like.saved:
-            save(str(draft), packed, form="npz" if path.suffix == ".npz" else "folder")
-        elif like.names:
-            draft.mkdir()
-            rows = packed.lod.row_offsets(0)
-            for bin in range(plan.num_bins):
-                np.save(draft / f"bin_{bin:06d}.npy", packed.values[rows[bin] : rows[bin + 1]])
-            plan.save(draft / "plan.npz")
-        elif path.suffix == ".npz":
-            offsets = {f"offsets_{level}": packed.lod.offsets(level) for level in range(packed.num_levels)}
-            write_arrays(draft, {"values": packed.values, **offsets})
-        else:
-            _write_arrow(draft, path.suffix, packed, plan, like.column)
+    replace("lodcore pack", str(path), lambda draft: _write(Path(draft), packed, plan, like))
 
 
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """Return a temporary path, which is renamed to the given one on success, and removed otherwise."""
-    directory = Path(tempfile.mkdtemp(prefix=".lodcore-", dir=path.absolute().parent))
-    try:
-        yield directory / path.name
-        os.replace(directory / path.name, path)
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+def _write(path: Path, packed: LoDTensor, plan: PackPlan, like: Documents) -> None:
+    if like.saved:
+        save(str(path), packed, form="npz" if path.suffix == ".npz" else "folder")
+    elif like.names:
+        path.mkdir()
+        rows = packed.lod.row_offsets(0)
+        for bin in range(plan.num_bins):
+            np.save(path / f"bin_{bin:06d}.npy", packed.values[rows[bin] : rows[bin + 1]])
+        plan.save(path / "plan.npz")
+    elif path.suffix == ".npz":
+        offsets = {f"offsets_{level}": packed.lod.offsets(level) for level in range(packed.num_levels)}
+        write_arrays(path, {"values": packed.values, **offsets})
+    else:
+        _write_arrow(path, path.suffix, packed, plan, like.column)
 
 
 def _read_saved(path: Path, column: str | None) -> Documents:
@@ -134,16 +126,26 @@ def _read_saved(path: Path, column: str | None) -> Documents:
 
 def _read_npz(path: Path, column: str | None) -> Documents:
     """Read a LoDTensor from plain arrays, or from a file of `lodcore.save`; nothing is unpickled."""
-    with np.load(path, allow_pickle=False) as archive:
-        if isinstance(archive, np.ndarray):
+    where = path.name
+    with io.BufferedReader(files.regular(where, str(path))) as opened:
+        if opened.peek(6)[:6] == b"\x93NUMPY":
             raise ValueError("is one array; an .npz file with values and offsets_0, offsets_1, ... is needed")
-        if npz.MANIFEST in archive.files:
-            return _read_saved(path, column)
-        names = ["values", *(f"offsets_{k}" for k in range(len(archive.files) - 1))]
-        if sorted(names) != sorted(archive.files) or len(names) < 2:
-            raise ValueError(f"holds {', '.join(archive.files) or 'nothing'}; values, offsets_0 and so on are needed")
-        values, *offsets = (archive[name] for name in names)
+        arrays = read_archive(where, opened, _plain)
+    if arrays is None:
+        return _read_saved(path, column)
+    values, *offsets = arrays
     return Documents(LoDTensor.from_offsets(values, *offsets))
+
+
+def _plain(archive: Archive) -> list[np.ndarray[Any, Any]] | None:
+    """Return values and offsets, or None if the archive was written by `lodcore.save`."""
+    if npz.MANIFEST in archive:
+        return None
+    names = ["values", *(f"offsets_{k}" for k in range(len(archive.names) - 1))]
+    if sorted(names) != sorted(archive.names) or len(names) < 2:
+        held = ", ".join(archive.names) or "nothing"
+        raise LoDError(f"holds {held}; values, offsets_0 and so on are needed")
+    return [archive.array(name) for name in names]
 
 
 def _read_folder(path: Path, progress: Callable[[str], None]) -> Documents:
@@ -153,7 +155,7 @@ def _read_folder(path: Path, progress: Callable[[str], None]) -> Documents:
         raise ValueError("holds no .npy files; one for each document is needed")
     arrays = []
     for number, file in enumerate(files, 1):
-        array = np.load(file, allow_pickle=False)
+        array = read_npy(file.name, str(file))
         if array.ndim == 0:
             raise ValueError(f"{file.name}: holds a single number; an array with one row per token is needed")
         arrays.append(np.ascontiguousarray(array))
@@ -165,6 +167,7 @@ def _read_folder(path: Path, progress: Callable[[str], None]) -> Documents:
 def _read_arrow(path: Path, column: str | None) -> Documents:
     """Read a column of lists of numbers."""
     arrow = library("pyarrow", "arrow", "lodcore.batching")
+    files.check_regular(path.name, path.stat().st_mode)
     if path.suffix in PARQUET:
         table = library("pyarrow.parquet", "arrow", "lodcore.batching").read_table(path)
     else:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base import files
 from lodcore.base.libraries import library
 from lodcore.interop.arrow import from_arrow
 from lodcore.interop.plots import occupancy
@@ -44,8 +45,8 @@ def read(path: str) -> Any:
     """
     if os.path.isdir(path):
         return load(path)
-    with open(path, "rb") as opened:
-        magic = opened.read(6)
+    with files.regular(path, path) as opened:
+        magic = opened.read(6) or b""
     if magic[:4] == b"PAR1" or path.endswith((".parquet", ".pq")):
         parquet = library("pyarrow.parquet", "arrow", "lodcore inspect")
         return from_arrow(parquet.read_table(path), "mask", records=False)[0]

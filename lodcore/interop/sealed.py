@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.archives import dtype_of
 from lodcore.errors import LoDError
-from lodcore.interop.npz import dtype_of
 from lodcore.tensors import tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
-import tempfile
 from typing import Any
 
+from lodcore.base import files
+from lodcore.base.drafts import replace
 from lodcore.errors import DTypeError
-from lodcore.interop.folder import append_to_folder, is_folder, read_folder, write_folder
+from lodcore.interop.folder import is_folder, read_folder
+from lodcore.interop.folder_writer import append_to_folder, write_folder
 from lodcore.interop.npz import read_npz, write_npz
-from lodcore.interop.trees import pack
+from lodcore.interop.trees import Packed, pack
 
 __all__ = ["append", "load", "save"]
 
@@ -32,8 +35,14 @@ def save(file: Any, tree: Any, *, form: str | None = None, compress: bool = Fals
     ------
     DTypeError
         If a part of the tree cannot be saved; the message names it.
+    LoDError
+        If the name is that of a pipe or a device, or of a folder whose manifest is of a later version.
+    FileExistsError
+        If the folder holds other files than rows (``*.bin``), which are left as they are.
+    BlockingIOError
+        If another process or thread is writing to the folder.
     OSError
-        If the file cannot be written. An existing file is replaced atomically, or kept.
+        If the file cannot be written. What was there is replaced atomically, or kept, and nothing half written stays.
 
     Examples
     --------
@@ -61,25 +70,12 @@ def save(file: Any, tree: Any, *, form: str | None = None, compress: bool = Fals
             raise ValueError(f"{where}: compress: is True; what is mapped into memory cannot be compressed")
         write_folder(where, name.rstrip(os.sep), packed)
         return
-    folder = os.path.dirname(os.path.abspath(name))
-    handle, temporary = tempfile.mkstemp(".npz", ".lodcore-", folder)
-    try:
-        with os.fdopen(handle, "wb") as opened:
-            write_npz(opened, packed, compress)
-            opened.flush()
-            os.fsync(opened.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, name)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    replace(where, name, lambda draft: _write_file(draft, packed, compress))
 
 
-def _umask() -> int:
-    """Return the mask of permissions for new files."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _write_file(path: str, packed: Packed, compress: bool) -> None:
+    with io.BufferedWriter(files.create(path)) as opened:
+        write_npz(opened, packed, compress)
 
 
 def load(file: Any, *, verify: bool = False) -> Any:
@@ -100,14 +96,15 @@ def load(file: Any, *, verify: bool = False) -> Any:
     Raises
     ------
     LoDError, DTypeError
-        If the file is damaged; the message names the damaged part.
+        If the file is damaged, or not a regular one; the message names the damaged part.
     OSError
         If the file cannot be read.
 
     Notes
     -----
     The files of a folder must not be shortened while they are mapped, since reading past the end of a file crashes the
-    process. `append` never shortens valid data.
+    process. `save` and `append` never do that: what is mapped stays as it is while the folder is written again, and a
+    folder can be loaded while it is written; the last finished state is found.
 
     Examples
     --------
@@ -124,7 +121,7 @@ def load(file: Any, *, verify: bool = False) -> Any:
     name = _name(where, file)
     if is_folder(name):
         return read_folder(f"{where}: {name}", name.rstrip(os.sep), verify)
-    with open(name, "rb") as opened:
+    with io.BufferedReader(files.regular(f"{where}: {name}", name)) as opened:
         return read_npz(f"{where}: {name}", opened)
 
 
@@ -142,7 +139,9 @@ def append(file: Any, tree: Any) -> None:
     LoDError, DTypeError
         If the tree does not fit; nothing is written in this case.
     BlockingIOError
-        If another process is appending.
+        If another process or thread is writing to the folder.
+    OSError
+        If the rows cannot be written; then the folder is as before.
 
     Notes
     -----

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.drafts import replace
 from lodcore.base.libraries import library
 from lodcore.demo.vowels.learning import Trained
 
@@ -67,4 +68,5 @@ def draw(found: Sequence[Trained]) -> Any:
 
 def write(found: Sequence[Trained], file: str) -> None:
     """Plot to a file; its ending determines the format, by default PNG."""
-    draw(found).savefig(file)
+    made = draw(found)
+    replace(WHERE, file if Path(file).suffix else f"{file}.png", lambda draft: made.savefig(draft))

@@ -4,8 +4,10 @@ from tests.mutants.mutant import Mutant
 
 ARROW_IN = "lodcore/interop/arrow_in.py"
 ARROW_READ = "lodcore/interop/arrow_read.pyx"
-FOLDER = "lodcore/interop/folder.py"
-NPZ = "lodcore/interop/npz.py"
+ARCHIVES = "lodcore/base/archives.py"
+MANIFEST = "lodcore/interop/manifest.py"
+STORES = "tests/interop/test_stores.py"
+WRITER = "lodcore/interop/folder_writer.py"
 PARTS = "lodcore/interop/arrow_parts.py"
 WRITE = "lodcore/interop/arrow_write.pyx"
 HOSTILE = "tests/interop/test_arrow_hostile.py"
@@ -97,35 +99,84 @@ MUTANTS = [
     ),
     Mutant(
         "a-manifest-is-not-compared-with-its-sum",
-        FOLDER,
-        '        if zlib.crc32(text.encode()) != outer["checksum"]:',
-        "        if False:",
+        MANIFEST,
+        '    if zlib.crc32(text.encode()) != outer["checksum"]:',
+        "    if False:",
         "tests/interop/test_storage.py",
     ),
     Mutant(
         "an-appended-folder-keeps-torn-bytes",
-        FOLDER,
-        "        opened.truncate(start)\n        opened.seek(start)\n",
-        "        opened.seek(0, os.SEEK_END)\n",
+        WRITER,
+        "                opened.truncate(size)\n                opened.seek(size)\n",
+        "                opened.seek(0, os.SEEK_END)\n",
         "tests/interop/test_storage.py",
     ),
     Mutant(
         "a-manifest-is-written-in-place",
-        FOLDER,
-        '    with open(path + ".new", "wb") as opened:',
-        '    with open(path, "wb") as opened:',
-        "tests/interop/test_storage.py",
+        WRITER,
+        "        os.replace(path + NEW, path)\n",
+        "        files.remove(path)\n        os.rename(path + NEW, path)\n",
+        STORES,
+    ),
+    Mutant(
+        "a-writer-records-nothing",
+        WRITER,
+        "    _put(place, RECORD, record(replaced | {stored.file for stored in manifest.stored}))\n",
+        "",
+        STORES,
+    ),
+    Mutant(
+        "a-manifest-is-there-before-its-files",
+        WRITER,
+        "    files.sync_folder(place)\n    _commit(place, manifest, held)\n",
+        "    _commit(place, manifest, held)\n",
+        STORES,
+    ),
+    Mutant(
+        "what-is-replaced-goes-before-its-manifest-is-durable",
+        WRITER,
+        "        raise\n    files.sync_folder(place)\n",
+        "        raise\n",
+        STORES,
+    ),
+    Mutant(
+        "a-reader-that-lost-a-race-gives-up",
+        "lodcore/interop/folder.py",
+        "            if data == before:",
+        "            if True:",
+        STORES,
+    ),
+    Mutant(
+        "children-keep-the-locks-of-their-parents",
+        "lodcore/base/files.py",
+        "            opened.close()\n    for handle",
+        "            pass\n    for handle",
+        STORES,
+    ),
+    Mutant(
+        "drafts-of-dead-writers-stay",
+        "lodcore/base/drafts.py",
+        '            _sweep(f"{stem}{number}")',
+        "            pass",
+        STORES,
+    ),
+    Mutant(
+        "pipes-are-opened",
+        "lodcore/base/files.py",
+        "    check_regular(where, os.stat(path).st_mode)",
+        "    pass",
+        STORES,
     ),
     Mutant(
         "any-size-is-believed",
-        NPZ,
+        ARCHIVES,
         "        if info.file_size > most or packed > total:",
         "        if packed > total:",
         "tests/interop/test_storage.py",
     ),
     Mutant(
         "bools-may-be-anything",
-        NPZ,
+        ARCHIVES,
         '    elif dtype.kind == "b" and len(data) and data.max() > 1:',
         '    elif dtype.kind == "b" and len(data) and data.max() > 9:',
         "tests/interop/test_storage.py",

@@ -1,0 +1,250 @@
+"""Arrays in .npz and .npy files: nothing is unpickled, and no size is believed that the file cannot hold."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from lodcore.base import files
+from lodcore.base.memory import check_size
+from lodcore.errors import DTypeError, LoDError
+
+__all__ = ["Archive", "check_values", "dtype_of", "read_archive", "read_npy", "write_array"]
+
+Array = np.ndarray[Any, Any]
+Result = TypeVar("Result")
+LONGEST_HEADER = 10_000  # bytes of the header of an array, as in NumPy
+DENSEST = 1100  # bytes that one compressed byte can expand to
+PIECE = 1 << 24
+LAST_CODE_POINT = 0x10FFFF
+#: The errors that `zipfile` raises for invalid bytes.
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error)
+#: The errors that NumPy raises for a description that is none.
+NO_DTYPE = (
+    TypeError, ValueError, SyntaxError, KeyError, IndexError, OverflowError, RecursionError, MemoryError, Warning,
+)  # fmt: skip
+
+
+def write_array(archive: zipfile.ZipFile, name: str, values: Array, method: int) -> None:
+    """Write an array to an archive, without a date, so that equal arrays make equal files."""
+    info = zipfile.ZipInfo(name + ".npy")
+    info.compress_type = method
+    with archive.open(info, "w", force_zip64=True) as member:
+        np.lib.format.write_array(member, values, allow_pickle=False)
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+class Archive:
+    """The members of an .npz file, whose sizes are possible.
+
+    Parameters
+    ----------
+    where : str
+        The names of function and file, for messages.
+    archive : ZipFile
+    total : int
+        The number of bytes of the file.
+    """
+
+    def __init__(self, where: str, archive: zipfile.ZipFile, total: int) -> None:
+        self.where = where
+        self._archive = archive
+        self._members = _members(where, archive, total)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the arrays."""
+        return [name.removesuffix(".npy") for name in self._members]
+
+    def array(self, name: str) -> Array:
+        """Read an array."""
+        info = self._members.get(name + ".npy")
+        if info is None:
+            raise LoDError(f"{self.where}: {name}.npy: is missing")
+        with self._archive.open(info) as member:
+            return _read_array(f"{self.where}: {info.filename}", member, info.file_size)
+
+    def content(self, name: str, most: int) -> bytes:
+        """Read the bytes of a member, at most so many."""
+        size = self._members[name].file_size
+        if size > most:
+            raise LoDError(f"{self.where}: {name}: has {size} bytes; {most} is the most")
+        return self._archive.read(self._members[name])
+
+
+def read_archive(where: str, file: Any, use: Callable[[Archive], Result]) -> Result:
+    """Open an .npz file and call a function with its members.
+
+    Parameters
+    ----------
+    where : str
+        The names of function and file, for messages.
+    file : binary file
+    use : callable
+        Called with an Archive.
+
+    Returns
+    -------
+    Any
+        The result of the call.
+
+    Raises
+    ------
+    LoDError, DTypeError
+        If the file is damaged, or not a regular one.
+    """
+    try:
+        _check_open(where, file)
+        with zipfile.ZipFile(file) as archive:
+            file.seek(0, os.SEEK_END)
+            return use(Archive(where, archive, file.tell()))
+    except (LoDError, DTypeError, MemoryError):
+        raise
+    except (*DAMAGED, ValueError, OverflowError, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # raised for a position before the file
+            raise
+        raise LoDError(f"{where}: is damaged, or no .npz file: {error or type(error).__name__}") from None
+
+
+def _check_open(where: str, file: Any) -> None:
+    """Raise if a file that the caller has opened is one of the system, but not a regular one, which may not end."""
+    try:
+        mode = os.fstat(file.fileno()).st_mode
+    except (AttributeError, OSError, TypeError, ValueError):  # in memory, or of another library
+        return
+    files.check_regular(where, mode)
+
+
+def _members(where: str, archive: zipfile.ZipFile, total: int) -> dict[str, zipfile.ZipInfo]:
+    """Return the members of a file; raise for impossible sizes."""
+    members: dict[str, zipfile.ZipInfo] = {}
+    packed = 0
+    for info in archive.infolist():
+        if info.filename in members:
+            raise LoDError(f"{where}: {info.filename}: occurs twice")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or info.flag_bits & 1:
+            raise LoDError(f"{where}: {info.filename}: is encrypted, or compressed in another way than deflate")
+        most = info.compress_size if info.compress_type == zipfile.ZIP_STORED else info.compress_size * DENSEST + 100
+        packed += info.compress_size
+        if info.file_size > most or packed > total:
+            raise LoDError(f"{where}: {info.filename}: claims {info.file_size} bytes, which is impossible")
+        members[info.filename] = info
+    check_size(where, sum(info.file_size for info in members.values()))
+    return members
+
+
+def read_npy(where: str, path: str) -> Array:
+    """Read an array from an .npy file.
+
+    Parameters
+    ----------
+    where : str
+        The names of function and file, for messages.
+    path : str
+
+    Returns
+    -------
+    ndarray
+    """
+    with files.regular(where, path) as opened:
+        try:
+            return _read_array(where, opened, os.fstat(opened.fileno()).st_size)
+        except struct.error:
+            raise LoDError(f"{where}: ends inside of its header") from None
+
+
+def dtype_of(where: str, description: Any) -> np.dtype[Any]:
+    """Return the dtype of a description, which must not have Python objects."""
+    try:
+        dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(description)
+    except NO_DTYPE as error:
+        raise DTypeError(f"{where}: has no dtype {str(description)[:60]!r}: {error}") from None
+    if dtype.hasobject or dtype.subdtype is not None:
+        raise DTypeError(f"{where}: has dtype {dtype}; Python objects are not read")
+    return dtype
+
+
+def _read_array(where: str, member: Any, size: int) -> Array:
+    """Read one array with the size of its entry."""
+    magic = member.read(8)
+    if magic[:6] != b"\x93NUMPY" or magic[6:7] not in (b"\x01", b"\x02", b"\x03"):
+        raise LoDError(f"{where}: begins with {magic[:8]!r}; an array of NumPy is needed")
+    wide = magic[6] > 1
+    count = member.read(4 if wide else 2)
+    (length,) = struct.unpack("<I" if wide else "<H", count)
+    if length > LONGEST_HEADER:
+        raise LoDError(f"{where}: has a header of {length} bytes; {LONGEST_HEADER} is the most")
+    try:
+        header = ast.literal_eval(member.read(length).decode("utf-8" if magic[6] == 3 else "latin-1"))
+        shape, fortran = tuple(header["shape"]), header["fortran_order"]
+        description = header["descr"]
+    except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError):
+        raise LoDError(f"{where}: has an unreadable header") from None
+    if not all(type(n) is int and n >= 0 for n in shape) or len(shape) > 64 or type(fortran) is not bool:
+        raise LoDError(f"{where}: has shape {shape!r}; numbers from 0 on are needed")
+    dtype = dtype_of(where, description)
+    check_size(where, *shape, dtype.itemsize)
+    needed = dtype.itemsize
+    for n in shape:
+        needed *= n
+    held = size - len(magic) - len(count) - length
+    if needed != held:
+        raise LoDError(f"{where}: has {held} bytes of values; shape {shape} of {dtype} has {needed}")
+    data = np.empty(needed, np.uint8)
+    place = memoryview(data.data)
+    while place:
+        got = member.readinto(place[:PIECE])
+        if not got:
+            raise LoDError(f"{where}: ends at byte {size - len(place)} of {size}")
+        place = place[got:]  # after the last byte, zipfile compares the checksum
+    check_values(where, data, dtype)
+    if not dtype.itemsize:
+        return np.ndarray(shape, dtype, bytearray(1))
+    return data.view(dtype).reshape(shape, order="F" if fortran else "C")
+
+
+def check_values(where: str, data: Array, dtype: np.dtype[Any]) -> None:
+    """Raise for bytes that no value of the dtype has.
+
+    Counting and gathering by a bool that is neither false nor true would disagree, and NumPy cannot show a string with
+    a code point that Unicode does not have.
+
+    Parameters
+    ----------
+    where : str
+        The names of function and file, for the message.
+    data : ndarray of uint8
+    dtype : dtype
+
+    Raises
+    ------
+    LoDError
+    """
+    if dtype.names is not None:
+        records = data.view(dtype) if dtype.itemsize else np.empty(0, dtype)
+        for name in dtype.names:
+            part = np.ascontiguousarray(records[name])
+            if part.dtype.itemsize:
+                check_values(f"{where}: {name}", part.reshape(-1).view(np.uint8), part.dtype)
+    elif dtype.kind == "b" and len(data) and data.max() > 1:
+        raise LoDError(f"{where}: is {data.max()} at byte {int(np.argmax(data > 1))}; a bool is 0 or 1")
+    elif dtype.kind == "U" and len(data):
+        points = data.view(np.dtype(np.uint32).newbyteorder(dtype.byteorder))
+        if points.max() > LAST_CODE_POINT:
+            at = int(np.argmax(points > LAST_CODE_POINT))
+            raise LoDError(
+                f"{where}: is {points[at]:#x} at character {at}; {LAST_CODE_POINT:#x} is the last code point"
+            )

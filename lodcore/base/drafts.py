@@ -1,0 +1,122 @@
+"""Files that are replaced as a whole: the new contents are complete and durable before they get the name."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import itertools
+import os
+import shutil
+import zlib
+from collections.abc import Callable
+
+from lodcore.base import files
+
+__all__ = ["replace"]
+
+LOCK = "lock"
+NEW = "new"
+SWEPT = 16  # numbers of drafts whose writers may have died
+
+
+def replace(where: str, path: str, write: Callable[[str], None]) -> None:
+    """Let a function write a file or folder, and put it in the place of a file at once.
+
+    Whatever happens, the name refers to the old contents or to the new ones. A folder next to the file,
+    ``.lodcore-<checksum of the name>-<number>``, holds a draft and a lock. The lock of a dead writer is free: the next
+    writer of the same file removes its draft.
+
+    Parameters
+    ----------
+    where : str
+        The name of the function, for messages.
+    path : str
+        Need not exist; may be an empty folder if a folder is written.
+    write : callable
+        Writes to the path that it is given, which has the same ending.
+
+    Raises
+    ------
+    LoDError
+        If the path refers to a device, a pipe or a socket, which are not replaced.
+    OSError
+        If the new contents cannot be written; then nothing of them is left.
+    """
+    path = os.path.abspath(path)
+    with contextlib.suppress(FileNotFoundError):
+        mode = os.stat(path).st_mode
+        if not os.path.isdir(path):
+            files.check_regular(f"{where}: {path}", mode)
+    folder, held = _draft(path)
+    with held:
+        try:
+            place = os.path.join(folder, NEW + os.path.splitext(path)[1])
+            write(place)
+            _sync(place)
+            os.replace(place, path)
+            files.sync_folder(os.path.dirname(path))
+        finally:
+            if not held.closed:  # as it is in a forked copy of the writer
+                _remove(folder)
+                files.unlock(held)
+
+
+def _draft(path: str) -> tuple[str, io.FileIO]:
+    """Make and lock the folder of a draft; remove those of dead writers."""
+    parent, name = os.path.split(path)
+    if not os.path.isdir(parent):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    stem = os.path.join(parent, f".lodcore-{zlib.crc32(os.fsencode(name)):08x}-")
+    for number in range(SWEPT):
+        if os.path.isdir(f"{stem}{number}"):
+            _sweep(f"{stem}{number}")
+    for number in itertools.count():
+        folder = f"{stem}{number}"
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, path) from None
+        try:
+            return folder, files.lock(os.path.join(folder, LOCK), needed=False)
+        except (BlockingIOError, FileNotFoundError):  # another writer has taken it for that of a dead one
+            continue
+        except BaseException:
+            _remove(folder)
+            raise
+    raise AssertionError
+
+
+def _sweep(folder: str) -> None:
+    """Remove a draft unless its writer lives."""
+    if files.locks is None or os.path.islink(folder):
+        return
+    with contextlib.suppress(OSError), files.lock(os.path.join(folder, LOCK)) as held:
+        _remove(folder)
+        files.unlock(held)
+
+
+def _remove(folder: str) -> None:
+    """Remove a draft; the lock last, so that what an interrupted removal leaves is swept."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            entry = os.path.join(folder, name)
+            if os.path.isdir(entry) and not os.path.islink(entry):
+                shutil.rmtree(entry, ignore_errors=True)
+            elif name != LOCK:
+                files.remove(entry)
+        files.remove(os.path.join(folder, LOCK))
+        os.rmdir(folder)
+
+
+def _sync(place: str) -> None:
+    """Make a file durable, or all files of a folder."""
+    if not os.path.isdir(place):
+        with files.regular("", place) as opened:
+            files.sync(opened)
+        return
+    for name in os.listdir(place):
+        _sync(os.path.join(place, name))
+    files.sync_folder(place)

@@ -1,0 +1,235 @@
+"""Files that are opened, locked, replaced and made durable in one way.
+
+- Only regular files are opened: a pipe would block, and a device may never end.
+- A forked child closes the files that are open here, so that it holds no lock and no disk space of its parent. Closing
+  at exec would not suffice, as a forked child need not call exec; and a lock by `flock` belongs to the open file,
+  which parent and child share, so that it would last until both have closed it. (Locks by `fcntl.lockf` are not shared
+  with children, but the system drops them when any part of the process closes the same file, as a backup may do.)
+- New files have the permissions that the process's umask leaves; no state of the process is changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import stat
+import threading
+import weakref
+from types import ModuleType
+from typing import Any
+
+from lodcore.errors import LoDError
+
+try:
+    import fcntl
+except ImportError:  # not a POSIX system
+    locks: ModuleType | None = None
+else:
+    locks = fcntl
+
+__all__ = ["check_regular", "create", "lock", "locks", "regular", "remove", "sync", "sync_folder", "unlock", "write"]
+
+#: Held while a file is opened, so that no other thread forks before the file is known here.
+_guard = threading.RLock()
+_opened: weakref.WeakSet[io.FileIO] = weakref.WeakSet()
+_folders: set[int] = set()
+
+#: What is opened by mistake must not block (a pipe without a writer), or become the terminal of the process.
+_WARY = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+#: What file systems say that have no way to make a folder durable.
+_UNSUPPORTED = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)
+
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFLNK: "a link",
+}
+
+
+def _in_child() -> None:
+    """Close the parent's files in a forked child."""
+    for opened in list(_opened):
+        with contextlib.suppress(OSError):
+            opened.close()
+    for handle in _folders:
+        with contextlib.suppress(OSError):
+            os.close(handle)
+    _opened.clear()
+    _folders.clear()
+    _guard.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_in_child)
+
+
+def _open(path: str, mode: str, flags: int = 0) -> io.FileIO:
+    with _guard:
+        opened = io.FileIO(path, mode, opener=lambda name, given: os.open(name, given | flags, 0o666))
+        _opened.add(opened)
+    return opened
+
+
+def check_regular(where: str, mode: int) -> None:
+    """Raise if the mode of a file is not that of a regular one.
+
+    Parameters
+    ----------
+    where : str
+        The names of function and file, for the message.
+    mode : int
+        As in `os.stat_result.st_mode`.
+
+    Raises
+    ------
+    LoDError
+    """
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "no regular file")
+        raise LoDError(f"{where}: is {kind}; a regular file is needed")
+
+
+def regular(where: str, path: str, mode: str = "r") -> io.FileIO:
+    """Open a regular file without a buffer.
+
+    Parameters
+    ----------
+    where : str
+        The names of function and file, for messages.
+    path : str
+    mode : {"r", "r+"}
+
+    Returns
+    -------
+    FileIO
+
+    Raises
+    ------
+    LoDError
+        If it is a folder, a pipe, a device or a socket.
+    OSError
+        If it cannot be opened.
+    """
+    check_regular(where, os.stat(path).st_mode)  # opening some devices has an effect
+    opened = _open(path, mode, _WARY)
+    try:
+        check_regular(where, os.fstat(opened.fileno()).st_mode)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
+
+
+def create(path: str) -> io.FileIO:
+    """Make a new file without a buffer; raise FileExistsError if there is anything of this name."""
+    return _open(path, "x", _NO_LINK)
+
+
+def write(opened: io.FileIO, data: Any) -> None:
+    """Write all bytes of a buffer, or raise OSError."""
+    rest = memoryview(data).cast("B")
+    while rest:
+        rest = rest[opened.write(rest) :]
+
+
+def sync(opened: io.FileIO) -> None:
+    """Make the contents of an open file durable."""
+    os.fsync(opened.fileno())
+
+
+def sync_folder(path: str) -> None:
+    """Make the entries of a folder durable; raise OSError if that fails."""
+    if not hasattr(os, "O_DIRECTORY"):  # folders cannot be opened
+        return
+    with _guard:
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except PermissionError:  # who may add entries need not be allowed to list them
+            return
+        _folders.add(handle)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise
+    finally:
+        with _guard:
+            if handle in _folders:  # as it is not in a forked child
+                _folders.remove(handle)
+                os.close(handle)
+
+
+def remove(path: str) -> bool:
+    """Remove a file or link, if there is one; return False if it is still there."""
+    try:
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            os.unlink(path)
+    except FileNotFoundError:
+        return True
+    except OSError:  # as for a file that is mapped, on Windows
+        return False
+    return True
+
+
+def lock(path: str, needed: bool = True) -> io.FileIO:
+    """Open and lock a file, which is made if there is none; closing it releases the lock.
+
+    The lock is held by this process, not by its children, and ends with it. Threads exclude each other, too. The holder
+    may remove the file: whoever has opened it before then does not get the lock of a file that is gone.
+
+    Parameters
+    ----------
+    path : str
+    needed : bool
+        Whether to raise OSError on a file system without locks.
+
+    Returns
+    -------
+    FileIO
+        To be used in a `with` statement, which ends with `unlock`. In a forked child it is closed.
+
+    Raises
+    ------
+    BlockingIOError
+        If it is locked.
+    OSError
+        If it cannot be opened, is not a regular file, or is on a file system without locks.
+    """
+    while True:
+        held = _open(path, "a", _WARY | _NO_LINK)
+        try:
+            now = os.fstat(held.fileno())
+            if not stat.S_ISREG(now.st_mode):
+                raise FileExistsError(f"{path}: is not a regular file, so that it cannot be the file of a lock")
+            _flock(held, needed)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(now, os.lstat(path)):
+                    return held
+            held.close()
+        except BaseException:
+            held.close()
+            raise
+
+
+def _flock(held: io.FileIO, needed: bool) -> None:
+    if locks is None:
+        return
+    try:
+        locks.flock(held, locks.LOCK_EX | locks.LOCK_NB)
+    except OSError as error:
+        if needed or error.errno not in (errno.ENOLCK, *_UNSUPPORTED):
+            raise
+
+
+def unlock(held: io.FileIO) -> None:
+    """Release a lock, even if a child that was forked without Python has a copy of the file."""
+    if locks is not None and not held.closed:
+        with contextlib.suppress(OSError):
+            locks.flock(held, locks.LOCK_UN)

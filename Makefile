@@ -22,7 +22,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help installed demo test twins soak elsewhere doors engines lint types bench bench-compare peers docs pages plain asan hunt leaks coverage mutants wheel pythons clean
+.PHONY: help installed demo test twins soak elsewhere doors engines extras lint types bench bench-compare peers docs pages plain asan hunt leaks coverage mutants wheel pythons clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -76,6 +76,9 @@ engines: build/built ## install Ray, Dask and Spark into build/engines, and run 
 	@build/engines/bin/python -m pip install -qq $(REQUIRES)
 	@LODCORE_BUILD=none build/engines/bin/python -m pip install -qq --no-build-isolation -e '.[engines]'
 	LODCORE_DOORS=1 build/engines/bin/python -m pytest tests/doors/test_engines*.py
+
+extras: build/built $(INSTALLED)wheel ## install each extra alone, from nothing, and run its tests; EXTRA=name chooses
+	$(RUN) -m tests.builds.extras $(EXTRA)
 
 lint: $(INSTALLED)lint ## check style: ruff, cython-lint
 	$(RUN) -m ruff check .

@@ -36,14 +36,19 @@ BOTH_TREES = {"kernels", "ops", "tensors"}
 # These tests read the source tree, which an installed package does not have.
 OF_SOURCES = ["test_architecture.py", "docs/test_promises.py", "robustness/test_statuses.py"]
 collect_ignore = [] if (Path(__file__).parents[1] / "lodcore").exists() else OF_SOURCES
-# `make doors` runs the doors with all of their libraries; otherwise a file whose name ends with a library runs if that
-# library is installed.
-DOORS = [] if os.environ.get("LODCORE_DOORS") else sorted((Path(__file__).parent / "doors").glob("test_*.py"))
-SINGLE = [name for name in ("awkward", "matplotlib", "pyarrow", "torch") if importlib.util.find_spec(name)]
-collect_ignore += [f"doors/{path.name}" for path in DOORS if path.stem.split("_")[-1] not in SINGLE]
-if not importlib.util.find_spec("pyarrow"):
+# `make doors` runs the doors with all of their libraries (LODCORE_DOORS=1), `make extras` with those that it names;
+# otherwise a file whose name ends with a library runs if that library is installed.
+DOORS = os.environ.get("LODCORE_DOORS", "")
+HERE = {name for name in ("awkward", "matplotlib", "pyarrow", "torch") if importlib.util.find_spec(name)}
+for path in sorted((Path(__file__).parent / "doors").glob("test_*.py")) if DOORS != "1" else ():
+    library = path.stem.split("_")[-1]
+    of_several = library not in ("awkward", "matplotlib", "pyarrow", "torch")
+    needs = "pyarrow" if path.stem.startswith("test_engines") else library
+    if (needs not in HERE) if (DOORS and needs == "pyarrow") or not of_several else not DOORS:
+        collect_ignore += [f"doors/{path.name}"]
+if "pyarrow" not in HERE:
     collect_ignore += ["helpers/engines.py"]
-if not importlib.util.find_spec("awkward"):
+if "awkward" not in HERE:
     collect_ignore += ["helpers/with_awkward.py", "numpy_api/test_with_awkward.py"]
 
 

@@ -1,5 +1,6 @@
 """The commands that run Ray Data, Dask and Spark, with one worker and three: the same bits, and progress is shown."""
 
+import importlib
 import os
 import re
 import subprocess
@@ -35,6 +36,7 @@ def made(tmp_path_factory):
 @pytest.mark.parametrize("engine", ["ray", "dask", "spark"])
 def test_any_number_of_workers_gives_the_same_bits_and_shows_progress(made, engine, workers, tmp_path):
     directory, want, checksum = made
+    importlib.import_module({"ray": "ray", "dask": "distributed", "spark": "pyspark"}[engine])
     output = tmp_path / "out"
     command = [sys.executable, "-m", f"asv_benchmarks.engines.with_{engine}", directory, output]
     options = ["--workers", str(workers), "--units-per-task", "1"]

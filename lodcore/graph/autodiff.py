@@ -9,13 +9,14 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import check_out
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.arrays import of_user
 from lodcore.graph.gradients import Gradients, Owner, differentiable, of_type, values_of
 from lodcore.graph.plan import computing, taping
-from lodcore.graph.tape import Tape
+from lodcore.graph.tape import Tape, recorded_error
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Variable
 from lodcore.ops.common import check_equal
@@ -137,7 +138,9 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
     if cotangent is None or not differentiable(value):
         return None
     if isinstance(cotangent, Symbol):
-        raise GraphError(f"{where}: is a {type(cotangent).__name__}; gradients of gradients are not supported")
+        raise GraphError(
+            f"{where}: is {with_article(type(cotangent).__name__)}; gradients of gradients are not supported"
+        )
     if isinstance(value, TensorArray):
         return _checked_elements(where, value, cotangent)
     if type(cotangent) is float and isinstance(value, np.floating):  # of a loss
@@ -247,7 +250,9 @@ def _result(x: Any) -> Any:
     if isinstance(x, Variable):
         return of_user(x.held)
     if x is not None and not isinstance(x, (Symbol, Tensor, TensorArray, int, float, complex, np.generic, str)):
-        raise DTypeError(f"vjp: f: returned a {type(x).__name__}; tensors (in lists, tuples or dicts) are needed")
+        raise DTypeError(
+            f"vjp: f: returned {with_article(type(x).__name__)}; tensors (in lists, tuples or dicts) are needed"
+        )
     return of_user(x)
 
 
@@ -326,6 +331,8 @@ def _seed(value: Any) -> Array:
 def check_differentiable(where: str, argument: Any) -> None:
     """Raise if no part of an argument can have a gradient."""
     for x in tree_leaves(argument):
+        if isinstance(x, Variable) and x.block is not None:
+            raise recorded_error(where, x)
         if differentiable(x.get() if isinstance(x, Variable) else x):
             break
     else:

@@ -322,14 +322,18 @@ class Block:
             if block is not None and block.closed:
                 raise block.left(given)
             if block is not None and not self.may_capture(block) and not self.shares(given):
-                raise GraphError(
-                    f"{'Variable' if isinstance(given, Variable) else 'TensorArray'} {given.name}: belongs to another "
-                    f"{type(block).__name__} than what is recorded here; two cannot be mixed (and gradients of "
-                    "gradients are not supported)"
-                )
+                raise self.foreign(given, block)
         captured = self.capture(given)
         self.captures[key] = given, captured
         return captured
+
+    def foreign(self, given: Any, block: Recorder) -> GraphError:
+        """Return the error for an object of another Block that cannot be used here."""
+        return GraphError(
+            f"{'Variable' if isinstance(given, Variable) else 'TensorArray'} {given.name}: belongs to another "
+            f"{type(block).__name__} than what is recorded here; two cannot be mixed (and gradients of gradients are "
+            "not supported)"
+        )
 
     def may_capture(self, block: Recorder) -> bool:
         """Return whether Variables of another Block may be used here."""

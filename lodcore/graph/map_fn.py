@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import recording
-from lodcore.errors import DTypeError
+from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.graph.while_loop import WhileLoop
@@ -16,7 +16,7 @@ from lodcore.ops.array import check_steps, tensor_array_read, tensor_array_size,
 from lodcore.ops.array_joining import stacked_elements, tensor_array_unstack
 from lodcore.ops.common import rows_of
 from lodcore.ops.compare import greater_equal_than
-from lodcore.ops.lod_rules import computed
+from lodcore.ops.lod_rules import computed, no_lod
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Steps, spec_of
 from lodcore.tensors.from_lists import as_nested
@@ -97,6 +97,44 @@ def _(d: Any, out: Any, rows: list[int]) -> dict[int, Any]:
     return {at: d[end - count : end] for at, (count, end) in enumerate(zip(rows, ends, strict=True))}
 
 
+@operator(ta=Steps, other=Steps, lod_rule=no_lod, differentiable=False)
+def map_fn_size(ta: Any, other: Any, number: int) -> Any:
+    """Return the number of entries of two arrays that are mapped over together.
+
+    Parameters
+    ----------
+    ta, other : TensorArray
+    number : int
+        The place of the other array among all, for the message.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ShapeError
+        If they have different numbers of entries.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.graph.map_fn import map_fn_size
+    >>> map_fn_size(lodcore.TensorArray(unstack_from=[1, 2]), lodcore.TensorArray(unstack_from=[3, 4]), 1)
+    2
+    """
+    check_steps("map_fn_size", ta)
+    check_steps("map_fn_size", other, "other")
+    if other.num_slots != ta.num_slots:
+        raise ShapeError(f"map_fn: x[{number}]: has {other.num_slots} entries; x[0] has {ta.num_slots}")
+    return ta.num_slots
+
+
+@map_fn_size.define_infer
+def _(ta: Spec, other: Spec, number: int) -> Spec:
+    return Spec((), np.dtype(np.int64))
+
+
 def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     """Apply a function to each entry of axis 0, or to each outermost sequence, in a loop.
 
@@ -105,8 +143,9 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     f : callable
         A function that calls operators, called once to record it. It returns a tensor, or lists, tuples and dicts of
         tensors.
-    x : tensor
-        A LoDTensor, or an array with at least one axis.
+    x : tensor, or tuple of tensors
+        A LoDTensor, an array with at least one axis, or a TensorArray. With a tuple, f takes one entry of each.
+        A list is one LoDTensor, as for `lodcore.array`.
 
     Returns
     -------
@@ -122,7 +161,7 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     DTypeError
         If f does not return a tensor, or x is a SparseTensor.
     ShapeError
-        If results have incompatible shapes.
+        If results have incompatible shapes, or tensors of a tuple different numbers of entries.
 
     References
     ----------
@@ -140,17 +179,18 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     LoDTensor(3 sequences of lengths 0..2, float64: [[2., 4.], [], [6.]])
     >>> map_fn(lambda sequence: lodcore.ops.sum(sequence), x)
     array([3., 0., 3.])
+    >>> map_fn(lambda sequence, scale: sequence * scale, (x, np.array([10.0, 20.0, 30.0])))
+    LoDTensor(3 sequences of lengths 0..2, float64: [[10., 20.], [], [90.]])
     """
-    x = resolved(x)
-    x = as_nested("map_fn: x", x) if isinstance(x, (list, tuple)) else x
-    _check_kind(x)
-    nested = bool(x.num_levels if isinstance(x, (LoDTensor, Variable)) else 0)
-    entries = tensor_array_unstack(x)
+    arrays, nested = _entries(x)
     found: list[tuple[TensorArray, Spec, bool]] = []
     loop = WhileLoop((), None, False, keeps_shapes=True)
+    count = tensor_array_size(arrays[0])
+    for number, entries in enumerate(arrays[1:], 1):
+        count = map_fn_size(arrays[0], entries, number)
     with loop.loop():
         at = loop.step()
-        loop.break_if(greater_equal_than(at, tensor_array_size(entries)))
+        loop.break_if(greater_equal_than(at, count))
 
         def collect(result: Any) -> int:
             result = resolved(result)
@@ -163,18 +203,32 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
             tensor_array_write(found[-1][0], at, result)
             return len(found) - 1
 
-        form = tree_map(collect, f(tensor_array_read(entries, at)))
+        form = tree_map(collect, f(*[tensor_array_read(entries, at) for entries in arrays]))
     joined = [map_fn_results(array, _of_all(spec, sequences), sequences) for array, spec, sequences in found]
     return tree_map(joined.__getitem__, form)
 
 
-def _check_kind(x: Any) -> None:
-    """Raise if x is a kind of tensor without entries to map over."""
-    refuse_conversion("map_fn: x", x)
-    kind = x.spec.kind if isinstance(x, Variable) else None
-    instead = getattr(kind, "instead_of_dense", None)
-    if kind is not None and instead is not None:
-        raise DTypeError(f"map_fn: x: is a {kind.__name__}; {instead}")
+def _entries(x: Any) -> tuple[list[Any], bool]:
+    """Return the arrays of entries, of each tensor of a tuple, and whether entries have axis 0 of any length."""
+    x = resolved(x)
+    if type(x) is not tuple:
+        entries, nested = _entries_of("map_fn: x", x)
+        return [entries], nested
+    if not x:
+        raise DTypeError("map_fn: x: is an empty tuple; one tensor is needed")
+    found = [_entries_of(f"map_fn: x[{number}]", one) for number, one in enumerate(x)]
+    return [entries for entries, _ in found], any(nested for _, nested in found)
+
+
+def _entries_of(where: str, x: Any) -> tuple[Any, bool]:
+    """Return the entries of a tensor as an array; raise for a kind of tensor without entries to map over."""
+    x = resolved(x)
+    x = as_nested(where, x) if isinstance(x, (list, tuple)) else x
+    spec = x.spec if isinstance(x, Variable) else spec_of(x)
+    if spec.kind is TensorArray:
+        return x, bool(spec.shape) and spec.shape[0] is None
+    refuse_conversion(where, spec.kind if isinstance(x, Variable) else x)
+    return tensor_array_unstack(x), spec.num_levels > 0
 
 
 def _of_all(spec: Spec, sequences: bool) -> Spec:

@@ -12,13 +12,27 @@ from lodcore.errors import GraphError
 from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block
 from lodcore.graph.plan import differentiable, give_to_loop, taped
+from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value
 from lodcore.ops.registry import Op
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
-__all__ = ["Tape"]
+__all__ = ["Tape", "recorded_error"]
+
+
+def recorded_error(where: str, x: Variable) -> GraphError:
+    """Return the error for a recorded Variable with respect to which nothing is differentiated: what it is."""
+    block: Any = x.block
+    if not isinstance(block, Tape) and block.takes_names:
+        kind = "data" if x in set(block.feeds) else "a parameter" if x.has_value else "a result"
+        says = f"is {kind} of a Program; append_backward(loss) gives gradients in a Program"
+    elif block.repeats:
+        says = "is recorded in a body, where it has no value; call vjp with the loop in its function"
+    else:
+        says = "is recorded already; gradients of gradients are not supported"
+    return GraphError(f"{where}: Variable {x.name}: {says}")
 
 
 class Tape(Block):
@@ -51,9 +65,7 @@ class Tape(Block):
             return made
         if isinstance(x, Variable):
             if x.block is not None:
-                raise GraphError(
-                    f"{where}: Variable {x.name}: is recorded already; gradients of gradients are not supported"
-                )
+                raise recorded_error(where, x)
             x = x.get()
         if isinstance(x, (bool, int, float, complex, np.generic, np.ndarray)):
             x = as_value(f"{where}: an input", x)
@@ -76,6 +88,12 @@ class Tape(Block):
             self.write_back(written, made[0])
             return written
         return made
+
+    def foreign(self, given: Any, block: Recorder) -> GraphError:
+        """Return the error for an object of another Block that cannot be used here."""
+        if isinstance(given, Variable) and block.takes_names:
+            return recorded_error("vjp", given)
+        return super().foreign(given, block)
 
     def write_variable(self, variable: Variable, result: Variable) -> None:
         """Set a Variable without a Block to the result of a loop, which it represents as long as the function runs."""

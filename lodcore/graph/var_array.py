@@ -79,7 +79,8 @@ class Slot(Symbol, TensorMethods):
         return float(self.tensor())
 
     def __index__(self) -> int:
-        return operator.index(self.get().item() if isinstance(self.get(), np.ndarray) else self.get())
+        found = self.current()
+        return operator.index(found.item() if isinstance(found, np.ndarray) else found)
 
     def __len__(self) -> int:
         return len(self.tensor())

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol, VariableBody, open_block, operators, recorder
 from lodcore.base.memory import as_size, check_size
 from lodcore.errors import DTypeError, GraphError
@@ -290,7 +291,7 @@ class Variable(VariableBody, TensorMethods):
             return self.held.shape
         spec = self.spec
         if spec.kind is TensorArray or not issubclass(spec.kind, Tensor):
-            raise GraphError(f"Variable {self.name}: is a {spec.kind.__name__}, which has no shape")
+            raise GraphError(f"Variable {self.name}: is {with_article(spec.kind.__name__)}, which has no shape")
         return (None,) * spec.num_levels + spec.shape
 
     @property
@@ -309,11 +310,18 @@ class Variable(VariableBody, TensorMethods):
         """The number of levels."""
         return self.spec.num_levels
 
+    @property
+    def num_rows(self) -> Any:
+        """The number of rows: `lodcore.num_rows(v)`."""
+        if not self.has_value or _is_loop_variable(self):
+            return operators.num_rows(self)
+        value = self.get()
+        return value.num_rows if isinstance(value, LoDTensor) else len(value)
+
     lod = _structure("lod", "The LoD of the value.")
     lengths = _structure("lengths", "The lengths of the outermost sequences, or of those of a RankTable.")
     offsets = _structure("offsets", "The offsets of the outermost level.")
     indices = _structure("indices", "The numbers of the sequences of a RankTable, or of the rows of a SparseTensor.")
-    num_rows = _structure("num_rows", "The number of rows.")
     rank = _structure("rank", "The order of an IndicesMap, as a RankTable.")
 
     def __getattr__(self, name: str) -> Any:
@@ -322,8 +330,14 @@ class Variable(VariableBody, TensorMethods):
         raise AttributeError(f"Variable {self.name}: has no {name!r}; use an operator, or get() for its value")
 
     def __len__(self) -> int:
-        if not self.has_value and not self.num_levels and self.spec.shape and self.spec.shape[0] is not None:
-            return self.spec.shape[0]
+        if not self.has_value:
+            if not self.num_levels and self.spec.shape and self.spec.shape[0] is not None:
+                return self.spec.shape[0]
+            instead = "lod_lengths(v) has one entry per sequence" if self.num_levels else "use num_rows(v)"
+            raise GraphError(
+                f"Variable {self.name}: its length is a number that only the run knows; {instead}, while_loop and "
+                "break_if for control flow"
+            )
         return len(self.get())
 
     def __bool__(self) -> bool:
@@ -336,13 +350,24 @@ class Variable(VariableBody, TensorMethods):
         return float(_number(self._taken_out("float(v)")))
 
     def __index__(self) -> int:
+        self._refuse_index()
         return index(_number(self.get()))
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         return np.asarray(self._taken_out("np.asarray(v)"), *args, **kwargs)
 
+    def _refuse_index(self) -> None:
+        """Raise for a number without a value, with which an array or a list would be indexed."""
+        if not self.has_value and self.spec.dtype.kind in "iu" and not self.ndim:
+            raise GraphError(
+                f"Variable {self.name}: is a number that only the run knows; lookup_table(array, {self.name}) takes a "
+                f"row of an array by it, array.read({self.name}) an element of a TensorArray; control flow on values "
+                "needs while_loop, break_if and cond"
+            )
+
     def _taken_out(self, how: str) -> Any:
         """Return the value for use outside of recorded operators, if no gradient is lost by that."""
+        self._refuse_index()
         value = self.get()
         block = self.home() if self.home is not None else open_block()
         if block is not None and block.recording and self.dtype.kind in "fc":
@@ -388,7 +413,7 @@ def _number(value: Any) -> Any:
 def as_value(where: str, value: Any) -> Any:
     """Return a tensor unchanged; convert anything else to an array."""
     if isinstance(value, Symbol):
-        raise DTypeError(f"{where}: is a {type(value).__name__}; the value itself is needed")
+        raise DTypeError(f"{where}: is {with_article(type(value).__name__)}; the value itself is needed")
     if type(value) is not np.ndarray and (isinstance(value, np.ndarray) or not isinstance(value, HELD)):
         value = as_array(where, value)
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
@@ -436,6 +461,8 @@ def parameter(value: Any = None, name: str | None = None, *, shape: Any = None, 
     block = open_block()
     if value is None and shape is None:
         raise DTypeError("parameter: value: is missing; a value or a shape is needed")
+    if isinstance(value, str):
+        raise DTypeError(f"parameter: value: is {value!r}; a value is needed, and its name is `name`")
     made = _zeros("parameter", value, shape, dtype) if shape is not None else as_value("parameter: value", value)
     if block is None or not block.takes_names:
         return Variable(_checked_name("parameter", Unnamed("parameter") if name is None else name), made)

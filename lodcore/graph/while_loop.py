@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_article
 from lodcore.base.caller import named_caller
 from lodcore.base.contexts import Recorded, end_variables, put_in_place
 from lodcore.base.dispatch import Symbol, open_block, recorder, recording
@@ -20,7 +22,9 @@ from lodcore.graph.counter import Counter, is_one_integer
 from lodcore.graph.loop_run import StepRunner, Trace
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.scope import Scope
+from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved, spec_text
+from lodcore.ops.array import refuse_name
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import Batches, spec_of
 from lodcore.tensors.tensor import Spec, Tensor
@@ -104,8 +108,9 @@ class WhileLoop:
 
         Parameters
         ----------
-        init : Variable, tensor or number
-            The first value. An array is not declared: the body reads and writes it directly.
+        init : Variable, tensor or number, or lists, tuples and dicts of tensors
+            The first value. An array is not declared: the body reads and writes it directly. Lists of numbers are one
+            tensor.
         advance : bool or int, optional
             The number that is added after each step. By default, an integer of one element that the body never updates
             is a counter and advances by 1, whatever its number of axes; False disables that. If the number of elements
@@ -113,7 +118,7 @@ class WhileLoop:
 
         Returns
         -------
-        LoopVariable
+        LoopVariable, or the tree with LoopVariables
 
         Raises
         ------
@@ -121,6 +126,8 @@ class WhileLoop:
             If the body is not open, init is a TensorArray, or advance is given for a value that is not an integer of
             one element.
         """
+        if _is_tree(init):
+            return tree_map(lambda leaf: self._declare(leaf, advance, "loop_var"), init)
         return self._declare(init, advance, "loop_var")
 
     def _declare(self, init: Any, advance: Any, stem: str, where: str = "loop_var: init") -> LoopVariable:
@@ -134,6 +141,7 @@ class WhileLoop:
                 f"{where}: is TensorArray {init.name}; arrays go from step to step as they are: read and write it "
                 "in the body"
             )
+        refuse_name(where, init, "a tensor or a number")
         init = operand(where, self.body.parent, init)
         if isinstance(init, Variable) and init.block is self.body:
             raise GraphError(f"loop_var: init: Variable {init.name} is made in the body; make it before")
@@ -171,6 +179,8 @@ class WhileLoop:
             raise GraphError("break_if: the body of this loop is not the Block that is open")
         cond = operand("break_if: cond", self.body, resolved(cond))
         spec = cond.spec if isinstance(cond, Variable) else spec_of(cond)
+        if spec.kind is not object and spec.dtype.kind in "SU":
+            raise GraphError(f"break_if: cond: has dtype {spec.dtype}; bool or a number is needed")
         if spec.num_levels or spec.kind is TensorArray or size_of(spec) not in (1, None):
             raise GraphError(f"break_if: cond: is {spec_text(spec)}; one element is needed")
         self.body.ops.append(Break(self.body.known(cond)))
@@ -253,6 +263,13 @@ class WhileLoop:
 
     def __repr__(self) -> str:
         return f"<while_loop of {len(self.body.ops)} operators>"
+
+
+def _is_tree(init: Any) -> bool:
+    """Return whether a first value is a tree of several; lists of numbers are one tensor."""
+    if not isinstance(init, (list, tuple)):
+        return isinstance(init, dict) or is_dataclass(init)
+    return any(isinstance(leaf, (Symbol, Tensor, TensorArray)) for leaf in tree_leaves(init))
 
 
 def met_by(home: Recorder | None, x: Any, before: bool = False) -> Any:
@@ -400,5 +417,7 @@ def while_loop(loop_vars: Iterable[Any] = (), *, max_steps: int | None = None, r
     if max_steps is not None and as_size(max_steps) is None:
         raise GraphError(f"while_loop: max_steps: is {max_steps!r}; an integer from 0 is needed")
     if isinstance(loop_vars, (Variable, np.ndarray, Tensor, TensorArray)):
-        raise GraphError(f"while_loop: loop_vars: is a {type(loop_vars).__name__}; a list of them is needed")
+        raise GraphError(
+            f"while_loop: loop_vars: is {with_article(type(loop_vars).__name__)}; a list of them is needed"
+        )
     return WhileLoop(loop_vars, max_steps, recompute)

@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_article
 from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import tree_leaves, tree_map
@@ -401,7 +402,9 @@ def _check_state(state: Any, count: int, of: str) -> None:
         if leaf is None:
             continue
         if not hasattr(leaf, "shape") and not hasattr(leaf, "__array__"):
-            raise DTypeError(f"BeamSearchDecoder: state: has a {type(leaf).__name__}; arrays or LoDTensors are needed")
+            raise DTypeError(
+                f"BeamSearchDecoder: state: has {with_article(type(leaf).__name__)}; arrays or LoDTensors are needed"
+            )
         rows = len(leaf) if isinstance(leaf, LoDTensor) else np.shape(leaf)[0] if np.ndim(leaf) else None
         if rows != count:
             shape = leaf.shape if isinstance(leaf, LoDTensor) else np.shape(leaf)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import ops
+from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_size
 from lodcore.errors import LoDError, ShapeError
 from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, concatenate, expand_dims, refuse_symbols, stands_for
@@ -241,11 +242,13 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, copy: Any = None)
     if order != "C":
         raise ValueError(f"reshape: order: is {order!r}; 'C' is supported for sequences")
     given = tuple(shape) if isinstance(shape, (list, tuple, np.ndarray)) else (shape,)
-    if given == (-1,):
+    levels, known = _levels(x), [None if isinstance(size, Symbol) else size for size in given]
+    if known == [-1]:
         return _flat(x)
-    levels = _levels(x)
+    if not levels and len([size for size in given if size is None]) + known.count(-1) < 2:
+        return ops.reshape(x, [-1 if size is None else size for size in given])
     for at, size in enumerate(given[: levels + 1]):
-        if size not in (None, -1) and (at or size != x.shape[0]):
+        if isinstance(size, Symbol) or (size not in (None, -1) and (at or size != x.shape[0])):
             raise ShapeError(
                 f"reshape: shape: is {given}; the axes of levels, {x.shape[: levels + 1]}, stay, or all values are "
                 "listed with -1"

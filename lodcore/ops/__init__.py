@@ -1,6 +1,7 @@
 """The operators, one file per family; this package exports the public names of all files."""
 
 from types import ModuleType as _ModuleType
+from typing import Any as _Any
 
 from lodcore.ops.attention import *
 from lodcore.ops.axes import *
@@ -37,3 +38,15 @@ __all__ = [name for name, x in globals().items() if name[0] != "_" and type(x) i
 
 def __dir__() -> list[str]:
     return __all__
+
+
+del gather  # type: ignore[name-defined]  # noqa: F821, the file, whose name is that of no function
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "gather":
+        raise AttributeError(
+            "lodcore.ops has no 'gather': gather_sequences(x, index) takes sequences, lookup_table(x, index) rows of "
+            "an array"
+        )
+    raise AttributeError(f"module 'lodcore.ops' has no attribute {name!r}")

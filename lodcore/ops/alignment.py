@@ -17,6 +17,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_article
 from lodcore.base.recycling import computed
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -141,7 +142,9 @@ def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
         return Spec(like.shape, dtype)
     for j, x in enumerate(inputs):
         if type(x) is Spec and x.kind not in KINDS:
-            raise DTypeError(f"{where}: {operand_name(where, j)}: is a {x.kind.__name__}; a tensor is needed")
+            raise DTypeError(
+                f"{where}: {operand_name(where, j)}: is {with_article(x.kind.__name__)}; a tensor is needed"
+            )
     specs = [x for x in inputs if isinstance(x, Spec)]
     like = specs[0]
     if all([spec.shape == like.shape and spec.num_levels == like.num_levels for spec in specs]):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base import buffers
+from lodcore.base.articles import with_article
 from lodcore.base.memory import as_integer, integer
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.tensors import core
@@ -143,7 +144,7 @@ def choice_of(where: str, given: Any, known: Sequence[str]) -> str:
 
 def of_another_kind(where: str, kind: type, *needed: str) -> DTypeError:
     """Return the error for a tensor whose kind is not one of those needed."""
-    named = " or ".join([f"{'an' if name[0] in 'AEIOU' else 'a'} {name}" for name in needed])
+    named = " or ".join(map(with_article, needed))
     return DTypeError(f"{where}: is {kind.__name__}; {named} is needed")
 
 
@@ -188,7 +189,7 @@ def operand_of(where: str, given: Any) -> Any:
         refuse_none(where, given)
         if not hasattr(given, "__array__") and not isinstance(given, Sequence):
             refuse_conversion(where, given)
-            raise DTypeError(f"{where}: is a {type(given).__name__}; a LoDTensor or an array is needed")
+            raise DTypeError(f"{where}: is {with_article(type(given).__name__)}; a LoDTensor or an array is needed")
     made = as_array(where, given)
     if made.dtype.hasobject:
         raise error_of_objects(f"{where}: has dtype", made.dtype)
@@ -204,7 +205,7 @@ def _dense_kind(where: str, spec: Spec) -> Spec:
         return spec._replace(kind=LoDTensor)
     refuse_conversion(where, kind)
     if kind.__name__ == "TensorArray" or not hasattr(kind, "__array__"):
-        raise DTypeError(f"{where}: is a {kind.__name__}; a LoDTensor or an array is needed")
+        raise DTypeError(f"{where}: is {with_article(kind.__name__)}; a LoDTensor or an array is needed")
     return spec._replace(kind=np.ndarray)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.memory import integer
-from lodcore.errors import LoDError, ShapeError
+from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import axis_of, of_another_kind
 from lodcore.ops.common import Array
 from lodcore.ops.lod_rules import computed, no_lod
@@ -97,6 +97,12 @@ def gradient_of_unstacked(d_x: Array, x: Any, d: dict[int, Array], axis: int) ->
     return d_x
 
 
+def refuse_name(where: str, given: Any, needed: str) -> None:
+    """Raise for text, such as the name of a result, where it has no meaning."""
+    if type(given) is str:
+        raise DTypeError(f"{where}: is {given!r}; {needed} is needed")
+
+
 # -- making, writing, reading ------------------------------------------------------------------------------------------
 
 
@@ -173,6 +179,8 @@ def tensor_array_write(ta: Any, index: Any, x: Any, data_shared: bool = True) ->
     >>> lodcore.tensor_array_write(lodcore.TensorArray(), 0, [1, 2])
     TensorArray(1 element)
     """
+    if data_shared is not True:
+        refuse_name("tensor_array_write: data_shared", data_shared, "True or False")
     if type(ta) is ArrayVersion:
         return ta.written(index, x, data_shared)
     check_steps("tensor_array_write", ta)
@@ -185,6 +193,7 @@ tensor_array_write.other_names = {"value": "x"}
 
 @tensor_array_write.define_infer
 def _(ta: Spec, index: Any, x: Any, data_shared: bool) -> Spec:
+    refuse_name("tensor_array_write: data_shared", data_shared, "True or False")
     if not isinstance(x, Spec):
         return ta
     known = element_spec(ta)
@@ -287,6 +296,8 @@ def tensor_array_read(ta: Any, index: Any, default: Any = None) -> Any:
     if not isinstance(ta, TensorArray):
         check_steps(where, ta)
     at = int(index) if type(index) is np.int64 else integer_of(f"{where}: index", index)
+    if default is not None:
+        refuse_name(f"{where}: default", default, "a tensor or a number")
     if at < 0:
         if default is None:
             raise IndexError(f"{where}: index: is {at}; slots count from 0")
@@ -297,6 +308,7 @@ def tensor_array_read(ta: Any, index: Any, default: Any = None) -> Any:
 
 @tensor_array_read.define_infer
 def _(ta: Spec, index: Any, default: Any) -> Spec:
+    refuse_name("tensor_array_read: default", default, "a tensor or a number")
     element = element_spec(ta)
     if element.kind is object and type(default) in (int, float, complex):
         return Spec((), np.dtype(type(default)), 0, type(default))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, GraphError, ShapeError
@@ -55,13 +56,13 @@ def tensor_of(where: str, x: Any) -> Any:
         if kind is object:
             raise GraphError(f"{where}: {known!r}: is not known to be a tensor while it is recorded")
         if kind not in (np.ndarray, LoDTensor, DenseTensor, int, float, complex) and not hasattr(kind, "__array__"):
-            raise DTypeError(f"{where}: x: is a {kind.__name__}; a LoDTensor or an array is needed")
+            raise DTypeError(f"{where}: x: is {with_article(kind.__name__)}; a LoDTensor or an array is needed")
         return known
     if isinstance(x, LoDTensor):
         return x
     refuse_conversion(f"{where}: x", x)
     if isinstance(x, Tensor) and not hasattr(x, "__array__"):
-        raise DTypeError(f"{where}: x: is a {type(x).__name__}; a LoDTensor or an array is needed")
+        raise DTypeError(f"{where}: x: is {with_article(type(x).__name__)}; a LoDTensor or an array is needed")
     try:
         made = x.values if isinstance(x, DenseTensor) else np.asarray(x)
     except ValueError:

@@ -51,6 +51,7 @@ def lookup_table(table: Any, ids: Any, padding_idx: int | None = None, out: Arra
     Parameters
     ----------
     table : array_like, shape (height, ...)
+        Also a state with one row per branch, of which ids such as the `parent_idx` of `beam_search` select rows.
     ids : LoDTensor, nested lists or ndarray of any integer dtype
         0 .. height - 1. A second axis of length 1 is ignored.
     padding_idx : int, optional
@@ -397,7 +398,7 @@ def table_of(where: str, table: Any) -> Any:
     if buffers.is_plain(table):
         return table
     if isinstance(table, LoDTensor) or (type(table) is Spec and table.kind is LoDTensor):
-        raise DTypeError(f"{where}: table: is a LoDTensor; an array is needed")
+        raise DTypeError(f"{where}: table: is a LoDTensor; an array is needed: its values, or use gather_sequences")
     if type(table) is Spec:
         if not table.shape:
             raise ShapeError(f"{where}: table: has no axis; its first axis counts the rows")

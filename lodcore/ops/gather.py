@@ -43,6 +43,7 @@ def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = Non
     Parameters
     ----------
     x : LoDTensor or nested lists
+        `lookup_table` takes the rows of an array.
     index : array_like of integers, shape (n,)
         Numbers of sequences of `level`, counted over the whole batch. They may repeat; negative ones count from the
         end.

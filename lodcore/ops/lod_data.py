@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_article
 from lodcore.errors import DTypeError, LevelError
 from lodcore.ops import arguments
 from lodcore.ops.lod_rules import computed, no_lod
+from lodcore.ops.moving import as_rows_or_nested, spec_rows
 from lodcore.ops.registry import operator
-from lodcore.ops.roles import Structure, Structured
+from lodcore.ops.roles import Rows, Structure, Structured
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -18,7 +20,7 @@ from lodcore.tensors.nested import refuse_conversion
 from lodcore.tensors.rank_table import IndicesMap, RankTable
 from lodcore.tensors.tensor import Spec
 
-__all__ = ["lod_lengths"]
+__all__ = ["lod_lengths", "num_rows"]
 
 
 @operator(x=Structure, lod_rule=no_lod, differentiable=False)
@@ -56,12 +58,45 @@ def _(x: Spec, level: int) -> Spec:
     return Spec((None,), np.dtype(np.int64))
 
 
+@operator(x=Rows, lod_rule=no_lod, differentiable=False)
+def num_rows(x: Any) -> Any:
+    """Return the number of rows of a tensor: in a body or a Program, a number that only the run knows.
+
+    Parameters
+    ----------
+    x : LoDTensor, nested lists, ndarray or flat list
+
+    Returns
+    -------
+    int
+        Recorded, a Variable of int64, which operators and the shape of `reshape` take; `v.shape` is that of the Spec.
+
+    Raises
+    ------
+    ShapeError
+        If x is a number, which has no rows.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.num_rows([[1, 2], [], [3, 4, 5]])
+    5
+    """
+    rows = as_rows_or_nested("num_rows: x", x)
+    return rows.num_rows if isinstance(rows, LoDTensor) else len(rows)
+
+
+@num_rows.define_infer
+def _(x: Spec) -> Spec:
+    spec_rows(x)
+    return Spec((), np.dtype(np.int64))
+
+
 #: The kinds of tensors that have each part of a structure.
 PARTS = {
     "lod": (LoDTensor, RankTable, IndicesMap),
     "lengths": (LoDTensor, RankTable, IndicesMap),
     "offsets": (LoDTensor,),
-    "num_rows": (LoDTensor,),
     "indices": (RankTable, IndicesMap),
     "values": (IndicesMap,),
     "rank": (IndicesMap,),
@@ -79,12 +114,12 @@ def structure_of(x: Any, part: str) -> Any:
     Parameters
     ----------
     x : LoDTensor, RankTable or IndicesMap
-    part : {"lod", "lengths", "offsets", "num_rows", "indices", "values", "rank"}
+    part : {"lod", "lengths", "offsets", "indices", "values", "rank"}
         Must be an attribute of x.
 
     Returns
     -------
-    ndarray, int, LoD or RankTable
+    ndarray, LoD or RankTable
 
     Raises
     ------
@@ -99,8 +134,7 @@ def structure_of(x: Any, part: str) -> Any:
     array([0, 2, 2, 3])
     """
     _check_part(type(x), part)
-    found = getattr(x, part)
-    return np.int64(found) if part == "num_rows" else found
+    return getattr(x, part)
 
 
 def _check_part(kind: type, part: str) -> None:
@@ -108,7 +142,7 @@ def _check_part(kind: type, part: str) -> None:
     if not isinstance(part, str) or part not in PARTS:
         raise DTypeError(f"structure_of: part: is {part!r}; one of {', '.join(PARTS)} is needed")
     if not issubclass(kind, PARTS[part]):
-        raise DTypeError(f"structure_of: x: is a {kind.__name__}, which has no {part}")
+        raise DTypeError(f"structure_of: x: is {with_article(kind.__name__)}, which has no {part}")
 
 
 @structure_of.define_infer
@@ -122,4 +156,4 @@ def _(x: Spec, part: str) -> Spec:
         return Spec((None,), np.dtype(np.int64), x.num_levels, LoD)
     if part == "rank":
         return Spec((None,), np.dtype(np.int64), 0, RankTable)
-    return Spec(() if part == "num_rows" else (None,), x.dtype if part == "values" else np.dtype(np.int64))
+    return Spec((None,), x.dtype if part == "values" else np.dtype(np.int64))

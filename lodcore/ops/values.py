@@ -12,7 +12,7 @@ from lodcore.base import buffers
 from lodcore.base.memory import integer
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops import axes as reductions
-from lodcore.ops.arguments import choice_of, dense_of, level_of, list_of
+from lodcore.ops.arguments import choice_of, dense_of, level_of, list_of, single_of
 from lodcore.ops.arrange import rows_to_level
 from lodcore.ops.axes import axes_of, tensor_of
 from lodcore.ops.common import Array, below, rows_of, with_levels
@@ -23,11 +23,20 @@ from lodcore.ops.lod_rules import before, no_lod
 from lodcore.ops.math import elementwise, mul
 from lodcore.ops.position import by_position, insert_level
 from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Nested
+from lodcore.ops.roles import Dense, Keys, Nested
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
-__all__ = ["argwhere", "bitwise_reduce", "reshape_rows", "sequence_bitwise", "spread", "transpose_rows", "vecdot"]
+__all__ = [
+    "argwhere",
+    "bitwise_reduce",
+    "reshape",
+    "reshape_rows",
+    "sequence_bitwise",
+    "spread",
+    "transpose_rows",
+    "vecdot",
+]
 
 Shape = tuple[int | None, ...]
 
@@ -142,6 +151,68 @@ def _(x: Spec, shape: Any) -> Spec:
 @reshape_rows.define_vjp
 def _(d: Array, x: Any) -> Array:
     return d.reshape(np.shape(rows_of(x)))
+
+
+@operator(x=Dense, shape=Keys, lod_rule=no_lod)
+def reshape(x: Any, shape: Any) -> Array:
+    """Reshape an array, also to lengths that only a run knows.
+
+    Parameters
+    ----------
+    x : array_like
+    shape : list of int
+        The new shape, with as many values; one length may be -1. Each may be a Variable, such as `num_rows(v)`.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ShapeError, DTypeError, LoDError
+        If the numbers of values differ, a length is not an integer, or x has a level: `reshape_rows` keeps it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> lodcore.ops.reshape(np.arange(6), [lodcore.num_rows([[1, 2], [3]]), -1])
+    array([[0, 1],
+           [2, 3],
+           [4, 5]])
+    """
+    values = dense_of("reshape: x", x)
+    sizes = [single_of(f"reshape: shape[{j}]", one) for j, one in enumerate(list_of("reshape: shape", shape))]
+    return np.ascontiguousarray(values).reshape(_whole_shape(tuple(sizes), values.shape))
+
+
+def _whole_shape(sizes: Shape, shape: Shape) -> Shape:
+    """Return a new shape with -1 replaced where all lengths are known; unknown ones are None."""
+    known = [size for size in sizes if size is not None]
+    if known.count(-1) > 1 or any(size < -1 for size in known):
+        raise ShapeError(f"reshape: shape: is {sizes}; lengths of 0 or more, and -1 once, are valid")
+    if None in sizes or None in shape:
+        return tuple([None if size == -1 else size for size in sizes])
+    count, given = math.prod(shape), math.prod([size for size in known if size != -1])  # type: ignore[arg-type]
+    if (count % given if given else count) if -1 in sizes else count != given:
+        raise ShapeError(f"reshape: shape: is {sizes}; x has shape {shape}, {count} values")
+    return tuple([count // max(given, 1) if size == -1 else size for size in known])
+
+
+@reshape.define_infer
+def _(x: Spec, shape: Any) -> Spec:
+    dense_of("reshape: x", x)
+    sizes: list[int | None] = []
+    for j, one in enumerate(list_of("reshape: shape", shape)):
+        sizes.append(None if isinstance(one, Spec) else single_of(f"reshape: shape[{j}]", one))
+        if isinstance(one, Spec) and one.kind is not object and one.dtype.kind not in "iu":
+            raise DTypeError(f"reshape: shape[{j}]: has dtype {one.dtype}; an integer is needed")
+    return Spec(_whole_shape(tuple(sizes), x.shape), x.dtype)
+
+
+@reshape.define_vjp
+def _(d: Array, x: Any, shape: Any) -> tuple[Array, list[None]]:
+    return d.reshape(np.shape(x)), [None] * len(shape)
 
 
 @operator(x=Dense, lod_rule=no_lod, differentiable=False)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lodcore.base.dispatch import operators
+from lodcore.base.dispatch import Symbol, operators
 from lodcore.base.later import attached
+from lodcore.errors import GraphError
 
 if TYPE_CHECKING:
     from lodcore.tensors.lod_tensor import LoDTensor
@@ -78,7 +79,14 @@ class ArrayMethods:
         return operators.reorder_by_rank(state, self.rank)
 
     def __len__(self) -> int:
-        return int(self.size())
+        size = self.size()
+        if isinstance(size, Symbol) and not size.has_value:  # type: ignore[attr-defined]
+            name = getattr(self, "name", "array")
+            raise GraphError(
+                f"TensorArray {name}: its length is a number that only the run knows; use array.size(), while_loop and "
+                "break_if for control flow"
+            )
+        return int(size)
 
     def __iter__(self) -> Iterator[Any]:
         return (self.read(at) for at in range(len(self)))

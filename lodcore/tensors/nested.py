@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.articles import with_article
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import core
@@ -58,7 +59,8 @@ def levels_and_leaves(
     Returns
     -------
     (list of ndarray, list, bool)
-        The offsets of each level of lists; all leaves in order; whether the leaves are arrays.
+        The offsets of each level of lists; all leaves in order; whether the leaves are sequences. If not, arrays are
+        rows, each with a first axis of 1.
     """
     levels: list[Array] = []
     nodes = nested
@@ -80,6 +82,8 @@ def levels_and_leaves(
         nodes = kernels.gather.chain(nodes, offsets)
         levels.append(offsets)
     arrays = an_array >= 0
+    if arrays and num_levels is not None and num_levels == len(levels) > 0:
+        return levels, [node[None] for node in nodes], False  # each array is one row
     depth = len(levels) + arrays
     if num_levels is not None and depth != num_levels:
         if nodes or depth > num_levels:
@@ -282,7 +286,7 @@ def as_array(where: str, given: Any) -> Array:
             f"{where}: is nested unevenly; a dense array has one length an axis, and lodcore.array makes sequences"
         ) from None
     if made.dtype.hasobject and not made.ndim and not isinstance(given, (int, np.ndarray, type(None))):
-        raise DTypeError(f"{where}: is a {type(given).__name__}; a LoDTensor or an array is needed")
+        raise DTypeError(f"{where}: is {with_article(type(given).__name__)}; a LoDTensor or an array is needed")
     return made
 
 
@@ -291,7 +295,7 @@ def refuse_conversion(where: str, given: Any) -> None:
     kind = given if isinstance(given, type) else type(given)
     instead = getattr(kind, "instead_of_dense", None)
     if instead is not None:
-        raise DTypeError(f"{where}: is a {kind.__name__}; {instead}")
+        raise DTypeError(f"{where}: is {with_article(kind.__name__)}; {instead}")
 
 
 def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:

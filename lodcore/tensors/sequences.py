@@ -30,6 +30,8 @@ def of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_le
     elif arrays:
         values, offsets = join_arrays(where, leaves, dtype)
         levels.append(offsets)
+    elif len(leaves) and isinstance(leaves[0], np.ndarray):
+        values, _ = join_arrays(where, leaves, dtype)
     else:
         values = values_of_leaves(where, leaves, dtype)
         if values.dtype.hasobject:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lodcore.base import buffers
-from lodcore.base.dispatch import OPENED, operators, recorder, value_of
+from lodcore.base.dispatch import OPENED, Symbol, operators, recorder, value_of
 from lodcore.base.journal import ArrayBody, note
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, ShapeError
@@ -75,7 +75,7 @@ class TensorArray(ArrayBody, ArrayMethods):
     Parameters
     ----------
     size : int, optional
-        The initial number of slots, all of them holes.
+        The initial number of slots, all of them holes. A LoDTensor x stands for `unstack_from=x`.
     dynamic : bool, default True
         Whether the array grows when an element is written past the end.
     unstack_from : array_like or LoDTensor, optional
@@ -124,6 +124,8 @@ class TensorArray(ArrayBody, ArrayMethods):
             self.wanted_name = name
         if not OPENED[0] and size is None and unstack_from is None and dynamic:  # the usual case
             return
+        if unstack_from is None and _has_levels(size):
+            size, unstack_from = None, size
         block = recorder((size, unstack_from))
         if block is not None:
             made = operators.tensor_array_new(size, dynamic, unstack_from, block.repeats, name=name)
@@ -327,6 +329,11 @@ class TensorArray(ArrayBody, ArrayMethods):
         holes = self._size - known - sum(at >= known for at in self._items)
         text = f"{self._size} element{'s' * (self._size != 1)}"
         return f"{self._kind}({text}{f', {holes} of them holes' if holes else ''})"
+
+
+def _has_levels(x: Any) -> bool:
+    """Return whether a size is a LoDTensor, or the Variable of one, from which an array is made instead."""
+    return isinstance(x, LoDTensor) or (isinstance(x, Symbol) and bool(getattr(x, "num_levels", 0)))
 
 
 _HOLE = object()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError
 from lodcore.tensors.from_lists import array
@@ -114,7 +115,7 @@ def _taken(where: str, actual: Any, desired: Any) -> tuple[Any, Any, bool]:
     sides = {"actual": actual, "desired": desired}
     for name, given in sides.items():
         if isinstance(given, Symbol):
-            raise DTypeError(f"{where}: {name}: is a {type(given).__name__}; give its value, {name}.get()")
+            raise DTypeError(f"{where}: {name}: is {with_article(type(given).__name__)}; give its value, {name}.get()")
     listed = [isinstance(given, (list, tuple)) for given in sides.values()]
     found = _side(where, "actual", actual, desired)
     wanted = _side(where, "desired", desired, actual)
@@ -144,7 +145,7 @@ def _side(where: str, name: str, given: Any, other: Any) -> Any:
     made = as_array(f"{where}: {name}", given.values if isinstance(given, DenseTensor) else given)
     if made.dtype.hasobject:
         raise DTypeError(
-            f"{where}: {name}: is a {type(given).__name__}; a LoDTensor, nested lists or an array is needed"
+            f"{where}: {name}: is {with_article(type(given).__name__)}; a LoDTensor, nested lists or an array is needed"
         )
     return made
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.base.articles import with_article
 from lodcore.graph.gradients import differentiable
 from lodcore.ops.registry import Op
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -52,7 +53,9 @@ def sample_of(given: Any) -> Sample:
     if hasattr(given, "args") and hasattr(given, "kwargs"):
         return Sample(tuple(given.args), dict(given.kwargs))
     if not isinstance(given, tuple):
-        raise TypeError(f"check_operator: samples: has a {type(given).__name__}; a tuple of arguments is needed")
+        raise TypeError(
+            f"check_operator: samples: has {with_article(type(given).__name__)}; a tuple of arguments is needed"
+        )
     return Sample(given, {})
 
 

@@ -50,6 +50,18 @@ def _(x, shape):
     return of_rows(x, rows, shape)
 
 
+@cases({*DTYPES})
+def reshape(source):
+    x = rows_for(source, [], row_shapes=[(2, 3), (4,), ()], count=source.integer(0, 4))
+    return {"x": x, "shape": [*x.row_shape, -1] if x.row_shape else [1, -1]}
+
+
+@reshape.expected
+def _(x, shape):
+    numbers = [number for row in x.rows for number in listed(row, len(x.row_shape))]
+    return Dense(oracle.shaped(iter(numbers), [*shape[:-1], len(x.rows)]), (*shape[:-1], len(x.rows)), x.dtype)
+
+
 @cases(STRUCTURES | depths(3) | {"bool", "int64", "float64"}, gradient=False)
 def argwhere(source):
     x = ragged(source, 3, flavours=("quarters",))

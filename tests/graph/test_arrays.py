@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import GraphError, LoDTensor, TensorArray, grad_check, ops, vjp
-from lodcore.graph import Executor, Program, VarArray, Variable, data, while_loop
+from lodcore import DTypeError, GraphError, LoDTensor, TensorArray, grad_check, ops, vjp
+from lodcore.graph import Executor, Program, VarArray, Variable, data, parameter, while_loop
 from lodcore.tensors.tensor_array import ArrayVersion
 from tests.helpers.bodies import contents
 from tests.helpers.tables import for_each
@@ -573,3 +573,40 @@ def test_what_a_loop_without_steps_writes_keeps_its_width(lengths):
     d_x, d_h = pullback(states)
     assert d_x.values.shape == (0, 2)
     assert d_h.tolist() == h_0.tolist()
+
+
+# -- what is given ----------------------------------------------------------------------------------------------------
+
+
+def test_an_array_is_made_of_a_lod_tensor():
+    """The explicit constructor of the design of TensorArray."""
+    x = lodcore.array([[1.0, 2.0], [], [3.0]])
+    assert [part.tolist() for part in TensorArray(x)] == x.tolist()
+    assert [part.get().tolist() for part in (VarArray(x).get(at) for at in range(3))] == x.tolist()
+    with Program() as program:
+        made = TensorArray(data("x", (None,), "float64", num_levels=1))
+        size, first = made.size(), made.read(0)
+    assert [np.asarray(one).tolist() for one in Executor().run(program, {"x": x}, [size, first])] == [3, [1, 2]]
+    (d,) = vjp(lambda x: TensorArray(x).read(2) * 2.0, x)[1](np.ones(1))
+    assert d.tolist() == [[0, 0], [], [2]]
+
+
+def test_names_are_refused_where_numbers_are_meant():
+    steps = TensorArray(unstack_from=np.arange(3.0))
+
+    def recorded(call):
+        with Program():
+            call(TensorArray(unstack_from=data("x", (None,))))
+
+    for way in (lambda call: call(steps), recorded):
+        for says, call in (
+            ("tensor_array_read: default: is 'r'; a tensor or a number", lambda ta: ta.read(0, "r")),
+            ("tensor_array_read: default: is 'r'; a tensor or a number", lambda ta: ta.read(-1, default="r")),
+            ("tensor_array_write: data_shared: is 'r'; True or False", lambda ta: ta.write(0, 1.0, "r")),
+        ):
+            with pytest.raises(DTypeError, match=says):
+                way(call)
+    with pytest.raises(DTypeError, match="tensor_array_read: default: is 'boot'"):
+        VarArray(unstack_from=np.arange(3.0)).get(0, "boot").get()
+    with pytest.raises(DTypeError, match="parameter: value: is 'weights'; a value is needed, and its name is `name`"):
+        parameter("weights")

@@ -197,7 +197,7 @@ def test_masked_and_other_arrays():
 
 @pytest.mark.parametrize("result", [object(), iter([1.0]), {1.0}, lambda: 1, (x for x in [1])])
 def test_results_that_are_no_tensors(result):
-    with pytest.raises(DTypeError, match=r"vjp: f: returned a \w+; tensors"):
+    with pytest.raises(DTypeError, match=r"vjp: f: returned an? \w+; tensors"):
         vjp(lambda x: [lodcore.mul(x, 2.0), result], X)
 
 
@@ -507,7 +507,7 @@ def test_gradients_of_gradients_are_refused():
         vjp(lambda x: vjp(lambda y: lodcore.mul(x, y), X)[1](X)[0], X)
     with pytest.raises(GraphError, match="gradients of gradients are not supported"):
         value_and_grad(lambda x: value_and_grad(inner)(x)[0])(X)
-    with Program(), pytest.raises(GraphError, match=r"gradients of gradients|recorded already"):
+    with Program(), pytest.raises(GraphError, match="vjp: Variable x: is data of a Program"):
         vjp(inner, data("x", (2,), "float64"))
 
 

@@ -125,7 +125,7 @@ def test_it_is_called_once():
         (lambda row: "text", np.ones((2, 2)), DTypeError, "map_fn: f: returned str"),
         (lambda row: TensorArray(), np.ones((2, 2)), DTypeError, "map_fn: f: returned TensorArray"),
         (lambda row: row, np.float64(1), ShapeError, "axis"),
-        (lambda row: row, object(), DTypeError, "Python objects|is a? ?object"),
+        (lambda row: row, object(), DTypeError, "Python objects|is an? ?object"),
         (lambda row: bool(row), np.ones(2), lodcore.GraphError, "break_if"),
         (lambda row: shapes.read(at_of(row)), np.arange(2.0), ShapeError, "element 1: has shape"),
     ],
@@ -189,3 +189,42 @@ def test_in_a_loop():
         loop.break_if(loop.step() >= 2)
         x.update(map_fn(lambda rows: rows * 3, x))
     assert x.get().tolist() == [[9, 18], [], [27, 36, 45]]
+
+
+# -- over several tensors, and arrays --------------------------------------------------------------------------------
+
+
+def test_a_tuple_is_mapped_over_entry_by_entry():
+    scale = np.array([2.0, 3.0, 4.0])
+    found = map_fn(lambda part, number, row: part * number + ops.sum(row), (LISTS, scale, W))
+    wanted = [LISTS[at] * scale[at] + W[at].sum() for at in range(3)]
+    assert found.equals(LoDTensor.from_arrays(wanted))
+    one = map_fn(lambda row: row * 2.0, (W,))
+    np.testing.assert_array_equal(one, W * 2, strict=True)
+    grad_check(lambda x, y: map_fn(lambda a, b: a * ops.sum(b), (x, y)), W, ROWS)
+
+
+def test_an_array_is_mapped_over():
+    steps = TensorArray(unstack_from=W)
+    np.testing.assert_array_equal(map_fn(lambda row: row * 2.0, steps), W * 2, strict=True)
+    np.testing.assert_array_equal(map_fn(lambda row, w: row @ w, (steps, W)), (W * W).sum(1), strict=True)
+    uneven = TensorArray()
+    for at, count in enumerate((2, 0, 3)):
+        uneven.write(at, np.arange(count) / 2)
+    assert map_fn(lambda part: part * 2.0, uneven).tolist() == [[0, 1], [], [0, 1, 2]]
+    with Program() as program:
+        x, y = data("x", (None, 2), "float64"), data("y", (None,), "float64")
+        z = map_fn(lambda row, number: row * number, (TensorArray.unstack(x), y))
+    feed = {"x": W, "y": np.array([1.0, 2.0, 3.0])}
+    np.testing.assert_array_equal(Executor().run(program, feed, [z])[0], W * feed["y"][:, None])
+    feed["y"] = np.ones(2)
+    with pytest.raises(ShapeError, match=r"^map_fn: x\[1\]: has 2 entries; x\[0\] has 3"):
+        Executor().run(program, feed, [z])
+
+
+def test_tensors_that_do_not_match_are_refused():
+    with pytest.raises(ShapeError, match=r"^map_fn: x\[2\]: has 4 entries; x\[0\] has 3"):
+        map_fn(lambda a, b, c: a, (W, LISTS, np.ones(4)))
+    for wrong, says in (((), "is an empty tuple"), ((W, lodcore.SparseTensor([0], [1.0], 2)), r"x\[1\]: is a Sparse")):
+        with pytest.raises(DTypeError, match=says):
+            map_fn(lambda *parts: parts[0], wrong)

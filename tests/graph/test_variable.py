@@ -12,6 +12,7 @@ from lodcore.graph import (
     Variable,
     data,
     parameter,
+    value_and_grad,
     while_loop,
 )
 
@@ -68,7 +69,7 @@ def test_nothing_is_known_of_nothing():
         _ = x.spec
     x.set([1, 2])
     assert x.shape == (2,)
-    with pytest.raises(DTypeError, match="Variable variable: is a object; a LoDTensor or an array is needed"):
+    with pytest.raises(DTypeError, match="Variable variable: is an object; a LoDTensor or an array is needed"):
         x.set(object())
     with pytest.raises(DTypeError, match="is a Variable; the value itself"):
         x.set(x)
@@ -245,7 +246,7 @@ def test_two_blocks_do_not_mix():
             lodcore.mul(x, 2.0)
     with pytest.raises(GraphError, match="Variable y: belongs to another Program"):
         lodcore.mul(x, y)
-    with pytest.raises(GraphError, match="Variable x: belongs to another Program"):
+    with pytest.raises(GraphError, match="vjp: Variable x: is data of a Program"):
         vjp(lambda z: lodcore.mul(z, x), 1.0)
     with pytest.raises(GraphError, match="Variable x: belongs to another Program"), other:
         use_in_a_loop(x)
@@ -294,3 +295,24 @@ def test_sizes_are_integers_from_0(shape):
     for make in (Variable, parameter):
         with pytest.raises(DTypeError, match=r"shape: is .*; each size is an integer from 0"):
             make(name="v", shape=shape)
+
+
+def test_vjp_says_what_a_recorded_variable_is():
+    with Program():
+        x, w = data("x", (None, 2)), parameter(np.ones(2), "w")
+        y = lodcore.tanh(x)
+        for v, kind in ((x, "data"), (w, "a parameter"), (y, "a result")):
+            says = f"Variable {v.name}: is {kind} of a Program; append_backward"
+            for call in (lambda v=v: vjp(lambda x: x, v), lambda v=v: value_and_grad(ops.sum)(v)):
+                with pytest.raises(GraphError, match=says):
+                    call()
+    with pytest.raises(GraphError, match="vjp: Variable x: is data of a Program"):
+        vjp(lambda z: z * x, np.ones((1, 2)))
+    with pytest.raises(GraphError, match="vjp: Variable input: is recorded already; gradients of gradients"):
+        vjp(lambda z: vjp(lambda u: u, z)[0], np.ones(2))
+    loop = while_loop()
+    with loop.loop():
+        s = loop.loop_var(np.ones(2))
+        with pytest.raises(GraphError, match="is recorded in a body, where it has no value; call vjp with the loop"):
+            vjp(lambda x: x, s)
+        loop.break_if(True)

@@ -8,7 +8,7 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, GraphError, LoDTensor, TensorArray, ops, vjp
-from lodcore.graph import Program, Variable, engine, parameter, while_loop
+from lodcore.graph import Program, Variable, engine, parameter, tree_leaves, tree_map, while_loop
 from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -574,7 +574,10 @@ def test_variables_of_the_body_are_no_first_values():
 @pytest.mark.parametrize("question", [bool, int, float, len, list, np.asarray, lambda x: range(x), lambda x: [1][x]])
 def test_values_are_not_there_while_it_is_recorded(question):
     loop = while_loop()
-    with refused(r"break_if|while_loop and map_fn|would not be recorded", (GraphError, TypeError)), loop.loop():
+    with (
+        refused(r"only the run knows|break_if|while_loop and map_fn|would not be recorded", (GraphError, TypeError)),
+        loop.loop(),
+    ):
         question(lodcore.mul(loop.loop_var(np.array([1])), 2))
 
 
@@ -605,7 +608,7 @@ def test_the_body_is_open_once():
             lambda: while_loop([TensorArray()]).loop().__enter__(),
             "loop_vars: is TensorArray array; arrays go from step",
         ),
-        (lambda: while_loop(np.ones(2)), "loop_vars: is a ndarray; a list"),
+        (lambda: while_loop(np.ones(2)), "loop_vars: is an ndarray; a list"),
         (lambda: while_loop(Variable("x", 1.0)), "loop_vars: is a Variable; a list"),
         (lambda: in_body(lambda loop: loop.loop_var(1.0, advance=True)), "advance: is True; only an integer"),
         (lambda: in_body(lambda loop: loop.loop_var(np.arange(3), advance=1)), "advance: is 1; only an integer"),
@@ -627,7 +630,7 @@ def in_body(function):
         function(loop)
 
 
-@pytest.mark.parametrize("init", [object(), [[1], [1, 2]], None, iter([1]), {1: 2}, np.array([None])])
+@pytest.mark.parametrize("init", [object(), [[1], [1, 2]], None, iter([1]), {1: None}, np.array([None])])
 def test_first_values_that_are_no_tensors(init):
     with pytest.raises((TypeError, ValueError), match="loop_var: init"):
         in_body(lambda loop: loop.loop_var(init))
@@ -779,3 +782,33 @@ def test_the_first_instruction_may_end_the_loop(steps, options):
     np.testing.assert_array_equal(y, np.array([1.0, 3.0]) * 2**steps)
     np.testing.assert_array_equal(pullback(np.array([1.0, 1.0]))[0], [2.0**steps] * 2)
     np.testing.assert_array_equal(f(np.array([1.0, 3.0])).get(), y)
+
+
+A = np.array([[1.0, 2.0]])
+
+
+@for_each("tree", [{"h": A, "c": (A, 1.0)}, (A, [A]), [A, A]])
+def test_trees_are_carried(tree):
+    def run(tree):
+        loop = while_loop()
+        with loop.loop():
+            t, state = loop.step(), loop.loop_var(tree)
+            loop.break_if(t >= 2)
+            tree_map(lambda v: v.update(v * 2.0), state)
+        return state
+
+    for found, first in zip(tree_leaves(run(tree)), tree_leaves(tree), strict=True):
+        np.testing.assert_array_equal(found.get(), np.asarray(first) * 4)
+    _, pullback = vjp(lambda tree: sum(ops.sum(leaf) for leaf in tree_leaves(run(tree))), tree)
+    assert all(np.all(leaf == 4) for leaf in tree_leaves(pullback(1.0)[0]))
+
+
+def test_lists_of_numbers_are_one_tensor_and_names_are_refused():
+    loop = while_loop()
+    with loop.loop():
+        assert loop.loop_var([1.0, 2.0]).shape == (None,)
+        with refused("loop_var: init: is 'x'; a tensor or a number is needed", DTypeError):
+            loop.loop_var("x")
+        with refused("break_if: cond: has dtype <U4; bool or a number"):
+            loop.break_if("done")
+        loop.break_if(True)

@@ -43,6 +43,7 @@ lod_reset
 lod_append
 transpose_rows
 reshape_rows
+reshape
 sequence_pool first
 sequence_pool last
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8
@@ -203,6 +204,8 @@ linear
 layer_norm
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f4 f4:f4 f8:f8 F:- D:- U3:- M8:-
     f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:f8 u8/i8:f8 ?/f2:f4 i2/?:f8 F/f8:- f4/D:-
+num_rows
+    ?:int u1:int i1:int u2:int i2:int u4:int i4:int u8:int i8:int f2:int f4:int f8:int F:int D:int U3:int M8:int
 add
 minus
 mul

@@ -34,6 +34,8 @@ WITHIN = {
     "lod_positions",
     "lod_segment_ids",
     "map_fn_results",
+    "map_fn_size",
+    "num_rows",
     "sample_places",
     "refuse_unlike",
     "structure_of",

@@ -247,6 +247,12 @@ def rank_calls():
     return unpack_calls().map(lambda drawn: call(TensorArray.unpack(*drawn.args)[0]))
 
 
+@composite
+def pairs_of_arrays(draw):
+    array = draw(arrays())
+    return call(array, TensorArray(array.size()), 1)
+
+
 SAMPLES = {
     "tensor_array_new": Samples(
         new_calls(),
@@ -355,6 +361,19 @@ SAMPLES = {
                 IndexError,
                 "index.*0, a hole",
             )
+        ],
+    ),
+    "map_fn_size": Samples(
+        pairs_of_arrays(),
+        lambda arguments: arguments["ta"].size(),
+        None,
+        [
+            (
+                "ops.registry.OPS['map_fn_size'](pair, TensorArray(3), 1)",
+                ShapeError,
+                r"x\[1\]: has 3 entries; x\[0\] has",
+            ),
+            ("ops.registry.OPS['map_fn_size'](pair, rows, 1)", DTypeError, "other: is ndarray"),
         ],
     ),
     "tensor_array_unpack": Samples(

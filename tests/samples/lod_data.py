@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from lodcore import DTypeError, IndicesMap, LevelError, LoDTensor, RankTable, TensorArray
+from lodcore import DTypeError, IndicesMap, LevelError, LoDTensor, RankTable, ShapeError, TensorArray
 from reference.ops.levels import sequences
 from tests.helpers.agree import from_the_first
 from tests.helpers.draw import composite, lod_tensors, sampled_from
@@ -23,7 +23,7 @@ def part_calls(draw):
     kind, parts = draw(
         st.sampled_from(
             [
-                (x, ["lengths", "offsets", "num_rows"]),
+                (x, ["lengths", "offsets"]),
                 (steps_map.rank, ["indices", "lengths"]),
                 (steps_map, ["values", "rank"]),
             ]
@@ -32,11 +32,15 @@ def part_calls(draw):
     return call(kind, draw(sampled_from(parts)))
 
 
+@composite
+def with_rows(draw):
+    x = draw(lod_tensors(max_levels=3, most=5))
+    return call(x if draw(st.booleans()) else x.values)
+
+
 def part(arguments):
     x, wanted = arguments["x"], arguments["part"]
     if isinstance(x, LoDTensor):
-        if wanted == "num_rows":
-            return x.lod.num_rows
         found = [len(one) for one in x.tolist()]
         return found if wanted == "lengths" else [sum(found[:at]) for at in range(len(found) + 1)]
     if isinstance(x, RankTable):
@@ -54,6 +58,15 @@ SAMPLES = {
         [
             ("lod_lengths(x, 2)", LevelError, "level.*2"),
             ("lod_lengths(rows)", DTypeError, "x.*ndarray"),
+        ],
+    ),
+    "num_rows": Samples(
+        with_rows(),
+        lambda arguments: len(sequences(arguments["x"].tolist(), getattr(arguments["x"], "num_levels", 0))),
+        None,
+        [
+            ("num_rows(np.array(1.0))", ShapeError, "x: has no axis"),
+            ("num_rows(LoD.from_lengths([1]))", DTypeError, "x: is LoD"),
         ],
     ),
     "structure_of": Samples(

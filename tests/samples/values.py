@@ -57,6 +57,33 @@ def reshaped(arguments):
     return nested_rows(x, [oracle.shaped(one, shape) for one in numbers])
 
 
+WHOLE = {
+    (2, 3): [[3, 2], [-1], [6], [1, 2, -1, 3]],
+    (4,): [[2, 2], [-1, 1], [4]],
+    (2, 1, 3): [[6], [-1, 2]],
+    (): [[], [1, 1], [-1]],
+    (0, 2): [[0], [2, 0], [0, 5], [-1, 2]],
+}
+
+
+@composite
+def whole_calls(draw, smooth=False):
+    shape = draw(sampled_from([(2, 3), (4,), (2, 1, 3)] if smooth else list(WHOLE)))
+    x = (
+        smooth_values(draw(SEEDS), shape)
+        if smooth
+        else small_values(draw(SEEDS), shape, draw(sampled_from(["?", "i8", "u1", "f4", "f8"])))
+    )
+    return call(read_only(x), draw(sampled_from(WHOLE[shape])))
+
+
+def whole(arguments):
+    x, shape = arguments["x"], list(arguments["shape"])
+    if -1 in shape:
+        shape[shape.index(-1)] = x.size // -int(np.prod(shape))
+    return oracle.shaped(iter(oracle.spread_row(x.tolist(), x.ndim)), shape)
+
+
 @composite
 def sparse(draw, dtypes=("?", "i8", "u1", "f4", "f8", "c8")):
     lod = draw(lods(0, 3, 5))
@@ -121,6 +148,19 @@ SAMPLES = {
             ("ops.reshape_rows(wide, (-1, 3))", ShapeError, r"shape: is \(-1, 3\)"),
             ("ops.reshape_rows(wide, ('a',))", DTypeError, r"shape\[0\]: is 'a'"),
             ("ops.reshape_rows(3, ())", ShapeError, "x: is a number"),
+        ],
+    ),
+    "reshape": Samples(
+        whole_calls(),
+        whole,
+        whole_calls(True),
+        [
+            ("ops.reshape(rows, [7])", ShapeError, r"shape: is \(7,\); x has shape"),
+            ("ops.reshape(rows, [-1, -1])", ShapeError, "-1 once"),
+            ("ops.reshape(rows, [-2])", ShapeError, "-1 once"),
+            ("ops.reshape(rows, [0.5])", DTypeError, r"shape\[0\]: is 0.5"),
+            ("ops.reshape(rows, 3)", DTypeError, "shape: is int"),
+            ("ops.reshape(x, [-1])", LoDError, "x: has 2 levels"),
         ],
     ),
     "argwhere": Samples(

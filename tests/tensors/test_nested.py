@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor
+from lodcore import LoDError, LoDTensor, ShapeError
 from reference.nested import flatten
 from tests.helpers.agree import assert_rows, numbered, offsets_of, same
 from tests.helpers.draw import DTYPES, lod_tensors, nested_lists
@@ -161,3 +161,17 @@ def test_deeper_sequences_come_together_again(x):
     if sequences:
         assert same(lodcore.array(sequences), x)
         assert same(lodcore.array(tuple(sequences), num_levels=x.num_levels), x)
+
+
+def test_arrays_are_rows_where_the_lists_are_all_levels():
+    image, other = np.arange(6.0).reshape(2, 3), np.ones((2, 3), np.float32)
+    x = lodcore.array([[image, other], [], [image]], num_levels=1)
+    assert (x.lengths.tolist(), x.values.shape, x.dtype) == ([2, 0, 1], (3, 2, 3), np.float64)
+    np.testing.assert_array_equal(x[0], [image, other])
+    deep = lodcore.array([[[image], []], []], dtype="float32", num_levels=2)
+    assert (deep.num_levels, deep.values.shape, deep.dtype) == (2, (1, 2, 3), np.float32)
+    assert lodcore.array([[image, image], []]).num_levels == 2
+    with pytest.raises(ShapeError, match=r"arrays\[1\]: has rows of shape \(4, 3\); arrays\[0\] has \(2, 3\)"):
+        lodcore.array([[image, np.ones((4, 3))]], num_levels=1)
+    with pytest.raises(LoDError, match="has num_levels 2; 3 is given"):
+        lodcore.array([[image]], num_levels=3)

@@ -217,8 +217,8 @@ MUTANTS = [
     Mutant(
         "reshape-takes-a-number-for-a-level",
         "lodcore/numpy_api/shapes.py",
-        "        if size not in (None, -1) and (at or size != x.shape[0]):",
-        "        if size not in (None, -1) and size != x.shape[0]:",
+        "(size not in (None, -1) and (at or size != x.shape[0]))",
+        "(size not in (None, -1) and size != x.shape[0])",
         "tests/numpy_api/test_where_nothing_is.py",
     ),
     Mutant(

@@ -56,7 +56,7 @@ def pattern() -> str:
 
 def read(path: Path) -> Milestone:
     """Read the results of one commit."""
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text(encoding="utf-8"))
     columns = content["result_columns"]
     seconds: dict[tuple[str, str], dict[str, float]] = {}
     for name in OPERATIONS:

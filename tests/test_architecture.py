@@ -60,7 +60,7 @@ def module_of(path):
 
 def syntax_tree(path):
     """Parse a file; of Cython, the imports."""
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     if path.suffix == ".pyx":
         lines = [line.strip() for line in text.splitlines()]
         text = "\n".join(line for line in lines if re.match(r"(from [\w.]+ )?c?import ", line)).replace(
@@ -166,7 +166,9 @@ def test_the_library_is_entered_by_few_doors():
 def test_no_test_imports_another():
     mentioned = re.compile(r"(?m)^ *(from|import) (tests[\w.]* import \([^)]*|.*)\btest_")
     assert all(map(mentioned.search, ["import tests.ops.test_pool", "from tests.ops import (\n    test_pool,\n)"]))
-    tests = [path for path in sorted((ROOT / "tests").rglob("*.py")) if mentioned.search(path.read_text())]
+    tests = [
+        path for path in sorted((ROOT / "tests").rglob("*.py")) if mentioned.search(path.read_text(encoding="utf-8"))
+    ]
     found = {path_id(path): "\n".join(facts(path).imported) for path in tests}
     assert not [path for path, imported in found.items() if re.search(r"(?m)^tests\..*\btest_", imported)]
 
@@ -241,7 +243,7 @@ def test_one_word_names_all_rooms_of_a_family(name):
 @not_on_reference
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_kernel_is_compared_with_its_twin(name):
-    compared = (ROOT / f"tests/kernels/test_{name}.py").read_text()
+    compared = (ROOT / f"tests/kernels/test_{name}.py").read_text(encoding="utf-8")
     for function in public_functions(import_module(f"reference.kernels.{name}")):
         assert f'"{name}.{function}"' in compared, f"no test compares {name}.{function} with its twin"
 
@@ -287,7 +289,9 @@ def test_public_functions_have_examples_that_run(name):
 @not_on_reference
 def test_one_place_asks_which_kernels_are_loaded():
     """Fast paths that bypass kernels query `own_kernels`, and nothing else checks which kernels are loaded."""
-    texts = {path_id(path): path.read_text() for path in MODULES if path.parent != ROOT / "lodcore/kernels"}
+    texts = {
+        path_id(path): path.read_text(encoding="utf-8") for path in MODULES if path.parent != ROOT / "lodcore/kernels"
+    }
     asked = [name for name, text in texts.items() for _ in re.findall(r"kernels\.\w+ is (?:not )?[A-Z]", text)]
     assert asked == ["lodcore/tensors/core.pyx"]
 
@@ -295,7 +299,7 @@ def test_one_place_asks_which_kernels_are_loaded():
 @not_on_reference
 def test_one_place_decides_whether_a_call_is_recorded():
     """Operators query `dispatch`, and so does all code that runs differently in a recording."""
-    texts = {path_id(path): path.read_text() for path in MODULES}
+    texts = {path_id(path): path.read_text(encoding="utf-8") for path in MODULES}
     asked = {path for path, text in texts.items() if re.search(r"\b(?:open_block|BLOCK\.get)\(", text)}
     assert {path for path in asked if not path.startswith("lodcore/graph/")} == {"lodcore/base/dispatch.pyx"}
     recording = {path for path, text in texts.items() if re.search(r"\b(?!super\(\))[\w.]+\.record\(\w+, \(?\w+", text)}
@@ -311,7 +315,7 @@ FOREIGN = {"_replace", "_make", "_getframe", "_core", "_pa_array", "_ragged_idx"
 
 def without_text(path):
     """Return the source of a file, with empty strings and without comments."""
-    text = re.sub(r'"""[\s\S]*?"""', "", path.read_text())
+    text = re.sub(r'"""[\s\S]*?"""', "", path.read_text(encoding="utf-8"))
     return re.sub(r"#.*", "", re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text))
 
 
@@ -326,7 +330,7 @@ def test_no_dtype_is_compared_by_identity():
 
 def own_members(path):
     """List the private names of fields and methods in the classes of a file."""
-    text, declarations = path.read_text(), ""
+    text, declarations = path.read_text(encoding="utf-8"), ""
     if path.suffix == ".pyx":
         declared = path.with_suffix(".pxd")
         sources = [without_text(path), without_text(declared) if declared.exists() else ""]
@@ -339,6 +343,19 @@ def own_members(path):
         *re.findall(r"\b(_[a-z]\w*)\b", declarations),
         *re.findall(r"\"(_[a-z]\w*)\"", slots),
     }
+
+
+@not_on_reference
+def test_texts_are_read_and_written_in_utf_8():
+    """Not in the encoding of the locale, which may be ASCII."""
+    folders = ("lodcore", "reference", "tests", "asv_benchmarks", "docs/_extensions")
+    texts = {path: path.read_text(encoding="utf-8") for folder in folders for path in (ROOT / folder).rglob("*.py")}
+    calls = re.compile(r"\.(?:read|write)_text\((?:[^()]|\([^()]*\))*\)")
+    assert re.findall(calls, "a.read_text() b.write_text(str(1)) c") == [".read_text()", ".write_text(str(1))"]
+    plain = {
+        path_id(path): [call for call in re.findall(calls, text) if "utf-8" not in call] for path, text in texts.items()
+    }
+    assert not {path: found for path, found in plain.items() if found and path != "tests/test_architecture.py"}
 
 
 @not_on_reference
@@ -356,7 +373,7 @@ def test_private_names_are_used_in_their_own_file():
 @not_on_reference
 def lines_of_code(path):
     """Count the lines of a file that are neither docstrings nor comments, and are not empty."""
-    text = re.sub(r'^\s*"""[\s\S]*?"""\s*$', "", path.read_text(), flags=re.MULTILINE)
+    text = re.sub(r'^\s*"""[\s\S]*?"""\s*$', "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return sum(bool(line.strip()) and not line.strip().startswith(("#", "//")) for line in text.splitlines())
 
 
@@ -371,7 +388,11 @@ def test_files_are_short():
 @pytest.mark.filterwarnings("default:stale planted defects")  # shown at the end of a run, not an error
 def test_what_mutants_replace_stands_once():
     """A stale one warns: it does not block a change, and `make mutants` inserts the others."""
-    stale = [m.name for m in MUTANTS if not (ROOT / m.path).exists() or (ROOT / m.path).read_text().count(m.old) != 1]
+    stale = [
+        m.name
+        for m in MUTANTS
+        if not (ROOT / m.path).exists() or (ROOT / m.path).read_text(encoding="utf-8").count(m.old) != 1
+    ]
     if stale:
         warnings.warn(f"stale planted defects: {', '.join(stale)}", stacklevel=1)
     assert len(stale) < len(MUTANTS) / 2, "most planted defects are stale"

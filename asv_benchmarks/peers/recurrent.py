@@ -107,7 +107,11 @@ def main():
         "--all", action="store_true", help="all batches: a few wide ones are padded more or less by chance"
     )
     options = parser.parse_args()
-    sets = json.loads(options.lengths.read_text()) if options.lengths else {f"words-{n}": words(n) for n in (32, 128)}
+    sets = (
+        json.loads(options.lengths.read_text(encoding="utf-8"))
+        if options.lengths
+        else {f"words-{n}": words(n) for n in (32, 128)}
+    )
     print(f"torch {torch.__version__}, NumPy {np.__version__}")
     print(
         f"{'layer':28} {'k tokens/s':>10}  "

@@ -205,7 +205,9 @@ def main():
         print("\n".join(markdown(lines)))
     print("; ".join(f"{name} {version}" for name, version in versions.items()))
     if arguments.json:
-        arguments.json.write_text(json.dumps({"versions": versions, "seed": arguments.seed, "lines": lines}, indent=1))
+        arguments.json.write_text(
+            json.dumps({"versions": versions, "seed": arguments.seed, "lines": lines}, indent=1), encoding="utf-8"
+        )
     if failures:
         raise SystemExit("\n".join(failures))
 

@@ -25,7 +25,7 @@ def tables() -> dict[str, list[list[str]]]:
     """Read the tables of operators, by the heading before each."""
     found: dict[str, list[list[str]]] = {}
     heading = ""
-    for line in (DOCS / "operators.md").read_text().splitlines():
+    for line in (DOCS / "operators.md").read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
             heading = line.removeprefix("## ").split(":")[0]
         elif line.startswith("| `"):
@@ -36,7 +36,7 @@ def tables() -> dict[str, list[list[str]]]:
 def empty_sequences() -> dict[str, list[str]]:
     """Read the results for empty sequences from the page on them, by the operator that a call names."""
     found: dict[str, list[str]] = {}
-    for line in (DOCS / "empty-sequences.md").read_text().splitlines():
+    for line in (DOCS / "empty-sequences.md").read_text(encoding="utf-8").splitlines():
         if line.startswith("| `") and (named := re.match(r"`(?:lodcore|x)\.(\w+)\(", cells(line)[0])):
             call, gives, *_ = cells(line)
             for name in (named[1], f"sequence_{named[1]}"):

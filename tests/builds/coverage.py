@@ -15,7 +15,7 @@ def main() -> None:
         tree.build(directory, "trace")
         tree.run(directory, *coverage, "run", *tree.pytest()[1:], HYPOTHESIS_PROFILE="handful")
         tree.run(directory, *coverage, "json", "-q", "--fail-under=0", "--omit=nothing")
-        measured = set(json.loads((directory / "coverage.json").read_text())["files"])
+        measured = set(json.loads((directory / "coverage.json").read_text(encoding="utf-8"))["files"])
         sources = {str(path.relative_to(directory)) for path in (directory / "lodcore").rglob("*.py*")}
         missing = sorted(path for path in sources - measured if Path(path).suffix in (".py", ".pyx"))
         if missing:

@@ -74,8 +74,8 @@ def listing() -> str:
 
 def page() -> str:
     """Return the expected docs/kernels.md: the part that is written by hand, then the list."""
-    return PAGE.read_text().partition(MARK)[0] + listing()
+    return PAGE.read_text(encoding="utf-8").partition(MARK)[0] + listing()
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page())
+    PAGE.write_text(page(), encoding="utf-8")

@@ -169,7 +169,7 @@ def declarations(stub):
 
 def stub_text(stub):
     """Return a stub: its hand-written beginning, and the operators."""
-    return STUBS[stub].read_text().partition(MARK)[0] + MARK + declarations(stub)
+    return STUBS[stub].read_text(encoding="utf-8").partition(MARK)[0] + MARK + declarations(stub)
 
 
 #: Files whose functions make operators and rules, and are typed by hand.
@@ -177,5 +177,5 @@ BY_HAND = {f"lodcore.ops.{name}" for name in ("registry", "lod_rules", "kinds", 
 
 if __name__ == "__main__":
     for name, path in STUBS.items():
-        path.write_text(stub_text(name))
+        path.write_text(stub_text(name), encoding="utf-8")
         sys.stdout.write(f"{path}\n")

@@ -26,7 +26,7 @@ PROPERTIES: dict[str, tuple[str, ...]] = {
     "instructions": ("all", "avx512", "avx2", "none"),
     "processors": ("all", "one"),
     "processes": ("two", "one"),
-    "locale": ("that of the machine", "C", "tr_TR.UTF-8", "none"),
+    "locale": ("that of the machine", "C", "C in ASCII", "tr_TR.UTF-8", "none"),
     "folder": (
         "lodcore",
         "Größe und Maße",
@@ -44,7 +44,7 @@ PROPERTIES: dict[str, tuple[str, ...]] = {
     "compiler": ("there", "none"),
     "libraries": ("all", "no torch", "no pyarrow", "neither torch nor pyarrow"),
     "malloc": ("that of the machine", "filled", "as of old", "as of late"),
-    "memory": ("all", "6 GiB"),
+    "memory": ("all", "6 GiB", "3 GiB"),
     "temporary folder": ("that of the machine", "slow", "with 64 MiB"),
     "streams": ("a file", "a pipe", "no input", "none"),
     "interrupts": ("as usual", "ignored"),
@@ -146,6 +146,9 @@ def locale(place: Place, value: str) -> None:
     """Set a locale, which is made if the machine does not have it."""
     place.environment = {k: v for k, v in place.environment.items() if k[:3] != "LC_" and k not in ("LANG", "LANGUAGE")}
     if value == "none":
+        return
+    if value == "C in ASCII":  # otherwise Python reads and writes UTF-8 in this locale
+        place.environment |= {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
         return
     known = subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False).stdout.lower()
     name, _, encoding = value.partition(".")

@@ -60,18 +60,18 @@ def test_the_glosses_are_those_of_the_source(glosses):
 
 
 def test_their_licence_and_their_authors_stand_beside_them():
-    licence = (FOLDER / "LICENSE-WordNet.txt").read_text()
+    licence = (FOLDER / "LICENSE-WordNet.txt").read_text(encoding="utf-8")
     assert "WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved." in licence
     assert "appear on ALL copies of the software, database and\ndocumentation" in licence
-    assert "LICENSE-WordNet.txt" in (FOLDER / "ATTRIBUTION.md").read_text()
+    assert "LICENSE-WordNet.txt" in (FOLDER / "ATTRIBUTION.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.not_on_reference
 def test_the_file_is_made_of_the_data_files(tmp_path, monkeypatch, capsys):
     glosses = [(5, 'small cat;; "Cats, 2 cats; don\'t!"'), (5, "a cat; a cat"), (4, "only one sentence; ?!")]
     text = "".join(LINE.format(number, *gloss) for number, gloss in enumerate(glosses))
-    (tmp_path / "data.noun").write_text("  1 This software; is | free; of charge  \n" + text)
-    (tmp_path / "data.verb").write_text(LINE.format(9, 38, "go far; go"))
+    (tmp_path / "data.noun").write_text("  1 This software; is | free; of charge  \n" + text, encoding="utf-8")
+    (tmp_path / "data.verb").write_text(LINE.format(9, 38, "go far; go"), encoding="utf-8")
     monkeypatch.setattr(make, "part_of", lambda document: "test" if document.topic == 38 else "train")
     assert make.main([str(tmp_path), str(tmp_path / "made.npz")]) == 0
     assert "3 documents" in capsys.readouterr().out

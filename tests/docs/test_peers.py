@@ -10,7 +10,7 @@ BENCHMARKS = Path(__file__).parents[2] / "asv_benchmarks"
 
 def operations():
     """List the operations of the table, as "file.Class"."""
-    text = (BENCHMARKS / "peers/run.py").read_text()
+    text = (BENCHMARKS / "peers/run.py").read_text(encoding="utf-8")
     (table,) = re.findall(r"^OPERATIONS = \{(.*?)^\}", text, re.MULTILINE | re.DOTALL)
     return re.findall(r'^ +"(\w+\.\w+)":', table, re.MULTILINE)
 
@@ -18,12 +18,14 @@ def operations():
 @pytest.mark.parametrize("operation", operations())
 def test_an_operation_is_a_benchmark_of_ours(operation):
     name, kind = operation.split(".")
-    text = (BENCHMARKS / f"benchmarks/{name}.py").read_text()
+    text = (BENCHMARKS / f"benchmarks/{name}.py").read_text(encoding="utf-8")
     assert re.search(rf"^class {kind}\(", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("peer", sorted(path.name for path in (BENCHMARKS / "peers").glob("with_*.py")))
 def test_a_peer_names_operations_of_the_table(peer):
-    named = re.findall(r'^ +"(\w+\.[A-Z]\w*)":', (BENCHMARKS / "peers" / peer).read_text(), re.MULTILINE)
+    named = re.findall(
+        r'^ +"(\w+\.[A-Z]\w*)":', (BENCHMARKS / "peers" / peer).read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert named
     assert {*named} <= {*operations()}

@@ -11,7 +11,7 @@ import pytest
 from asv_benchmarks import trend
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = (ROOT / "pyproject.toml").read_text()
+PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 #: The licences of the data that come with the package, by folder, and what names each in the expression.
 LICENCES = {"glosses": "LicenseRef-WordNet-3.0", "pronounce": "BSD-2-Clause", "vowels": "CC-BY-4.0"}
 
@@ -34,7 +34,11 @@ def test_the_licence_names_that_of_every_file_of_data():
 
 def test_no_free_threaded_python_is_promised():
     """No machine with one has tried lodcore yet."""
-    texts = [PROJECT, (ROOT / "setup.py").read_text(), *(path.read_text() for path in ROOT.glob("lodcore/*/*.pyx"))]
+    texts = [
+        PROJECT,
+        (ROOT / "setup.py").read_text(encoding="utf-8"),
+        *(path.read_text(encoding="utf-8") for path in ROOT.glob("lodcore/*/*.pyx")),
+    ]
     assert not re.search(r"freethreading_compatible|cp3\d+t\b|Free Threading", "\n".join(texts))
 
 

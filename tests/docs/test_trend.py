@@ -19,7 +19,7 @@ def test_every_milestone_was_measured_with_its_peer_and_floor():
 
 def test_results_carry_no_path():
     for path in (trend.RESULTS / trend.MACHINE).glob("*.json"):
-        assert "/" not in json.loads(path.read_text()).get("python", ""), path
+        assert "/" not in json.loads(path.read_text(encoding="utf-8")).get("python", ""), path
         assert "_bin_" not in path.name, path
 
 

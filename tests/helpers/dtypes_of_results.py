@@ -151,8 +151,8 @@ def main():
                 text = " ".join(f"{key}:{given}" for key, given in part)
                 lines += textwrap.wrap(text, 116, initial_indent="    ", subsequent_indent="    ")
     path = Path(table_of_dtypes.__file__)
-    head = path.read_text().partition('TABLE = """')[0]
-    path.write_text(head + 'TABLE = """\n' + "\n".join(lines) + '\n"""\n')
+    head = path.read_text(encoding="utf-8").partition('TABLE = """')[0]
+    path.write_text(head + 'TABLE = """\n' + "\n".join(lines) + '\n"""\n', encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -43,14 +43,16 @@ def watched(text, row, file, vocabulary, budget, notes, die_at=None, fail_at=Non
     made = pipeline.pack_unit(text, row, file, vocabulary, budget)
     note = Path(notes) / f"worker-{os.getpid()}"
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    before = [int(line) for line in note.read_text().split()] if note.exists() else [0, peak]
-    note.write_text(f"{before[0] + 1} {before[1]} {peak}")
+    before = [int(line) for line in note.read_text(encoding="utf-8").split()] if note.exists() else [0, peak]
+    note.write_text(f"{before[0] + 1} {before[1]} {peak}", encoding="utf-8")
     return made
 
 
 def noted(directory):
     """Read the record of each worker: its number of calls, its peak KiB, and the KiB since its first call."""
-    notes = [[int(word) for word in path.read_text().split()] for path in Path(directory).glob("worker-*")]
+    notes = [
+        [int(word) for word in path.read_text(encoding="utf-8").split()] for path in Path(directory).glob("worker-*")
+    ]
     return [(calls, last, last - first) for calls, first, last in notes]
 
 

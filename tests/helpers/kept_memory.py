@@ -11,7 +11,7 @@ __all__ = ["C", "allocated", "growth", "resident"]
 
 def resident():
     """Return the bytes of this process that are in memory."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]) * resource.getpagesize()
 
 
 class Mallinfo(ctypes.Structure):

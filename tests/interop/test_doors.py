@@ -373,7 +373,7 @@ def test_inspect_reads_folders_and_trees(tmp_path, capsys):
     for name in ("x.lod", "x.npz"):
         assert main(["inspect", str(tmp_path / name)]) == 0
         assert "level 0: 3 sequences, lengths in rows" in capsys.readouterr().out
-    (tmp_path / "x.lod" / "manifest.json").write_text("{")
+    (tmp_path / "x.lod" / "manifest.json").write_text("{", encoding="utf-8")
     assert main(["inspect", str(tmp_path / "x.lod")]) == 1
     assert "x.lod: manifest.json: is not JSON" in capsys.readouterr().err
 

@@ -81,4 +81,4 @@ def test_the_page_shows_what_the_simulation_prints():
     printed = io.StringIO()
     with redirect_stdout(printed):
         simulate.main()
-    assert f"```text\n{printed.getvalue()}```" in PAGE.read_text()
+    assert f"```text\n{printed.getvalue()}```" in PAGE.read_text(encoding="utf-8")

@@ -106,7 +106,7 @@ def changed(name, change, checksum=None):
     body = json.loads(json.loads(path.read_bytes())["content"])
     change(body)
     text = json.dumps(body)
-    path.write_text(json.dumps({"checksum": checksum or zlib.crc32(text.encode()), "content": text}))
+    path.write_text(json.dumps({"checksum": checksum or zlib.crc32(text.encode()), "content": text}), encoding="utf-8")
 
 
 def values_of(**fields):
@@ -187,7 +187,7 @@ def test_flags_of_loading_and_saving(tmp_path):
         lodcore.save(f"{tmp_path}/{place}", X)
         assert (tmp_path / place / "manifest.json").is_file()
     for entry in (".hidden", "notes.txt", "1-0.bin.bak"):
-        (tmp_path / "plain" / entry).write_text("")
+        (tmp_path / "plain" / entry).write_text("", encoding="utf-8")
         with pytest.raises(FileExistsError, match=f"has '{entry}' in it"):
             lodcore.save(tmp_path / "plain", X)
         (tmp_path / "plain" / entry).unlink()

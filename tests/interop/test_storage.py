@@ -163,7 +163,7 @@ def test_choices_that_do_not_fit(tmp_path):
     with pytest.raises(FileNotFoundError):
         lodcore.load(tmp_path / "none.npz")
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    (tmp_path / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
     with pytest.raises(FileExistsError, match=r"has 'letter.txt' in it"):
         lodcore.save(tmp_path / "mine", X)
 
@@ -602,7 +602,7 @@ def changed(name, change):
     body = json.loads(json.loads(path.read_bytes())["content"])
     change(body)
     text = json.dumps(body)
-    path.write_text(json.dumps({"checksum": zlib.crc32(text.encode()), "content": text}))
+    path.write_text(json.dumps({"checksum": zlib.crc32(text.encode()), "content": text}), encoding="utf-8")
 
 
 WOUNDS = {

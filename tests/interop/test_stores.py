@@ -297,7 +297,9 @@ def test_damaged_manifests_and_records_are_saved_over(tmp_path, quick):
         assert not (name / "writer.json").exists()
     later = json.loads(json.loads(whole)["content"]) | {"version": 2}
     text = json.dumps(later)
-    (name / "manifest.json").write_text(json.dumps({"checksum": zlib.crc32(text.encode()), "content": text}))
+    (name / "manifest.json").write_text(
+        json.dumps({"checksum": zlib.crc32(text.encode()), "content": text}), encoding="utf-8"
+    )
     before = entries(name)
     with pytest.raises(LoDError, match="has version 2"):
         lodcore.save(name, NEW)
@@ -311,7 +313,9 @@ def test_a_record_names_rows_only(tmp_path, quick):
     (tmp_path / "mine.bin").write_bytes(b"1")
     for names in (["../mine.bin"], ["manifest.json"], [3], "lock", None, [["a.bin"]]):
         text = json.dumps({"format": "lodcore writer", "version": 1, "files": names})
-        (name / "writer.json").write_text(json.dumps({"checksum": zlib.crc32(text.encode()), "content": text}))
+        (name / "writer.json").write_text(
+            json.dumps({"checksum": zlib.crc32(text.encode()), "content": text}), encoding="utf-8"
+        )
         lodcore.save(name, OLD)
         assert same(lodcore.load(name, verify=True), OLD)
         assert (tmp_path / "mine.bin").exists()
@@ -323,7 +327,9 @@ def test_folders_of_earlier_versions(tmp_path, quick):
     lodcore.save(name, {"x": PART})
     mark = (set(named(name)) - {"manifest.json", "lock"}).pop().partition("-")[0]
     body = json.loads((name / "manifest.json").read_bytes())["content"].replace(f"{mark}-", "7-")
-    (name / "manifest.json").write_text(json.dumps({"checksum": zlib.crc32(body.encode()), "content": body}))
+    (name / "manifest.json").write_text(
+        json.dumps({"checksum": zlib.crc32(body.encode()), "content": body}), encoding="utf-8"
+    )
     for path in name.glob("*.bin"):
         path.rename(name / path.name.replace(mark, "7"))
     (name / "manifest.json.new").write_bytes(b'{"chec')
@@ -641,7 +647,9 @@ def test_descriptions_that_are_no_dtypes(tmp_path, quick):
         body = json.loads(whole)
         body["arrays"]["values"]["dtype"] = wrong
         text = json.dumps(body)
-        (name / "manifest.json").write_text(json.dumps({"checksum": zlib.crc32(text.encode()), "content": text}))
+        (name / "manifest.json").write_text(
+            json.dumps({"checksum": zlib.crc32(text.encode()), "content": text}), encoding="utf-8"
+        )
         with pytest.raises((lodcore.DTypeError, LoDError)):
             lodcore.load(name)
 

@@ -23,7 +23,7 @@ FUNCTIONS = [
 
 
 def test_page_is_as_the_docstrings_are():
-    assert page() == PAGE.read_text(), "run python -m tests.builds.kernels_page"
+    assert page() == PAGE.read_text(encoding="utf-8"), "run python -m tests.builds.kernels_page"
 
 
 @for_each(("module", "name"), FUNCTIONS)
@@ -52,7 +52,7 @@ def test_a_package_stands_in(tmp_path):
     package.mkdir()
     (package / "__init__.py").touch()
     for name in kernels.__all__:
-        (package / f"{name}.py").write_text(f"from reference.kernels.{name} import *\n")
+        (package / f"{name}.py").write_text(f"from reference.kernels.{name} import *\n", encoding="utf-8")
     with (package / "gather.py").open("a") as file:
         file.write("from reference.kernels import gather as twin\n")
         file.write("def take_sequences(offsets, index, ranges, out):\n")

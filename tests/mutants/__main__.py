@@ -34,7 +34,7 @@ def run_tests(directory: Path, tests: list[str], minutes: int | None = None) -> 
 def changed_text(mutant: Mutant) -> str | None:
     """Return the text of the file with the mutant, None if the mutant is stale."""
     path = tree.ROOT / mutant.path
-    text = path.read_text() if path.exists() else ""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
     return text.replace(mutant.old, mutant.new) if text.count(mutant.old) == 1 else None
 
 
@@ -43,7 +43,7 @@ def verdict(mutant: Mutant, text: str, whole: Path) -> tuple[bool, str]:
     directory = whole.with_name(mutant.name)
     shutil.copytree(whole, directory)  # with the times of the files, so that only changed files are rebuilt
     try:
-        (directory / mutant.path).write_text(text)
+        (directory / mutant.path).write_text(text, encoding="utf-8")
         if not mutant.path.endswith(".py"):
             tree.build(directory, "release")
         code, printed = run_tests(directory, mutant.tests.split(), MINUTES)

@@ -21,7 +21,7 @@ from tests.helpers.draw import lods
 from tests.helpers.ways import rows_of
 from tests.samples.common import SEEDS, batches
 
-PAGE = (Path(__file__).parents[2] / "docs/numpy.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/numpy.md").read_text(encoding="utf-8")
 NEWER = hasattr(np, "unstack")  # NumPy 2.1, whose clip takes bounds by these names
 WORDS = lodcore.array([["the", "cat"], [], ["sat"]])
 
@@ -470,7 +470,7 @@ TESTS = Path(__file__).parent
 @pytest.mark.not_on_reference
 def test_all_functions_are_tested_and_described():
     text = inspect.getsource(inspect.getmodule(test_functions)) + "".join(
-        (TESTS / f"test_numpy_{name}.py").read_text() for name in ("order", "neighbours")
+        (TESTS / f"test_numpy_{name}.py").read_text(encoding="utf-8") for name in ("order", "neighbours")
     )
     reductions = {f"np.{name}" for name in [*NAMES, "var", "std", "amin"]}
     for function in FUNCTIONS:

@@ -19,7 +19,7 @@ from lodcore.testing.samples import bits
 from tests.helpers.tables import for_each
 from tests.samples.common import batches, smooth_batches
 
-PAGE = (Path(__file__).parents[2] / "docs/empty-sequences.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs/empty-sequences.md").read_text(encoding="utf-8")
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| `")]
 NAMES: dict = {}
 exec(PAGE.split("```python\n")[1].split("```")[0], NAMES)

@@ -11,7 +11,9 @@ from tests.helpers.tables import for_each
 
 PAGE = Path(__file__).parents[2] / "docs/operators.md"
 ROWS = [
-    [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.read_text().splitlines() if line[:3] == "| `"
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in PAGE.read_text(encoding="utf-8").splitlines()
+    if line[:3] == "| `"
 ]
 pytestmark = pytest.mark.not_on_reference
 
@@ -19,7 +21,7 @@ pytestmark = pytest.mark.not_on_reference
 def test_every_operator_is_listed_once():
     listed = [row[0].strip("`") for row in ROWS]
     assert sorted(listed) == sorted(OPS)
-    inner = PAGE.read_text().split("\n## ")[-1]
+    inner = PAGE.read_text(encoding="utf-8").split("\n## ")[-1]
     assert [name for name in listed if f"| `{name}` |" in inner] == [n for n in listed if n not in lodcore.__all__]
 
 

@@ -18,7 +18,7 @@ from lodcore.testing.ways import ABSENT, AT_ONCE, IN_PROGRAMS, as_a_method, into
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
 PAGE = Path(__file__).parents[2] / "docs/write-an-operator.md"
-CODE = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+CODE = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 X = lodcore.array([[1.0, 2.0], [], [3.0]])
 
 
@@ -26,7 +26,7 @@ X = lodcore.array([[1.0, 2.0], [], [3.0]])
 def page(request, tmp_path):
     """Load all code of the page as a module outside of the package."""
     path = tmp_path / "of_ones_own.py"
-    path.write_text(request.param + "\n\n".join(CODE))
+    path.write_text(request.param + "\n\n".join(CODE), encoding="utf-8")
     spec = importlib.util.spec_from_file_location("of_ones_own", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -66,7 +66,8 @@ def test_annotations_are_types(tmp_path):
         "    return x\n\n\n"
         "@halved.define_vjp\n"
         "def _(d, times):\n"
-        "    return d * 0.5**times\n"
+        "    return d * 0.5**times\n",
+        encoding="utf-8",
     )
     spec = importlib.util.spec_from_file_location("annotated", path)
     module = importlib.util.module_from_spec(spec)

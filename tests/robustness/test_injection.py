@@ -22,7 +22,7 @@ def machine(log, *options, module="injection"):
         timeout=600,
         check=False,
     )
-    last = log.read_text().strip() if log.exists() else ""
+    last = log.read_text(encoding="utf-8").strip() if log.exists() else ""
     assert done.returncode == 0, f"exit {done.returncode} in {last}\n{done.stdout[-500:]}\n{done.stderr[-4000:]}"
     return done.stdout
 

@@ -19,7 +19,7 @@ def telling():
     """List the kernels that return a status."""
     found = set()
     for path in (LODCORE / "kernels").glob("*.pyx"):
-        for part in re.split(r"\n(?=def )", path.read_text())[1:]:
+        for part in re.split(r"\n(?=def )", path.read_text(encoding="utf-8"))[1:]:
             if STATUS.search(part.split("\n\n\n")[0]):
                 name = part.removeprefix("def ").partition("(")[0]
                 found.add(f"kernels.{path.stem}.{name}")
@@ -30,7 +30,7 @@ def returning():
     """List the kernels that return something, a status or a number, according to their stubs."""
     found = set()
     for path in (LODCORE / "kernels").glob("*.pyi"):
-        for node in ast.parse(path.read_text()).body:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and ast.unparse(node.returns) != "None":
                 found.add(f"kernels.{path.stem}.{node.name}")
     return found
@@ -88,7 +88,7 @@ def test_a_status_that_is_thrown_away_would_be_seen():
 
 @for_each("path", sorted(LODCORE.rglob("*.py")))
 def test_no_status_is_thrown_away(path):
-    dropped, passed = ignored(path.read_text())
+    dropped, passed = ignored(path.read_text(encoding="utf-8"))
     name = str(path.relative_to(LODCORE.parent))
     assert set(dropped) == KNOWN.get(name, set())
     assert passed <= PASSED_ON.get(name, set())
@@ -96,6 +96,6 @@ def test_no_status_is_thrown_away(path):
 
 @pytest.mark.parametrize("path", sorted(LODCORE.rglob("*.pyx")), ids=lambda path: str(path.relative_to(LODCORE)))
 def test_no_status_is_thrown_away_in_compiled_code(path):
-    for line in path.read_text().splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         found = re.match(r"\s*(kernels\.\w+\.\w+)\(", line)
         assert found is None or found.group(1) not in RETURNING, line

@@ -12,13 +12,16 @@ from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference
 DECLARED = [
-    node for path in STUBS.values() for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)
+    node
+    for path in STUBS.values()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body
+    if isinstance(node, ast.FunctionDef)
 ]
 
 
 @pytest.mark.parametrize("name", STUBS)
 def test_stubs_are_up_to_date(name):
-    assert STUBS[name].read_text() == stub_text(name), "run `make pages`"
+    assert STUBS[name].read_text(encoding="utf-8") == stub_text(name), "run `make pages`"
 
 
 def test_every_operator_has_types():

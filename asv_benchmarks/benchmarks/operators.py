@@ -78,6 +78,7 @@ ARGUMENTS = {
     "lod_lengths": lambda: (X,),
     "lod_rank_table": lambda: (X,),
     "structure_of": lambda: (X, "offsets"),
+    "numpy_call": lambda: ([DENSE], "reshape", {"shape": (2, 8), "order": "C"}),
     "lod_reset": lambda: (X, None, LoD.from_lengths([5, 5])),
     "lookup_table": lambda: (np.ones((5, 4)), NUMBERS),
     "lstm_layer": lambda: (WIDE, np.ones((4, 8)), np.ones((2, 8)), np.ones(8)),
@@ -143,7 +144,7 @@ ARGUMENTS = {
 ARGUMENTS |= {
     name: lambda: (X,)
     for name, op in OPS.items()
-    if name not in ARGUMENTS and op.required == 1 and op.roles.get(op.parameters[0]) is Nested
+    if name not in ARGUMENTS and len(op.parameters) - len(op.defaults) == 1 and op.roles.get(op.parameters[0]) is Nested
 }
 #: The arguments that are passed by name.
 KEYWORDS = {"lod_append": {"lengths": [1] * 10}}

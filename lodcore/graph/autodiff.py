@@ -63,7 +63,7 @@ class Pullback(Generic[G]):
         gradients = Gradients(self._needed)
         self._begin(gradients, cotangents)
         places = {} if out is None else self._place(gradients, (out,) if isinstance(out, np.ndarray) else out)
-        owner = Owner(gradients.places.values())
+        owner = Owner(gradients.places.values(), True)
         computing(gradients.back_alone, self._ops)
         given = functools.partial(self._given, gradients.found, owner, places)
         return tuple([None if isinstance(x, str) else tree_map(given, x) for x in self._inputs])  # type: ignore[return-value]
@@ -133,7 +133,7 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
     """
     if type(cotangent) is np.ndarray and (type(value) is np.ndarray or isinstance(value, np.generic)):  # the usual case
         alike = cotangent.dtype == value.dtype and cotangent.shape == value.shape and cotangent.flags.c_contiguous
-        if alike and value.dtype.kind in "fc":
+        if alike and value.dtype.kind == "f":
             return cotangent.view()
     if cotangent is None or not differentiable(value):
         return None
@@ -159,7 +159,8 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
         raise DTypeError(f"{where}: has dtype {made.dtype}; {values.dtype} is needed")
     if made.shape != values.shape:
         raise ShapeError(f"{where}: has shape {made.shape}; the result has {values.shape}")
-    return np.ascontiguousarray(made, values.dtype).reshape(values.shape)
+    made = np.ascontiguousarray(made, values.dtype).reshape(values.shape)
+    return np.conjugate(made) if made.dtype.kind == "c" else made  # as rules have it, see `conjugated`
 
 
 def _of_lists(where: str, value: Any, cotangent: Any) -> Any:

@@ -434,6 +434,7 @@ cdef fitting(Return way, gradient, value):
         return gradient
     else:
         values = values_of(value)
+    gradient = gradient.real if cnp.PyArray_ISFLOAT(values) and np.iscomplexobj(gradient) else gradient
     made = np.require(gradient, gradient.dtype if type(value) in WEAK else values.dtype, ["C"])
     if made.shape != values.shape:
         raise ShapeError(

@@ -18,7 +18,7 @@ from lodcore.graph.block import Operator
 from lodcore.graph.engine import Call, Frame, Layout
 from lodcore.graph.feeding import fed_values
 from lodcore.graph.gradient_operators import GradientOperator, Seed
-from lodcore.graph.gradients import Gradients, Owner, of_type, values_of
+from lodcore.graph.gradients import Gradients, Owner, conjugated, of_type, values_of
 from lodcore.graph.learned import ParameterUpdate, check_update, own_copy
 from lodcore.graph.loop_run import KEEPS_ALL, Trace, has_bodies, records_of_ops
 from lodcore.graph.plan import Return, computing
@@ -281,7 +281,7 @@ def _completing(op: Any, gradients: list[Variable], layout: Layout) -> Callable[
 
     def complete(frame: Frame) -> None:
         for place, x, value in places:
-            frame[place] = of_type(frame[value], frame[begun].found.get(x))
+            frame[place] = of_type(frame[value], conjugated(frame[begun].found.get(x)))
 
     return complete
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.graph.back import Context, Gradients, values_of
-from lodcore.graph.plan import Owner, differentiable
+from lodcore.graph.plan import Owner, conjugated, differentiable
 from lodcore.graph.variable import Variable
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -20,6 +20,7 @@ __all__ = [
     "Context",
     "Gradients",
     "Owner",
+    "conjugated",
     "differentiable",
     "differentiable_spec",
     "of_type",

@@ -294,6 +294,20 @@ cpdef bint differentiable(value) except -1:
     return isinstance(value, (float, complex))
 
 
+def conjugated(gradient):
+    """Return a gradient as it is given to the user: rules multiply complex numbers, they conjugate none.
+
+    The gradient of a complex number is the derivative by its real part plus i times that by its imaginary part.
+    """
+    if type(gradient) is cnp.ndarray:
+        return np.conjugate(gradient) if cnp.PyArray_ISCOMPLEX(gradient) else gradient
+    if type(gradient) is dict:
+        return {at: conjugated(one) for at, one in gradient.items()}
+    if isinstance(gradient, SparseTensor) and gradient.dtype.kind == "c":
+        return SparseTensor(gradient.indices, np.conjugate(gradient.values), gradient.height)
+    return np.conjugate(gradient) if isinstance(gradient, np.complexfloating) else gradient
+
+
 cdef class Owner:
     """Gives gradients memory of their own, where several or something else are the same array or a view of one.
 
@@ -303,15 +317,20 @@ cdef class Owner:
     ----------
     placed : iterable of ndarray
         Arrays that lie where the caller wants them.
+    conjugates : bool
+        Whether gradients are still those of the rules, see `conjugated`.
     """
 
     cdef set _seen, _placed  # by identity
+    cdef bint _conjugates
 
-    def __init__(self, placed=()):
-        self._seen, self._placed = set(), {id(array) for array in placed}
+    def __init__(self, placed=(), conjugates=False):
+        self._seen, self._placed, self._conjugates = set(), {id(array) for array in placed}, conjugates
 
     def own(self, gradient):
         """Return a gradient that shares no memory with what was seen before, which lives on meanwhile."""
+        if self._conjugates and not (type(gradient) is cnp.ndarray and cnp.PyArray_ISFLOAT(gradient)):
+            gradient = conjugated(gradient)
         values = gradient
         if type(gradient) is not cnp.ndarray and isinstance(gradient, SparseTensor):
             values = gradient.values

@@ -13,6 +13,7 @@ from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol, VariableBody, open_block, operators, recorder
 from lodcore.base.memory import as_size, check_size
 from lodcore.errors import DTypeError, GraphError
+from lodcore.graph.dense_methods import DenseMethods
 from lodcore.graph.recorder import Recorder
 from lodcore.ops.roles import spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -52,7 +53,7 @@ def _is_loop_variable(given: Any) -> bool:
     return block is not None and block.loop_variable(given) is not None
 
 
-class Variable(VariableBody, TensorMethods):
+class Variable(VariableBody, TensorMethods, DenseMethods):
     """A named holder of a value, or of the Spec of a value that does not exist yet.
 
     Operators on Variables are recorded in the Block of the Variable; if all operands have values, they compute, too.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["advice", "refused"]
+__all__ = ["advice", "name_of", "refused", "refused_on_arrays"]
 
 #: Expressions that replace a function sequence by sequence, by its name; x is the tensor.
 INSTEAD = {
@@ -72,6 +72,24 @@ def advice(function: str, module: str = "numpy") -> str:
 
 def refused(function: Any) -> TypeError:
     """Return the error for a NumPy function."""
+    return TypeError(advice(function.__name__, _module_of(function)))
+
+
+def name_of(function: Any) -> str:
+    """Return the name of a NumPy function after "numpy."."""
+    return f"{_module_of(function)}.{function.__name__}".removeprefix("numpy.")
+
+
+def _module_of(function: Any) -> str:
+    """Return the public module of a NumPy function."""
     module = str(getattr(function, "__module__", "numpy"))
     public = module if module.startswith("numpy.") and not module.startswith("numpy._") else "numpy"
-    return TypeError(advice(function.__name__, public.removesuffix("._linalg").removesuffix("._pocketfft")))
+    return public.removesuffix("._linalg").removesuffix("._pocketfft")
+
+
+def refused_on_arrays(function: Any, method: str = "") -> TypeError:
+    """Return the error for a NumPy function, or a method of a ufunc, of dense Variables."""
+    return TypeError(
+        f"numpy.{name_of(function)}{method}: has no rule for dense arrays that are recorded; call it on v.get() "
+        "where no gradient goes through it, or write an operator (lodcore.ops.operator)"
+    )

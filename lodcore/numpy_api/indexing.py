@@ -151,7 +151,10 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
         one = _prepared(key)
         if one is not Ellipsis and _axes(one) <= x.ndim:
             return _along(x, one, 0)[0]
-    keys = _expanded(key if isinstance(key, tuple) else (key,), x.ndim)
+    given = key if isinstance(key, tuple) else (key,)
+    if not _levels(x) and isinstance(x, Symbol):
+        given = tuple([_array_of_lists(one) if type(one) is list else one for one in given])
+    keys = _expanded(given, x.ndim)
     group = Group(keys if isinstance(x, Symbol) else _numbered(x, keys))
     at = 0
     for j, one in enumerate(group.keys):
@@ -167,6 +170,11 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
         x, passed = _along(x, one, at)
         at += passed
     return x
+
+
+def _array_of_lists(key: list[Any]) -> Any:
+    """Return a list of lists, an index of a dense array, as an array."""
+    return np.asarray(key) if any(type(one) is list for one in key) else key
 
 
 def _is_names(key: Any) -> bool:

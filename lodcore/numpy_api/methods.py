@@ -13,11 +13,15 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError
+from lodcore.numpy_api import dense_facts, dense_joins, dense_orders, dense_products, dense_shapes
+from lodcore.numpy_api.dense import call_named
+from lodcore.numpy_api.dense_linalg import DENSE as DENSE  # importing it registers its functions
 from lodcore.numpy_api.functions import FUNCTIONS  # importing it registers its functions
 from lodcore.numpy_api.indexing import getitem, refuse_setitem, setitem
+from lodcore.numpy_api.number_by_number import clip, copy
+from lodcore.numpy_api.number_by_number import round as rounded
 from lodcore.numpy_api.order import argsort, cumprod
-from lodcore.numpy_api.protocols import array_function, array_ufunc, beside, clip, copy, cumsum
-from lodcore.numpy_api.protocols import round as rounded
+from lodcore.numpy_api.protocols import array_function, array_ufunc, beside, cumsum
 from lodcore.numpy_api.shapes import nonzero, ptp, repeat, reshape, squeeze, swapaxes, transpose
 from lodcore.ops.lod_data import structure_of
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -226,9 +230,42 @@ def _values(self: Any) -> Any:
     return structure_of(self, "values") if self.spec.kind is IndicesMap else ops.rows(self)
 
 
-def _flatten(self: Any, level: int = 0) -> Any:
-    """Drop a level, by default the outermost."""
-    return ops.drop_level(self, level)
+def _flatten(self: Any, level: Any = None, *, order: str = "C") -> Any:
+    """Drop a level, by default the outermost; of a dense array, return all values in one axis."""
+    if self.num_levels:
+        return ops.drop_level(self, 0 if level is None else level)
+    return dense_shapes.ravel(self, level if isinstance(level, str) else order)
+
+
+def _dense_or(dense: Callable[..., Any], nested: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method that calls one function on a dense Variable, another one on sequences."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return (nested if self.num_levels else dense)(self, *args, **kwargs)
+
+    return method
+
+
+def _of_dense(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method that only dense Variables have."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.num_levels:
+            raise AttributeError(f"Variable {self.name}: has levels; {name} is a method of dense arrays")
+        return call_named(name, dense, (self, *args), kwargs)
+
+    return method
+
+
+def _reshape(self: Any, *shape: Any, order: str = "C") -> Any:
+    """Give the values another shape; None keeps the length of the first axis, also where it is not known."""
+    return dense_shapes.reshape(self, shape[0] if len(shape) == 1 else shape, order)
+
+
+def _transpose(self: Any, *axes: Any) -> Any:
+    """Permute axes; by default, reverse all of them."""
+    several = axes and (axes[0] is None or isinstance(axes[0], (list, tuple)))
+    return dense_shapes.transpose(self, axes[0] if several else axes or None)
 
 
 #: Attributes that every class defines itself.
@@ -252,6 +289,27 @@ SYMBOLS: dict[str, Any] = {
     "__iter__": _iterated,
     "values": property(_values),
     "flatten": _flatten,
+    "reshape": _dense_or(_reshape, MethodBodies.reshape),
+    "transpose": _dense_or(_transpose, MethodBodies.transpose),
+    "T": property(_dense_or(_transpose, MethodBodies.transpose)),
+    "mT": property(_dense_or(dense_shapes.matrix_transpose, lambda x: swapaxes(x, -1, -2))),
+    "swapaxes": _dense_or(dense_shapes.swapaxes, swapaxes),
+    "squeeze": _dense_or(dense_shapes.squeeze, squeeze),
+    "repeat": _dense_or(dense_shapes.repeat, repeat),
+    "ravel": _of_dense("ravel", dense_shapes.ravel),
+    "diagonal": _of_dense("diagonal", dense_shapes.diagonal),
+    "trace": _of_dense("trace", dense_shapes.trace),
+    "take": _of_dense("take", dense_joins.take),
+    "compress": _of_dense("compress", lambda x, condition, axis=None: dense_joins.compress(condition, x, axis)),
+    "size": property(_of_dense("size", dense_facts.size)),
+    "dot": _of_dense("dot", dense_products.dot),
+    "argsort": _dense_or(dense_orders.argsort, argsort),
+    "cumsum": _dense_or(dense_orders.cumsum, cumsum),
+    "cumprod": _dense_or(dense_orders.cumprod, cumprod),
+    "conj": _of_dense("conj", dense_orders.conjugate),
+    "conjugate": _of_dense("conjugate", dense_orders.conjugate),
+    "real": property(_of_dense("real", dense_orders.real)),
+    "imag": property(_of_dense("imag", dense_orders.imag)),
 }
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
-from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.numpy_api.advice import advice, refused
+from lodcore.numpy_api.advice import advice, name_of, refused, refused_on_arrays
+from lodcore.numpy_api.dense import DENSE, all_dense, call_named
 from lodcore.numpy_api.indexing import READ_ONLY, getitem
 from lodcore.ops.alignment import aligned, shared
 from lodcore.ops.along import along
@@ -62,12 +62,19 @@ REDUCING: dict[np.ufunc, Callable[..., Any]] = {
 BITS: dict[Any, Any] = {np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor"}
 
 
+#: Methods of ufuncs that differ for dense Variables.
+ALONE = frozenset(("accumulate", "outer"))
+
 #: Ufuncs that accept nested lists, for comparisons.
 COMPARED = frozenset((np.equal, np.not_equal))
 
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Call a ufunc, or its `reduce`."""
+    if isinstance(self, Symbol) and (method in ALONE or ufunc in DENSE) and all_dense(inputs):
+        return DENSE[ufunc if method == "__call__" else method](
+            *([] if method == "__call__" else [ufunc]), *inputs, **kwargs
+        )
     if method == "__call__":
         if ufunc.__name__ == "vecdot":
             return ops.vecdot(*inputs, **kwargs)
@@ -86,6 +93,8 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         return ops.bitwise_reduce(inputs[0], BITS[ufunc], **{"axis": 0, **_without_defaults(kwargs)})
     if method == "accumulate":  # of two operands and one result: NumPy refuses others itself
         return accumulate(ufunc, *inputs, **{"axis": 0, **_without_defaults(kwargs)})
+    if isinstance(self, Symbol) and all_dense(inputs):
+        raise refused_on_arrays(ufunc, f".{method}")
     raise TypeError(advice(f"{ufunc.__name__}.{method}"))
 
 
@@ -136,7 +145,7 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
     mask, targets = kwargs.pop("where", True), kwargs.pop("out", None)
     others = kwargs.keys() - {"dtype", "casting"}
     if others or ufunc.nout != 1 or ufunc.signature is not None:
-        raise TypeError(f"{where}: {', '.join(sorted(others)) or 'out'}: is not supported for sequences")
+        raise TypeError(f"{where}: {', '.join(sorted(others)) or 'out'}: is not supported")
     refuse_symbols(ufunc.__name__, [*inputs, mask, *(targets or ())])
     if targets is None:
         if mask is not True:
@@ -183,9 +192,24 @@ def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], 
     """Call the implementation of a NumPy function."""
     if not all(issubclass(kind, (LoDTensor, Symbol, np.ndarray)) for kind in types):
         return NotImplemented
+    if isinstance(self, Symbol) and all_dense(args) and (not kwargs or all_dense(kwargs.values())):
+        return on_arrays(function, args, kwargs)
     if function not in FUNCTIONS:
         raise refused(function)
     return FUNCTIONS[function](*args, **kwargs)
+
+
+def on_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call the implementation of a NumPy function on dense Variables."""
+    if kwargs.get("out") is not None:
+        raise TypeError(f"numpy.{name_of(function)}: out: is not supported where it is recorded")
+    found = DENSE.get(function)
+    if found is None:
+        if function not in FUNCTIONS:
+            raise refused_on_arrays(function)
+        return FUNCTIONS[function](*args, **kwargs)
+    kwargs.pop("out", None)
+    return call_named(name_of(function), found, args, kwargs)
 
 
 def axis_of(where: str, axis: Any, ndim: int) -> int:
@@ -259,84 +283,6 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
     if at == 0 and levels:
         return ops.concat_batches(xs)
     return ops.sequence_concat(xs, at - 1) if at and at <= levels else ops.concat_values(xs, at - levels)
-
-
-def _like(value: Any, where: str) -> Callable[..., Any]:
-    def like(
-        a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: None = None, *, device: None = None
-    ) -> Any:
-        """Return a tensor of zeros, or of ones, with the structure of another one."""
-        if shape is not None:
-            raise TypeError(f"numpy.{where}: shape: is not supported for sequences")
-        return ops.full_like(a, np.zeros((), a.dtype if dtype is None else dtype)[()] if value == 0 else value, dtype)
-
-    return like
-
-
-stands_for(np.zeros_like, np.empty_like)(_like(0, "zeros_like"))
-stands_for(np.ones_like)(_like(1, "ones_like"))
-
-
-@stands_for(np.full_like)
-def full_like(
-    a: Any,
-    fill_value: Any,
-    dtype: Any = None,
-    order: str = "K",
-    subok: bool = True,
-    shape: None = None,
-    *,
-    device: None = None,
-) -> Any:
-    """Return a tensor filled with one value, as `lodcore.ops.full_like` does."""
-    if shape is not None:
-        raise TypeError("numpy.full_like: shape: is not supported for sequences")
-    return ops.full_like(a, fill_value, dtype)
-
-
-@stands_for(np.clip)
-def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Any:
-    """Clip values to two bounds, one of which may be missing."""
-    if out is not None:
-        raise TypeError("numpy.clip: out: is not supported; the result is a new tensor")
-    for name, one, other in (("min", a_min, min), ("max", a_max, max)):
-        if one is not None and other is not None:
-            raise ValueError(f"numpy.clip: {name}: is given twice, as a_{name} too; one of them is needed")
-    low, high = a_min if min is None else min, a_max if max is None else max
-    if low is not None:
-        a = ops.elementwise([a, low], np.maximum)
-    if high is not None:
-        a = ops.elementwise([a, high], np.minimum)
-    return a if low is not None or high is not None else ops.cast(a, a.dtype)
-
-
-@stands_for(np.round, np.around)
-def round(a: Any, decimals: int = 0, out: None = None) -> Any:
-    """Round to a number of decimals, halves to even."""
-    if out is not None:
-        raise TypeError("numpy.round: out: is not supported; the result is a new tensor")
-    places = as_integer(decimals, bools=True)
-    if places is None or abs(places) > 300:
-        raise DTypeError(f"round: decimals: is {decimals!r}; an integer of -300 .. 300 is needed")
-    x = tensor_of("round", a)
-    if x.dtype.kind not in "iufc":
-        raise DTypeError(f"round: x: has dtype {x.dtype}; numbers are needed")
-    if x.dtype.kind not in "fc":
-        if places >= 0:
-            return ops.cast(x, x.dtype)
-        refuse_symbols("round", (x,))
-        return shared("round", lambda values: np.round(values, places), x)
-    if places == 0:
-        return ops.elementwise([x], np.rint)
-    if places < 0:
-        return ops.mul(ops.elementwise([ops.div(x, 10.0**-places)], np.rint), 10.0**-places)
-    return ops.div(ops.elementwise([ops.mul(x, 10.0**places)], np.rint), 10.0**places)
-
-
-@stands_for(np.copy)
-def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
-    """Copy the values; the structure is shared."""
-    return ops.cast(a, a.dtype)
 
 
 @stands_for(np.expand_dims)

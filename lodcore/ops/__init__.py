@@ -23,6 +23,7 @@ from lodcore.ops.lod_rules import same as same
 from lodcore.ops.lod_rules import same_as as same_as
 from lodcore.ops.nans import *
 from lodcore.ops.norm import *
+from lodcore.ops.numpy_call import *
 from lodcore.ops.position import *
 from lodcore.ops.product import *
 from lodcore.ops.public import *

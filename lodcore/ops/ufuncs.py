@@ -21,6 +21,11 @@ def _ratio(d: Any, a: Any, b: Any) -> Any:
     return d * np.divide(a, b, out=np.zeros_like(b), where=b != 0)
 
 
+def _direction(x: Any) -> Any:
+    """Return the derivative of the absolute value; of a complex number, its conjugate of length 1."""
+    return np.sign(x) if not np.iscomplexobj(x) else _ratio(np.conj(x), 1.0, np.abs(x))
+
+
 def _to_winner(d: Any, second: Any) -> tuple[Any, Any]:
     """Return the cotangents of both operands: all of it goes to the selected one. A nan counts as selected."""
     return d * ~second, d * second
@@ -34,6 +39,7 @@ def _power(d: Any, out: Any, x: Any, y: Any) -> tuple[Any, Any]:
 
 #: The vjp rules by name of the function; their parameters are the operands and `out`, as needed. At a kink of one
 #: operand the derivative is 0, at a tie of two the first operand has it. None: the derivative is 0 everywhere.
+#: Rules multiply complex numbers as they are; `vjp` and Programs conjugate cotangents and gradients.
 UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "add": lambda d: (d, d),
     "subtract": lambda d: (d, -d),
@@ -45,8 +51,8 @@ UFUNC_RULES: dict[str, Callable[..., Any]] = {
     "tanh": lambda d, out: d * (1 - out * out),
     "negative": lambda d: -d,
     "positive": lambda d: d,
-    "conjugate": lambda d: d,
-    "absolute": lambda d, x: d * np.sign(x),
+    "conjugate": lambda d: np.conj(d) if np.iscomplexobj(d) else d,
+    "absolute": lambda d, x: d * _direction(x),
     "fabs": lambda d, x: d * np.sign(x),
     "square": lambda d, x: 2 * d * x,
     "reciprocal": lambda d, out: -d * out * out,

@@ -1,0 +1,111 @@
+"""NumPy's functions on dense Variables: their table, and what all of them share.
+
+Where an operator exists it is called; what only NumPy has is `lodcore.ops.numpy_call`, with its rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore import ops
+from lodcore.base.dispatch import Symbol
+from lodcore.base.memory import integer
+from lodcore.errors import DTypeError
+from lodcore.ops.arguments import axis_of
+from lodcore.ops.axes import tensor_of
+
+__all__ = [
+    "ALL",
+    "DENSE",
+    "all_dense",
+    "at_axis",
+    "axis_in",
+    "call",
+    "call_named",
+    "dense_of",
+    "flat",
+    "integers",
+    "on_dense",
+]
+
+ALL = slice(None)
+
+#: The name of the function at the beginning of a message.
+OTHER = re.compile(r"^[\w.]+: ")
+
+#: The functions that implement NumPy's functions if all tensors among the arguments are dense.
+DENSE: dict[Any, Callable[..., Any]] = {}
+
+
+def on_dense(*functions: Any) -> Callable[[Any], Any]:
+    """Register the implementation of NumPy functions on dense arrays; None stands for one that this NumPy lacks."""
+
+    def enter(made: Any) -> Any:
+        DENSE.update(dict.fromkeys([one for one in functions if one is not None], made))
+        return made
+
+    return enter
+
+
+def all_dense(given: Any) -> bool:
+    """Return whether no tensor among arguments, also in lists, has levels."""
+    for x in given:
+        if isinstance(x, (list, tuple)):
+            if not all_dense(x):
+                return False
+        elif getattr(x, "num_levels", 0):
+            return False
+    return True
+
+
+def call_named(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Call the implementation of a function; errors of what it calls name the function itself."""
+    try:
+        return function(*args, **kwargs)
+    except (TypeError, ValueError, IndexError) as error:
+        text = str(error)
+        if len(error.args) == 1 and not text.startswith(f"numpy.{name}:"):
+            error.args = (OTHER.sub(f"numpy.{name}: ", text),)
+        raise
+
+
+def call(operands: list[Any], name: str, **options: Any) -> Any:
+    """Call a function by its rule."""
+    return ops.numpy_call(operands, name, options)  # type: ignore[arg-type]
+
+
+def dense_of(name: str, x: Any) -> Any:
+    """Return a Variable or an array; convert numbers and lists to arrays."""
+    return tensor_of(f"numpy.{name}", x)
+
+
+def axis_in(name: str, axis: Any, ndim: int, argument: str = "axis") -> int:
+    """Check one axis; return it counted from the first."""
+    return axis_of(f"numpy.{name}: {argument}", axis, ndim, "x has")
+
+
+def integers(name: str, argument: str, given: Any) -> Any:
+    """Return an integer, or a tuple of integers."""
+    where = f"numpy.{name}: {argument}"
+    if isinstance(given, np.ndarray) and given.ndim < 2:
+        given = given.tolist()
+    if isinstance(given, (list, tuple)):
+        return tuple([integer(f"{where}[{j}]", one, bools=True) for j, one in enumerate(given)])
+    if isinstance(given, Symbol):
+        raise DTypeError(f"{where}: is a Variable; integers that are known when it is recorded are needed")
+    return integer(where, given, bools=True)
+
+
+def at_axis(x: Any, axis: int, key: Any) -> Any:
+    """Index one axis."""
+    return ops.index_values(x, [*[ALL] * axis, key])
+
+
+def flat(name: str, x: Any, order: str = "C") -> Any:
+    """Return all values in one axis."""
+    x = dense_of(name, x)
+    return x if x.ndim == 1 else call([x], "reshape", shape=(-1,), order=order)

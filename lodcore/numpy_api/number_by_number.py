@@ -1,0 +1,95 @@
+"""NumPy's functions that compute number by number: constants, bounds, rounding, copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore import ops
+from lodcore.base.memory import as_integer
+from lodcore.errors import DTypeError
+from lodcore.numpy_api.protocols import refuse_symbols, stands_for
+from lodcore.ops.alignment import shared
+from lodcore.ops.axes import tensor_of
+
+__all__ = ["clip", "copy", "round"]
+
+
+def _like(value: Any, where: str) -> Callable[..., Any]:
+    def like(
+        a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: None = None, *, device: None = None
+    ) -> Any:
+        """Return a tensor of zeros, or of ones, with the structure of another one."""
+        if shape is not None:
+            raise TypeError(f"numpy.{where}: shape: is not supported; the result has the shape of a")
+        return ops.full_like(a, np.zeros((), a.dtype if dtype is None else dtype)[()] if value == 0 else value, dtype)
+
+    return like
+
+
+stands_for(np.zeros_like, np.empty_like)(_like(0, "zeros_like"))
+stands_for(np.ones_like)(_like(1, "ones_like"))
+
+
+@stands_for(np.full_like)
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: None = None,
+    *,
+    device: None = None,
+) -> Any:
+    """Return a tensor filled with one value, as `lodcore.ops.full_like` does."""
+    if shape is not None:
+        raise TypeError("numpy.full_like: shape: is not supported; the result has the shape of a")
+    return ops.full_like(a, fill_value, dtype)
+
+
+@stands_for(np.clip)
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, *, min: Any = None, max: Any = None) -> Any:
+    """Clip values to two bounds, one of which may be missing."""
+    if out is not None:
+        raise TypeError("numpy.clip: out: is not supported; the result is a new tensor")
+    for name, one, other in (("min", a_min, min), ("max", a_max, max)):
+        if one is not None and other is not None:
+            raise ValueError(f"numpy.clip: {name}: is given twice, as a_{name} too; one of them is needed")
+    low, high = a_min if min is None else min, a_max if max is None else max
+    if low is not None:
+        a = ops.elementwise([a, low], np.maximum)
+    if high is not None:
+        a = ops.elementwise([a, high], np.minimum)
+    return a if low is not None or high is not None else ops.cast(a, a.dtype)
+
+
+@stands_for(np.round, np.around)
+def round(a: Any, decimals: int = 0, out: None = None) -> Any:
+    """Round to a number of decimals, halves to even."""
+    if out is not None:
+        raise TypeError("numpy.round: out: is not supported; the result is a new tensor")
+    places = as_integer(decimals, bools=True)
+    if places is None or abs(places) > 300:
+        raise DTypeError(f"round: decimals: is {decimals!r}; an integer of -300 .. 300 is needed")
+    x = tensor_of("round", a)
+    if x.dtype.kind not in "iufc":
+        raise DTypeError(f"round: x: has dtype {x.dtype}; numbers are needed")
+    if x.dtype.kind not in "fc":
+        if places >= 0:
+            return ops.cast(x, x.dtype)
+        refuse_symbols("round", (x,))
+        return shared("round", lambda values: np.round(values, places), x)
+    if places == 0:
+        return ops.elementwise([x], np.rint)
+    if places < 0:
+        return ops.mul(ops.elementwise([ops.div(x, 10.0**-places)], np.rint), 10.0**-places)
+    return ops.div(ops.elementwise([ops.mul(x, 10.0**places)], np.rint), 10.0**places)
+
+
+@stands_for(np.copy)
+def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    """Copy the values; the structure is shared."""
+    return ops.cast(a, a.dtype)

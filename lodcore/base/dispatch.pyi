@@ -83,7 +83,6 @@ class BoundOp:
 def open_block() -> Any: ...
 
 @final
-@disjoint_base
 class Standing: ...
 
 @disjoint_base

@@ -15,6 +15,7 @@ from lodcore.batching.batch_report import BatchReport, batch_report, sums_and_lo
 from lodcore.batching.buckets import bucket_edges
 from lodcore.batching.epoch import Epoch, Settings, arranged_classes, epoch_of
 from lodcore.batching.states import check_state, digest
+from lodcore.batching.steps import END, Stepping
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -97,7 +98,7 @@ def batches(
     )
 
 
-class BatchPlan:
+class BatchPlan(Stepping):
     """Batches within a budget: a sequence of the batches of an epoch, and an iterator over epochs.
 
     `batches` makes one. `plan[i]` returns the numbers of the sequences in batch i of this rank, int64 and read-only.
@@ -198,36 +199,26 @@ class BatchPlan:
     # -- iteration -----------------------------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Int64]:
-        # begins when its first batch is taken, since loaders make iterators that they never use
-        token = self._newest = object()
-        number, position, since = self.epoch, self.start, self._since
-        epoch = self._epoch()
-        self.start, self._drawn = 0, number
-        while position < len(epoch):
-            batch = epoch.batch(position, self.rank)
-            position += 1
-            if self._newest is token:
-                self.epoch, self.position = number, position
-            yield batch
-        if self.epoch == number and self._since is since:
-            self.epoch, self.position, self._newest = number + 1, 0, None
+        return BatchIterator(self)
 
-    def __next__(self) -> Int64:
-        """Return the batch at the current position; at the end, raise StopIteration once and begin the next epoch."""
-        epoch, position = self._epoch(), self.position
-        self._newest, self.start, self._drawn = None, 0, self.epoch
-        if position < len(epoch):
-            batch = epoch.batch(position, self.rank)
-            self.position = position + 1
-            return batch
-        self.epoch, self.position = self.epoch + 1, 0
-        raise StopIteration
+    def following(self) -> tuple[Any, tuple[Any, ...]]:
+        """Return the batch at the current position, and what changes with it; at the end, the next epoch begins."""
+        batches, number, position = self._epoch(), self.epoch, self.position
+        begun: tuple[Any, ...] = ()
+        if self._newest is not None or self.start or self._drawn != number:
+            begun = self, "_newest", None, self, "start", 0, self, "_drawn", number
+        if position < len(batches):
+            batch = batches.batch(position, self.rank)
+            return batch, (self, "position", position + 1, *begun) if begun else (self, "position", position + 1)
+        return END, (self, "epoch", number + 1, self, "position", 0, *begun)
 
     def _move(self, epoch: int, position: int) -> None:
         """Set the current position, where the next iterator starts."""
-        self.epoch = self._drawn = epoch
-        self.position = self.start = position
-        self._newest, self._since = None, object()
+        self.__dict__.update(self._moved(epoch, position))  # in one step
+
+    def _moved(self, epoch: int, position: int) -> dict[str, Any]:
+        places = {"epoch": epoch, "_drawn": epoch, "position": position, "start": position}
+        return {**places, "_newest": None, "_since": object()}
 
     def _at(self, where: str, epoch: int, position: Any, seed: int | None = None) -> int:
         """Check a position in an epoch."""
@@ -333,8 +324,7 @@ class BatchPlan:
         check_state(where, state, ("epoch", "position", "seed"), self._identity(), what)
         epoch, seed = (as_count(f"{where}: {name}", state[name], 0) for name in ("epoch", "seed"))
         position = self._at(where, epoch, state["position"], seed)
-        self.seed = seed
-        self._move(epoch, position)
+        self.__dict__.update(self._moved(epoch, position), seed=seed)
 
     # -- reports -------------------------------------------------------------------------------------------------------
 
@@ -373,3 +363,38 @@ class BatchPlan:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._forget()
+
+
+class BatchIterator(Stepping):
+    """The batches of an epoch of a plan, whose position moves with them; `iter(plan)` makes it."""
+
+    def __init__(self, plan: BatchPlan) -> None:
+        self._plan = plan
+        self._begun: tuple[int, Epoch, object] | None = (
+            None  # the epoch, its batches, and the beginning that it follows
+        )
+        self._position = 0
+
+    def __iter__(self) -> Iterator[Int64]:
+        return self
+
+    def following(self) -> tuple[Any, tuple[Any, ...]]:
+        """Return the next batch, and what changes with it."""
+        plan, begun, position = self._plan, self._begun, self._position
+        first: tuple[Any, ...] = ()
+        if begun is None:  # now, since loaders make iterators that they never use
+            position, since = plan.start, plan._since
+            begun = plan.epoch, plan._epoch(), since
+            first = plan, "_newest", self, plan, "start", 0, plan, "_drawn", begun[0], self, "_begun", begun
+        number, batches, since = begun
+        if position < len(batches):
+            batch = batches.batch(position, plan.rank)
+            position += 1
+            if plan._newest is self and plan.epoch == number:  # mostly
+                return batch, (self, "_position", position, plan, "position", position)
+            if first or plan._newest is self:
+                first = plan, "epoch", number, plan, "position", position, *first
+            return batch, (self, "_position", position, *first)
+        if plan.epoch == number and plan._since is since:
+            first = *first, plan, "epoch", number + 1, plan, "position", 0, plan, "_newest", None
+        return END, (self, "_position", position, *first)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from lodcore.base import buffers
 from lodcore.batching.arguments import MOST, Int64, as_count
 from lodcore.batching.states import check_state, digest
+from lodcore.batching.steps import END, Stepping
 from lodcore.errors import DTypeError, LoDError
 
 __all__ = ["SourceSampler", "sample_by_temperature"]
@@ -69,7 +70,7 @@ def sample_by_temperature(
     return SourceSampler(known, float(temperature), as_count(f"{where}: seed", seed, 0), limit)
 
 
-class SourceSampler:
+class SourceSampler(Stepping):
     """An iterator of pairs (source, number of a sequence); `sample_by_temperature` makes it.
 
     Attributes
@@ -94,30 +95,34 @@ class SourceSampler:
         self._forget()
 
     def _forget(self) -> None:
-        self._block, self._number = np.empty(0, np.int64), -1
+        self._block: tuple[int, Int64] = -1, np.empty(0, np.int64)  # the number of the block, and its sources
         self._orders: dict[int, tuple[int, Int64]] = {}  # by source: completed traversals, and the current order
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         return self
 
-    def __next__(self) -> tuple[int, int]:
-        if self.position >= self.num_samples:
-            raise StopIteration
-        number, place = divmod(self.position, BLOCK)
-        if number != self._number:
+    def following(self) -> tuple[Any, tuple[Any, ...]]:
+        """Return the next pair, and what changes with it."""
+        position = self.position
+        if position >= self.num_samples:
+            return END, ()
+        number, place = divmod(position, BLOCK)
+        known_number, block = self._block
+        if number != known_number:
             random = np.random.default_rng([self.seed, 0, number])
             edges = np.cumsum(self.probabilities)
             found = np.searchsorted(edges, random.random(BLOCK) * edges[-1], side="right")
-            self._block, self._number = np.minimum(found, int(np.flatnonzero(self.sizes)[-1])), number
-        source = self._block.item(place)
-        turn, at = divmod(self._drawn.item(source), self.sizes.item(source))
+            block = np.minimum(found, int(np.flatnonzero(self.sizes)[-1]))
+            self._block = number, block
+        source = block.item(place)
+        drawn = self._drawn.item(source)
+        turn, at = divmod(drawn, self.sizes.item(source))
         known = self._orders.get(source)
         if known is None or known[0] != turn:
             random = np.random.default_rng([self.seed, 1, source, turn])
             known = self._orders[source] = turn, random.permutation(self.sizes.item(source))
-        self._drawn[source] += 1
-        self.position += 1
-        return source, known[1].item(at)
+        pair = source, known[1].item(at)
+        return pair, (self._drawn, source, drawn + 1, self, "position", position + 1)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the current state: numbers, including one per source.
@@ -158,8 +163,8 @@ class SourceSampler:
             raise ValueError(f"{where}: position: is {position}; num_samples is {self.num_samples}")
         if drawn[self.sizes == 0].any():
             raise ValueError(f"{where}: state: draws from a source that is empty here")
-        self.position, self.seed, self._drawn = position, seed, drawn.copy()
         self._forget()
+        self.__dict__.update(position=position, seed=seed, _drawn=drawn.copy())  # in one step
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {name: value for name, value in self.__dict__.items() if not name.startswith("_")}

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-import zlib
-from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
-import numpy as np
-
 from lodcore.batching.arguments import MOST, as_choice, as_count
 from lodcore.batching.states import check_state, digest
-from lodcore.errors import LoDError
+from lodcore.batching.steps import StreamBody
 
 __all__ = ["Stream", "StreamFill", "batch_stream", "pack_stream"]
 
 T = TypeVar("T")
-
-#: A stream warns if less than this part of its bins is filled.
-ENOUGH = 0.95
-#: An item starts the next batch when this many times the buffer size of items came after it.
-PATIENCE = 4
-#: The number of bins after which a stream first checks its fill; then after ten times as many each time.
-FIRST_LOOK = 100
 
 OVERFLOWS = ("error", "drop", "own_bin", "truncate")
 
@@ -61,12 +49,15 @@ class StreamFill(NamedTuple):
         )
 
 
-class Stream(Generic[T]):
+class Stream(StreamBody, Generic[T]):
     """An iterator of bins or batches, which are lists of items, made by `pack_stream` or `batch_stream`.
 
     Before each bin, the buffer is filled from the source. No item waits forever: the item that has waited longest
     starts a bin. A batch consists of waiting items of similar length, chosen for the best fill, unless four times the
     buffer size of items came after the oldest item, which then is in the next batch.
+
+    An error in `next`, also of the source or of `length`, loses no item: those that were read and not returned are kept
+    for the next call. Several threads may share a stream; each bin is returned to one of them.
 
     Attributes
     ----------
@@ -86,112 +77,17 @@ class Stream(Generic[T]):
         length: Callable[[T], int],
         name: str,
     ) -> None:
-        self._source = iter(source)
-        self._budget, self._padded, self._most = budget, padded, max_items
-        self._overflow, self._size, self._length, self._name = overflow, buffer, length, name
-        self._waiting: dict[int, tuple[int, T]] = {}  # by number, and so in order of arrival
-        self._by_length: list[tuple[int, int]] = []  # lengths and numbers, sorted
-        self._look_after = FIRST_LOOK
-        self._lengths = 0  # a checksum of the lengths of all items taken
-        self._taken = self._bins = self._items = self._tokens = self._padding = self._dropped = 0
+        self.begin(iter(source), budget, padded, max_items, overflow, buffer, length, name, StreamFill)
+        self._name = name
 
     @property
     def fill(self) -> StreamFill:
         """The report on the occupancy so far."""
-        counts = self._bins, self._items, self._tokens, self._padding, self._dropped
-        return StreamFill(*counts, len(self._waiting))
+        (_, bins, items, tokens, padding, dropped), waiting, _ = self.counts()
+        return StreamFill(bins, items, tokens, padding, dropped, len(waiting))
 
     def __iter__(self) -> Iterator[list[T]]:
         return self
-
-    def __next__(self) -> list[T]:
-        self._refill()
-        if not self._waiting:
-            raise StopIteration
-        number, (length, _) = next(iter(self._waiting.items()))
-        chosen = self._neighbours(length, number) if self._padded else self._best_fit(length, number)
-        lengths = [self._waiting[one][0] for one in chosen]
-        bin = [self._waiting.pop(one)[1] for one in chosen]
-        used = sum(lengths)
-        self._bins += 1
-        self._items += len(bin)
-        self._tokens += used
-        self._padding += max(self._budget - used, 0)
-        if self._bins == self._look_after:
-            self._look_after *= 10
-            if self.fill.fill < ENOUGH:
-                advice = "a larger buffer, or a larger budget, fills them better"
-                warnings.warn(f"{self._name}: {self.fill}; {advice}", stacklevel=2)
-        return bin
-
-    def _refill(self) -> None:
-        """Read items from the source until the buffer is full."""
-        while len(self._waiting) < self._size:
-            try:
-                item = next(self._source)
-            except StopIteration:
-                return
-            self._enter(item)
-
-    def _enter(self, item: T) -> None:
-        """Add an item to the buffer."""
-        number, length = self._taken, self._measured(item)
-        if length > self._budget:
-            if self._overflow == "error":
-                raise LoDError(
-                    f"{self._name}: source: item {number} has length {length}; the budget is {self._budget}: choose "
-                    "overflow='drop', 'truncate' or 'own_bin'"
-                )
-            if self._overflow != "own_bin":
-                self._dropped += 1
-                if self._overflow == "drop":
-                    return
-                item, length = item[: self._budget], self._budget  # type: ignore[index]
-        self._waiting[number] = length, item
-        insort(self._by_length, (length, number))
-
-    def _measured(self, item: T) -> int:
-        """Return the length of the next item, which is taken by that."""
-        length = as_count(f"{self._name}: length of item {self._taken}", self._length(item), 0)
-        self._lengths = zlib.crc32(length.to_bytes(8, "little"), self._lengths)
-        self._taken += 1
-        return length
-
-    def _best_fit(self, length: int, number: int) -> list[int]:
-        """Choose items by their sum: the oldest one, then repeatedly the longest that still fits."""
-        self._by_length.pop(bisect_left(self._by_length, (length, number)))
-        chosen, room = [number], self._budget - length
-        while len(chosen) < self._most:
-            place = bisect_right(self._by_length, (room, MOST)) - 1
-            if place < 0:
-                break
-            longest = self._by_length[place][0]
-            length, number = self._by_length.pop(
-                bisect_left(self._by_length, (longest, -1))
-            )  # the oldest of equally long ones
-            chosen.append(number)
-            room -= length
-        return chosen
-
-    def _neighbours(self, length: int, number: int) -> list[int]:
-        """Choose items by the longest times their number: the fullest run of the waiting items sorted by length.
-
-        If the oldest item has waited too long, the run must contain it.
-        """
-        sizes = np.array([size for size, _ in self._by_length])
-        last = np.arange(len(sizes))
-        counts = np.minimum(np.maximum(self._budget // np.maximum(sizes, 1), 1), self._most)
-        first = np.maximum(last + 1 - counts, 0)
-        before = np.append(0, np.cumsum(sizes))
-        held = before[last + 1] - before[first]
-        if self._taken - number > PATIENCE * self._size:
-            place = bisect_left(self._by_length, (length, number))
-            held[(first > place) | (last < place)] = -1
-        best = int(held.argmax())
-        low, high = int(first[best]), best + 1
-        chosen = [one for _, one in self._by_length[low:high]]
-        del self._by_length[low:high]
-        return chosen
 
     def state_dict(self) -> dict[str, Any]:
         """Return the current state: the number of items read, the waiting items, the fill, and checksums.
@@ -201,11 +97,11 @@ class Stream(Generic[T]):
         dict
             Numbers, and the list of the numbers of waiting items, which is not longer than the buffer.
         """
-        counts = {name: getattr(self, f"_{name}") for name in COUNTS}
-        return {**counts, "waiting": list(self._waiting), "lengths": self._lengths, "digest": self._digest()}
+        counts, waiting, lengths = self.counts()
+        return {**dict(zip(COUNTS, counts, strict=True)), "waiting": waiting, "lengths": lengths, "digest": self._key()}
 
-    def _digest(self) -> str:
-        return digest(self._budget, self._padded, self._most, self._overflow, self._size)
+    def _key(self) -> str:
+        return digest(*self.settings())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from the state of another stream of the same source; nothing may have been read from this one.
@@ -225,28 +121,12 @@ class Stream(Generic[T]):
         """
         where = f"{self._name}: load_state_dict"
         what = "is that of a stream with another budget, count, max_items, overflow or buffer"
-        check_state(where, state, (*COUNTS, "waiting", "lengths"), {"digest": self._digest()}, what)
-        if self._taken:
-            raise ValueError(f"{where}: {self._taken} items are taken from the source already; a new stream is needed")
-        waiting = set(state["waiting"])
-        for number in range(state["taken"]):
-            try:
-                item = next(self._source)
-            except StopIteration:
-                raise ValueError(f"{where}: source: ends after {number} items; {state['taken']} were taken") from None
-            if number in waiting:
-                self._enter(item)
-            else:
-                self._measured(item)
-        if self._lengths != state["lengths"]:
-            raise ValueError(f"{where}: source: its first {state['taken']} items have other lengths than those taken")
-        for name in COUNTS:
-            setattr(self, f"_{name}", state[name])
-        while self._look_after <= self._bins:
-            self._look_after *= 10
+        check_state(where, state, (*COUNTS, "waiting", "lengths"), {"digest": self._key()}, what)
+        counts = tuple([state[name] for name in COUNTS])
+        self.read_again(counts, set(state["waiting"]), state["lengths"], where)
 
 
-#: The numbers of a state.
+#: The numbers of a state, in the order of `counts`.
 COUNTS = ("taken", "bins", "items", "tokens", "padding", "dropped")
 
 

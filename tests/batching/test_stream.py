@@ -1,7 +1,9 @@
 """Streams: a buffer that stays full, no item lost or kept forever, a warning about empty bins, and resuming."""
 
+import copy
 import itertools
 import json
+import threading
 import warnings
 
 import numpy as np
@@ -33,7 +35,7 @@ def test_every_item_once_within_the_budget(lengths, budget, most, buffer, make):
     items = [(k,) * length for k, length in enumerate(lengths)]
     numbers = {id(item): k for k, item in enumerate(items)}
     stream = make(iter(items), budget, max_items=most, buffer=buffer)
-    padded, seen = stream._padded, []
+    padded, seen = stream.settings()[1], []
     for bin in stream:
         sizes = [len(item) for item in bin]
         assert (max(sizes) * len(sizes) if padded else sum(sizes)) <= budget
@@ -221,7 +223,7 @@ def test_every_stream_keeps_its_limits(make, overflow, most):
     lengths = [3, 8, 0, 5, 9, 2, 8, 1, 0, 12, 7, 5, 5, 3, 1, 1, 1, 1, 1, 1, 1, 4] * 3
     for buffer in (1, 3, 50):
         stream = make(([k] * n for k, n in enumerate(lengths)), 8, max_items=most, overflow=overflow, buffer=buffer)
-        padded, bins = stream._padded, list(stream)
+        padded, bins = stream.settings()[1], list(stream)
         for bin in bins:
             sizes = [len(item) for item in bin]
             used = max(sizes) * len(sizes) if padded else sum(sizes)
@@ -261,3 +263,80 @@ def test_a_stream_that_goes_on_warns_as_if_it_had_not_stopped():
             second.load_state_dict(first.state_dict())
             assert len(list(second)) == 1200 - stop
         assert [str(one.message).partition(", ")[0] for one in caught[before:]] == [f"pack_stream: {t}" for t in texts]
+
+
+@pytest.mark.parametrize("make", STREAMS)
+def test_an_error_loses_no_item(make):
+    items = [(k,) * (k % 5) for k in range(40)]
+    calls = itertools.count()
+
+    def length(item):
+        if next(calls) % 3 == 0:
+            raise KeyError("once")
+        return len(item)
+
+    stream, found = make(iter(items), 8, buffer=4, length=length), []
+    while True:
+        try:
+            found.append(next(stream))
+        except KeyError:
+            continue
+        except StopIteration:
+            break
+    assert sorted(itertools.chain(*found)) == sorted(items)
+    assert found == list(make(iter(items), 8, buffer=4))
+
+
+def test_a_warning_that_is_an_error_loses_no_bin():
+    items = [(k,) * 5 for k in range(250)]
+    wanted, found = [[item] for item in items], []
+    stream = pack_stream(iter(items), 9, buffer=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="pack_stream: 100 bins"):
+            found.extend(stream)
+        found.extend(stream)
+    assert sorted(itertools.chain(*found)) == sorted(itertools.chain(*wanted))
+    assert stream.fill.bins == 250
+
+
+def test_an_item_that_is_too_long_is_refused_again():
+    stream = pack_stream(iter(["aa", "ccccc", "bb"]), 3, buffer=1)
+    assert next(stream) == ["aa"]
+    for _ in range(2):
+        with pytest.raises(LoDError, match="item 1 has length 5"):
+            next(stream)
+    assert stream.state_dict()["taken"] == 1
+
+
+def test_threads_share_a_stream():
+    items = [(k,) * (k % 7) for k in range(3000)]
+    stream, found = pack_stream((item for item in items), 8, buffer=16), []
+    threads = [threading.Thread(target=lambda: found.extend(stream)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(itertools.chain(*found)) == sorted(items)
+    assert stream.fill.items == 3000
+
+
+def test_a_copy_of_a_stream_goes_on_by_itself():
+    stream = pack_stream([(k,) * (k % 5) for k in range(40)], 8, buffer=4)
+    next(stream)
+    copied = copy.deepcopy(stream)
+    assert copied.state_dict() == stream.state_dict()
+    assert list(copied) == list(stream)
+
+
+def test_a_state_that_could_not_be_loaded_spoils_the_stream():
+    stream, fresh = (pack_stream(iter(["a", "b", "c"]), 1, buffer=1) for _ in range(2))
+    next(stream), next(stream)
+    fresh.load_state_dict(stream.state_dict())
+    assert list(fresh) == [["c"]]
+    bad = pack_stream(iter(["a"]), 1, buffer=1)
+    for says in ("source: ends after 1 items", "was left by an error before"):
+        with pytest.raises(ValueError, match=says):
+            bad.load_state_dict(stream.state_dict())
+    with pytest.raises(ValueError, match="load_state_dict was left by an error; a new stream is needed"):
+        next(bad)

@@ -252,8 +252,8 @@ MUTANTS = [
     Mutant(
         "a-Variable-keeps-the-Spec-of-its-old-value",
         "lodcore/graph/variable.py",
-        '        self.held, self._spec = as_value(f"Variable {self.name}", value), None',
-        '        self.held = as_value(f"Variable {self.name}", value)',
+        "        self.put(self.settable(value))",
+        "        self.held = self.settable(value)",
         "tests/graph/test_variable.py",
     ),
     Mutant(

@@ -346,10 +346,10 @@ def records_of_ops(ops: Iterable[Any], layout: Layout, frame: Frame, around: Rec
     for op in ops:
         for name in op.op.residuals if isinstance(op, Operator) and has_bodies(op) else ():
             slot = layout.slot((op, name))
-            kept = frame[slot] if slot < len(frame) else None
-            if kept is not None:
-                found.append(kept.record_in(op, around))
-                around.kept.append(kept)
+            ran = frame[slot] if slot < len(frame) else None
+            if ran is not None:
+                found.append(ran.record_in(op, around))
+                around.kept.append(ran)
     return found
 
 

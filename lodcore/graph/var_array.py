@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import Symbol, open_block, operators
+from lodcore.base.dispatch import Symbol, operators, recorder
 from lodcore.errors import GraphError
 from lodcore.graph.variable import Variable, resolved
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -23,27 +23,29 @@ def _as_variable(name: str, says: str) -> property:
 
 
 class Slot(Symbol, TensorMethods):
-    """A slot of a VarArray, made by `VarArray.get`: read when an operator first uses it, written by `update`."""
+    """A slot of a VarArray, made by `VarArray.get`: read when an operator uses it, written by `update`."""
 
-    __slots__ = ("_array", "_block", "_boot", "_index", "_value")
+    __slots__ = ("_array", "_boot", "_index", "_read", "_value")
 
     def __init__(self, array: VarArray, index: Any, boot: Any) -> None:
         self._array, self._index, self._boot = array, index, boot
         self._value: Any = None
-        self._block: Any = None  # the Block in which it was read
+        self._read: Any = None  # the Block in which it was read, and the version of the array there
 
     def current(self) -> Any:
-        """Read the slot, once per Block.
+        """Read the slot, while it is recorded once for each version of the array.
 
         Raises
         ------
         IndexError
             If the slot is a hole.
         """
-        block = open_block()
-        if self._value is None or self._block is not block:
-            self._value = operators.tensor_array_read(self._array, self._index, self._boot)
-            self._block = block
+        block = recorder([self._array, self._index, self._boot])
+        if block is None:
+            return operators.tensor_array_read(self._array, self._index, self._boot)
+        now = block, block.known(self._array)
+        if self._value is None or self._read is None or any(x is not y for x, y in zip(self._read, now, strict=True)):
+            self._value, self._read = operators.tensor_array_read(self._array, self._index, self._boot), now
         return self._value
 
     def tensor(self) -> Any:
@@ -59,7 +61,6 @@ class Slot(Symbol, TensorMethods):
     def update(self, value: Any) -> None:
         """Write the slot."""
         operators.tensor_array_write(self._array, self._index, resolved(value))
-        self._value = None
 
     shape = _as_variable("shape", "The shape of the value, with None for each ragged axis.")
     dtype = _as_variable("dtype", "The dtype of the values.")

@@ -201,16 +201,15 @@ class WhileLoop:
         others: list[tuple[Any, Variable]] = []
         for key, (given, local) in body.captures.items():
             if local not in declared:
-                of_array = isinstance(given, (TensorArray, ArrayVariable))
-                kind = written if local in body.versions else met if key < 0 else arrays if of_array else others
+                kind = written if local in body.versions else met if key < 0 else others
+                kind = arrays if kind is others and _is_array(given) else kind
                 kind.append((given, local))
         home = recorder([v.init for v in self.variables] + [given for given, _ in body.captures.values()])
         self._home = self._home if home is None else home.reference
-        begin = [*[v.init for v in self.variables], *[given for given, _ in written]]
-        self._met = [met_by(home, resolved(x)) for x in begin]
-        self._met += [met_by(home, given, before=True) for given, _ in met]
-        self._met += [met_by(home, given) for given, _ in arrays]
-        self._read = [given for given, _ in others]
+        first = [v.init for v in self.variables] + [given for given, _ in written]
+        self._inputs = [(x, True) if _is_array(x) else (met_by(home, resolved(x)), False) for x in first]
+        self._inputs += [(met_by(home, given, before=True), False) for given, _ in met]
+        self._inputs += [(given, True) for given, _ in arrays + others]
         given_ones = {id(local): given for given, local in body.captures.values() if local in declared}
         self._written = [given_ones.get(id(v)) for v in self.variables] + [given for given, _ in written]
         carried = [*self.variables, *[local for _, local in written]]
@@ -220,7 +219,7 @@ class WhileLoop:
     # -- running -------------------------------------------------------------------------------------------------------
 
     def __call__(self) -> None:
-        """Run the loop from the captured first values.
+        """Run the loop from the captured first values, and from the outer arrays as they are now.
 
         Raises
         ------
@@ -232,11 +231,10 @@ class WhileLoop:
             raise GraphError(f"while_loop: the body is {self._state}; it must be recorded, to its end")
         block = open_block() or self._home()
         if block is None:
-            values = [x.held if isinstance(x, Variable) else x for x in self._met]
-            values += [x.get() if isinstance(x, Variable) else x for x in self._read]
+            values = [_value_of(x, late) for x, late in self._inputs]
             results = tuple(map(of_user, RUN(values, self)))
         else:
-            inputs = [*self._met, *[block.known(resolved(x)) for x in self._read]]
+            inputs = [block.known(resolved(x)) if late else x for x, late in self._inputs]
             results = block.record(RUN, (inputs, self), {})
         if block is None:
             write_back(None, self._written, results, self.variables)
@@ -270,6 +268,18 @@ def _is_tree(init: Any) -> bool:
     if not isinstance(init, (list, tuple)):
         return isinstance(init, dict) or is_dataclass(init)
     return any(isinstance(leaf, (Symbol, Tensor, TensorArray)) for leaf in tree_leaves(init))
+
+
+def _is_array(given: Any) -> bool:
+    """Return whether something is an array, which a run takes as it is then."""
+    return isinstance(given, (TensorArray, ArrayVariable))
+
+
+def _value_of(x: Any, late: bool) -> Any:
+    """Return the value of an input when a loop is computed."""
+    if isinstance(x, Variable):
+        return x.get() if late else x.held
+    return x
 
 
 def met_by(home: Recorder | None, x: Any, before: bool = False) -> Any:

@@ -32,6 +32,7 @@ __all__ = [
     "Index",
     "Keys",
     "Map",
+    "MapOrPlaces",
     "Nested",
     "NestedIndex",
     "Operands",
@@ -233,6 +234,7 @@ Counts = Role("Index", _counts_of_list, listed_or(_counts_of_list), COUNTS, ANY,
 Updates = Role("Rows", nested_of, listed_or(nested_of, operand_of), ANY | {int, float}, ANY, described=False)
 Steps = Role("Steps", _kept, kinds=frozenset([TensorArray]), place=("TensorArray",))
 Map = Role("Map", _kept, kinds=ORDERS, place=("IndicesMap", "RankTable"))
+MapOrPlaces = Role("Map", _kept, kinds=ORDERS | {np.ndarray}, place=("IndicesMap", "RankTable"))
 Table = Role("Table", _kept, kinds=ORDERS, place=("RankTable", "IndicesMap"))
 Structured = Role("Structured", _kept, place=())
 Batches = Role("Batches", as_batches, entries=Nested)

@@ -15,7 +15,7 @@ from lodcore.ops.array_joining import cut_rows, joined_elements, same_shapes
 from lodcore.ops.common import Array, rows_of
 from lodcore.ops.lod_rules import computed
 from lodcore.ops.registry import operator
-from lodcore.ops.roles import Map, Nested, Steps
+from lodcore.ops.roles import MapOrPlaces, Nested, Steps
 from lodcore.tensors import core, structure, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -138,7 +138,7 @@ def _(d: dict[int, Array], d_map: None, by_step: LoDTensor, order: IndicesMap, c
     return packed(steps, order.level, order, context.new("x")).values
 
 
-@operator(ta=Steps, indices_map=Map, lod_rule=of_sequences)
+@operator(ta=Steps, indices_map=MapOrPlaces, lod_rule=of_sequences)
 def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None = None) -> Any:
     """Join steps into sequences: the inverse of `tensor_array_unpack`.
 
@@ -147,8 +147,9 @@ def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None =
     ta : TensorArray
     level : int
         The level that was unpacked.
-    indices_map : IndicesMap or RankTable
-        The map that `tensor_array_unpack` returned, or the rank of the steps.
+    indices_map : IndicesMap, RankTable, or ndarray of int
+        The map that `tensor_array_unpack` returned, or the rank of the steps; or the places alone, as its `values`, if
+        the array knows its structure: it is what `tensor_array_unpack` made, perhaps with other elements.
     out : ndarray, optional
         shape (number of rows, ...): the array to write the rows to.
 
@@ -161,7 +162,12 @@ def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None =
     Raises
     ------
     LoDError
-        If the level or the sizes of the steps are not those of the map.
+        If the level or the sizes of the steps are not those of the map, or the array knows that it is of another batch.
+
+    Notes
+    -----
+    Steps that were written into a new array, such as those of a network, know nothing of the batch. If the map of
+    another batch has as many elements in each step, nothing can tell: the rows go to the places of that map.
 
     Examples
     --------
@@ -171,7 +177,33 @@ def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None =
     LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2], [], [3, 4, 5]])
     """
     check_steps("tensor_array_pack", ta)
-    return packed(ta, level, map_of("tensor_array_pack: indices_map", indices_map), out)
+    return packed(ta, level, _map_for(ta, indices_map), out)
+
+
+def _map_for(ta: TensorArray, given: Any) -> IndicesMap:
+    """Return the map to pack an array by; raise LoDError if the array is known to be of another batch."""
+    where = "tensor_array_pack: indices_map"
+    rank: IndicesMap | None = ta.step_rank
+    if isinstance(given, np.ndarray):
+        if rank is None:
+            raise LoDError(
+                f"{where}: has places only, and the array does not know the structure of the batch; the map that "
+                "`unpack` returned is needed, or its rank"
+            )
+        if not np.array_equal(given, rank.values):
+            raise LoDError(f"{where}: has other places than the steps of the array, which are of another batch")
+        return rank
+    made = map_of(where, given)
+    if rank is not None and rank is not made and not _alike(rank, made):
+        raise LoDError(f"{where}: is of another batch than the array: {made!r}; the array has {rank!r}")
+    return made
+
+
+def _alike(one: IndicesMap, other: IndicesMap) -> bool:
+    """Return whether two maps have the same level, structure down to it, and order of the sequences."""
+    if one.level != other.level or not np.array_equal(one.order, other.order):
+        return False
+    return all(np.array_equal(one.lod.offsets(j), other.lod.offsets(j)) for j in range(one.level + 1))
 
 
 def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | None = None) -> LoDTensor:
@@ -256,11 +288,12 @@ def _pack_arrays(
     return tensor_core.owned_tensor(rows, core.make_lod(upper, total))
 
 
-@tensor_array_pack.define_residuals("sizes")
+@tensor_array_pack.define_residuals("sizes", "order")
 def _(ta: Any, level: int, indices_map: Any, out: Any = None) -> Any:
     check_steps("tensor_array_pack", ta)
-    made = packed(ta, level, map_of("tensor_array_pack: indices_map", indices_map))
-    return made, [len(rows_of(element)) for element in ta.elements("tensor_array_pack")]
+    order = _map_for(ta, indices_map)
+    made = packed(ta, level, order)
+    return made, [len(rows_of(element)) for element in ta.elements("tensor_array_pack")], order
 
 
 @tensor_array_pack.define_infer
@@ -272,8 +305,8 @@ def _(ta: Spec, level: int, indices_map: Spec) -> Spec:
 
 
 @tensor_array_pack.define_vjp
-def _(d: Array, indices_map: Any, out: LoDTensor, sizes: list[int]) -> tuple[Any, None]:
-    whole, indices_map = out, map_of("tensor_array_pack: indices_map", indices_map)
+def _(d: Array, out: LoDTensor, sizes: list[int], order: IndicesMap) -> tuple[Any, None]:
+    whole, indices_map = out, order
     k, lod = indices_map.level, indices_map.lod
     if whole.num_levels == k + 1:
         rows = np.empty_like(d)

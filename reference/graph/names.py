@@ -24,7 +24,7 @@ from reference.graph.statements import (
 )
 from reference.graph.values import GraphError, Refused
 
-__all__ = ["MAKES", "check", "check_all", "declarations", "within", "written"]
+__all__ = ["MAKES", "check", "check_all", "declarations", "within"]
 
 USES = {
     Compute: lambda s: s.arguments,
@@ -111,24 +111,3 @@ def within(body):
     """List the statements of a body, including those of repeated bodies."""
     for statement in body:
         yield from within(statement.body) if isinstance(statement, Repeat) else [statement]
-
-
-def written(body, written_by_loops):
-    """List the arrays that a body writes to; the arrays of loops that run later are looked up by name."""
-    found, slots, loops = set(), {}, dict(written_by_loops)
-    for s in within(body):
-        if isinstance(s, Write):
-            found.add(s.array)
-        elif isinstance(s, Get):
-            slots[s.target] = s.array
-        elif isinstance(s, Put):
-            found.add(slots[s.slot])
-        elif isinstance(s, Cond):
-            found |= set().union(*[written(side.body, loops) for side in s.body])
-        elif isinstance(s, (Loop, MapFn)):
-            inside = written(s.body, loops)
-            found |= inside if isinstance(s, MapFn) or s.runs != 0 else set()
-            loops |= {s.name: inside} if isinstance(s, Loop) else {}
-        elif isinstance(s, Run):
-            found |= loops[s.loop]
-    return found

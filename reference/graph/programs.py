@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from reference.graph import functions, values
-from reference.graph.names import MAKES, check, check_all, declarations, within, written
+from reference.graph.names import MAKES, check, check_all, declarations, within
 from reference.graph.statements import (
     Ask,
     Break,
@@ -238,31 +238,28 @@ def loop(s, old, new):
     updated = {inside.variable for inside in within(s.body) if isinstance(inside, Update)}
     by = {d.target: advance_of(d, inits[d.target], d.target in updated) for d in declared}
     advance = {name: number for name, number in by.items() if number}
-    loops = {name: met.written for name, met in old.items() if isinstance(met, Met)}
-    arrays = {name: list(value.slots) for name, value in old.items() if isinstance(value, Array)}
-    old[s.name] = Met(s, dict(old), arrays, written(s.body, loops) & set(arrays), inits, advance)
+    old[s.name] = Met(s, dict(old), inits, advance)
     for _ in range(1 if s.runs is None else s.runs):
         run_met(Run(s.name, tuple(inits)), old, new)
 
 
 @dataclass
 class Met:
-    """The initial values of each run of a loop: the values and arrays that existed where it was recorded."""
+    """What each run of a loop begins with: the values where it was recorded; arrays are as they are when it runs."""
 
     loop: Loop
     names: dict[str, Any]
-    arrays: dict[str, list[Any]]
-    written: set[str]
     inits: dict[str, Any]
     advance: dict[str, int]
 
 
 def run_met(s, old, new):
     met = old[s.loop]
-    begin = {name: replace(met.names[name], slots=list(slots)) for name, slots in met.arrays.items()}
-    last = run_loop(met.loop, {**met.names, **begin}, met.inits, met.advance)
-    for name in met.written:
-        old[name].slots[:] = begin[name].slots
+    arrays = {name: old[name] for name, value in met.names.items() if isinstance(value, Array)}
+    copies = {name: replace(array, slots=list(array.slots)) for name, array in arrays.items()}
+    last = run_loop(met.loop, {**met.names, **copies}, met.inits, met.advance)
+    for name, array in arrays.items():
+        array.slots[:] = copies[name].slots
     old.update({name: last[name] for name in s.targets})
 
 

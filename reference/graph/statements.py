@@ -131,7 +131,7 @@ class Break:
 class Loop:
     """A loop. With `runs`, it runs this many times after its body is closed, each time from the same values.
 
-    With 0 it runs at a `Run` statement.
+    With 0 it runs at a `Run` statement. Each run takes the arrays as they are when it begins.
 
     The variables in `given` are those of `while_loop(loop_vars=...)`, which keep their own names in the body.
     """

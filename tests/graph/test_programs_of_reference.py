@@ -390,11 +390,11 @@ def test_entries_of_sequences_that_continue():
             values.shrink(np.zeros(x), step, order)
 
 
-def test_each_run_begins_with_the_arrays_that_were_recorded():
+def test_each_run_begins_with_the_arrays_as_they_are_then():
     inside = Read("x", "a", 0), Compute("more", "+", ("x", 1.0))
     for put in ((Write("a", 0, "more"),), (Get("slot", "a", 0), Put("slot", "more"))):
         loop = Loop("loop", (*count(1), *inside, *put), runs=3)
-        assert results(Make("a"), Write("a", 0, 1.0), loop, Read("y", "a", 0), found="y") == [2.0]
+        assert results(Make("a"), Write("a", 0, 1.0), loop, Read("y", "a", 0), found="y") == [4.0]
     never = Loop("never", (*count(1, "u"), Write("a", 0, 5.0)), runs=0)
     later = Loop("later", (*count(1), never), runs=0)
     changed = Write("a", 0, 2.0), Run("later", ("t",)), Read("y", "a", 0)

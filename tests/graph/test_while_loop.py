@@ -199,17 +199,17 @@ def test_what_is_captured_is_read_at_each_run():
     np.testing.assert_array_equal(v.get(), [1.0, 4.0])
 
 
-def test_each_run_begins_with_the_captured_first_values():
+def test_each_run_begins_with_the_array_as_it_is_then():
     array = TensorArray()
     array.write(0, np.array(1.0))
     loop = while_loop()
     with loop.loop(exec_immediately=False):
         time = count(loop, 2)
         array.write(lodcore.add(time, 1), lodcore.mul(array.read(time), 2.0))
-    array.write(0, np.array(5.0))  # after the body was closed: the loop starts with the captured content
-    for _ in range(2):
+    for first in (5.0, 7.0):
+        array.write(0, np.array(first))  # after the body was closed
         loop()
-        np.testing.assert_array_equal(array.stack(), [1.0, 2.0, 4.0])
+        np.testing.assert_array_equal(array.stack(), [first, 2 * first, 4 * first])
 
 
 def test_constants_are_captured_once():

@@ -329,8 +329,8 @@ MUTANTS = [
     Mutant(
         "results-in-the-order-of-the-first-run",
         "lodcore/graph/executor.py",
-        "        key = (len(program.ops), *map(id, wanted))",
-        "        key = (len(program.ops), *sorted(map(id, wanted)))",
+        "        key = (len(program.ops), keep_scopes, *map(id, wanted))",
+        "        key = (len(program.ops), keep_scopes, *sorted(map(id, wanted)))",
         "tests/graph/test_fetching.py",
     ),
     Mutant(

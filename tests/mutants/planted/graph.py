@@ -50,7 +50,7 @@ MUTANTS = [
     Mutant(
         "variables-of-strangers",
         BLOCK,
-        "if block is not None and not self.may_capture(block):",
+        "if block is not None and not self.may_capture(block) and not self.shares(given):",
         "if False:",
         f"{TEST_WHILE_LOOP} tests/graph/test_variable.py {TEST_PROGRAM}",
     ),
@@ -249,7 +249,7 @@ MUTANTS = [
     Mutant(
         "data-among-parameters",
         "lodcore/graph/backward.py",
-        "if v in gradient_of and v in set(program.parameters)]",
+        "if v in gradient_of and v in known]",
         "if v in gradient_of]",
         TEST_PROGRAM,
     ),
@@ -309,13 +309,13 @@ MUTANTS = [
     Mutant(
         "plan-of-a-shorter-program",
         EXECUTOR,
-        "key = (len(program.ops), *map(id, wanted))",
-        "key = (0, *map(id, wanted))",
+        "key = (len(program.ops), keep_scopes, *map(id, wanted))",
+        "key = (0, keep_scopes, *map(id, wanted))",
         TEST_PROGRAM,
     ),
     Mutant(
         "rows-too-many-fed",
-        EXECUTOR,
+        "lodcore/graph/feeding.py",
         "any(b is not None and a != b for",
         "any(b is not None and a < b for",
         TEST_PROGRAM,
@@ -323,8 +323,8 @@ MUTANTS = [
     Mutant(
         "names-of-parents-unknown",
         "lodcore/graph/scope.py",
-        "            scope = scope._parent\n",
-        "            scope = None\n",
+        "                return found\n            scope = scope._parent\n",
+        "                return found\n            scope = None\n",
         "tests/graph/test_scope.py",
     ),
     # -- loops that run later, and counters

@@ -17,7 +17,7 @@ __all__ = ["replace"]
 
 LOCK = "lock"
 NEW = "new"
-SWEPT = 16  # numbers of drafts whose writers may have died
+AHEAD = 4  # higher numbers whose writers may have died
 
 
 def replace(where: str, path: str, write: Callable[[str], None]) -> None:
@@ -68,25 +68,35 @@ def _draft(path: str) -> tuple[str, io.FileIO]:
     if not os.path.isdir(parent):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     stem = os.path.join(parent, f".lodcore-{zlib.crc32(os.fsencode(name)):08x}-")
-    for number in range(SWEPT):
-        if os.path.isdir(f"{stem}{number}"):
-            _sweep(f"{stem}{number}")
     for number in itertools.count():
         folder = f"{stem}{number}"
+        if not _make(folder, path):
+            _sweep(folder)
+            if not _make(folder, path):
+                continue
         try:
-            os.mkdir(folder, 0o700)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, path) from None
-        try:
-            return folder, files.lock(os.path.join(folder, LOCK), needed=False)
+            held = files.lock(os.path.join(folder, LOCK), needed=False)
         except (BlockingIOError, FileNotFoundError):  # another writer has taken it for that of a dead one
             continue
         except BaseException:
             _remove(folder)
             raise
+        for more in range(number + 1, number + 1 + AHEAD):
+            if os.path.isdir(f"{stem}{more}"):
+                _sweep(f"{stem}{more}")
+        return folder, held
     raise AssertionError
+
+
+def _make(folder: str, path: str) -> bool:
+    """Make the folder of a draft; return False if there is one."""
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+    return True
 
 
 def _sweep(folder: str) -> None:

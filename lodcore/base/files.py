@@ -117,8 +117,15 @@ def regular(where: str, path: str, mode: str = "r") -> io.FileIO:
     OSError
         If it cannot be opened.
     """
-    check_regular(where, os.stat(path).st_mode)  # opening some devices has an effect
-    opened = _open(path, mode, _WARY)
+    try:
+        opened = _open(path, mode, _WARY | _NO_LINK)
+    except IsADirectoryError:
+        raise LoDError(f"{where}: is a folder; a regular file is needed") from None
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.EMLINK):
+            raise
+        check_regular(where, os.stat(path).st_mode)  # a link may lead to a device that acts when it is opened
+        opened = _open(path, mode, _WARY)
     try:
         check_regular(where, os.fstat(opened.fileno()).st_mode)
     except BaseException:

@@ -156,15 +156,15 @@ MUTANTS = [
     Mutant(
         "drafts-of-dead-writers-stay",
         "lodcore/base/drafts.py",
-        '            _sweep(f"{stem}{number}")',
-        "            pass",
+        "            _sweep(folder)\n",
+        "            pass\n",
         STORES,
     ),
     Mutant(
         "pipes-are-opened",
         "lodcore/base/files.py",
-        "    check_regular(where, os.stat(path).st_mode)",
-        "    pass",
+        "        check_regular(where, os.fstat(opened.fileno()).st_mode)",
+        "        pass",
         STORES,
     ),
     Mutant(

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lodcore.base import files
+from lodcore.base.dtypes import NO_DTYPE
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError
 
@@ -27,10 +28,6 @@ PIECE = 1 << 24
 LAST_CODE_POINT = 0x10FFFF
 #: The errors that `zipfile` raises for invalid bytes.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error)
-#: The errors that NumPy raises for a description that is none.
-NO_DTYPE = (
-    TypeError, ValueError, SyntaxError, KeyError, IndexError, OverflowError, RecursionError, MemoryError, Warning,
-)  # fmt: skip
 
 
 def write_array(archive: zipfile.ZipFile, name: str, values: Array, method: int) -> None:
@@ -170,7 +167,7 @@ def dtype_of(where: str, description: Any) -> np.dtype[Any]:
     """Return the dtype of a description, which must not have Python objects."""
     try:
         dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(description)
-    except NO_DTYPE as error:
+    except (*NO_DTYPE, Warning) as error:
         raise DTypeError(f"{where}: has no dtype {str(description)[:60]!r}: {error}") from None
     if dtype.hasobject or dtype.subdtype is not None:
         raise DTypeError(f"{where}: has dtype {dtype}; Python objects are not read")

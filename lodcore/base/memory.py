@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.dtypes import as_dtype
 from lodcore.errors import DTypeError, LoDError, ShapeError
 
 __all__ = ["LIMIT", "check_apart", "check_out", "check_size", "integer", "narrow", "unharmed", "whole"]
@@ -189,7 +190,7 @@ def whole(number: Any, argument: str) -> int:
 
 def narrow(where: str, offsets: np.ndarray[Any, Any], dtype: Any = np.int32) -> np.ndarray[Any, Any]:
     """Copy offsets to a narrower integer dtype, which must hold all of them."""
-    kind = np.dtype(dtype)
+    kind = as_dtype(f"{where}: dtype", dtype)
     if kind.kind not in "iu":
         raise DTypeError(f"{where}: dtype: is {kind}; integers are needed")
     if len(offsets) and int(offsets[-1]) > np.iinfo(kind).max:

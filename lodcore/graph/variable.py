@@ -11,6 +11,7 @@ import numpy as np
 
 from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol, VariableBody, open_block, operators, recorder
+from lodcore.base.dtypes import as_dtype
 from lodcore.base.memory import as_size, check_size
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.dense_methods import DenseMethods
@@ -521,7 +522,7 @@ def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
     if not isinstance(spec, Spec):
         if not isinstance(spec, (tuple, list)):
             raise DTypeError(f"data: spec: is {spec!r}; a Spec or a shape is needed")
-        spec = Spec(tuple(spec), np.dtype(np.float32 if dtype is None else dtype), num_levels)
+        spec = Spec(tuple(spec), as_dtype("data: dtype", np.float32 if dtype is None else dtype), num_levels)
     elif dtype is not None or num_levels:
         raise DTypeError("data: dtype, num_levels: are parts of the given Spec")
     for size in spec.shape:
@@ -529,7 +530,7 @@ def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
             raise DTypeError(f"data: spec: has the shape {spec.shape}; each size is an integer, or None")
     if as_size(spec.num_levels) is None:
         raise DTypeError(f"data: num_levels: is {spec.num_levels!r}; an integer from 0 is needed")
-    found = np.dtype(spec.dtype)
+    found = as_dtype("data: dtype", spec.dtype)
     if found.hasobject:
         raise error_of_objects("data: dtype: is", found)
     if spec.num_levels and not spec.shape:

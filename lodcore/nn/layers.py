@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lodcore.base.dtypes import NO_DTYPE
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import Variable, resolved
 from lodcore.ops import layer_norm, lookup_table
@@ -266,7 +267,7 @@ def dtype_for(where: str, rng: Any, dtype: npt.DTypeLike) -> np.dtype[Any]:
         raise DTypeError(f"{where}: rng: is {type(rng).__name__}; a numpy.random.Generator is needed")
     try:
         made = np.dtype(dtype)
-    except TypeError:
+    except NO_DTYPE:
         raise DTypeError(f"{where}: dtype: is {dtype!r}; float32 or float64 is needed") from None
     if made.char not in "fd":
         raise DTypeError(f"{where}: dtype: is {made}; float32 or float64 is needed")

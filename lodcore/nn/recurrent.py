@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import recorder
+from lodcore.base.dtypes import as_dtype
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import resolved
 from lodcore.ops import (
@@ -166,7 +167,8 @@ class _OneNetwork(Layer):
         dict of ndarray
             Matrices are uniform within sqrt(1 / n_rows) of zero; a bias is 0, that of a forget gate 1.
         """
-        name, made = type(self).__name__, np.dtype(dtype)
+        name = type(self).__name__
+        made = as_dtype(f"{name}: init: dtype", dtype)
         if not isinstance(rng, np.random.Generator):
             raise DTypeError(f"{name}: init: rng: is {type(rng).__name__}; a numpy.random.Generator is needed")
         if made not in (np.float32, np.float64):

@@ -11,6 +11,7 @@ import numpy as np
 from lodcore import ops
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
+from lodcore.base.dtypes import as_dtype
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.advice import advice, name_of, refused, refused_on_arrays
 from lodcore.numpy_api.dense import DENSE, all_dense, call_named
@@ -273,7 +274,7 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
     if nested:
         beside = ops.sequences_beside if at <= shaped.num_levels else ops.rows_beside
         xs = beside("concatenate: arrays", xs, at)
-    wanted = np.result_type(*[x.dtype for x in xs]) if dtype is None else np.dtype(dtype)
+    wanted = np.result_type(*[x.dtype for x in xs]) if dtype is None else as_dtype("numpy.concatenate: dtype", dtype)
     for j, x in enumerate(xs):
         if x.dtype != wanted:
             if not np.can_cast(x.dtype, wanted, casting):  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore.base.caller import warn
 from lodcore.base.dispatch import Symbol
+from lodcore.base.dtypes import as_dtype
 from lodcore.base.recycling import computed
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.alignment import HINT, fitted
@@ -60,10 +61,7 @@ def sized(where: str, dtype: Any) -> np.dtype[Any]:
     """Return a caller's dtype, which must have a fixed size."""
     if isinstance(dtype, (Tensor, Symbol)):
         raise DTypeError(f"{where}: dtype: is {type(dtype).__name__}; a dtype is needed")
-    try:
-        made: np.dtype[Any] = np.dtype(dtype)
-    except TypeError as error:
-        raise DTypeError(f"{where}: dtype: {error}") from None
+    made = as_dtype(f"{where}: dtype", dtype)
     if made.hasobject:
         raise error_of_objects(f"{where}: dtype: is", made)
     return made

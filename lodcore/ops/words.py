@@ -10,6 +10,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.dtypes import as_dtype
 from lodcore.base.memory import integer, unharmed
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.kernels.loading import load
@@ -19,7 +20,8 @@ from lodcore.tensors.doors import taken
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.text import fixed_width, is_text, utf8_of
+from lodcore.tensors.nested import levels_and_leaves
+from lodcore.tensors.text import fixed_width, is_text, utf8_of, utf8_of_strings
 
 __all__ = ["Vocabulary", "decode_utf8", "encode_utf8"]
 
@@ -47,6 +49,10 @@ def encode_utf8(x: Any) -> LoDTensor:
     ------
     DTypeError
         If x does not hold strings, or a string contains a lone surrogate.
+
+    Notes
+    -----
+    Python's strings are encoded as they are, those that end with NUL, too; NumPy's of a fixed width cannot have it.
 
     Examples
     --------
@@ -90,7 +96,7 @@ def decode_utf8(x: Any, dtype: Any = str) -> Any:
         raise DTypeError(
             f"{where}: has dtype {given.dtype} and {given.num_levels} levels; sequences of uint8 are needed"
         )
-    wanted = np.dtype(dtype)
+    wanted = as_dtype("decode_utf8: dtype", dtype)
     if wanted.kind not in "UST":
         raise DTypeError(f"decode_utf8: dtype: is {wanted}; str, bytes or StringDType is needed")
     lod = core.slice_levels(given.lod, 0, given.num_levels - 1)
@@ -120,6 +126,9 @@ def _objects(where: str, letters: Array, offsets: Array, dtype: np.dtype[Any]) -
 def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
     """Return the bytes of words, their offsets in bytes, and the LoD whose rows they are."""
     x = _of_others(where, x)
+    found = _of_strings(where, x) if isinstance(x, (list, tuple)) else None
+    if found is not None:
+        return found
     if isinstance(x, LoDTensor) or (isinstance(x, (list, tuple)) and not _is_flat(x)):
         given = as_nested(where, x)
         if given.dtype == np.uint8 and given.num_levels and given.values.ndim == 1:
@@ -127,8 +136,6 @@ def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
             return given.values, given.lod.offsets(last), core.slice_levels(given.lod, 0, last)
         values, lod = given.values, given.lod
     else:
-        if isinstance(x, (list, tuple)):
-            _check_strings(where, x)
         values = np.asarray(x)
         if not values.ndim:
             raise DTypeError(f"{where}: is {type(x).__name__}; an array or lists of strings are needed")
@@ -141,6 +148,21 @@ def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
         raise ShapeError(f"{where}: has strings in an array of shape {values.shape}; one string per row is needed")
     offsets, letters = utf8_of(where, values)
     return letters, offsets, lod
+
+
+def _of_strings(where: str, x: Any) -> tuple[Array, Array, LoD] | None:
+    """Return what `_words` does, for lists of Python's strings, which unlike NumPy's may end with NUL."""
+    levels: list[Array] = []
+    leaves: Any = x
+    if _is_flat(x):
+        _check_strings(where, x)
+    else:
+        levels, leaves, arrays = levels_and_leaves(where, list(x), None)
+        kinds = () if arrays else {bytes if issubclass(kind, bytes) else kind for kind in set(map(type, leaves))}
+        if not (kinds == {bytes} or (kinds and all([issubclass(kind, str) for kind in kinds]))):
+            return None
+    offsets, letters = utf8_of_strings(where, leaves)
+    return letters, offsets, core.make_lod(levels, len(leaves))
 
 
 def _of_others(where: str, x: Any) -> Any:
@@ -342,7 +364,7 @@ class Vocabulary:
             levels = [given.lod.offsets(k) for k in range(given.num_levels)]
             lod = core.make_lod([*levels, words.lod.offsets()], len(words.values))
             words = tensor_core.new_tensor(words.values, lod)
-        return words if np.dtype(dtype) == np.uint8 else decode_utf8(words, dtype)
+        return words if as_dtype("Vocabulary.decode: dtype", dtype) == np.uint8 else decode_utf8(words, dtype)
 
     def __len__(self) -> int:
         return len(self._begins)

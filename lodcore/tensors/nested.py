@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lodcore import kernels
-from lodcore.base import buffers
+from lodcore.base import buffers, dtypes
 from lodcore.base.articles import with_article
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
@@ -141,6 +141,8 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
         values = np.array(leaves, dtype)
     except (ValueError, TypeError, OverflowError) as error:
         raise DTypeError(f"{where}: {error}") from None
+    if values.dtype.kind in "US" and (dtype is None or not dtype.itemsize):
+        _refuse_nul(where, leaves)
     if values.ndim != 1 or len(values) != len(leaves):
         raise DTypeError(f"{where}: its entries have shape {values.shape[1:]}; scalars or ndarrays are needed")
     if dtype is None and values.dtype.kind in "US":
@@ -149,6 +151,19 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
         if odd >= 0:
             raise DTypeError(f"{where}: value {odd} is {leaves[odd]!r} among text; values are of one kind")
     return values
+
+
+def _refuse_nul(where: str, strings: Sequence[Any]) -> None:
+    """Raise if a string ends with NUL, which NumPy would drop."""
+    try:
+        if "\0" not in "".join(strings):
+            return
+    except TypeError:  # there are bytes, or numbers
+        pass
+    for at, one in enumerate(strings):
+        if isinstance(one, (str, bytes)) and one[-1:] in ("\0", b"\0"):
+            text = f"value {at} is {_short(one)}, whose NUL at the end NumPy would drop"
+            raise DTypeError(f"{where}: {text}; lodcore.encode_utf8 keeps it")
 
 
 def no_number(where: str, levels: list[Array], leaves: list[Any]) -> DTypeError:
@@ -302,10 +317,7 @@ def as_dtype(where: str, dtype: npt.DTypeLike | None) -> np.dtype[Any] | None:
     """Return a caller's dtype, which must not have Python objects."""
     if dtype is None:
         return None
-    try:
-        made = np.dtype(dtype)
-    except TypeError as error:
-        raise DTypeError(f"{where}: dtype: {error}") from None
+    made = dtypes.as_dtype(f"{where}: dtype", dtype)
     if made.hasobject:
         raise error_of_objects(f"{where}: dtype: is", made)
     return made.newbyteorder("=")
@@ -323,7 +335,9 @@ def values_and_lender(where: str, given: Any) -> tuple[Array, bool]:
         return given, True
     lent = not isinstance(given, (list, tuple))
     if type(given) is not np.ndarray:
-        given = as_array(where, given)
+        given, source = as_array(where, given), given
+        if not lent and given.dtype.kind in "US":
+            _refuse_nul(where, source)
     if given.ndim == 0:
         raise ShapeError(f"{where}: has no axis; its first axis counts the rows")
     if given.dtype.hasobject:

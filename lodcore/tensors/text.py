@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from lodcore.base import buffers
 from lodcore.errors import DTypeError
 from lodcore.tensors import core, tensor_core
 
-__all__ = ["fixed_width", "is_text", "utf8_of"]
+__all__ = ["fixed_width", "is_text", "utf8_of", "utf8_of_strings"]
 
 Array = np.ndarray[Any, Any]
 AT_ONCE = 1 << 16  # strings of a fixed width that are converted at once, to limit the memory that is needed
@@ -42,7 +43,7 @@ def utf8_of(where: str, values: Array) -> tuple[Array, Array]:
         If a string contains a lone surrogate.
     """
     if values.dtype.kind == "T":
-        return _of_objects(where, values.tolist())
+        return utf8_of_strings(where, values.tolist())
     encode = _of_points if values.dtype.kind == "U" else _of_bytes
     parts = [encode(where, values[at : at + AT_ONCE]) for at in range(0, len(values), AT_ONCE)]
     lengths = np.concatenate([part[0] for part in parts] or [np.zeros(0, np.int64)])
@@ -57,11 +58,11 @@ def _offsets(lengths: Array) -> Array:
     return offsets
 
 
-def _of_objects(where: str, strings: list[Any]) -> tuple[Array, Array]:
-    """Encode Python strings."""
+def utf8_of_strings(where: str, strings: Sequence[Any]) -> tuple[Array, Array]:
+    """Encode Python strings as `utf8_of` does; bytes are not encoded again."""
     try:
-        encoded = [string.encode() for string in strings]
-    except AttributeError:
+        encoded = [string if isinstance(string, bytes) else str.encode(string) for string in strings]
+    except TypeError:
         at = next(j for j, string in enumerate(strings) if not isinstance(string, str))
         raise DTypeError(f"{where}: is {strings[at]!r} at position {at}; a string is needed") from None
     except UnicodeError as error:

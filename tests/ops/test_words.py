@@ -1,6 +1,7 @@
 """Text as bytes with a level, and vocabularies, compared with dicts and strings of Python."""
 
 import collections
+import io
 import pickle
 import tempfile
 
@@ -248,3 +249,42 @@ def test_what_is_no_string_does_not_become_one(other):
     for text in (["a", other], ("a", other), np.array(["a", other], object)):
         with pytest.raises(DTypeError, match=rf"x: entry 1 is {other}; strings are needed"):
             Vocabulary.fit(text)
+
+
+@pytest.mark.parametrize("words", [["a", "a\0", "\0", "", "b\0c\0\0"], [b"a", b"a\0", b"\0\xff\0"]])
+def test_a_nul_at_the_end_is_kept(words):
+    """NumPy's strings of a fixed width cannot have it, so that it is refused where they would be made."""
+    raw = [list(word if isinstance(word, bytes) else word.encode()) for word in words]
+    nested = [words[:2], [], words[2:]]
+    for form in (words, tuple(words), np.array(words, object)):
+        assert encode_utf8(form).tolist() == raw
+    assert encode_utf8(nested).tolist() == [raw[:2], [], raw[2:]]
+    assert encode_utf8([nested]).tolist() == [[raw[:2], [], raw[2:]]]
+    vocabulary = Vocabulary(words)
+    assert len(vocabulary) == len(words)
+    assert vocabulary.encode(nested).tolist() == [[0, 1], [], list(range(2, len(words)))]
+    assert [vocabulary[word] for word in words] == list(range(len(words)))
+    assert sorted(Vocabulary.fit(nested, unknown=None).encode(words).tolist()) == list(range(len(words)))
+    assert vocabulary.decode([[1]], np.uint8).tolist() == [[raw[1]]]
+    file = io.BytesIO()
+    vocabulary.save(file)
+    file.seek(0)
+    assert Vocabulary.load(file).encode(words).tolist() == list(range(len(words)))
+    for call in (
+        lambda: lodcore.array(nested),
+        lambda: lodcore.array(nested, dtype=str if isinstance(words[0], str) else bytes),
+        lambda: LoDTensor(words, lodcore.LoD.from_lengths([len(words)])),
+        lambda: LoDTensor.from_lengths(words, [len(words)]),
+        lambda: vocabulary.decode([[1]]),
+    ):
+        with pytest.raises(DTypeError, match="NUL"):
+            call()
+
+
+def test_words_of_two_kinds():
+    assert encode_utf8(["a", b"b\0"]).tolist() == [[97], [98, 0]]
+    with pytest.raises(DTypeError, match="value 1 is b'b' among text"):
+        encode_utf8([["a"], [b"b"]])
+    for words in (["a", None], ["a", 1], [["a", None]], [["a", 1]], ["\ud800"], [["\ud800"]]):
+        with pytest.raises(DTypeError):
+            encode_utf8(words)

@@ -67,15 +67,15 @@ if TYPE_CHECKING:
     from lodcore.interop.arrow import to_arrow as to_arrow
     from lodcore.interop.awkward import from_awkward as from_awkward
     from lodcore.interop.awkward import to_awkward as to_awkward
+    from lodcore.interop.pandas import from_pandas as from_pandas
+    from lodcore.interop.pandas import to_pandas as to_pandas
     from lodcore.interop.plots import plot_lengths as plot_lengths
     from lodcore.interop.plots import plot_occupancy as plot_occupancy
+    from lodcore.interop.polars import from_polars as from_polars
+    from lodcore.interop.polars import to_polars as to_polars
     from lodcore.interop.storage import append as append
     from lodcore.interop.storage import load as load
     from lodcore.interop.storage import save as save
-    from lodcore.interop.tables import from_pandas as from_pandas
-    from lodcore.interop.tables import from_polars as from_polars
-    from lodcore.interop.tables import to_pandas as to_pandas
-    from lodcore.interop.tables import to_polars as to_polars
     from lodcore.interop.torch import collate as collate
     from lodcore.interop.torch import cu_seqlens as cu_seqlens
     from lodcore.interop.torch import from_torch as from_torch

@@ -28,7 +28,9 @@ DOORS = {
     "storage": ("append", "load", "save"),
     "groups": ("load_from_group", "save_to_group"),
     "sealed": ("Shared", "share"),
-    "tables": ("Groups", "from_pandas", "from_polars", "to_pandas", "to_polars"),
+    "grouped": ("Groups",),
+    "pandas": ("from_pandas", "to_pandas"),
+    "polars": ("from_polars", "to_polars"),
     "torch": ("TorchBatch", "Varlen", "collate", "cu_seqlens", "from_torch", "to_torch"),
     "xarray": ("from_xarray", "to_xarray"),
 }

@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError
-from lodcore.interop.arrow_in import Options, content
+from lodcore.interop.arrow_columns import columns_of_arrow
+from lodcore.interop.arrow_in import Options
 from lodcore.interop.arrow_nodes import node_of, table_node, without_rows
-from lodcore.interop.arrow_parts import finish, joined
-from lodcore.interop.arrow_read import read_array, read_schema, read_stream
+from lodcore.interop.arrow_objects import read_arrow
+from lodcore.interop.arrow_read import read_schema
 from lodcore.interop.arrow_write import array_capsule, schema_capsule, stream_capsule
+from lodcore.interop.tables import Column, Key, grouped_table, names_of_keys
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 
@@ -32,6 +36,7 @@ def from_arrow(
     strings: str = "rows",
     dictionaries: str = "ids",
     records: bool | None = None,
+    by: Any = None,
 ) -> Any:
     """Convert any object with Arrow's C data interface (pyarrow, Polars, DuckDB, nanoarrow, pandas) to a LoDTensor.
 
@@ -41,9 +46,10 @@ def from_arrow(
         An array of lists of any depth: list, large_list, fixed_size_list, list_view, large_list_view, map. A fixed
         size directly above the values is an axis of a row, any other list is a level. The chunks of a stream are
         joined.
-    nulls : {"error", "empty", "mask"} or a fill value
+    nulls : {"error", "empty", "mask"} or a fill value, or dict of these
         "error" raises an error; "empty" makes null sequences empty, and a null row is an error; any other value
-        replaces null rows, and null sequences are empty; "mask" returns the validity as a second result.
+        replaces null rows, and null sequences are empty; "mask" returns the validity as a second result. For a table,
+        it may be a dict of these by column.
     strings : {"rows", "fixed"}
         Whether a string is a sequence of its bytes, which adds a level and copies nothing, or one value of a fixed size
         (copied).
@@ -53,10 +59,13 @@ def from_arrow(
         Whether structs become values of a structured dtype (True, copied), or a dict of LoDTensors that share one LoD
         (False). By default, a table, which is a struct that is not in a list, is a dict, and structs in lists are
         records.
+    by : str or list of str, optional
+        The columns by which the rows of a table are grouped, as in `from_polars`, with the same result: text has a
+        fixed size, and dictionary-encoded values are decoded, whatever the other options are.
 
     Returns
     -------
-    LoDTensor, or ndarray if there is no list, or a dict of these for a table
+    LoDTensor, or ndarray if there is no list, or a dict of these for a table; Groups with `by`
         Values are read-only views of Arrow's memory; with ``nulls="mask"`` a pair of this and a tuple of bool arrays,
         one per level and one for the rows, true for valid entries (for a table: a dict of such tuples).
 
@@ -83,33 +92,43 @@ def from_arrow(
     """
     _choose("strings", strings, "rows", "fixed")
     _choose("dictionaries", dictionaries, "ids", "decode")
-    options = Options(strings == "fixed", dictionaries == "decode", records)
-    if hasattr(obj, "__arrow_c_array__"):
-        schema, array = pair_of(obj.__arrow_c_array__())
-        column: Any = read_array(schema, array)
-        part = content(column, 0, column.length, options)
-    elif hasattr(obj, "__arrow_c_stream__"):
-        chunks, kind = read_stream(obj.__arrow_c_stream__())
-        parts = [content(chunk, 0, chunk.length, options) for chunk in chunks if chunk.length]
-        part = parts[0] if len(parts) == 1 else joined(parts) if parts else content(kind, 0, 0, options)
-    else:
-        raise DTypeError(f"{WHERE}: obj: is {type(obj).__name__}; __arrow_c_array__ or __arrow_c_stream__ is needed")
-    result = finish(part, nulls, records)
-    return (result.value, result.present) if isinstance(nulls, str) and nulls == "mask" else result.value
+    if by is not None:
+        return _grouped(obj, by, nulls)
+    result = read_arrow(obj, nulls, Options(strings == "fixed", dictionaries == "decode", records))
+    return result.value if result.present is None or not _is_masked(nulls) else (result.value, result.present)
+
+
+def _is_masked(nulls: Any) -> bool:
+    """Return whether the validity of something is asked for."""
+    ways = nulls.values() if isinstance(nulls, Mapping) else [nulls]
+    return any(isinstance(way, str) and way == "mask" for way in ways)
+
+
+def _entries(column: Column, rows: Any) -> Column:
+    return column._replace(values=column.values[rows])
+
+
+def _grouped(obj: Any, by: Any, nulls: Any) -> Any:
+    """Group the rows of a table."""
+    columns = columns_of_arrow(WHERE, obj)
+    if columns is None:
+        raise DTypeError(f"{WHERE}: by: groups the rows of a table; obj is none")
+    keys = {}
+    for name in names_of_keys(by):
+        if name not in columns:
+            raise KeyError(f"{WHERE}: by: {name!r} is not a column")
+        column = columns.pop(name)
+        if not isinstance(column.values, np.ndarray):
+            raise DTypeError(f"{WHERE}: by: {name!r} holds lists; keys are numbers, dates or text")
+        keys[name] = Key(
+            column.values, lambda rows, column=column: column._replace(values=column.values[rows]), column.present
+        )
+    return grouped_table(WHERE, columns, keys, nulls)
 
 
 def _choose(name: str, given: Any, one: str, other: str) -> None:
     if given not in (one, other):
         raise ValueError(f"{WHERE}: {name}: is {given!r}; {one!r} or {other!r} is needed")
-
-
-def pair_of(capsules: Any) -> tuple[Any, Any]:
-    """Check that `__arrow_c_array__` returned two capsules."""
-    if not isinstance(capsules, tuple) or len(capsules) != 2:
-        raise DTypeError(
-            f"{WHERE}: obj: its __arrow_c_array__ returned {type(capsules).__name__}; two capsules are needed"
-        )
-    return capsules
 
 
 def arrow_c_array(x: LoDTensor, requested_schema: Any = None) -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow_parts import Part, is_flat, masked, records, taken
 from lodcore.interop.arrow_read import Column
 from lodcore.interop.arrow_strings import fixed_size, viewed
-from lodcore.interop.arrow_types import LIST_VIEWS, LISTS, stored, width_of
+from lodcore.interop.arrow_types import DIGITS, LIST_VIEWS, LISTS, decimal_of, stored, width_of
 
 __all__ = ["Options", "content"]
 
@@ -114,6 +114,8 @@ def _bits(column: Column, k: int, start: int, stop: int, what: str) -> Array:
 
 def _leaf(column: Column, start: int, stop: int) -> Array:
     """Return a view of contiguous values."""
+    if column.format.startswith("d:"):
+        return _decimals(column, start, stop)
     found = stored(column.format)
     if found is None and column.format != "b":
         raise DTypeError(f"{WHERE}{column.path}: has format {column.format!r}, which NumPy has no dtype for")
@@ -122,6 +124,35 @@ def _leaf(column: Column, start: int, stop: int) -> Array:
         return np.ascontiguousarray(_bits(column, 1, start, stop, "values"))
     values: Array = column.buffer(1, found.dtype, column.offset + start, column.offset + stop)
     return values if found.becomes == found.dtype else values.astype(found.becomes)
+
+
+def _decimals(column: Column, start: int, stop: int) -> Array:
+    """Return decimal numbers as floats, which hold up to 15 digits."""
+    scale, bits = decimal_of(column.format, column.path)
+    _expect(column, buffers=2, children=0)
+    words = bits // 32
+    given: Array = column.buffer(1, np.dtype(("<u4", (words,))), column.offset + start, column.offset + stop).reshape(
+        -1, words
+    )
+    low = given[:, 0].astype(np.int64)
+    if words == 1:
+        numbers = low.astype(np.int32).astype(np.int64)
+        fit = np.ones(len(numbers), bool)
+    else:
+        numbers = low | given[:, 1].astype(np.int64) << 32
+        fit = (given[:, 2:] == np.where(numbers < 0, 2**32 - 1, 0)[:, None]).all(axis=1)
+    fit &= np.abs(numbers) <= 10**DIGITS  # the least number of 64 bits is its own absolute value
+    fit &= numbers != np.iinfo(np.int64).min
+    there = _validity(column, start, stop)
+    if there is not None:
+        fit |= ~there
+    if not fit.all():
+        at = int(np.argmin(fit))
+        raise DTypeError(
+            f"{WHERE}{column.path}: has more than {DIGITS} digits at position {at + start}, which float64 does not "
+            "hold: convert it to text, or to integers"
+        )
+    return numbers / 10.0**scale if scale >= 0 else numbers * 10.0**-scale
 
 
 def _offsets(column: Column, dtype: np.dtype[Any], start: int, stop: int) -> tuple[Array, int]:

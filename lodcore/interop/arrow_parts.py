@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -283,5 +284,18 @@ class Finisher:
 
 
 def finish(part: Part, nulls: Any, records: bool | None) -> Finished:
-    """Convert a part to the result."""
-    return Finisher(nulls, records).finish(part, "", [], [])
+    """Convert a part to the result; `nulls` may be a dict by column of a table."""
+    if not isinstance(nulls, Mapping):
+        return Finisher(nulls, records).finish(part, "", [], [])
+    if not isinstance(part.values, dict) or part.levels or records:
+        raise DTypeError(f"{WHERE}: nulls: is a dict by column; obj is not a table")
+    for key in nulls:
+        if key not in part.values:
+            raise KeyError(f"{WHERE}: nulls: {key!r} is not a column")
+    lods: list[LoD] = []
+    found = {
+        key: Finisher(nulls.get(key, "error"), records, lods).finish(inner, f"[{key}]", [], [])
+        for key, inner in part.values.items()
+    }
+    present = {key: done.present for key, done in found.items() if done.present is not None}
+    return Finished({key: done.value for key, done in found.items()}, present or None)

@@ -8,7 +8,18 @@ import numpy as np
 
 from lodcore.errors import DTypeError
 
-__all__ = ["LISTS", "LIST_VIEWS", "MOST_WIDE", "PRIMITIVES", "Stored", "format_of", "stored", "width_of"]
+__all__ = [
+    "DIGITS",
+    "LISTS",
+    "LIST_VIEWS",
+    "MOST_WIDE",
+    "PRIMITIVES",
+    "Stored",
+    "decimal_of",
+    "format_of",
+    "stored",
+    "width_of",
+]
 
 DType = np.dtype[Any]
 
@@ -44,6 +55,10 @@ STAMPS = {"tss": "M8[s]", "tsm": "M8[ms]", "tsu": "M8[us]", "tsn": "M8[ns]"}
 #: Units that NumPy counts in 64 bits, and Arrow in 32.
 WIDENED = {"tdD": "M8[D]", "tts": "m8[s]", "ttm": "m8[ms]"}
 
+#: The digits of a decimal number that float64 always holds, and the greatest power of ten that is exact.
+DIGITS = 15
+MOST_DIGITS = 22
+
 #: The widest row of a fixed size, as in other implementations.
 MOST_WIDE = 2**31 - 1
 
@@ -75,6 +90,16 @@ def width_of(format: str, start: int) -> int:
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 10 or int(digits) > MOST_WIDE:
         raise DTypeError(f"lodcore.from_arrow: obj: has format {format!r}; a size of 0 .. {MOST_WIDE} is needed in it")
     return int(digits)
+
+
+def decimal_of(format: str, path: str) -> tuple[int, int]:
+    """Parse the type of decimal numbers; return the digits after the point, and the bits of a number."""
+    parts = format[2:].split(",")
+    known = len(parts) in (2, 3) and all(part.lstrip("-").isdigit() and len(part) < 6 for part in parts)
+    scale, bits = (int(parts[1]), int(parts[2]) if len(parts) == 3 else 128) if known else (0, 0)
+    if bits not in (32, 64, 128, 256) or abs(scale) > MOST_DIGITS:
+        raise DTypeError(f"lodcore.from_arrow: obj{path}: has format {format!r}, which NumPy has no dtype for")
+    return scale, bits
 
 
 def format_of(dtype: DType) -> bytes:

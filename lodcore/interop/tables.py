@@ -1,252 +1,371 @@
-"""Tables of pandas and Polars: grouped rows, list columns, and columns that share one LoD."""
+"""Tables of grouped rows, and what the doors of pandas and Polars share: missing values, grouping, keys of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore.base.libraries import library
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.arrow import ArrowTable, from_arrow
+from lodcore.interop.grouped import Groups
+from lodcore.ops import gather_nested
+from lodcore.ops.keys import keys_of, nested_groups
 from lodcore.tensors import core, tensor_core
-from lodcore.tensors.from_lists import array, as_nested
+from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.nested import guarded_values
+from lodcore.tensors.nested import as_values
+from lodcore.tensors.padding import hold
 
 __all__ = [
-    "Groups",
+    "Column",
+    "Key",
     "common_lod",
-    "from_pandas",
-    "from_polars",
+    "filled",
     "gathered",
     "grouped",
+    "grouped_table",
+    "names_of_keys",
+    "outgoing",
+    "plain_column",
+    "plain_table",
+    "policies",
     "row_keys",
     "tensor_of_column",
-    "to_pandas",
-    "to_polars",
+    "without_nulls",
 ]
 
 Array = np.ndarray[Any, Any]
+WAYS = ("error", "empty", "mask")
 
 
-class Groups(NamedTuple):
-    """A table of grouped rows.
+class Column(NamedTuple):
+    """A column as NumPy has it.
 
     Parameters
     ----------
-    columns : dict of str to LoDTensor
-        The columns, which share one LoD with a level per key.
-    keys : dict of str to ndarray
-        The keys, coarse first, with one entry per sequence of their level.
+    values : ndarray or LoDTensor
+        The entry of a missing value has no meaning.
+    present : ndarray of bool, or None
+        Which rows have a value; None if all have. For a LoDTensor, there is one entry per innermost row.
+    sequences : sequence of ndarray of bool, or None
+        For a LoDTensor, which sequences of each level are not null.
+    lossless : bool
+        Whether nan or NaT stands where a value is missing, as it does in pandas.
+    kept : tuple, or None
+        What the dtype does not say: ("zone", name), ("decimal", digits after the point), ("category", labels, ordered).
     """
 
-    columns: dict[str, Any]
-    keys: dict[str, Any]
+    values: Any
+    present: Array | None = None
+    sequences: Sequence[Array | None] = ()
+    lossless: bool = False
+    kept: tuple[Any, ...] | None = None
 
 
-def grouped(codes: Sequence[Array]) -> tuple[LoD, Array | None, list[Array]]:
-    """Return the structure of rows with group numbers, one array per level, coarse first.
+class Key(NamedTuple):
+    """A column of keys.
+
+    Parameters
+    ----------
+    numbers : ndarray, shape (n_rows,)
+        Equal if the keys are: the keys themselves, or numbers of them.
+    entries : callable
+        Returns the keys of some rows, as a Column.
+    present : ndarray of bool, or None
+        Which rows have a key; None if all have.
+    """
+
+    numbers: Array
+    entries: Callable[[Array], Column]
+    present: Array | None = None
+
+
+# -- missing values ----------------------------------------------------------------------------------------------------
+
+
+def policies(where: str, columns: Mapping[str, Column], nulls: Any) -> dict[str, Any]:
+    """Return what to do with missing values by column, checked.
+
+    Raises
+    ------
+    KeyError, ValueError, DTypeError
+        If a column does not exist, or cannot hold its fill value.
+    """
+    if isinstance(nulls, Mapping):
+        for name, way in nulls.items():
+            if name not in columns:
+                raise KeyError(f"{where}: nulls: {name!r} is not a column")
+            values = columns[name].values
+            if isinstance(way, str) and way not in WAYS and values.dtype.kind not in "US":
+                raise _unknown(where, f"nulls[{name!r}]", way)
+            if not isinstance(way, str):
+                _entry(f"{where}: nulls[{name!r}]", values, way)
+        return {name: nulls.get(name, "error") for name in columns}
+    if isinstance(nulls, str) and nulls not in WAYS and not any(c.values.dtype.kind in "US" for c in columns.values()):
+        raise _unknown(where, "nulls", nulls)
+    return dict.fromkeys(columns, nulls)
+
+
+def _unknown(where: str, name: str, way: str) -> ValueError:
+    return ValueError(f"{where}: {name}: is {way!r}; 'error', 'empty', 'mask' or a fill value is needed")
+
+
+def _entry(where: str, values: Any, given: Any) -> Array:
+    """Return a fill value as an array of one entry."""
+    dtype = values.dtype
+    if dtype.kind in "US" and isinstance(given, (str, bytes)):
+        dtype = np.promote_types(dtype, np.asarray(given).dtype)
+    entry = np.empty((1, *values.shape[1:]) if isinstance(values, np.ndarray) else (1, *values.values.shape[1:]), dtype)
+    hold(where, given, entry)
+    return entry
+
+
+def without_nulls(where: str, name: str, column: Column, way: Any) -> tuple[Any, Any]:
+    """Return a column without missing values, and if asked for, where it has values.
+
+    Parameters
+    ----------
+    where : str
+    name : str
+        The name of the column: "data['user']", or "data".
+    column : Column
+    way : {"error", "empty", "mask"} or a fill value
+
+    Returns
+    -------
+    (ndarray or LoDTensor, ndarray or LoDTensor of bools, or None)
+    """
+    option = way if isinstance(way, str) and way in WAYS else None
+    for level, there in enumerate(column.sequences):
+        if there is not None and option in ("error", "mask") and not there.all():
+            raise LoDError(
+                f"{where}: {name}: sequence {int(np.argmin(there))} of level {level} is null; use "
+                f'nulls="empty" to make it empty'
+            )
+    values = column.values
+    rows = values.values if isinstance(values, LoDTensor) else values
+    present = column.present
+    if present is not None and present.all():
+        present = None
+    if present is not None and not (column.lossless and option in ("error", "empty")):
+        if option in ("error", "empty"):
+            at = int(np.argmin(present.reshape(len(present), -1).all(axis=1)))
+            example = _example(rows.dtype)
+            named = f" (nulls={{{name[5:-1]}: {example}}} for this column)" if "[" in name else ""
+            raise LoDError(
+                f'{where}: {name}: row {at} is null; use nulls="mask", or a fill value such as nulls={example}{named}'
+            )
+        rows = filled(f"{where}: nulls", rows, present, np.zeros((), rows.dtype)[()] if option == "mask" else way)
+        values = tensor_core.new_tensor(rows, values.lod) if isinstance(values, LoDTensor) else rows
+    if option != "mask":
+        return values, None
+    mask = np.ones(len(rows), bool) if present is None else present
+    return values, tensor_core.new_tensor(mask, values.lod) if isinstance(values, LoDTensor) else mask
+
+
+def _example(dtype: np.dtype[Any]) -> str:
+    """Return a fill value for messages."""
+    return {"f": "float('nan')", "U": "''", "S": "b''", "b": "False", "M": "np.datetime64('NaT')"}.get(dtype.kind, "0")
+
+
+def filled(where: str, rows: Array, present: Array, fill: Any) -> Array:
+    """Return rows with a value where there is none."""
+    entry = _entry(where, rows, fill)
+    made: Array = rows.astype(entry.dtype)
+    made[~present] = entry[0]
+    return made
+
+
+# -- grouping ----------------------------------------------------------------------------------------------------------
+
+
+def grouped(keys: Sequence[Array]) -> tuple[LoD, Array | None, list[Array]]:
+    """Return the structure of rows with keys, one array per level, coarse first.
 
     Groups are in the order of their first rows, and rows keep their order within them.
 
     Parameters
     ----------
-    codes : sequence of ndarray of integers, shape (n_rows,)
+    keys : sequence of ndarray, shape (n_rows,)
 
     Returns
     -------
     (LoD, ndarray or None, list of ndarray)
-        The structure; the order of the rows, None if unchanged; and for each level one row of each group.
+        The structure; the order of the rows, None if unchanged; and for each level the first row of each group.
     """
-    groups = np.zeros(len(codes[0]), np.int64)  # the number of each row's group so far, ordered by first rows
-    count = 1 if len(groups) else 0
-    levels, examples = [], []
-    for given in codes:
-        _, dense = np.unique(given, return_inverse=True)
-        joint = groups * (int(dense.max(initial=0)) + 1) + dense
-        _, first, inverse = np.unique(joint, return_index=True, return_inverse=True)
-        above = groups[first]
-        rank = np.lexsort((first, above))  # groups inside one coarser group stay together, ordered by first rows
-        place = np.empty_like(rank)
-        place[rank] = np.arange(len(rank))
-        levels.append(np.bincount(above, minlength=count))
-        examples.append(first[rank])
-        groups, count = place[inverse], len(rank)
-    levels.append(np.bincount(groups, minlength=count))
-    order = None if (np.diff(groups) >= 0).all() else np.argsort(groups, kind="stable")
-    return LoD.from_lengths(*levels[1:]), order, examples
+    levels, places, firsts = nested_groups([np.ascontiguousarray(key) for key in keys])
+    lod: Any = core.make_lod(levels, len(places))
+    unchanged = not len(places) or (int(places[-1]) == len(places) - 1 and bool((places[1:] > places[:-1]).all()))
+    return lod, None if unchanged else places, firsts
 
 
-def of_fixed_size(rows: Any) -> Array:
-    """Convert an array of str objects to one of a fixed size; return any other unchanged."""
-    made = np.asarray(rows)
-    if made.dtype.hasobject and len(made) and all(isinstance(entry, str) for entry in made):
-        made = made.astype(np.str_)
-    return made
-
-
-def gathered(name: str, rows: Array, lod: LoD, order: Array | None) -> LoDTensor:
-    """Return a column with a structure, in the order of its groups."""
-    if rows.dtype.hasobject:
+def gathered(name: str, rows: Any, lod: LoD, order: Array | None) -> LoDTensor:
+    """Return a column, of rows or sequences, with a structure, in the order of its groups."""
+    if isinstance(rows, np.ndarray) and rows.dtype.hasobject:
         raise DTypeError(
             f"{name}: has dtype {rows.dtype}; Python objects have no fixed size: give numbers, or its codes"
         )
-    values = guarded_values(name, rows) if order is None else rows[order]
-    return tensor_core.new_tensor(values, lod)
+    if order is None and isinstance(rows, np.ndarray):
+        return LoDTensor(rows, lod)
+    places = np.arange(lod.num_rows) if order is None else order
+    made: LoDTensor = gather_nested(rows, tensor_core.new_tensor(places, lod))
+    return made
 
 
-# -- pandas ------------------------------------------------------------------------------------------------------------
+def plain_table(where: str, columns: Mapping[str, Column], nulls: Any) -> Any:
+    """Return a table that is not grouped: a dict of columns, and one of masks if they are asked for."""
+    ways = policies(where, columns, nulls)
+    found = {name: without_nulls(where, f"data[{name!r}]", column, ways[name]) for name, column in columns.items()}
+    lods: list[Any] = []
+    values = {name: _sharing(one, lods) for name, (one, _) in found.items()}
+    masks = {name: _sharing(mask, lods) for name, (_, mask) in found.items() if mask is not None}
+    return (values, masks) if masks else values
 
 
-def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
-    """Convert a pandas table or column to LoDTensors.
+def plain_column(where: str, column: Column, nulls: Any) -> Any:
+    """Return one column, and its mask if it is asked for."""
+    way = policies(where, {"data": column}, nulls)["data"]
+    values, mask = without_nulls(where, "data", column, way)
+    return values if mask is None else (values, mask)
 
-    Parameters
-    ----------
-    data : pandas.DataFrame or pandas.Series
-    by : str or list of str, optional
-        The columns to group by, coarse first, each of which makes a level. Groups are in the order of their first rows.
-        By default, the index is used if it is named or a MultiIndex (whose last level, if it has no name, only numbers
-        the rows); in a table of list columns, a row is a sequence.
-    nulls
-        As in `from_arrow`, for list columns.
 
-    Returns
-    -------
-    LoDTensor for a column of lists; Groups for a grouped table; dict of LoDTensor and ndarray for any other table
+def _sharing(x: Any, lods: list[Any]) -> Any:
+    """Return a column with the LoD of an earlier one that is equal."""
+    if not isinstance(x, LoDTensor):
+        return x
+    for lod in lods:
+        if lod == x.lod:
+            return tensor_core.new_tensor(x.values, lod)
+    lods.append(x.lod)
+    return x
 
-    Raises
-    ------
-    DTypeError, LoDError
-        If a column cannot be converted; the message names it.
-    """
-    where = "lodcore.from_pandas"
-    pandas = library("pandas", "pandas", where)
-    if isinstance(data, pandas.Series):
-        if by is None and _is_lists(data):
-            return _pandas_lists(f"{where}: data", data, nulls)
-        done = from_pandas(data.to_frame("values"), by, nulls=nulls)
-        return done.columns["values"] if isinstance(done, Groups) else done["values"]
-    if not isinstance(data, pandas.DataFrame):
-        raise DTypeError(f"{where}: data: is {type(data).__name__}; a DataFrame or Series is needed")
-    keys = _pandas_keys(where, data, by)
-    if not keys:
-        return {str(name): _pandas_column(f"{where}: data[{name!r}]", data[name], nulls) for name in data.columns}
-    codes = []
+
+def grouped_table(where: str, columns: Mapping[str, Column], keys: Mapping[str, Key], nulls: Any) -> Groups:
+    """Return a table of groups, one level per key."""
+    if isinstance(nulls, Mapping) and (named := [name for name in nulls if name in keys]):
+        raise LoDError(f"{where}: nulls: {named[0]!r} is a key; rows without a key have no group: leave them out")
     for name, key in keys.items():
-        found, _ = pandas.factorize(key)
-        if len(found) and found.min() < 0:
-            raise LoDError(f"{where}: by: {name!r} has no value in row {int(np.argmax(found < 0))}")
-        codes.append(found.astype(np.int64))
-    lod, order, examples = grouped(codes)
-    columns = {
-        str(name): gathered(f"{where}: data[{name!r}]", of_fixed_size(data[name].to_numpy()), lod, order)
-        for name in data.columns
-        if name not in keys or by is None
-    }
-    chosen = {
-        str(name): of_fixed_size(np.asarray(key)[rows])
-        for (name, key), rows in zip(keys.items(), examples, strict=True)
-    }
-    return Groups(columns, chosen)
+        if key.present is not None and not key.present.all():
+            raise LoDError(f"{where}: by: {name!r} has no value in row {int(np.argmin(key.present))}")
+    ways = policies(where, columns, nulls)
+    lod, order, firsts = grouped([keys_of(f"{where}: by: {name!r}", key.numbers) for name, key in keys.items()])
+    made: dict[str, dict[str, Any]] = {"columns": {}, "masks": {}, "kept": {}, "keys": {}}
+    for name, column in columns.items():
+        label = f"data[{name!r}]"
+        values, mask = without_nulls(where, label, column, ways[name])
+        made["columns"][name] = gathered(f"{where}: {label}", values, lod, order)
+        if mask is not None:
+            made["masks"][name] = gathered(f"{where}: {label}", mask, lod, order)
+        if column.kept is not None:
+            made["kept"][name] = column.kept
+    for (name, key), rows in zip(keys.items(), firsts, strict=True):
+        entries = key.entries(rows)
+        made["keys"][name] = entries.values
+        if entries.kept is not None:
+            made["kept"][name] = entries.kept
+    return Groups(**made, lod=lod)
 
 
-def _pandas_keys(where: str, data: Any, by: Any) -> dict[Any, Any]:
-    """Return the keys by which rows are grouped, by name."""
-    index = data.index
-    if by is not None:
-        names = [by] if isinstance(by, str) or not isinstance(by, (list, tuple)) else list(by)
-        keys = {}
-        for name in names:
-            if name in data.columns:
-                keys[name] = data[name]
-            elif name in index.names:
-                keys[name] = index.get_level_values(name)
-            else:
-                raise KeyError(f"{where}: by: {name!r} is neither a column nor a level of the index")
-        return keys
-    if index.nlevels > 1:
-        used = index.nlevels - (index.names[-1] is None)
-        return {index.names[k] or f"level_{k}": index.get_level_values(k) for k in range(used)}
-    return {} if index.name is None else {index.name: index}
+def names_of_keys(by: Any) -> list[Any]:
+    """Return the names of the keys."""
+    return list(by) if isinstance(by, (list, tuple)) else [by]
 
 
-def _is_lists(series: Any) -> bool:
-    """Return whether a column holds lists."""
-    kind = getattr(series.dtype, "pyarrow_dtype", None)
-    if kind is not None:
-        return bool(kind.num_fields) or "list" in str(kind)
-    return series.dtype == object and len(series) > 0 and isinstance(series.iloc[0], (list, tuple, np.ndarray))
+# -- columns and keys that go out --------------------------------------------------------------------------------------
 
 
-def _pandas_column(name: str, series: Any, nulls: Any) -> Any:
-    if _is_lists(series):
-        return _pandas_lists(name, series, nulls)
-    rows = of_fixed_size(series.to_numpy())
-    if rows.dtype.hasobject:
-        raise DTypeError(f"{name}: has dtype {series.dtype}; Python objects have no fixed size")
-    return rows
-
-
-def _pandas_lists(name: str, series: Any, nulls: Any) -> Any:
-    if getattr(series.dtype, "pyarrow_dtype", None) is not None:
-        return from_arrow(series.array._pa_array, nulls)
-    missing = series.isna().to_numpy()
-    if missing.any() and isinstance(nulls, str) and nulls == "error":
-        raise LoDError(f'{name}: sequence {int(np.argmax(missing))} is null; use nulls="empty" to make it empty')
-    entries = [[] if gone else entry for entry, gone in zip(series, missing.tolist(), strict=True)]
-    if entries and all(isinstance(entry, np.ndarray) or not len(entry) for entry in entries):
-        filled = [entry for entry in entries if len(entry)]
-        empty = filled[0][:0] if filled else np.empty(0)
-        return array([entry if len(entry) else empty for entry in entries])
-    return array([entry.tolist() if isinstance(entry, np.ndarray) else list(entry) for entry in entries])
-
-
-def to_pandas(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: bool = False) -> Any:
-    """Convert LoDTensors to a pandas table: one line per row, with a MultiIndex, or one line per sequence.
+class Outgoing(NamedTuple):
+    """Columns that become a table of another library.
 
     Parameters
     ----------
-    columns : LoDTensor, nested lists, Groups, or mapping of str to LoDTensor
-        The columns, with equal LoDs if lines are rows.
-    keys : mapping of str to array_like, optional
-        The index of the sequences of each level, coarse first; by default the numbers 0, 1, 2, ... of sequences within
-        their sequence.
-    lists : bool
-        Whether to make columns of lists instead (with pyarrow's types, without copying the values).
-
-    Returns
-    -------
-    pandas.DataFrame, or pandas.Series for one LoDTensor
+    columns : dict of str to LoDTensor or ndarray
+        An ndarray has one entry per outermost sequence.
+    keys : mapping of str to array_like, or None
+    kept : dict
+        As in `Groups`.
+    single : bool
+        Whether one tensor was given rather than a table.
     """
-    where = "lodcore.to_pandas"
-    pandas = library("pandas", "pandas", where)
-    if isinstance(columns, Groups):
-        columns, keys = columns.columns, columns.keys if keys is None else keys
-    if not isinstance(columns, Mapping):
-        frame = to_pandas({"values": as_nested(f"{where}: columns", columns)}, keys, lists=lists)
-        return frame["values"]
-    tensors = {name: tensor_of_column(where, name, column) for name, column in columns.items()}
-    if lists:
-        pyarrow = library("pyarrow", "arrow", where)
-        arrays = {
-            name: pandas.Series(pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array([pyarrow.array(x)])))
+
+    columns: dict[str, Any]
+    keys: Mapping[str, Any] | None
+    kept: Mapping[str, tuple[Any, ...]]
+    single: bool
+
+    @property
+    def tensors(self) -> dict[str, LoDTensor]:
+        """The columns that are LoDTensors."""
+        return {name: x for name, x in self.columns.items() if isinstance(x, LoDTensor)}
+
+    def of_rows(self, where: str) -> tuple[LoD, dict[str, Any]]:
+        """Return the levels that lines of rows leave out, and the columns with one entry, or sequence, per row."""
+        tensors = self.tensors
+        depth = len(self.keys) if self.keys else max((x.num_levels for x in tensors.values()), default=0)
+        outer = {
+            name: LoDTensor(np.empty(x.lod.num_sequences(depth)), core.slice_levels(x.lod, 0, depth))
+            if x.num_levels > depth > 0
+            else x
             for name, x in tensors.items()
         }
-        frame = pandas.DataFrame(arrays)
-        if keys:
-            frame.index = pandas.Index(next(iter(keys.values())), name=next(iter(keys)))
-        return frame
-    lod = common_lod(where, tensors)
-    names, levels = row_keys(where, lod, keys)
-    index = pandas.MultiIndex.from_arrays([*levels, lod.positions(-1)], names=[*names, None])
-    for name, x in tensors.items():
-        if x.values.ndim != 1:
-            raise DTypeError(f"{where}: columns[{name!r}]: has rows of shape {x.values.shape[1:]}; numbers are needed")
-    return pandas.DataFrame({name: x.values for name, x in tensors.items()}, index=index)
+        lod: Any = common_lod(where, outer)
+        made: dict[str, Any] = {}
+        for name, x in self.columns.items():
+            if not isinstance(x, LoDTensor):
+                made[name] = x[lod.segment_ids(0)]
+            elif x.num_levels > lod.num_levels:
+                made[name] = LoDTensor(x.values, core.slice_levels(x.lod, lod.num_levels, x.num_levels))
+            else:
+                made[name] = x.values
+        return lod, made
+
+    def key_columns(self, where: str) -> dict[str, Any]:
+        """Return the keys for a table with one line per outermost sequence: those of finer levels are lists."""
+        if not self.keys:
+            return {}
+        lod: Any = next(iter(self.tensors.values())).lod if self.tensors else None
+        count = len(next(iter(self.columns.values())))
+        made: dict[str, Any] = {}
+        for level, (name, given) in enumerate(self.keys.items()):
+            entries = as_values(f"{where}: keys[{name!r}]", given)
+            needed = count if not level else lod.num_sequences(level) if lod and level < lod.num_levels else None
+            if needed is None:
+                raise LoDError(f"{where}: keys: are {len(self.keys)}; there are {lod.num_levels if lod else 1} levels")
+            if len(entries) != needed:
+                raise LoDError(f"{where}: keys[{name!r}]: has {len(entries)} entries; there are {needed} sequences")
+            made[name] = LoDTensor(entries, core.slice_levels(lod, 0, level)) if level else entries
+        return made
+
+
+def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoing:
+    """Check the arguments of `to_pandas` and `to_polars`."""
+    kept: Mapping[str, tuple[Any, ...]] = {}
+    if isinstance(columns, Groups):
+        kept, keys = columns.kept, columns.keys if keys is None else keys
+        columns = {**columns.columns, **columns.per_group}
+    single = not isinstance(columns, Mapping)
+    if single:
+        columns = {"values": as_nested(f"{where}: columns", columns)}
+    made: dict[str, Any] = {}
+    for name, given in columns.items():
+        if isinstance(given, (LoDTensor, np.ndarray)):
+            made[str(name)] = given
+        else:
+            flat = isinstance(given, (list, tuple)) and not any(isinstance(one, (list, tuple)) for one in given)
+            label = f"{where}: columns[{name!r}]"
+            made[str(name)] = as_values(label, given) if flat and given else tensor_of_column(where, name, given)
+    sizes = {name: len(one) for name, one in made.items()}
+    if not made:
+        raise LoDError(f"{where}: columns: there are none")
+    for name, size in sizes.items():
+        if size != next(iter(sizes.values())):
+            raise LoDError(
+                f"{where}: columns: {name!r} has another structure than {next(iter(sizes))!r}: {size} sequences, not "
+                f"{next(iter(sizes.values()))}"
+            )
+    return Outgoing(made, keys, kept, single)
 
 
 def tensor_of_column(where: str, name: str, column: Any) -> LoDTensor:
@@ -278,96 +397,17 @@ def row_keys(where: str, lod: LoD, keys: Mapping[str, Any] | None) -> tuple[list
                 place = core.slice_levels(lod, level - 1, level).positions(0)
             numbers.append(np.asarray(place)[lod.segment_ids(level)])
         return [f"level_{level}" for level in range(lod.num_levels)], numbers
+    check_keys(where, lod, keys)
+    repeated = [np.asarray(given)[lod.segment_ids(level)] for level, given in enumerate(keys.values())]
+    return list(keys), repeated
+
+
+def check_keys(where: str, lod: LoD, keys: Mapping[str, Any]) -> None:
+    """Raise if there is not one key per level, with one entry per sequence."""
     if len(keys) != lod.num_levels:
         raise LoDError(f"{where}: keys: are {len(keys)}; there are {lod.num_levels} levels")
-    repeated = []
     for level, (name, given) in enumerate(keys.items()):
         if len(given) != lod.num_sequences(level):
             raise LoDError(
                 f"{where}: keys[{name!r}]: has {len(given)} entries; there are {lod.num_sequences(level)} sequences"
             )
-        repeated.append(np.asarray(given)[lod.segment_ids(level)])
-    return list(keys), repeated
-
-
-# -- Polars ------------------------------------------------------------------------------------------------------------
-
-
-def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
-    """Convert a Polars table or column to LoDTensors.
-
-    Parameters
-    ----------
-    data : polars.DataFrame or polars.Series
-    by : str or list of str, optional
-        The columns to group by, coarse first, each of which makes a level. Groups are in the order of their first rows.
-        Without it, a column of lists becomes a LoDTensor, any other an ndarray.
-    nulls
-        As in `from_arrow`.
-
-    Returns
-    -------
-    LoDTensor for a column of lists; Groups for a table with `by`; dict of LoDTensor and ndarray for one without
-    """
-    where = "lodcore.from_polars"
-    polars = library("polars", "polars", where)
-    if isinstance(data, polars.LazyFrame):
-        data = data.collect()
-    if isinstance(data, polars.Series):
-        return from_arrow(data, nulls)
-    if not isinstance(data, polars.DataFrame):
-        raise DTypeError(f"{where}: data: is {type(data).__name__}; a DataFrame or Series is needed")
-    if by is None:
-        return from_arrow(data, nulls, strings="rows")
-    names = [by] if isinstance(by, str) else list(by)
-    for name in names:
-        if name not in data.columns:
-            raise KeyError(f"{where}: by: {name!r} is not a column")
-        if data[name].null_count():
-            raise LoDError(f"{where}: by: {name!r} has no value in row {int(data[name].is_null().arg_max())}")
-    codes = [data[name].rank("dense").to_numpy().astype(np.int64) for name in names]
-    lod, order, examples = grouped(codes)
-    columns = {}
-    for name in data.columns:
-        if name not in names:
-            rows = from_arrow(data[name], nulls)
-            if not isinstance(rows, np.ndarray):
-                raise DTypeError(f"{where}: data[{name!r}]: holds {data[name].dtype}; numbers can be grouped")
-            columns[name] = gathered(f"{where}: data[{name!r}]", rows, lod, order)
-    keys = {name: of_fixed_size(data[name].gather(rows).to_numpy()) for name, rows in zip(names, examples, strict=True)}
-    return Groups(columns, keys)
-
-
-def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: bool = True) -> Any:
-    """Convert LoDTensors to a Polars table: one line per sequence, or per row.
-
-    Parameters
-    ----------
-    columns : LoDTensor, nested lists, Groups, or mapping of str to LoDTensor or array_like
-    keys : mapping of str to array_like, optional
-        The keys of the sequences, coarse first.
-    lists : bool
-        Whether to make columns of lists, whose values are not copied; otherwise, one line per row with its keys.
-
-    Returns
-    -------
-    polars.DataFrame, or polars.Series for one LoDTensor
-    """
-    where = "lodcore.to_polars"
-    polars = library("polars", "polars", where)
-    if isinstance(columns, Groups):
-        columns, keys = columns.columns, columns.keys if keys is None else keys
-    if not isinstance(columns, Mapping):
-        x = as_nested(f"{where}: columns", columns)
-        if lists:
-            return polars.Series("values", x)
-        return to_polars({"values": x}, keys, lists=False)
-    if lists:
-        table: dict[str, Any] = {name: of_fixed_size(key) for name, key in list((keys or {}).items())[:1]}
-        for name, x in columns.items():
-            table[name] = x if isinstance(x, (LoDTensor, np.ndarray)) else tensor_of_column(where, name, x)
-        return polars.DataFrame(ArrowTable(table))
-    tensors = {name: tensor_of_column(where, name, column) for name, column in columns.items()}
-    names, levels = row_keys(where, common_lod(where, tensors), keys)
-    rows = {**dict(zip(names, levels, strict=True)), **{name: x.values for name, x in tensors.items()}}
-    return polars.DataFrame(rows)

@@ -9,7 +9,8 @@ import numpy as np
 
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.tables import Groups, common_lod, gathered, tensor_of_column
+from lodcore.interop.grouped import Groups
+from lodcore.interop.tables import common_lod, gathered, tensor_of_column
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.nested import as_values
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops.arguments import choice_of, dense_of
 from lodcore.ops.common import Array
 from lodcore.ops.convert import rows
 from lodcore.ops.expand import sequence_expand_as
+from lodcore.ops.keys import check_keys, is_several, keys_of, listed, numbered, records_of_keys, sorting_of
 from lodcore.ops.lod_rules import computed, levels_of, no_lod
 from lodcore.ops.moving import nested_operand
 from lodcore.ops.pick import gather_nested
@@ -30,57 +29,7 @@ __all__ = ["explode", "group_by", "group_rows", "implode", "join_by_key", "match
 ORDERS = ("sorted", "first", "runs")
 WAYS = ("inner", "left", "right", "outer")
 
-#: The random seed of the hash, so that nobody can choose keys that all collide.
-SEED = int.from_bytes(os.urandom(8), "little")
-
 # -- equal keys --------------------------------------------------------------------------------------------------------
-
-
-def _keys(where: str, given: Any) -> Array:
-    """Return a vector of keys whose bytes are equal if and only if the keys are."""
-    keys: Array = dense_of(where, given)
-    _check_keys(where, keys.shape, keys.dtype)
-    if keys.dtype.kind != "f" and keys.dtype.isnative and keys.flags.c_contiguous and keys.flags.aligned:
-        return keys
-    made: Array = np.array(keys, keys.dtype.newbyteorder("="), order="C")
-    if made.dtype.kind == "f":
-        made += 0.0  # turns -0.0 into 0.0
-        made[np.isnan(made)] = np.nan
-    return made
-
-
-def _check_keys(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any]) -> None:
-    """Raise if the argument is not a vector of keys."""
-    if len(shape) != 1:
-        raise ShapeError(f"{where}: has shape {shape}; a vector of keys is needed")
-    if dtype.kind not in "biufmMSU" or dtype.char == "g":
-        raise DTypeError(f"{where}: has dtype {dtype}; integers, floats, dates or text are needed")
-
-
-def _numbered(keys: Array) -> tuple[Array, Array]:
-    """Return the distinct keys, numbered in the order of their first appearance.
-
-    Returns
-    -------
-    ids : int64, shape (n,)
-    firsts : int64, shape (number of different keys,)
-        The row of the first key of each number.
-    """
-    ids = buffers.new_int64(len(keys))
-    slots = 1 << 12
-    while True:  # usually there are few different keys, and a small table is fast
-        firsts = buffers.new_int64(slots // 4 * 3)
-        count = kernels.group.number_keys(buffers.as_bytes(keys), SEED, buffers.new_int64(slots, 2), ids, firsts)
-        if count >= 0:
-            return ids, firsts[:count]
-        slots *= 8
-
-
-def _ordered(ids: Array, count: int) -> tuple[Array, Array]:
-    """Return the offsets of the rows with each number, and these rows."""
-    offsets, places = buffers.new_offsets(count + 1), buffers.new_int64(len(ids))
-    unharmed(kernels.group.order_by_id(ids, offsets, places))
-    return offsets, places
 
 
 def _is_narrow(keys: Array) -> bool:
@@ -95,7 +44,7 @@ def _counted(keys: Array) -> tuple[Array, LoDTensor]:
     least = keys.min()
     ids = (keys - least).astype(np.int64) if keys.dtype == np.uint64 else keys.astype(np.int64) - int(least)
     count = int(ids.max()) + 1
-    offsets, places = _ordered(ids, count)
+    offsets, places = listed(ids, count)
     there = np.flatnonzero(offsets[1:] > offsets[:-1])
     bounds = np.append(offsets[there], len(keys))
     groups: LoDTensor = tensor_core.new_tensor(places, core.make_lod([bounds], len(keys)))
@@ -114,7 +63,7 @@ def group_rows(key: Any, order: str = "sorted") -> tuple[Array, LoDTensor]:
     Parameters
     ----------
     key : array_like, shape (n,)
-        Integers, floats, dates or text. nan equals nan, and 0.0 equals -0.0.
+        Integers, floats, dates or text, or records of these. nan equals nan, and 0.0 equals -0.0.
     order : {"sorted", "first", "runs"}
         The order of the groups: by key, with nan last; by first row; or one group per run of equal keys, so that a key
         may occur several times.
@@ -139,7 +88,7 @@ def group_rows(key: Any, order: str = "sorted") -> tuple[Array, LoDTensor]:
     """
     where = "group_rows"
     choice_of(f"{where}: order", order, ORDERS)
-    keys = buffers.private(_keys(f"{where}: key", key))
+    keys = buffers.private(keys_of(f"{where}: key", key))
     n_rows = len(keys)
     if order == "runs":
         found = buffers.new_int64(n_rows)
@@ -148,13 +97,13 @@ def group_rows(key: Any, order: str = "sorted") -> tuple[Array, LoDTensor]:
     elif order == "sorted" and _is_narrow(keys):
         return _counted(keys)
     else:
-        ids, firsts = _numbered(keys)
+        ids, firsts = numbered(keys)
         if order == "sorted":
-            sorting = np.argsort(keys[firsts], kind="stable")
+            sorting = sorting_of(keys[firsts])
             ranks = np.empty_like(sorting)
             ranks[sorting] = np.arange(len(sorting))
             ids, firsts = ranks.take(ids), firsts[sorting]
-        offsets, places = _ordered(ids, len(firsts))
+        offsets, places = listed(ids, len(firsts))
     groups: LoDTensor = tensor_core.new_tensor(places, core.make_lod([offsets], n_rows))
     return keys[firsts], groups
 
@@ -163,17 +112,18 @@ def group_rows(key: Any, order: str = "sorted") -> tuple[Array, LoDTensor]:
 def _(key: Spec, order: str) -> tuple[Spec, Spec]:
     choice_of("group_rows: order", order, ORDERS)
     dense_of("group_rows: key", key)
-    _check_keys("group_rows: key", key.shape, key.dtype)
+    check_keys("group_rows: key", key.shape, key.dtype)
     return Spec((None,), key.dtype.newbyteorder("=")), Spec((None,), np.dtype(np.int64))
 
 
 def group_by(key: Any, *columns: Any, order: str = "sorted") -> tuple[Any, ...]:
-    """Group rows by a key column into one sequence per key.
+    """Group rows by one or several key columns into one sequence per key.
 
     Parameters
     ----------
-    key : array_like, shape (n,)
-        Integers, floats, dates or text.
+    key : array_like, shape (n,), or tuple or list of these
+        Integers, floats, dates or text. Rows are in one group if all of several keys are equal; the groups are sorted
+        by the first key, then by the next.
     *columns : array_like of shape (n, ...), or LoDTensor of n sequences
         The columns to group.
     order : {"sorted", "first", "runs"}
@@ -181,14 +131,14 @@ def group_by(key: Any, *columns: Any, order: str = "sorted") -> tuple[Any, ...]:
 
     Returns
     -------
-    keys : ndarray, shape (number of groups,)
+    keys : ndarray, shape (number of groups,), or tuple of these
     *grouped : LoDTensor
         One per column; the rows of a group keep their order. Gradients are passed to the column.
 
     Raises
     ------
     ShapeError, DTypeError, ValueError
-        If the key is not a vector of keys, a column has another length, or the order is unknown.
+        If a key is not a vector of keys, a column or key has another length, or the order is unknown.
 
     Examples
     --------
@@ -196,11 +146,28 @@ def group_by(key: Any, *columns: Any, order: str = "sorted") -> tuple[Any, ...]:
     >>> keys, prices = lodcore.group_by(["pear", "fig", "pear"], [1.5, 2.0, 2.5])
     >>> keys.tolist(), prices.tolist()
     (['fig', 'pear'], [[2.0], [1.5, 2.5]])
+    >>> (names, days), prices = lodcore.group_by((["pear", "fig", "pear"], [2, 1, 1]), [1.5, 2.0, 2.5])
+    >>> names.tolist(), days.tolist(), prices.tolist()
+    (['fig', 'pear', 'pear'], [1, 1, 2], [[2.0], [2.5], [1.5]])
     """
+    several = is_several(key)
+    if several:
+        key = _joint_key(key)
     keys, groups = group_rows(key, order)
+    if several:
+        keys = tuple(np.ascontiguousarray(keys[name]) for name in keys.dtype.names)
     if order == "runs" and not any(levels_of_given(column) for column in columns):
         return keys, *(lod_reset(_column("group_by", j, key, column), groups) for j, column in enumerate(columns))
     return keys, *(gather_nested(_column("group_by", j, key, column), groups) for j, column in enumerate(columns))
+
+
+def _joint_key(given: Any) -> Array:
+    """Return several keys as one of records."""
+    keys = [keys_of(f"group_by: key[{j}]", one) for j, one in enumerate(given)]
+    for j, one in enumerate(keys):
+        if len(one) != len(keys[0]):
+            raise ShapeError(f"group_by: key[{j}]: has {len(one)} entries; key[0] has {len(keys[0])}")
+    return records_of_keys(keys, [f"key_{j}" for j in range(len(keys))])
 
 
 def _column(where: str, j: int, key: Any, column: Any) -> Any:
@@ -303,7 +270,7 @@ def match_keys(x_keys: Any, y_keys: Any, how: str = "inner") -> tuple[Array, Arr
     """
     where = "match_keys"
     choice_of(f"{where}: how", how, WAYS)
-    x_keys, y_keys = _keys(f"{where}: x_keys", x_keys), _keys(f"{where}: y_keys", y_keys)
+    x_keys, y_keys = keys_of(f"{where}: x_keys", x_keys), keys_of(f"{where}: y_keys", y_keys)
     dtype = _common_dtype(x_keys.dtype, y_keys.dtype)
     if how == "right":
         keys, y_places, x_places = _matched(y_keys, x_keys, "left", dtype)
@@ -315,8 +282,8 @@ def _matched(x_keys: Array, y_keys: Array, how: str, dtype: np.dtype[Any]) -> tu
     """Pair equal keys, in the order of x."""
     n = len(x_keys)
     both = np.concatenate([x_keys, y_keys], dtype=dtype)
-    ids, firsts = _numbered(both)
-    offsets, order = _ordered(ids[n:], len(firsts))
+    ids, firsts = numbered(both)
+    offsets, order = listed(ids[n:], len(firsts))
     counts = np.diff(offsets)[ids[:n]]
     taken = np.maximum(counts, 1) if how != "inner" else counts
     x_places = np.repeat(np.arange(n), taken)
@@ -338,7 +305,7 @@ def _matched(x_keys: Array, y_keys: Array, how: str, dtype: np.dtype[Any]) -> tu
 def _common_dtype(x: np.dtype[Any], y: np.dtype[Any]) -> np.dtype[Any]:
     """Return the common dtype of two dtypes of keys."""
     numbers = "biuf"
-    alike = x.kind == y.kind or (x.kind in numbers and y.kind in numbers)
+    alike = x == y if x.names else x.kind == y.kind or (x.kind in numbers and y.kind in numbers)
     if alike:
         common = np.promote_types(x, y)
         if common.kind != "f" or "f" in (x.kind, y.kind):  # only float64 holds both uint64 and signed integers
@@ -351,7 +318,7 @@ def _(x_keys: Spec, y_keys: Spec, how: str) -> tuple[Spec, Spec, Spec]:
     choice_of("match_keys: how", how, WAYS)
     for name, keys in (("x_keys", x_keys), ("y_keys", y_keys)):
         dense_of(f"match_keys: {name}", keys)
-        _check_keys(f"match_keys: {name}", keys.shape, keys.dtype)
+        check_keys(f"match_keys: {name}", keys.shape, keys.dtype)
     dtypes = [keys.dtype.newbyteorder("=") for keys in (x_keys, y_keys)]
     place = Spec((None,), np.dtype(np.int64))
     return Spec((None,), _common_dtype(dtypes[0], dtypes[1])), place, place

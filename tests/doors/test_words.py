@@ -43,7 +43,7 @@ def test_text_of_another_library(form):
 @pytest.mark.parametrize(
     ("given", "error", "says"),
     [
-        (pandas.Series(["a", None]), DTypeError, "entry 1 is (nan|None); strings are needed; drop what is missing"),
+        (pandas.Series(["a", None]), LoDError, "data: row 1 is null"),
         (pandas.Series([1, 2]), DTypeError, "has dtype int64; strings"),
         (pandas.DataFrame({"t": FLAT}), DTypeError, "is DataFrame, which makes dict; an array or lists of strings"),
         (pyarrow.array(["a", None]), LoDError, "sequence 1 of level 0 is null"),

@@ -75,7 +75,7 @@ LIES = {
         lambda: leaf(NUMBERS, schema={"format": b"q"}),
         "has format 'q', which NumPy has no dtype for",
     ),
-    "a decimal": (lambda: leaf(NUMBERS, schema={"format": b"d:19,10"}), "has format 'd:19,10'"),
+    "a decimal": (lambda: leaf(NUMBERS, schema={"format": b"d:19,10,48"}), "has format 'd:19,10,48'"),
     "a union": (lambda: Forged(b"+us:0,1", 1, [np.zeros(1, np.int8)]), "has format '+us:0,1'"),
     "a run-end encoding": (lambda: Forged(b"+r", 1, [None, None]), "has format '+r'"),
     "an endless format": (lambda: leaf(NUMBERS, schema={"format": b"x" * 100_000}), "format: is longer than 65535"),

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoD, LoDTensor, interop
 from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.interop import Groups
 from lodcore.interop.arrays import records_of_scipy
 from lodcore.interop.lending import lent, private_level, private_lod
 from lodcore.interop.look import buckets, describe, describe_tree, histogram
 from lodcore.interop.plots import occupancy
-from lodcore.interop.tables import Groups, common_lod, gathered, grouped, of_fixed_size, row_keys
+from lodcore.interop.tables import common_lod, gathered, grouped, row_keys
 from tests.helpers.processes import environment
 from tests.helpers.tables import for_each
 
@@ -627,8 +628,6 @@ def test_many_rows_in_groups_keep_their_order():
     assert codes[examples[0]].tolist() == [0, 1, 2]
     with pytest.raises(DTypeError, match="x: has dtype object; Python objects have no fixed size"):
         gathered("x", np.array([None] * 100), lod, order)
-    for entries, dtype in ((["a", "bcd"], "<U3"), (["a", None], "O"), ([None, "a"], "O"), ([], "O"), ([1, "a"], "O")):
-        assert of_fixed_size(np.array(entries, object)).dtype == np.dtype(dtype)
 
 
 def test_keys_and_columns_of_another_structure():

@@ -189,6 +189,42 @@ def test_groups_hold_the_rows_of_each_key(seed, count, dtype, order):
     assert grouped.tolist() == [column[keys == key].tolist() for key in found]
 
 
+ROWS_OF_KEYS = st.lists(
+    st.tuples(st.sampled_from(["a", "bb", ""]), st.sampled_from([0.0, -0.0, np.nan, 1.5])), max_size=9
+)
+
+
+@pytest.mark.parametrize("order", ["sorted", "first", "runs"])
+@given(ROWS_OF_KEYS)
+def test_groups_of_several_keys(order, rows):
+    words, numbers = np.array([one for one, _ in rows], "U2"), np.array([two for _, two in rows], float)
+    tuples = [(word, "nan" if number != number else number + 0.0) for word, number in rows]
+    groups: dict = {}
+    for at, one in enumerate(tuples):
+        run = sum(a != b for a, b in itertools.pairwise(tuples[: at + 1])) if order == "runs" else 0
+        groups.setdefault((run, one), []).append(at)
+    wanted = [(one, places) for (_, one), places in groups.items()]
+    if order == "sorted":
+        wanted.sort(key=lambda entry: (entry[0][0], entry[0][1] == "nan", entry[0][1] if entry[0][1] != "nan" else 0))
+    for key in ((words, numbers), [words, numbers]) if rows else ():
+        (found, other), places = lodcore.group_by(key, np.arange(len(rows)), order=order)
+        assert places.tolist() == [entry for _, entry in wanted]
+        assert [(a, "nan" if b != b else b) for a, b in zip(found.tolist(), other.tolist(), strict=True)] == [
+            one for one, _ in wanted
+        ]
+        assert (found.dtype, other.dtype) == (words.dtype, numbers.dtype)
+
+
+def test_several_keys_that_do_not_fit():
+    with pytest.raises(ShapeError, match=r"group_by: key\[1\]: has 1 entries; key\[0\] has 2"):
+        lodcore.group_by(([1, 2], [1]), [3, 4])
+    with pytest.raises(DTypeError, match=r"group_by: key\[1\]: has dtype complex128"):
+        lodcore.group_by(([1, 2], [1j, 2]), [3, 4])
+    records = np.array([(2, "b"), (1, "a"), (2, "b")], [("n", "i4"), ("t", "U1")])
+    keys, places = lodcore.group_by(records, [0, 1, 2])
+    assert (keys.tolist(), places.tolist()) == ([(1, "a"), (2, "b")], [[1], [0, 2]])
+
+
 @given(FLAT, SEEDS)
 def test_sequences_are_grouped_whole(lod, seed):
     x = of(lod)

@@ -90,8 +90,8 @@ MUTANTS = [
     Mutant(
         "error-of-a-fit-without-weights",
         "lodcore/ops/statistics.py",
-        "    mass = _mass(one, weights, axis)",
-        "    mass = _mass(one, None, axis)",
+        "    mass = _mass(one, weights, axis)\n    middle",
+        "    mass = _mass(one, None, axis)\n    middle",
         "tests/ops/test_weights.py",
     ),
     Mutant(

@@ -1,0 +1,58 @@
+"""Objects with Arrow's interface, read whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.arrow_in import Options, content
+from lodcore.interop.arrow_parts import Finished, finish, joined
+from lodcore.interop.arrow_read import read_array, read_stream
+
+__all__ = ["naming", "pair_of", "read_arrow", "table_of_arrow"]
+
+WHERE = "lodcore.from_arrow"
+
+
+def read_arrow(obj: Any, nulls: Any, options: Options) -> Finished:
+    """Read an object with `__arrow_c_array__` or `__arrow_c_stream__`; see `from_arrow`."""
+    if hasattr(obj, "__arrow_c_array__"):
+        schema, array = pair_of(obj.__arrow_c_array__())
+        column: Any = read_array(schema, array)
+        part = content(column, 0, column.length, options)
+    elif hasattr(obj, "__arrow_c_stream__"):
+        chunks, kind = read_stream(obj.__arrow_c_stream__())
+        parts = [content(chunk, 0, chunk.length, options) for chunk in chunks if chunk.length]
+        part = parts[0] if len(parts) == 1 else joined(parts) if parts else content(kind, 0, 0, options)
+    else:
+        raise DTypeError(f"{WHERE}: obj: is {type(obj).__name__}; __arrow_c_array__ or __arrow_c_stream__ is needed")
+    return finish(part, nulls, options.records)
+
+
+def pair_of(capsules: Any) -> tuple[Any, Any]:
+    """Check that `__arrow_c_array__` returned two capsules."""
+    if not isinstance(capsules, tuple) or len(capsules) != 2:
+        raise DTypeError(
+            f"{WHERE}: obj: its __arrow_c_array__ returned {type(capsules).__name__}; two capsules are needed"
+        )
+    return capsules
+
+
+def table_of_arrow(where: str, obj: Any) -> dict[str, Any]:
+    """Read a table without missing values: text of a fixed size, and the labels of categories."""
+    with naming(where):
+        found = read_arrow(obj, "error", Options(fixed_strings=True, decode=True, records=None)).value
+    if not isinstance(found, dict):
+        raise DTypeError(f"{where}: is {type(obj).__name__} without columns; a table is needed")
+    return found
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Name the function that was called, and the column, in errors of reading."""
+    try:
+        yield
+    except (DTypeError, LoDError) as error:
+        raise type(error)(str(error).replace(f"{WHERE}: obj", name)) from None

@@ -1,0 +1,234 @@
+"""Groups: a table of grouped rows, as `from_pandas` and `from_polars` make it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.interop.arrow_objects import table_of_arrow
+from lodcore.ops import match_keys
+from lodcore.tensors import core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_values
+
+__all__ = ["Groups"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Groups:
+    """A table of grouped rows: columns that share one LoD, and the keys of the groups.
+
+    `g["name"]` is a column, with one sequence per group, or a key or another array with one entry per group.
+    `g[g["price"] > 0]`, with a LoDTensor of bools, keeps rows of each group; `g[g.lengths > 2]`, `g[:5]` and
+    `g[[3, 1]]` choose groups. Results are new tables; nothing is grouped again. `len(g)` is the number of groups, and
+    iteration is over the names.
+
+    Parameters
+    ----------
+    columns : dict of str to LoDTensor
+        The columns, which share one LoD with a level per key.
+    keys : dict of str to ndarray
+        The keys, coarse first, with one entry per sequence of their level.
+    per_group : dict of str to ndarray, optional
+        Arrays with one entry per outermost group.
+    masks : dict of str to LoDTensor of bools, optional
+        Where the columns read with ``nulls="mask"`` have values.
+    kept : dict of str to tuple, optional
+        What dtypes do not say: time zones, categories, and digits of decimals, for `to_pandas` and `to_polars`.
+    lod : LoD, optional
+        The structure of the groups; by default that of the columns.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.interop import Groups
+    >>> user, price = lodcore.group_by(["b", "a", "b"], [1.5, 2.0, 2.5], order="first")
+    >>> g = Groups({"price": price}, {"user": user})
+    >>> g
+    Groups(2 groups of 3 rows by 'user': 'price')
+    >>> g["user"].tolist(), g.lengths.tolist(), g["price"].sum(axis=1).tolist()
+    (['b', 'a'], [2, 1], [4.0, 2.0])
+    >>> g[g["price"] < 2.2]["price"].tolist(), g[g.lengths > 1]["user"].tolist()
+    ([[1.5], [2.0]], ['b'])
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Any],
+        keys: Mapping[str, Any],
+        per_group: Mapping[str, Any] | None = None,
+        masks: Mapping[str, Any] | None = None,
+        kept: Mapping[str, tuple[Any, ...]] | None = None,
+        lod: Any = None,
+    ) -> None:
+        self.columns: dict[str, Any] = dict(columns)
+        self.keys: dict[str, Any] = dict(keys)
+        self.per_group: dict[str, Any] = dict(per_group or {})
+        self.masks: dict[str, Any] = dict(masks or {})
+        self.kept: dict[str, tuple[Any, ...]] = dict(kept or {})
+        self._lod = lod
+
+    @property
+    def lod(self) -> Any:
+        """The LoD of the groups, with a level per key."""
+        if self._lod is None:
+            if not self.columns:
+                raise LoDError("Groups.lod: there are no columns")
+            lod: Any = next(iter(self.columns.values())).lod
+            depth = max(len(self.keys), 1)
+            self._lod = lod if lod.num_levels <= depth else core.slice_levels(lod, 0, depth)
+        return self._lod
+
+    @property
+    def lengths(self) -> Array:
+        """The lengths of the outermost groups: of rows, or with several keys of finer groups."""
+        made: Array = self.lod.lengths()
+        return made
+
+    def __len__(self) -> int:
+        return int(self.lod.num_sequences())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self.keys, *self.columns, *self.per_group))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns or name in self.per_group or name in self.keys
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            for part in (self.columns, self.per_group, self.keys):
+                if key in part:
+                    return part[key]
+            raise KeyError(f"Groups: {key!r} is none of {', '.join(map(repr, self))}")
+        if isinstance(key, LoDTensor):
+            return self._with_rows(key)
+        if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
+            raise DTypeError(f"Groups: is indexed by {key!r}; a name, a slice, a mask or an array of numbers is needed")
+        return self._with_groups(key if isinstance(key, slice) else np.asarray(key))
+
+    def _with_rows(self, mask: LoDTensor) -> Groups:
+        """Keep the rows of each group that a mask chooses."""
+        if mask.dtype != np.bool_ or mask.lod != self.lod:
+            raise LoDError(f"Groups: mask: is {mask.dtype} with {mask.num_rows} rows; one bool per row is needed")
+        columns, masks = ({name: x[mask] for name, x in part.items()} for part in (self.columns, self.masks))
+        if not columns:
+            return Groups({}, self.keys, self.per_group, {}, self.kept, mask[mask].lod)
+        return Groups(columns, self.keys, self.per_group, masks, self.kept)
+
+    def _with_groups(self, index: Any) -> Groups:
+        """Choose outermost groups."""
+        columns, masks, per_group = (
+            {name: x[index] for name, x in part.items()} for part in (self.columns, self.masks, self.per_group)
+        )
+        keys = {}
+        for level, (name, entries) in enumerate(self.keys.items()):
+            above: Any = core.slice_levels(self.lod, 0, level) if level else None
+            keys[name] = np.asarray(entries)[index] if above is None else LoDTensor(entries, above)[index].values
+        rows: Any = LoDTensor(np.empty(self.lod.num_rows, np.bool_), self.lod)[index]
+        return Groups(columns, keys, per_group, masks, self.kept, rows.lod)
+
+    def with_columns(self, **columns: Any) -> Groups:
+        """Return a table with more columns, or with others under their names.
+
+        Parameters
+        ----------
+        **columns : LoDTensor with the LoD of the table, or array_like with one entry per outermost group
+
+        Returns
+        -------
+        Groups
+
+        Raises
+        ------
+        LoDError, ShapeError
+            If a column has another structure, or another number of entries.
+
+        Examples
+        --------
+        >>> import lodcore
+        >>> from lodcore.interop import Groups
+        >>> g = Groups({"v": lodcore.array([[1, 2], [3]])}, {"k": [7, 8]})
+        >>> g.with_columns(total=g["v"].sum(axis=1), twice=g["v"] * 2)
+        Groups(2 groups of 3 rows by 'k': 'v', 'twice'; 'total')
+        """
+        made = Groups(self.columns, self.keys, self.per_group, self.masks, self.kept, self._lod)
+        for name, given in columns.items():
+            if isinstance(given, LoDTensor):
+                if (self.columns or self._lod is not None) and given.lod != self.lod:
+                    raise LoDError(f"Groups.with_columns: {name}: has another structure than the table")
+                made.per_group.pop(name, None)
+                made.columns[name] = given
+                continue
+            entries = as_values(f"Groups.with_columns: {name}", given)
+            if len(entries) != len(self):
+                raise ShapeError(
+                    f"Groups.with_columns: {name}: has {len(entries)} entries; there are {len(self)} groups"
+                )
+            made.columns.pop(name, None)
+            made.per_group[name] = entries
+        return made
+
+    def join(self, other: Any, on: str | None = None, how: str = "left") -> Groups:
+        """Join a table that has one row per key, such as users, to the groups.
+
+        Parameters
+        ----------
+        other : mapping of str to array_like, or a table with Arrow's interface (pandas, Polars, DuckDB, pyarrow)
+            Each key occurs once.
+        on : str, optional
+            The name of the outermost key in both tables, which is the default.
+        how : {"left", "inner"}
+            Whether a group without a partner is an error, or is left out.
+
+        Returns
+        -------
+        Groups
+            The columns of `other` are arrays with one entry per group.
+
+        Raises
+        ------
+        LoDError, KeyError, ValueError
+            If a key occurs twice in `other`, or a group has no partner; the message names it.
+
+        Examples
+        --------
+        >>> import lodcore
+        >>> from lodcore.interop import Groups
+        >>> g = Groups({"v": lodcore.array([[1, 2], [3]])}, {"user": ["b", "a"]})
+        >>> g.join({"user": ["a", "b", "c"], "age": [30, 40, 50]})["age"]
+        array([40, 30])
+        """
+        where = "Groups.join"
+        if how not in ("left", "inner"):
+            raise ValueError(f"{where}: how: is {how!r}; 'left' or 'inner' is needed")
+        name = next(iter(self.keys)) if on is None else on
+        if name != next(iter(self.keys)):
+            raise KeyError(f"{where}: on: is {name!r}; the outermost key is {next(iter(self.keys))!r}")
+        columns = other if isinstance(other, Mapping) else table_of_arrow(f"{where}: other", other)
+        if name not in columns:
+            raise KeyError(f"{where}: other: has no column {name!r}")
+        theirs = as_values(f"{where}: other[{name!r}]", columns[name])
+        mine = np.asarray(self.keys[name])
+        keys, found, places = match_keys(mine, theirs, "left")
+        if len(keys) != len(mine):
+            twice = keys[int(np.argmax(found[1:] == found[:-1]))]
+            raise LoDError(f"{where}: other[{name!r}]: has {twice.item()!r} more than once; one row per key is needed")
+        if how == "left" and (places < 0).any():
+            at = int(np.argmax(places < 0))
+            raise LoDError(
+                f'{where}: group {at} ({mine.tolist()[at]!r}) has no row in other; how="inner" leaves it out'
+            )
+        kept = self if how == "left" else self[places >= 0]
+        rows = places[places >= 0]
+        taken = {key: as_values(f"{where}: other[{key!r}]", x)[rows] for key, x in columns.items() if key != name}
+        return kept.with_columns(**taken)
+
+    def __repr__(self) -> str:
+        rows = self.lod.num_rows
+        names = ", ".join(map(repr, self.columns)) + ("; " if self.per_group else "")
+        by = ", ".join(map(repr, self.keys))
+        return f"Groups({len(self)} groups of {rows} rows by {by}: {names}{', '.join(map(repr, self.per_group))})"

@@ -1,0 +1,196 @@
+"""Tables of pandas: grouped rows, list columns, and columns that share one LoD."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.libraries import library
+from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.pandas_columns import column_of, is_lists, is_text
+from lodcore.interop.tables import (
+    Key,
+    grouped_table,
+    names_of_keys,
+    outgoing,
+    plain_column,
+    plain_table,
+    row_keys,
+)
+from lodcore.tensors.lod_tensor import LoDTensor
+
+__all__ = ["from_pandas", "to_pandas"]
+
+Array = np.ndarray[Any, Any]
+
+
+def from_pandas(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
+    """Convert a pandas table or column to LoDTensors.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame or pandas.Series
+        Numbers, bools, dates, times, durations, text, categories, decimals, and lists of these. Categories become their
+        labels, text has a fixed size, times with a zone are those of UTC, and decimals of up to 15 digits are float64.
+    by : str or list of str, optional
+        The columns to group by, coarse first, each of which makes a level, with keys of any dtype. Groups are in the
+        order of their first rows. By default, the index is used if it is named or a MultiIndex (whose last level, if it
+        has no name, only numbers the rows); in a table of list columns, a row is a sequence.
+    nulls : {"error", "empty", "mask"} or a fill value, or dict of these by column
+        What happens to missing values. "error" raises an error, "empty" makes missing lists empty (and raises an error
+        for any other missing value), "mask" returns also where there are values, and a fill value replaces them. nan
+        and NaT of a column with a dtype of NumPy stay, unless there is a fill value.
+
+    Returns
+    -------
+    LoDTensor for a column of lists; Groups for a grouped table; dict of LoDTensor and ndarray for any other table
+        With "mask", a pair of this and of the masks: true where there is a value, with the structure of the values;
+        a table of groups has them as `masks`.
+
+    Raises
+    ------
+    DTypeError, LoDError, KeyError, ValueError
+        If a column cannot be converted without loss; the message names it.
+    """
+    where = "lodcore.from_pandas"
+    pandas = library("pandas", "pandas", where)
+    if isinstance(data, pandas.Series):
+        if by is None and (is_lists(data) or not _keys_of(where, data.to_frame("values"), None)):
+            return plain_column(where, column_of(pandas, f"{where}: data", data), nulls)
+        ways = nulls if isinstance(nulls, Mapping) else {"values": nulls}
+        made = from_pandas(data.to_frame("values"), by, nulls=ways)
+        return (made["values"], made.masks["values"]) if made.masks else made["values"]
+    if not isinstance(data, pandas.DataFrame):
+        raise DTypeError(f"{where}: data: is {type(data).__name__}; a DataFrame or Series is needed")
+    names = [str(name) for name in data.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise LoDError(f"{where}: data: has two columns {twice!r}")
+    if by is None and any(is_lists(data[name]) for name in data.columns):
+        data = data.reset_index() if data.index.name is not None else data.reset_index(drop=True)
+    given = _keys_of(where, data, by)
+    columns = {
+        str(name): column_of(pandas, f"{where}: data[{name!r}]", data[name])
+        for name in data.columns
+        if name not in given or by is None
+    }
+    if not given:
+        return plain_table(where, columns, nulls)
+    keys = {str(name): _key_of(pandas, f"{where}: data[{name!r}]", key) for name, key in given.items()}
+    return grouped_table(where, columns, keys, nulls)
+
+
+def _keys_of(where: str, data: Any, by: Any) -> dict[Any, Any]:
+    """Return the keys by which rows are grouped, by name."""
+    index = data.index
+    if by is not None:
+        keys = {}
+        for name in names_of_keys(by):
+            if name in data.columns:
+                keys[name] = data[name]
+            elif name in index.names:
+                keys[name] = index.get_level_values(name).to_series()
+            else:
+                raise KeyError(f"{where}: by: {name!r} is neither a column nor a level of the index")
+        return keys
+    if index.nlevels > 1:
+        used = index.nlevels - (index.names[-1] is None)
+        return {index.names[k] or f"level_{k}": index.get_level_values(k).to_series() for k in range(used)}
+    return {} if index.name is None else {index.name: index.to_series()}
+
+
+def _key_of(pandas: Any, name: str, series: Any) -> Key:
+    """Return a key column; text is numbered by pandas."""
+
+    def entries(rows: Array) -> Any:
+        return column_of(pandas, name, series.iloc[rows])
+
+    if is_text(pandas, series):
+        numbers, _ = pandas.factorize(series)
+        return Key(np.asarray(numbers, np.int64), entries, None if (numbers >= 0).all() else numbers >= 0)
+    column = column_of(pandas, name, series)
+    present = column.present
+    if isinstance(column.values, LoDTensor):
+        raise DTypeError(f"{name}: holds lists; keys are numbers, dates or text")
+    return Key(column.values, entries, present)
+
+
+def to_pandas(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: bool = False) -> Any:
+    """Convert LoDTensors to a pandas table: one line per row, with a MultiIndex, or one line per sequence.
+
+    Parameters
+    ----------
+    columns : LoDTensor, nested lists, Groups, or mapping of str to LoDTensor or array_like
+        The columns, with equal LoDs if lines are rows; an array has one entry per outermost sequence.
+    keys : mapping of str to array_like, optional
+        The index of the sequences of each level, coarse first; by default the numbers 0, 1, 2, ... of sequences within
+        their sequence.
+    lists : bool
+        Whether to make columns of lists instead (with pyarrow's types, without copying the values).
+
+    Returns
+    -------
+    pandas.DataFrame, or pandas.Series for one LoDTensor
+    """
+    where = "lodcore.to_pandas"
+    pandas = library("pandas", "pandas", where)
+    table = outgoing(where, columns, keys)
+    frame = _lists(pandas, where, table) if lists else _rows(pandas, where, table)
+    return frame["values"] if table.single else frame
+
+
+def _rows(pandas: Any, where: str, table: Any) -> Any:
+    """Return a table with one line per row."""
+    lod, columns = table.of_rows(where)
+    names, levels = row_keys(where, lod, table.keys)
+    levels = [restored(pandas, level, table.kept.get(name)) for name, level in zip(names, levels, strict=True)]
+    index = pandas.MultiIndex.from_arrays([*levels, lod.positions(-1)], names=[*names, None])
+    made = {}
+    for name, rows in columns.items():
+        made[name] = _series(pandas, f"{where}: columns[{name!r}]", rows, index, table.kept.get(name))
+    return pandas.DataFrame(made, index=index)
+
+
+def _series(pandas: Any, name: str, rows: Any, index: Any, kept: Any) -> Any:
+    if isinstance(rows, LoDTensor):
+        return pandas.Series(rows.tolist(), index=index, dtype=object)
+    if rows.ndim > 1:
+        raise DTypeError(f"{name}: has rows of shape {rows.shape[1:]}; numbers are needed, or lists=True")
+    if rows.dtype.names is not None:
+        raise DTypeError(f"{name}: has dtype {rows.dtype}; give its fields as columns")
+    return pandas.Series(restored(pandas, rows, kept), index=index)
+
+
+def restored(pandas: Any, rows: Array, kept: tuple[Any, ...] | None) -> Any:
+    """Return a column or a key with what its dtype does not say: zone, categories, decimals."""
+    if kept is None:
+        return rows
+    if kept[0] == "zone" and rows.dtype.kind == "M":
+        return pandas.Series(rows).dt.tz_localize("UTC").dt.tz_convert(kept[1]).array
+    if kept[0] == "category" and (kept[1] is None or rows.dtype == kept[1].dtype):
+        return pandas.Categorical(rows, categories=kept[1], ordered=kept[2])
+    if kept[0] == "decimal" and rows.dtype == np.float64:
+        from decimal import Decimal
+
+        return pandas.array([Decimal(f"{entry:.{kept[1]}f}") for entry in rows.tolist()], dtype=object)
+    return rows
+
+
+def _lists(pandas: Any, where: str, table: Any) -> Any:
+    """Return a table with one line per outermost sequence."""
+    pyarrow = library("pyarrow", "arrow", where)
+    made = {}
+    index = None
+    for name, x in {**table.key_columns(where), **table.columns}.items():
+        if isinstance(x, LoDTensor):
+            made[name] = pandas.Series(pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array([pyarrow.array(x)])))
+        elif table.keys and name == next(iter(table.keys)):
+            index = pandas.Index(restored(pandas, x, table.kept.get(name)), name=name)
+        else:
+            made[name] = pandas.Series(restored(pandas, x, table.kept.get(name)))
+    frame = pandas.DataFrame(made)
+    if index is not None:
+        frame.index = index
+    return frame

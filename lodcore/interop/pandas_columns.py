@@ -1,0 +1,200 @@
+"""Columns of pandas as NumPy has them, whatever their dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodcore.errors import DTypeError
+from lodcore.interop.arrow_columns import column_of_arrow
+from lodcore.interop.arrow_types import DIGITS
+from lodcore.interop.tables import Column
+from lodcore.tensors.from_lists import array
+
+__all__ = ["column_of", "is_lists", "is_text"]
+
+Array = np.ndarray[Any, Any]
+
+#: The units of periods that are dates or times of NumPy.
+PERIODS = {"Y": "Y", "Y-DEC": "Y", "A-DEC": "Y", "M": "M", "D": "D", "h": "h", "min": "m", "s": "s", "ms": "ms"}
+
+
+def is_lists(series: Any) -> bool:
+    """Return whether a column holds lists."""
+    kind = getattr(series.dtype, "pyarrow_dtype", None)
+    if kind is not None:
+        return "list" in str(kind)
+    if not isinstance(series.dtype, np.dtype) or not series.dtype.hasobject:
+        return False
+    first = series.first_valid_index()
+    return first is not None and isinstance(series.dropna().iloc[0], (list, tuple, np.ndarray))
+
+
+def is_text(pandas: Any, series: Any) -> bool:
+    """Return whether a column holds text, or categories."""
+    dtype = series.dtype
+    if isinstance(dtype, (pandas.StringDtype, pandas.CategoricalDtype)):
+        return True
+    return (
+        isinstance(dtype, np.dtype)
+        and dtype.hasobject
+        and pandas.api.types.infer_dtype(series, skipna=True) == "string"
+    )
+
+
+def column_of(pandas: Any, name: str, series: Any) -> Column:
+    """Read a column.
+
+    Parameters
+    ----------
+    pandas : module
+    name : str
+        The names of function and column, for messages.
+    series : pandas.Series
+
+    Raises
+    ------
+    DTypeError
+        If its values cannot be converted without loss.
+    """
+    if not isinstance(series, pandas.Series):
+        raise DTypeError(f"{name}: is {type(series).__name__}; a column is needed")
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        return _of_objects(pandas, name, series) if dtype.hasobject else _of_numpy(name, series.to_numpy())
+    if isinstance(dtype, pandas.CategoricalDtype):
+        return _of_categories(pandas, name, series)
+    if isinstance(dtype, pandas.DatetimeTZDtype):
+        found = _of_numpy(name, series.dt.tz_convert(None).to_numpy())
+        return found._replace(kept=("zone", str(dtype.tz)))
+    if isinstance(dtype, pandas.ArrowDtype) or getattr(dtype, "storage", None) == "pyarrow":
+        return _of_arrow(pandas, name, series)
+    if isinstance(dtype, pandas.StringDtype):
+        return _of_text(name, series, "")
+    if isinstance(dtype, pandas.SparseDtype):
+        return column_of(pandas, name, series.sparse.to_dense())
+    if isinstance(dtype, pandas.PeriodDtype):
+        return _of_periods(name, series)
+    if isinstance(getattr(dtype, "numpy_dtype", None), np.dtype):  # with a mask: Int64, Float32, boolean
+        there = series.notna().to_numpy()
+        zero = np.zeros((), dtype.numpy_dtype)[()]
+        return Column(series.array.to_numpy(dtype=dtype.numpy_dtype, na_value=zero), None if there.all() else there)
+    raise DTypeError(f"{name}: has dtype {dtype}, which NumPy has not; give its parts as columns")
+
+
+def _of_numpy(name: str, rows: Array) -> Column:
+    """Return numbers, whose missing values are nan or NaT."""
+    if rows.dtype.kind in "fcmM":
+        gone = np.isnat(rows) if rows.dtype.kind in "mM" else np.isnan(rows)
+        return Column(rows, ~gone if gone.any() else None, lossless=True)
+    return Column(rows)
+
+
+def _of_arrow(pandas: Any, name: str, series: Any) -> Column:
+    column = column_of_arrow(name, series.array._pa_array)
+    kind = getattr(series.dtype, "pyarrow_dtype", None)
+    zone, scale = getattr(kind, "tz", None), getattr(kind, "scale", None)
+    if zone is not None:
+        return column._replace(kept=("zone", zone))
+    return column if scale is None else column._replace(kept=("decimal", scale))
+
+
+def _of_categories(pandas: Any, name: str, series: Any) -> Column:
+    """Return the labels of categories."""
+    labels = column_of(pandas, name, pandas.Series(series.dtype.categories))
+    codes = series.cat.codes.to_numpy()
+    there = codes >= 0
+    known = labels.values if len(labels.values) else np.zeros(1, labels.values.dtype)
+    rows = known[np.where(there, codes, 0)]
+    kept = ("category", np.asarray(labels.values), bool(series.dtype.ordered))
+    return Column(rows, None if there.all() else there, kept=kept)
+
+
+def _of_periods(name: str, series: Any) -> Column:
+    unit = PERIODS.get(series.dtype.freq.freqstr)
+    if unit is None:
+        raise DTypeError(f"{name}: has dtype {series.dtype}, which NumPy has not; .dt.to_timestamp() makes it a date")
+    rows = series.dt.to_timestamp().to_numpy()
+    return _of_numpy(name, rows.astype(f"M8[{unit}]"))
+
+
+# -- Python objects ----------------------------------------------------------------------------------------------------
+
+
+def _of_objects(pandas: Any, name: str, series: Any) -> Column:
+    """Return the values of Python objects, if all are of one kind."""
+    if is_lists(series):
+        return _of_lists(name, series)
+    kind = pandas.api.types.infer_dtype(series, skipna=True)
+    if kind in ("datetime", "datetime64", "timedelta", "timedelta64"):
+        parse = pandas.to_datetime if kind.startswith("date") else pandas.to_timedelta
+        return column_of(pandas, name, parse(series))
+    if kind in ("string", "bytes"):
+        return _of_text(name, series, "" if kind == "string" else b"")
+    if kind == "decimal":
+        return _of_decimals(name, series)
+    makers: dict[str, tuple[Callable[[list[Any]], Any], Any]] = {
+        "boolean": (lambda found: np.array(found, np.bool_), False),
+        "integer": (np.array, 0),
+        "floating": (np.array, 0.0),
+        "mixed-integer-float": (_floats, 0.0),
+        "complex": (np.array, 0.0),
+        "date": (lambda found: np.array(found, "M8[D]"), None),
+        "empty": (lambda found: np.zeros(len(found)), 0.0),
+    }
+    if kind not in makers:
+        raise DTypeError(f"{name}: has dtype {series.dtype}, of {kind} objects; Python objects have no fixed size")
+    make, fill = makers[kind]
+    there = series.notna().to_numpy()
+    found = [entry if known else fill for entry, known in zip(series, there.tolist(), strict=True)]
+    rows = make(found)
+    if rows is None or rows.dtype == object or (kind == "integer" and rows.dtype.kind not in "iu"):
+        raise DTypeError(f"{name}: has dtype {series.dtype}, of {kind} objects that no dtype of NumPy holds exactly")
+    lossless = rows.dtype.kind in "M"
+    return Column(rows, None if there.all() else there, lossless=lossless)
+
+
+def _floats(found: list[Any]) -> Array | None:
+    """Return integers beside floats as floats, if they are exact."""
+    rows = np.array([float(entry) for entry in found])
+    return rows if all(entry == made for entry, made in zip(found, rows.tolist(), strict=True)) else None
+
+
+def _of_text(name: str, series: Any, blank: str | bytes) -> Column:
+    """Return strings or bytes of a fixed size."""
+    there = series.notna().to_numpy()
+    found = [entry if known else blank for entry, known in zip(series, there.tolist(), strict=True)]
+    rows = np.array(found, np.str_ if isinstance(blank, str) else np.bytes_)
+    end = "\0" if isinstance(blank, str) else b"\0"
+    for at, entry in enumerate(found):
+        if entry.endswith(end):  # type: ignore[arg-type]
+            raise DTypeError(f"{name}: row {at} ends with NUL, which NumPy drops")
+    return Column(rows, None if there.all() else there)
+
+
+def _of_decimals(name: str, series: Any) -> Column:
+    """Return decimal numbers as floats, if those hold all of their digits."""
+    there = series.notna().to_numpy()
+    rows, digits = np.zeros(len(series)), 0
+    for at in np.flatnonzero(there).tolist():
+        entry = series.iloc[at]
+        _, figures, exponent = entry.as_tuple()
+        if isinstance(exponent, str) or len(figures) > DIGITS:
+            raise DTypeError(f"{name}: is {entry} at row {at}; float64 holds {DIGITS} digits: convert it to text")
+        rows[at], digits = float(entry), max(digits, -exponent)
+    return Column(rows, None if there.all() else there, kept=("decimal", digits))
+
+
+def _of_lists(name: str, series: Any) -> Column:
+    """Return lists as sequences; missing ones are empty."""
+    gone = series.isna().to_numpy()
+    entries = [[] if missing else entry for entry, missing in zip(series, gone.tolist(), strict=True)]
+    if all(isinstance(entry, np.ndarray) or not len(entry) for entry in entries):
+        filled = [entry for entry in entries if len(entry)]
+        empty = filled[0][:0] if filled else np.empty(0)
+        values = array([entry if len(entry) else empty for entry in entries])
+    else:
+        values = array([entry.tolist() if isinstance(entry, np.ndarray) else list(entry) for entry in entries])
+    return Column(values, None, [~gone if gone.any() else None])

@@ -1,0 +1,182 @@
+"""Tables of Polars: grouped rows, list columns, and columns that share one LoD."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.libraries import library
+from lodcore.errors import DTypeError
+from lodcore.interop.arrow import ArrowTable
+from lodcore.interop.arrow_columns import column_of_arrow
+from lodcore.interop.tables import (
+    Column,
+    Key,
+    grouped_table,
+    names_of_keys,
+    outgoing,
+    plain_column,
+    plain_table,
+    row_keys,
+)
+from lodcore.ops.keys import numbered
+from lodcore.tensors.lod_tensor import LoDTensor
+
+__all__ = ["from_polars", "to_polars"]
+
+Array = np.ndarray[Any, Any]
+
+#: The random seed of the hash, so that nobody can choose texts that collide.
+HASH = int.from_bytes(os.urandom(7), "little")
+
+
+def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
+    """Convert a Polars table or column to LoDTensors.
+
+    Parameters
+    ----------
+    data : polars.DataFrame, polars.LazyFrame or polars.Series
+        Numbers, bools, dates, times, durations, text, categories, decimals, and lists of these. Categories become their
+        labels, text has a fixed size, times with a zone are those of UTC, and decimals of up to 15 digits are float64.
+    by : str or list of str, optional
+        The columns to group by, coarse first, each of which makes a level, with keys of any dtype. Groups are in the
+        order of their first rows. Without it, a column of lists becomes a LoDTensor, any other an ndarray.
+    nulls : {"error", "empty", "mask"} or a fill value, or dict of these by column
+        As in `from_pandas`. Null dates, times and durations are NaT.
+
+    Returns
+    -------
+    LoDTensor for a column of lists; Groups for a table with `by`; dict of LoDTensor and ndarray for one without
+        With "mask" as in `from_pandas`.
+
+    Raises
+    ------
+    DTypeError, LoDError, KeyError, ValueError
+        If a column cannot be converted without loss; the message names it.
+    """
+    where = "lodcore.from_polars"
+    polars = library("polars", "polars", where)
+    if isinstance(data, polars.LazyFrame):
+        data = data.collect()
+    if isinstance(data, polars.Series):
+        return plain_column(where, _column_of(polars, f"{where}: data", data), nulls)
+    if not isinstance(data, polars.DataFrame):
+        raise DTypeError(f"{where}: data: is {type(data).__name__}; a DataFrame or Series is needed")
+    names = [] if by is None else names_of_keys(by)
+    for name in names:
+        if name not in data.columns:
+            raise KeyError(f"{where}: by: {name!r} is not a column")
+    columns = {
+        name: _column_of(polars, f"{where}: data[{name!r}]", data[name]) for name in data.columns if name not in names
+    }
+    if not names:
+        return plain_table(where, columns, nulls)
+    keys = {name: _key_of(polars, f"{where}: data[{name!r}]", data[name]) for name in names}
+    return grouped_table(where, columns, keys, nulls)
+
+
+def _column_of(polars: Any, name: str, series: Any) -> Column:
+    """Read a column."""
+    kind = series.dtype
+    if kind == polars.Object:
+        raise DTypeError(f"{name}: has dtype Object; Python objects have no fixed size")
+    column = column_of_arrow(name, series)
+    if isinstance(column.values, LoDTensor):
+        return column
+    if isinstance(kind, polars.Datetime) and kind.time_zone is not None:
+        return column._replace(kept=("zone", kind.time_zone))
+    if isinstance(kind, polars.Decimal):
+        return column._replace(kept=("decimal", kind.scale))
+    if isinstance(kind, polars.Categorical):
+        return column._replace(kept=("category", None, False))
+    if isinstance(kind, polars.Enum):
+        return column._replace(kept=("category", np.array(kind.categories.to_list(), np.str_), True))
+    return column
+
+
+def _key_of(polars: Any, name: str, series: Any) -> Key:
+    """Return a key column; text is numbered by Polars."""
+
+    def entries(rows: Array) -> Column:
+        return _column_of(polars, name, series.gather(rows))
+
+    present = series.is_not_null().to_numpy() if series.null_count() else None
+    if series.dtype == polars.String:
+        return Key(_numbers_of_text(polars, series), entries, present)
+    if isinstance(series.dtype, (polars.Categorical, polars.Enum)):
+        return Key(series.to_physical().fill_null(0).to_numpy(), entries, present)
+    column = _column_of(polars, name, series)
+    if isinstance(column.values, LoDTensor) or column.values.ndim > 1:
+        raise DTypeError(f"{name}: holds {series.dtype}; keys are numbers, dates or text")
+    return Key(column.values, entries, present)
+
+
+def _numbers_of_text(polars: Any, series: Any) -> Array:
+    """Return numbers of texts, equal if the texts are: of their hashes, unless two of them collide."""
+    ids, firsts = numbered(np.ascontiguousarray(series.hash(HASH).to_numpy()))
+    if (series == series.gather(firsts[ids])).all():
+        return ids
+    codes: Array = series.cast(polars.Categorical).to_physical().fill_null(0).to_numpy()
+    return codes
+
+
+def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: bool = True) -> Any:
+    """Convert LoDTensors to a Polars table: one line per sequence, or per row.
+
+    Parameters
+    ----------
+    columns : LoDTensor, nested lists, Groups, or mapping of str to LoDTensor or array_like
+        The columns, with equal LoDs if lines are rows; an array has one entry per outermost sequence.
+    keys : mapping of str to array_like, optional
+        The keys of the sequences of each level, coarse first.
+    lists : bool
+        Whether to make columns of lists, whose values are not copied; otherwise, one line per row with its keys.
+
+    Returns
+    -------
+    polars.DataFrame, or polars.Series for one LoDTensor
+    """
+    where = "lodcore.to_polars"
+    polars = library("polars", "polars", where)
+    table = outgoing(where, columns, keys)
+    if lists:
+        if table.single and not table.keys:
+            return polars.Series("values", table.columns["values"])
+        made = {**table.key_columns(where), **table.columns}
+        return _restored(polars, polars.DataFrame(ArrowTable(made)), table.kept)
+    lod, rows = table.of_rows(where)
+    names, levels = row_keys(where, lod, table.keys)
+    made = {**dict(zip(names, levels, strict=True)), **rows}
+    return _restored(polars, polars.DataFrame(ArrowTable(made)), table.kept)
+
+
+def _restored(polars: Any, frame: Any, kept: Mapping[str, tuple[Any, ...]]) -> Any:
+    """Return a table with what dtypes do not say: zones, categories, decimals; also within lists."""
+    changes = []
+    for name, kind in kept.items():
+        depth, inner = 0, frame.schema[name] if name in frame.columns else None
+        while isinstance(inner, (polars.List, polars.Array)):
+            depth, inner = depth + 1, inner.inner
+        change = _change(polars, inner, kind)
+        if inner is None or change is None:
+            continue
+        changed = polars.col(name) if not depth else polars.element()
+        changed = change(changed)
+        for level in range(depth):
+            changed = (polars.col(name) if level == depth - 1 else polars.element()).list.eval(changed)
+        changes.append(changed.alias(name))
+    return frame.with_columns(changes)
+
+
+def _change(polars: Any, inner: Any, kind: tuple[Any, ...]) -> Any:
+    """Return the expression that restores one column, or None if it has other values by now."""
+    if kind[0] == "zone" and isinstance(inner, polars.Datetime):
+        return lambda x: x.dt.replace_time_zone("UTC").dt.convert_time_zone(kind[1])
+    if kind[0] == "decimal" and inner == polars.Float64:
+        return lambda x: x.cast(polars.Decimal(38, kind[1]))
+    if kind[0] == "category" and inner == polars.String:
+        return lambda x: x.cast(polars.Enum(kind[1].tolist()) if kind[2] else polars.Categorical)
+    return None

@@ -1,0 +1,228 @@
+"""Columns of every dtype of pandas, Polars, Arrow and DuckDB: grouped, and back; missing values; keys of any dtype."""
+
+import datetime as dt
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DTypeError, LoDError, LoDTensor, from_arrow, from_pandas, from_polars, to_pandas, to_polars
+from tests.helpers.libraries import MARKS, imported
+
+pandas, polars, duckdb, pyarrow = (imported(name) for name in ("pandas", "polars", "duckdb", "pyarrow"))
+pytestmark = MARKS
+
+U = ["b", "a", "b"]
+ZONE = "Europe/Berlin"
+STAMPS = ["2020-01-01 12:00", "2020-06-01 12:00", "2021-01-01 12:00"]
+UTC = np.array(["2020-01-01T11:00", "2020-06-01T10:00", "2021-01-01T11:00"], "M8[us]")
+DATES = [dt.date(2020, 1, 1), dt.date(1900, 2, 3), dt.date(2022, 1, 1)]
+DECIMALS = [Decimal("1.10"), Decimal("2.25"), Decimal("-3.00")]
+
+#: By name: how pandas and Polars hold it, what NumPy holds, and whether the dtypes that go out say the same.
+KINDS = {
+    "text": (["x", "yy", ""], ["x", "yy", ""], np.array(["x", "yy", ""])),
+    "objects": (np.array(["x", "yy", ""], object), ["x", "yy", ""], np.array(["x", "yy", ""])),
+    "python text": (pandas.array(["x", "yy", ""], "string[python]"), ["x", "yy", ""], np.array(["x", "yy", ""])),
+    "categories": (
+        pandas.Categorical(["x", "y", "x"]),
+        polars.Series(["x", "y", "x"], dtype=polars.Categorical),
+        np.array(["x", "y", "x"]),
+    ),
+    "numbered categories": (pandas.Categorical([7, 2**53 + 1, 7]), [7, 2**53 + 1, 7], np.array([7, 2**53 + 1, 7])),
+    "enum": (
+        pandas.Categorical(["x", "y", "x"], ["y", "x", "z"], ordered=True),
+        polars.Series(["x", "y", "x"], dtype=polars.Enum(["y", "x", "z"])),
+        np.array(["x", "y", "x"]),
+    ),
+    "durations": (pandas.to_timedelta([1, 2, 3], unit="s"), [dt.timedelta(seconds=k) for k in (1, 2, 3)],
+                  np.array([1, 2, 3], "m8[s]")),
+    "zones": (pandas.to_datetime(STAMPS).tz_localize(ZONE), [dt.datetime.fromisoformat(one) for one in STAMPS], UTC),
+    "dates": (DATES, DATES, np.array(DATES, "M8[D]")),
+    "decimals": (DECIMALS, DECIMALS, np.array([1.1, 2.25, -3.0])),
+    "bools": ([True, False, True], [True, False, True], np.array([True, False, True])),
+    "nullable": (pandas.array([2**53 + 1, 2, -3], "Int64"), [2**53 + 1, 2, -3], np.array([2**53 + 1, 2, -3])),
+    "nullable floats": (pandas.array([0.1, 2, -3], "Float32"), polars.Series([0.1, 2, -3], dtype=polars.Float32),
+                        np.array([0.1, 2, -3], "f4")),
+    "sparse": (pandas.arrays.SparseArray([0, 5, 0]), [0, 5, 0], np.array([0, 5, 0])),
+    "unsigned": (np.array([1, 2, 2**64 - 1], "u8"), polars.Series([1, 2, 2**64 - 1], dtype=polars.UInt64),
+                 np.array([1, 2, 2**64 - 1], "u8")),
+    "integers of Python": (np.array([1, 2, 3], object), [1, 2, 3], np.array([1, 2, 3])),
+    "small": (np.array([1, 2, 3], "i1"), polars.Series([1, 2, 3], dtype=polars.Int8), np.array([1, 2, 3], "i1")),
+}  # fmt: skip
+
+
+def frames(name):
+    """Return a table of pandas and of Polars, and what NumPy holds."""
+    of_pandas, of_polars, wanted = KINDS[name]
+    series = polars.Series(name, of_polars) if not isinstance(of_polars, polars.Series) else of_polars.alias(name)
+    if name == "zones":
+        series = series.dt.replace_time_zone(ZONE)
+    return pandas.DataFrame({"u": U, name: of_pandas}), polars.DataFrame([polars.Series("u", U), series]), wanted
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_dtype_goes_in_and_out_the_same_way(name):
+    of_pandas, of_polars, wanted = frames(name)
+    arrow = of_polars.to_arrow()
+    for read, data in ((from_pandas, of_pandas), (from_polars, of_polars), (from_arrow, arrow)):
+        groups = read(data, by="u")
+        assert groups["u"].tolist() == ["b", "a"]
+        assert (groups[name].values == wanted[[0, 2, 1]]).all()
+        assert groups[name].dtype.kind == wanted.dtype.kind
+        assert groups[name].lengths.tolist() == [2, 1]
+        keyed = read(data, by=name)
+        first = np.sort(np.unique(wanted, return_index=True)[1])
+        assert (keyed.keys[name] == wanted[first]).all()
+        both = read(data, by=[name, "u"])
+        assert both.lod.num_levels == 2
+        assert both.keys["u"].tolist() == [U[k] for k in first]
+    for groups in (from_pandas(of_pandas, by="u"), from_polars(of_polars, by="u")):
+        made, other = to_pandas(groups), to_polars(groups, lists=False)
+        listed = to_polars(groups)
+        order = [0, 2, 1]
+        if name not in ("dates", "durations"):  # which pandas counts in other units
+            assert made[name].tolist() == [of_pandas[name].tolist()[k] for k in order]
+        assert other[name].to_list() == [of_polars[name].to_list()[k] for k in order]
+        assert listed[name].to_list() == [[of_polars[name].to_list()[k] for k in one] for one in ([0, 2], [1])]
+        assert from_polars(listed)[name].values.tolist() == wanted[order].tolist()
+    if name == "zones":
+        assert str(made[name].dtype).endswith(f", {ZONE}]")
+        assert other.schema[name].time_zone == ZONE
+    if name == "enum":
+        assert made[name].cat.categories.tolist() == ["y", "x", "z"]
+
+
+MISSING = {
+    "Int64": (pandas.array([2**53 + 1, None, 3], "Int64"), [2**53 + 1, None, 3], 0, [2**53 + 1, 0, 3]),
+    "boolean": (pandas.array([True, None, False], "boolean"), [True, None, False], True, [True, True, False]),
+    "objects": (np.array([True, None, False], object), [True, None, False], True, [True, True, False]),
+    "text": (["a", None, "ccc"], ["a", None, "ccc"], "gone", ["a", "gone", "ccc"]),
+    "categories": (pandas.Categorical(["a", None, "c"]), ["a", None, "c"], "", ["a", "", "c"]),
+    "Float64": (pandas.array([1.5, None, 3], "Float64"), [1.5, None, 3], -1, [1.5, -1, 3]),
+    "decimals": ([Decimal("1.5"), None, Decimal("3")], [Decimal("1.5"), None, Decimal("3")], 0, [1.5, 0, 3]),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_missing_values_have_one_answer(name):
+    of_pandas, of_polars, fill, wanted = MISSING[name]
+    frame = pandas.DataFrame({"u": U, "v": of_pandas, "w": [1, 2, 3]})
+    table = polars.DataFrame({"u": U, "v": of_polars, "w": [1, 2, 3]}, strict=False)
+    for read, data in ((from_pandas, frame), (from_polars, table), (from_arrow, table.to_arrow())):
+        where = f"lodcore.{read.__name__}"
+        with pytest.raises(LoDError, match=rf"{where}: data\['v'\]: row 1 is null; use nulls=.*\(nulls={{'v': "):
+            read(data, by="u")
+        for nulls in (fill, {"v": fill}):
+            assert read(data, by="u", nulls=nulls)["v"].tolist() == [[wanted[0], wanted[2]], [wanted[1]]]
+        groups = read(data, by="u", nulls={"v": "mask"})
+        assert list(groups.masks) == ["v"]
+        assert groups.masks["v"].tolist() == [[True, True], [False]]
+        assert groups.masks["v"].lod == groups["v"].lod
+        with pytest.raises(LoDError, match=rf"{where}: by: 'v' has no value in row 1"):
+            read(data, by="v")
+        with pytest.raises(KeyError, match=rf"{where}: nulls: 'x' is not a column"):
+            read(data, nulls={"x": 0})
+        with pytest.raises(ValueError, match=rf"{where}: nulls(\['w'\])?: is 'rubbish'; 'error', 'empty', 'mask' or"):
+            read(data, by="u", nulls={"v": fill, "w": "rubbish"})
+    for read, data in ((from_pandas, frame), (from_polars, table)):
+        values, masks = read(data, nulls={"v": "mask"})
+        assert (values["v"][[0, 2]].tolist(), masks["v"].tolist()) == ([wanted[0], wanted[2]], [True, False, True])
+        x, mask = read(data["v"], nulls="mask")
+        assert (x[[0, 2]].tolist(), mask.tolist()) == ([wanted[0], wanted[2]], [True, False, True])
+        with pytest.raises(ValueError, match="nulls: is 'rubbish'"):
+            read(data[["u", "w"]], by="u", nulls="rubbish")
+
+
+def test_what_numpy_holds_stays():
+    """nan and NaT of NumPy, unless there is a fill value; null times are NaT."""
+    frame = pandas.DataFrame({"u": U, "v": [1.5, np.nan, 3], "t": pandas.to_datetime(["2020-01-01", None, None])})
+    groups = from_pandas(frame, by="u")
+    assert np.isnan(groups["v"].values).tolist() == [False, False, True]
+    assert np.isnat(groups["t"].values).tolist() == [False, True, True]
+    assert from_pandas(frame, by="u", nulls={"v": 0.0})["v"].tolist() == [[1.5, 3.0], [0.0]]
+    assert from_pandas(frame, by="u", nulls={"v": "mask"}).masks["v"].tolist() == [[True, True], [False]]
+    table = polars.from_pandas(frame, nan_to_null=False)
+    assert np.isnat(from_polars(table, by="u")["t"].values).tolist() == [False, True, True]
+    assert to_polars(from_polars(table, by="u"), lists=False)["t"].null_count() == 2
+
+
+@pytest.mark.parametrize(
+    ("entries", "says"),
+    [
+        ([2**70, 1], r"data\['v'\]: has dtype object, of integer objects that no dtype of NumPy holds exactly"),
+        ([2**53 + 1, 0.5], "of mixed-integer-float objects that no dtype of NumPy holds exactly"),
+        ([Decimal("0.1234567890123456789"), Decimal(1)], "float64 holds 15 digits"),
+        (["a\0", "b"], "(row|string) 0 ends with NUL"),
+        ([{}, 1], "of mixed(-integer)? objects; Python objects have no fixed size"),
+        (pandas.interval_range(0, 2), "has dtype interval"),
+        (pandas.PeriodIndex(["2020Q1", "2020Q2"], freq="Q"), "has dtype period"),
+    ],
+)
+def test_nothing_is_converted_with_loss(entries, says):
+    values = np.array(entries, object) if isinstance(entries, list) else entries
+    with pytest.raises(DTypeError, match=says):
+        from_pandas(pandas.DataFrame({"u": [1, 1], "v": values}), by="u")
+
+
+def test_decimals_of_many_digits_are_refused():
+    table = polars.DataFrame({"u": [1, 1], "v": [Decimal("12345678901234567.25"), Decimal(1)]})
+    with pytest.raises(DTypeError, match=r"lodcore.from_polars: data\['v'\]: has more than 15 digits at position 0"):
+        from_polars(table, by="u")
+    for width in (pyarrow.decimal128(17, 2), pyarrow.decimal256(40, 2), pyarrow.decimal128(10, 0)):
+        many = [Decimal("-12345.00"), None, Decimal(7)]
+        assert from_arrow(pyarrow.array(many, width), nulls=0.5).tolist() == [-12345.0, 0.5, 7.0]
+
+
+def test_tables_of_duckdb():
+    connection = duckdb.connect()
+    rows = "('b', 1, 1.50::decimal(8,2), true, 'x'), ('a', 2, 2.25, null, 'y'), ('b', 3, null, false, 'x')"
+    table = connection.sql(f"select u, i, d, b, e::enum('x', 'y') e from (values {rows}) t(u, i, d, b, e)")
+    groups = from_arrow(table, by="u", nulls={"d": -1, "b": "mask"})
+    assert groups["d"].tolist() == [[1.5, -1.0], [2.25]]
+    assert groups["e"].tolist() == [["x", "x"], ["y"]]
+    assert groups.masks["b"].tolist() == [[True, True], [False]]
+    assert from_arrow(table, by=["u", "e"], nulls=0)["i"].tolist() == [[[1, 3]], [[2]]]
+
+
+def test_both_ways_out_take_the_same_columns():
+    x = lodcore.array([[1, 2], [3]])
+    deep = lodcore.array([[[1, 2], [3]], [[4]]])
+    columns = {"v": x, "age": [30, 40], "name": np.array(["a", "b"])}
+    keys = {"u": ["p", "q"]}
+    frame, table = to_pandas(columns, keys), to_polars(columns, keys, lists=False)
+    assert frame["age"].tolist() == table["age"].to_list() == [30, 30, 40]
+    assert frame.index.get_level_values("u").tolist() == table["u"].to_list() == ["p", "p", "q"]
+    lists = to_pandas(columns, keys, lists=True), to_polars(columns, keys)
+    assert [list(one) for one in lists[0]["v"]] == lists[1]["v"].to_list() == [[1, 2], [3]]
+    assert lists[0]["name"].tolist() == lists[1]["name"].to_list() == ["a", "b"]
+    assert to_polars(columns, lists=False)["level_0"].to_list() == [0, 0, 1]
+    both = {"u": ["p", "q"], "day": [1, 2, 3]}
+    assert to_polars({"v": deep}, both)["day"].to_list() == [[1, 2], [3]]
+    assert [list(one) for one in to_pandas({"v": deep}, both, lists=True)["day"]] == [[1, 2], [3]]
+    assert to_polars({"v": deep}, keys, lists=False)["v"].to_list() == [[1, 2], [3], [4]]
+    assert to_pandas({"v": deep}, keys)["v"].tolist() == [[1, 2], [3], [4]]
+    for convert in (to_pandas, to_polars):
+        where = f"lodcore.{convert.__name__}"
+        with pytest.raises(LoDError, match=rf"{where}: keys\['u'\]: has 1 entries; there are 2 sequences"):
+            convert({"v": x}, {"u": [1]}, lists=True)
+        with pytest.raises(LoDError, match=rf"{where}: columns: 'w' has another structure than 'v'"):
+            convert({"v": x, "w": [1, 2, 3]})
+
+
+def test_clicks_of_a_frame_read_like_a_frame():
+    """Sessions of clicks: columns, lengths, a filter, a join, and one row a group."""
+    clicks = pandas.DataFrame({"user": ["b", "a", "b", "b"], "ts": [10, 11, 50, 55], "page": ["x", "y", "x", "z"]})
+    users = pandas.DataFrame({"user": ["a", "b", "c"], "age": pandas.array([30, 40, 50], "Int64")})
+    tables = polars.from_pandas(clicks), polars.from_pandas(users)
+    for g, other in ((from_pandas(clicks, by="user"), users), (from_polars(tables[0], by="user"), tables[1])):
+        assert (len(g), g.lengths.tolist(), g["page"].tolist()) == (2, [3, 1], [["x", "x", "z"], ["y"]])
+        assert g[g["ts"] > 10]["ts"].tolist() == [[50, 55], [11]]
+        assert g[g.lengths > 1]["user"].tolist() == ["b"]
+        joined = g.join(other).with_columns(n=g.lengths, last=g["ts"].max(axis=1))
+        assert joined["age"].tolist() == [40, 30]
+        frame = to_polars(joined)
+        assert frame.select("user", "age", "n", "last").rows() == [("b", 40, 3, 55), ("a", 30, 1, 11)]
+        assert to_pandas(joined)["age"].tolist() == [40, 40, 40, 30]
+        assert isinstance(joined["ts"], LoDTensor)

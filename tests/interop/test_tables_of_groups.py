@@ -1,0 +1,97 @@
+"""Tables of groups: columns, lengths, filters, joins; without any library."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
+from lodcore.interop import Groups
+
+USER = np.array(["b", "a", "b", "c", "b"])
+TS = np.array([10, 11, 50, 7, 55])
+
+
+def sessions():
+    keys, ts, page = lodcore.group_by(USER, TS, np.array(list("xyxzz")), order="first")
+    return Groups({"ts": ts, "page": page}, {"user": keys})
+
+
+def test_columns_lengths_and_names():
+    g = sessions()
+    assert g["ts"].tolist() == [[10, 50, 55], [11], [7]]
+    assert g["user"].tolist() == ["b", "a", "c"]
+    assert (list(g), len(g), g.lengths.tolist()) == (["user", "ts", "page"], 3, [3, 1, 1])
+    assert "ts" in g
+    assert "when" not in g
+    assert repr(g) == "Groups(3 groups of 5 rows by 'user': 'ts', 'page')"
+    with pytest.raises(KeyError, match="'when' is none of 'user', 'ts', 'page'"):
+        g["when"]
+
+
+def test_filters_of_rows_and_of_groups():
+    g = sessions()
+    later = g[g["ts"] > 10]
+    assert later["page"].tolist() == [["x", "z"], ["y"], []]
+    assert later["user"].tolist() == ["b", "a", "c"]
+    for index in (g.lengths > 1, slice(0, 1), [0], np.array([0])):
+        assert (g[index]["user"].tolist(), g[index]["ts"].tolist()) == (["b"], [[10, 50, 55]])
+    assert later[later.lengths > 0]["user"].tolist() == ["b", "a"]
+    assert g[[2, 0]].with_columns(n=[1, 2])[::-1]["n"].tolist() == [2, 1]
+    for wrong in (g["ts"], lodcore.array([[True]])):
+        with pytest.raises(LoDError, match=r"Groups: mask: is .*; one bool per row is needed"):
+            g[wrong]
+    with pytest.raises(DTypeError, match="Groups: is indexed by 3"):
+        g[3]
+
+
+def test_groups_of_several_keys_are_chosen_with_their_finer_ones():
+    x = lodcore.array([[[1, 2], [3]], [[4]], [[5], [6], [7]]])
+    g = Groups({"x": x}, {"user": ["a", "b", "c"], "day": np.arange(6)})
+    assert g.lengths.tolist() == [2, 1, 3]
+    some = g[[2, 0]]
+    assert some["x"].tolist() == [[[5], [6], [7]], [[1, 2], [3]]]
+    assert (some["user"].tolist(), some["day"].tolist()) == (["c", "a"], [3, 4, 5, 0, 1])
+    deep = Groups({"x": x}, {"user": ["a", "b", "c"]})
+    assert deep.lod.num_levels == 1
+
+
+def test_columns_are_added():
+    g = sessions()
+    more = g.with_columns(gap=g["ts"] * 2, n=g.lengths)
+    assert more["gap"].tolist() == [[20, 100, 110], [22], [14]]
+    assert more.per_group["n"].tolist() == [3, 1, 1]
+    assert more[more["n"] > 1]["n"].tolist() == [3]
+    assert list(g.columns) == ["ts", "page"]
+    assert list(more.with_columns(n=g["ts"])) == ["user", "ts", "page", "gap", "n"]
+    with pytest.raises(LoDError, match=r"Groups.with_columns: x: has another structure"):
+        g.with_columns(x=lodcore.array([[1], [2], [3]]))
+    with pytest.raises(ShapeError, match=r"Groups.with_columns: x: has 2 entries; there are 3 groups"):
+        g.with_columns(x=[1, 2])
+
+
+def test_joins_with_one_row_a_group():
+    g = sessions()
+    users = {"user": ["c", "b", "a", "d"], "age": [30, 40, 50, 60]}
+    assert g.join(users)["age"].tolist() == [40, 50, 30]
+    assert g.join(lodcore.interop.ArrowTable({"user": np.array(["c", "b", "a"]), "n": np.arange(3)}))["n"].tolist() == [
+        1, 2, 0,
+    ]  # fmt: skip
+    few = {"user": ["b", "c"], "age": [1, 2]}
+    inner = g.join(few, on="user", how="inner")
+    assert (inner["user"].tolist(), inner["age"].tolist(), inner.lengths.tolist()) == (["b", "c"], [1, 2], [3, 1])
+    for other, named, error, says in (
+        (few, {}, LoDError, r"group 1 \('a'\) has no row in other"),
+        ({"user": ["b", "b"]}, {}, LoDError, "has 'b' more than once"),
+        ({"name": ["b"]}, {}, KeyError, "has no column 'user'"),
+        (few, {"on": "ts"}, KeyError, "the outermost key is 'user'"),
+        (few, {"how": "outer"}, ValueError, "how: is 'outer'"),
+    ):
+        with pytest.raises(error, match=says):
+            g.join(other, **named)
+
+
+def test_a_table_without_columns_or_rows():
+    empty = Groups({"x": LoDTensor.from_lengths(np.zeros(0), [])}, {"k": np.zeros(0, int)})
+    assert (len(empty), empty[empty["x"] > 0]["x"].tolist(), empty[:3]["k"].tolist()) == (0, [], [])
+    with pytest.raises(LoDError, match="there are no columns"):
+        len(Groups({}, {"k": [1]}))

@@ -105,7 +105,7 @@ def at_axis(x: Any, axis: int, key: Any) -> Any:
     return ops.index_values(x, [*[ALL] * axis, key])
 
 
-def flat(name: str, x: Any, order: str = "C") -> Any:
+def flat(name: str, x: Any) -> Any:
     """Return all values in one axis."""
     x = dense_of(name, x)
-    return x if x.ndim == 1 else call([x], "reshape", shape=(-1,), order=order)
+    return x if x.ndim == 1 else ops.reshape(x, [-1])

@@ -187,7 +187,7 @@ def kron(a: Any, b: Any) -> Any:
     sizes = [None if None in pair else pair[0] * pair[1] for pair in pairs]
     if sizes.count(None) > 1:
         raise ShapeError("numpy.kron: a, b: the lengths of more than one axis are known only when it runs")
-    return call([product], "reshape", shape=tuple([-1 if size is None else size for size in sizes]), order="C")
+    return ops.reshape(product, [-1 if size is None else size for size in sizes])
 
 
 @on_dense(np.cross)

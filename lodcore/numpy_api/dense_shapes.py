@@ -10,6 +10,7 @@ from lodcore import ops
 from lodcore.base.memory import integer
 from lodcore.errors import ShapeError
 from lodcore.numpy_api.dense import ALL, axis_in, call, dense_of, flat, integers, on_dense
+from lodcore.ops.arguments import choice_of
 
 __all__ = ["diagonal", "ravel", "reshape", "squeeze", "swapaxes", "trace", "transpose"]
 
@@ -149,15 +150,21 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     """Give the values another shape; None keeps the length of the first axis, also where it is not known."""
     x = dense_of("reshape", a)
     given = shape if newshape is None else newshape
-    sizes = given if isinstance(given, (list, tuple, np.ndarray)) else (given,)
-    taken = tuple([None if size is None else integers("reshape", "shape", size) for size in sizes])
-    return call([x], "reshape", shape=taken, order=order)
+    sizes = list(given) if isinstance(given, (list, tuple, np.ndarray)) else [given]
+    if choice_of("numpy.reshape: order", order, ("C", "F")) == "F":  # the reversed shape of the transposed array
+        return transpose(reshape(transpose(x), sizes[::-1]))
+    if None in sizes[1:] or (sizes[:1] == [None] and not x.ndim):
+        raise ShapeError(
+            f"numpy.reshape: shape: is {tuple(sizes)}; None is valid for the first axis, whose length stays"
+        )
+    return ops.reshape_rows(x, sizes[1:]) if sizes[:1] == [None] else ops.reshape(x, sizes)
 
 
 @on_dense(np.ravel)
 def ravel(a: Any, order: str = "C") -> Any:
     """Return all values in one axis."""
-    return flat("ravel", a, order)
+    x = dense_of("ravel", a)
+    return flat("ravel", transpose(x) if choice_of("numpy.ravel: order", order, ("C", "F")) == "F" else x)
 
 
 def _at_least(name: str, count: int) -> Any:

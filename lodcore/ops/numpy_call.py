@@ -71,9 +71,9 @@ def numpy_call(operands: Any, name: str, options: dict[str, Any]) -> Any:
     --------
     >>> import numpy as np
     >>> import lodcore
-    >>> lodcore.ops.numpy_call([np.arange(6)], "reshape", {"shape": (2, -1), "order": "C"})
+    >>> lodcore.ops.numpy_call([np.arange(3)], "tile", {"reps": (2, 1)})
     array([[0, 1, 2],
-           [3, 4, 5]])
+           [0, 1, 2]])
     """
     rule = _rule(name)
     xs = [dense_of(_place(name, j), x) for j, x in enumerate(list_of("numpy_call: operands", operands))]

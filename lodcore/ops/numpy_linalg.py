@@ -223,7 +223,9 @@ def _back_qr(back: Back, x: Array) -> Array:
 
 
 def _length(x: Spec, axis: tuple[int, ...], keepdims: bool) -> Spec:
-    dtype = of_floats("numpy.linalg.norm", "x", x.dtype)
+    if x.dtype.kind not in "biufc":
+        raise DTypeError(f"numpy.linalg.norm: x: has dtype {x.dtype}; numbers are needed")
+    dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(np.float64)
     kept = [1 if j in axis else size for j, size in enumerate(x.shape) if keepdims or j not in axis]
     return Spec(tuple(kept), np.zeros(0, dtype).real.dtype)
 

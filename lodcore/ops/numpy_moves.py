@@ -31,31 +31,6 @@ def _sizes(shape: Any, first: Any) -> tuple[Any, ...]:
     return tuple([first if size is None else size for size in shape])
 
 
-def _reshape(x: Array, shape: Shape, order: str) -> Array:
-    return x.reshape(_sizes(shape, len(x) if x.ndim else 1), order=order)  # type: ignore[call-overload,no-any-return]
-
-
-def _reshaped(x: Spec, shape: Shape, order: str) -> Spec:
-    """Return the Spec with another shape; -1 is found as soon as the number of values is known."""
-    where = "numpy.reshape"
-    choice_of(f"{where}: order", order, ("C", "F"))
-    kept = shape[:1] == (None,) and len(x.shape) > 0
-    if shape.count(-1) > 1 or None in shape[kept:] or any(size is not None and size < -1 for size in shape):
-        raise ShapeError(f"{where}: shape: is {shape}; lengths of 0 or more, and -1 once, are needed")
-    have, sizes = (x.shape[1:], shape[1:]) if kept else (x.shape, shape)
-    count, known = count_of(have), count_of(size for size in sizes if size != -1)
-    if count is not None and known is not None and (count != known if -1 not in sizes else known and count % known):
-        raise ShapeError(f"{where}: shape: is {shape}; x has shape {x.shape}, {count_of(x.shape)} values")
-    if count is not None and -1 in sizes and not known:
-        raise ShapeError(f"{where}: shape: is {shape}; -1 is not determined beside a length of 0")
-    rest = None if count is None or not known else count // known
-    return Spec((*x.shape[:kept], *[rest if size == -1 else size for size in sizes]), x.dtype)
-
-
-def _back_reshaped(back: Back, x: Array, shape: Shape, order: str) -> Array:
-    return back.d.reshape(x.shape, order=order)  # type: ignore[no-any-return]
-
-
 def _spread(x: Spec, shape: Shape) -> Spec:
     where = "numpy.broadcast_to"
     wanted = _sizes(shape, x.shape[0] if x.shape else None)
@@ -252,7 +227,6 @@ def _back_along_axis(back: Back, x: Array, indices: Array, axis: int) -> tuple[A
 #: The rules, by the names of the functions in NumPy. Options are complete, axes counted from the first.
 RULES = {
     "transpose": Rule(np.transpose, _transposed, _back_transposed),
-    "reshape": Rule(_reshape, _reshaped, _back_reshaped),
     "broadcast_to": Rule(
         lambda x, shape: np.broadcast_to(x, _sizes(shape, len(x) if x.ndim else 1)),
         _spread,

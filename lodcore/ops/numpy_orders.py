@@ -25,10 +25,6 @@ def _back_sort(back: Back, x: Array, axis: int) -> Array:
     return d_x
 
 
-def _partition(x: Array, kth: Any, axis: int) -> Array:
-    return np.take_along_axis(x, np.argpartition(x, kth, axis), axis)
-
-
 def _partitioned(name: str, dtype: np.dtype[Any] | None) -> Any:
     def spec(x: Spec, kth: Any, axis: int) -> Spec:
         size = x.shape[axis]
@@ -38,12 +34,6 @@ def _partitioned(name: str, dtype: np.dtype[Any] | None) -> Any:
         return Spec(x.shape, x.dtype if dtype is None else dtype)
 
     return spec
-
-
-def _back_partition(back: Back, x: Array, kth: Any, axis: int) -> Array:
-    d_x = np.empty(x.shape, x.dtype)
-    np.put_along_axis(d_x, np.argpartition(x, kth, axis), back.d, axis)
-    return d_x
 
 
 # -- quantiles ---------------------------------------------------------------------------------------------------------
@@ -163,8 +153,12 @@ def _part(x: Spec) -> Spec:
 RULES = {
     "sort": Rule(np.sort, lambda x, axis: Spec(x.shape, x.dtype), _back_sort),
     "argsort": Rule(lambda x, axis, kind: np.argsort(x, axis, kind=kind), lambda x, axis, kind: Spec(x.shape, INDEX)),
-    "partition": Rule(_partition, _partitioned("partition", None), _back_partition),
-    "argpartition": Rule(np.argpartition, _partitioned("argpartition", INDEX)),
+    "partition": Rule(  # completely sorted, so that the order is the same in every dtype
+        lambda x, kth, axis: np.sort(x, axis),
+        _partitioned("partition", None),
+        lambda back, x, kth, axis: _back_sort(back, x, axis),
+    ),
+    "argpartition": Rule(lambda x, kth, axis: np.argsort(x, axis, kind="stable"), _partitioned("argpartition", INDEX)),
     "quantile": _quantile_rule(np.quantile, False),
     "nanquantile": _quantile_rule(np.nanquantile, True),
     "cumsum": Rule(np.cumsum, _accumulated(np.cumsum), _back_sums),

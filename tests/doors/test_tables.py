@@ -16,9 +16,8 @@ pytestmark = MARKS
 
 X = lodcore.array([[1.5, 2.5], [], [3.5]])
 DEEP = lodcore.array([[[1, 2], [3]], [[4]]])
-FRAME = pandas.DataFrame(
-    {"g": ["b", "a", "b", "c", "a"], "h": [1, 1, 2, 1, 1], "v": [1.0, 2, 3, 4, 5], "w": [1, 2, 3, 4, 5]}
-)
+COLUMNS = {"g": ["b", "a", "b", "c", "a"], "h": [1, 1, 2, 1, 1], "v": [1.0, 2, 3, 4, 5], "w": [1, 2, 3, 4, 5]}
+FRAME = pandas.DataFrame(COLUMNS)
 ROWS = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), min_size=1, max_size=12)
 
 
@@ -161,7 +160,7 @@ def test_polars_there_and_back():
 
 
 def test_polars_rows():
-    groups = from_polars(polars.from_pandas(FRAME), ["g", "h"])
+    groups = from_polars(polars.DataFrame(COLUMNS), ["g", "h"])
     frame = to_polars(groups, lists=False)
     assert frame.columns == ["g", "h", "v", "w"]
     assert frame["v"].to_list() == [1, 3, 2, 5, 4]
@@ -198,7 +197,7 @@ def test_contiguous_ragged_arrays():
 
 
 def test_ragged_arrays_in_a_file(tmp_path):
-    imported("netCDF4")
+    assert imported("netCDF4").Dataset
     to_xarray({"lon": X}, {"id": [7, 8, 9]}).to_netcdf(tmp_path / "x.nc")
     with xarray.open_dataset(tmp_path / "x.nc") as dataset:
         assert from_xarray(dataset).columns["lon"].equals(X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from operator import index
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -263,27 +263,41 @@ def value_and_grad(f: Callable[Concatenate[X, P], T]) -> Callable[Concatenate[X,
 def value_and_grad(f: Callable[P, T], argnums: int) -> Callable[P, tuple[T, Any]]: ...
 @overload
 def value_and_grad(f: Callable[P, T], argnums: tuple[int, ...]) -> Callable[P, tuple[T, tuple[Any, ...]]]: ...
-def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[X, P], tuple[T, Y]], *, has_aux: Literal[True]
+) -> Callable[Concatenate[X, P], tuple[tuple[T, Y], X]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, tuple[T, Y]], argnums: int | tuple[int, ...], has_aux: Literal[True]
+) -> Callable[P, tuple[tuple[T, Y], Any]]: ...
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """Return the function that computes the value and the gradient of a function.
 
     Parameters
     ----------
     f : callable
-        A function that returns one real number.
+        A function that returns one real number; with `has_aux`, a pair of it and of anything else.
     argnums : int or tuple of int
         The arguments to differentiate with respect to.
+    has_aux : bool
+        Whether f returns a pair: the number, and a tree of tensors, numbers and text, of which there is no gradient.
 
     Returns
     -------
     callable
-        Has the same arguments; returns the value and the gradient (a tuple if argnums is a tuple).
+        Has the same arguments; returns the value, with `has_aux` the pair, and the gradient (a tuple if argnums is a
+        tuple).
 
     Raises
     ------
     IndexError, ValueError
         If argnums has a number that is not an argument, or one twice.
     ShapeError, DTypeError
-        If f returns anything but one real number.
+        If f returns anything but one real number, or, with `has_aux`, no pair; if an argument to differentiate has no
+        floating-point tensor.
 
     Examples
     --------
@@ -292,6 +306,12 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
     >>> value, gradient = lodcore.value_and_grad(lambda w: lodcore.ops.sum(lodcore.mul(w, w)))(np.array([1.0, 2.0]))
     >>> float(value), gradient
     (5.0, array([2., 4.]))
+    >>> def loss(w):
+    ...     scores = lodcore.tanh(w)
+    ...     return lodcore.ops.sum(scores), {"scores": scores}
+    >>> (value, aux), gradient = lodcore.value_and_grad(loss, has_aux=True)(np.array([0.0, 1.0]))
+    >>> aux["scores"].round(2)
+    array([0.  , 0.76])
     """
     several = isinstance(argnums, (list, tuple))
     numbers = [index(number) for number in argnums] if several else [index(argnums)]  # type: ignore[union-attr,arg-type]
@@ -309,12 +329,21 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
             every = list(args)
             for place, x in zip(places, chosen, strict=True):
                 every[place] = x
-            return f(*every, **kwargs)
+            found = f(*every, **kwargs)
+            if has_aux and (not isinstance(found, tuple) or len(found) != 2):
+                kind = type(found.held if isinstance(found, Variable) else found).__name__
+                raise DTypeError(
+                    f"value_and_grad: f: returned {with_article(kind)}; a pair of a number and of anything else is "
+                    "needed with has_aux"
+                )
+            return found
 
         for place in places:
             check_differentiable(f"value_and_grad: argument {place}", args[place])
         value, pullback = vjp(of_chosen, *[args[place] for place in places])
-        gradients = pullback(np.array(1, value.dtype) if isinstance(value, np.floating) else _seed(value))
+        loss = value[0] if has_aux else value
+        seed = np.array(1, loss.dtype) if isinstance(loss, np.floating) else _seed(loss)
+        gradients = pullback(seed, None) if has_aux else pullback(seed)
         return value, gradients if several else gradients[0]
 
     return with_gradient
@@ -337,8 +366,20 @@ def check_differentiable(where: str, argument: Any) -> None:
         if differentiable(x.get() if isinstance(x, Variable) else x):
             break
     else:
-        raise DTypeError(f"{where}: is {_described(argument)}; a floating-point tensor is needed, or a tree with one")
+        dtypes = ", ".join(dict.fromkeys([str(values_of(x).dtype) for x in tree_leaves(argument) if _is_number(x)]))
+        hint = "; x.astype(np.float64) converts one" if dtypes else ""
+        raise DTypeError(
+            f"{where}: {f'has dtype {dtypes}' if dtypes else f'is {_described(argument)}'}; a floating-point tensor is "
+            f"needed, or a tree with one{hint}"
+        )
+
+
+def _is_number(x: Any) -> bool:
+    x = x.held if isinstance(x, Variable) else x
+    return isinstance(x, (bool, int, np.generic, np.ndarray, LoDTensor))
 
 
 def _described(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "a tuple (has_aux=True takes a pair of a number and of anything else)"
     return f"shape {values_of(value).shape}" if isinstance(value, Tensor) else type(value).__name__

@@ -157,7 +157,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
         raise ShapeError(
             f"numpy.reshape: shape: is {tuple(sizes)}; None is valid for the first axis, whose length stays"
         )
-    return ops.reshape_rows(x, sizes[1:]) if sizes[:1] == [None] else ops.reshape(x, sizes)
+    return ops.reshape_rows(x, tuple(sizes[1:])) if sizes[:1] == [None] else ops.reshape(x, sizes)
 
 
 @on_dense(np.ravel)

@@ -560,7 +560,7 @@ def test_gradients_come_in_the_order_of_argnums(argnums):
 )
 def test_the_argument_without_a_gradient_is_named(argnums, named):
     f = value_and_grad(lambda a, b, c, d: ops.sum(a), argnums)
-    with pytest.raises(DTypeError, match=f"^value_and_grad: argument {named}: is "):
+    with pytest.raises(DTypeError, match=f"^value_and_grad: argument {named}: has dtype int64; "):
         f(np.ones(2), 1, np.ones(2), np.arange(2))
 
 
@@ -1082,3 +1082,55 @@ def test_the_gradient_of_a_ufunc_is_asked_for_twice():
     for _ in range(2):
         for gradient in pullback(LISTS):
             np.testing.assert_allclose(gradient.values, LISTS.values / np.sqrt(2))
+
+
+# -- a value besides the loss -----------------------------------------------------------------------------------------
+
+
+def test_a_loss_has_anything_beside_it():
+    def loss(w, x):
+        scores = lodcore.mul(x, w)
+        return ops.sum(lodcore.tanh(scores)), {"scores": scores, "count": len(x), "name": "a", "nothing": None}
+
+    plain = value_and_grad(lambda w, x: loss(w, x)[0])(2.0, X)
+    (value, aux), gradient = value_and_grad(loss, has_aux=True)(2.0, X)
+    assert (value, gradient) == plain
+    np.testing.assert_array_equal(aux["scores"], X * 2.0)
+    assert (aux["count"], aux["name"], aux["nothing"]) == (len(X), "a", None)
+    (value, _), gradients = value_and_grad(loss, (0, 1), has_aux=True)(2.0, X)
+    wanted = value_and_grad(lambda w, x: loss(w, x)[0], (0, 1))(2.0, X)
+    assert value == wanted[0]
+    for one, other in zip(gradients, wanted[1], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_what_is_beside_a_loss_has_no_gradient():
+    def loss(w):
+        return ops.sum(w * 3.0), ops.sum(w * w)
+
+    (value, aux), gradient = value_and_grad(loss, has_aux=True)(np.ones(2))
+    assert (value, aux, gradient.tolist()) == (6.0, 2.0, [3.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("f", "argument", "text"),
+    [
+        (lambda w: ops.sum(w), np.ones(2), "f: returned a float64; a pair of a number and of anything else is needed"),
+        (lambda w: (ops.sum(w), w, w), np.ones(2), "f: returned a tuple; a pair"),
+        (
+            lambda w: ops.sum(w),
+            np.arange(3),
+            r"argument 0: has dtype int64; a floating-point tensor is needed, .*astype",
+        ),
+        (lambda w: ops.sum(w), {"a": np.arange(3), "b": [True]}, "argument 0: has dtype int64, bool; a floating-point"),
+        (lambda w: ops.sum(w), "text", "argument 0: is str; a floating-point tensor is needed, or a tree with one$"),
+    ],
+)
+def test_what_has_no_gradient_is_refused_by_its_dtype(f, argument, text):
+    with pytest.raises(DTypeError, match=f"^value_and_grad: {text}"):
+        value_and_grad(f, has_aux=True)(argument)
+
+
+def test_a_pair_without_has_aux_says_so():
+    with pytest.raises(ShapeError, match=r"f: returned a tuple \(has_aux=True takes a pair .*\); one number is needed"):
+        value_and_grad(lambda w: (ops.sum(w), w))(np.ones(2))

@@ -88,4 +88,4 @@ def witness():
     os.umask(mask)
     yield f"user {os.getuid()}, umask {mask:03o}, {len(os.sched_getaffinity(0))} processors"
     yield f"zone {time.strftime('%z')}, address space {resource.getrlimit(resource.RLIMIT_AS)[0]}"
-    yield f"folder {os.getcwd()}, hash of 'a' {hash('a')}"
+    yield f"folder {os.getcwd()!a}, hash of 'a' {hash('a')}"

@@ -474,7 +474,7 @@ CALLS = [
     ({}, np.zeros(3), 2, ShapeError, r"state: has shape \(3,\); there are 2 sources, one row each"),
     ({}, {"a": [np.float64(1)]}, 1, ShapeError, r"state: has shape \(\); there are 1 sources"),
     ({}, lodcore.array([[1], [2]]), 1, ShapeError, r"state: has shape \(2, None\); there are 1 sources"),
-    ({}, {"a": object()}, 1, DTypeError, "state: has a object; arrays or LoDTensors are needed"),
+    ({}, {"a": object()}, 1, DTypeError, "state: has an object; arrays or LoDTensors are needed"),
     ({}, None, -1, ValueError, "num_sources: is -1"),
     ({}, None, 1.5, DTypeError, "num_sources: is 1.5"),
     ({"step": returning(np.zeros((1, 3), int))}, None, 1, DTypeError, "log probabilities: has dtype int64"),

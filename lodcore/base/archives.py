@@ -30,8 +30,12 @@ LAST_CODE_POINT = 0x10FFFF
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error)
 
 
-def write_array(archive: zipfile.ZipFile, name: str, values: Array, method: int) -> None:
+def write_array(where: str, archive: zipfile.ZipFile, name: str, values: Array, method: int) -> None:
     """Write an array to an archive, without a date, so that equal arrays make equal files."""
+    if values.dtype.names is not None and len(str(np.lib.format.dtype_to_descr(values.dtype))) > LONGEST_HEADER - 500:
+        raise DTypeError(
+            f"{where}: {name}: has a dtype of {len(values.dtype.names)} fields, whose description is too long"
+        )
     info = zipfile.ZipInfo(name + ".npy")
     info.compress_type = method
     with archive.open(info, "w", force_zip64=True) as member:

@@ -26,6 +26,7 @@ from lodcore.interop.manifest import (
     RECORD,
     Manifest,
     Stored,
+    check_length,
     is_intact,
     parse_manifest,
     parse_record,
@@ -165,7 +166,7 @@ def _save(where: str, place: str, packed: Packed, held: io.FileIO) -> None:
         with files.create(os.path.join(place, stored.file)) as opened:
             _add(opened, stored, part)
     files.sync_folder(place)
-    _commit(place, manifest, held)
+    _commit(where, place, manifest, held)
 
 
 def _check_entries(where: str, name: str, place: str) -> None:
@@ -185,10 +186,11 @@ def _check_entries(where: str, name: str, place: str) -> None:
 
 def _is_ours(where: str, place: str, entry: str) -> bool:
     """Return whether a manifest or record is lodcore's, as far as its beginning tells, or is not there."""
-    if not _has(place, entry):
+    try:
+        with files.regular(f"{where}: {entry}", os.path.join(place, entry)) as opened:
+            return MARK.startswith(opened.read(len(MARK)) or b"")
+    except FileNotFoundError:  # or another writer has just removed its record
         return True
-    with files.regular(f"{where}: {entry}", os.path.join(place, entry)) as opened:
-        return MARK.startswith(opened.read(len(MARK)) or b"")
 
 
 def _replaced(where: str, place: str) -> set[str]:
@@ -212,11 +214,13 @@ def _add(opened: io.FileIO, stored: Stored, rows: Array) -> None:
     stored.add(rows)
 
 
-def _commit(place: str, manifest: Manifest, held: io.FileIO) -> None:
+def _commit(where: str, place: str, manifest: Manifest, held: io.FileIO) -> None:
     """Make the work of a writer valid."""
     if held.closed:
         raise RuntimeError("lodcore: a folder is written by a process, not by one that was forked meanwhile")
-    _put(place, MANIFEST, manifest.text())
+    text = manifest.text()
+    check_length(where, len(text))
+    _put(place, MANIFEST, text)
 
 
 # -- append ------------------------------------------------------------------------------------------------------------
@@ -245,7 +249,7 @@ def _append(where: str, place: str, packed: Packed, held: io.FileIO) -> None:
                 opened.truncate(size)
                 opened.seek(size)
                 _add(opened, stored, part)
-        _commit(place, manifest, held)
+        _commit(where, place, manifest, held)
     except BaseException:
         if not held.closed:
             _cut(place)

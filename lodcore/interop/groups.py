@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.archives import check_values
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
@@ -69,6 +70,8 @@ def load_from_group(group: Any) -> LoDTensor:
         if count < 0 or name not in group:
             raise LoDError(f"{where}: group: has no array {name!r}; its attribute num_levels is {count}")
     values, *offsets = (np.asarray(group[name][...]) for name in names)
+    if values.dtype.kind in "bU" and values.nbytes:
+        check_values(f"{where}: group: values", np.ascontiguousarray(values).reshape(-1).view(np.uint8), values.dtype)
     if not offsets:
         return LoDTensor(values, LoD.from_offsets(num_rows=len(values)))
     return LoDTensor.from_offsets(values, *offsets)

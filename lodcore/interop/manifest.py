@@ -18,10 +18,12 @@ from lodcore.base.archives import dtype_of
 from lodcore.errors import LoDError
 
 __all__ = [
+    "LARGEST",
     "MANIFEST",
     "RECORD",
     "Manifest",
     "Stored",
+    "check_length",
     "is_intact",
     "parse_manifest",
     "parse_record",
@@ -34,7 +36,7 @@ MANIFEST = "manifest.json"
 RECORD = "writer.json"
 FORMAT, RECORD_FORMAT = "lodcore folder", "lodcore writer"
 VERSION = 1
-LARGEST = 1 << 26  # bytes of a manifest
+LARGEST = 1 << 26  # bytes of a manifest, which is parsed as a whole
 FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\.bin")
 WORD = 8
 
@@ -126,6 +128,13 @@ class Manifest:
                 ],
             }
         )
+
+
+def check_length(where: str, length: int) -> None:
+    """Raise for a manifest that would not be read again."""
+    if length > LARGEST:
+        has = f"its keys, text and numbers have {length} bytes"
+        raise LoDError(f"{where}: tree: {has}; {LARGEST} is the most, and arrays have no limit")
 
 
 def record(names: Iterable[str]) -> bytes:

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 from lodcore.base.archives import Archive, read_archive, write_array
 from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.manifest import LARGEST, check_length
 from lodcore.interop.trees import Packed, Reader
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -16,10 +17,9 @@ __all__ = ["MANIFEST", "read_npz", "write_npz"]
 
 MANIFEST = "lodcore.json"
 VERSION = 1
-LARGEST_MANIFEST = 1 << 26
 
 
-def write_npz(file: Any, packed: Packed, compress: bool) -> None:
+def write_npz(where: str, file: Any, packed: Packed, compress: bool) -> None:
     """Write a tree to an open file."""
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     single = isinstance(packed.tree, dict) and "lodtensor" in packed.tree
@@ -30,15 +30,17 @@ def write_npz(file: Any, packed: Packed, compress: bool) -> None:
         "tree": packed.tree,
         "lods": [{"offsets": names, "num_rows": lod.num_rows} for names, lod in zip(levels, packed.lods, strict=True)],
     }
+    text = json.dumps(manifest)
+    check_length(where, len(text))
     with zipfile.ZipFile(file, "w", method, allowZip64=True) as archive:
         for name, values in packed.arrays.items():
-            write_array(archive, name, values, method)
+            write_array(where, archive, name, values, method)
         for names, lod in zip(levels, packed.lods, strict=True):
             for k, name in enumerate(names):
-                write_array(archive, name, lod.offsets(k), method)
+                write_array(where, archive, name, lod.offsets(k), method)
         info = zipfile.ZipInfo(MANIFEST)
         info.compress_type = method
-        archive.writestr(info, json.dumps(manifest))
+        archive.writestr(info, text)
 
 
 def _offsets_name(single: bool, j: int, k: int) -> str:
@@ -68,7 +70,7 @@ def _read(where: str, archive: Archive) -> Any:
     array = archive.array
     if MANIFEST not in archive:
         return _bare(where, archive.names, array)
-    manifest = _parsed(f"{where}: {MANIFEST}", archive.content(MANIFEST, LARGEST_MANIFEST))
+    manifest = _parsed(f"{where}: {MANIFEST}", archive.content(MANIFEST, LARGEST))
     lods = manifest.get("lods")
     if not isinstance(lods, list):
         raise LoDError(f"{where}: {MANIFEST}: has no list of structures")

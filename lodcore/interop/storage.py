@@ -57,7 +57,7 @@ def save(file: Any, tree: Any, *, form: str | None = None, compress: bool = Fals
     if hasattr(file, "write"):
         if form == "folder":
             raise ValueError(f"{where}: file: is open; the name of a folder is needed")
-        write_npz(file, packed, compress)
+        write_npz(where, file, packed, compress)
         return
     name = _name(where, file)
     if form not in (None, "npz", "folder"):
@@ -70,12 +70,12 @@ def save(file: Any, tree: Any, *, form: str | None = None, compress: bool = Fals
             raise ValueError(f"{where}: compress: is True; what is mapped into memory cannot be compressed")
         write_folder(where, name.rstrip(os.sep), packed)
         return
-    replace(where, name, lambda draft: _write_file(draft, packed, compress))
+    replace(where, name, lambda draft: _write_file(where, draft, packed, compress))
 
 
-def _write_file(path: str, packed: Packed, compress: bool) -> None:
+def _write_file(where: str, path: str, packed: Packed, compress: bool) -> None:
     with io.BufferedWriter(files.create(path)) as opened:
-        write_npz(opened, packed, compress)
+        write_npz(where, opened, packed, compress)
 
 
 def load(file: Any, *, verify: bool = False) -> Any:

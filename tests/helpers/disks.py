@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import io
+import json
 import os
 import random
 import shutil
@@ -74,10 +75,7 @@ def steps_of(act):
 
 
 def failing_at(act, number):
-    """Run a call on a disk that is full from a step on; return whether it failed.
-
-    What frees space works on a full disk, and only the first other step fails: then there may be a little space again.
-    """
+    """Run a call on a disk that is full at a step, if that needs space; return whether it failed."""
     count = [0]
 
     def before(step):
@@ -93,6 +91,21 @@ def failing_at(act, number):
                 raise
             return True
     return False
+
+
+def interrupted_at(act, number):
+    """Run a call with Ctrl-C before a step; return whether it was interrupted."""
+    count = [0]
+
+    def before(step):
+        count[0] += 1
+        if count[0] == number:
+            raise KeyboardInterrupt
+
+    with watched(before), contextlib.suppress(KeyboardInterrupt):
+        act()
+        return False
+    return True
 
 
 def killed_at(act, number, cut=None):
@@ -113,6 +126,13 @@ def killed_at(act, number, cut=None):
             act()
         os._exit(0)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def named(name):
+    """Return the names of the files that a folder of `lodcore.save` should have."""
+    body = json.loads(json.loads((name / "manifest.json").read_bytes())["content"])
+    levels = [level for structure in body["lods"] for level in structure["offsets"]]
+    return {"manifest.json", "lock", *(stored["file"] for stored in [*body["arrays"].values(), *levels])}
 
 
 class Disk:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -16,12 +17,12 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoDError, LoDTensor, Vocabulary
+from lodcore import DTypeError, LoDError, LoDTensor, Vocabulary
 from lodcore.__main__ import main
 from lodcore.base import drafts, files
 from lodcore.batching import PackPlan, pack_plan
-from lodcore.interop import folder, folder_writer
-from tests.helpers.disks import failing_at, killed_at, losses, steps_of
+from lodcore.interop import folder, folder_writer, manifest, npz
+from tests.helpers.disks import failing_at, interrupted_at, killed_at, losses, named, steps_of, watched
 from tests.helpers.tables import for_each
 
 pytestmark = [
@@ -48,13 +49,6 @@ def same(a, b):
 def entries(root):
     """Return the files below a folder, with their contents."""
     return {str(path.relative_to(root)): path.is_file() and path.read_bytes() for path in sorted(root.rglob("*"))}
-
-
-def named(name):
-    """Return the files that a store should have."""
-    body = json.loads(json.loads((name / "manifest.json").read_bytes())["content"])
-    levels = [level for structure in body["lods"] for level in structure["offsets"]]
-    return {"manifest.json", "lock", *(stored["file"] for stored in [*body["arrays"].values(), *levels])}
 
 
 class Case:
@@ -172,6 +166,40 @@ def test_power_that_is_lost_at_any_step(kind, tmp_path_factory, quick):
         assert state == "new" or end < count
         if number % 5 == 0:
             case.check_clean()
+
+
+@for_each("kind", ["folder", "append", "npz", "plan"])
+def test_an_interrupt_at_any_step(kind, tmp_path_factory, quick):
+    """Only Ctrl-C while something is removed leaves something for the next writer."""
+    case = Case(tmp_path_factory.mktemp("interrupted"), kind)
+    before = entries(case.root)
+    for number, step in enumerate(steps_of(Case(tmp_path_factory.mktemp("interrupted"), kind).act), 1):
+        interrupted_at(case.act, number)
+        state = case.found()
+        if state == "old" and step.kind not in ("unlink", "rmdir"):
+            assert entries(case.root) == before
+        case.check_clean()
+        case = Case(tmp_path_factory.mktemp("interrupted"), kind)
+        before = entries(case.root)
+
+
+def test_what_would_not_be_read_is_not_written(tmp_path, quick, monkeypatch):
+    """Text, keys and numbers are part of the manifest, whose size is limited; so is the description of a dtype."""
+    for name in ("x.npz", "x.lod"):
+        lodcore.save(tmp_path / name, OLD)
+        with monkeypatch.context() as patch:
+            for module in (manifest, npz):
+                patch.setattr(module, "LARGEST", 5000)
+            with pytest.raises(LoDError, match=r"lodcore.save.*: tree: its keys, text and numbers have"):
+                lodcore.save(tmp_path / name, {"text": "a" * 5000})
+            lodcore.save(tmp_path / name, OLD)
+            assert same(lodcore.load(tmp_path / name), OLD)
+    wide = np.zeros(2, [(f"a field with a long name {k}", "f8") for k in range(400)])
+    with pytest.raises(DTypeError, match="has a dtype of 400 fields, whose description is too long"):
+        lodcore.save(tmp_path / "x.npz", wide)
+    assert same(lodcore.load(tmp_path / "x.npz"), OLD)
+    lodcore.save(tmp_path / "x.lod", wide)
+    assert np.array_equal(lodcore.load(tmp_path / "x.lod"), wide)
 
 
 def test_a_first_save_that_fails_leaves_nothing(tmp_path, quick):
@@ -373,8 +401,6 @@ def test_a_reader_between_all_steps_of_a_writer(tmp_path, quick):
     name = tmp_path / "x.lod"
     lodcore.save(name, OLD)
     held = lodcore.load(name)
-    from tests.helpers.disks import watched
-
     seen = []
 
     def look(step):
@@ -613,8 +639,6 @@ def test_sizes_are_bounded_by_the_file(tmp_path, capsys):
     (tmp_path / "docs" / "0.npy").write_bytes(data[:9])
     assert main(["pack", str(tmp_path / "docs"), "--budget", "5"]) == 1
     assert "0.npy: ends inside of its header" in capsys.readouterr().err
-    import zipfile
-
     for names in (["values", "offsets_0"], ["lengths"]):
         with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
             for name in names:

@@ -128,8 +128,8 @@ MUTANTS = [
     Mutant(
         "a-manifest-is-there-before-its-files",
         WRITER,
-        "    files.sync_folder(place)\n    _commit(place, manifest, held)\n",
-        "    _commit(place, manifest, held)\n",
+        "    files.sync_folder(place)\n    _commit(where, place, manifest, held)\n",
+        "    _commit(where, place, manifest, held)\n",
         STORES,
     ),
     Mutant(

@@ -132,8 +132,7 @@ cdef class Gradients:
         self.needed = needed
         self.places = {}  # arrays to which gradients of Variables must be written
         self.found = {}  # ndarrays, SparseTensors, or dicts for the elements of arrays
-        self._own = set()  # those whose sum nothing else refers to
-        self._made = None
+        self._own, self._made = set(), None  # those whose sum nothing else refers to
         self._together = {}
 
     cpdef add(self, variable, gradient):
@@ -143,6 +142,7 @@ cdef class Gradients:
             self.found[variable] = gradient
             if gradient is self._made and gradient is not None:
                 self._own.add(variable)
+                self._made = None  # a rule that hands it on to several operands makes them share it
         elif type(known) is dict:
             for index, one in (<dict?> gradient).items():
                 known[index] = known[index] + one if index in <dict> known else one

@@ -235,6 +235,38 @@ def test_gradients_share_no_memory():
             assert not any(np.shares_memory(one, other) for other in arrays[j + 1 :])
 
 
+#: Functions whose rules make an array for the gradient of y, and functions of x and h that hand one on to both.
+MADE = {
+    "columns": lambda y: y[:, :1],
+    "rows": lambda y: y[1:],
+    "layer norm": lambda y: lodcore.ops.layer_norm(y, np.array([1.0, 2.0, 3.0]), np.zeros(3)),
+    "columns twice": lambda y: y[:, :2] * y[:, 1:],
+}
+SHARED = {
+    "sum": lambda x, h: x + h,
+    "difference": lambda x, h: x - h,
+    "sum twice": lambda x, h: x + h + x,
+    "joined": lambda x, h: np.concatenate([x, h])[1:4] + x,
+}
+
+
+@for_each(("made", "shared"), [(made, shared) for made in MADE for shared in SHARED])
+def test_gradients_of_two_losses_are_the_sum_of_both(made, shared):
+    x, h = np.arange(1.0, 10.0).reshape(3, 3) ** 0.5, np.cos(np.arange(9.0)).reshape(3, 3)
+
+    def first(x, h):
+        return lodcore.ops.sum(MADE[made](SHARED[shared](x, h)) * 2.0)
+
+    def second(x, h):
+        return lodcore.ops.sum(np.exp(x)) + lodcore.ops.sum(np.tanh(h))
+
+    apart = [lodcore.value_and_grad(f, (0, 1))(x, h)[1] for f in (first, second)]
+    for both in (lambda x, h: second(x, h) + first(x, h), lambda x, h: first(x, h) + second(x, h)):
+        found = lodcore.value_and_grad(both, (0, 1))(x, h)[1]
+        for gradient, one, other in zip(found, *apart, strict=True):
+            np.testing.assert_allclose(gradient, one + other, rtol=1e-12)
+
+
 def test_gradients_in_a_program_share_no_memory():
     for f in (
         lambda x, y: ops.sum(lodcore.add(x, y)),

@@ -8,6 +8,7 @@ joined chunks are copied, since their layout in memory differs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -120,9 +121,7 @@ def _grouped(obj: Any, by: Any, nulls: Any) -> Any:
         column = columns.pop(name)
         if not isinstance(column.values, np.ndarray):
             raise DTypeError(f"{WHERE}: by: {name!r} holds lists; keys are numbers, dates or text")
-        keys[name] = Key(
-            column.values, lambda rows, column=column: column._replace(values=column.values[rows]), column.present
-        )
+        keys[name] = Key(column.values, partial(_entries, column), column.present)
     return grouped_table(WHERE, columns, keys, nulls)
 
 

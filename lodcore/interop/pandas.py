@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.arrow_objects import naming_column
 from lodcore.interop.pandas_columns import column_of, is_lists, is_text
 from lodcore.interop.tables import (
     Key,
@@ -185,7 +186,9 @@ def _lists(pandas: Any, where: str, table: Any) -> Any:
     index = None
     for name, x in {**table.key_columns(where), **table.columns}.items():
         if isinstance(x, LoDTensor):
-            made[name] = pandas.Series(pandas.arrays.ArrowExtensionArray(pyarrow.chunked_array([pyarrow.array(x)])))
+            with naming_column(where, name):
+                chunks = pyarrow.chunked_array([pyarrow.array(x)])
+            made[name] = pandas.Series(pandas.arrays.ArrowExtensionArray(chunks))
         elif table.keys and name == next(iter(table.keys)):
             index = pandas.Index(restored(pandas, x, table.kept.get(name)), name=name)
         else:

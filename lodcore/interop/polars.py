@@ -12,6 +12,7 @@ from lodcore.base.libraries import library
 from lodcore.errors import DTypeError
 from lodcore.interop.arrow import ArrowTable
 from lodcore.interop.arrow_columns import column_of_arrow
+from lodcore.interop.arrow_objects import naming_column
 from lodcore.interop.tables import (
     Column,
     Key,
@@ -144,13 +145,25 @@ def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
     table = outgoing(where, columns, keys)
     if lists:
         if table.single and not table.keys:
-            return polars.Series("values", table.columns["values"])
+            with naming_column(where, "values"):
+                return polars.Series("values", table.columns["values"])
         made = {**table.key_columns(where), **table.columns}
-        return _restored(polars, polars.DataFrame(ArrowTable(made)), table.kept)
+        return _restored(polars, polars.DataFrame(_arrow_table(where, made)), table.kept)
     lod, rows = table.of_rows(where)
     names, levels = row_keys(where, lod, table.keys)
     made = {**dict(zip(names, levels, strict=True)), **rows}
-    return _restored(polars, polars.DataFrame(ArrowTable(made)), table.kept)
+    return _restored(polars, polars.DataFrame(_arrow_table(where, made)), table.kept)
+
+
+def _arrow_table(where: str, columns: Mapping[str, Any]) -> ArrowTable:
+    """Return the columns as a table of Arrow, or name the one that it does not have."""
+    try:
+        return ArrowTable(columns)
+    except DTypeError:
+        for name, x in columns.items():
+            with naming_column(where, name):
+                ArrowTable({name: x})
+        raise
 
 
 def _restored(polars: Any, frame: Any, kept: Mapping[str, tuple[Any, ...]]) -> Any:

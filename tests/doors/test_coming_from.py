@@ -10,7 +10,7 @@ from lodcore import LoDTensor, nn, ops
 from tests.helpers.libraries import MARKS, imported
 from tests.helpers.tables import for_each
 
-pandas, awkward, torch = imported("pandas"), imported("awkward"), imported("torch")
+pandas, awkward, torch, tensorflow = (imported(name) for name in ("pandas", "awkward", "torch", "tensorflow"))
 pytestmark = MARKS
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = {name: getattr(lodcore, name) for name in lodcore.__all__}
@@ -264,12 +264,134 @@ def test_an_lstm_of_torch_on_packed_sequences():
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
-# -- libraries that cannot be run beside these
+# -- TensorFlow
+
+NUMBERS, SPLITS = np.array([1.0, np.nan, 3.0, 3.0, 5.0]), [0, 3, 3, 5]
+MATRIX = np.arange(6.0).reshape(2, 3)
+
+
+def ragged():
+    return tensorflow.ragged.constant([*RAGGED, []], dtype="float64", ragged_rank=1)
+
+
+def nested():
+    return lodcore.array([np.array(one, float) for one in [*RAGGED, []]])
+
+
+def listed(x):
+    return x.to_list() if isinstance(x, tensorflow.RaggedTensor) else x.numpy().tolist()
+
+
+def gradient_of_a_tape():
+    weight = tensorflow.Variable([2.0, 3.0])
+    with tensorflow.GradientTape() as tape:
+        loss = tensorflow.reduce_sum(weight * weight)
+    return tape.gradient(loss, weight).numpy().tolist()
+
+
+def written(array, read):
+    for at, value in enumerate(([1.0, 2.0], [3.0, 4.0])):
+        made = array.write(at, value)
+        array = array if made is None else made
+    return read(array)
+
+
+def loop_of_lodcore():
+    loop = lodcore.while_loop()
+    with loop.loop():
+        step, total = loop.loop_var(np.array(0)), loop.loop_var(np.array(0.0))
+        loop.break_if(step >= 4)
+        total.update(total + 2.0)
+    return float(np.asarray(total.get()))
+
+
+def embedded_sparsely():
+    rows = tensorflow.SparseTensor([[0, 0], [0, 1], [2, 0]], [1, 2, 7], [3, 2])
+    return tensorflow.nn.embedding_lookup_sparse(TABLE, rows, None, combiner="sum").numpy()[[0, 2]].tolist()
+
+
+ROWS_OF_TENSORFLOW = {
+    "`tf.ragged.constant(lists)`": (lambda: listed(ragged()), lambda: nested().tolist()),
+    "`RaggedTensor.from_row_splits(values, splits)`": (
+        lambda: listed(tensorflow.RaggedTensor.from_row_splits(NUMBERS, SPLITS)),
+        lambda: LoDTensor.from_offsets(NUMBERS, SPLITS).tolist(),
+    ),
+    "`from_row_lengths`, `from_value_rowids`": (
+        lambda: [listed(tensorflow.RaggedTensor.from_row_lengths(NUMBERS, [3, 0, 2])),
+                 listed(tensorflow.RaggedTensor.from_value_rowids(NUMBERS, [0, 0, 0, 2, 2], nrows=4))],
+        lambda: [LoDTensor.from_lengths(NUMBERS, [3, 0, 2]).tolist(),
+                 LoDTensor.from_segment_ids(NUMBERS, [0, 0, 0, 2, 2], 4).tolist()],
+    ),
+    "`from_nested_row_splits(values, [a, b])`": (
+        lambda: listed(tensorflow.RaggedTensor.from_nested_row_splits(NUMBERS, [[0, 2, 2, 3], SPLITS])),
+        lambda: LoDTensor.from_offsets(NUMBERS, [0, 2, 2, 3], SPLITS).tolist(),
+    ),
+    "`rt.flat_values`, `rt.row_splits`, `rt.row_lengths()`": (
+        lambda: [listed(one) for one in (ragged().flat_values, ragged().row_splits, ragged().row_lengths())],
+        lambda: [one.tolist() for one in (nested().values, nested().offsets, nested().lengths)],
+    ),
+    "`rt.value_rowids()`": (lambda: listed(ragged().value_rowids()), lambda: nested().lod.segment_ids().tolist()),
+    "`rt.to_tensor(default)`": (
+        lambda: listed(ragged().to_tensor(-1)), lambda: nested().to_padded(fill_value=-1).tolist(),
+    ),
+    "`RaggedTensor.from_tensor(t, lengths=n)`": (
+        lambda: listed(tensorflow.RaggedTensor.from_tensor(MATRIX, lengths=[2, 0])),
+        lambda: LoDTensor.from_padded(MATRIX, lengths=[2, 0]).tolist(),
+    ),
+    "`tf.reduce_sum(rt, axis=1)`": (
+        lambda: listed(tensorflow.reduce_sum(ragged(), axis=1)), lambda: nested().sum(axis=1).tolist(),
+    ),
+    "`tf.gather(rt, i)`": (
+        lambda: [listed(tensorflow.gather(ragged(), [2, 0, 3]))] * 2,
+        lambda: [nested()[[2, 0, 3]].tolist(), lodcore.gather_sequences(nested(), [2, 0, 3]).tolist()],
+    ),
+    "`tf.ragged.boolean_mask(rt, mask)`": (
+        lambda: listed(tensorflow.ragged.boolean_mask(ragged(), ragged() > 2)), lambda: nested()[nested() > 2].tolist(),
+    ),
+    "`tf.concat([a, b], axis=1)`": (
+        lambda: listed(tensorflow.concat([ragged(), ragged()], axis=1)),
+        lambda: np.concatenate([nested(), nested()], axis=1).tolist(),
+    ),
+    "`tf.map_fn(f, rt)`": (
+        lambda: listed(tensorflow.map_fn(lambda row: tensorflow.reduce_sum(row) * 2, ragged(),
+                                         fn_output_signature="float64")),
+        lambda: np.asarray(lodcore.graph.map_fn(lambda row: ops.sum(row) * 2, nested())).tolist(),
+    ),
+    "`tf.nn.embedding_lookup`, `..._sparse`": (
+        lambda: [listed(tensorflow.nn.embedding_lookup(TABLE, tensorflow.ragged.constant(IDS))), embedded_sparsely()],
+        lambda: [lodcore.lookup_table(TABLE, IDS).tolist(), lodcore.embedding_bag(TABLE, [[1, 2], [7]]).tolist()],
+    ),
+    "`tf.TensorArray`": (
+        lambda: written(tensorflow.TensorArray("float32", 2), lambda array: listed(array.stack())),
+        lambda: written(lodcore.TensorArray(), lambda array: np.asarray(array.stack()).tolist()),
+    ),
+    "`tf.cond`": (
+        lambda: float(tensorflow.cond(tensorflow.constant(True), lambda: 1.0, lambda: 2.0)),
+        lambda: float(lodcore.cond(np.array(True), lambda: 1.0, lambda: 2.0)),
+    ),
+    "`tf.while_loop`": (
+        lambda: tensorflow.while_loop(lambda step, total: step < 4, lambda step, total: (step + 1, total + 2.0),
+                                      (0, 0.0))[1].numpy().item(),
+        loop_of_lodcore,
+    ),
+    "`tf.GradientTape`": (
+        gradient_of_a_tape, lambda: lodcore.value_and_grad(lambda w: ops.sum(w * w))(np.array([2.0, 3.0]))[1].tolist(),
+    ),
+}  # fmt: skip
+
+
+@for_each("theirs", [row[0] for row in rows_of("tensorflow-ragged")])
+def test_rows_of_tensorflow(theirs):
+    expected, found = (call() for call in ROWS_OF_TENSORFLOW[theirs])
+    assert repr(expected) == repr(found)
+
+
+# -- Paddle, which has removed what its table is about
 
 
 @for_each(("page", "row"), [(page, row) for page in ("tensorflow-ragged", "paddle") for row in rows_of(page)])
 def test_names_of_lodcore_in_other_tables(page, row):
-    """What a row names is there; TensorFlow is run by its own door, and Paddle has removed what the table is about."""
+    """What a row names is there."""
     for call in code(row[-1]):
         name = re.match(r"[A-Za-z_.]+", call)
         if name and name[0].split(".")[0] not in ("x", "rt"):

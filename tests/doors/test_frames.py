@@ -211,6 +211,16 @@ def test_both_ways_out_take_the_same_columns():
             convert({"v": x, "w": [1, 2, 3]})
 
 
+def test_what_another_library_does_not_have_is_named():
+    x = lodcore.array([[1j], [2.0, 3]])
+    for lists in (False, True):
+        with pytest.raises(DTypeError, match=r"lodcore.to_polars: columns\['v'\]: have dtype complex128"):
+            to_polars({"v": x}, lists=lists)
+    with pytest.raises(DTypeError, match=r"lodcore.to_pandas: columns\['v'\]: have dtype complex128"):
+        to_pandas({"v": x}, lists=True)
+    assert to_pandas({"v": x})["v"].tolist() == [1j, 2, 3]
+
+
 def test_clicks_of_a_frame_read_like_a_frame():
     """Sessions of clicks: columns, lengths, a filter, a join, and one row a group."""
     clicks = pandas.DataFrame({"user": ["b", "a", "b", "b"], "ts": [10, 11, 50, 55], "page": ["x", "y", "x", "z"]})

@@ -85,6 +85,18 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     return call([dense_of("linalg.eigvalsh", a)], "linalg.eigh", UPLO=UPLO)[0]
 
 
+@on_dense(np.linalg.eig)
+def eig(a: Any) -> Any:
+    """Compute eigenvalues and eigenvectors of square matrices, always as complex numbers."""
+    return _named(np.linalg.eig, call([dense_of("linalg.eig", a)], "linalg.eig"))
+
+
+@on_dense(np.linalg.eigvals)
+def eigvals(a: Any) -> Any:
+    """Compute eigenvalues of square matrices, always as complex numbers."""
+    return call([dense_of("linalg.eigvals", a)], "linalg.eig")[0]
+
+
 @on_dense(np.linalg.svd)
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """Compute singular value decompositions."""

@@ -231,6 +231,18 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     return call([dense_of("convolve", a), dense_of("convolve", v)], "convolve", mode=mode)
 
 
+@on_dense(np.correlate)
+def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    """Correlate two vectors, of which the second is conjugated."""
+    x, y = flat("correlate", a), flat("correlate", v)
+    if mode == "same" and (None in (x.shape[0], y.shape[0]) or x.shape[0] < y.shape[0]):
+        raise ShapeError(
+            "numpy.correlate: a, v: v is longer, or the lengths are known only when it runs; 'same' needs a longer a"
+        )
+    y = ops.elementwise([y], np.conjugate) if y.dtype.kind == "c" else y
+    return convolve(x, ops.index_values(y, [slice(None, None, -1)]), mode)
+
+
 @on_dense(np.linalg.multi_dot)
 def multi_dot(arrays: Any) -> Any:
     """Multiply several matrices, one after another; the first and the last may be vectors."""

@@ -161,6 +161,30 @@ def _back_eigh(back: Back, x: Array, UPLO: str) -> Array:
     return _symmetric(v @ inner @ _t(v))
 
 
+def _eig(x: Spec) -> tuple[Spec, Spec]:
+    dtype = np.result_type(_matrices("eig", "a", x), np.complex64)
+    return Spec(_square(x)[:-1], dtype), Spec(_square(x), dtype)
+
+
+def _eigenvectors(x: Array) -> tuple[Array, ...]:
+    """Return complex numbers also where all are real, which depends on the values."""
+    dtype = np.result_type(x if x.dtype.kind in "fc" else np.float64, np.complex64)
+    return tuple([one.astype(dtype) for one in np.linalg.eig(x)])
+
+
+def _back_eig(back: Back, x: Array) -> Array:
+    (d_w, d_v), (w, v) = back.d, back.out
+    across = _t(v)
+    inner = np.zeros(x.shape, w.dtype)
+    if d_v is not None:
+        turned = across @ d_v
+        lengths = np.eye(x.shape[-1]) * turned.real  # vectors keep the length 1
+        inner += _apart(w) * (turned - across @ np.conj(v) @ lengths)
+    if d_w is not None:
+        inner[..., np.arange(w.shape[-1]), np.arange(w.shape[-1])] += d_w
+    return np.linalg.solve(across, inner @ across)
+
+
 def _svd(x: Spec, full_matrices: bool) -> tuple[Spec, ...]:
     dtype = _matrices("svd", "a", x, False)
     front, (rows, columns) = x.shape[:-2], x.shape[-2:]
@@ -254,6 +278,7 @@ RULES = {
     ),
     "linalg.cholesky": Rule(np.linalg.cholesky, _cholesky, _back_cholesky),
     "linalg.eigh": Rule(lambda x, UPLO: tuple(np.linalg.eigh(x, UPLO)), _eigh, _back_eigh),
+    "linalg.eig": Rule(_eigenvectors, _eig, _back_eig),
     "linalg.svd": Rule(lambda x, full_matrices: tuple(np.linalg.svd(x, full_matrices)), _svd, _back_svd),
     "linalg.qr": Rule(lambda x: tuple(np.linalg.qr(x)), _qr, _back_qr),
     "linalg.norm": Rule(_norm, _length, _back_norm),

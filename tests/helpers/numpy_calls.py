@@ -161,5 +161,6 @@ OTHERS = [
     *rows("fft.rfft", [(2, 5)], np.fft.rfft, BOTH, {**BOTH, "n": 4}, {**BOTH, "n": 7, "norm": "ortho"}),
     *rows("fft.irfft", [(2, 4)], np.fft.irfft, BOTH, {**BOTH, "n": 5}, {**BOTH, "n": 9, "norm": "forward"}),
     NumpyCall("linalg.cholesky", [np.array([[4.0, 1], [1, 3]])], {}, np.linalg.cholesky),
+    NumpyCall("linalg.eig", [np.array([[4.0, 1], [1, 3]])], {}, lambda x: tuple(one + 0j for one in np.linalg.eig(x))),
     *rows("linalg.eigh", [np.array([[4.0, 1], [1, 3]])], part_of("eigh"), {"UPLO": "L"}),
 ]

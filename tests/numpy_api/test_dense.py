@@ -131,6 +131,12 @@ np.average(p, axis=1, weights=v ** 2) | np.sum(p, axis=(0, 1)) | np.sum(p, axis=
 np.mean(w, axis=(0, 2)) | np.var(p, ddof=1) | np.std(p, axis=1, ddof=1) | np.prod(p, axis=0) | np.ptp(p, 0)
 np.fix(p) * p | np.real_if_close(p) | np.add.reduce(p, axis=1) | np.maximum.reduce(p)
 """
+MORE = """
+np.correlate(v, v[:2]) | np.correlate(v, p[0], 'full') | np.correlate(v, v[:2], 'same')
+np.real(np.linalg.eigvals(q @ p[:, :4])) | np.abs(np.linalg.eig(p @ q)[1]) ** 2 | np.abs(np.linalg.eig(s)[1])
+np.imag(np.linalg.eigvals(s - 2 * s[::-1])) | np.real(np.linalg.eig(s - 2 * s[::-1])[1] ** 2)
+np.abs(np.linalg.eig(s + w[:, :, :3])[0])
+"""
 NEWER = """
 np.matrix_transpose(p) | np.unstack(p, axis=1)[1] | np.permute_dims(w, (1, 0, 2)) | np.linalg.outer(v, v)
 np.linalg.matmul(p, q) | np.linalg.tensordot(p, q, axes=1) | np.linalg.cross(s, s[::-1]) | np.matvec(p, v)
@@ -146,7 +152,7 @@ def listed(text):
     return [one.strip() for line in text.strip().splitlines() for one in line.split(" | ")]
 
 
-TEXTS = [one for text in (METHODS, SHAPES, JOINS, PRODUCTS, LINALG, FFT, ORDERS) for one in listed(text)]
+TEXTS = [one for text in (METHODS, SHAPES, JOINS, PRODUCTS, LINALG, FFT, ORDERS, MORE) for one in listed(text)]
 
 
 def there(text):

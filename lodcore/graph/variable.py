@@ -375,7 +375,8 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
         if block is not None and block.recording and self.dtype.kind in "fc":
             raise GraphError(
                 f"Variable {self.name}: {how} would leave the recorded operators and lose the gradient; "
-                "use an operator (exp(v) for math.exp(v), np.stack([v, w]) for np.array, ops.cast(v, dtype)), or v.get() to read the value"
+                "use an operator (exp(v) for math.exp(v), np.stack([v, w]) for np.array([v, w]), ops.cast(v, dtype)), "
+                "or v.get() to read the value"
             )
         return value
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore.base.dispatch import recorder
 from lodcore.base.dtypes import as_dtype
+from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import resolved
 from lodcore.ops import (
@@ -243,7 +244,9 @@ class SimpleRNN(_OneNetwork):
         """Run over sequences; return outputs, and the last state, shape (n, n_hidden)."""
         of = self._taken(parameters)
         weights = of["weight_x"], of["weight_h"], of["bias"]
-        outputs, last = simple_layer(x, *weights, initial_state, self.activation, is_reverse, level)
+        outputs, last = call_named(
+            "SimpleRNN", simple_layer, x, *weights, initial_state, self.activation, is_reverse, level
+        )
         return outputs, last
 
     def step(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:
@@ -334,7 +337,7 @@ class LSTM(_OneNetwork):
         h_0, c_0 = _pair_of_states(initial_state)
         weights = of["weight_x"], of["weight_h"], of["bias"], of.get("projection")
         rest = self.peepholes, self.clip, bool(is_reverse), level
-        outputs, last, last_cell = lstm_layer(x, *weights, h_0, c_0, *rest)
+        outputs, last, last_cell = call_named("LSTM", lstm_layer, x, *weights, h_0, c_0, *rest)
         return outputs, (last, last_cell)
 
     def prepare(self, parameters: Any) -> Any:
@@ -434,7 +437,9 @@ class GRU(_OneNetwork):
         """Run over sequences; return outputs, and the last state, shape (n, n_hidden)."""
         of = self._taken(parameters)
         weights = of["weight_x"], of["weight_h"], of["bias"]
-        outputs, last = gru_layer(x, *weights, initial_state, self.origin_mode, bool(is_reverse), level)
+        outputs, last = call_named(
+            "GRU", gru_layer, x, *weights, initial_state, self.origin_mode, bool(is_reverse), level
+        )
         return outputs, last
 
     def prepare(self, parameters: Any) -> Any:

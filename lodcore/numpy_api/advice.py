@@ -24,6 +24,7 @@ INSTEAD = {
     "savetxt": "lodcore.save(file, x)",
     "savez": "lodcore.save(file, {'x': x})",
     "savez_compressed": "lodcore.save(file, {'x': x})",
+    "select": "np.where(mask, x, y)",
     "split": "x.to_arrays()",
     "trapezoid": "((x[:, 1:] + x[:, :-1]) / 2).sum(axis=1)",
     "vstack": "np.concatenate([x, y], axis=0)",
@@ -55,16 +56,19 @@ def advice(function: str, module: str = "numpy") -> str:
     >>> from lodcore.numpy_api.advice import advice
     >>> advice("trapezoid")
     'numpy.trapezoid: is not supported for sequences; use ((x[:, 1:] + x[:, :-1]) / 2).sum(axis=1)'
+    >>> advice("upper", "numpy.strings")
+    'numpy.strings.upper: is not supported for sequences; use x.with_values(np.strings.upper(x.values, ...)), value by \
+value'
     >>> advice("sinc")
-    'numpy.sinc: is not supported for sequences; use x.with_values(np.sinc(x.values, ...)), number by number'
+    'numpy.sinc: is not supported for sequences; use x.with_values(np.sinc(x.values, ...)), value by value'
     """
     name = f"{'np' if module == 'numpy' else module.replace('numpy', 'np', 1)}.{function}"
     where = f"{module}.{function}: is not supported for sequences"
     instead = INSTEAD.get(function) or METHODS.get(function.partition(".")[2])
     if instead:
         return f"{where}; use {instead}"
-    if function in NUMBER_BY_NUMBER:
-        return f"{where}; use x.with_values({name}(x.values, ...)), number by number"
+    if function in NUMBER_BY_NUMBER or module in ("numpy.strings", "numpy.char"):
+        return f"{where}; use x.with_values({name}(x.values, ...)), value by value"
     if function in TOGETHER:
         return f"{where}; use {name}(x.values, ...), of all values together"
     return f"{where}; call it for each of x.to_arrays(), or for x.to_padded(); x.values has no sequence boundaries"

@@ -5,7 +5,6 @@ Where an operator exists it is called; what only NumPy has is `lodcore.ops.numpy
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +24,6 @@ __all__ = [
     "at_axis",
     "axis_in",
     "call",
-    "call_named",
     "dense_of",
     "flat",
     "integers",
@@ -33,9 +31,6 @@ __all__ = [
 ]
 
 ALL = slice(None)
-
-#: The name of the function at the beginning of a message.
-OTHER = re.compile(r"^[\w.]+: ")
 
 #: The functions that implement NumPy's functions if all tensors among the arguments are dense.
 DENSE: dict[Any, Callable[..., Any]] = {}
@@ -60,17 +55,6 @@ def all_dense(given: Any) -> bool:
         elif getattr(x, "num_levels", 0):
             return False
     return True
-
-
-def call_named(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Call the implementation of a function; errors of what it calls name the function itself."""
-    try:
-        return function(*args, **kwargs)
-    except (TypeError, ValueError, IndexError) as error:
-        text = str(error)
-        if len(error.args) == 1 and not text.startswith(f"numpy.{name}:"):
-            error.args = (OTHER.sub(f"numpy.{name}: ", text),)
-        raise
 
 
 def call(operands: list[Any], name: str, **options: Any) -> Any:

@@ -12,9 +12,9 @@ import numpy as np
 
 from lodcore import ops
 from lodcore.base.dispatch import Symbol
+from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError
 from lodcore.numpy_api import dense_facts, dense_joins, dense_orders, dense_products, dense_shapes
-from lodcore.numpy_api.dense import call_named
 from lodcore.numpy_api.dense_linalg import DENSE as DENSE  # importing it registers its functions
 from lodcore.numpy_api.functions import FUNCTIONS  # importing it registers its functions
 from lodcore.numpy_api.indexing import getitem, refuse_setitem, setitem
@@ -252,7 +252,7 @@ def _of_dense(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if self.num_levels:
             raise AttributeError(f"Variable {self.name}: has levels; {name} is a method of dense arrays")
-        return call_named(name, dense, (self, *args), kwargs)
+        return call_named(f"numpy.{name}", dense, self, *args, **kwargs)
 
     return method
 

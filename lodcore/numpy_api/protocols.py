@@ -12,9 +12,10 @@ from lodcore import ops
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
 from lodcore.base.dtypes import as_dtype
+from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.advice import advice, name_of, refused, refused_on_arrays
-from lodcore.numpy_api.dense import DENSE, all_dense, call_named
+from lodcore.numpy_api.dense import DENSE, all_dense
 from lodcore.numpy_api.indexing import READ_ONLY, getitem
 from lodcore.ops.alignment import aligned, shared
 from lodcore.ops.along import along
@@ -210,7 +211,7 @@ def on_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
             raise refused_on_arrays(function)
         return FUNCTIONS[function](*args, **kwargs)
     kwargs.pop("out", None)
-    return call_named(name_of(function), found, args, kwargs)
+    return call_named(f"numpy.{name_of(function)}", found, *args, **kwargs)
 
 
 def axis_of(where: str, axis: Any, ndim: int) -> int:

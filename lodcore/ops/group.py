@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.naming import named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops.arguments import choice_of, dense_of
 from lodcore.ops.common import Array
@@ -324,6 +325,7 @@ def _(x_keys: Spec, y_keys: Spec, how: str) -> tuple[Spec, Spec, Spec]:
     return Spec((None,), _common_dtype(dtypes[0], dtypes[1])), place, place
 
 
+@named
 def join_by_key(x: Any, y: Any, x_keys: Any, y_keys: Any, how: str = "inner", default: Any = 0) -> tuple[Any, Any, Any]:
     """Join two batches by a key of each sequence, as tables are joined.
 

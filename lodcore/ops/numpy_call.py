@@ -35,7 +35,8 @@ class NumpyOp(Op):
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Return the Spec of the result, or of several."""
         name, operands = arguments["name"], arguments["operands"]
-        for j, x in enumerate(operands if name in NUMPY_RULES and isinstance(operands, (list, tuple)) else ()):
+        known = isinstance(name, str) and name in NUMPY_RULES
+        for j, x in enumerate(operands if known and isinstance(operands, (list, tuple)) else ()):
             if type(x) is Spec:
                 dense_of(_place(name, j), x)
         return super().infer_arguments(arguments)

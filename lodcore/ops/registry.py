@@ -218,7 +218,10 @@ class Op(OpBody):
     def infer_rule(self, **arguments: Any) -> Any:
         """Call the shape rule as it was registered."""
         if self._infer is None:
-            raise GraphError(f"{self.__name__}: has no rule of shapes; it cannot be recorded without values")
+            raise GraphError(
+                f"{self.__name__}: has no Spec rule, which {self.__name__}.define_infer registers; it is needed where "
+                "there are no values"
+            )
         return self._infer(**arguments)
 
     def rule_of(self, arguments: Sequence[Any]) -> VJPRule | None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.memory import integer
+from lodcore.base.naming import named
 from lodcore.errors import DTypeError
 from lodcore.ops import axes as reductions
 from lodcore.ops.axes import axes_of, tensor_of
@@ -44,6 +45,7 @@ def _weights(name: str, weights: Any) -> Any:
     return None if weights is None else _real(name, "weights", weights)
 
 
+@named
 def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """Average values with weights, as `numpy.average` does.
 
@@ -90,6 +92,7 @@ def _ratio(x: Any, y: Any) -> Any:
     return div(x, where(not_equal(y, 0), y, float("nan")))
 
 
+@named
 def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
     """Compute the moment about 0: the average of powers of values.
 
@@ -148,6 +151,7 @@ def _centred(name: str, x: Any, axis: Any, weights: Any) -> Any:
     return minus(x, average(x, axis, weights, keepdims=axis is not None))
 
 
+@named
 def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) -> Any:
     """Compute the covariance of two variables: the average product of their distances from the means.
 
@@ -180,6 +184,7 @@ def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) ->
     return _ratio(_sum(product, weights, axis), mass if ddof == 0 else minus(mass, ddof))
 
 
+@named
 def corr(x: Any, y: Any, axis: Any = None, weights: Any = None) -> Any:
     """Compute the correlation of two variables: their covariance divided by the product of their standard deviations.
 
@@ -217,6 +222,7 @@ def _squares(centred: Any, middle: Any, mass: Any, weights: Any, axis: Any) -> A
     return where(greater_than(exact, add(least, mul(squares, 0.01))), squares, float("nan"))
 
 
+@named
 def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[Any, Any, Any, Any]:
     """Fit lines by least squares: y = intercept + slope * x.
 

@@ -539,9 +539,12 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[S]:
         if self.lod.num_levels:
+            table = ""
+            if self.dtype.kind in "iu":  # perhaps numbers of rows, for np.take or an index
+                table = ", and of a table of rows lookup_table(table, x), or x.with_values(table[x.values])"
             raise ShapeError(
-                "LoDTensor: sequences of different lengths are not a dense array; use to_padded (padded), "
-                f"to_regular (all equally long), to_arrays (one array per sequence) or .values (all rows){for_caller()}"
+                "LoDTensor: sequences of different lengths are not a dense array; use to_padded (padded), to_regular "
+                f"(all equally long), to_arrays (one array per sequence) or .values (all rows){table}{for_caller()}"
             )
         return np.array(self.values, dtype, copy=copy)
 

@@ -24,6 +24,7 @@ take_nested
 take_of_each
 sequence_shift
 sliding_window
+numpy_call
 sequence_unpad
 gather_nested
 insert_level

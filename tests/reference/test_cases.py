@@ -36,6 +36,7 @@ WITHIN = {
     "map_fn_results",
     "map_fn_size",
     "num_rows",
+    "numpy_call",  # NumPy itself is what it computes
     "sample_places",
     "refuse_unlike",
     "structure_of",

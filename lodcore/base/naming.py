@@ -1,0 +1,53 @@
+"""Errors that name the public function that was called, not one that it calls."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+__all__ = ["call_named", "named"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: The name of a function at the beginning of a message.
+NAME = re.compile(r"^[\w.]+: ")
+
+
+def call_named(where: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function; its errors begin with another name.
+
+    Parameters
+    ----------
+    where : str
+        The name for messages, as of the public function.
+    function : callable
+    *args, **kwargs
+        Its arguments.
+
+    Examples
+    --------
+    >>> from lodcore.base.naming import call_named
+    >>> def inner(x):
+    ...     raise ValueError(f"inner: x: is {x}; 1 or more is needed")
+    >>> call_named("outer", inner, 0)
+    Traceback (most recent call last):
+    ValueError: outer: x: is 0; 1 or more is needed
+    """
+    try:
+        return function(*args, **kwargs)
+    except (TypeError, ValueError, IndexError) as error:
+        if len(error.args) == 1 and not str(error).startswith(f"{where}:"):
+            error.args = (NAME.sub(f"{where}: ", str(error)),)
+        raise
+
+
+def named(function: F) -> F:
+    """Let the errors of a function begin with its own name, whatever it calls."""
+
+    @functools.wraps(function)
+    def of_own_name(*args: Any, **kwargs: Any) -> Any:
+        return call_named(function.__name__, function, *args, **kwargs)
+
+    return of_own_name  # type: ignore[return-value]

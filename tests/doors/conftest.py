@@ -12,9 +12,10 @@ def skipped():
     def wrapper(item):
         try:
             return (yield)
-        except ImportError as error:
-            if error.name and may_be_missing(error.name):
-                pytest.skip(str(error))
+        except (ImportError, AssertionError) as error:
+            cause = error.__cause__ if isinstance(error, AssertionError) else error  # of `for_each`: that of a row
+            if isinstance(cause, ImportError) and cause.name and may_be_missing(cause.name):
+                pytest.skip(str(cause))
             raise
 
     return wrapper

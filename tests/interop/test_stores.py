@@ -1,5 +1,6 @@
 """What is finished is read whole, whatever happens to writers beside it, and nothing half written stays."""
 
+import ctypes
 import errno
 import io
 import json
@@ -512,6 +513,32 @@ def test_the_lock_of_a_killed_owner_is_free(tmp_path):
         finally:
             os.kill(grandchild, signal.SIGKILL)
     assert same(lodcore.load(name, verify=True), {"x": lodcore.concat_batches([PART, PART])})
+
+
+def test_a_child_that_was_not_forked_by_python(tmp_path, monkeypatch):
+    """It has copies of the parent's files, and the parent's locks end with their use."""
+    name, children, fork = tmp_path / "x.lod", [], ctypes.CDLL(None).fork
+    lodcore.save(name, {"x": PART})
+
+    def forks(handle):
+        if not children:
+            made = fork()
+            if not made:
+                signal.alarm(60)
+                signal.pause()
+            children.append(made)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", forks)
+        lodcore.append(name, {"x": PART})
+    try:
+        held = [os.readlink(f"/proc/{children[0]}/fd/{one}") for one in os.listdir(f"/proc/{children[0]}/fd")]
+        assert str(name / "lock") in held
+        lodcore.append(name, {"x": PART})
+    finally:
+        os.kill(children[0], signal.SIGKILL)
+        os.waitpid(children[0], 0)
+    assert len(lodcore.load(name)["x"]) == 9
 
 
 def test_threads_exclude_each_other(tmp_path, monkeypatch):

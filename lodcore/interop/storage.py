@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from typing import Any
@@ -70,6 +71,8 @@ def save(file: Any, tree: Any, *, form: str | None = None, compress: bool = Fals
             raise ValueError(f"{where}: compress: is True; what is mapped into memory cannot be compressed")
         write_folder(where, name.rstrip(os.sep), packed)
         return
+    if os.path.isdir(name):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     replace(where, name, lambda draft: _write_file(where, draft, packed, compress))
 
 
@@ -167,4 +170,6 @@ def _name(where: str, file: Any) -> str:
         name = os.fspath(file)
     except TypeError:
         raise DTypeError(f"{where}: file: is {type(file).__name__}; a name or an open file is needed") from None
+    if not name:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     return os.fsdecode(name)

@@ -162,7 +162,12 @@ def test_choices_that_do_not_fit(tmp_path):
         lodcore.load(3)
     with pytest.raises(FileNotFoundError):
         lodcore.load(tmp_path / "none.npz")
+    for call in (lambda: lodcore.save("", X), lambda: lodcore.load(""), lambda: lodcore.append("", X)):
+        with pytest.raises(FileNotFoundError):
+            call()
     (tmp_path / "mine").mkdir()
+    with pytest.raises(IsADirectoryError, match="mine"):
+        lodcore.save(tmp_path / "mine", X, form="npz")
     (tmp_path / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
     with pytest.raises(FileExistsError, match=r"has 'letter.txt' in it"):
         lodcore.save(tmp_path / "mine", X)

@@ -115,7 +115,7 @@ def _grouped(obj: Any, by: Any, nulls: Any) -> Any:
     if columns is None:
         raise DTypeError(f"{WHERE}: by: groups the rows of a table; obj is none")
     keys = {}
-    for name in names_of_keys(by):
+    for name in names_of_keys(WHERE, by):
         if name not in columns:
             raise KeyError(f"{WHERE}: by: {name!r} is not a column")
         column = columns.pop(name)

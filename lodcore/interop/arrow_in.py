@@ -70,7 +70,7 @@ def content(column: Column, start: int, stop: int, options: Options) -> Part:
         if options.fixed_strings:
             part = fixed_size(part, format == "vu", column.path)
     elif format == "n":
-        _expect(column, buffers=0, children=0)
+        _expect(column, buffers=None, children=0)  # 0, but Polars exports 1
         there = np.zeros(stop - start, bool) if stop > start else None
         return Part(stop - start, [], [there], np.zeros(stop - start))
     else:

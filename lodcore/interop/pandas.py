@@ -88,7 +88,7 @@ def _keys_of(where: str, data: Any, by: Any) -> dict[Any, Any]:
     index = data.index
     if by is not None:
         keys = {}
-        for name in names_of_keys(by):
+        for name in names_of_keys(where, by):
             if name in data.columns:
                 keys[name] = data[name]
             elif name in index.names:
@@ -150,17 +150,15 @@ def _rows(pandas: Any, where: str, table: Any) -> Any:
     index = pandas.MultiIndex.from_arrays([*levels, lod.positions(-1)], names=[*names, None])
     made = {}
     for name, rows in columns.items():
-        made[name] = _series(pandas, f"{where}: columns[{name!r}]", rows, index, table.kept.get(name))
+        made[name] = _series(pandas, rows, index, table.kept.get(name))
     return pandas.DataFrame(made, index=index)
 
 
-def _series(pandas: Any, name: str, rows: Any, index: Any, kept: Any) -> Any:
+def _series(pandas: Any, rows: Any, index: Any, kept: Any) -> Any:
     if isinstance(rows, LoDTensor):
         return pandas.Series(rows.tolist(), index=index, dtype=object)
-    if rows.ndim > 1:
-        raise DTypeError(f"{name}: has rows of shape {rows.shape[1:]}; numbers are needed, or lists=True")
-    if rows.dtype.names is not None:
-        raise DTypeError(f"{name}: has dtype {rows.dtype}; give its fields as columns")
+    if rows.ndim > 1 or rows.dtype.names is not None:
+        return pandas.Series(rows.tolist(), index=index, dtype=object)
     return pandas.Series(restored(pandas, rows, kept), index=index)
 
 

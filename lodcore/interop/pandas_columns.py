@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.errors import DTypeError
+from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.arrow_columns import column_of_arrow
 from lodcore.interop.arrow_types import DIGITS
 from lodcore.interop.tables import Column
 from lodcore.tensors.from_lists import array
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["column_of", "is_lists", "is_text"]
 
@@ -126,7 +127,7 @@ def _of_periods(name: str, series: Any) -> Column:
 def _of_objects(pandas: Any, name: str, series: Any) -> Column:
     """Return the values of Python objects, if all are of one kind."""
     if is_lists(series):
-        return _of_lists(name, series)
+        return _of_lists(pandas, name, series)
     kind = pandas.api.types.infer_dtype(series, skipna=True)
     if kind in ("datetime", "datetime64", "timedelta", "timedelta64"):
         parse = pandas.to_datetime if kind.startswith("date") else pandas.to_timedelta
@@ -147,19 +148,23 @@ def _of_objects(pandas: Any, name: str, series: Any) -> Column:
     if kind not in makers:
         raise DTypeError(f"{name}: has dtype {series.dtype}, of {kind} objects; Python objects have no fixed size")
     make, fill = makers[kind]
+    floats = kind in ("floating", "mixed-integer-float")
+    missing_is_nan = floats and not any(one is None or one is pandas.NA for one in series)
+    fill = np.nan if missing_is_nan else fill
     there = series.notna().to_numpy()
     found = [entry if known else fill for entry, known in zip(series, there.tolist(), strict=True)]
     rows = make(found)
     if rows is None or rows.dtype == object or (kind == "integer" and rows.dtype.kind not in "iu"):
         raise DTypeError(f"{name}: has dtype {series.dtype}, of {kind} objects that no dtype of NumPy holds exactly")
-    lossless = rows.dtype.kind in "M"
+    lossless = rows.dtype.kind in "M" or missing_is_nan
     return Column(rows, None if there.all() else there, lossless=lossless)
 
 
 def _floats(found: list[Any]) -> Array | None:
     """Return integers beside floats as floats, if they are exact."""
     rows = np.array([float(entry) for entry in found])
-    return rows if all(entry == made for entry, made in zip(found, rows.tolist(), strict=True)) else None
+    pairs = zip(found, rows.tolist(), strict=True)
+    return rows if all(entry == made or entry != entry for entry, made in pairs) else None
 
 
 def _of_text(name: str, series: Any, blank: str | bytes) -> Column:
@@ -187,14 +192,21 @@ def _of_decimals(name: str, series: Any) -> Column:
     return Column(rows, None if there.all() else there, kept=("decimal", digits))
 
 
-def _of_lists(name: str, series: Any) -> Column:
+def _of_lists(pandas: Any, name: str, series: Any) -> Column:
     """Return lists as sequences; missing ones are empty."""
     gone = series.isna().to_numpy()
+    sequences = [~gone if gone.any() else None]
     entries = [[] if missing else entry for entry, missing in zip(series, gone.tolist(), strict=True)]
     if all(isinstance(entry, np.ndarray) or not len(entry) for entry in entries):
         filled = [entry for entry in entries if len(entry)]
         empty = filled[0][:0] if filled else np.empty(0)
-        values = array([entry if len(entry) else empty for entry in entries])
-    else:
-        values = array([entry.tolist() if isinstance(entry, np.ndarray) else list(entry) for entry in entries])
-    return Column(values, None, [~gone if gone.any() else None])
+        return Column(array([entry if len(entry) else empty for entry in entries]), None, sequences)
+    lists = [entry.tolist() if isinstance(entry, np.ndarray) else list(entry) for entry in entries]
+    if any(isinstance(one, (list, tuple, np.ndarray)) for entry in lists for one in entry):
+        try:
+            return Column(array(lists), None, sequences)
+        except (DTypeError, LoDError, ShapeError) as error:
+            raise type(error)(str(error).replace("lodcore.array: obj", name)) from None
+    rows = column_of(pandas, name, pandas.Series([one for entry in lists for one in entry], dtype=object))
+    x = LoDTensor.from_lengths(rows.values, [len(entry) for entry in lists])
+    return rows._replace(values=x, sequences=sequences)

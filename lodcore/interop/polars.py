@@ -66,7 +66,7 @@ def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
         return plain_column(where, _column_of(polars, f"{where}: data", data), nulls)
     if not isinstance(data, polars.DataFrame):
         raise DTypeError(f"{where}: data: is {type(data).__name__}; a DataFrame or Series is needed")
-    names = [] if by is None else names_of_keys(by)
+    names = [] if by is None else names_of_keys(where, by)
     for name in names:
         if name not in data.columns:
             raise KeyError(f"{where}: by: {name!r} is not a column")

@@ -268,9 +268,13 @@ def grouped_table(where: str, columns: Mapping[str, Column], keys: Mapping[str, 
     return Groups(**made, lod=lod)
 
 
-def names_of_keys(by: Any) -> list[Any]:
-    """Return the names of the keys."""
-    return list(by) if isinstance(by, (list, tuple)) else [by]
+def names_of_keys(where: str, by: Any) -> list[Any]:
+    """Return the names of the keys, each of which may be given once."""
+    names = list(by) if isinstance(by, (list, tuple)) else [by]
+    for j, name in enumerate(names):
+        if name in names[:j]:
+            raise ValueError(f"{where}: by: names {name!r} twice")
+    return names
 
 
 # -- columns and keys that go out --------------------------------------------------------------------------------------

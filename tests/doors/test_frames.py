@@ -221,6 +221,49 @@ def test_what_another_library_does_not_have_is_named():
     assert to_pandas({"v": x})["v"].tolist() == [1j, 2, 3]
 
 
+def test_missing_values_within_lists():
+    lists = [[1, None], [], [3]]
+    for read, data in (
+        (from_pandas, pandas.DataFrame({"u": U, "v": lists})),
+        (from_polars, polars.DataFrame({"u": U, "v": lists})),
+    ):
+        with pytest.raises(LoDError, match=rf"lodcore.{read.__name__}: data\['v'\]: row 1 is null"):
+            read(data, by="u")
+        assert read(data, by="u", nulls={"v": -1})["v"].tolist() == [[[1, -1], [3]], [[]]]
+        groups = read(data, by="u", nulls="mask")
+        assert groups.masks["v"].tolist() == [[[True, False], [True]], [[]]]
+        assert groups.masks["v"].lod == groups["v"].lod
+    words = pandas.DataFrame({"v": [["a", "bb"], [], None]})
+    assert from_pandas(words, nulls="empty")["v"].tolist() == [["a", "bb"], [], []]
+    nan = from_pandas(pandas.Series([[1.5, np.nan], [2.0]]))
+    assert np.isnan(nan.values).tolist() == [False, True, False]
+    with pytest.raises(DTypeError, match=r"lodcore.from_pandas: data: \[0\]|lodcore.from_pandas: data"):
+        from_pandas(pandas.Series([[[1], [None]], []]))
+
+
+@pytest.mark.parametrize("kind", ["text", "numbers"])
+def test_tables_without_rows(kind):
+    frame = pandas.DataFrame({"u": pandas.Series([], dtype="str" if kind == "text" else "int64"), "v": np.zeros(0)})
+    for read, data in ((from_pandas, frame), (from_polars, polars.from_pandas(frame))):
+        groups = read(data, by="u")
+        assert (len(groups), groups["v"].tolist(), groups["u"].tolist()) == (0, [], [])
+        assert (len(to_pandas(groups)), len(to_polars(groups)), len(to_polars(groups, lists=False))) == (0, 0, 0)
+
+
+def test_keys_that_are_named_twice_and_columns_of_nothing():
+    frame = pandas.DataFrame({"u": U, "v": [1, 2, 3]})
+    table = polars.from_pandas(frame)
+    for read, data in ((from_pandas, frame), (from_polars, table), (from_arrow, table.to_arrow())):
+        with pytest.raises(ValueError, match=rf"lodcore.{read.__name__}: by: names 'u' twice"):
+            read(data, by=["u", "u"])
+    nothing = polars.DataFrame({"u": U, "v": [None, None, None]})
+    assert from_polars(nothing, by="u", nulls=0)["v"].tolist() == [[0, 0], [0]]
+    several = polars.concat([table, table], rechunk=False)
+    assert from_polars(several, by="u")["v"].tolist() == [[1, 3, 1, 3], [2, 2]]
+    wide = LoDTensor.from_lengths(np.arange(6).reshape(3, 2), [2, 1])
+    assert to_pandas({"v": wide})["v"].tolist() == to_polars({"v": wide}, lists=False)["v"].to_list()
+
+
 def test_clicks_of_a_frame_read_like_a_frame():
     """Sessions of clicks: columns, lengths, a filter, a join, and one row a group."""
     clicks = pandas.DataFrame({"user": ["b", "a", "b", "b"], "ts": [10, 11, 50, 55], "page": ["x", "y", "x", "z"]})

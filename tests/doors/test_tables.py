@@ -126,7 +126,6 @@ def test_pandas_columns_beside_lists():
         (lambda: from_pandas(3), DTypeError, "data: is int"),
         (lambda: from_pandas(pandas.DataFrame({"g": [1.0, None], "v": [1, 2]}), "g"), LoDError, "no value in row 1"),
         (lambda: from_pandas(pandas.DataFrame({"g": [1], "v": [{}]}), "g"), DTypeError, "has dtype object"),
-        (lambda: to_pandas(LoDTensor.from_lengths(np.ones((1, 2)), [1])), DTypeError, r"rows of shape \(2,\)"),
         (lambda: to_pandas({"a": X, "b": X[:1]}), LoDError, "another structure"),
         (lambda: from_polars(3), DTypeError, "data: is int"),
         (lambda: from_polars(polars.DataFrame({"g": [1]}), "z"), KeyError, "'z' is not a column"),

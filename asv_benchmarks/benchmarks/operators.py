@@ -32,7 +32,7 @@ def several(names, *arguments):
 ARGUMENTS = {
     **several("sigmoid tanh relu exp log sqrt sequence_softmax sequence_logsumexp sequence_cumsum sequence_sort", X),
     **several("sequence_argsort sequence_unique sequence_unique_all sequence_n_unique sequence_mode", X),
-    **several("sequence_rank run_lengths sequence_var sequence_std sequence_diff sequence_shift", X),
+    **several("stop_gradient sequence_rank run_lengths sequence_var sequence_std sequence_diff sequence_shift", X),
     "fill_nan": lambda: (X,),
     "sequence_searchsorted": lambda: (X, X),
     "sequence_interp": lambda: (X, X, X),

@@ -15,7 +15,7 @@ from lodcore.ops.arguments import WEAK
 from lodcore.errors import GraphError, ShapeError
 from lodcore.ops import common
 from lodcore.ops.alignment import aligned, returned
-from lodcore.ops.common import joined, rows_of, unbroadcast
+from lodcore.ops.common import joined, no_gradient, rows_of, unbroadcast
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.base.dispatch import Symbol
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -224,7 +224,7 @@ cdef class Gradients:
         if way.plan is None and way.frame is not None:  # which begins with the arguments
             way.plan_with(way.op.rule_of(way.frame), way.op.slots)
         if way.plan is None:
-            raise GraphError(f"{way.op.__name__}: has no vjp rule")
+            raise no_gradient(way.op)
         self.through(way, frame, cotangents)
 
     cdef through(self, Return way, list frame, tuple cotangents):

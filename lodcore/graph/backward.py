@@ -15,6 +15,7 @@ from lodcore.graph.gradients import differentiable_spec, path
 from lodcore.graph.program import Program
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable
+from lodcore.ops.common import no_gradient
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["append_backward"]
@@ -71,6 +72,7 @@ def append_backward(loss: Variable, parameters: Any = None) -> Any:
     needed, way = path(forward, leaves)
     if loss not in needed:
         raise GraphError(f"append_backward: loss: {loss.name} depends on no parameter and no data of real numbers")
+    way = _with_gradients(way, loss, needed)
     chosen = tree_map(functools.partial(_chosen, program), parameters)
     apart = dict.fromkeys(v for v in tree_leaves(chosen) if v is not None and v not in needed)
     gradient_of = {}
@@ -98,6 +100,17 @@ def _chosen(program: Program, given: Any) -> Variable | None:
     if v not in {*program.feeds, *program.parameters}:
         raise GraphError(f"append_backward: parameters: {program.described(v)}: is neither a parameter nor data")
     return v if differentiable_spec(v.spec) else None
+
+
+def _with_gradients(way: list[Operator], loss: Variable, needed: set[Variable]) -> list[Operator]:
+    """Return the operators that have gradients; raise GraphError if the gradient of the loss needs another one."""
+    reached = {loss}
+    for op in reversed(way):
+        if not reached.isdisjoint(op.outputs):
+            if not op.op.gradient:
+                raise no_gradient(op.op)
+            reached.update(needed.intersection(op.inputs))
+    return [op for op in way if op.op.gradient]
 
 
 def _check_loss(loss: Variable) -> None:

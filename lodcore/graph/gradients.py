@@ -86,7 +86,7 @@ def path(ops: Iterable[Any], wanted: Iterable[Variable]) -> tuple[set[Variable],
     needed = set(wanted)
     way = []
     for operator in ops:
-        if operator.op.gradient and not needed.isdisjoint(operator.inputs):
+        if not operator.op.cuts and not needed.isdisjoint(operator.inputs):
             outputs = [out for out in operator.outputs if differentiable_spec(out.spec)]
             if outputs:
                 needed.update(outputs)

@@ -187,7 +187,7 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
     cdef set needed = tape.needed
     cdef list given = op.bound(args, kwargs), frame = [], targets = [], outputs
     cdef Py_ssize_t j
-    cdef bint keep = False, of_tensor, several
+    cdef bint keep = False, of_tensor, several, lost
     cdef Return made
     here = tape.reference
     if given is None:
@@ -205,6 +205,7 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
             target = wanted_of(x, needed)
             targets.append(target)
             keep = keep or target is not None
+    lost = keep and not op.gradient
     keep = keep and op.gradient
     result = op.of_values(function_of(op, keep), frame, keep and op.with_residuals is not None)
     if keep and op.with_residuals is not None:
@@ -217,6 +218,8 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
         variable_of(ArrayVariable if isinstance(one, TensorArray) else Variable, op.__name__, one, None, tape)
         for one in (result if several else (result,))
     ]
+    if lost and not op.cuts and any([differentiable(out.held) for out in outputs]):
+        keep = True  # the way back says that there is no gradient, if one arrives
     if keep:
         needed.update([out for out in outputs if differentiable(out.held)])
         made = Return.__new__(Return)

@@ -13,8 +13,9 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import dense_of, integer_of, level_of, operand_of
 from lodcore.ops.array import check_steps, element_spec
 from lodcore.ops.array_joining import joined_elements
+from lodcore.ops.beam_gradients import back_to_candidates, of_form
 from lodcore.ops.beam_step import DOUBLE, INT32, INT64, MOST, SINGLE, plain_step
-from lodcore.ops.common import Array
+from lodcore.ops.common import Array, rows_of
 from lodcore.ops.lod_rules import computed
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Given, Index, Role, Rows
@@ -52,7 +53,6 @@ def _levels_of_step(scores: Any, level: int) -> tuple[int, int, int]:
         "the levels of `scores` up to `level`, which counts prefixes, and what is kept of each; `parent_idx` has none",
         _levels_of_step,
     ),
-    differentiable=False,
 )
 def beam_search(
     pre_ids: Any,
@@ -112,6 +112,9 @@ def beam_search(
     of their columns, but if the beam is full, a later one replaces an equal one at its end, as in PaddlePaddle's
     operator: of ``[.5, .5, .5]`` a beam of 1 selects the third, a beam of 2 the first and the third. nan compares false
     with every score.
+
+    The gradient of a selected score goes to the candidate that was selected; if its prefix had ended, or if
+    `is_accumulated` is False, it goes to the score of the prefix (too).
 
     If all selected continuations of a source had ended before, none is selected: its end tokens were selected in the
     previous step.
@@ -192,6 +195,20 @@ def _(
     _end_id(where, end_id, dtype := _id_dtype(where, last, ids, scores.shape[1]))
     rows = [(None, 1) if len(x.shape) == 2 else (None,) for x in (last, before)]
     return Spec(rows[0], dtype), Spec(rows[1], scores.dtype), Spec((None,), INT32)
+
+
+@beam_search.define_vjp
+def _(d_ids: None, d: Any, d_parents: None, scores: Any, out: Any, context: Any) -> tuple[None, Any, None, Any]:
+    if d is None:
+        return None, None, None, None
+    n_prefixes, where = len(scores.values), "beam_search"
+    ended = _flat_ids(_one_each(where, "pre_ids", context.pre_ids, n_prefixes)) == int(context.end_id)
+    before = _one_each(where, "pre_scores", context.pre_scores, n_prefixes)
+    values = scores.values if context.is_accumulated else _accumulated(scores.values, before)
+    of_before, of_values = back_to_candidates(d.reshape(-1), out, values, context.ids, ended)
+    if not context.is_accumulated:
+        of_before, of_values = of_before + of_values.sum(axis=1), of_values / np.where(of_values, scores.values, 1)
+    return None, of_form(rows_of(context.pre_scores), of_before), None, of_values
 
 
 def _prefixes(where: str, scores: Any, level: Any) -> tuple[Array, LoD, int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.ops.arguments import WEAK, dense_of
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
@@ -23,6 +23,7 @@ __all__ = [
     "joined",
     "kept_in",
     "no_dtype",
+    "no_gradient",
     "no_levels",
     "on_rows",
     "operand_name",
@@ -59,6 +60,14 @@ def array_of(where: str, x: Any) -> Array:
     """Return the values of a tensor as an array; convert lists."""
     made: Array = dense_of(f"{where}: x", x, levels=True)
     return made
+
+
+def no_gradient(op: Any) -> GraphError:
+    """Return the error for an operator through which a gradient would have to pass."""
+    return GraphError(
+        f"{op.__name__}: has no vjp rule, and a gradient is asked for; lodcore.stop_gradient(x) of its argument says "
+        "that none is meant"
+    )
 
 
 def below(lod: LoD, level: int) -> Any:

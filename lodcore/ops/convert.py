@@ -110,6 +110,9 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
         raise ShapeError(f"full_like: fill_value: has shape {fill.shape}; the values of x {values.shape}") from None
 
 
+full_like.cuts = True  # the values of x do not matter
+
+
 @full_like.define_infer
 def _(x: Spec, fill_value: Any, dtype: Any) -> Spec:
     made = x.dtype if dtype is None else sized("full_like", dtype)

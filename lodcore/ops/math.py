@@ -15,15 +15,30 @@ import numpy as np
 from lodcore.errors import DTypeError
 from lodcore.ops.alignment import broadcast_spec, shared
 from lodcore.ops.arguments import list_of, operand_of
-from lodcore.ops.common import Array, operand_name
+from lodcore.ops.common import Array, array_of, operand_name
 from lodcore.ops.kinds import dtype_of, elementwise_operator
 from lodcore.ops.lod_rules import deepest
 from lodcore.ops.registry import Op, VJPRule, operator
-from lodcore.ops.roles import Operands
+from lodcore.ops.roles import Dense, Operands
 from lodcore.ops.ufuncs import vjp_of_ufunc
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
-__all__ = ["add", "div", "elementwise", "exp", "log", "minus", "mul", "relu", "sigmoid", "sqrt", "tanh", "where"]
+__all__ = [
+    "add",
+    "div",
+    "elementwise",
+    "exp",
+    "log",
+    "minus",
+    "mul",
+    "relu",
+    "sigmoid",
+    "sqrt",
+    "stop_gradient",
+    "tanh",
+    "where",
+]
 
 # -- two operands ------------------------------------------------------------------------------------------------------
 
@@ -211,6 +226,38 @@ def relu(x: Any) -> Any:
 @relu.define_vjp
 def _(d: Array, out: Any) -> Any:
     return d * (out > 0)
+
+
+@operator(x=Dense, differentiable=False)
+def stop_gradient(x: Any) -> Any:
+    """Return a tensor through which no gradient passes: a constant for `vjp` and `append_backward`.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        The values of x.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> def f(x):
+    ...     return lodcore.ops.sum(x * lodcore.stop_gradient(x))
+    >>> lodcore.value_and_grad(f)(lodcore.array([[1.0, 2.0], [3.0]]))
+    (np.float64(14.0), LoDTensor(2 sequences of lengths 1..2, float64: [[1., 2.], [3.]]))
+    """
+    return x if isinstance(x, LoDTensor) else array_of("stop_gradient", x)
+
+
+stop_gradient.cuts = True
+
+
+@stop_gradient.define_infer
+def _(x: Spec) -> Spec:
+    return x
 
 
 @elementwise_operator(function=np.exp)

@@ -128,7 +128,6 @@ def _up_to(x: Any, level: int) -> int:
 @operator(
     x=Nested,
     lod_rule=computed("the levels of `x` up to `level`, whose sequences are shorter", _up_to),
-    differentiable=False,
 )
 def sequence_unique(x: Any, level: int = -1) -> LoDTensor:
     """Return the distinct values of each sequence, sorted.
@@ -143,7 +142,8 @@ def sequence_unique(x: Any, level: int = -1) -> LoDTensor:
     Returns
     -------
     LoDTensor
-        Has the levels up to `level`. nan is equal to nan and comes last; of -0.0 and 0.0, the first one is kept.
+        Has the levels up to `level`. nan is equal to nan and comes last; of -0.0 and 0.0, the first one is kept. The
+        gradient of a value goes to its first row.
 
     Raises
     ------
@@ -163,6 +163,31 @@ def sequence_unique(x: Any, level: int = -1) -> LoDTensor:
     k = core.normalize_level(x.lod, level, where)
     cells, _, runs = _sorted_runs(where, x.values, below(x.lod, k), False)
     return tensor_core.new_tensor(cells[runs.starts], _shorter(x.lod, k, runs.runs))
+
+
+@sequence_unique.define_residuals("first")
+def _(x: Any, level: int = -1) -> Any:
+    values, index, _, _ = sequence_unique_all.__wrapped__(x, level)  # type: ignore[attr-defined]
+    return values, _rows_in(x, level, index)
+
+
+def _rows_in(x: LoDTensor, level: int, index: LoDTensor) -> Array:
+    """Return the rows of x for positions in its sequences."""
+    begin = below(x.lod, core.normalize_level(x.lod, level))[:-1]
+    rows: Array = index.values + np.repeat(begin, np.diff(index.lod.offsets(-1)))
+    return rows
+
+
+@sequence_unique.define_vjp
+def _(d: Array, first: Array, context: Any) -> Array:
+    return _to_rows(context.new("x"), first, d)
+
+
+def _to_rows(made: Array, rows: Array, d: Array) -> Array:
+    """Return zeros with cotangents in some rows."""
+    made[...] = 0
+    made[rows] = d
+    return made
 
 
 @sequence_unique.define_infer
@@ -188,7 +213,6 @@ def _levels_of_all(x: Any, level: int) -> tuple[int, ...]:
     x=Nested,
     results=4,
     lod_rule=computed("the levels of `x` up to `level`, whose sequences are shorter; inverse as `x`", _levels_of_all),
-    differentiable=False,
 )
 def sequence_unique_all(x: Any, level: int = -1) -> tuple[LoDTensor, LoDTensor, LoDTensor, LoDTensor]:
     """Return the distinct values of each sequence, their positions, and their counts.
@@ -201,7 +225,7 @@ def sequence_unique_all(x: Any, level: int = -1) -> tuple[LoDTensor, LoDTensor, 
     Returns
     -------
     values : LoDTensor
-        The result of `sequence_unique`.
+        The result of `sequence_unique`, with the same gradient.
     index : LoDTensor of int64
         The first position of each value in its sequence.
     inverse : LoDTensor of int64
@@ -227,6 +251,13 @@ def sequence_unique_all(x: Any, level: int = -1) -> tuple[LoDTensor, LoDTensor, 
         tensor_core.new_tensor(runs.ranks(positions, "dense") - 1, x.lod),
         tensor_core.new_tensor(runs.counts(), kept),
     )
+
+
+@sequence_unique_all.define_vjp
+def _(
+    d: Array | None, d_index: None, d_inverse: None, d_counts: None, x: Any, level: int, out: Any, context: Any
+) -> Array | None:
+    return None if d is None else _to_rows(context.new("x"), _rows_in(x, level, out[1]), d)
 
 
 @sequence_unique_all.define_infer
@@ -272,7 +303,7 @@ def _(x: Spec, level: int) -> Spec:
     return Spec(spec_rows(x), COUNT)
 
 
-@operator(x=Nested, lod_rule=before("level"), differentiable=False)
+@operator(x=Nested, lod_rule=before("level"))
 def sequence_mode(x: Any, level: int = -1) -> Any:
     """Return the most frequent row of each sequence, column by column.
 
@@ -287,6 +318,7 @@ def sequence_mode(x: Any, level: int = -1) -> Any:
     -------
     LoDTensor, or ndarray if `level` is the first
         The least of equally frequent values; nan counts as a value, equal to nan. For an empty sequence, nan or NaT.
+        The gradient goes to the first row with the value.
 
     Raises
     ------
@@ -299,16 +331,30 @@ def sequence_mode(x: Any, level: int = -1) -> Any:
     >>> lodcore.sequence_mode([[3, 1, 3], [2, 1]])
     array([3, 1])
     """
+    return _mode(x, level, False)[0]
+
+
+@sequence_mode.define_residuals("rows")
+def _(x: Any, level: int = -1) -> Any:
+    return _mode(x, level, True)
+
+
+def _mode(x: LoDTensor, level: int, with_rows: bool) -> tuple[Any, list[Array]]:
+    """Return the most frequent values, and for each column the rows where they are first, -1 for empty sequences."""
     where = "sequence_mode"
     check_order(where, x.dtype)
+    found: list[Array] = []
     k = core.normalize_level(x.lod, level, where)
     offsets = below(x.lod, k)
     n_seqs = len(offsets) - 1
     places, made = buffers.new_int64(n_seqs), []
     for column in _columns(x.values):
-        cells, _, runs = _sorted_runs(where, column, offsets, False)
+        cells, positions, runs = _sorted_runs(where, column, offsets, with_rows)
         kernels.runs.longest_runs(runs.starts, runs.runs, offsets, places)
         empty = places < 0
+        if with_rows:
+            known = np.append(positions, -1)[places] if len(positions) else places
+            found.append(np.where(empty, -1, known + offsets[:-1]))
         if not empty.any():
             made.append(cells[places])
             continue
@@ -318,7 +364,18 @@ def sequence_mode(x: Any, level: int = -1) -> Any:
         best = np.full(n_seqs, np.nan if x.dtype.kind in "fc" else "NaT", x.dtype)
         best[~empty] = cells[places[~empty]]
         made.append(best)
-    return with_levels(_joined(made, (n_seqs, *x.values.shape[1:]), x.dtype), x.lod, k)
+    return with_levels(_joined(made, (n_seqs, *x.values.shape[1:]), x.dtype), x.lod, k), found
+
+
+@sequence_mode.define_vjp
+def _(d: Array, rows: list[Array], context: Any) -> Array:
+    made: Array = context.new("x")
+    made[...] = 0
+    width = math.prod(made.shape[1:])
+    flat, given = made.reshape(len(made), width), d.reshape(len(d), width)
+    for c, at in enumerate(rows):
+        flat[at[at >= 0], c] = given[at >= 0, c]
+    return made
 
 
 @sequence_mode.define_infer

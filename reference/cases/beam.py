@@ -10,7 +10,7 @@ from reference.tensors import Dense, Ragged, Steps
 END = 2
 
 
-@cases(STRUCTURES | walks(3) | {*FLOATS, "ties", "nan"}, gradient=False, walked="scores")
+@cases(STRUCTURES | walks(3) | {*FLOATS, "ties", "nan"}, walked="scores")
 def beam_search(source):
     flavours = ("quarters", "any", "equal", "nan")
     scores = ragged(source, 3, FLOATS, ((0,), (1,), (3,)), flavours)

@@ -168,6 +168,16 @@ def _(x, dtype):
 
 
 @cases((EVERY | {"uint8", "bool"}) - {"ties"}, gradient=False)
+def stop_gradient(source):
+    return {"x": operands(source, 1, DTYPES)[0]}
+
+
+@stop_gradient.expected
+def _(x):
+    return applied(lambda number: number, x.dtype, x)
+
+
+@cases((EVERY | {"uint8", "bool"}) - {"ties"}, gradient=False)
 def full_like(source):
     x = operands(source, 1, DTYPES)[0]
     dtype, fill_value = source.choice([(None, 1), ("float32", 0.5), ("bool", True), ("int64", -3), ("float64", 2)])

@@ -15,7 +15,7 @@ def singles(source):
     return {"x": x, "level": level_of(source, x)}
 
 
-@cases(EVERY, gradient=False)
+@cases(EVERY)
 def sequence_unique(source):
     return singles(source)
 
@@ -25,7 +25,7 @@ def _(x, level):
     return x.made(oracle.sequence_unique(x.nested, x.level(level), x.num_levels), x.level(level) + 1)
 
 
-@cases(EVERY, gradient=False)
+@cases(EVERY)
 def sequence_unique_all(source):
     return singles(source)
 
@@ -50,7 +50,7 @@ def _(x, level):
     return x.made(oracle.sequence_n_unique(x.nested, at, x.num_levels, x.row_shape), at, dtype="int64")
 
 
-@cases(STRUCTURES | ROWS | walks(4) | {*FLOATS, "ties", "nan", "infinite"}, gradient=False)
+@cases(STRUCTURES | ROWS | walks(4) | {*FLOATS, "ties", "nan", "infinite"})
 def sequence_mode(source):
     x = ragged(source, dtypes=FLOATS, flavours=FLAVOURS)
     return {"x": x, "level": level_of(source, x)}

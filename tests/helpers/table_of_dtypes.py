@@ -22,6 +22,7 @@ pick_along
 select_by_mask
 take_nested
 take_of_each
+stop_gradient
 sequence_shift
 sliding_window
 numpy_call

@@ -168,7 +168,7 @@ def check_other_dtypes(op, sample):
 COPYING = {
     *("cartesian", "concat_batches", "last_of_steps", "merge_by_mask", "refuse_unlike", "sequence_concat", "spread"),
     *("sequence_expand", "sequence_expand_as", "sequence_pad", "sequence_pool", "tensor_array_fill", "with_values"),
-    *("tensor_array_read", "tensor_array_write"),
+    *("tensor_array_read", "tensor_array_write", "beam_search"),
 }
 COMPUTING = [
     name

@@ -35,6 +35,21 @@ def step_calls(draw):
     return call(pre_ids, before, ids, scores, beam_size, END, level, accumulated)
 
 
+@composite
+def smooth_step_calls(draw):
+    """Draw scores that differ by more than a step of a numerical derivative."""
+    lod = draw(lods(1, 3, most=4))
+    random = np.random.default_rng(draw(integers(0, 2**32)))
+    count, columns, accumulated = lod.num_rows, draw(sampled_from([1, 2, 3])), draw(st.booleans())
+    numbers = random.permutation(count * columns).reshape(count, columns) + 1.0
+    scores, before = numbers / (count * columns + 1), random.permutation(count) * 0.117 + 0.013
+    pre_ids = random.choice([END, 0, 1, 7], count)
+    ids = draw(sampled_from([None, random.integers(0, 3, (count, columns))]))
+    beam_size, level = draw(sampled_from([1, 2, 50])), draw(integers(0, lod.num_levels - 1))
+    before = draw(sampled_from([before, before.reshape(-1, 1)]))
+    return call(pre_ids, before, ids, LoDTensor(scores, lod), beam_size, END, level, accumulated)
+
+
 def flat(x):
     """Return one number per prefix as a list."""
     return np.ravel(getattr(x, "values", x)).tolist()
@@ -111,7 +126,7 @@ SAMPLES = {
     "beam_search": Samples(
         step_calls(),
         selected,
-        None,
+        smooth_step_calls(),
         [
             ("beam_search(1, 0.0, None, rows.reshape(5, 1) / 2, 2, 0)", LoDError, "scores: has no LoD"),
             ("beam_search(1, 0.0, None, LoDTensor(dense, LoD.from_offsets(num_rows=3)), 2, 0)", LoDError, "no LoD"),

@@ -202,6 +202,16 @@ SAMPLES["where"] = Samples(
     ],
 )
 
+SAMPLES["stop_gradient"] = Samples(
+    operands(1, ANY).map(lambda drawn: call(drawn[0])),
+    lambda arguments: elementwise(lambda a: a, operand(arguments["x"])),
+    None,
+    [
+        ("ops.stop_gradient(None)", DTypeError, "x: is None"),
+        ("ops.stop_gradient([[1], [2, 3], 4])", ShapeError, "stop_gradient"),
+    ],
+)
+
 SAMPLES["cast"] = Samples(
     st.tuples(operands(1, ["i8", "i2", "u1", "?"]), st.sampled_from(["f4", "f8", "i4", ">f4", "?"])).map(
         lambda drawn: call(drawn[0][0], drawn[1])

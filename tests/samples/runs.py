@@ -34,6 +34,7 @@ def single(x):
 
 
 SINGLES = (tensors() | texts()).map(single)
+DISTINCT = distinct().map(single).filter(lambda x: len(np.unique(x.values)) == len(x.values))
 
 
 @composite
@@ -48,15 +49,25 @@ def of_singles(function):
     return lambda a: function(a["x"].tolist(), from_the_first(a["level"], a["x"].lod), a["x"].num_levels)
 
 
+def without_empty(x):
+    """Return whether no sequence is empty; the mode of one is nan."""
+    return all((x.lod.lengths(level) > 0).all() for level in range(x.num_levels))
+
+
 def kinds(name):
     """List the wrong calls of operators that need rows of one value."""
     return [*errors(name), (f"{name}(wide)", ShapeError, r"x: has rows of shape \(2,\)")]
 
 
 SAMPLES = {
-    "sequence_unique": Samples(leveled(SINGLES), of_singles(oracle.sequence_unique), None, kinds("sequence_unique")),
+    "sequence_unique": Samples(
+        leveled(SINGLES), of_singles(oracle.sequence_unique), leveled(DISTINCT), kinds("sequence_unique")
+    ),
     "sequence_unique_all": Samples(
-        leveled(SINGLES), of_singles(oracle.sequence_unique_all), None, kinds("sequence_unique_all")
+        leveled(SINGLES),
+        of_singles(oracle.sequence_unique_all),
+        leveled(DISTINCT),
+        kinds("sequence_unique_all"),
     ),
     "sequence_n_unique": Samples(
         leveled(tensors() | texts()), by(oracle.sequence_n_unique), None, errors("sequence_n_unique")
@@ -64,7 +75,7 @@ SAMPLES = {
     "sequence_mode": Samples(
         leveled(batches(["f8", "f4", "f2"])),
         by(oracle.sequence_mode),
-        None,
+        leveled(distinct().filter(without_empty)),
         [
             *errors("sequence_mode"),
             ("sequence_mode(flat)", ValueError, "x: sequence 1 of level 0 is empty; int64 has no nan"),

@@ -1,0 +1,114 @@
+"""Where no gradient passes: integers, comparisons and stop_gradient in silence, derivatives of 0, and else an error."""
+
+import re
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import GraphError, LoDTensor, ops, value_and_grad, vjp
+from lodcore.graph import Executor, Program, append_backward, data, while_loop
+from tests.helpers.tables import for_each
+
+pytestmark = pytest.mark.not_on_reference
+
+X = LoDTensor.from_lengths(np.array([3.0, 1.0, 3.0, 5.5, 5.5]), [3, 2])
+
+
+def in_program(f, loss_of=ops.sum):
+    """Return the gradient of the sum of f in a Program."""
+    with Program() as program:
+        x = data("x", (None,), "float64", num_levels=1)
+        append_backward(loss_of(f(x)))
+    return Executor().run(program, {"x": X}, ["x@GRAD"])[0]
+
+
+def in_body(f):
+    """Call a function in the body of a loop."""
+
+    def called(x):
+        first, loop = lodcore.mul(ops.sum(x), 0.0), while_loop()
+        with loop.loop():
+            s = loop.loop_var(first)
+            loop.break_if(loop.step() >= 2)
+            s.update(s + ops.sum(f(x)))
+        return s * 0.5
+
+    return called
+
+
+@for_each(
+    ("f", "gradient"),
+    [
+        (lambda x: x * lodcore.stop_gradient(x), [3, 1, 3, 5.5, 5.5]),
+        (lambda x: lodcore.stop_gradient(x) + x * 2.0, [2] * 5),
+        (lambda x: np.floor(x) + x, [1] * 5),
+        (lambda x: np.ceil(x) + np.rint(x) + np.trunc(x) + np.sign(x) + x // 2.0 + x, [1] * 5),
+        (lambda x: ops.cast(x > 2.0, "float64") * x, [1, 0, 1, 1, 1]),
+        (lambda x: ops.cast(ops.cast(x, "int64"), "float64") * x, [3, 1, 3, 5, 5]),
+        (lambda x: np.zeros_like(x) + x, [1] * 5),
+        (lambda x: lodcore.sequence_unique(x) * 2.0, [2, 2, 0, 2, 0]),
+        (lambda x: lodcore.sequence_unique_all(x)[0] * 3.0, [3, 3, 0, 3, 0]),
+        (lodcore.sequence_mode, [1, 0, 0, 1, 0]),
+    ],
+)
+def test_what_is_cut_in_silence_and_what_has_a_gradient(f, gradient):
+    (found,) = vjp(lambda x: ops.sum(f(x)), X)[1](1.0)
+    assert found.tolist() == in_program(f).tolist() == X.with_values(np.array(gradient, float)).tolist()
+    assert vjp(in_body(f), X)[1](1.0)[0].tolist() == found.tolist()
+    assert in_program(in_body(f)).tolist() == found.tolist()
+
+
+def ranked(x):
+    return lodcore.sequence_rank(x)
+
+
+@for_each("f", [ranked, lambda x: lodcore.sequence_rank(x) + x, lambda x: lodcore.sequence_rank(x * 2.0) * 0.5])
+def test_other_results_of_floating_point_raise_where_a_gradient_is_asked_for(f):
+    says = "sequence_rank: has no vjp rule, and a gradient is asked for; lodcore.stop_gradient(x) of its argument says"
+    for call in (
+        lambda: value_and_grad(lambda x: ops.sum(f(x)))(X),
+        lambda: in_program(f),
+        lambda: vjp(in_body(f), X)[1](1.0),
+        lambda: in_program(in_body(f)),
+    ):
+        with pytest.raises(GraphError, match=re.escape(says)):
+            call()
+    value, pullback = vjp(lambda x: (ops.sum(x), f(x)), X)
+    assert pullback(1.0, None)[0].tolist() == [[1, 1, 1], [1, 1]], "no gradient is asked for there"
+    assert value[1].tolist() == f(X).tolist()
+    stopped = value_and_grad(lambda x: ops.sum(x * f(lodcore.stop_gradient(x))))(X)[1]
+    assert stopped.tolist() == f(X).tolist()
+
+
+def test_a_result_that_no_loss_reads_does_not_matter():
+    def loss_of(x):
+        lodcore.sequence_rank(x)
+        places = lodcore.sequence_argsort(x)
+        return ops.sum(x * ops.cast(places, "float64"))
+
+    _, found = value_and_grad(loss_of)(X)
+    assert found.tolist() == in_program(lambda x: x, loss_of).tolist()
+
+
+@for_each("accumulated", [True, False])
+@for_each("ids", [None, np.array([[4, 4, 5], [6, 7, 8], [9, 9, 9]])])
+def test_gradients_of_selected_scores_go_to_the_candidates(accumulated, ids):
+    scores = LoDTensor.from_lengths(np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.9, 0.2, 0.1]]), [2, 1])
+    before = np.array([0.1, 0.7, 0.3])
+
+    def f(before, scores):
+        return lodcore.beam_search([1, 0, 3], before, ids, scores, 2, 0, is_accumulated=accumulated)[1]
+
+    selected, pullback = vjp(f, before, scores)
+    of_before, of_scores = pullback(selected.with_values(np.array([1.0, 2.0, 3.0, 4.0])))
+    assert of_before.tolist() == ([0, 2, 0] if accumulated else [1, 2, 7])
+    chosen = np.array([[1.0, 0, 0], [0, 0, 0], [3.0, 4.0, 0]])
+    np.testing.assert_allclose(of_scores.values, chosen if accumulated else chosen / scores.values)
+
+
+def test_candidates_of_one_id_and_one_score_are_taken_once():
+    scores = LoDTensor.from_lengths(np.array([[0.5, 0.5, 0.5]]), [1])
+    _, pullback = vjp(lambda s: lodcore.beam_search([1], [0.0], [[7, 7, 7]], s, 3, 0)[1], scores)
+    cotangent = LoDTensor.from_lengths(np.ones(3), [1], [3])
+    assert pullback(cotangent)[0].values.tolist() == [[1, 1, 1]]

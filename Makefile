@@ -124,6 +124,7 @@ hunt: build/built $(INSTALLED)test ## change what calls work on while they run, 
 	$(RUN) -X faulthandler -m tests.robustness.liars --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0) --log build/hunt.log
 	$(RUN) -m tests.robustness.recordings
 	$(RUN) -m tests.robustness.stores --seconds $(or $(SECONDS),60) --seed $(or $(SEED),0)
+	$(RUN) -m tests.robustness.interrupts
 	$(RUN) -m tests.builds.asan soak $(or $(SECONDS),600)
 
 coverage: build/built $(INSTALLED)coverage ## measure the lines of .py and .pyx that the tests run; at least 95 %

@@ -139,3 +139,30 @@ def put_in_place(list variables not None, list finals not None, list arrays not 
     for j in range(min(len(holders), len(values))):
         (<VariableBody> holders[j]).take(values[j])
     end_variables(variables, finals)
+
+
+@cython.no_gc_clear
+cdef class held:
+    """A context that holds a lock, and releases it also when nobody leaves the context."""
+
+    cdef object lock
+    cdef bint is_held
+
+    def __init__(self, lock):
+        self.lock = lock
+
+    def __enter__(self):
+        self.lock.acquire()
+        self.is_held = True
+
+    def __exit__(self, *error):
+        self.release()
+
+    def __dealloc__(self):
+        self.release()
+
+    cdef int release(self) except -1:
+        if self.is_held:
+            self.is_held = False
+            self.lock.release()
+        return 0

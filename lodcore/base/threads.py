@@ -28,7 +28,7 @@ WIDE = 2**23
 RUNS = 4
 
 _count = 1
-_pool: tuple[SimpleQueue[Any], int] | None = None
+_pool: _Pool | None = None
 
 
 def set_num_threads(n: int) -> None:
@@ -158,8 +158,8 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
                 return
             work(*run)
 
-    calls, started = _started_pool()
-    missing = min(_count, len(runs), started + 1) - 1
+    pool = _started_pool()
+    missing = min(_count, len(runs), pool.started + 1) - 1
     asked = deque(range(missing))
     done: SimpleQueue[None] = SimpleQueue()
 
@@ -177,7 +177,7 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
 
     try:
         for _ in range(missing):
-            calls.put(help_out)
+            pool.calls.put(help_out)
         take()
     finally:
         left.clear()
@@ -191,19 +191,31 @@ def in_parts(work: Callable[[int, int], Any], runs: list[tuple[int, int]]) -> No
         raise error
 
 
-def _started_pool() -> tuple[SimpleQueue[Any], int]:
-    """Return the queue of the pool, which is started at first use, and the number of its threads."""
+class _Pool:
+    """Threads that serve one queue. It is known before the first of them runs, so that each of them can be ended."""
+
+    def __init__(self, wanted: int) -> None:
+        self.calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self.started, self.wanted = 0, wanted
+
+    def fill(self) -> None:
+        """Start the threads that are missing, also after an exception left some unstarted."""
+        try:
+            while self.started < self.wanted:
+                name = f"lodcore_{self.started}"
+                Thread(target=_serve, args=(self.calls,), name=name, daemon=True).start()
+                self.started += 1
+        except RuntimeError:  # no more threads can be started: the running ones do all the work
+            self.wanted = self.started
+
+
+def _started_pool() -> _Pool:
+    """Return the pool, which is started at first use."""
     global _pool
     pool = _pool  # another thread may release it
-    if pool is None:
-        calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        started = 0
-        with suppress(RuntimeError):  # no more threads can be started: the running ones do all the work
-            for number in range(_count - 1):
-                Thread(target=_serve, args=(calls,), name=f"lodcore_{number}", daemon=True).start()
-                started += 1
-        pool = calls, started
-        _pool = pool if started else None
+    if pool is None or not pool.wanted:
+        pool = _pool = _Pool(_count - 1)
+    pool.fill()
     return pool
 
 
@@ -212,6 +224,7 @@ def _serve(calls: SimpleQueue[Callable[[], None] | None]) -> None:
     while True:
         call = calls.get()
         if call is None:
+            calls.put(None)  # for the next thread, however many there are
             return
         call()
         del call  # keeps arrays alive
@@ -220,10 +233,11 @@ def _serve(calls: SimpleQueue[Callable[[], None] | None]) -> None:
 def _forget_pool() -> None:
     """Release the pool, for another number of threads."""
     global _pool
-    pool, _pool = _pool, None
+    pool = _pool  # another thread may release it, too, which does no harm
     if pool is not None:
-        for _ in range(pool[1]):
-            pool[0].put(None)
+        pool.wanted = 0  # before anything can come between: it is not used again
+        pool.calls.put(None)
+    _pool = None
 
 
 def _forget_threads() -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.base.caller import named_caller
+from lodcore.base.contexts import held
 from lodcore.base.dispatch import recorder
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError, ShapeError
@@ -86,7 +87,7 @@ class Branch:
 
     def instructions(self, keep: bool) -> list[Any]:
         """Return the instructions of the operators of the body."""
-        with self._lock:
+        with held(self._lock):
             if keep not in self._compiled:
                 self._compiled[keep] = [op.call(self.layout, keep) for op in self.body.ops]
             return self._compiled[keep]
@@ -140,7 +141,7 @@ class Ran(NamedTuple):
 
     def _look(self) -> Look:
         """Return the values of the branch, and what makes the Scopes of the loops and branches in it."""
-        with self.lock:
+        with held(self.lock):
             values = self.branch.layout.values(self.frame)
             named = {v.name: (v, of_user(x)) for v, x in values.items() if v not in self.branch.places}
         return named, functools.partial(records_of_ops, self.branch.body.ops, self.branch.layout, self.frame)
@@ -240,7 +241,7 @@ def _(inputs: list[Any], branches: Branches) -> tuple[Spec, ...]:
 @COND.define_vjp
 def _(cotangents: tuple[Any, ...], branches: Branches, ran: Ran, needs: tuple[Any]) -> list[Any]:
     wanted = {j for j, one in enumerate(needs[0]) if one}
-    with ran.lock:
+    with held(ran.lock):
         found = ran.branch.go_back(ran.frame, wanted, cotangents)
     return [found.get(j) for j in range(len(needs[0]))]
 

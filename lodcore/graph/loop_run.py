@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.base.contexts import held
 from lodcore.errors import GraphError
 from lodcore.graph import engine
 from lodcore.graph.arrays import of_user
@@ -226,7 +227,7 @@ class StepRunner:
         """Return the instructions of the operators of the body, which keep what gradients read, or everything."""
         if keep_all:
             self.instructions(keep)  # whose slots the way back reads, so that frames have them
-        with self._lock:
+        with held(self._lock):
             if (keep, keep_all) not in self._compiled:
                 made = [op.call(self._layout, keep) for op in self.body.ops]
                 self._prepare(made)
@@ -266,7 +267,7 @@ class StepRunner:
             if d is not None and source in way.needed:
                 gradients.add(source, d)
         operators, carried, sources = way.operators, self.carried, self.sources(len(self.body.ops))
-        with trace.lock:
+        with held(trace.lock):
             for step, kept in reversed(list(enumerate(trace.steps))):
                 gradients.back(operators, self._again(trace, step) if self.recompute else kept)
                 if step:
@@ -333,7 +334,7 @@ class StepRunner:
     def _look_at_step(self, kept: Any, lock: threading.Lock) -> Look:
         """Return the values of a step, and what makes the Scopes of the loops in it."""
         outer = set(self.captured)
-        with lock:
+        with held(lock):
             values = dict(zip(self.carried, kept, strict=True)) if self.recompute else self._layout.values(kept)
             named = {v.name: (v, of_user(value)) for v, value in values.items() if v not in outer}
         frame = [] if self.recompute else kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from contextlib import suppress
 from typing import IO, Any
 
 from lodcore.base.archives import Archive, read_archive, write_array
@@ -32,7 +33,8 @@ def write_npz(where: str, file: Any, packed: Packed, compress: bool) -> None:
     }
     text = json.dumps(manifest)
     check_length(where, len(text))
-    with zipfile.ZipFile(file, "w", method, allowZip64=True) as archive:
+    archive = zipfile.ZipFile(file, "w", method, allowZip64=True)
+    try:
         for name, values in packed.arrays.items():
             write_array(where, archive, name, values, method)
         for names, lod in zip(levels, packed.lods, strict=True):
@@ -41,6 +43,11 @@ def write_npz(where: str, file: Any, packed: Packed, compress: bool) -> None:
         info = zipfile.ZipInfo(MANIFEST)
         info.compress_type = method
         archive.writestr(info, text)
+    except BaseException:
+        with suppress(ValueError):  # for an entry that is still open, which would hide the exception
+            archive.close()
+        raise
+    archive.close()
 
 
 def _offsets_name(single: bool, j: int, k: int) -> str:

@@ -13,8 +13,6 @@ from lodcore.numpy_api.dense_shapes import matrix_transpose, roll
 
 __all__ = ["DENSE"]
 
-NEWER = np.__version__.partition(".")[0] != "1"  # whether right-hand sides are vectors only if they have one axis
-
 
 def _named(function: Any, parts: tuple[Any, ...]) -> Any:
     """Return several results in the named tuple that NumPy returns them in."""
@@ -47,7 +45,7 @@ def slogdet(a: Any) -> Any:
 def solve(a: Any, b: Any) -> Any:
     """Solve linear equations."""
     x, y = dense_of("linalg.solve", a), dense_of("linalg.solve", b)
-    if y.ndim == 1 or (not NEWER and y.ndim == x.ndim - 1):
+    if y.ndim == 1:
         found = call([x, ops.index_values(y, [Ellipsis, None])], "linalg.solve")
         return ops.index_values(found, [Ellipsis, 0])
     return call([x, y], "linalg.solve")
@@ -58,7 +56,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
     """Compute pseudo-inverses."""
     if hermitian:
         raise TypeError("numpy.linalg.pinv: hermitian: is not supported where it is recorded")
-    least = rcond if rtol is None or rtol is getattr(np, "_NoValue", None) else rtol
+    least = rcond if rtol is None or rtol is np._NoValue else rtol
     return call([dense_of("linalg.pinv", a)], "linalg.pinv", rcond=least)
 
 
@@ -108,12 +106,10 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     return _named(np.linalg.svd, call([x], "linalg.svd", full_matrices=bool(full_matrices)))
 
 
+@on_dense(np.linalg.svdvals)
 def svdvals(x: Any, /) -> Any:
     """Compute singular values."""
     return svd(x, compute_uv=False)
-
-
-on_dense(getattr(np.linalg, "svdvals", None))(svdvals)
 
 
 @on_dense(np.linalg.qr)
@@ -177,6 +173,7 @@ def _of_matrices(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     return np.expand_dims(found, tuple(sorted(axes))) if keepdims else found
 
 
+@on_dense(np.linalg.vector_norm)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Compute norms of vectors, along one axis or over several."""
     x = dense_of("linalg.vector_norm", x)
@@ -187,13 +184,10 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     return _of_vectors(x, ord, axes, keepdims)  # type: ignore[arg-type]
 
 
+@on_dense(np.linalg.matrix_norm)
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Compute norms of matrices, the last two axes."""
     return norm(x, ord, (-2, -1), keepdims)
-
-
-on_dense(getattr(np.linalg, "vector_norm", None))(vector_norm)
-on_dense(getattr(np.linalg, "matrix_norm", None))(matrix_norm)
 
 
 @on_dense(np.linalg.cond)

@@ -232,7 +232,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
             "and edge_order of 1 or 2 are needed"
         )
     found = [_slope(x, at, step, edge_order) for at, step in zip(axes, steps, strict=True)]
-    return found[0] if len(found) == 1 else tuple(found) if np.__version__[0] != "1" else found
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 def _slope(x: Any, axis: int, step: Any, edge_order: int) -> Any:
@@ -267,6 +267,7 @@ def _slope(x: Any, axis: int, step: Any, edge_order: int) -> Any:
     return concatenate([begin, inner, end], axis)
 
 
+@on_dense(np.trapezoid)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """Integrate along an axis by the trapezoidal rule."""
     values = dense_of("trapezoid", y)
@@ -279,8 +280,6 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     pairs = ops.add(at_axis(values, at, slice(1, None)), at_axis(values, at, slice(None, -1)))
     return ops.sum(ops.div(ops.mul(pairs, dx), 2.0), at)
 
-
-on_dense(getattr(np, "trapezoid", None), getattr(np, "trapz", None) if np.__version__[0] == "1" else None)(trapezoid)
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
 

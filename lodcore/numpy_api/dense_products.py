@@ -80,7 +80,7 @@ def _with_all_labels(text: str, ndims: list[int]) -> str:
 # -- sums over axes ----------------------------------------------------------------------------------------------------
 
 
-@on_dense(np.tensordot, getattr(np.linalg, "tensordot", None))
+@on_dense(np.tensordot, np.linalg.tensordot)
 def tensordot(a: Any, b: Any, /, axes: Any = 2) -> Any:
     """Sum products over axes: the last ones of a and the first ones of b, or two lists of axes."""
     x, y = dense_of("tensordot", a), dense_of("tensordot", b)
@@ -133,13 +133,13 @@ def outer(a: Any, b: Any) -> Any:
     return call([flat("outer", a), flat("outer", b)], "outer")
 
 
-@on_dense(getattr(np.linalg, "outer", None))
+@on_dense(np.linalg.outer)
 def linalg_outer(x1: Any, x2: Any, /) -> Any:
     """Multiply each value of a vector by each of another."""
     return outer(x1, x2)
 
 
-@on_dense(getattr(np.linalg, "matmul", None))
+@on_dense(np.linalg.matmul)
 def linalg_matmul(x1: Any, x2: Any, /) -> Any:
     """Multiply matrices."""
     return ops.matmul(x1, x2)
@@ -217,7 +217,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     return moveaxis(np.stack(parts, -1), -1, axisc)
 
 
-@on_dense(getattr(np.linalg, "cross", None))
+@on_dense(np.linalg.cross)
 def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Compute the cross product of vectors of 3 numbers."""
     return cross(x1, x2, axis=axis)

@@ -43,12 +43,10 @@ def swapaxes(a: Any, axis1: Any, axis2: Any) -> Any:
     return _in_order(x, order)
 
 
+@on_dense(np.matrix_transpose, np.linalg.matrix_transpose)
 def matrix_transpose(x: Any, /) -> Any:
     """Swap the last two axes."""
     return swapaxes(x, -1, -2)
-
-
-on_dense(getattr(np, "matrix_transpose", None), getattr(np.linalg, "matrix_transpose", None))(matrix_transpose)
 
 
 @on_dense(np.moveaxis)
@@ -279,13 +277,13 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     return ops.sum(diagonal(a, offset, axis1, axis2), -1, dtype)
 
 
-@on_dense(getattr(np.linalg, "diagonal", None))
+@on_dense(np.linalg.diagonal)
 def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """Return the diagonals of matrices, the last two axes."""
     return diagonal(x, offset, -2, -1)
 
 
-@on_dense(getattr(np.linalg, "trace", None))
+@on_dense(np.linalg.trace)
 def linalg_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """Add up the diagonals of matrices, the last two axes."""
     return trace(x, offset, -2, -1, dtype)

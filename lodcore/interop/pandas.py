@@ -183,7 +183,9 @@ def _lists(pandas: Any, where: str, table: Any) -> Any:
     made = {}
     index = None
     for name, x in {**table.key_columns(where), **table.columns}.items():
-        if isinstance(x, LoDTensor):
+        if isinstance(x, LoDTensor) and x.dtype.kind == "S":  # which Arrow would pad with zeros
+            made[name] = pandas.Series(x.tolist(), dtype=object)
+        elif isinstance(x, LoDTensor):
             with naming_column(where, name):
                 chunks = pyarrow.chunked_array([pyarrow.array(x)])
             made[name] = pandas.Series(pandas.arrays.ArrowExtensionArray(chunks))

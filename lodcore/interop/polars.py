@@ -91,6 +91,8 @@ def _column_of(polars: Any, name: str, series: Any) -> Column:
         return column._replace(kept=("zone", kind.time_zone))
     if isinstance(kind, polars.Decimal):
         return column._replace(kept=("decimal", kind.scale))
+    if kind == polars.Time:
+        return column._replace(kept=("time",))
     if isinstance(kind, polars.Categorical):
         return column._replace(kept=("category", None, False))
     if isinstance(kind, polars.Enum):
@@ -145,14 +147,19 @@ def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
     table = outgoing(where, columns, keys)
     if lists:
         if table.single and not table.keys:
-            with naming_column(where, "values"):
-                return polars.Series("values", table.columns["values"])
+            return _frame(polars, where, table.columns)["values"]
         made = {**table.key_columns(where), **table.columns}
-        return _restored(polars, polars.DataFrame(_arrow_table(where, made)), table.kept)
+        return _restored(polars, _frame(polars, where, made), table.kept)
     lod, rows = table.of_rows(where)
     names, levels = row_keys(where, lod, table.keys)
     made = {**dict(zip(names, levels, strict=True)), **rows}
-    return _restored(polars, polars.DataFrame(_arrow_table(where, made)), table.kept)
+    return _restored(polars, _frame(polars, where, made), table.kept)
+
+
+def _frame(polars: Any, where: str, columns: Mapping[str, Any]) -> Any:
+    """Return a table of columns; bytes, which Arrow would pad with zeros, are copied one by one."""
+    frame = polars.DataFrame(_arrow_table(where, columns))
+    return frame.with_columns([polars.Series(name, x.tolist()) for name, x in columns.items() if x.dtype.kind == "S"])
 
 
 def _arrow_table(where: str, columns: Mapping[str, Any]) -> ArrowTable:
@@ -188,6 +195,8 @@ def _change(polars: Any, inner: Any, kind: tuple[Any, ...]) -> Any:
     """Return the expression that restores one column, or None if it has other values by now."""
     if kind[0] == "zone" and isinstance(inner, polars.Datetime):
         return lambda x: x.dt.replace_time_zone("UTC").dt.convert_time_zone(kind[1])
+    if kind[0] == "time" and inner == polars.Duration("ns"):
+        return lambda x: x.cast(polars.Int64).cast(polars.Time)
     if kind[0] == "decimal" and inner == polars.Float64:
         return lambda x: x.cast(polars.Decimal(38, kind[1]))
     if kind[0] == "category" and inner == polars.String:

@@ -264,6 +264,16 @@ def test_keys_that_are_named_twice_and_columns_of_nothing():
     assert to_pandas({"v": wide})["v"].tolist() == to_polars({"v": wide}, lists=False)["v"].to_list()
 
 
+def test_bytes_of_different_lengths_and_times_of_day():
+    bytes_, times = [b"a", b"bcd", b""], [dt.time(1), dt.time(2, 3), dt.time(0)]
+    table = polars.DataFrame({"u": U, "b": bytes_, "t": times})
+    groups = from_polars(table, by="u")
+    assert groups["b"].tolist() == [[b"a", b""], [b"bcd"]]
+    assert to_polars(groups, lists=False).select("b", "t").rows() == [(bytes_[k], times[k]) for k in (0, 2, 1)]
+    assert to_polars(groups)["b"].to_list() == to_pandas(groups, lists=True)["b"].tolist() == groups["b"].tolist()
+    assert to_polars(groups)["t"].to_list() == [[times[0], times[2]], [times[1]]]
+
+
 def test_clicks_of_a_frame_read_like_a_frame():
     """Sessions of clicks: columns, lengths, a filter, a join, and one row a group."""
     clicks = pandas.DataFrame({"user": ["b", "a", "b", "b"], "ts": [10, 11, 50, 55], "page": ["x", "y", "x", "z"]})

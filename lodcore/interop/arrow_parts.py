@@ -251,7 +251,7 @@ class Finisher:
             there = inner.present[-1]
             made[key] = self.filled(inner.values, there, f"{name}[{key}]")
             if there is not None:
-                whole = there.reshape(len(there), -1).all(axis=1)
+                whole = there.all(axis=tuple(range(1, there.ndim)))
                 mask = whole if mask is None else mask & whole
         return made, mask
 

@@ -208,3 +208,15 @@ def test_files(tmp_path, capsys):
 def test_arrays_of_arrow_are_taken_at_once():
     assert lodcore.array(pyarrow.array(X)).equals(X)
     assert lodcore.array(pyarrow.chunked_array([pyarrow.array(X)]), dtype="f4").dtype == np.float32
+
+
+@pytest.mark.parametrize("child", [[1, None, 3], [[1.0, 2.0], None, [3.0, 4.0]]])
+def test_a_null_list_over_structs_with_nulls_is_an_empty_sequence_of_records(child):
+    kind = pyarrow.list_(pyarrow.float64(), 2) if isinstance(child[0], list) else None
+    rows = pyarrow.StructArray.from_arrays([pyarrow.array(child, kind)], ["a"])
+    lists = pyarrow.ListArray.from_arrays(pyarrow.array([0, 3], pyarrow.int32()), rows, mask=pyarrow.array([True]))
+    found = from_arrow(lists, nulls="empty")
+    assert found.lengths.tolist() == [0]
+    assert found.dtype.names == ("a",)
+    with pytest.raises(lodcore.LoDError, match="sequence 0 of level 0 is null"):
+        from_arrow(lists)

@@ -167,8 +167,13 @@ def sequence_unique(x: Any, level: int = -1) -> LoDTensor:
 
 @sequence_unique.define_residuals("first")
 def _(x: Any, level: int = -1) -> Any:
-    values, index, _, _ = sequence_unique_all.__wrapped__(x, level)  # type: ignore[attr-defined]
-    return values, _rows_in(x, level, index)
+    where = "sequence_unique"
+    _check_single(where, x)
+    k = core.normalize_level(x.lod, level, where)
+    cells, positions, runs = _sorted_runs(where, x.values, below(x.lod, k), True)
+    kept = _shorter(x.lod, k, runs.runs)
+    index = tensor_core.new_tensor(positions[runs.starts], kept)
+    return tensor_core.new_tensor(cells[runs.starts], kept), _rows_in(x, level, index)
 
 
 def _rows_in(x: LoDTensor, level: int, index: LoDTensor) -> Array:

@@ -194,7 +194,8 @@ def _map_for(ta: TensorArray, given: Any) -> IndicesMap:
             raise LoDError(f"{where}: has other places than the steps of the array, which are of another batch")
         return rank
     made = map_of(where, given)
-    if rank is not None and rank is not made and not _alike(rank, made):
+    sizes_differ = rank is not None and not np.array_equal(rank.steps, made.steps)  # `packed` names the step
+    if rank is not None and rank is not made and not sizes_differ and not _alike(rank, made):
         raise LoDError(f"{where}: is of another batch than the array: {made!r}; the array has {rank!r}")
     return made
 

@@ -98,7 +98,7 @@ def test_no_entries_have_the_width_of_what_comes_from_outside(made):
     assert total.get().shape == (0, 2)
 
 
-def test_a_loop_that_runs_twice_begins_with_the_array_that_it_met():
+def test_a_loop_that_runs_twice_begins_with_the_array_as_it_is_then():
     q = LoDTensor.from_lengths(np.ones((2, 2)), [1, 1])
 
     def f(by, array):
@@ -114,8 +114,8 @@ def test_a_loop_that_runs_twice_begins_with_the_array_that_it_met():
     for run in (f, lambda by, array: vjp(lambda by: f(by, array), by)[0]):
         array = TensorArray()
         array.write(0, np.array(1.0))
-        assert float(run(np.array(0.5), array)[0]) == 1.5
-        assert float(array.read(0)) == 1.5
+        assert float(run(np.array(0.5), array)[0]) == 2.0
+        assert float(array.read(0)) == 2.0
 
 
 def test_sizes_that_a_loop_changes_are_not_known_of_no_entries():

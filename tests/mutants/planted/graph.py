@@ -95,8 +95,8 @@ MUTANTS = [
     Mutant(
         "loop-run-without-being-asked",
         WHILE_LOOP,
-        "        if exec_immediately:\n",
-        "        if True:\n",
+        "self if exec_immediately else None",
+        "self",
         TEST_WHILE_LOOP,
     ),
     # -- running loops
@@ -228,9 +228,9 @@ MUTANTS = [
     Mutant(
         "way-through-what-has-no-gradient",
         GRADIENTS,
-        "if operator.op.gradient and not",
+        "if not operator.op.cuts and not",
         "if not",
-        f"{TEST_PROGRAM} {TEST_AUTODIFF} {TEST_WHILE_LOOP}",
+        "tests/graph/test_gradients_that_are_cut.py",
     ),
     Mutant(
         "integers-on-the-way",
@@ -284,18 +284,11 @@ MUTANTS = [
         TEST_ARRAYS,
     ),
     Mutant(
-        "slot-read-once-for-all-blocks",
+        "slot-read-once-for-all-versions",
         "lodcore/graph/var_array.py",
-        "if self._value is None or self._block is not block:",
-        "if self._value is None:",
-        TEST_ARRAYS,
-    ),
-    Mutant(
-        "slot-reads-what-was-before-its-update",
-        "lodcore/graph/var_array.py",
-        "resolved(value))\n        self._value = None\n",
-        "resolved(value))\n",
-        TEST_ARRAYS,
+        "now = block, block.known(self._array)",
+        "now = block, block",
+        "tests/graph/test_arrays_as_they_are.py",
     ),
     Mutant(
         "mapped-rows-cut-in-another-order",

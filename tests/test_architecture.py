@@ -535,6 +535,7 @@ def test_what_is_public_in_a_file_of_operators_is_exported(path):
         "beam_gradients",
         "beam_step",
         "common",
+        "foreign",
         "moving",
         "ufuncs",
         "gates",

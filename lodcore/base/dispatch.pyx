@@ -97,7 +97,14 @@ cdef object value_in(given, op, Py_ssize_t depth):
 
 
 cdef Py_ssize_t running = 0
+cdef Py_ssize_t kinds = 0  # of tensors from outside that are registered
 cdef object HAND_OUT = None  # makes the result use `out` itself, set by `register_out`
+
+
+def count_kinds():
+    """Note that a kind of tensors from outside is registered: until then, no call looks for one."""
+    global kinds
+    kinds += 1
 
 
 def register_out(function):
@@ -188,6 +195,10 @@ cdef class OpBody:
         self.of_tensors = tuple([one in self.roles for one in self.parameters])
 
     def __call__(self, *args, **kwargs):
+        if kinds:
+            found = self.with_kinds(args, kwargs)
+            if found is not None:
+                return found
         recorder = open_block()
         if kwargs and self.other_names is not None:
             renamed = {self.other_names.get(name, name): given for name, given in kwargs.items()}

@@ -15,11 +15,11 @@ from lodcore.ops.arguments import WEAK
 from lodcore.errors import GraphError, ShapeError
 from lodcore.ops import common
 from lodcore.ops.alignment import aligned, returned
-from lodcore.ops.common import joined, no_gradient, rows_of, unbroadcast
+from lodcore.ops.common import is_holder, joined, no_gradient, rows_of, unbroadcast
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.base.dispatch import Symbol
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.tensor import DenseTensor
+from lodcore.tensors.kinds import is_foreign, plain_of
 
 cnp.import_array()
 
@@ -93,7 +93,7 @@ cdef class Context:
 
     def input_lod(self, name):
         """Return the LoD of an argument by name, or None if it has none (the InputSeq of the design documents)."""
-        return getattr(self.value(name), "lod", None)
+        return getattr(self.value(common.input_of(self._way.op, name)), "lod", None)
 
     def new(self, name):
         """Return an uninitialised array for the gradient of an argument, with the shape and dtype of its values."""
@@ -401,7 +401,7 @@ cdef inline object result_of(Return way, list frame):
 
 cdef inline bint is_array(x) except -1:
     """Return whether this is a plain array or a number."""
-    return type(x) is cnp.ndarray or type(x) in NUMBER_TYPES or not isinstance(x, (LoDTensor, DenseTensor))
+    return type(x) is cnp.ndarray or type(x) in NUMBER_TYPES or not (isinstance(x, LoDTensor) or is_holder(x))
 
 
 cdef inline bint is_narrow(x) except -1:
@@ -447,4 +447,4 @@ cpdef values_of(value):
     """Return the array of the values of a tensor."""
     if type(value) is cnp.ndarray:
         return value
-    return value.values if isinstance(value, (LoDTensor, DenseTensor)) else np.asarray(value)
+    return rows_of(plain_of("gradient", value)) if is_foreign(type(value)) else np.asarray(rows_of(value))

@@ -15,10 +15,11 @@ from lodcore.ops.common import kept_in
 from lodcore.ops.roles import spec_of
 from lodcore.tensors import tensor_core
 from lodcore.tensors.from_lists import array
+from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.sparse_tensor import SparseTensor
-from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
+from lodcore.tensors.tensor import DenseTensor, Spec, Tensor, is_holder
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["fed_values"]
@@ -48,8 +49,10 @@ def _checked(where: str, spec: Spec, value: Any, cast: bool) -> Any:
         value = _of_lists(where, spec, value)
     elif not isinstance(value, (Tensor, TensorArray)):
         value = as_array(where, value)
+    if is_foreign(type(value)) and spec.kind in (np.ndarray, LoDTensor):
+        value = plain_of(where, value)
     found = spec_of(value)
-    if spec.kind is not np.ndarray and spec.kind is not LoDTensor and not isinstance(value, spec.kind):
+    if spec.kind is not np.ndarray and spec.kind is not LoDTensor and spec.kind not in type(value).__mro__:
         raise DTypeError(f"{where}: is {type(value).__name__}; the Program needs {spec.kind.__name__}")
     if found.num_levels != spec.num_levels:
         raise LoDError(f"{where}: has {found.num_levels} levels; the Program needs {spec.num_levels}")
@@ -88,4 +91,4 @@ def _cast(where: str, value: Any, dtype: np.dtype[Any]) -> Any:
         return tensor_core.new_tensor(np.ascontiguousarray(made), value.lod)
     if isinstance(value, SparseTensor):
         return SparseTensor(value.indices, made, value.height)
-    return DenseTensor(made) if isinstance(value, DenseTensor) else made
+    return DenseTensor(made) if is_holder(value) else made

@@ -11,9 +11,10 @@ from lodcore.graph.back import Context, Gradients, values_of
 from lodcore.graph.plan import Owner, conjugated, differentiable
 from lodcore.graph.variable import Variable
 from lodcore.tensors import tensor_core
+from lodcore.tensors.kinds import is_foreign, is_kept, of_kind
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.sparse_tensor import SparseTensor
-from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
+from lodcore.tensors.tensor import DenseTensor, Spec, Tensor, is_holder
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = [
@@ -55,7 +56,9 @@ def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
         gradient = np.asarray(gradient)
     if isinstance(value, LoDTensor):
         return tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)
-    return DenseTensor(gradient) if isinstance(value, DenseTensor) else gradient
+    if is_foreign(type(value)) and is_kept(type(value)):
+        return of_kind("gradient", value, gradient)
+    return DenseTensor(gradient) if is_holder(value) else gradient
 
 
 def _array_of_type(array: TensorArray, gradient: dict[int, Any]) -> TensorArray:

@@ -4,59 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from lodcore.errors import DTypeError
 from lodcore.graph.variable import Variable
-from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.tensor import DenseTensor
+from lodcore.tensors.kinds import register_inheritance
+from lodcore.tensors.tensor import may_stand_for
 
 __all__ = ["is_inheritance_of", "register_inheritance", "var_get_mutable"]
-
-_PARENTS: dict[type, tuple[type, ...]] = {LoDTensor: (DenseTensor,), np.ndarray: (DenseTensor,)}
-
-
-def register_inheritance(child: type, *parents: type) -> None:
-    """Accept Variables that hold one kind of tensor if another kind is expected: the second of two steps.
-
-    Parameters
-    ----------
-    child : type
-        Implements the interface `Tensor`, which was the first step.
-    *parents : type
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import lodcore
-    >>> from lodcore.graph import Variable, is_inheritance_of, register_inheritance
-    >>> class Diagonal(lodcore.Tensor):  # the first step: a kind of tensor
-    ...     def __init__(self, entries=()):
-    ...         self.entries = np.array(entries, np.float64)
-    ...     shape = property(lambda self: (len(self.entries),) * 2)
-    ...     dtype = property(lambda self: self.entries.dtype)
-    ...     def clone(self):
-    ...         return Diagonal(self.entries)
-    >>> register_inheritance(Diagonal, lodcore.DenseTensor)  # the second
-    >>> is_inheritance_of(Variable("d", Diagonal([1, 2])), lodcore.DenseTensor)
-    True
-    """
-    for kind in (child, *parents):
-        if not isinstance(kind, type):
-            raise DTypeError(f"register_inheritance: is {kind!r}; a class is needed")
-    _PARENTS[child] = tuple(dict.fromkeys((*_PARENTS.get(child, ()), *parents)))
-
-
-def _may_stand_for(child: type, kind: type, seen: set[type]) -> bool:
-    if issubclass(child, kind):
-        return True
-    for base in child.__mro__:
-        for parent in _PARENTS.get(base, ()):
-            if parent not in seen:
-                seen.add(parent)
-                if _may_stand_for(parent, kind, seen):
-                    return True
-    return False
 
 
 def is_inheritance_of(var: Variable, T: type) -> bool:
@@ -84,7 +37,7 @@ def is_inheritance_of(var: Variable, T: type) -> bool:
         raise DTypeError(f"is_inheritance_of: var: is {type(var).__name__}; a Variable is needed")
     if not isinstance(T, type):
         raise DTypeError(f"is_inheritance_of: T: is {T!r}; a class is needed")
-    return var.has_value and _may_stand_for(type(var.get()), T, set())
+    return var.has_value and may_stand_for(type(var.get()), T)
 
 
 def var_get_mutable(var: Variable, T: type, enable_inheritance: bool = True) -> Any:

@@ -347,6 +347,9 @@ class LoopOp(Op):
 
     keeps_versions = True  # each run begins with the arrays as they were when the loop was recorded
 
+    def with_kinds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return None: bodies take tensors of all kinds as they are."""
+
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Return the Specs of the results."""
         return self.infer_rule(**arguments)

@@ -19,10 +19,11 @@ from lodcore.base.memory import as_integer, integer
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.tensors import core
 from lodcore.tensors.from_lists import as_nested, as_nested_index, exactly
+from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, error_of_objects, refuse_conversion
-from lodcore.tensors.tensor import DenseTensor, Spec
+from lodcore.tensors.tensor import Spec, is_holder
 
 __all__ = [
     "WEAK",
@@ -184,8 +185,10 @@ def operand_of(where: str, given: Any) -> Any:
             return given
         if type(given) is Spec:
             return _dense_kind(where, given)
-        if isinstance(given, DenseTensor):
+        if is_holder(given):
             return given.values
+        if is_foreign(type(given)):
+            return plain_of(where, given)
         refuse_none(where, given)
         if not hasattr(given, "__array__") and not isinstance(given, Sequence):
             refuse_conversion(where, given)
@@ -246,6 +249,8 @@ def nested_of(where: str, given: Any) -> Any:
     kind = given.kind if type(given) is Spec else type(given)
     if kind is LoDTensor or kind is object:
         return given
+    if is_foreign(type(given)):
+        return nested_of(where, plain_of(where, given))
     if issubclass(kind, LoDTensor) or (kind is np.ndarray and type(given) is Spec and given.num_levels):
         return given._replace(kind=LoDTensor)
     refuse_conversion(where, kind)

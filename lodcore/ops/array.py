@@ -16,11 +16,11 @@ from lodcore.ops.arguments import axis_of, of_another_kind
 from lodcore.ops.common import Array
 from lodcore.ops.lod_rules import computed, no_lod
 from lodcore.ops.registry import operator
-from lodcore.ops.roles import NO_ELEMENTS, Dense, Given, Index, Steps
+from lodcore.ops.roles import NO_ELEMENTS, Dense, Element, Given, Index, Steps
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
 from lodcore.tensors.rank_table import IndicesMap
-from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor import DenseTensor, Spec
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray, integer_of
 
 __all__ = ["tensor_array_read", "tensor_array_size", "tensor_array_sizes", "tensor_array_write"]
@@ -57,11 +57,22 @@ def is_empty(ta: Spec) -> bool:
 of_elements = computed("that of the elements", lambda ta: ta.num_levels)
 of_made = computed("that of the elements", lambda unstack_from: levels_below(unstack_from))
 of_filled = computed("that of the elements", lambda filled: filled.num_levels)
-of_written = computed("that of the elements", lambda ta, x: (x if is_empty(ta) else ta).num_levels)
+of_written = computed("that of the elements", lambda ta, x: _written_levels(ta, x))
 of_read = computed(
     "that of the elements",
     lambda ta, default: getattr(default, "num_levels", 0) if is_empty(ta) else ta.num_levels,
 )
+
+
+def _written_levels(ta: Any, x: Any) -> int:
+    """Return the levels of the elements of an array after a write; none are known of elements of other kinds."""
+    levels: int = (x if is_empty(ta) and not _is_other(x) else ta).num_levels
+    return levels
+
+
+def _is_other(x: Any) -> bool:
+    """Return whether an element is a SparseTensor, or of a kind from outside: reads say which when they run."""
+    return isinstance(x, Spec) and x.kind not in (np.ndarray, LoDTensor, DenseTensor, object, int, float, complex)
 
 
 def cut_axis(where: str, axis: Any, x: Any) -> int:
@@ -147,7 +158,7 @@ def _(d: dict[int, Array], unstack_from: Any, context: Any) -> tuple[Any, Any]:
     return None, gradient_of_unstacked(context.new("unstack_from"), unstack_from, d, 0)
 
 
-@operator(ta=Steps, index=Index, x=Dense, lod_rule=of_written, writes="ta")
+@operator(ta=Steps, index=Index, x=Element, lod_rule=of_written, writes="ta")
 def tensor_array_write(ta: Any, index: Any, x: Any, data_shared: bool = True) -> Any:
     """Write an element of an array.
 
@@ -156,7 +167,7 @@ def tensor_array_write(ta: Any, index: Any, x: Any, data_shared: bool = True) ->
     ta : TensorArray
     index : int
         An integer, or an array of one.
-    x : array_like or LoDTensor
+    x : array_like, LoDTensor, SparseTensor, or a registered kind
         `ta.write` calls it `value`.
     data_shared : bool, default True
         Whether to store x itself, sharing its memory, or a copy.
@@ -171,7 +182,7 @@ def tensor_array_write(ta: Any, index: Any, x: Any, data_shared: bool = True) ->
     IndexError
         If the index is negative, or past the end of an array of fixed size.
     DTypeError
-        If x is a SparseTensor or holds Python objects.
+        If x holds Python objects.
 
     Examples
     --------
@@ -179,8 +190,6 @@ def tensor_array_write(ta: Any, index: Any, x: Any, data_shared: bool = True) ->
     >>> lodcore.tensor_array_write(lodcore.TensorArray(), 0, [1, 2])
     TensorArray(1 element)
     """
-    if data_shared is not True:
-        refuse_name("tensor_array_write: data_shared", data_shared, "True or False")
     if type(ta) is ArrayVersion:
         return ta.written(index, x, data_shared)
     check_steps("tensor_array_write", ta)
@@ -196,6 +205,8 @@ def _(ta: Spec, index: Any, x: Any, data_shared: bool) -> Spec:
     refuse_name("tensor_array_write: data_shared", data_shared, "True or False")
     if not isinstance(x, Spec):
         return ta
+    if _is_other(x):
+        return NO_ELEMENTS
     known = element_spec(ta)
     if known.kind is object:
         return Spec(x.shape, x.dtype, x.num_levels, TensorArray)

@@ -26,6 +26,7 @@ from lodcore.ops.lod_rules import computed
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import NO_ELEMENTS, Dense, Steps
 from lodcore.tensors import tensor_core
+from lodcore.tensors.kinds import joinable
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import join_arrays
@@ -102,13 +103,19 @@ def _joined_axis(where: str, axis: Any, ndim: int) -> int:
     return axis_of(f"{where}: axis", axis, ndim, "elements have")
 
 
+def _joinable(where: str, elements: list[Any]) -> list[Any]:
+    """Return elements that can be joined; an array holds elements of one kind."""
+    usual = not elements or type(elements[0]) is np.ndarray or type(elements[0]) is LoDTensor
+    return elements if usual else joinable(where, elements)
+
+
 def stacked_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
     """Join elements along a new axis; return the result and the elements."""
     where = "tensor_array_stack"
     axis = integer(f"{where}: axis", axis, bools=True)
     if axis == 0 and isinstance(ta.untouched_source, np.ndarray):
         return ta.untouched_source, []
-    elements = ta.elements(where)
+    elements = _joinable(where, ta.elements(where))
     if not elements:
         return _none_of(where, ta.element_spec(), axis, True), elements
     lods = _checked_lods(where, elements)
@@ -130,7 +137,7 @@ def joined_elements(ta: TensorArray, axis: int, where: str = "tensor_array_conca
     source = ta.untouched_source
     if axis == 0 and isinstance(source, LoDTensor) and len(source):
         return source.flatten(0), []
-    elements = ta.elements(where)
+    elements = _joinable(where, ta.elements(where))
     if not elements:
         return _none_of(where, ta.element_spec(), axis, False), elements
     lods = _checked_lods(where, elements)

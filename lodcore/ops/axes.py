@@ -31,10 +31,12 @@ from lodcore.ops.reduce import (
     mean_dtype,
     reduce_values,
 )
+from lodcore.ops.registry import PLAIN
 from lodcore.tensors import direct
+from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
-from lodcore.tensors.tensor import DenseTensor, Tensor
+from lodcore.tensors.tensor import DenseTensor, Tensor, is_holder
 
 __all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
 
@@ -51,6 +53,8 @@ def tensor_of(where: str, x: Any) -> Any:
         if type(getattr(known, "held", None)) in (np.ndarray, LoDTensor):  # the usual case
             return known
         kind = known.spec.kind if isinstance(known, Symbol) else type(known)  # type: ignore[attr-defined]
+        if is_foreign(kind):
+            return PLAIN(known, f"{where}: x")
         if kind is not np.ndarray and kind is not LoDTensor:
             refuse_conversion(f"{where}: x", kind)
         if kind is object:
@@ -60,11 +64,13 @@ def tensor_of(where: str, x: Any) -> Any:
         return known
     if isinstance(x, LoDTensor):
         return x
+    if is_foreign(type(x)):
+        return plain_of(f"{where}: x", x)
     refuse_conversion(f"{where}: x", x)
     if isinstance(x, Tensor) and not hasattr(x, "__array__"):
         raise DTypeError(f"{where}: x: is {with_article(type(x).__name__)}; a LoDTensor or an array is needed")
     try:
-        made = x.values if isinstance(x, DenseTensor) else np.asarray(x)
+        made = x.values if is_holder(x) else np.asarray(x)
     except ValueError:
         raise ShapeError(f"{where}: x: is a list of uneven lists; use lodcore.array for sequences") from None
     if made.dtype.hasobject:

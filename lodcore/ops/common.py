@@ -13,7 +13,7 @@ from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import error_of_objects
-from lodcore.tensors.tensor import DenseTensor, Spec, Tensor
+from lodcore.tensors.tensor import Spec, Tensor, is_holder
 
 __all__ = [
     "Array",
@@ -47,11 +47,18 @@ NAMES = {
 NUMBER_TYPES = frozenset((float, int, np.int64, np.float32, np.float64, np.bool_))
 
 
+def input_of(op: Any, name: Any) -> Any:
+    """Return the name of an input of an operator; raise KeyError, with those that there are, for another one."""
+    if name not in op.roles:
+        raise KeyError(f"{op.__name__}: input_lod: has no input {name!r}; its inputs are {', '.join(op.roles)}")
+    return name
+
+
 def rows_of(x: Any) -> Any:
     """Return the values of a LoDTensor, and anything else unchanged."""
     if type(x) is np.ndarray or type(x) in NUMBER_TYPES:
         return x
-    if isinstance(x, (LoDTensor, DenseTensor)):
+    if isinstance(x, LoDTensor) or is_holder(x):
         return x.values
     return np.asarray(x) if isinstance(x, Tensor) else x
 

@@ -68,7 +68,7 @@ def num_rows(x: Any) -> Any:
 
     Returns
     -------
-    int
+    np.int64
         Recorded, a Variable of int64, which operators and the shape of `reshape` take; `v.shape` is that of the Spec.
 
     Raises
@@ -79,11 +79,11 @@ def num_rows(x: Any) -> Any:
     Examples
     --------
     >>> import lodcore
-    >>> lodcore.num_rows([[1, 2], [], [3, 4, 5]])
+    >>> int(lodcore.num_rows([[1, 2], [], [3, 4, 5]]))
     5
     """
     rows = as_rows_or_nested("num_rows: x", x)
-    return rows.num_rows if isinstance(rows, LoDTensor) else len(rows)
+    return np.int64(rows.num_rows if isinstance(rows, LoDTensor) else len(rows))
 
 
 @num_rows.define_infer

@@ -21,6 +21,7 @@ from lodcore.ops.lod_rules import deepest
 from lodcore.ops.registry import Op, VJPRule, operator
 from lodcore.ops.roles import Dense, Operands
 from lodcore.ops.ufuncs import vjp_of_ufunc
+from lodcore.tensors.kinds import is_foreign
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -327,7 +328,7 @@ class UfuncOp(Op):
         """Return the Spec of the result; errors name the ufunc."""
         ufunc, xs = arguments["ufunc"], arguments["xs"]
         for j, x in enumerate(xs if isinstance(ufunc, np.ufunc) and isinstance(xs, (list, tuple)) else ()):
-            if type(x) is Spec:
+            if type(x) is Spec and not is_foreign(x.kind):
                 operand_of(f"{ufunc.__name__}: {operand_name(ufunc.__name__, j)}", x)
         return super().infer_arguments(arguments)
 

@@ -12,11 +12,13 @@ import numpy as np
 
 from lodcore.base import dispatch
 from lodcore.base.dispatch import OpBody
-from lodcore.errors import GraphError, ShapeError
+from lodcore.errors import GraphError, LoDError, ShapeError
+from lodcore.ops import foreign
 from lodcore.ops.arguments import list_of
-from lodcore.ops.lod_rules import LoDRule, same, spec_with_levels
-from lodcore.ops.roles import LISTS, Role, spec_of, spec_of_list
-from lodcore.tensors import tensor_core
+from lodcore.ops.lod_rules import LoDRule, computed, same, spec_with_levels
+from lodcore.ops.roles import LISTS, Kind, Role, Structured, spec_of, spec_of_list
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.kinds import is_foreign, of_kind, plain_of, plain_spec
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -259,6 +261,10 @@ class Op(OpBody):
                     return UNKNOWN if self.results == 1 else (UNKNOWN,) * (self.results or 1)
                 if kind in role.kinds:
                     continue
+                if is_foreign(kind) and not role.receives(kind):
+                    return foreign.inferred(self, arguments)
+            elif type(given) is list and any([type(x) is Spec and is_foreign(x.kind) for x in given]):
+                return foreign.inferred(self, arguments)
             elif given is None and role.entries is None:
                 continue
             arguments[name] = self.described(name, role, given)
@@ -286,6 +292,12 @@ class Op(OpBody):
         """Check that a kind of tensor is accepted; the name of an entry of a list ends with its number."""
         return self.roles[name.partition("[")[0]].spec(f"{self.__name__}: {name}", spec)
 
+    # -- kinds of tensors from outside ---------------------------------------------------------------------------------
+
+    def with_kinds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call with what tensors of kinds from outside stand for; return the kind that is kept, None without any."""
+        return foreign.called(self, PLAIN, WITH_KIND, args, kwargs)
+
     # -- arguments and results -----------------------------------------------------------------------------------------
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -305,15 +317,35 @@ class Op(OpBody):
 
     def finish(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
         """Return plain rows with the LoD of the argument that the LoD rule determines."""
-        assert self.lod_rule is not None
-        source = self.lod_rule.source(dict(zip(self.parameters, args, strict=False)) | (kwargs or {}))
+        named = {**self.defaults, **dict(zip(self.parameters, args, strict=False)), **(kwargs or {})}
+        if not self.lod_rule.same_object:
+            return self._with_levels(result, named)
+        source = self.lod_rule.source(named)
         if not isinstance(source, LoDTensor) or not source.num_levels:
             return result
         if type(result) is tuple:
             return tuple([self.with_lod(x, source) if type(x) is np.ndarray else x for x in result])
         return self.with_lod(result, source) if type(result) is np.ndarray else result
 
-    def with_lod(self, result: Any, source: LoDTensor) -> Any:
+    def _with_levels(self, result: Any, named: dict[str, Any]) -> Any:
+        """Return plain rows, one per sequence, with the levels before theirs, as the LoD rule says."""
+        counts = self.lod_rule.num_levels(self.__name__, named)
+        if type(result) is tuple:
+            each = counts if isinstance(counts, tuple) else (counts,) * len(result)
+            return tuple([self._with_outer(x, count, named) for x, count in zip(result, each, strict=True)])
+        return self._with_outer(result, counts, named)
+
+    def _with_outer(self, result: Any, count: Any, named: dict[str, Any]) -> Any:
+        if type(result) is not np.ndarray or not count:
+            return result
+        source = self.lod_rule.source(named)
+        if not isinstance(source, LoDTensor) or self.lod_rule.kept(self.__name__, named, source.num_levels) != count:
+            raise LoDError(
+                f"{self.__name__}: the result has no levels; its LoD rule says {count}, so return a LoDTensor"
+            )
+        return self.with_lod(result, _Outer(core.slice_levels(source.lod, 0, count)))
+
+    def with_lod(self, result: Any, source: Any) -> Any:
         """Return plain rows with the LoD of an argument."""
         if result.ndim == 0 or len(result) != source.num_rows:
             raise ShapeError(
@@ -321,6 +353,13 @@ class Op(OpBody):
                 "entry per row is needed"
             )
         return tensor_core.new_tensor(np.ascontiguousarray(result), source.lod)
+
+
+class _Outer:
+    """The outer levels of a structure, whose elements are the rows of a result."""
+
+    def __init__(self, lod: LoD) -> None:
+        self.lod, self.num_rows = lod, lod.num_rows
 
 
 def _with_refusal(doc: str | None) -> str | None:
@@ -351,7 +390,7 @@ def operator(
     on_arrays: Callable[..., Any] | None = None,
     rowwise: str | tuple[str, ...] = (),
     kind: type[Op] = Op,
-    **roles: Role,
+    **roles: Role | type,
 ) -> Callable[[Any], Op]:
     """Make an operator from a function; see `docs/write-an-operator.md`.
 
@@ -366,8 +405,8 @@ def operator(
         As in `Op`.
     kind : type
         The class of the operator.
-    **roles : Role
-        The role of each parameter that may be a tensor.
+    **roles : Role or type
+        The role of each parameter that may be a tensor; a kind of tensor that the function receives as it is.
 
     Returns
     -------
@@ -384,21 +423,61 @@ def operator(
     >>> doubled([[1, 2], [3]])
     LoDTensor(2 sequences of lengths 1..2, int64: [[2, 4], [6]])
     """
-    for wrong in [name for name, role in roles.items() if not isinstance(role, Role)]:
-        raise TypeError(f"operator: {wrong}: is {roles[wrong]!r}; a Role is needed, as Nested")
+    named = {name: Kind(role) if isinstance(role, type) else role for name, role in roles.items()}
+    for wrong in [name for name, role in named.items() if not isinstance(role, Role)]:
+        raise TypeError(f"operator: {wrong}: is {named[wrong]!r}; a Role is needed, as Nested")
     rows = (rowwise,) if isinstance(rowwise, str) else rowwise
 
     def register(function: Any) -> Op:
-        made = kind(function, roles, lod_rule, differentiable, writes, results, on_arrays, rows)
+        made = kind(function, named, lod_rule, differentiable, writes, results, on_arrays, rows)
         expected = [
-            roles[name].types(made.defaults.get(name, name) is None) if name in roles else None
+            named[name].types(made.defaults.get(name, name) is None) if name in named else None
             for name in made.parameters
         ]
-        if any(expected) or lod_rule.same_object:
-            takes = [roles[name].take if name in roles else None for name in made.parameters]
-            made.look_at(expected, takes, LoDTensor, lod_rule.same_object, lod_rule is same)
-        if str(function.__module__).startswith("lodcore."):
+        own = not str(function.__module__).startswith("lodcore.")  # which return what their LoD rules say
+        if own or any(expected) or lod_rule.same_object:
+            takes = [named[name].take if name in named else None for name in made.parameters]
+            made.look_at(expected, takes, LoDTensor, own or lod_rule.same_object, lod_rule is same)
+        if not own:
             OPS[made.__name__] = made
         return made
 
     return register
+
+
+class KindOp(Op):
+    """An operator between a kind from outside and what it stands for."""
+
+    def with_kinds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return None: the kinds are taken as they are."""
+
+    def infer_arguments(self, arguments: dict[str, Any]) -> Any:
+        """Return the Spec of the result."""
+        return self.infer_rule(**arguments)
+
+
+def _plain_values(x: Any, where: str) -> Any:
+    return plain_of(where, x)
+
+
+def _with_kind(x: Any, like: Any, where: str) -> Any:
+    return of_kind(where, like, x)
+
+
+def _made(function: Any, roles: dict[str, Role], spec: Any, vjp: Any) -> Op:
+    """Make an operator between kinds."""
+    op = KindOp(function, roles, computed("that of `x`", lambda x: x.num_levels))
+    op.__name__ = function.__name__[1:]
+    op.define_infer(spec)
+    op.define_vjp(vjp)
+    return op
+
+
+#: What a tensor of a kind from outside stands for, and a tensor of the kind of another one.
+PLAIN = _made(_plain_values, {"x": Structured}, lambda x, where: plain_spec(x), lambda d: d)
+WITH_KIND = _made(
+    _with_kind,
+    {"x": Structured, "like": Structured},
+    lambda x, like, where: x._replace(kind=like.kind),
+    lambda d: (d, None),
+)

@@ -17,11 +17,13 @@ from lodcore.ops.arguments import (
     rows_given_of,
 )
 from lodcore.tensors.from_lists import array, as_nested
+from lodcore.tensors.kinds import is_foreign, spec_of_kind
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, has_leaves
 from lodcore.tensors.rank_table import IndicesMap, RankTable
-from lodcore.tensors.tensor import Spec, Tensor
+from lodcore.tensors.sparse_tensor import SparseTensor
+from lodcore.tensors.tensor import Spec, Tensor, may_stand_for
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "Given",
     "Index",
     "Keys",
+    "Kind",
     "Map",
     "MapOrPlaces",
     "Nested",
@@ -67,6 +70,8 @@ class Role:
         The role of each entry if a list is needed.
     described : bool
         Whether a shape rule receives numbers as Specs.
+    kind : type, optional
+        The kind of tensors that the function receives as they are, with those that stand for it.
     """
 
     def __init__(
@@ -79,12 +84,18 @@ class Role:
         place: tuple[str, ...] | None = None,
         entries: Role | None = None,
         described: bool = True,
+        kind: type | None = None,
     ) -> None:
         self.name, self.of_list, self.take, self.expected, self.kinds = name, of_list, take, expected, kinds
-        self.place, self.entries, self.described = place, entries, described
+        self.place, self.entries, self.described, self.kind = place, entries, described, kind
 
     def __repr__(self) -> str:
         return self.name
+
+    def receives(self, kind: type) -> bool:
+        """Return whether the function receives tensors of a kind from outside as they are."""
+        named = self.kind is not None and may_stand_for(kind, self.kind)
+        return named or kind in self.kinds
 
     def types(self, optional: bool) -> frozenset[type] | None:
         """Return the types that need no `take`, or None for all types; an optional argument may be None."""
@@ -119,6 +130,12 @@ class Role:
 def _copied(where: str, given: Any) -> Any:
     """Return a deep copy of a nested list, which the caller cannot change."""
     return [_copied(where, x) if isinstance(x, (list, tuple)) else x for x in given]
+
+
+def _element(where: str, given: Any) -> Any:
+    """Return an element of an array: a SparseTensor, or a kind from outside, as it is."""
+    kind = given.kind if type(given) is Spec else type(given)
+    return given if kind is SparseTensor or is_foreign(kind) else operand_of(where, given)
 
 
 def _rows_of_list(where: str, given: Any) -> Any:
@@ -211,6 +228,30 @@ def _structure_or_array(where: str, given: Any) -> Any:
 NUMBERS = (float, int, bool, complex, np.int64, np.float32, np.float64, np.bool_)
 ANY = frozenset((np.ndarray, LoDTensor))
 
+
+def Kind(kind: type) -> Role:
+    """Return the role of a parameter for tensors of one kind, and those registered to stand for it, as they are.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.ops import Kind, no_lod, operator
+    >>> @operator(x=Kind(lodcore.SparseTensor), lod_rule=no_lod)
+    ... def heights(x):
+    ...     return x.height
+    >>> heights(lodcore.SparseTensor([0], [1.0], 5))
+    5
+    """
+
+    def take(where: str, given: Any) -> Any:
+        found = given.kind if type(given) is Spec else type(given)
+        if found is object or may_stand_for(found, kind):
+            return given
+        raise of_another_kind(where, found, kind.__name__)
+
+    return Role(kind.__name__, take, take, frozenset([kind]), frozenset([kind]), kind=kind)
+
+
 Nested = Role("Nested", nested_of, nested_of, frozenset([LoDTensor]), frozenset([LoDTensor]))
 NestedIndex = Role("NestedIndex", _index_of_list, listed_or(_index_of_list), ANY, ANY)
 Structure = Role(
@@ -223,6 +264,9 @@ Structure = Role(
 )
 Rows = Role("Rows", _rows_of_list, listed_or(_rows_of_list, rows_given_of), ANY | {list}, frozenset([LoDTensor]))
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
+Element = Role(
+    "Dense", as_array, _element, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY | {SparseTensor}, kind=Tensor
+)
 Given = Role("Given", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY, described=False)
 Index = Role("Index", _copied, _stays, ANY | {list, tuple, int, bool, np.int64, np.bool_}, ANY, described=False)
 ORDERS = frozenset((RankTable, IndicesMap))
@@ -276,7 +320,7 @@ def spec_of(value: Any) -> Spec:
     if isinstance(value, (bool, int, float, complex, np.generic)):
         return Spec((), np.asarray(value).dtype, 0, np.ndarray)
     if isinstance(value, Tensor):
-        return Spec(value.shape, value.dtype, 0, type(value))
+        return spec_of_kind(value)
     return Spec((), np.dtype(np.void), 0, type(value))
 
 
@@ -287,4 +331,5 @@ NO_ELEMENTS = Spec((), np.dtype(np.void), 0, TensorArray)
 def _spec_of_elements(array: TensorArray) -> Spec:
     """Return the Spec of a TensorArray: that of its elements, if it has any, with None for their numbers of rows."""
     spec = array.element_spec()
-    return NO_ELEMENTS if spec is None else spec._replace(kind=TensorArray)
+    known = spec is not None and (spec.kind is np.ndarray or spec.kind is LoDTensor)
+    return spec._replace(kind=TensorArray) if known and spec is not None else NO_ELEMENTS

@@ -10,6 +10,7 @@ from lodcore.base.memory import as_size
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import tensor_core
 from lodcore.tensors.doors import taken
+from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import DEEPEST, as_dtype, has_leaves, refuse_conversion
 from lodcore.tensors.sequences import of_lists
@@ -108,6 +109,8 @@ def as_nested(where: str, x: Any) -> LoDTensor:
         return made
     if isinstance(x, LoDTensor):
         return exactly(x)
+    if is_foreign(type(x)):
+        return as_nested(where, plain_of(where, x))
     refuse_conversion(where, x)
     raise DTypeError(f"{where}: is {type(x).__name__}; a LoDTensor or nested lists are needed")
 

@@ -17,7 +17,7 @@ from lodcore.tensors.methods import TensorMethods, method
 from lodcore.tensors.nested import as_values, guarded_values, is_view, join_arrays, nest
 from lodcore.tensors.padding import fill_row, is_left, lines_of, mask_of, padded, padded_lengths, unpadded
 from lodcore.tensors.sequences import sequences_like
-from lodcore.tensors.tensor import Tensor
+from lodcore.tensors.tensor import DenseTensor, Tensor, register_parents
 from lodcore.tensors.tensor_core import LoDTensorBody
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     """
 
     __slots__ = ()
+
+    instead_of_dense = None
 
     @overload
     def __new__(cls, values: npt.NDArray[T], lod: LoD, *, share: bool = False) -> LoDTensor[T]: ...
@@ -581,3 +583,6 @@ def _general_item(x: LoDTensor, key: Any) -> Any:
 
 
 tensor_core.register(LoDTensor, _general_item)
+
+
+register_parents(LoDTensor, DenseTensor)

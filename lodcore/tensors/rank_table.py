@@ -39,6 +39,8 @@ class RankTable(Tensor):
         If the arguments are not such vectors.
     """
 
+    instead_of_dense = None
+
     __slots__ = ("_falls", "_indices", "_lengths", "_level", "_lod", "_map")
 
     def __init__(self, indices: npt.ArrayLike, lengths: npt.ArrayLike) -> None:
@@ -151,6 +153,8 @@ class RankTable(Tensor):
 
 class IndicesMap(Tensor):
     """The map from elements of steps to elements of a nested tensor; `TensorArray.unpack` makes it."""
+
+    instead_of_dense = None
 
     __slots__ = ("_level", "_lod", "_order", "_rank", "_steps", "_values")
 

@@ -11,7 +11,7 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_out, check_size, integer
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.tensors.nested import as_values
-from lodcore.tensors.tensor import DenseTensor, Tensor
+from lodcore.tensors.tensor import Tensor, is_holder
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -179,9 +179,9 @@ class SparseTensor(Tensor):
             made = SparseTensor.__new__(SparseTensor)
             made._height, made._parts = self._height, [*self._parts, *other._parts]
             return made
-        if not isinstance(other, (np.ndarray, np.generic, DenseTensor, bool, int, float, complex)):
+        if not isinstance(other, (np.ndarray, np.generic, bool, int, float, complex)) and not is_holder(other):
             return NotImplemented
-        return self.to_dense() + (other.values if isinstance(other, DenseTensor) else other)
+        return self.to_dense() + (other.values if is_holder(other) else other)
 
     def __radd__(self, other: Any) -> Any:
         """Add to an array, with a dense result."""

@@ -11,8 +11,9 @@ from lodcore.tensors.nested import as_array, error_of_objects
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from typing_extensions import Self
 
-__all__ = ["DenseTensor", "Spec", "Tensor"]
+__all__ = ["DenseTensor", "Spec", "Tensor", "is_holder", "may_stand_for", "register_parents"]
 
 Array = np.ndarray[Any, Any]
 
@@ -20,10 +21,26 @@ Array = np.ndarray[Any, Any]
 class Tensor(ABC):
     """The interface of all tensors: a shape, a dtype, and a copy.
 
-    `numpy.ndarray` is registered as one. A new kind of tensor implements this interface.
+    `numpy.ndarray` is registered as one. A new kind of tensor takes two steps: it implements this interface, and
+    `register_inheritance` says for which kind it stands. Operators take it if it has `__array__`, or `lod` and `values`
+    if it stands for a LoDTensor. If it has `with_values(v)`, which returns the same kind with other values, operators
+    that keep the structure of an input return it.
     """
 
     __slots__ = ()
+
+    #: The advice if operators need an array or a LoDTensor; None for a kind that may become one.
+    instead_of_dense: str | None = (
+        "register_inheritance(kind, lodcore.DenseTensor), or another kind for which it stands, is the second step to it"
+    )
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: D102
+        if cls is Tensor:
+            raise TypeError(
+                "Tensor: is the abstract interface of all kinds; lodcore.array(lists) makes a LoDTensor, "
+                "DenseTensor(array) holds an array, SparseTensor(indices, values, height) selected rows"
+            )
+        return super().__new__(cls)
 
     @property
     @abstractmethod
@@ -64,8 +81,16 @@ class DenseTensor(Tensor):
 
     __slots__ = ("values",)
 
+    instead_of_dense = None
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> Any:
+        """Let `isinstance` follow `register_inheritance`."""
+        return True if cls is DenseTensor and may_stand_for(other, DenseTensor) else NotImplemented
+
     def __init__(self, values: npt.ArrayLike) -> None:
-        self.values: Array = as_array("DenseTensor: values", values)
+        usual = type(values) is np.ndarray
+        self.values: Array = values if usual else as_array("DenseTensor: values", values)  # type: ignore[assignment]
         if self.values.dtype.hasobject:
             raise error_of_objects("DenseTensor: values: have dtype", self.values.dtype)
 
@@ -90,6 +115,39 @@ class DenseTensor(Tensor):
 
     def __repr__(self) -> str:
         return f"DenseTensor(shape={self.shape}, dtype={self.dtype})"
+
+
+#: The kinds for which a kind of tensor stands, as registered.
+PARENTS: dict[type, tuple[type, ...]] = {np.ndarray: (DenseTensor,)}
+
+
+class _Counted(ABC):  # noqa: B024, a registration here makes all other `isinstance` forget what they had found
+    pass
+
+
+def register_parents(child: type, *parents: type) -> None:
+    """Let a kind of tensor stand for others; see `register_inheritance`."""
+    PARENTS[child] = tuple(dict.fromkeys((*PARENTS.get(child, ()), *parents)))
+    _Counted.register(type("Counted", (), {}))
+
+
+def may_stand_for(child: type, kind: type, seen: set[type] | None = None) -> bool:
+    """Return whether a kind of tensor is another one, or was registered to stand for it."""
+    seen = set() if seen is None else seen
+    if kind in child.__mro__ or (kind is Tensor and issubclass(child, Tensor)):
+        return True
+    for base in child.__mro__:
+        for parent in PARENTS.get(base, ()):
+            if parent not in seen:
+                seen.add(parent)
+                if may_stand_for(parent, kind, seen):
+                    return True
+    return False
+
+
+def is_holder(x: Any) -> bool:
+    """Return whether this is a DenseTensor itself, not only a kind that stands for one."""
+    return DenseTensor in type(x).__mro__
 
 
 class Spec(NamedTuple):

@@ -13,6 +13,7 @@ from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.tensors import tensor_core
 from lodcore.tensors.array_methods import ArrayMethods
+from lodcore.tensors.kinds import copied, is_element, shared, spec_of_kind
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, error_of_objects
 from lodcore.tensors.rank_table import IndicesMap
@@ -85,7 +86,7 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     Notes
     -----
-    Elements are ndarrays or LoDTensors; a SparseTensor is an error. Indices never count from the end.
+    Elements are ndarrays, LoDTensors, SparseTensors, or of a registered kind. Indices never count from the end.
     `TensorArray.unstack(x)` and `TensorArray.unpack(x, level)` make an array whose elements are views of one buffer;
     `ta.unstack(x)` and `ta.unpack(x, level)` fill an array without elements. An array that is made in the body of a
     loop is new in every step.
@@ -181,7 +182,7 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     def clone(self) -> TensorArray:
         """Return a copy that shares no values."""
-        elements = {at: _copied(element) for at, element in self.known_elements().items()}
+        elements = {at: copied(element) for at, element in self.known_elements().items()}
         made = self.snapshot()
         made._items, made._source, made._element = elements, None, self.element_spec()
         return made
@@ -230,11 +231,11 @@ class TensorArray(ArrayBody, ArrayMethods):
             at = slot_number("tensor_array_write: index", index)
         if self._limit is not None and at >= self._limit:
             raise IndexError(f"tensor_array_write: index: is {at}; the size is fixed at {self._limit}")
-        if type(value) is not np.ndarray and not isinstance(value, LoDTensor):
+        if type(value) is not np.ndarray and not isinstance(value, LoDTensor) and not is_element(value):
             value = as_array("tensor_array_write: x", value)
         if value.dtype.hasobject:
             raise error_of_objects("tensor_array_write: x: has dtype", value.dtype)
-        return at, value if data_shared else _copied(value)
+        return at, value if data_shared is True else shared(value, data_shared)
 
     def element(self, where: str, at: int) -> Any:
         """Return an element by its number, counted from 0; raise IndexError if there is none."""
@@ -284,6 +285,8 @@ class TensorArray(ArrayBody, ArrayMethods):
         if not self._items:
             return self._element
         first = next(iter(self._items.values()))
+        if is_element(first):
+            return spec_of_kind(first)
         if isinstance(first, LoDTensor):
             return Spec((None, *first.values.shape[1:]), first.dtype, first.num_levels, LoDTensor)
         return Spec((None, *first.shape[1:])[: first.ndim], first.dtype)
@@ -417,10 +420,6 @@ class ArrayVersion(TensorArray):
             else:
                 elements[at] = before
             newer = older
-
-
-def _copied(element: Any) -> Any:
-    return element.clone() if isinstance(element, LoDTensor) else element.copy()
 
 
 def slot_number(where: str, given: Any) -> int:

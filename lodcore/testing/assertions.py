@@ -14,7 +14,7 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.sequences import sequences_like
-from lodcore.tensors.tensor import DenseTensor
+from lodcore.tensors.tensor import is_holder
 
 __all__ = ["assert_allclose", "assert_equal"]
 
@@ -142,7 +142,7 @@ def _side(where: str, name: str, given: Any, other: Any) -> Any:
             return array(list(given)) if like is None else like
         if isinstance(other, (list, tuple)) and any(isinstance(one, (list, tuple)) for one in given):
             return array(list(given))
-    made = as_array(f"{where}: {name}", given.values if isinstance(given, DenseTensor) else given)
+    made = as_array(f"{where}: {name}", given.values if is_holder(given) else given)
     if made.dtype.hasobject:
         raise DTypeError(
             f"{where}: {name}: is {with_article(type(given).__name__)}; a LoDTensor, nested lists or an array is needed"

@@ -74,6 +74,7 @@ cartesian
     i2/?:i2,b1 F/f8:c8,f8 f4/D:f4,c16
 combination_places
 lod_lengths
+num_rows
 structure_of
 sequence_argsort
 lod_num
@@ -206,8 +207,6 @@ linear
 layer_norm
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f4 f4:f4 f8:f8 F:- D:- U3:- M8:-
     f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:f8 u8/i8:f8 ?/f2:f4 i2/?:f8 F/f8:- f4/D:-
-num_rows
-    ?:int u1:int i1:int u2:int i2:int u4:int i4:int u8:int i8:int f2:int f4:int f8:int F:int D:int U3:int M8:int
 add
 minus
 mul

@@ -199,7 +199,7 @@ class Plan:
 
     def run(self, frame: Frame) -> None:
         """Run all instructions on a frame with the values that are read."""
-        token = KEEPS_ALL.set(self._keep_scopes)
+        token = KEEPS_ALL.set(True) if self._keep_scopes else None
         try:
             with named_caller(), Recycled():
                 for part in self._parts:
@@ -208,7 +208,8 @@ class Plan:
                     else:
                         part(frame)
         finally:
-            KEEPS_ALL.reset(token)
+            if token is not None:
+                KEEPS_ALL.reset(token)
 
     def given(self, frame: Frame, wanted: list[Variable]) -> list[Any]:
         """Return the fetched values; two gradients never share memory."""
@@ -224,6 +225,8 @@ class Plan:
 
     def updated(self, frame: Frame, found: list[Any]) -> dict[Variable, Any]:
         """Return the new values of the parameters that are updated: checked, in memory of their own."""
+        if not self._updates:
+            return {}
         fetched = set(map(id, found))
         made = {}
         for x, op in self._updates.items():

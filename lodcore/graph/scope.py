@@ -135,7 +135,7 @@ class Scope:
             Its initial value, if no run updated it.
         """
         scope: Scope | None = self
-        while scope is not None:
+        while scope is not None and (scope._lasting or scope._parent is not None):
             holder = scope._lasting.get(parameter)
             if holder is not None:
                 return holder.get()
@@ -166,11 +166,12 @@ class Scope:
 
     def end_run(self, record: Record, updates: dict[Variable, tuple[str, Any]]) -> None:
         """Keep the record of a run, and the new values of parameters, which come with their names in the Program."""
-        holders = [(x, self._lasting.get(x), name, value) for x, (name, value) in updates.items()]
-        made = [(x, Variable(name) if known is None else known, value) for x, known, name, value in holders]
-        for _, holder, value in made:
-            holder.set(value)
-        self._lasting.update((x, holder) for x, holder, _ in made)
+        if updates:
+            holders = [(x, self._lasting.get(x), name, value) for x, (name, value) in updates.items()]
+            made = [(x, Variable(name) if known is None else known, value) for x, known, name, value in holders]
+            for _, holder, value in made:
+                holder.set(value)
+            self._lasting.update((x, holder) for x, holder, _ in made)
         self._run = record
 
     # -- text ----------------------------------------------------------------------------------------------------------

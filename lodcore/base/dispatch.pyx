@@ -48,7 +48,7 @@ cdef class VariableBody(Symbol):
 
     def put(self, value):
         """Replace the value, and what is known of it, in one step."""
-        before = self.held  # freed at the end, which may run anything
+        _before = self.held  # freed at the end, which may run anything
         self.take(value)
 
     cdef int take(self, value) except -1:

@@ -1,4 +1,4 @@
-"""The contents of arrays (TensorArray): who holds them, replacing several in one step, and restoring them after an error.
+"""The contents of arrays (TensorArray): who holds them, replacing several in one step, restoring them after errors.
 
 Nothing here calls Python code between the first change and the last, so no signal comes between.
 """

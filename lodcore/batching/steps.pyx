@@ -105,7 +105,7 @@ cdef class StreamBody:
         return self.budget, bool(self.padded), self.most, self.overflow, self.size
 
     def counts(self):
-        """Return the numbers of a state in the order of `COUNTS`, the numbers of the waiting items, and the checksum."""
+        """Return the numbers of a state in the order of `COUNTS`, those of the waiting items, and the checksum."""
         with self.lock:
             numbers = self.taken, self.bins, self.items, self.tokens, self.padding, self.dropped
             return numbers, list(self.waiting), self.lengths

@@ -12,7 +12,7 @@ from lodcore.graph.plan cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Opera
 import numpy as np
 
 from lodcore.ops.arguments import WEAK
-from lodcore.errors import GraphError, ShapeError
+from lodcore.errors import ShapeError
 from lodcore.ops import common
 from lodcore.ops.alignment import aligned, returned
 from lodcore.ops.common import is_holder, joined, no_gradient, rows_of, unbroadcast

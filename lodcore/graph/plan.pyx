@@ -262,12 +262,12 @@ def taping(tape, function, *args):
     finally:  # nothing here runs Python code
         journal.close(not done)
         tape.closed = True
-        for variable, before, last in reversed(tape.given_to_loops):
+        for variable, before, _ in reversed(tape.given_to_loops):
             variable.home = variable.later = None
             if not done:
                 variable.put(before)
         if done:
-            for variable, before, last in tape.given_to_loops:
+            for variable, _, last in tape.given_to_loops:
                 variable.put(last[0])
         release_arrays(tape.captured_arrays, tape.made_arrays)
     return made

@@ -5,8 +5,11 @@ undefined-behaviour sanitizers), trace (line coverage of the .pyx files) or none
 whose modules are built already). LODCORE_JOBS limits the number of parallel jobs.
 """
 
+import gc
+import multiprocessing
 import os
 import re
+import zlib
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -29,11 +32,23 @@ SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 SLOW = ["-O1", "-g", "-fno-omit-frame-pointer"]
 LINES = ["-O1", "-g1", "-fno-omit-frame-pointer", "-fno-sanitize=null"]  # line numbers; null pointers crash anyway
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
+MOST_AXES = 3  # of a memoryview: Cython would reserve 208 bytes for each, and copy them at every call, for 8 axes
 # If a list append runs out of memory, Cython 3.3 releases the item of a comprehension twice: here and in its error
 # path.
 TWICE = "int result = PyList_Append(list, x);\n    Py_DECREF(x);"
 ONCE = "int result = PyList_Append(list, x);\n    if (result == 0) Py_DECREF(x);"
+# What takes and returns memoryviews is a tenth of all code if it is inlined where a function begins and ends.
+APART = re.compile(
+    r"^static CYTHON_INLINE (void __Pyx_XCLEAR_MEMVIEW|__Pyx_memviewslice __Pyx_PyObject_to_Memoryview)", re.MULTILINE
+)
 FAST = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"]
+# Of these, the loops are in headers; what follows the headers only calls them.
+LOOPS_IN_HEADERS = {
+    *("lodcore.kernels.attention", "lodcore.kernels.embedding", "lodcore.kernels.gates", "lodcore.kernels.matrix"),
+    *("lodcore.kernels.norm", "lodcore.kernels.optimizers", "lodcore.kernels.sort", "lodcore.kernels.window"),
+}
+FOLLOWING = "/* #### Code section: module_declarations ### */\n"
+LESS = '#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize ("O1", "tree-vectorize")\n#endif\n'
 MSVC = ["/O2", "/fp:precise", "/std:c11"]  # on Windows, where loops are compiled without x86 instructions
 MODES = {  # directives, compiler flags, linker flags, macros
     "release": (UNCHECKED, FAST, [], []),
@@ -127,29 +142,48 @@ def extensions() -> list[Extension]:
 
 def translated(found: list[Extension]) -> list[Extension]:
     """Translate the modules to C."""
+    gc.disable()  # the trees of Cython are large, and short-lived
+    import Cython
+    from Cython.Compiler import Options
+
+    Options.buffer_max_dims = MOST_AXES + 1  # before other files of Cython read it
     from Cython.Build import cythonize
 
+    can_fork = "fork" in multiprocessing.get_all_start_methods()
+    if can_fork:  # so that the processes that translate have this option, too
+        multiprocessing.set_start_method("fork", force=True)
+
+    directives = {
+        "language_level": "3",
+        "binding": True,
+        "cdivision": True,
+        "wraparound": False,
+        "auto_pickle": False,
+        "autotestdict": False,
+        **MODES[MODE][0],
+    }
+    settings = (Cython.__version__, MOST_AXES, APART, sorted(LOOPS_IN_HEADERS), LESS, directives)
+    mark = f"/* {zlib.crc32(repr(settings).encode()):08x}: the settings of setup.py */\n"
+    folder = Path(".") if MODE == "trace" else Path(f"build/cython-{MODE}")  # coverage needs .c beside .pyx
+    for path in (folder / "lodcore").rglob("*.c"):  # memoryviews of two sizes must not meet
+        if not path.read_text(encoding="utf-8").endswith(mark):
+            path.unlink()
     made = cythonize(
         found,
-        nthreads=JOBS,
+        nthreads=JOBS if can_fork else 0,
         shared_utility_qualified_name=SHARED,
-        build_dir=None if MODE == "trace" else f"build/cython-{MODE}",  # coverage needs the .c file beside the .pyx
+        build_dir=None if MODE == "trace" else str(folder),
         force=MODE != "release",
         emit_linenums=MODE in ("debug", "asan"),
-        compiler_directives={
-            "language_level": "3",
-            "binding": True,
-            "cdivision": True,
-            "wraparound": False,
-            "auto_pickle": False,
-            "autotestdict": False,
-            **MODES[MODE][0],
-        },
+        compiler_directives=directives,
     )
-    for path in {Path(source) for extension in made for source in extension.sources}:
+    for path, name in {Path(source): extension.name for extension in made for source in extension.sources}.items():
         text = path.read_text(encoding="utf-8")
-        if TWICE in text:
-            path.write_text(text.replace(TWICE, ONCE), encoding="utf-8")
+        better = APART.sub(r"static __attribute__((noinline)) \1", text.replace(TWICE, ONCE))
+        if name in LOOPS_IN_HEADERS and "-O3" in MODES[MODE][1]:
+            better = better.replace(FOLLOWING, LESS)
+        if not text.endswith(mark):
+            path.write_text(better + mark, encoding="utf-8")
     return list(made)
 
 

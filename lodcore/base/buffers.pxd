@@ -1,4 +1,4 @@
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 

@@ -1,7 +1,7 @@
 """Arrays for kernels and results, and conversion of callers' integers."""
 
 cimport cython
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact

@@ -1,7 +1,7 @@
 """Dispatch: only this module decides whether the call of an operator computes or is recorded."""
 
 cimport cython
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set
 from cpython.object cimport PyObject
 

@@ -1,7 +1,7 @@
 """Recycling of freed memory for later results, since fresh pages cost more time than most kernels."""
 
 cimport cython
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from cpython.object cimport PyObject
 
 from lodcore.base cimport caller

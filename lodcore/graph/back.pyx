@@ -1,7 +1,7 @@
 # cython: boundscheck=True, nonecheck=True
 """The backward pass through recorded calls: from the gradients of results to those of inputs."""
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyObject_GenericGetAttr
 

@@ -1,4 +1,4 @@
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from cpython.object cimport PyObject
 
 from lodcore.base.dispatch cimport OpBody

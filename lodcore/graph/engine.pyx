@@ -1,7 +1,7 @@
 # cython: boundscheck=True, nonecheck=True
 """Execution of recorded calls: a frame is a list whose slots hold values. The backward pass is in `back`."""
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from cpython.object cimport PyObject
 
 from lodcore.base cimport dispatch

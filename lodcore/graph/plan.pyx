@@ -4,7 +4,7 @@
 Here are also the calls that make such frames while they compute, on a tape, and to whom gradients belong.
 """
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 
 from lodcore.base.dispatch cimport OpBody, VariableBody, open_block, variable_of
 from lodcore.base.journal cimport Journal

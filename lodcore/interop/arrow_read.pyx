@@ -5,7 +5,7 @@ of its memory is gone. A schema is only read: its capsule releases it. Each fiel
 others before it is used; the interface does not contain the sizes of buffers, which follow from the lengths.
 """
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stdint cimport INT64_MAX, int64_t, uintptr_t
 from libc.string cimport memset

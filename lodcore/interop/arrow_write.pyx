@@ -12,7 +12,7 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 
 from lodcore.interop.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
 

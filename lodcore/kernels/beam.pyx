@@ -6,7 +6,7 @@ if that is equal to it. A score of nan compares false with all others: it is app
 entry of a full beam, and is itself replaced by the next candidate.
 """
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 

@@ -1,6 +1,6 @@
 """Rows repeated and in reverse order; sequences of several batches joined one after another. Rows are opaque bytes."""
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset

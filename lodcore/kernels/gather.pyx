@@ -3,7 +3,7 @@
 Rows that are only moved are opaque bytes: uint8, shape (n_rows, row_bytes). A range is a pair (start, stop).
 """
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from libc.string cimport memcpy
 

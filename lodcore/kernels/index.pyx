@@ -3,7 +3,7 @@
 An element of a level is a sequence of the next level, or a row at the last level. A range is a pair (start, stop).
 """
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport int64_t
 
 from lodcore.kernels.sizes cimport agree, ends_at

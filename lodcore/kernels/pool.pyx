@@ -54,6 +54,21 @@ ctypedef fused real:
     double
 
 
+cdef int verb_of(str name) except -1:
+    """Return what `pool_float` and `pool_double` compute for the function of a tensor."""
+    return {"sum": SUM, "mean": SUM, "max": GREATEST, "min": LEAST}[name]
+
+
+cdef void pool_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
+                     float* out) noexcept nogil:
+    pool_rows_float(x, offsets, n_seqs, width, verb, divide, out)
+
+
+cdef void pool_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
+                      double* out) noexcept nogil:
+    pool_rows_double(x, offsets, n_seqs, width, verb, divide, out)
+
+
 cdef void pool(const number* x, const int64_t* offsets, Py_ssize_t n_seqs, Py_ssize_t width, int verb, int divide,
                number* out) noexcept nogil:
     if number is float:

@@ -1,6 +1,6 @@
 """Sequences ordered by length, and the time-major order of their elements: step t has element t of each sequence."""
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy

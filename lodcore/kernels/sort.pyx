@@ -4,7 +4,7 @@ nan comes after all other cells, -0 and 0 are equal, and a descending order is t
 of their rows.
 """
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport int64_t
 
 cdef extern from *:

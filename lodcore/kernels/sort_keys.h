@@ -11,16 +11,22 @@ LODCORE_INLINE KEY OF_KEY(key_of_float)(KEY bits, KEY highest, KEY infinite)
     return (key & ~is_nan) | (highest & is_nan);
 }
 
-#define LOAD_KEYS(CELL, KEY_OF_CELL)                                                                  \
+#define LOAD_KEYS_BY(STEP, CELL, KEY_OF_CELL)                                                         \
     for (int64_t r = 0; r < length; r++) {                                                            \
         CELL cell;                                                                                    \
-        memcpy(&cell, x + r * step, sizeof cell);                                                     \
+        memcpy(&cell, x + r * (STEP), sizeof cell);                                                   \
         keys[r] = (KEY)(KEY_OF_CELL) ^ flip;                                                          \
-    }                                                                                                 \
+    }
+#define LOAD_KEYS(CELL, KEY_OF_CELL)                                                                  \
+    if (beside) /* a constant step, for which the compiler uses vectors */                            \
+        LOAD_KEYS_BY((int64_t)sizeof(CELL), CELL, KEY_OF_CELL)                                        \
+    else                                                                                              \
+        LOAD_KEYS_BY(step, CELL, KEY_OF_CELL)                                                         \
     break;
 
-LODCORE_INLINE void OF_KEY(load_keys_by)(const char *x, int64_t length, int64_t step, int kind, KEY flip, KEY *keys)
+LODCORE_INLINE void OF_KEY(load_keys)(const char *x, int64_t length, int64_t step, int kind, KEY flip, KEY *keys)
 {
+    const int beside = step == size_of_cell(kind);
     const KEY lowest = (KEY)((UNSIGNED)1 << (8 * sizeof(KEY) - 1));
     switch (kind) {
     case CELL_UINT8: LOAD_KEYS(uint8_t, cell)
@@ -37,19 +43,6 @@ LODCORE_INLINE void OF_KEY(load_keys_by)(const char *x, int64_t length, int64_t 
     case CELL_DOUBLE: LOAD_KEYS(int64_t, OF_KEY(key_of_float)(cell, INT64_MAX, 0x7ff0000000000000))
 #endif
     }
-}
-
-LODCORE_INLINE void OF_KEY(load_keys)(const char *x, int64_t length, int64_t step, int kind, KEY flip, KEY *keys)
-{
-    if (step == size_of_cell(kind)) /* a constant step, so that the compiler specializes the loops */
-        switch (step) {
-        case 1: OF_KEY(load_keys_by)(x, length, 1, kind, flip, keys); break;
-        case 2: OF_KEY(load_keys_by)(x, length, 2, kind, flip, keys); break;
-        case 4: OF_KEY(load_keys_by)(x, length, 4, kind, flip, keys); break;
-        case 8: OF_KEY(load_keys_by)(x, length, 8, kind, flip, keys); break;
-        }
-    else
-        OF_KEY(load_keys_by)(x, length, step, kind, flip, keys);
 }
 
 /* Select the rows of the `count` least keys, in order: each is inserted among those found so far. */
@@ -116,19 +109,19 @@ static void OF_KEY(put_alike)(const char *x, int64_t length, int64_t step, int k
     int64_t at = 0;
     for (int64_t end = count; at < end;) {
         int64_t middle = at + (end - at) / 2;
-        OF_KEY(load_keys)(to + middle * step, 1, step, kind, flip, some);
+        OF_KEY(take_keys)(to + middle * step, 1, step, kind, flip, some);
         if (some[0] < (alike ^ flip))
             at = middle + 1;
         else
             end = middle;
     }
     if (at < count)
-        OF_KEY(load_keys)(to + at * step, 1, step, kind, flip, some);
+        OF_KEY(take_keys)(to + at * step, 1, step, kind, flip, some);
     if (at == count || some[0] != (alike ^ flip))
         return;
     for (int64_t r = 0; r < length; r += ALIKE) {
         int64_t here = length - r < ALIKE ? length - r : ALIKE;
-        OF_KEY(load_keys)(x + r * step, here, step, kind, flip, some);
+        OF_KEY(take_keys)(x + r * step, here, step, kind, flip, some);
         for (int64_t k = 0; k < here; k++)
             if (some[k] == (alike ^ flip) && at < count)
                 memcpy(to + at++ * step, x + (r + k) * step, (size_t)size_of_cell(kind));
@@ -267,6 +260,7 @@ static void OF_KEY(sort_cells)(const char *x, int kind, const int64_t *offsets, 
     }
 }
 
+#undef LOAD_KEYS_BY
 #undef LOAD_KEYS
 #undef WRITE_KEYS
 #undef WRITE_CELLS

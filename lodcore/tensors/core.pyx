@@ -12,7 +12,7 @@ changes of their shape or dtype do not affect the LoD.
 """
 
 cimport cython
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy

@@ -3,7 +3,7 @@
 Each function returns None for all other cases, which the caller handles in general.
 """
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
@@ -11,6 +11,7 @@ from lodcore import kernels
 from lodcore.base import threads
 from lodcore.base.buffers cimport as_bytes, new_offsets, new_rows
 from lodcore.base.dispatch cimport recorder
+from lodcore.kernels.pool cimport pool_double, pool_float, verb_of
 from lodcore.tensors.core cimport last, make_lod, own_kernels
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_core cimport LoDTensorBody, owned_tensor
@@ -20,17 +21,11 @@ cdef extern from "../kernels/masks.h" nogil:
     void take_true_rows(const char* rows, int64_t n_rows, int64_t row_bytes, const unsigned char* mask, char* out,
                         int64_t size)
 
-cdef extern from "../kernels/pool.h" nogil:
-    int SUM, GREATEST, LEAST
-    void pool_rows_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
-                         float* out)
-    void pool_rows_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
-                          double* out)
-
 cnp.import_array()
 
 cdef int64_t WIDE = threads.WIDE
-cdef dict VERBS = {"sum": SUM, "mean": SUM, "max": GREATEST, "min": LEAST}
+cdef dict VERBS = {name: verb_of(name) for name in ("sum", "mean", "max", "min")}
+cdef int SUM = VERBS["sum"]
 
 
 def where_true(LoDTensorBody x not None, cnp.ndarray mask not None, cnp.ndarray offsets not None):
@@ -141,9 +136,9 @@ cdef _reduced(str name, LoDTensorBody x, axis):
     if n_seqs and width:
         with nogil:
             if kind == cnp.NPY_FLOAT:
-                pool_rows_float(<const float*> source, bounds, n_seqs, width, verb, divide, <float*> target)
+                pool_float(<const float*> source, bounds, n_seqs, width, verb, divide, <float*> target)
             else:
-                pool_rows_double(<const double*> source, bounds, n_seqs, width, verb, divide, <double*> target)
+                pool_double(<const double*> source, bounds, n_seqs, width, verb, divide, <double*> target)
             if divide:
                 for s in range(n_seqs):
                     if bounds[s] == bounds[s + 1]:

@@ -1,6 +1,6 @@
 """Functions that join and check structures, shared by tensors and operators."""
 
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport INT64_MAX, int64_t
 
 import numpy as np

@@ -1,5 +1,5 @@
 cimport cython
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 
 from libc.stdint cimport int64_t
 

@@ -1,7 +1,7 @@
 """The compiled body of LoDTensor: fields, trusted constructors, x[i], x[a:b], iteration, gathering sequences."""
 
 cimport cython
-cimport numpy as cnp
+cimport lodcore.kernels.arrays as cnp
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack

@@ -106,9 +106,10 @@ docs: build/built $(INSTALLED)docs ## build the site into docs/_build/html; warn
 	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-pages: build/built $(INSTALLED)test ## write the list in docs/kernels.md and the types of the operators anew, from docstrings
+pages: build/built $(INSTALLED)test ## write what is derived anew: the list in docs/kernels.md, types of operators, names in docs/coming-from
 	$(RUN) -m tests.builds.kernels_page
 	$(RUN) -m tests.builds.operator_types
+	$(RUN) -m tests.builds.other_names_pages
 
 plain: build/built $(INSTALLED)test ## build without x86 instructions, as for other processors, and compare the bits
 	$(RUN) -m tests.builds.plain

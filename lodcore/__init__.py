@@ -218,7 +218,8 @@ if not TYPE_CHECKING:
         else:
             found = None
         if found is None:
-            raise AttributeError(f"module 'lodcore' has no attribute {name!r}")
+            instead = _load("lodcore.base.other_names").instead_of(name, attribute=False)
+            raise AttributeError(f"module 'lodcore' has no attribute {name!r}{instead}")
         globals()[name] = found
         return found
 

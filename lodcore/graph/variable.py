@@ -13,6 +13,7 @@ from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol, VariableBody, open_block, operators, recorder
 from lodcore.base.dtypes import as_dtype
 from lodcore.base.memory import as_size, check_size
+from lodcore.base.other_names import instead_of
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.dense_methods import DenseMethods
 from lodcore.graph.recorder import Recorder
@@ -329,7 +330,8 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        raise AttributeError(f"Variable {self.name}: has no {name!r}; use an operator, or get() for its value")
+        instead = instead_of(name, attribute=True) or "; use an operator, or get() for its value"
+        raise AttributeError(f"Variable {self.name}: has no {name!r}{instead}", name=name, obj=self)
 
     def __len__(self) -> int:
         if not self.has_value:

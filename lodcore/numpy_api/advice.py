@@ -4,32 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from lodcore.base.other_names import FUNCTIONS
+
 __all__ = ["advice", "name_of", "refused", "refused_on_arrays"]
 
-#: Expressions that replace a function sequence by sequence, by its name; x is the tensor.
-INSTEAD = {
-    "append": "np.concatenate([x, y], axis=0)",
-    "convolve": "lodcore.sequence_conv(x, filter, context_length)",
-    "correlate": "lodcore.sequence_conv(x, filter, context_length)",
-    "delete": "x[mask]",
-    "einsum": "lodcore.sequence_matmul(x, y)",
-    "extract": "x[mask]",
-    "hstack": "np.concatenate([x, y], axis=1)",
-    "inner": "lodcore.sequence_matmul(x, y, transpose_y=True)",
-    "norm": "np.sqrt((x * x).sum(axis=-1))",
-    "outer": "lodcore.sequence_matmul(x, y, transpose_y=True)",
-    "pad": "x.to_padded()",
-    "ravel": "x.values",
-    "save": "lodcore.save(file, x)",
-    "savetxt": "lodcore.save(file, x)",
-    "savez": "lodcore.save(file, {'x': x})",
-    "savez_compressed": "lodcore.save(file, {'x': x})",
-    "select": "np.where(mask, x, y)",
-    "split": "x.to_arrays()",
-    "trapezoid": "((x[:, 1:] + x[:, :-1]) / 2).sum(axis=1)",
-    "vstack": "np.concatenate([x, y], axis=0)",
-}
-#: The same for methods of ufuncs.
+#: Expressions that replace a method of ufuncs; x is the tensor.
 METHODS = {"at": "x[index] = x[index] + y", "reduceat": "x.sum(axis=1), x.max(axis=1) and the like"}
 #: Functions that compute number by number, which boundaries do not affect.
 NUMBER_BY_NUMBER = frozenset(("digitize", "fix", "i0", "sinc"))
@@ -64,7 +43,7 @@ value'
     """
     name = f"{'np' if module == 'numpy' else module.replace('numpy', 'np', 1)}.{function}"
     where = f"{module}.{function}: is not supported for sequences"
-    instead = INSTEAD.get(function) or METHODS.get(function.partition(".")[2])
+    instead = FUNCTIONS.get(function) or METHODS.get(function.partition(".")[2])
     if instead:
         return f"{where}; use {instead}"
     if function in NUMBER_BY_NUMBER or module in ("numpy.strings", "numpy.char"):

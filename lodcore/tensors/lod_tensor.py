@@ -9,6 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import integer, unharmed
+from lodcore.base.other_names import explained
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.doors import Doors, for_caller
@@ -558,6 +559,15 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self.values, self.lod, *[type(self)] * (type(self) is not LoDTensor))
+
+    if not TYPE_CHECKING:  # a type checker knows all names
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise the error of Python, or of a property, with what to use instead of a name of another library."""
+            try:
+                return object.__getattribute__(self, name)
+            except AttributeError as error:
+                raise explained(error, self, name) from None
 
     def __repr__(self) -> str:
         from lodcore.tensors.show import tensor_text

@@ -18,8 +18,9 @@ NAMES |= {"np": np, "ops": ops, "nn": nn, "lodcore": lodcore}
 
 
 def rows_of(page):
-    """Return the cells of each row of the tables of a page."""
-    lines = (ROOT / "docs/coming-from" / f"{page}.md").read_text(encoding="utf-8").splitlines()
+    """Return the cells of each row of the tables of a page, without the names that lodcore does not have."""
+    text = (ROOT / "docs/coming-from" / f"{page}.md").read_text(encoding="utf-8")
+    lines = text.partition("## Names that lodcore does not have")[0].splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| ")]
     return [row for row in rows if "---" not in row[0]][1:]
 

@@ -1,0 +1,139 @@
+"""Names of other libraries: each says what to use here, which runs, is on the pages, and is no name of lodcore."""
+
+import pickle
+import rlcompleter
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoDTensor, nn
+from lodcore.base.other_names import ATTRIBUTES, FUNCTIONS, NAMES
+from lodcore.graph import Program, data
+from tests.builds import other_names_pages as pages
+from tests.helpers.tables import for_each
+
+pytestmark = pytest.mark.not_on_reference
+
+
+def names(folder):
+    """Return what the expressions of the table may name."""
+    x = lodcore.array([[3.0, 1.0], [], [2.0, 5.0, 4.0]])
+    layer = nn.SimpleRNN(2, 2)
+    steps, indices_map = lodcore.TensorArray.unpack(x, 0)
+    return {
+        "arrays": [np.ones(2), np.ones(3)],
+        "bias": 1.0,
+        "cell": layer.cell,
+        "chosen": np.array([True, False, True]),
+        "counts": [1, 1, 3],
+        "deep": lodcore.array([[[1.0], []], [[2.0, 3.0]]]),
+        "f": np.cumsum,
+        "fill": 0.0,
+        "file": folder / "file.npz",
+        "ids": lodcore.array([[0, 1], [], [1]]),
+        "index": [2, 0],
+        "indices_map": indices_map,
+        "keys": np.array([3, 1, 2]),
+        "lengths": [2, 0, 3],
+        "lists": [[1.0], []],
+        "lodcore": lodcore,
+        "loss": lambda x: (x * x).sum(),
+        "mask": x > 2,
+        "n": 2,
+        "np": np,
+        "offsets": [0, 2, 2, 5],
+        "parameters": layer.init(np.random.default_rng(0), np.float64),
+        "rows": [0, 0, 2, 2, 2],
+        "state": np.zeros((3, 2)),
+        "steps": steps,
+        "table": np.ones((2, 3)),
+        "values": np.arange(5.0),
+        "weight": np.ones((1, 2)),
+        "x": x,
+        "y": x + 1,
+    }
+
+
+#: Rows that need another library, an x of rows of two numbers, or keys of rows.
+LIBRARIES = ("from_pandas", "pyarrow", "to_torch")
+WIDE = ("nn.dynamic_rnn", "nn.static_rnn", "fc")
+
+
+@for_each("name", [("x", name) for name in ATTRIBUTES] + [("lodcore", name) for name in NAMES])
+def test_what_is_said_runs(name, tmp_path):
+    where, name = name
+    instead, listed = (ATTRIBUTES if where == "x" else NAMES)[name]
+    found = names(tmp_path)
+    if any(one in instead or one == name for one in WIDE):
+        found["x"] = LoDTensor(np.ones((5, 1 if name == "fc" else 2)), found["x"].lod)
+        found["steps"] = np.ones((4, 3, 2))
+    if "group_by" in instead:
+        found["keys"] = np.array([1, 2, 1, 3, 1])
+    code = instead.partition(";")[0]
+    compile(code, name, "eval")
+    if not any(one in code for one in LIBRARIES):
+        eval(code, found)
+    assert set(listed.split()) <= set(pages.PAGES)
+
+
+@for_each("name", sorted(ATTRIBUTES))
+def test_an_attribute_of_another_library_says_what_to_use(name):
+    x = lodcore.array([[1.0], []])
+    assert not hasattr(x, name)
+    assert not hasattr(LoDTensor, name)
+    with pytest.raises(AttributeError) as caught:
+        getattr(x, name)
+    assert str(caught.value) == f"'LoDTensor' object has no attribute '{name}'; use {ATTRIBUTES[name][0]}"
+    assert (caught.value.name, caught.value.obj is x) == (name, True)
+
+
+@for_each("name", sorted(NAMES))
+def test_a_name_of_another_library_says_what_to_use(name):
+    assert not hasattr(lodcore, name)
+    with pytest.raises(AttributeError) as caught:
+        getattr(lodcore, name)
+    assert str(caught.value) == f"module 'lodcore' has no attribute '{name}'; use {NAMES[name][0]}"
+
+
+def test_variables_say_the_same():
+    with Program():
+        v = data("v", (None,), "float64", num_levels=1)
+        with pytest.raises(AttributeError, match=r"Variable v: has no 'median'; use np\.median\("):
+            v.median()
+        with pytest.raises(AttributeError, match=r"Variable v: has no 'medain'; use an operator, or get\(\)"):
+            v.medain()
+
+
+def test_functions_of_numpy_say_what_to_use():
+    x = lodcore.array([[1.0], []])
+    for call, name in ((lambda: np.insert(x, 0, 1), "insert"), (lambda: np.corrcoef(x, x), "corrcoef")):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert str(caught.value).endswith(f"use {FUNCTIONS[name]}")
+
+
+def test_completion_and_other_errors_are_pythons():
+    x = lodcore.array([[1.0], []])
+    assert not set(ATTRIBUTES) & {*dir(x), *dir(LoDTensor)}
+    assert rlcompleter.Completer({"x": x}).attr_matches("x.medi") == []
+    assert not set(NAMES) & set(dir(lodcore))
+    with pytest.raises(AttributeError, match=r"^'LoDTensor' object has no attribute 'medain'$") as caught:
+        x.medain  # noqa: B018
+    assert (caught.value.name, caught.value.obj is x) == ("medain", True)
+    with pytest.raises(lodcore.ShapeError, match="not a dense array"):  # a property that raises
+        x.__dlpack_device__  # noqa: B018
+
+    class Mine(LoDTensor):
+        median = property(lambda self: self.nothing)
+
+    mine = Mine(x.values, x.lod)
+    with pytest.raises(AttributeError, match="'Mine' object has no attribute 'nothing'"):
+        mine.median  # noqa: B018
+    assert pickle.loads(pickle.dumps(x)).equals(x)
+
+
+@for_each("page", sorted(pages.PAGES))
+def test_the_pages_show_the_table(page):
+    path = pages.path_of(page)
+    assert path.read_text(encoding="utf-8") == pages.page(page), "make pages writes it anew"

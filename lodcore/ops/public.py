@@ -8,10 +8,12 @@ from lodcore.ops.beam import *
 from lodcore.ops.chunk import *
 from lodcore.ops.combine import *
 from lodcore.ops.compare import *
+from lodcore.ops.counts import *
 from lodcore.ops.dense import *
 from lodcore.ops.deviation import *
 from lodcore.ops.embedding import *
 from lodcore.ops.expand import *
+from lodcore.ops.filling import *
 from lodcore.ops.gather import *
 from lodcore.ops.group import *
 from lodcore.ops.lod_data import *
@@ -21,6 +23,7 @@ from lodcore.ops.neighbours import *
 from lodcore.ops.order import *
 from lodcore.ops.pad import *
 from lodcore.ops.pick import *
+from lodcore.ops.pieces import *
 from lodcore.ops.places import *
 from lodcore.ops.pool import *
 from lodcore.ops.ranges import *
@@ -37,6 +40,7 @@ from lodcore.ops.sort import *
 from lodcore.ops.statistics import *
 from lodcore.ops.steps import *
 from lodcore.ops.structure import *
+from lodcore.ops.times import *
 from lodcore.ops.tokens import *
 from lodcore.ops.window import *
 from lodcore.ops.words import *

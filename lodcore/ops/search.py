@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -135,20 +136,20 @@ def sequence_interp(x: Any, xp: Any, fp: Any) -> LoDTensor:
     xp : LoDTensor or nested lists
         As many sequences, of any lengths: the positions of the points, increasing within each sequence.
     fp : LoDTensor or nested lists
-        The values of the points, with the structure of xp.
+        The values of the points, with the structure of xp: numbers, or rows of them, whose columns are interpolated.
 
     Returns
     -------
     LoDTensor of float64
-        Has the LoD of x. The value of the first point before it, that of the last point after it; nan for nan, and for
-        a sequence without points.
+        Has the LoD of x, and rows of the shape of those of fp. The value of the first point before it, that of the last
+        point after it; nan for nan, and for a sequence without points.
 
     Raises
     ------
     LoDError
         If levels or numbers of sequences differ, or xp and fp have different structures.
     DTypeError, ShapeError
-        If an argument does not hold such values, or has several per row.
+        If an argument does not hold such values, or x or xp has several per row.
 
     Examples
     --------
@@ -162,22 +163,36 @@ def sequence_interp(x: Any, xp: Any, fp: Any) -> LoDTensor:
 @sequence_interp.define_residuals("places", "weights")
 def _interpolated(x: Any, xp: Any, fp: Any) -> tuple[LoDTensor, Array, Array]:
     where = "sequence_interp"
-    _check_rows(where, x=x, xp=xp, fp=fp)
+    _check_points(x, xp, fp)
     check_equal(where, xp.lod, fp.lod, "fp", "xp")
     _check_sequences(where, x, xp, "xp")
     last = x.lod.num_levels - 1
     wanted, known, values = (one.values.astype(DOUBLE, copy=False) for one in (x, xp, fp))
+    columns = values.reshape(len(values), math.prod(values.shape[1:])).T
     result, weights, places = np.empty(len(wanted)), np.empty(len(wanted)), buffers.new_int64(len(wanted))
-    kernels.search.interpolate_rows(
-        wanted, core.offsets_view(x.lod, last), known, values, core.offsets_view(xp.lod, last), result, places, weights
-    )
-    return tensor_core.new_tensor(result, x.lod), places, weights
+    found = np.empty((len(wanted), len(columns)))
+    bounds = core.offsets_view(x.lod, last), core.offsets_view(xp.lod, last)
+    for c, column in enumerate(columns if len(columns) else np.zeros((1, len(values)))):
+        column = np.ascontiguousarray(column)
+        kernels.search.interpolate_rows(wanted, bounds[0], known, column, bounds[1], result, places, weights)
+        if len(columns):
+            found[:, c] = result
+    made = result if values.ndim == 1 else found.reshape(len(wanted), *values.shape[1:])
+    return tensor_core.new_tensor(made, x.lod), places, weights
+
+
+def _check_points(x: Any, xp: Any, fp: Any) -> None:
+    """Raise if positions are not single numbers, or the values of points are not numbers."""
+    columns = fp._replace(shape=fp.shape[:1]) if isinstance(fp, Spec) else fp
+    if not isinstance(fp, Spec) and fp.values.ndim > 1:
+        columns = Spec((None,), fp.dtype, fp.num_levels, LoDTensor)
+    _check_rows("sequence_interp", x=x, xp=xp, fp=columns)
 
 
 @sequence_interp.define_infer
 def _(x: Spec, xp: Spec, fp: Spec) -> Spec:
-    _check_rows("sequence_interp", x=x, xp=xp, fp=fp)
-    return Spec(x.shape, DOUBLE)
+    _check_points(x, xp, fp)
+    return Spec((*x.shape[:1], *fp.shape[1:]), DOUBLE)
 
 
 @sequence_interp.define_vjp
@@ -191,16 +206,23 @@ def _(d: Array, x: Any, xp: Any, fp: Any, places: Array, weights: Array, needs: 
     is_last = np.zeros(count, bool)
     is_last[bounds[1:][bounds[1:] > bounds[:-1]] - 1] = True
     known, values = xp.values.astype(DOUBLE, copy=False), fp.values.astype(DOUBLE, copy=False)
+    width = math.prod(values.shape[1:])
+    d, values = d.reshape(len(d), width), values.reshape(count, width)
     between = found & ~is_last[k] & (x.values >= known[k])
     after = np.minimum(k + 1, count - 1)
-    d = np.where(found, d, 0.0)
+    d = np.where(found[:, None], d, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        slopes = np.where(between, (values[after] - values[k]) / (known[after] - known[k]), 0.0) * d
+        slopes = (values[after] - values[k]) / (known[after] - known[k])[:, None]
+        pull = (np.where(between[:, None], slopes, 0.0) * d).sum(1)
 
     def added(low: Array, high: Array) -> Array:
         return np.bincount(k, low, count) + np.bincount(after, high, count)
 
-    d_x = slopes.astype(x.dtype) if needs[0] else None
-    d_xp = added(-slopes * (1 - weights), -slopes * weights).astype(xp.dtype) if needs[1] else None
-    d_fp = added(d * (1 - weights), d * weights).astype(fp.dtype) if needs[2] else None
-    return d_x, d_xp, d_fp
+    d_x = pull.astype(x.dtype) if needs[0] else None
+    d_xp = added(-pull * (1 - weights), -pull * weights).astype(xp.dtype) if needs[1] else None
+    if not needs[2]:
+        return d_x, d_xp, None
+    d_fp = np.empty((count, width))
+    for c in range(width):
+        d_fp[:, c] = added(d[:, c] * (1 - weights), d[:, c] * weights)
+    return d_x, d_xp, d_fp.reshape(fp.values.shape).astype(fp.dtype)

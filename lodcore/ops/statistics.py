@@ -229,7 +229,7 @@ def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[A
     Parameters
     ----------
     x, y, axis, weights
-        As in `cov`; weights are 1 / error ** 2 for the error of y.
+        As in `cov`; weights are 1 / error ** 2 for the error of y. x may have one number for rows of several of y.
 
     Returns
     -------
@@ -245,6 +245,8 @@ def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[A
     (array([ 1., nan]), array([ 3., nan]))
     """
     x, y, weights = _real("linear_fit", "x", x), _real("linear_fit", "y", y), _weights("linear_fit", weights)
+    if getattr(x, "num_levels", 0) and x.ndim < y.ndim:
+        x = spread(x, y)  # one x for all columns of y
     axis, x, y, weights = _together("linear_fit", axis, x, y, weights)
     one = _centred("linear_fit", x, axis, weights)
     mass = _mass(one, weights, axis)

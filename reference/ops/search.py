@@ -36,8 +36,14 @@ def interpolated(x, xp, fp):
     return slope * (x - xp[k]) + fp[k]
 
 
-def sequence_interp(nested, xp, fp, num_levels):
-    """Interpolate between the points of the same sequence."""
+def sequence_interp(nested, xp, fp, num_levels, row_shape=()):
+    """Interpolate between the points of the same sequence, column by column."""
     last = num_levels - 1
+
+    def at(number, p, f, shape):
+        if not shape:
+            return interpolated(number, p, f)
+        return [at(number, p, [row[c] for row in f], shape[1:]) for c in range(shape[0])]
+
     each = zip(*[sequences(one, last) for one in (nested, xp, fp)], strict=True)
-    return each_at_level([[interpolated(number, p, f) for number in numbers] for numbers, p, f in each], nested, last)
+    return each_at_level([[at(number, p, f, row_shape) for number in numbers] for numbers, p, f in each], nested, last)

@@ -44,7 +44,7 @@ def plain(found):
 LISTS = [[1.0, np.nan, 3.0, 3.0], [2.0, 2.0, np.nan], [np.nan], [], [5.0, 1.0, 4.0, 1.0, 9.0]]
 WHOLE = [[entry for entry in one if entry == entry] for one in LISTS]
 #: What pandas does not call for a group without rows, or fails for.
-OBSERVED = ("g.rolling", "g.ewm", "g.apply")
+OBSERVED = ("g.rolling", "g.ewm", "g.apply", "g.ffill", "g.bfill")
 
 
 def table_of_pandas(lists, observed):
@@ -59,7 +59,7 @@ def numbers(found):
     return np.array([np.nan if entry is None else entry for entry in np.asarray(values).ravel().tolist()], float)
 
 
-@for_each(("theirs", "ours", "shorter"), rows_of("pandas-groupby")[:23])
+@for_each(("theirs", "ours", "shorter"), rows_of("pandas-groupby")[:26])
 def test_rows_of_pandas(theirs, ours, shorter):
     for lists, cell in ((LISTS, ours), (WHOLE, ours), (WHOLE, shorter)):
         observed = theirs.strip("`").startswith(OBSERVED)
@@ -75,8 +75,16 @@ def test_rows_of_pandas(theirs, ours, shorter):
 
 
 def test_rows_of_pandas_that_are_about_tables():
-    cells = {theirs: ours for theirs, ours, _ in rows_of("pandas-groupby")[23:]}
-    assert list(cells) == ['`df.explode("list")`', '`df.merge(other, on="user")`']
+    cells = {theirs: ours for theirs, ours, _ in rows_of("pandas-groupby")[26:]}
+    joined, counted = '`pd.merge_asof(left, right, on="t", by="user")`', "`g.value_counts()`"
+    assert list(cells) == ['`df.explode("list")`', '`df.merge(other, on="user")`', joined, counted]
+    g = table_of_pandas(LISTS, True)
+    values, counts = eval(code(cells[counted])[0], NAMES | {"x": lodcore.array([np.array(one) for one in LISTS])})
+    wanted = sorted(((user, value), count) for (user, value), count in g.value_counts().items())
+    users = np.repeat(list("abcde"), values.lengths).tolist()
+    pairs = zip(users, values.values.tolist(), strict=True)
+    assert sorted(zip(pairs, counts.values.tolist(), strict=True)) == wanted
+    check_join_asof(code(cells[joined])[0])
     x = lodcore.array([[1, 2], [], [3]], dtype=float)
     exploded = pandas.DataFrame({"list": x.tolist()}).explode("list")["list"].dropna()
     assert exploded.tolist() == eval(code(cells['`df.explode("list")`'])[0], NAMES | {"x": x}).tolist()
@@ -90,6 +98,17 @@ def test_rows_of_pandas_that_are_about_tables():
     repeated = np.repeat(found, values.lengths)
     rows = zip(np.repeat(keys, values.lengths).tolist(), values.values.tolist(), repeated.tolist(), strict=True)
     assert list(rows) == [tuple(row) for row in merged.itertuples(index=False)]
+
+
+def check_join_asof(ours):
+    """Compare with the rows of pandas, which sorts both tables by time."""
+    left = pandas.DataFrame({"t": [1, 2, 5, 9], "user": ["a", "b", "a", "c"]})
+    right = pandas.DataFrame({"t": [1, 3, 4, 5], "user": ["a", "a", "b", "a"], "v": [0.5, 1.5, 2.5, 3.5]})
+    expected = pandas.merge_asof(left, right, on="t", by="user").sort_values(["user", "t"])["v"]
+    users, t = lodcore.group_by(left["user"].to_numpy(str), left["t"].to_numpy())
+    users_of_times, times, values = lodcore.group_by(right["user"].to_numpy(str), right["t"], right["v"])
+    names = {"t": t, "times": times, "values": values, "users": users, "users_of_times": users_of_times}
+    np.testing.assert_array_equal(eval(ours, NAMES | names).values, expected.to_numpy())
 
 
 # -- awkward

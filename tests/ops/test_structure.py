@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, Spec, ops
-from lodcore.graph import Executor, Program, data, grad_check, vjp
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, ops
+from lodcore.graph import grad_check, vjp
 from reference.ops.levels import at_level, each_at_level, sequences
 from tests.helpers.agree import numbered
 from tests.helpers.draw import lod_tensors, lods
+from tests.helpers.recorded import assert_recorded
 from tests.helpers.tables import for_each
 from tests.samples.common import SEEDS, smooth_values
 
@@ -24,18 +25,6 @@ FLAT = lods(1, 1, 6)
 def of(lod, seed=0):
     """Return a tensor of numbers with the given structure."""
     return LoDTensor(smooth_values(seed, (lod.num_rows,)), lod)
-
-
-def assert_recorded(function, x):
-    """Check that a function returns the same recorded with values, and in a Program without values."""
-    eager = function(x)
-    several = eager if isinstance(eager, tuple) else (eager,)
-    with Program() as program:
-        v = data("x", Spec((None, *x.values.shape[1:]), x.dtype, x.num_levels, LoDTensor))
-        made = function(v)
-    later = Executor().run(program, feed={"x": x}, fetch=list(made) if isinstance(made, tuple) else [made])
-    for one, other in zip(several, later, strict=True):
-        assert one.equals(other) if isinstance(one, LoDTensor) else np.array_equal(one, other)
 
 
 # -- structure -----------------------------------------------------------------------------------------------------

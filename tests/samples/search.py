@@ -40,7 +40,8 @@ def interpolations(draw, drawn, empty=True):
     random = np.random.default_rng(draw(SEEDS))
     lod = with_lengths(x, random.integers(0 if empty else 1, 4, x.lod.num_sequences(x.num_levels - 1)))
     places = np.arange(lod.num_rows) * 0.75 - lod.num_rows * 0.37 + 0.1034
-    return call(x, LoDTensor(read_only(places), lod), LoDTensor(read_only(random.normal(size=lod.num_rows)), lod))
+    values = random.normal(size=(lod.num_rows, *draw(sampled_from([(), (), (2,), (2, 1), (0,)]))))
+    return call(x, LoDTensor(read_only(places), lod), LoDTensor(read_only(values), lod))
 
 
 SAMPLES = {
@@ -59,7 +60,9 @@ SAMPLES = {
     ),
     "sequence_interp": Samples(
         interpolations(batches(["f8", "f4", "i8"], [()])),
-        lambda a: oracle.sequence_interp(a["x"].tolist(), a["xp"].tolist(), a["fp"].tolist(), a["x"].num_levels),
+        lambda a: oracle.sequence_interp(
+            *[a[name].tolist() for name in ("x", "xp", "fp")], a["x"].num_levels, a["fp"].values.shape[1:]
+        ),
         interpolations(full_batches([()]), False),
         [
             ("sequence_interp(flat, flat[:2], flat[:2])", LoDError, "xp: has 2 sequences; x has 3"),

@@ -22,7 +22,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help installed demo test twins soak elsewhere doors engines extras lint types bench bench-compare peers docs pages plain asan hunt leaks coverage mutants wheel pythons clean
+.PHONY: help installed demo test twins soak elsewhere doors engines extras lint types bench bench-compare peers docs pages plain asan hunt leaks build-costs coverage mutants wheel pythons clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -127,6 +127,9 @@ hunt: build/built $(INSTALLED)test ## change what calls work on while they run, 
 	$(RUN) -m tests.robustness.stores --seconds $(or $(SECONDS),60) --seed $(or $(SEED),0)
 	$(RUN) -m tests.robustness.interrupts
 	$(RUN) -m tests.builds.asan soak $(or $(SECONDS),600)
+
+build-costs: $(READY) ## build a copy in one process, and print what each module costs
+	$(RUN) -m tests.builds.costs
 
 coverage: build/built $(INSTALLED)coverage ## measure the lines of .py and .pyx that the tests run; at least 95 %
 	$(RUN) -m tests.builds.coverage

@@ -25,7 +25,7 @@ def whole(rng, *shape, dtype=np.float64):
     return rng.integers(-3, 4, shape).astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", [*DTYPES, ">f4", ">f8"])
 @pytest.mark.parametrize(("rows", "depth", "columns"), [(1, 1, 1), (5, 3, 2), (40, 17, 70), (3, 64, 33)])
 def test_products_are_those_of_numpy(rows, depth, columns, dtype):
     rng = np.random.default_rng(0)
@@ -65,7 +65,7 @@ def test_small_matrices_are_left_to_numpy(monkeypatch):
 def test_what_the_kernel_does_not_take_is_left_to_numpy():
     assert SharedMatrix.of(np.ones((2, 3), np.int64)) is None
     assert SharedMatrix.of(np.ones((0, 3))) is None
-    for dtype in ("f2", ">f4", ">f8", "g", "c16"):
+    for dtype in ("f2", "g", "c16"):
         assert SharedMatrix.of(np.ones((2, 3), dtype)) is None
     assert SharedMatrix.of(np.ones(3)) is None
     assert SharedMatrix.of(lodcore.array([[[1.0, 2.0]]])) is None

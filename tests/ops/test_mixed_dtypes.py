@@ -14,7 +14,7 @@ pytestmark = pytest.mark.not_on_reference  # dtypes are chosen above the kernels
 #: Operators whose operands must have one dtype.
 OF_ONE_DTYPE = {"concat_batches", "sequence_concat", "merge_by_mask"}
 #: Operators whose results have the numbers, and the dtype, of one operand.
-MOVING = {"cartesian", "refuse_unlike", "spread", "with_values"}
+MOVING = {"beam_search", "cartesian", "refuse_unlike", "spread", "with_values"}
 
 
 @for_each(("name", "sample"), calls())

@@ -56,7 +56,7 @@ SWITCHES = {
     "dynamic_rnn is_reverse": (lambda x, **o: nn.dynamic_rnn(nn.GRU(2, 2).cell, GRU_LAYER, x, **o), rows(2)),
     "sequence_argsort descending": (lodcore.sequence_argsort, X),
     "sequence_sort descending": (lodcore.sequence_sort, X),
-    "sequence_rank descending": (lodcore.sequence_rank, X),
+    "sequence_rank descending": (lodcore.sequence_rank, None),
     "sort_by_key descending": (lambda x, **o: lodcore.sort_by_key(x, X, **o), rows()),
     "sequence_quantile skip_nan": (lambda x, **o: lodcore.sequence_quantile(x, 0.3, **o), HOLES),
     "sequence_median skip_nan": (lodcore.sequence_median, HOLES),

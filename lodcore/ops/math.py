@@ -250,7 +250,7 @@ def stop_gradient(x: Any) -> Any:
     >>> lodcore.value_and_grad(f)(lodcore.array([[1.0, 2.0], [3.0]]))
     (np.float64(14.0), LoDTensor(2 sequences of lengths 1..2, float64: [[1., 2.], [3.]]))
     """
-    return x if isinstance(x, LoDTensor) else array_of("stop_gradient", x)
+    return x if isinstance(x, LoDTensor) and x.num_levels else array_of("stop_gradient", x)
 
 
 stop_gradient.cuts = True
@@ -258,7 +258,7 @@ stop_gradient.cuts = True
 
 @stop_gradient.define_infer
 def _(x: Spec) -> Spec:
-    return x
+    return Spec(x.shape, x.dtype)
 
 
 @elementwise_operator(function=np.exp)

@@ -2,6 +2,8 @@ from typing import Any
 
 from typing_extensions import disjoint_base
 
+__pyx_capi__: dict[str, Any]  # what other compiled modules call
+
 @disjoint_base
 class Chunk:
     def __new__(cls, node: tuple[Any, ...]) -> Chunk: ...

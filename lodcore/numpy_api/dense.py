@@ -59,7 +59,7 @@ def all_dense(given: Any) -> bool:
 
 def call(operands: list[Any], name: str, **options: Any) -> Any:
     """Call a function by its rule."""
-    return ops.numpy_call(operands, name, options)  # type: ignore[arg-type]
+    return ops.numpy_call(operands, name, options)  # type: ignore[call-overload]
 
 
 def dense_of(name: str, x: Any) -> Any:

@@ -77,8 +77,8 @@ MUTANTS = [
     Mutant(
         "gradient-of-a-batch-in-strides",
         "lodcore/graph/gradients.py",
-        "tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)\n    return DenseTensor",
-        "tensor_core.new_tensor(gradient, value.lod)\n    return DenseTensor",
+        "tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)\n    if isinstance(value, TensorArray)",
+        "tensor_core.new_tensor(gradient, value.lod)\n    if isinstance(value, TensorArray)",
         "tests/graph/test_autodiff.py",
     ),
     Mutant(

@@ -81,9 +81,9 @@ MUTANTS = [
     ),
     Mutant(
         "a-buffer-that-runs-empty",
-        f"{BATCHING}/stream.py",
-        "while len(self._waiting) < self._size:",
-        "while not self._waiting:",
+        f"{BATCHING}/steps.pyx",
+        "while len(self.waiting) < self.size and self.arrive():",
+        "while not self.waiting and self.arrive():",
         "tests/batching/test_stream.py",
     ),
     Mutant(
@@ -96,8 +96,8 @@ MUTANTS = [
     Mutant(
         "a-source-drawn-anew-too-early",
         f"{BATCHING}/sampling.py",
-        "turn, at = divmod(self._drawn.item(source), self.sizes.item(source))",
-        "turn, at = divmod(self._drawn.item(source) + 1, self.sizes.item(source))",
+        "turn, at = divmod(drawn, self.sizes.item(source))",
+        "turn, at = divmod(drawn + 1, self.sizes.item(source))",
         "tests/batching/test_sampling.py",
     ),
 ]

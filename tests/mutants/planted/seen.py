@@ -86,8 +86,8 @@ MUTANTS = [
     Mutant(
         "clones-share-what-was-not-written",
         "lodcore/tensors/tensor_array.py",
-        "elements = {at: _copied(element) for at, element in self.known_elements().items()}",
-        "elements = {at: _copied(element) if at in self._items else element for at, element in self"
+        "elements = {at: copied(element) for at, element in self.known_elements().items()}",
+        "elements = {at: copied(element) if at in self._items else element for at, element in self"
         ".known_elements().items()}",
         "tests/tensors/test_tensor_array.py",
     ),

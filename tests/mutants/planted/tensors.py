@@ -94,9 +94,9 @@ MUTANTS = [
     # -- Python: TensorArray, ranks
     Mutant(
         "write-that-shares",
-        TENSOR_ARRAY,
-        "return at, value if data_shared else _copied(value)",
-        "return at, value",
+        "lodcore/tensors/kinds.py",
+        "return element if data_shared else copied(element)",
+        "return element",
         "tests/tensors/test_tensor_array.py tests/tensors/test_tensor_array_machine.py",
     ),
     Mutant(

@@ -83,7 +83,11 @@ class WhileLoop:
     def _new_body(self) -> Body:
         if self._state != "new":
             raise GraphError("while_loop: the body was recorded already; make another loop")
-        return Body(open_block(), self.keeps_shapes)
+        return self.body_in(open_block())
+
+    def body_in(self, parent: Block | None) -> Body:
+        """Return the Block that is the body, within another one."""
+        return Body(parent, self.keeps_shapes)
 
     def _prepare(self) -> None:
         """Declare the loop variables that were given to `while_loop`, as the body is about to be open."""

@@ -1,9 +1,11 @@
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 _Real = TypeVar("_Real", np.float32, np.float64)
+
+__pyx_capi__: dict[str, Any]  # what other compiled modules call
 
 def is_fast() -> bool: ...
 def pack_columns(matrix: npt.NDArray[_Real], transposed: bool, out: npt.NDArray[_Real]) -> None: ...

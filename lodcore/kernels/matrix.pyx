@@ -25,10 +25,6 @@ cdef extern from "matrix.h" nogil:
                                int64_t b_line, const int64_t* b_index, int64_t pairs, int64_t rows, int64_t columns,
                                int adding, double* out, int64_t line, double* blocks, double* panel)
 
-ctypedef fused real:
-    float
-    double
-
 
 def is_fast():
     """Return whether these products are compiled for the processor in use; if not, those of NumPy are faster.
@@ -68,6 +64,17 @@ def pack_columns(const real[:, :] matrix not None, bint transposed, real[::1] ou
             pack_double(source, line, depth, columns, transposed, result)
 
 
+cdef void times_packed(
+    const real* left, int64_t left_line, int64_t rows, int64_t depth, const real* packed, int64_t columns, bint adding,
+    real* out, int64_t out_line,
+) noexcept nogil:
+    """Multiply rows by a packed matrix, without checks: for kernels that run many steps."""
+    if real is float:
+        multiply_float(left, left_line, rows, depth, packed, columns, adding, out, out_line)
+    else:
+        multiply_double(left, left_line, rows, depth, packed, columns, adding, out, out_line)
+
+
 def multiply_packed(const real[:, :] left not None, const real[::1] packed not None, bint adding,
                     real[:, :] out not None):
     """Multiply rows by a packed matrix.
@@ -94,10 +101,7 @@ def multiply_packed(const real[:, :] left not None, const real[::1] packed not N
     cdef real* result = &out[0, 0]
     cdef Py_ssize_t size = sizeof(real), line = left.strides[0] // size, out_line = out.strides[0] // size
     with nogil:
-        if real is float:
-            multiply_float(source, line, rows, depth, matrix, columns, adding, result, out_line)
-        else:
-            multiply_double(source, line, rows, depth, matrix, columns, adding, result, out_line)
+        times_packed(source, line, rows, depth, matrix, columns, adding, result, out_line)
 
 
 def multiply_pairs(const real[:, :] left not None, const int64_t[::1] left_index, const real[:, :] right not None,

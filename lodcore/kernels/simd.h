@@ -22,6 +22,11 @@
 #define LODCORE_APART static
 #endif
 #define LODCORE_BODY LODCORE_INLINE void
+#if defined(__GNUC__) /* for functions that Cython declares static and inline itself */
+#define LODCORE_FORCED __attribute__((always_inline))
+#else
+#define LODCORE_FORCED
+#endif
 #if defined(__clang__)
 #define LODCORE_ROLLED _Pragma("clang loop unroll(disable)")
 #elif defined(__GNUC__)

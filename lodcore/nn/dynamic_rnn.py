@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import Symbol, recording
+from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.graph import Variable, WhileLoop, tree_leaves, tree_map
+from lodcore.graph import Variable, tree_leaves, tree_map
 from lodcore.graph.body import LoopVariable, changes, spec_in_body
 from lodcore.graph.trees import map_leaves_of_two
 from lodcore.graph.variable import as_value, resolved, spec_text
+from lodcore.nn.cell_loop import CellLoop, Deferred, Keeper
 from lodcore.ops import (
     full_like,
     greater_equal_than,
@@ -156,14 +157,31 @@ def run_over_sequences(
     made = [first]
     for one, name in zip(given[1:], names[1:], strict=True):
         made.append(refuse_unlike(one, first, where, level, name, names[0]))
-    if is_reverse:
-        made = [sequence_reverse(one, k) for one in made]
-    unpacked = [tensor_array_unpack(one, k) for one in made]
-    places, rank = iter([steps for steps, _ in unpacked]), unpacked[0][1]
-    steps = tree_map(lambda _: next(places), x)
     state = _initial_state(where, cell, parameters, initial_state, first, k)
-    sorted_state = tree_map(lambda one: reorder_by_rank(one, rank), state)
-    outputs, lasts, _ = run_steps(where, cell, parameters, steps, sorted_state, rank)
+
+    def in_steps() -> tuple[list[Any], Any, Any, list[Any]]:
+        """Return the steps of the inputs, their number, their rank, and the states in its order."""
+        given = [sequence_reverse(one, k) for one in made] if is_reverse else made
+        unpacked = [tensor_array_unpack(one, k) for one in given]
+        rank = unpacked[0][1]
+        sorted_states = [reorder_by_rank(one, rank) for one in tree_leaves(state)]
+        return [steps for steps, _ in unpacked], tensor_array_size(unpacked[0][0]), rank, sorted_states
+
+    leaves = tree_leaves(state)
+    if not Deferred.suits(made, k, leaves):
+        loop, rank = _recorded(where, cell, parameters, x, state, in_steps(), CellLoop())
+    else:
+        rest = k, bool(is_reverse)
+        keeper = Keeper(cell, parameters, x, state, made, leaves, rest)
+        loop = keeper.take() or CellLoop(Deferred(made, leaves), *rest)
+        loop.make = in_steps
+        loop, rank = _recorded(where, cell, parameters, x, state, loop.places(), loop)
+        if loop.compiled is not None:
+            found = loop.compiled.results(made, state, *loop.results)
+            keeper.give_back(loop, lambda cell, made: _recorded(where, cell, None, x, state, made.places(), made))
+            return found
+        rank = loop.rank_of(rank)
+    outputs, lasts = map(loop.arrays_of, loop.results)
 
     def joined(array: Any) -> Any:
         packed = tensor_array_pack(array, k, rank)
@@ -201,23 +219,48 @@ def run_steps(
     last_state : tree
         The part of the state that remains after the last step.
     """
-    count, prepared = tensor_array_size(tree_leaves(steps)[0]), _prepared(cell, parameters)
-    loop = WhileLoop((), None, False, keeps_shapes=True)  # if no step runs, only shapes are known
+    count = tensor_array_size(tree_leaves(steps)[0])
+    loop = record_steps(where, cell, parameters, steps, state, count, rank, CellLoop())
+    outputs, states = loop.results
+    return outputs, states, tree_map(resolved, loop.carried)
+
+
+def _recorded(
+    where: str, cell: CellFunction, parameters: Any, x: Any, state: Any, found: tuple[Any, ...], loop: CellLoop
+) -> tuple[CellLoop, Any]:
+    """Record the steps of a cell from lists of the steps of its inputs and of its states; return their rank, too."""
+    steps, count, rank, states = found
+    places, boots = iter(steps), iter(states)
+    in_x, in_state = tree_map(lambda _: next(places), x), tree_map(lambda _: next(boots), state)
+    return record_steps(where, cell, parameters, in_x, in_state, count, rank, loop), rank
+
+
+def record_steps(
+    where: str, cell: CellFunction, parameters: Any, steps: Any, state: Any, count: Any, rank: Any, loop: CellLoop
+) -> CellLoop:
+    """Record the steps of a cell, and run them if they are not compiled."""
     kept: dict[int, Any] = {}
     with loop.loop():
-        at = loop.step()
-        loop.break_if(greater_equal_than(at, count))
-        carried = tree_map(lambda one: loop.loop_var(one, advance=False), state)
-        now = carried if rank is None else tree_map(lambda one: shrink_memory(one, at, rank, False), carried)
-        inputs = tree_map(lambda array: tensor_array_read(array, at), steps)
-        output, following = _pair(where, cell(prepared, inputs, now))
-        following = _like_state(where, carried, following)
+        if loop.script is None:
+            at = loop.step()
+            loop.break_if(greater_equal_than(at, count))
+            loop.carried = tree_map(lambda one: loop.loop_var(one, advance=False), state)
+            now = loop.carried
+            if rank is not None:
+                now = tree_map(lambda one: shrink_memory(one, at, rank, False), loop.carried)
+            loop.begin_cell(at, tree_map(lambda array: tensor_array_read(array, at), steps), now)
+        now, at = loop.before, loop.at
+        output, following = _pair(where, cell(_prepared(cell, parameters), loop.inputs, now))
+        if loop.follows(output, following):
+            return loop
+        following = _like_state(where, loop.carried, following)
+        loop.end_cell(output, following)
 
         def keep(one: Any) -> Any:
             one = resolved(one)
             if id(one) not in kept:
                 _check_output(where, one, rank is not None)
-                kept[id(one)] = one, _array_outside(loop)
+                kept[id(one)] = one, loop.array_outside()
                 tensor_array_write(kept[id(one)][1], at, one)
             return kept[id(one)][1]
 
@@ -227,14 +270,8 @@ def run_steps(
             variable.update(behind)
             return None if rank is None else keep(behind)
 
-        outputs, states = tree_map(keep, output), tree_map(follow, carried, now, following)
-    return outputs, states, tree_map(resolved, carried)
-
-
-def _array_outside(loop: WhileLoop) -> TensorArray:
-    """Make an array outside the body of a loop, since one made inside would be new in every step."""
-    with recording(loop.body.parent):
-        return TensorArray()
+        loop.results = tree_map(keep, output), tree_map(follow, loop.carried, now, following)
+    return loop
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------

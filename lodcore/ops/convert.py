@@ -231,6 +231,11 @@ def _unlike(shapes: list[Any], at: int) -> ShapeError:
     return ShapeError(f"concat_values: xs: have values of shapes {shapes}; only axis {at} may differ")
 
 
+@concat_values.define_steps
+def _(rows: Any, xs: list[Any], axis: int) -> Any:
+    return rows.joined(xs, axis)
+
+
 @concat_values.define_infer
 def _(xs: list[Any], axis: int) -> Spec:
     at = _joined_axis(axis, xs)

@@ -162,6 +162,11 @@ def _(d: Array, x: Any, y: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:
     return d_x, d_y
 
 
+@matmul.define_steps
+def _(rows: Any, x: Any, y: Any) -> Any:
+    return rows.product(x, y)
+
+
 @operator(x=Dense)
 def softmax(x: Any, axis: int = -1) -> Any:
     """Compute the softmax over an axis of the values: exp(x - max) / sum(exp(x - max)).

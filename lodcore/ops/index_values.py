@@ -224,3 +224,8 @@ def _(d: Array, keys: list[Any], paired: bool, context: Any) -> tuple[Array | No
     else:
         d_x[chosen] = d
     return d_x, None
+
+
+@index_values.define_steps
+def _(rows: Any, x: Any, keys: Any, paired: bool) -> Any:
+    return rows.columns_of(x, None if paired else keys)

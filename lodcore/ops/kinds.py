@@ -47,6 +47,11 @@ class ElementwiseOp(Op):
         )
         self.array_function = function
         self._infer = self._spec
+        self.in_steps = self._on_rows
+
+    def _on_rows(self, rows: Any, **operands: Any) -> Any:
+        """Take part in compiled steps: the function and the vjp rule are traced."""
+        return rows.elementwise(self.array_function, [*operands.values()], self.rule_of([]))
 
     def _spec(self, **operands: Any) -> Spec:
         return broadcast_spec(

@@ -146,7 +146,7 @@ def float_of(where: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _sigmoid(x: Any) -> Any:
     """Compute 1 / (1 + exp(-x)) without overflow: both branches are functions of exp(-|x|)."""
-    x = np.asarray(x)
+    x = x if hasattr(x, "astype") else np.asarray(x)
     if x.dtype.kind == "c":  # abs would drop the imaginary part
         raise TypeError("real numbers are needed")
     if not x.ndim:
@@ -208,7 +208,7 @@ def _(d: Array, out: Any) -> Any:
 
 
 def _relu(x: Any) -> Any:
-    x = np.asarray(x)
+    x = x if hasattr(x, "astype") else np.asarray(x)
     return np.maximum(x, x.dtype.type(0))
 
 
@@ -371,6 +371,11 @@ def elementwise(xs: Any, ufunc: np.ufunc) -> Any:
             xs = Operands.constant("elementwise: xs", xs)
             break
     return shared(ufunc.__name__, ufunc, *xs)
+
+
+@elementwise.define_steps
+def _(rows: Any, xs: list[Any], ufunc: np.ufunc) -> Any:
+    return rows.elementwise(ufunc, xs, vjp_of_ufunc(ufunc))
 
 
 def _check_ufunc(ufunc: Any, xs: Any) -> None:

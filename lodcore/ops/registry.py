@@ -145,6 +145,7 @@ class Op(OpBody):
         self.slots = {name: at for at, name in enumerate((*self.parameters, "out"))}
         self.with_residuals: Callable[..., Any] | None = None
         self.prepare: Callable[..., Any] | None = None
+        self.in_steps: Callable[..., Any] | None = None
         self._infer: Callable[..., Any] | None = None
         self._described: frozenset[str] = frozenset()  # parameters whose numbers are passed as Specs
         self._vjp: VJPRule | None = None
@@ -200,6 +201,15 @@ class Op(OpBody):
         """
         self.prepare = prepare
         return prepare
+
+    def define_steps(self, rule: Rule) -> Rule:
+        """Register how the operator takes part in the compiled steps of a loop: what it computes on rows.
+
+        The rule is called with the rows of the step (`lodcore.graph.lowered.Lowered`) and the arguments by name; rows
+        and outer objects are opaque. It returns the rows of the result, made by the methods of the first argument.
+        """
+        self.in_steps = rule
+        return rule
 
     def prepared_rule(self, rule: Callable[..., Any]) -> VJPRule:
         """Return a vjp rule with the names of the values that it reads."""

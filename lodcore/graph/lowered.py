@@ -1,0 +1,256 @@
+"""A recorded body of steps as values: what instructions compute, and what goes back for gradients.
+
+`Lowered` traces the operators of a body. Rows (inputs, states, and what depends on them) become `Value`s; operators on
+outer objects alone are the same in every step, and stay apart, as the `prelude`, which runs once. An operator takes
+part by `define_steps`: a rule that says what it computes on rows in terms of the methods of `Lowered`. Elementwise
+operators need none, since their functions of arrays are traced.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore.graph.block import Operator
+from lodcore.graph.traced import Traced, Untraceable, Value, Values
+from lodcore.graph.variable import Variable
+from lodcore.ops.registry import VJPRule
+from lodcore.tensors.tensor import Spec
+
+__all__ = ["Lowered", "Outer", "Pair"]
+
+#: Instructions whose results are computed again for gradients, since that takes less time than keeping them.
+CHEAP = frozenset(["add", "sub", "mul", "neg", "abs", "square", "slice", "join", "expand", "select", "greater"])
+CHEAP |= {"greater_equal", "less", "less_equal", "equal", "not_equal", "neg_abs", "move"}
+
+
+class Outer(NamedTuple):
+    """An operand that all steps share: an outer object, or what is computed from such."""
+
+    variable: Any
+    spec: Spec
+
+
+class Pair(NamedTuple):
+    """A product of rows by a shared matrix, for the gradient of the matrix: its left operand, and its cotangent."""
+
+    matrix: Any
+    left: Value
+    d: Value
+
+
+class Lowered(Values):
+    """The values of a body.
+
+    Parameters
+    ----------
+    ops : list of Operator
+    inputs, states : list of Variable
+        The rows that a step reads, and the states before it.
+    outputs, following : list of Variable or number
+        The results of a step, and the states after it.
+    dtype : dtype
+
+    Attributes
+    ----------
+    prelude : list of Operator
+        Those that are the same in every step.
+    outputs, following : list of Value
+    axes : list of int
+        The number of axes of each output.
+
+    Raises
+    ------
+    Untraceable
+        If an operator cannot take part.
+    """
+
+    def __init__(
+        self,
+        ops: Iterable[Any],
+        inputs: Sequence[Variable],
+        states: Sequence[Variable],
+        outputs: Sequence[Any],
+        following: Sequence[Any],
+        dtype: np.dtype[Any],
+    ) -> None:
+        super().__init__(dtype)
+        self.prelude: list[Operator] = []
+        self._rows: dict[Any, Value] = {}
+        self._apart: set[Any] = set()  # results of the prelude
+        self._rules: dict[Value, Any] = {}
+        self.sources = [self._source("input", j, v) for j, v in enumerate(inputs)]
+        self.states = [self._source("state", j, v) for j, v in enumerate(states)]
+        for op in ops:
+            self._add(op)
+        self.outputs = [self._result(v) for v in outputs]
+        self.axes = [len(v.spec.shape) if isinstance(v, Variable) else 0 for v in outputs]
+        self.following = [self._result(v, one.width) for v, one in zip(following, self.states, strict=True)]
+
+    def _source(self, code: str, number: int, variable: Variable) -> Value:
+        made = self.value(code, (), self._width(variable.spec), number)
+        self._rows[variable] = made
+        return made
+
+    def _width(self, spec: Spec) -> int:
+        """Return the numbers of a row; raise if the rows are not vectors or numbers of the dtype."""
+        shape = spec.shape
+        if spec.kind is not np.ndarray or spec.num_levels or not 1 <= len(shape) <= 2 or not self._fits(spec):
+            raise Untraceable(f"rows of {spec}")
+        width = 1 if len(shape) == 1 else shape[1]
+        if not width:
+            raise Untraceable("rows of unknown width, or without columns")
+        return width
+
+    def _fits(self, spec: Spec) -> bool:
+        """Return whether numbers have the dtype, in any byte order."""
+        return isinstance(spec.dtype, np.dtype) and spec.dtype.newbyteorder("=") == self.dtype
+
+    def _result(self, given: Any, width: int | None = None) -> Value:
+        """Return the value of a result of the body."""
+        if given in self._rows if isinstance(given, Variable) else False:
+            made: Value = self._rows[given]
+        else:
+            made = self.taken(self._operand(given, 2))
+        if made.truth:
+            raise Untraceable("a result of bools")
+        return made if width is None else self.widened(made, width)
+
+    # -- operators -----------------------------------------------------------------------------------------------------
+
+    def _add(self, op: Any) -> None:
+        if not isinstance(op, Operator) or op.op.writes is not None or op.op.changes:
+            raise Untraceable(f"{op.name}")
+        if not any(v in self._rows for v in op.inputs):
+            if any(not isinstance(v.spec, Spec) or v.spec.kind is not np.ndarray for v in op.outputs):
+                raise Untraceable(f"{op.name} of what all steps share")
+            self.prelude.append(op)
+            self._apart.update(op.outputs)
+            return
+        if op.op.in_steps is None or not op.single:
+            raise Untraceable(f"{op.name} takes no part")
+        arguments = {name: self._argument(x) if name in op.op.roles else x for name, x in op.arguments.items()}
+        found = op.op.in_steps(self, **arguments)
+        spec = op.outputs[0].spec
+        if not isinstance(found, Value) or (not found.truth and self._width(spec) != found.width):
+            raise Untraceable(f"{op.name}: rows of {spec}")
+        self._rows[op.outputs[0]] = found
+
+    def _argument(self, given: Any) -> Any:
+        """Return the rows, the outer object, or the constant that an argument is; for a list those of its entries."""
+        if type(given) is list:
+            return [self._argument(x) for x in given]
+        if not isinstance(given, Variable):
+            return given
+        if given in self._rows:
+            return Rows(self, self._rows[given], len(given.spec.shape))
+        return Outer(given, given.spec)
+
+    def _operand(self, given: Any, axes: int) -> Any:
+        """Return an operand of an elementwise function: rows, or a number."""
+        if isinstance(given, Variable):
+            given = self._argument(given)
+        if isinstance(given, Rows):
+            if given.axes != axes:
+                raise Untraceable(f"rows of {given.axes} and {axes} axes")
+            return given
+        if not isinstance(given, Outer):
+            return given
+        spec = given.spec
+        if spec.kind is not np.ndarray or spec.num_levels or not self._fits(spec) or None in spec.shape:
+            raise Untraceable(f"{spec} among rows")
+        lengths = [length or 0 for length in spec.shape]
+        if len(lengths) > axes or math.prod(lengths[:-1]) != 1 or (axes == 1 and math.prod(lengths) != 1):
+            raise Untraceable(f"{spec.shape} among rows")
+        width = spec.shape[-1] if spec.shape else 1
+        if not width:
+            raise Untraceable("no columns")
+        return Traced(self, self.value("line", (), width, given.variable))
+
+    def elementwise(self, function: Any, operands: Sequence[Any], rule: VJPRule | None, **rest: Any) -> Value:
+        """Trace an elementwise operator: its function of arrays, and later its vjp rule, which may read the rest."""
+        axes = max([x.axes for x in operands if isinstance(x, Rows)])
+        given = [self._operand(x, axes) for x in operands]
+        values = tuple([self.taken(x) for x in given])
+        self.inside += 1
+        try:
+            out = self.taken(function(*given))
+        finally:
+            self.inside -= 1
+        if out.truth:
+            return out
+        if rule is None:
+            raise Untraceable("there is no vjp rule")
+        key = rule.function, values, tuple(rest.items())
+        if self._rules.setdefault(out, key) != key or out in values:  # another rule for the same numbers
+            out = self.value("move", (out,), out.width, key)
+        self.node(out, values, lambda d, needs: self.back(rule, values, out, d, needs, rest))
+        return out
+
+    def by_function(self, function: Any, x: Any, rule: VJPRule, **rest: Any) -> Value:
+        """Trace a function of matrices whose result has the shape of its rows, and later the vjp rule."""
+        if not isinstance(x, Rows) or x.axes != 2:
+            raise Untraceable("rows that are no vectors")
+        return self.elementwise(lambda rows: function(rows, **rest), [x], rule, **rest)
+
+    def product(self, x: Any, matrix: Any) -> Value:
+        """Return the product of rows by a matrix that all steps share."""
+        if not isinstance(x, Rows) or x.axes != 2 or not isinstance(matrix, Outer):
+            raise Untraceable("a product of rows by rows")
+        spec, left = matrix.spec, x.value
+        if spec.kind is not np.ndarray or len(spec.shape) != 2 or not self._fits(spec) or spec.num_levels:
+            raise Untraceable(f"a product by {spec}")
+        if spec.shape[0] != left.width or not spec.shape[1]:
+            raise Untraceable(f"a product by a matrix of shape {spec.shape}")
+        out = self.value("product", (left,), spec.shape[1], (matrix.variable, False))
+        back = lambda d, needs: (self.value("product", (d,), left.width, (matrix.variable, True)),)  # noqa: E731
+        self.node(out, (left,), back, matrix.variable)
+        return out
+
+    def columns_of(self, x: Any, keys: Any) -> Value:
+        """Return the columns that an index chooses: all rows, and neighbouring columns."""
+        plain = isinstance(keys, list) and len(keys) == 2 and keys[0] == slice(None)
+        if not plain or not isinstance(x, Rows) or x.axes != 2:
+            raise Untraceable("other rows, or other axes")
+        width, key = x.value.width, keys[1]
+        if type(key) is int and -width <= key < width:
+            start, stop = key % width, key % width + 1
+        elif isinstance(key, slice):
+            start, stop, step = key.indices(width)
+            if step != 1 or stop <= start:
+                raise Untraceable("columns that are not neighbours")
+        else:
+            raise Untraceable("columns by an array")
+        return self._part(x.value, start, stop - start)
+
+    def _part(self, value: Value, start: int, width: int) -> Value:
+        made = self.columns(value, start, width)
+        if made is not value:
+            self.node(made, (value,), lambda d, needs: (self.value("partial", (d,), value.width, start),))
+        return made
+
+    def joined(self, xs: Sequence[Any], axis: Any) -> Value:
+        """Return rows side by side."""
+        if axis not in (1, -1) or not all(isinstance(x, Rows) and x.axes == 2 for x in xs):
+            raise Untraceable("other than rows side by side")
+        values: tuple[Value, ...] = tuple([x.value for x in xs])
+        if len(values) == 1:
+            return values[0]
+        bounds = [sum(x.width for x in values[:j]) for j in range(len(values) + 1)]
+        out = self.value("join", values, bounds[-1])
+        parts = list(zip(bounds, values, strict=False))
+        self.node(out, values, lambda d, needs: [self.columns(d, at, x.width) for at, x in parts])
+        return out
+
+
+class Rows(Traced):
+    """The rows of a Variable, with the number of axes that it has."""
+
+    __slots__ = ("axes",)
+
+    def __init__(self, values: Lowered, value: Value, axes: int) -> None:
+        super().__init__(values, value)
+        self.axes = axes

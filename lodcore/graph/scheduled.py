@@ -1,0 +1,314 @@
+"""Values as a program for the machine: in which order they are computed, and where they lie.
+
+Elementwise instructions run in passes over tiles of rows; a product needs all rows of its left operand, and so it ends
+a pass. A value that only its own pass reads lies in the scratch memory; one that a later pass or a product reads has an
+array with a row for each row of a step; one that is kept has a row for each row of the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore.graph.traced import SOURCES, Value
+from lodcore.ops.common import Array
+
+__all__ = ["AFTER", "BATCH", "BEFORE", "EARLIER", "LINE", "ROW", "Place", "Program", "Sink", "scheduled"]
+
+#: The kinds of operands, and the instructions, in the order of the numbers that `kernels.machine` gives them.
+TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
+CODES = {
+    code: number
+    for number, code in enumerate(
+        [
+            *("move", "add", "sub", "mul", "div", "neg", "abs", "sqrt", "square"),
+            *("greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "select", "expand"),
+            *("neg_abs", "logistic", "logistic_back", "tanh_back", "sum", "largest", "ufunc", "product", "added"),
+        ]
+    )
+}
+
+
+class Place(NamedTuple):
+    """Where the rows of a value lie.
+
+    Attributes
+    ----------
+    kind : int
+    key : hashable
+        The array; for a kind with two arrays the first, whose other one is `other`; for the scratch memory, the cell.
+    line, column : int
+        The width of the array, and the first column.
+    other : hashable
+    """
+
+    kind: int
+    key: Hashable
+    line: int
+    column: int = 0
+    other: Hashable = None
+
+
+class Sink(NamedTuple):
+    """A value that is needed after the step, and where."""
+
+    value: Value
+    place: Place
+
+
+class Program(NamedTuple):
+    """What the machine runs.
+
+    Attributes
+    ----------
+    operands, instructions : ndarray
+    arrays : list of hashable
+        The key of each array.
+    weights : list of (object, bool)
+        The matrix of each product, and whether it is transposed.
+    ufuncs : list of numpy.ufunc
+    """
+
+    operands: Array
+    instructions: Array
+    arrays: list[Any]
+    weights: list[tuple[Any, bool]]
+    ufuncs: list[Any]
+
+
+def scheduled(
+    sinks: list[Sink], source: Callable[[Value], Place | None], first: Callable[[Value], int] = lambda v: 0
+) -> Program:
+    """Make the program that computes values.
+
+    Parameters
+    ----------
+    sinks : list of Sink
+        Two may have one value; each has a place of its own.
+    source : callable
+        Returns the place of a value that is there before the step, None for one that must be computed.
+    first : callable
+        Returns what a product does at the first step: 0 the same, 1 it writes zeros, 2 nothing.
+    """
+    return _Schedule(sinks, source, first).program()
+
+
+class _Schedule:
+    def __init__(
+        self, sinks: list[Sink], source: Callable[[Value], Place | None], first: Callable[[Value], int]
+    ) -> None:
+        self._source, self._first = source, first
+        self._copies: dict[Value, Value] = {}  # of the left operands of products that lie elsewhere
+        self.order: list[Value] = []  # each after its operands
+        self.turn: dict[Value, int] = {}  # the pass from which on a value can be read
+        self.readers: dict[Value, list[Value]] = {}
+        self.places: dict[Value, Place] = {}
+        self.sinks: dict[Value, list[Place]] = {}
+        for sink in sinks:
+            self._visit(sink.value)
+            self.sinks.setdefault(sink.value, []).append(sink.place)
+        self._arrays: dict[Hashable, int] = {}
+        self._keys: list[Hashable] = []
+        self._operands: dict[Place, int] = {}
+        self._weights: dict[Any, int] = {}
+        self._ufuncs: dict[Any, int] = {}
+
+    # -- order ---------------------------------------------------------------------------------------------------------
+
+    def operands_of(self, v: Value) -> tuple[Value, ...]:
+        """Return the operands of an instruction; the left one of a product as it can be read."""
+        return (self._copies.get(v.inputs[0], v.inputs[0]), *v.inputs[1:]) if v.code == "product" else v.inputs
+
+    def _visit(self, v: Value) -> None:
+        if v in self.turn:
+            return
+        place = self._source(v)
+        if place is not None:
+            self.turn[v], self.places[v] = 0, place
+            return
+        if v.code in SOURCES:
+            raise ValueError(f"{v} is not there")
+        if v.code == "product":
+            left = _root(v.inputs[0])
+            place = self._source(left)
+            if place is not None and place.kind not in (ROW, BEFORE, AFTER):
+                x = v.inputs[0]
+                self._copies.setdefault(x, Value("move", (x,), x.width, None, False))
+        given = self.operands_of(v)
+        for x in given:
+            self._visit(x)
+            self.readers.setdefault(x, []).append(v)
+        self.turn[v] = max([self.turn[x] for x in given], default=0) + (v.code == "product")
+        self.order.append(v)
+
+    def _is_row(self, v: Value) -> bool:
+        """Return whether a product, or a later pass, reads a value."""
+        for reader in self.readers.get(v, []):
+            if reader.code == "product" or self.turn[reader] > self.turn[v]:
+                return True
+            if reader.code == "slice" and self._is_row(reader):
+                return True
+        return False
+
+    # -- places --------------------------------------------------------------------------------------------------------
+
+    def _place_all(self) -> None:
+        """Give each value that an instruction makes a place; later ones first, so that parts of a join lie in it."""
+        for v in reversed(self.order):
+            if v in self.places or v.code == "slice":
+                continue
+            places = self.sinks.get(v, [])
+            if v.code == "product" or self._is_row(v):
+                pairs = [place for place in places if place.kind in (ROW, BEFORE, AFTER)]
+                place = pairs[0] if pairs else Place(ROW, ("row", v), v.width)
+            elif places:
+                place = min(places, key=lambda place: place.kind != BATCH)
+            else:
+                place = Place(TILE, v, v.width)
+            self._put(v, place)
+
+    def _put(self, v: Value, place: Place) -> None:
+        self.places[v] = place
+        if v.code == "product" and len(v.inputs) > 1:
+            x = v.inputs[1]
+            if len(self.readers[x]) == 1 and self._may_lie_in(x, place, self.turn[v], True):
+                self._put(x, place)
+        if v.code == "join":
+            column = place.column
+            for x in v.inputs:
+                if self._may_lie_in(x, place, self.turn[v]):
+                    self._put(x, place._replace(column=column))
+                column += x.width
+
+    def _may_lie_in(self, x: Value, place: Place, turn: int, whole: bool = False) -> bool:
+        """Return whether a value that has no place yet may be computed in that of another one, or in a part of it."""
+        if x in self.places or x.code == "slice" or (x.code == "product" and not whole) or x in self.sinks:
+            return False
+        if self._source(x) is not None:
+            return False
+        if place.kind == TILE and (self._is_row(x) or self.turn[x] != turn):
+            return False
+        return place.kind != BATCH or not self._is_row(x)
+
+    def place(self, v: Value) -> Place:
+        """Return the place of a value; a slice lies in what it is a part of."""
+        if v in self.places:
+            return self.places[v]
+        whole = self.place(v.inputs[0])
+        assert v.code == "slice"
+        return whole._replace(column=whole.column + v.detail)
+
+    # -- instructions --------------------------------------------------------------------------------------------------
+
+    def program(self) -> Program:
+        """Return the program."""
+        self._place_all()
+        lines = list(self._in_passes())
+        cells = _cells(lines)
+        rows = []
+        for code, width, operands, number in lines:
+            places = [p._replace(key=cells[p.key]) if p.kind == TILE else p for p in operands]
+            found = [self._operand(p) for p in places]
+            rest = number if code in ("product", "added") else (-1, number, 0)
+            rows.append([CODES[code], width, *found, *[-1] * (3 - len(found)), *rest])
+            if len(found) == 4:
+                rows[-1][5:] = [found[3], number, 0]
+        table = np.array([row[:8] for row in rows], np.int64).reshape(len(rows), 8)
+        return Program(self._table(), table, self._keys, list(self._weights), list(self._ufuncs))
+
+    def _in_passes(self) -> Iterable[tuple[str, int, list[Place], Any]]:
+        """Yield code, width, places of result and operands, and a number, of each instruction."""
+        last = max(self.turn.values(), default=0)
+        for turn in range(last + 1):
+            for v, places in self.sinks.items():
+                if turn == 0 and self._source(v) is not None:
+                    for place in places:
+                        yield "move", v.width, [place, self.place(v)], -1
+            for v in self.order:
+                if self.turn[v] == turn:
+                    if v.code != "product":
+                        yield from self._made(v)
+                    yield from self._copied(v)
+            for v in self.order:
+                if self.turn[v] == turn + 1 and v.code == "product":
+                    yield from self._product(v)
+
+    def _made(self, v: Value) -> Iterable[tuple[str, int, list[Place], Any]]:
+        if v.code == "slice":
+            return
+        place = self.place(v)
+        if v.code == "join":
+            column = place.column
+            for x in v.inputs:
+                part = place._replace(column=column)
+                if self.place(x) != part:
+                    yield "move", x.width, [part, self.place(x)], -1
+                column += x.width
+            return
+        number = self._ufuncs.setdefault(v.detail, len(self._ufuncs)) if v.code == "ufunc" else -1
+        width = v.inputs[0].width if v.code in ("sum", "largest") else v.width
+        yield v.code, width, [place, *[self.place(x) for x in v.inputs]], number
+
+    def _copied(self, v: Value) -> Iterable[tuple[str, int, list[Place], Any]]:
+        for place in self.sinks.get(v, []):
+            if place != self.place(v):
+                yield "move", v.width, [place, self.place(v)], -1
+
+    def _product(self, v: Value) -> Iterable[tuple[str, int, list[Place], Any]]:
+        place, x = self.place(v), self.operands_of(v)[0]
+        weight = self._weights.setdefault(v.detail, len(self._weights))
+        if len(v.inputs) > 1 and self.place(v.inputs[1]) != place:
+            yield "move", v.width, [place, self.place(v.inputs[1])], -1
+        code = "added" if len(v.inputs) > 1 else "product"
+        yield code, v.width, [place, self.place(x)], (x.width, weight, self._first(v))
+
+    # -- tables --------------------------------------------------------------------------------------------------------
+
+    def _operand(self, place: Place) -> int:
+        if place.kind != TILE:
+            self._array(place)
+        return self._operands.setdefault(place, len(self._operands))
+
+    def _array(self, place: Place) -> int:
+        """Return the number of an array; two that belong together follow one another."""
+        key = place.key, place.other
+        found = self._arrays.get(key)
+        if found is None:
+            found = self._arrays[key] = len(self._keys)
+            self._keys += [place.key] if place.other is None else [place.key, place.other]
+        return found
+
+    def _table(self) -> Array:
+        rows = [(p.kind, p.key if p.kind == TILE else self._array(p), p.line, p.column) for p in self._operands]
+        return np.array(rows, np.int64).reshape(len(rows), 4)
+
+
+def _root(v: Value) -> Value:
+    """Return the value that a slice is a part of."""
+    return _root(v.inputs[0]) if v.code == "slice" else v
+
+
+def _cells(lines: list[tuple[str, int, list[Place], Any]]) -> dict[Hashable, int]:
+    """Return the first cell of each value in the scratch memory: that of one which is not read any more, if it fits."""
+    last: dict[Hashable, int] = {}
+    for at, (_, _, places, _) in enumerate(lines):
+        for place in places:
+            if place.kind == TILE:
+                last[place.key] = at
+    cells: dict[Hashable, int] = {}
+    free: dict[int, list[int]] = {}
+    end = 0
+    for at, (_, _, places, _) in enumerate(lines):
+        tiles = {place.key: place.line for place in places if place.kind == TILE}
+        for key, line in tiles.items():
+            if key not in cells:
+                if free.get(line):
+                    cells[key] = free[line].pop()
+                else:
+                    cells[key], end = end, end + line
+        for key, line in tiles.items():
+            if last[key] == at:
+                free.setdefault(line, []).append(cells[key])
+    return cells

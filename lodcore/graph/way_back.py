@@ -1,0 +1,198 @@
+"""The gradients of a lowered body: the values that go back, and which values of the forward pass they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from lodcore.graph.lowered import CHEAP, Lowered, Pair
+from lodcore.graph.traced import SOURCES, Value
+
+__all__ = ["Apart", "WayBack"]
+
+
+class Apart(NamedTuple):
+    """A product by a transposed matrix that is a part of the gradient of an input."""
+
+    number: int
+    d: Value
+    matrix: Any
+
+
+class WayBack:
+    """The way back through one step.
+
+    Parameters
+    ----------
+    body : Lowered
+    inputs, states : sequence of bool
+        Whether a gradient is wanted, of each input and of each first state.
+    outer : set
+        The outer objects, and results of the prelude, of which gradients are wanted.
+    cotangents : sequence of bool
+        Whether each output has a cotangent.
+
+    Attributes
+    ----------
+    states : dict
+        The gradient of each state that needs one, by its number.
+    inputs, lines : dict
+        The gradients of inputs by number, and of lines by their object: one row for each row.
+    pairs : list of Pair
+        The products whose matrix has a gradient.
+    apart : list of Apart
+        The products that give gradients of inputs, which are computed for all rows at once.
+    """
+
+    def __init__(
+        self, body: Lowered, inputs: Sequence[bool], states: Sequence[bool], outer: set[Any], cotangents: Sequence[bool]
+    ) -> None:
+        self.body, self.pairs, self.apart = body, list[Pair](), list[Apart]()
+        self._wanted_outer = outer
+        self._needed = self._find_needed(inputs, states)
+        self._found: dict[Value, list[tuple[Value, bool]]] = {}
+        body.inside += 1
+        try:
+            self._run(cotangents)
+            needed = [(j, v) for j, v in enumerate(body.states) if v in self._needed]
+            self.states = {j: self._total(v) or body.number(0, v.width) for j, v in needed}
+            self.inputs = {j: d for j, v in enumerate(body.sources) if v in self._needed and (d := self._total(v))}
+            self.lines = {v.detail: (v, d) for v in self._lines() if (d := self._total(v))}
+        finally:
+            body.inside -= 1
+
+    def _lines(self) -> list[Value]:
+        return [v for v in self._needed if v.code == "line"]
+
+    def _find_needed(self, inputs: Sequence[bool], states: Sequence[bool]) -> set[Value]:
+        """Return the values of the forward pass that need a gradient."""
+        body = self.body
+        needed = {v for v, wanted in zip(body.sources, inputs, strict=True) if wanted}
+        needed |= {v for v, wanted in zip(body.states, states, strict=True) if wanted}
+        for node in body.nodes.values():
+            needed |= {v for v in node.inputs if v.code == "line" and v.detail in self._wanted_outer}
+        while True:
+            for node in body.nodes.values():
+                if node.matrix in self._wanted_outer or not needed.isdisjoint(node.inputs):
+                    needed.add(node.out)
+            more = {v for v, out in zip(body.states, body.following, strict=True) if out in needed} - needed
+            if not more:
+                return needed
+            needed |= more
+
+    def _run(self, cotangents: Sequence[bool]) -> None:
+        body = self.body
+        for j, v in enumerate(body.outputs):
+            if cotangents[j]:
+                self._add(v, body.value("cotangent", (), v.width, j))
+        for j, v in enumerate(body.states):
+            if v in self._needed:
+                self._add(body.following[j], body.value("after", (), v.width, j))
+        for node in reversed(body.nodes.values()):
+            if node.out not in self._needed:
+                continue
+            d = self._total(node.out)
+            if d is None:
+                continue
+            if node.matrix in self._wanted_outer:
+                self.pairs.append(Pair(node.matrix, node.inputs[0], d))
+            needs = [x in self._needed for x in node.inputs]
+            if any(needs):
+                for x, gradient in zip(node.inputs, node.rule(d, needs), strict=True):
+                    if x in self._needed and gradient is not None:
+                        self._add(x, gradient, node.matrix is not None)
+
+    def _add(self, value: Value, gradient: Value, is_product: bool = False) -> None:
+        if is_product and value.code == "input":
+            self.apart.append(Apart(value.detail, gradient.inputs[0], gradient.detail[0]))
+        elif value in self._needed:
+            self._found.setdefault(value, []).append((gradient, is_product))
+
+    def _total(self, value: Value) -> Value | None:
+        """Return the sum of the gradients of a value: products are added last, into the sum of the others."""
+        found = self._found.pop(value, [])
+        total: Value | None = None
+        whole = [one for one, is_product in found if one.code != "partial" and not is_product]
+        for one in whole + self._side_by_side(value, [one for one, _ in found if one.code == "partial"]):
+            total = one if total is None else self.body.value("add", (total, one), value.width)
+        for one, is_product in found:
+            if is_product:
+                inputs = one.inputs if total is None else (*one.inputs, total)
+                total = self.body.value("product", inputs, value.width, one.detail)
+        return total
+
+    def _side_by_side(self, value: Value, parts: list[Value]) -> list[Value]:
+        """Return gradients of columns as gradients of whole rows: disjoint ones side by side, others one by one."""
+        body, rows = self.body, []
+        while parts:
+            taken: list[Value] = []
+            for one in parts:
+                start, stop = one.detail, one.detail + one.inputs[0].width
+                if all(stop <= x.detail or x.detail + x.inputs[0].width <= start for x in taken):
+                    taken.append(one)
+            parts = [one for one in parts if one not in taken]
+            pieces: list[Value] = []
+            end = 0
+            for one in sorted(taken, key=lambda x: x.detail):
+                if one.detail > end:
+                    pieces.append(body.number(0, one.detail - end))
+                pieces.append(one.inputs[0])
+                end = one.detail + one.inputs[0].width
+            if end < value.width:
+                pieces.append(body.number(0, value.width - end))
+            rows.append(pieces[0] if len(pieces) == 1 else body.value("join", tuple(pieces), value.width))
+        return rows
+
+    # -- what it needs of the forward pass -----------------------------------------------------------------------------
+
+    def roots(self) -> list[Value]:
+        """List the values that must be computed."""
+        found = [*self.states.values(), *self.inputs.values(), *[d for _, d in self.lines.values()]]
+        return found + [pair.d for pair in self.pairs] + [one.d for one in self.apart]
+
+    def kept(self, forward: set[Value], free: Iterable[Value]) -> set[Value]:
+        """Return the values of the forward pass that must be kept, besides inputs, lines and numbers.
+
+        Parameters
+        ----------
+        forward : set of Value
+            All that the forward pass computes.
+        free : iterable of Value
+            Those that are kept anyhow.
+        """
+        read: list[Value] = []
+        seen: set[Value] = set()
+        todo = self.roots()
+        while todo:
+            v = todo.pop()
+            if v in seen:
+                continue
+            seen.add(v)
+            if v in forward or v.code in SOURCES:
+                read.append(v)
+            else:
+                todo += v.inputs
+        kept = set(free)
+        for left in [pair.left for pair in self.pairs]:
+            if left.code in SOURCES and not self._stays(left):
+                read.append(left)
+            else:  # all its rows at once
+                kept.add(left)
+        kept |= {v for v in read if v.code not in CHEAP and v.code not in SOURCES}
+        kept |= {self.body.following[v.detail] for v in read if v.code == "state" and not self._stays(v)}
+        for v in read:
+            if v.code in CHEAP and not self._from(v, kept):
+                kept.add(v)
+        return kept
+
+    def _stays(self, v: Value) -> bool:
+        """Return whether a value is a state that no step changes."""
+        return v.code == "state" and self.body.following[v.detail] is v
+
+    def _from(self, v: Value, kept: set[Value]) -> bool:
+        """Return whether a value can be computed again from what is kept."""
+        if v in kept:
+            return True
+        if v.code in SOURCES:
+            return v.code != "state" or self._stays(v) or self.body.following[v.detail] in kept
+        return v.code in CHEAP and all(self._from(x, kept) for x in v.inputs)

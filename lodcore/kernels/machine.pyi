@@ -1,0 +1,17 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+def run_steps(
+    arrays: list[npt.NDArray[Any]],
+    weights: list[npt.NDArray[Any]],
+    ufuncs: list[np.ufunc],
+    operands: npt.NDArray[np.int64],
+    instructions: npt.NDArray[np.int64],
+    steps: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    stride: int,
+    n_rows: int,
+    back: bool,
+) -> int: ...

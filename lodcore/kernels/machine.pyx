@@ -1,0 +1,330 @@
+"""The machine that runs the steps of a recurrent network: elementwise instructions over rows, and products.
+
+A program is a table of instructions over operands. Step t has steps[t + 1] - steps[t] rows, longest sequence first; its
+row r belongs to row starts[r] + stride * t of the batch. An operand is a row of numbers for each row r of a step:
+
+    kind    row r of it is
+    TILE    in the scratch memory of the kernel, for the present tile alone
+    ROW     row r of its array
+    BEFORE  row r of its array, or at odd steps of the other one, `array + 1`
+    AFTER   row r of `array + 1`, or at odd steps of `array`: what is BEFORE at the next step
+    BATCH   the row of the batch
+    EARLIER the row of the batch one step before; at the first step, row r of `array + 1`
+    LINE    the only row of its array, for all r
+
+Neighbouring elementwise instructions run one after another over tiles of a few rows, which stay in the first cache; a
+product runs over all rows of the step. Elementwise results are those of NumPy to the bit: sums, differences, products,
+quotients and roots are rounded once, and everything else is computed by the loops of NumPy's ufuncs. The sum of a row
+adds 16 partial sums, of every 16th number each, in their order; it has the same bits on every processor.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from lodcore.kernels.machine_rows cimport AFTER, BATCH, BEFORE, EARLIER, LINE, ROW, TILE
+from lodcore.kernels.machine_rows cimport AS_ALWAYS, EXPAND, LARGEST, PRODUCT, PRODUCT_ADDED, SUM, UFUNC, ZEROS
+from lodcore.kernels.machine_rows cimport RAISED, Instruction, Loop, Operand, Steps, fetestexcept, in_tiles
+from lodcore.kernels.matrix cimport real, times_packed
+from lodcore.kernels.sizes cimport agree
+
+cnp.import_array()
+cnp.import_ufunc()
+
+cdef extern from "<fenv.h>" nogil:
+    const int FE_DIVBYZERO, FE_INVALID, FE_OVERFLOW, FE_UNDERFLOW
+    int feclearexcept(int)
+
+cdef extern from "simd.h" nogil:
+    enum: SIMD_AVX2, SIMD_AVX512
+    int simd_level()
+    ctypedef void avx2_void "LODCORE_AVX2 void"
+    ctypedef void avx512_void "LODCORE_AVX512 void"
+
+cdef enum:
+    MOST_ROWS = 32  # of a tile
+    CACHED = 1 << 14  # bytes of the scratch memory, beside which other operands fit into the first cache
+    MOST = 1 << 24  # cells of a row of the scratch memory
+
+
+# -- tiles, for each instruction set -----------------------------------------------------------------------------------
+
+
+cdef void in_tiles_plain(
+    const Instruction* some, int64_t count, int64_t rows, int64_t tile, const int64_t* starts, real* unused
+) noexcept nogil:
+    in_tiles(some, count, rows, tile, starts, unused)
+
+
+cdef avx2_void in_tiles_avx2(
+    const Instruction* some, int64_t count, int64_t rows, int64_t tile, const int64_t* starts, real* unused
+) noexcept nogil:
+    in_tiles(some, count, rows, tile, starts, unused)
+
+
+cdef avx512_void in_tiles_avx512(
+    const Instruction* some, int64_t count, int64_t rows, int64_t tile, const int64_t* starts, real* unused
+) noexcept nogil:
+    in_tiles(some, count, rows, tile, starts, unused)
+
+
+# -- steps -------------------------------------------------------------------------------------------------------------
+
+
+cdef void at_step(Operand* operands, int64_t count, int64_t t, int64_t stride) noexcept nogil:
+    """Set the place of each operand in a step."""
+    cdef Operand* one
+    cdef int64_t j
+    for j in range(count):
+        one = operands + j
+        if one.kind == BATCH:
+            one.place = one.base + t * stride * one.line
+        elif one.kind == EARLIER:
+            one.gathered = t > 0
+            one.place = one.base + (t - 1) * stride * one.line if t > 0 else one.other
+        elif one.kind == BEFORE:
+            one.place = one.other if t % 2 else one.base
+        elif one.kind == AFTER:
+            one.place = one.base if t % 2 else one.other
+
+
+cdef void run_all(
+    Operand* operands, int64_t n_operands, const Instruction* program, int64_t count, const Steps* steps, bint back,
+    int* met, real* unused
+) noexcept nogil:
+    """Run a program over all steps; note which exceptions of floating point its elementwise instructions raise."""
+    cdef int64_t t, step, k, r, stop, rows
+    cdef int level = simd_level()
+    cdef const Instruction* one
+    for step in range(steps.count):
+        t = steps.count - 1 - step if back else step
+        rows = steps.bounds[t + 1] - steps.bounds[t]
+        at_step(operands, n_operands, t, steps.stride)
+        k = 0
+        while k < count:
+            one = program + k
+            if one.code >= PRODUCT and t == 0 and one.first != AS_ALWAYS:
+                for r in range(rows if one.first == ZEROS else 0):
+                    memset(one.out.place + r * one.out.line, 0, one.width * sizeof(real))
+                k += 1
+                continue
+            if one.code >= PRODUCT:
+                times_packed(
+                    <const real*> one.x.place, one.x.line // <int64_t> sizeof(real), rows, one.depth,
+                    <const real*> one.packed, one.width, one.code == PRODUCT_ADDED, <real*> one.out.place,
+                    one.out.line // <int64_t> sizeof(real),
+                )
+                k += 1
+                continue
+            stop = k + 1
+            while stop < count and program[stop].code < PRODUCT:
+                stop += 1
+            feclearexcept(RAISED)
+            if level == SIMD_AVX512:
+                in_tiles_avx512(one, stop - k, rows, steps.tile, steps.starts, unused)
+            elif level == SIMD_AVX2:
+                in_tiles_avx2(one, stop - k, rows, steps.tile, steps.starts, unused)
+            else:
+                in_tiles_plain(one, stop - k, rows, steps.tile, steps.starts, unused)
+            met[0] |= fetestexcept(RAISED)
+            k = stop
+    feclearexcept(RAISED)
+
+
+cdef bint fits(
+    const int64_t[::1] steps, const int64_t[::1] starts, int64_t stride, Py_ssize_t n_rows
+) noexcept:
+    """Return whether the steps are in the batch, and none of them has more rows than the one before."""
+    cdef Py_ssize_t n_steps = steps.shape[0] - 1, t, k
+    cdef int64_t count = starts.shape[0], more
+    if n_steps < 0 or steps[0] != 0 or (stride != 1 and stride != -1):
+        return False
+    for k in range(count):
+        if not 0 <= starts[k] < n_rows:
+            return False
+    for t in range(n_steps + 1):
+        more = steps[t + 1] - steps[t] if t < n_steps else 0
+        if more < (t < n_steps) or more > count or (t == 0 and more != count):
+            return False
+        for k in range(more, count):  # sequences that end at the previous step
+            if not 0 <= starts[k] + stride * (t - 1) < n_rows:
+                return False
+        count = more
+    return True
+
+
+def run_steps(
+    list arrays not None, list weights not None, list ufuncs not None, const int64_t[:, ::1] operands not None,
+    const int64_t[:, ::1] instructions not None, const int64_t[::1] steps not None, const int64_t[::1] starts not None,
+    int64_t stride, Py_ssize_t n_rows, bint back,
+):
+    """Run a program over steps.
+
+    Parameters
+    ----------
+    arrays : list of float32 or float64 ndarray, shape (rows, width)
+        C-contiguous, all with one dtype, at least one. Those to which instructions write do not overlap others.
+    weights : list of ndarray, 1-D
+        Matrices for products, as `matrix.pack_columns` packs them, with the dtype of the arrays.
+    ufuncs : list of numpy.ufunc
+        With a loop for the dtype of the arrays, one or two operands, and one result.
+    operands : int64, shape (n_operands, 4)
+        Kind, array, line, and first column of each. For TILE, `array` is the first cell in a row of the scratch memory,
+        and `line` the width of the whole value; otherwise the line is that of the array.
+    instructions : int64, shape (n_instructions, 8)
+        Code, width of the result, operands out, x, y and z, and a number: for UFUNC that of the ufunc, for products
+        that of the weight, with the number of columns of x instead of z; -1 for none. The last one says what a product
+        does at the first step: 0 the same, 1 it writes zeros since x is zero, 2 nothing since nobody reads it.
+    steps : int64, shape (n_steps + 1,)
+        The number of rows of all earlier steps.
+    starts : int64, shape (n_sequences,)
+        The first row of each sequence, longest first, in the batch.
+    stride : int
+        1, or -1 for sequences that run from their last row to the first.
+    n_rows : int
+        The rows of the batch.
+    back : bool
+        Whether to run from the last step to the first.
+
+    Returns
+    -------
+    int
+        0, or a sum of 1 (division by zero), 2 (overflow), 4 (underflow) and 8 (invalid value, or a comparison with
+        nan), the bits of `numpy.seterrcall`, of what elementwise instructions met.
+    """
+    cdef Py_ssize_t j, count = operands.shape[0], size = instructions.shape[0], cells = 0
+    cdef bint single
+    cdef Operand* places
+    cdef Instruction* program
+    cdef char* scratch
+    cdef Steps run
+    cdef int flags = 0, number
+    if not arrays or operands.shape[1] != 4 or instructions.shape[1] != 8 or not fits(steps, starts, stride, n_rows):
+        raise ValueError("the arrays do not belong together")
+    single = cnp.PyArray_TYPE(arrays[0]) == cnp.NPY_FLOAT32
+    number = cnp.NPY_FLOAT32 if single else cnp.NPY_FLOAT64
+    for one in arrays + weights:
+        agree(cnp.PyArray_TYPE(<cnp.ndarray?> one) == number)
+        agree(cnp.PyArray_ISCARRAY_RO(one))
+    for j in range(count):
+        if operands[j, 0] == TILE:
+            agree(0 <= operands[j, 1] <= MOST and 0 <= operands[j, 2] <= MOST)
+            cells = max(cells, operands[j, 1] + operands[j, 2])
+    places = <Operand*> calloc(max(count, 1), sizeof(Operand))
+    program = <Instruction*> calloc(max(size, 1), sizeof(Instruction))
+    run.tile = max(4, min(MOST_ROWS, CACHED // max(1, cells * (4 if single else 8))))
+    scratch = <char*> malloc(max(cells * run.tile * 8, 1))
+    try:
+        if places == NULL or program == NULL or scratch == NULL:
+            raise MemoryError
+        run.bounds, run.stride, run.count = &steps[0], stride, steps.shape[0] - 1
+        run.starts = &starts[0] if starts.shape[0] else NULL
+        for j in range(count):
+            resolve(places + j, operands, j, arrays, scratch, run.tile, 4 if single else 8, starts.shape[0], n_rows)
+        for j in range(size):
+            program[j].met = &flags
+            translate(program + j, instructions, j, operands, places, arrays, weights, ufuncs, 4 if single else 8)
+        with nogil:
+            if single:
+                run_all(places, count, program, size, &run, back, &flags, <float*> NULL)
+            else:
+                run_all(places, count, program, size, &run, back, &flags, <double*> NULL)
+    finally:
+        free(places)
+        free(program)
+        free(scratch)
+    return (
+        bool(flags & FE_DIVBYZERO) + 2 * bool(flags & FE_OVERFLOW) + 4 * bool(flags & FE_UNDERFLOW)
+        + 8 * bool(flags & FE_INVALID)
+    )
+
+
+cdef int resolve(
+    Operand* made, const int64_t[:, ::1] operands, Py_ssize_t j, list arrays, char* scratch, int64_t tile,
+    Py_ssize_t size, Py_ssize_t n_sequences, Py_ssize_t n_rows
+) except -1:
+    """Find the memory of an operand; raise ValueError if rows of steps or of the batch would leave it."""
+    cdef int64_t kind = operands[j, 0], number = operands[j, 1], line = operands[j, 2], column = operands[j, 3]
+    cdef int64_t rows = 1 if kind == LINE else n_rows if kind == BATCH or kind == EARLIER else n_sequences
+    cdef cnp.ndarray array
+    agree(0 <= kind <= <int64_t> LINE and 0 <= column <= line)
+    made.kind = kind
+    if kind == TILE:
+        made.base = made.place = scratch + (number * tile + column) * size
+        made.line = line * size
+        return 0
+    agree(0 <= number < len(arrays))
+    array = arrays[number]
+    agree(array.ndim == 2 and array.shape[0] >= rows and array.shape[1] == line)
+    made.base = made.place = array.data + column * size
+    made.line = 0 if kind == LINE else line * size
+    made.gathered = kind == BATCH or kind == EARLIER
+    if kind == BEFORE or kind == AFTER or kind == EARLIER:
+        agree(number + 1 < len(arrays))
+        array = arrays[number + 1]
+        agree(array.ndim == 2 and array.shape[0] >= n_sequences and array.shape[1] == line)
+        made.other = array.data + column * size
+    return 0
+
+
+cdef int translate(
+    Instruction* made, const int64_t[:, ::1] instructions, Py_ssize_t j, const int64_t[:, ::1] operands,
+    Operand* places, list arrays, list weights, list ufuncs, Py_ssize_t size
+) except -1:
+    """Prepare an instruction; raise ValueError if it would read or write beyond its operands."""
+    cdef int64_t code = instructions[j, 0], width = instructions[j, 1], number = instructions[j, 6], k, one
+    cdef int64_t cells = 128 // size
+    cdef bint multiplies
+    cdef Operand* found[4]
+    agree(0 <= code <= <int64_t> PRODUCT_ADDED and width > 0)
+    made.code, made.width, made.first = code, width, instructions[j, 7]
+    made.dense = code != SUM and code != LARGEST and code != EXPAND
+    multiplies = code == PRODUCT or code == PRODUCT_ADDED
+    for k in range(4):
+        one = instructions[j, 2 + k]
+        if k >= 2 and (one < 0 or multiplies):
+            one = instructions[j, 3]
+        agree(0 <= one < operands.shape[0])
+        found[k] = places + one
+        if multiplies:
+            agree(operands[one, 0] == ROW or operands[one, 0] == BEFORE or operands[one, 0] == AFTER)
+        if multiplies and k > 0:
+            made.depth = instructions[j, 5]
+            agree(0 < made.depth <= operands[one, 2] - operands[one, 3])
+        elif (code == SUM or code == LARGEST) and k == 0 or code == EXPAND and k > 0:
+            agree(operands[one, 3] < operands[one, 2])
+        else:
+            agree(operands[one, 3] + width <= operands[one, 2])
+        if operands[one, 2] != width or operands[one, 0] > AFTER:
+            made.dense = False
+    agree(operands[instructions[j, 2], 0] <= BATCH)
+    if operands[instructions[j, 2], 0] != TILE:
+        agree(cnp.PyArray_ISWRITEABLE(arrays[operands[instructions[j, 2], 1]]))
+    if operands[instructions[j, 2], 0] == BEFORE or operands[instructions[j, 2], 0] == AFTER:
+        agree(cnp.PyArray_ISWRITEABLE(arrays[operands[instructions[j, 2], 1] + 1]))
+    made.out, made.x, made.y, made.z = found[0], found[1], found[2], found[3]
+    if multiplies:
+        agree(0 <= number < len(weights))
+        agree((<cnp.ndarray> weights[number]).ndim == 1)
+        agree((<cnp.ndarray> weights[number]).shape[0] == (width + cells - 1) // cells * cells * made.depth)
+        made.packed = (<cnp.ndarray> weights[number]).data
+    elif code == UFUNC:
+        agree(0 <= number < len(ufuncs))
+        find_loop(made, ufuncs[number], cnp.NPY_FLOAT32 if size == 4 else cnp.NPY_FLOAT64, instructions[j, 4] >= 0)
+    return 0
+
+
+cdef int find_loop(Instruction* made, cnp.ufunc function, int number, bint two) except -1:
+    """Find the loop of a ufunc for one dtype."""
+    cdef Py_ssize_t k, n, operands = 2 if two else 1
+    agree(function.nin == operands and function.nout == 1)
+    made.depth = operands
+    for k in range(function.ntypes):
+        for n in range(operands + 1):
+            if function.types[k * (operands + 1) + n] != number:
+                break
+        else:
+            made.loop, made.data = <Loop> function.functions[k], function.data[k] if function.data != NULL else NULL
+            return 0
+    raise ValueError(f"{function} has no loop for these numbers")

@@ -1,0 +1,254 @@
+"""The instructions of `machine` on rows: one loop over numbers for each, compiled for each instruction set."""
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+from lodcore.kernels.matrix cimport real
+
+cdef extern from "<fenv.h>" nogil:
+    const int RAISED "(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID)"
+    int fetestexcept(int)
+
+cdef extern from "<math.h>" nogil:
+    float fabsf(float)
+    double fabs(double)
+    float sqrtf(float)
+    double sqrt(double)
+
+cdef extern from "simd.h" nogil:
+    ctypedef void forced_void "LODCORE_FORCED void"
+
+cdef enum:
+    PARTS = 16  # partial sums of a row
+
+cdef enum Kind:
+    TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE
+
+cdef enum Code:
+    MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL
+    SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, SUM, LARGEST, UFUNC, PRODUCT, PRODUCT_ADDED
+
+ctypedef void (*Loop)(char**, cnp.npy_intp*, cnp.npy_intp*, void*) noexcept nogil  # of a ufunc
+
+ctypedef struct Operand:
+    int kind
+    int64_t line      # bytes from one row to the next
+    char* base        # the first cell, in the first array
+    char* other       # the same in the second array, for kinds that have two
+    char* place       # row 0 in the present step; if gathered, the row of a sequence that starts at row 0
+    bint gathered     # whether row r is that of starts[r]
+
+cdef enum First:
+    AS_ALWAYS, ZEROS, NOTHING
+
+ctypedef struct Instruction:
+    int code
+    int first         # what a product does at the first step
+    bint dense        # whether the rows of all operands follow one another without gaps
+    int64_t width
+    int64_t depth     # of a product
+    Operand* out
+    Operand* x
+    Operand* y
+    Operand* z
+    const void* packed
+    Loop loop
+    void* data
+    int* met          # which exceptions of floating point were raised so far
+
+ctypedef struct Steps:
+    const int64_t* bounds
+    const int64_t* starts
+    int64_t stride, count, tile  # tile: its rows
+
+
+# -- one row, or several without gaps ----------------------------------------------------------------------------------
+
+
+cdef inline forced_void numbers(
+    const int code, real* out, const real* x, const real* y, const real* z, int64_t count
+) noexcept nogil:
+    """Compute an elementwise instruction; the code is known to the compiler."""
+    cdef real one = 1  # Cython writes `1 - x` as `1.0 - x`, which C computes in double
+    cdef int64_t c
+    for c in range(count):
+        if code == ADD:
+            out[c] = x[c] + y[c]
+        elif code == SUB:
+            out[c] = x[c] - y[c]
+        elif code == MUL:
+            out[c] = x[c] * y[c]
+        elif code == DIV:
+            out[c] = x[c] / y[c]
+        elif code == NEG:
+            out[c] = -x[c]
+        elif code == ABS:
+            out[c] = fabsf(x[c]) if real is float else fabs(x[c])
+        elif code == SQRT:
+            out[c] = sqrtf(x[c]) if real is float else sqrt(x[c])
+        elif code == SQUARE:
+            out[c] = x[c] * x[c]
+        elif code == GREATER:
+            out[c] = x[c] > y[c]
+        elif code == GREATER_EQUAL:
+            out[c] = x[c] >= y[c]
+        elif code == LESS:
+            out[c] = x[c] < y[c]
+        elif code == LESS_EQUAL:
+            out[c] = x[c] <= y[c]
+        elif code == EQUAL:
+            out[c] = x[c] == y[c]
+        elif code == NOT_EQUAL:
+            out[c] = x[c] != y[c]
+        elif code == SELECT:
+            out[c] = y[c] if x[c] != 0 else z[c]
+        elif code == EXPAND:
+            out[c] = x[0]
+        elif code == NEG_ABS:
+            out[c] = -(fabsf(x[c]) if real is float else fabs(x[c]))
+        elif code == LOGISTIC:  # of y = exp(-|x|)
+            out[c] = (one if x[c] >= 0 else y[c]) / (y[c] + one)
+        elif code == LOGISTIC_BACK:  # of y = sigmoid(x)
+            out[c] = ((one - y[c]) * y[c]) * x[c]
+        elif code == TANH_BACK:  # of y = tanh(x)
+            out[c] = (one - y[c] * y[c]) * x[c]
+
+
+cdef inline forced_void reduced(const int code, real* out, const real* x, int64_t count) noexcept nogil:
+    """Add the numbers of a row, or find the largest: nan if there is one."""
+    cdef real parts[PARTS]
+    cdef int64_t c, k, whole = count - count % PARTS
+    for k in range(PARTS):
+        parts[k] = 0 if code == SUM else x[k % count]
+    for c in range(0, whole, 16):
+        for k in range(PARTS):
+            if code == SUM:
+                parts[k] += x[c + k]
+            else:
+                parts[k] = x[c + k] if parts[k] == parts[k] and not x[c + k] <= parts[k] else parts[k]
+    for k in range(count - whole):
+        if code == SUM:
+            parts[k] += x[whole + k]
+        else:
+            parts[k] = x[whole + k] if parts[k] == parts[k] and not x[whole + k] <= parts[k] else parts[k]
+    for k in range(1, PARTS):
+        if code == SUM:
+            parts[0] += parts[k]
+        elif parts[0] == parts[0] and not parts[k] <= parts[0]:
+            parts[0] = parts[k]
+    out[0] = parts[0]
+
+
+cdef inline char* row_of(const Operand* operand, int64_t r, const int64_t* starts) noexcept nogil:
+    return operand.place + (starts[r] if operand.gathered else r) * operand.line
+
+
+cdef inline forced_void each_row(
+    const int code, const Instruction* one, int64_t first, int64_t rows, const int64_t* starts, real* unused
+) noexcept nogil:
+    """Compute an instruction on some rows of a step; those of the scratch memory begin at 0."""
+    cdef int64_t r, count = one.width
+    cdef char* out
+    cdef char* x
+    cdef char* y
+    cdef char* z
+    if one.dense:
+        count, rows = count * rows, 1
+    for r in range(first, first + rows):
+        out = row_of(one.out, r - first if one.out.kind == TILE else r, starts)
+        x = row_of(one.x, r - first if one.x.kind == TILE else r, starts)
+        y = row_of(one.y, r - first if one.y.kind == TILE else r, starts)
+        z = row_of(one.z, r - first if one.z.kind == TILE else r, starts)
+        if code == MOVE:
+            memcpy(out, x, count * sizeof(real))
+        elif code == SUM or code == LARGEST:
+            reduced(code, <real*> out, <const real*> x, count)
+        else:
+            numbers(code, <real*> out, <const real*> x, <const real*> y, <const real*> z, count)
+
+
+cdef inline void by_ufunc(
+    const Instruction* one, int64_t first, int64_t rows, const int64_t* starts, int64_t size
+) noexcept nogil:
+    """Compute an instruction by the loop of a ufunc."""
+    cdef cnp.npy_intp r, count = one.width
+    cdef char* given[3]
+    cdef cnp.npy_intp lines[3]
+    one.met[0] |= fetestexcept(RAISED)  # some loops of NumPy clear them
+    lines[0] = lines[1] = lines[2] = size
+    if one.dense:
+        count, rows = count * rows, 1
+    for r in range(first, first + rows):
+        given[0] = row_of(one.x, r - first if one.x.kind == TILE else r, starts)
+        given[1] = row_of(one.y, r - first if one.y.kind == TILE else r, starts)
+        given[2] = row_of(one.out, r - first if one.out.kind == TILE else r, starts)
+        if one.depth == 1:  # operands
+            given[1] = given[2]
+        one.loop(given, &count, lines, one.data)
+
+
+cdef inline forced_void compute(
+    const Instruction* one, int64_t first, int64_t rows, const int64_t* starts, real* unused
+) noexcept nogil:
+    """Compute an instruction on some rows of a step."""
+    if one.code == ADD:
+        each_row(ADD, one, first, rows, starts, unused)
+    elif one.code == MUL:
+        each_row(MUL, one, first, rows, starts, unused)
+    elif one.code == UFUNC:
+        by_ufunc(one, first, rows, starts, sizeof(real))
+    elif one.code == SUB:
+        each_row(SUB, one, first, rows, starts, unused)
+    elif one.code == MOVE:
+        each_row(MOVE, one, first, rows, starts, unused)
+    elif one.code == DIV:
+        each_row(DIV, one, first, rows, starts, unused)
+    elif one.code == NEG:
+        each_row(NEG, one, first, rows, starts, unused)
+    elif one.code == ABS:
+        each_row(ABS, one, first, rows, starts, unused)
+    elif one.code == SQRT:
+        each_row(SQRT, one, first, rows, starts, unused)
+    elif one.code == SQUARE:
+        each_row(SQUARE, one, first, rows, starts, unused)
+    elif one.code == GREATER:
+        each_row(GREATER, one, first, rows, starts, unused)
+    elif one.code == GREATER_EQUAL:
+        each_row(GREATER_EQUAL, one, first, rows, starts, unused)
+    elif one.code == LESS:
+        each_row(LESS, one, first, rows, starts, unused)
+    elif one.code == LESS_EQUAL:
+        each_row(LESS_EQUAL, one, first, rows, starts, unused)
+    elif one.code == EQUAL:
+        each_row(EQUAL, one, first, rows, starts, unused)
+    elif one.code == NOT_EQUAL:
+        each_row(NOT_EQUAL, one, first, rows, starts, unused)
+    elif one.code == SELECT:
+        each_row(SELECT, one, first, rows, starts, unused)
+    elif one.code == EXPAND:
+        each_row(EXPAND, one, first, rows, starts, unused)
+    elif one.code == NEG_ABS:
+        each_row(NEG_ABS, one, first, rows, starts, unused)
+    elif one.code == LOGISTIC:
+        each_row(LOGISTIC, one, first, rows, starts, unused)
+    elif one.code == LOGISTIC_BACK:
+        each_row(LOGISTIC_BACK, one, first, rows, starts, unused)
+    elif one.code == TANH_BACK:
+        each_row(TANH_BACK, one, first, rows, starts, unused)
+    elif one.code == SUM:
+        each_row(SUM, one, first, rows, starts, unused)
+    elif one.code == LARGEST:
+        each_row(LARGEST, one, first, rows, starts, unused)
+
+
+cdef inline forced_void in_tiles(
+    const Instruction* some, int64_t count, int64_t rows, int64_t tile, const int64_t* starts, real* unused
+) noexcept nogil:
+    """Compute neighbouring elementwise instructions on all rows of a step, a tile at a time."""
+    cdef int64_t first, k
+    first = 0
+    while first < rows:
+        for k in range(count):
+            compute(some + k, first, min(rows - first, tile), starts, unused)
+        first += tile

@@ -1,0 +1,314 @@
+"""The loop over the steps of a cell: compiled, where all operators of its body can take part, or else as any loop."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base.dispatch import recorder, recording
+from lodcore.graph.body import Body
+from lodcore.graph.tape import Tape
+from lodcore.graph.trees import tree_leaves, tree_map
+from lodcore.graph.variable import Variable, resolved
+from lodcore.graph.while_loop import WhileLoop
+from lodcore.nn.cell_steps import CellSteps
+from lodcore.nn.kept_cells import CellBody, Script, give_back, key_of, same_tree, take
+from lodcore.ops.roles import spec_of
+from lodcore.ops.steps import in_step_order
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec, Tensor
+from lodcore.tensors.tensor_array import TensorArray
+
+__all__ = ["CellLoop", "Deferred"]
+
+
+class Deferred:
+    """Places for what a loop over steps needs only if its body is not compiled.
+
+    Parameters
+    ----------
+    xs : list of LoDTensor or Variable
+        The inputs.
+    states : list of tensor
+        One entry a sequence, in the order of the batch.
+    """
+
+    def __init__(self, xs: list[Any], states: list[Any]) -> None:
+        with recording(None):
+            self.states, self.steps = states, [TensorArray() for _ in xs]
+            self.count, self.rank = np.array(0), no_rank()
+        for array, x in zip(self.steps, xs, strict=True):
+            spec = x.spec if isinstance(x, Variable) else spec_of(x)
+            array.expect(Spec((None, *spec.shape[1:]), spec.dtype))
+
+    @staticmethod
+    def suits(xs: list[Any], level: int, states: list[Any]) -> bool:
+        """Return whether inputs and states are rows of vectors or numbers of one dtype, for which there is a kernel."""
+        if not all(isinstance(x, (Variable, np.ndarray, LoDTensor)) for x in (*xs, *states)):
+            return False
+        specs = [x.spec if isinstance(x, Variable) else spec_of(x) for x in (*xs, *states)]
+        dtypes = {spec.dtype.newbyteorder("=") for spec in specs}
+        floats = [np.dtype(np.float32), np.dtype(np.float64)]
+        if len(dtypes) > 1 or dtypes.isdisjoint(floats) or not kernels.matrix.is_fast():
+            return False
+        nested = all(spec.kind is LoDTensor and spec.num_levels == level + 1 for spec in specs[: len(xs)])
+        dense = all(spec.kind is np.ndarray and not spec.num_levels for spec in specs[len(xs) :])
+        return nested and dense and all(1 <= len(spec.shape) <= 2 for spec in specs)
+
+
+class CellLoop(WhileLoop):
+    """A loop over the steps of a cell.
+
+    Parameters
+    ----------
+    deferred : Deferred, optional
+        Without it, the body is not compiled.
+    make : callable, optional
+        Makes what is deferred: the steps of the inputs, their number, their rank, and the states in its order.
+    level : int
+    is_reverse : bool
+
+    Attributes
+    ----------
+    carried : tree of LoopVariable
+    compiled : CellSteps or None
+    """
+
+    def __init__(
+        self,
+        deferred: Deferred | None = None,
+        level: int = 0,
+        is_reverse: bool = False,
+    ) -> None:
+        super().__init__((), None, False, keeps_shapes=True)  # if no step runs, only shapes are known
+        self._deferred, self.level, self.is_reverse = deferred, level, is_reverse
+        self._again = deferred  # for the next call
+        self.make: Callable[[], tuple[list[Any], Any, Any, list[Any]]] | None = None
+        self.results: tuple[Any, Any] = ((), ())
+        self.usual: list[int] = []  # how often each Variable is referenced between two calls
+        self.compiled: CellSteps | None = None
+        self.script: Script | None = None
+        self.carried: Any = None
+        self.at: Any = None
+        self.inputs: Any = None
+        self.before: Any = None
+        self.outputs: Any = None
+        self.behind: Any = None
+        self.ops: list[Any] = []  # those of the cell
+        self._first = 0
+        self._arrays: list[TensorArray] = []
+        self._made: dict[int, Any] = {}
+
+    def body_in(self, parent: Any) -> Body:
+        """Return the body: a new one, or that which was recorded before."""
+        if self.script is None:
+            made = CellBody(parent, self.keeps_shapes)
+            made.owner = self
+            return made
+        body = self.body
+        assert isinstance(body, CellBody)
+        body.parent, body.script = parent, self.script
+        self.script.begin()
+        return body
+
+    def _prepare(self) -> None:
+        if self.script is None:
+            super()._prepare()
+        for v in self.variables:
+            v.ended = False
+
+    def places(self) -> tuple[list[Any], Any, Any, list[Any]]:
+        """Return what stands for the steps of each input, for their number, and for their rank; and the states."""
+        assert self._deferred is not None
+        return self._deferred.steps, self._deferred.count, self._deferred.rank, self._deferred.states
+
+    def begin_cell(self, at: Any, inputs: Any, before: Any) -> None:
+        """Note that the operators of the cell begin here."""
+        self.at, self.inputs, self.before, self._first = at, inputs, before, len(self.body.ops)
+
+    def end_cell(self, outputs: Any, behind: Any) -> None:
+        """Note the results of the cell; the operators that follow are not its own."""
+        self.ops, self.outputs, self.behind = self.body.ops[self._first :], outputs, behind
+
+    def follows(self, outputs: Any, behind: Any) -> bool:
+        """Return whether the cell did what it did before, with the same results."""
+        body, script = self.body, self.script
+        assert isinstance(body, CellBody)
+        if script is None or body.script is None:
+            return False
+        if script.at == len(script.calls) and same_tree(outputs, self.outputs) and same_tree(behind, self.behind):
+            body.script = None
+            return True
+        body.cut()
+        return False
+
+    def cut(self, script: Script) -> None:
+        """Keep of the body what was done as before: from here on it is recorded anew."""
+        body = self.body
+        del body.ops[self._first + script.at :]
+        assert self._again is not None
+        stay = {id(place) for place in (*self._again.steps, self._again.count, self._again.rank)}
+        body.captures = {key: pair for key, pair in body.captures.items() if key in stay}
+        body.captures.update({id(given): (given, local) for local, given in script.found.items()})
+        body.versions.clear()
+        self.script = self.compiled = None
+        self._arrays, self._made = [], {}
+
+    def forget(self) -> None:
+        """Forget the outer objects of a call, so that they are not kept alive."""
+        assert self.compiled is not None
+        assert self._again is not None
+        stay = {id(place) for place in (*self._again.steps, self._again.count, self._again.rank)}
+        self.body.captures = {key: pair for key, pair in self.body.captures.items() if key in stay}
+        if self.script is None:
+            self.script = Script(self.ops, self.compiled.outer)
+        self.script.begin()
+        self.body.closed = False
+        self.compiled.given, self.make, self._deferred = [], None, self._again
+        for v in tree_leaves(self.carried):
+            v.init = None
+
+    def counts(self) -> list[int]:
+        """Return how often each Variable that the cell meets is referenced."""
+        assert self.script is not None
+        met = [*tree_leaves(self.inputs), *tree_leaves(self.before), *[call[2] for call in self.script.calls]]
+        return [getrefcount(v) for v in met]
+
+    def array_outside(self) -> TensorArray:
+        """Return an array for outputs that is made outside of the body: one made inside would be new in every step."""
+        with recording(None if self._deferred is not None else self.body.parent):
+            made = TensorArray()
+        if self._deferred is not None:
+            self._arrays.append(made)
+        return made
+
+    def rank_of(self, place: Any) -> Any:
+        """Return what stands at a place, or the object itself if it is none."""
+        return self._made.get(id(place), place)
+
+    def arrays_of(self, places: Any) -> Any:
+        """Return the arrays that stand at places, a tree of them."""
+        return tree_map(self.rank_of, places)
+
+    def _finish(self) -> None:
+        """Compile the body, or else make what was deferred, and record the loop as any other."""
+        if self.script is not None:  # the cell did what it did before
+            assert self.compiled is not None
+            self.compiled.given = [self.script.found[v] for v in self.compiled.outer]
+            return
+        if self._deferred is not None:
+            self.compiled = CellSteps.of(self)
+            if self.compiled is not None:
+                return
+            self._make_deferred(self._deferred)
+        super()._finish()
+
+    def _make_deferred(self, deferred: Deferred) -> None:
+        assert self.make is not None
+        self._deferred = None
+        steps, count, rank, states = self.make()
+        pairs = [*zip(deferred.steps, steps, strict=True), (deferred.count, count), (deferred.rank, rank)]
+        pairs += [(place, self.array_outside()) for place in self._arrays]
+        captures = self.body.captures
+        for place, made in pairs:
+            self._made[id(place)] = made
+            if id(place) in captures:
+                kept = made if isinstance(made, (Variable, Tensor, TensorArray)) else np.array(made)
+                captures[id(kept)] = kept, captures.pop(id(place))[1]
+        for variable, state in zip(tree_leaves(self.carried), states, strict=True):
+            variable.init = state
+
+    def __call__(self) -> None:
+        """Run the loop, unless it is compiled."""
+        if self.compiled is None:
+            super().__call__()
+
+
+class Keeper:
+    """Keeps the compiled body of a cell for the next call that is alike.
+
+    The first call of its kind keeps nothing; the second one keeps a copy of its body, whose Variables no user has seen.
+
+    Parameters
+    ----------
+    cell : callable
+    parameters : tree
+    x, state : tree
+    xs, states : list
+        Their leaves.
+    rest : tuple
+        What else the body depends on.
+    """
+
+    def __init__(
+        self, cell: Any, parameters: Any, x: Any, state: Any, xs: list[Any], states: list[Any], rest: tuple[Any, ...]
+    ) -> None:
+        found = recorder((*xs, *states, *tree_leaves(parameters)))
+        self._key = key_of(cell, xs, x, state, states, *rest) if found is None or isinstance(found, Tape) else None
+        self._seen, self._rest = False, rest
+        self._xs, self._states = xs, states
+
+    def take(self) -> CellLoop | None:
+        """Return a loop whose body is compiled, or None."""
+        found = None if self._key is None else take(self._key)
+        self._seen = found is not None
+        return found if isinstance(found, CellLoop) else None
+
+    def give_back(self, loop: CellLoop, record: Callable[[Any, CellLoop], Any]) -> None:
+        """Keep a loop, or a copy of it, for the next call.
+
+        Parameters
+        ----------
+        loop : CellLoop
+        record : callable
+            Records a cell in a new loop.
+        """
+        if self._key is None:
+            return
+        if not self._seen:
+            give_back(self._key, True)
+            return
+        if loop.script is None:
+            loop = self._copy(loop, record)
+            if loop.compiled is None:
+                return
+            loop.forget()
+            loop.usual = loop.counts()
+            give_back(self._key, loop)
+            return
+        loop.forget()
+        if loop.counts() == loop.usual:
+            give_back(self._key, loop)
+
+    def _copy(self, loop: CellLoop, record: Callable[[Any, CellLoop], Any]) -> CellLoop:
+        """Record the body of a loop once more, with Variables of its own."""
+        assert loop.compiled is not None
+        known = dict(zip(loop.compiled.outer, loop.compiled.given, strict=True))
+
+        def cell(parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:
+            known.update(zip(tree_leaves(loop.inputs), tree_leaves(input), strict=True))
+            known.update(zip(tree_leaves(loop.before), tree_leaves(state), strict=True))
+            for op in loop.ops:
+                arguments = {name: meant(x) for name, x in op.arguments.items()}
+                known[op.outputs[0]] = op.op(**arguments)
+            return tree_map(meant, loop.outputs), tree_map(meant, loop.behind)
+
+        def meant(x: Any) -> Any:
+            if type(x) is list:
+                return [meant(one) for one in x]
+            return known.get(resolved(x), x) if isinstance(x, Variable) else x
+
+        made = CellLoop(Deferred(self._xs, self._states), *self._rest)
+        record(cell, made)
+        return made
+
+
+@functools.cache
+def no_rank() -> Any:
+    """Return the rank of no sequences."""
+    return in_step_order("dynamic_rnn", LoDTensor.from_lengths(np.empty(0), []), 0, True, None)[1]

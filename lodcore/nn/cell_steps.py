@@ -1,0 +1,239 @@
+"""The compiled steps of a cell as one operator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.caller import named_caller
+from lodcore.errors import LoDError
+from lodcore.graph import engine
+from lodcore.graph.body import spec_in_body
+from lodcore.graph.engine import Layout
+from lodcore.graph.gradients import Gradients, path
+from lodcore.graph.loop_run import named_error
+from lodcore.graph.lowered import Lowered
+from lodcore.graph.machine import Compiled, Kept, Wanted
+from lodcore.graph.plan import Return
+from lodcore.graph.traced import Untraceable
+from lodcore.graph.trees import tree_leaves, tree_map
+from lodcore.graph.variable import Variable, resolved
+from lodcore.graph.while_loop import LoopOp
+from lodcore.ops.common import Array
+from lodcore.ops.roles import Batches
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor_array import TensorArray
+
+__all__ = ["CellSteps"]
+
+#: The bits of exceptions of floating point, and the names that `numpy.errstate` has for them.
+EXCEPTIONS = ((1, "divide"), (2, "over"), (4, "under"), (8, "invalid"))
+
+
+class CellSteps:
+    """The compiled steps of a cell.
+
+    Parameters
+    ----------
+    compiled : Compiled
+    outer : list of Variable
+        What the body reads besides inputs and states.
+    given : list
+        The objects that these represent.
+    changed : list of int
+        The numbers of the states that the cell changes.
+    """
+
+    def __init__(self, loop: Any, compiled: Compiled, outer: list[Any], given: list[Any], changed: list[int]) -> None:
+        self.compiled, self.outer, self.given, self.changed = compiled, outer, given, changed
+        self.level, self.is_reverse = loop.level, loop.is_reverse
+        inputs, before = tree_leaves(loop.inputs), tree_leaves(loop.before)
+        self.n_inputs, self.n_states = len(inputs), len(before)
+        self.ops = list(loop.ops)
+        self.body_of = (inputs, before)
+        self._behind = tree_leaves(loop.behind)
+        self.output_specs = [resolved(v).spec for v in tree_leaves(loop.outputs)]
+        self.state_specs = [v.spec for v in before]
+        self._layout = Layout()
+        self._layout.slots(outer)
+        self._prelude = [op.call(self._layout, True) for op in compiled.body.prelude]
+        self._ways: dict[frozenset[int], Any] = {}
+
+    @classmethod
+    def of(cls, loop: Any) -> CellSteps | None:
+        """Compile the body of a loop; return None if an operator cannot take part."""
+        ops, inputs, before, behind = loop.ops, *map(tree_leaves, (loop.inputs, loop.before, loop.behind))
+        outputs = [resolved(x) for x in tree_leaves(loop.outputs)]
+        if not all(isinstance(v, Variable) for v in outputs):
+            return None
+        try:
+            dtype = inputs[0].spec.dtype.newbyteorder("=")
+            body = Lowered(ops, inputs, before, outputs, behind, dtype)
+            compiled = Compiled(body)
+            compiled.prepare()
+        except (Untraceable, RecursionError):
+            return None
+        known = {local: given for given, local in loop.body.captures.values()}
+        outer = list(dict.fromkeys(v for op in ops for v in op.inputs if v in known))
+        outer += [v for v in (*outputs, *behind) if isinstance(v, Variable) and v in known and v not in outer]
+        if any(isinstance(known[v], TensorArray) for v in outer):
+            return None
+        changed = [j for j, (old, new) in enumerate(zip(before, behind, strict=True)) if old is not new]
+        return cls(loop, compiled, outer, [known[v] for v in outer], changed)
+
+    # -- running -------------------------------------------------------------------------------------------------------
+
+    def results(self, xs: list[Any], state: Any, outputs: Any, lasts: Any) -> tuple[Any, Any]:
+        """Run the steps; return outputs and last states as trees.
+
+        Parameters
+        ----------
+        xs : list of LoDTensor or Variable
+        state : tree
+            The states before the first step.
+        outputs, lasts : tree
+            Of the forms of the results; None for a state that no step changes.
+        """
+        found = iter(RUN([*xs, *tree_leaves(state), *self.given], self))
+        made = tree_map(lambda _: next(found), outputs)
+        return made, tree_map(lambda array, boot: boot if array is None else next(found), lasts, state)
+
+    def run(self, inputs: list[Any], keep: bool) -> tuple[tuple[Any, ...], Any]:
+        """Run all steps; return the results, and what gradients need."""
+        compiled, dtype = self.compiled, self.compiled.body.dtype
+        xs, states = inputs[: self.n_inputs], inputs[self.n_inputs : self.n_inputs + self.n_states]
+        lod = xs[0].lod
+        offsets = np.asarray(core.offsets_view(lod, self.level))
+        boots = [_matrix(np.asarray(one), dtype) for one in states]
+        for one in boots:
+            if len(one) != len(offsets) - 1:
+                raise LoDError(
+                    f"dynamic_rnn: initial_state: has {len(one)} entries; there are {len(offsets) - 1} sequences"
+                )
+        frame = [None, *inputs[self.n_inputs + self.n_states :], *self._layout.base[1 + len(self.outer) :]]
+        engine.run(self._prelude, frame, len(self._prelude))
+        values = self._layout.values(frame)
+        outer = {v: np.require(x, dtype, ["C", "A"]) for v, x in values.items()}
+        wanted = None
+        if keep:
+            wanted = compiled.all_wanted
+        rows = [_matrix(x.values, dtype) for x in xs]
+        outputs, lasts, kept, flags = compiled.forward(rows, boots, outer, offsets, self.is_reverse, wanted)
+        if flags and _is_told(flags):
+            self._again(rows, boots, outer, kept)
+        axes = compiled.body.axes
+        found = [tensor_core.new_tensor(y if n == 2 else y[:, 0], lod) for y, n in zip(outputs, axes, strict=True)]
+        ends = [lasts[j] if states[j].ndim == 2 else lasts[j][:, 0] for j in self.changed]
+        return (*found, *ends), (kept, frame)
+
+    def _again(self, rows: list[Array], boots: list[Array], outer: dict[Any, Array], kept: Kept) -> None:
+        """Run the operators of all steps one by one, for the warnings, or errors, of what is not finite."""
+        layout = Layout()
+        inputs, before = self.body_of
+        layout.slots([*inputs, *before, *outer])
+        calls = [op.call(layout, False) for op in self.ops if op not in self.compiled.body.prelude]
+        body = self.compiled.body
+        for run in kept.runs:
+            states = [run.states(boot, boot.shape[1], body.dtype) for boot in boots]
+            for t, count, places in run.each_step():
+                given = [x[places] for x in rows] + [state[:count] for state in states]
+                given = [_rows(x, len(v.spec.shape)) for x, v in zip(given, (*inputs, *before), strict=True)]
+                frame = [None, *given, *outer.values(), *layout.base[1 + len(given) + len(outer) :]]
+                try:
+                    engine.run(calls, frame, len(calls))
+                except Exception as error:
+                    raise named_error(error, f"while_loop: step {t}", calls[frame[0]].operator.name) from error
+                values = layout.values(frame)
+                states = [_matrix(np.asarray(values[v]), body.dtype) if v in values else v for v in self._behind]
+
+    # -- gradients -----------------------------------------------------------------------------------------------------
+
+    def go_back(self, cotangents: tuple[Any, ...], saved: Any, needs: Sequence[bool]) -> list[Any]:
+        """Return the gradients of the inputs."""
+        kept, frame = saved
+        compiled, dtype = self.compiled, self.compiled.body.dtype
+        n, m = self.n_inputs, self.n_states
+        names = [*self.outer]
+        wanted_outer = {v for v, needed in zip(names, needs[n + m :], strict=True) if needed}
+        way = self._way(frozenset(j for j, v in enumerate(names) if v in wanted_outer))
+        outer = wanted_outer | {v for op in way[1] for v in op.outputs} if way is not None else wanted_outer
+        wanted = Wanted(tuple(needs[:n]), tuple(needs[n : n + m]), frozenset(outer))
+        widths = [v.width for v in compiled.body.outputs]
+        rows = [None if d is None else _matrix(np.asarray(d), dtype) for d in cotangents[: len(widths)]]
+        lasts: list[Any] = [None] * m
+        for j, d in zip(self.changed, cotangents[len(widths) :], strict=True):
+            lasts[j] = None if d is None else _matrix(np.asarray(d), dtype)
+        d_rows, d_boots, d_outer, _ = compiled.backward(kept, rows, lasts, wanted)
+        if way is not None and way[1]:
+            gradients = Gradients(way[0])
+            for v, d in d_outer.items():
+                gradients.add(v, d)
+            gradients.back(way[2], frame)
+            gradients.finish()
+            d_outer = gradients.found
+        specs = [*[v.spec for v in self.body_of[0]], *self.state_specs]
+        found = [_rows(d, len(spec.shape)) for d, spec in zip((*d_rows, *d_boots), specs, strict=True)]
+        return found + [d_outer.get(v) for v in names]
+
+    def _way(self, wanted: frozenset[int]) -> Any:
+        """Return the way back through the prelude."""
+        if not self._prelude:
+            return None
+        if wanted not in self._ways:
+            prelude = self.compiled.body.prelude
+            needed, way = path(prelude, [self.outer[j] for j in wanted])
+            calls = dict(zip(prelude, self._prelude, strict=True))
+            self._ways[wanted] = needed, way, [Return(op, needed, calls[op], set()) for op in reversed(way)]
+        return self._ways[wanted]
+
+    def specs(self, inputs: list[Any]) -> tuple[Spec, ...]:
+        """Return the Specs of the results."""
+        x = inputs[0]
+        made = [Spec((x.shape[0], *spec.shape[1:]), spec.dtype, x.num_levels, LoDTensor) for spec in self.output_specs]
+        return (*made, *[spec_in_body(self.state_specs[j]) for j in self.changed])
+
+
+def _matrix(x: Array, dtype: Any) -> Array:
+    """Return rows as a C-contiguous matrix."""
+    made = np.require(x, dtype, ["C", "A"])
+    return made if made.ndim == 2 else made.reshape(len(made), 1)
+
+
+def _is_told(flags: int) -> bool:
+    """Return whether NumPy would warn of an exception of floating point, or raise it."""
+    wanted: dict[str, Any] = {**np.geterr()}
+    return any(flags & bit and wanted[name] != "ignore" for bit, name in EXCEPTIONS)
+
+
+def _rows(x: Any, axes: int) -> Any:
+    """Return a matrix as rows of vectors or of numbers; None stays None."""
+    return x if axes == 2 or x is None else x[:, 0]
+
+
+def _run(inputs: Any, loop: CellSteps) -> Any:
+    with named_caller():
+        return loop.run(inputs, False)[0]
+
+
+RUN = LoopOp(_run, {"inputs": Batches}, results=None)  # type: ignore[arg-type]
+RUN.__name__ = "recurrence"
+
+
+@RUN.define_residuals("kept")
+def _(inputs: Any, loop: CellSteps) -> Any:
+    with named_caller():
+        return loop.run(inputs, True)
+
+
+@RUN.define_infer
+def _(inputs: list[Any], loop: CellSteps) -> tuple[Spec, ...]:
+    return loop.specs(inputs)
+
+
+@RUN.define_vjp
+def _(cotangents: tuple[Any, ...], loop: CellSteps, kept: Any, needs: tuple[Any]) -> list[Any]:
+    return loop.go_back(cotangents, kept, needs[0])

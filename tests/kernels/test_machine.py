@@ -1,0 +1,328 @@
+"""The machine for steps: random programs, exact if nothing but products is rounded, on every instruction set."""
+
+import hashlib
+import importlib
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodcore import kernels
+from tests.helpers.against_twin import GARBAGE, MARGIN, guarded
+from tests.helpers.draw import int64, read_only
+from tests.helpers.matrices import packed
+from tests.helpers.paths import on_each_path
+from tests.helpers.tables import for_each
+
+TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
+CODES = ["move", "add", "sub", "mul", "div", "neg", "abs", "sqrt", "square"]
+CODES += ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "select", "expand"]
+CODES += ["neg_abs", "logistic", "logistic_back", "tanh_back", "sum", "largest", "ufunc", "product", "added"]
+CODE = {name: number for number, name in enumerate(CODES)}
+ONE = ["move", "neg", "abs", "square", "neg_abs", "sqrt"]
+TWO = ["add", "sub", "mul", "div", "logistic", "logistic_back", "tanh_back"]
+TWO += ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal"]
+UFUNCS = [np.exp, np.tanh, np.maximum, np.hypot]
+SEEDS = st.integers(0, 2**32)
+DTYPES = st.sampled_from([np.dtype("f4"), np.dtype("f8")])
+ORDINARY = [0.5, -1.25, 3, -2, 1, 0, -0.0, 0.1]
+EXTREME = [np.inf, -np.inf, np.nan, 1e38, -1e-38, 1e-45]
+
+
+class Program:
+    """A random program over random steps, whose products have integers as operands.
+
+    Attributes
+    ----------
+    arguments : tuple
+        Those of `machine.run_steps`.
+    """
+
+    def __init__(self, seed, dtype, values=ORDINARY, most=24):
+        self.random, self.dtype = np.random.default_rng(seed), np.dtype(dtype)
+        self.arrays, self.weights, self.operands, self.instructions = [], [], [], []
+        lengths = sorted(self.random.choice([1, 2, 3, 5], self.random.integers(1, 6)), reverse=True)
+        if self.random.random() < 0.2:  # tiles of several sizes
+            lengths = [*lengths, *[1] * self.random.choice([3, 40])]
+        backwards, self.back = (bool(self.random.random() < 0.5) for _ in range(2))
+        order = self.random.permutation(len(lengths))
+        ends = np.cumsum([lengths[k] for k in order])
+        first = dict(zip(order, ends, strict=True))
+        starts = [first[k] - 1 if backwards else first[k] - lengths[k] for k in range(len(lengths))]
+        counts = [sum(length > t for length in lengths) for t in range(lengths[0])]
+        self.n, self.rows = len(lengths), sum(lengths)
+        self.whole, self.values, self.known = [], values, []
+        self.where = int64([0, *np.cumsum(counts)]), int64(starts), -1 if backwards else 1
+        self._sources()
+        for _ in range(self.random.integers(1, most)):
+            self._add()
+        self._out()
+        tables = [int64(rows).reshape(-1, k) for rows, k in ((self.operands, 4), (self.instructions, 8))]
+        self.arguments = self.arrays, self.weights, UFUNCS, *tables, *self.where, self.rows, self.back
+
+    def _array(self, rows, width, whole=False, written=False):
+        drawn = self.random.integers(-3, 4, (rows, width)) if whole else self.random.choice(self.values, (rows, width))
+        with np.errstate(all="ignore"):
+            made = drawn.astype(self.dtype)
+        self.arrays.append(made if written else read_only(made))
+        return len(self.arrays) - 1
+
+    def _operand(self, kind, array, line, column=0):
+        self.operands.append((kind, array, line, column))
+        return len(self.operands) - 1
+
+    def _sources(self):
+        """Make operands that are there before a step: their numbers and widths."""
+        for _ in range(3):
+            line = int(self.random.choice([1, 2, 3, 7, 16, 33]))
+            column = int(self.random.integers(0, line))
+            width = int(self.random.integers(1, line - column + 1))
+            kind = int(self.random.choice([BATCH, EARLIER, ROW, LINE, BEFORE]))
+            rows = {BATCH: self.rows, EARLIER: self.rows, LINE: 1}.get(kind, self.n)
+            array = self._array(rows, line)
+            if kind in (EARLIER, BEFORE):
+                self._array(self.n, line)
+            self.known.append((self._operand(kind, array, line, column), width))
+        self.whole.append((self._operand(ROW, self._array(self.n, 5, True), 5), 5))
+        pair = self._array(self.n, 3, True, True)
+        self._array(self.n, 3, True, True)
+        before, after = self._operand(BEFORE, pair, 3), self._operand(AFTER, pair, 3)
+        self._step("neg", 3, after, before)
+        self.whole.append((before, 3))
+        self.cells = 0
+
+    def _step(self, code, width, out, x, y=-1, z=-1, number=-1, last=0):
+        self.instructions.append((CODE[code], width, out, x, y, z, number, last))
+
+    def _pick(self, width=None):
+        fit = [(one, wide) for one, wide in self.known if width is None or wide >= width]
+        return fit[self.random.integers(len(fit))]
+
+    def _target(self, width):
+        """Make an operand for a result: in the scratch memory, or in rows."""
+        if self.random.random() < 0.6:
+            gap = int(self.random.integers(0, 2))
+            made = self._operand(TILE, self.cells, width + gap, gap)
+            self.cells += width + gap
+        else:
+            kind = int(self.random.choice([ROW, BATCH]))
+            line = width + int(self.random.integers(0, 3))
+            rows = self.rows if kind == BATCH else self.n
+            made = self._operand(kind, self._array(rows, line, True, True), line, line - width)
+        self.known.append((made, width))
+        return made
+
+    def _add(self):
+        kind = self.random.choice(["one", "two", "select", "expand", "sum", "largest", "ufunc", "product"])
+        x, width = self._pick()
+        if kind == "product":
+            self._product()
+            return
+        if kind in ("sum", "largest"):
+            self._step(kind, width, self._target(1), x)
+            return
+        if kind == "expand":
+            width = int(self.random.integers(1, 20))
+            self._step("expand", width, self._target(width), x)
+            return
+        y, z = self._pick(width)[0], self._pick(width)[0]
+        number = int(self.random.integers(len(UFUNCS))) if kind == "ufunc" else -1
+        several = {"one": 1, "two": 2, "select": 3}.get(kind) or UFUNCS[number].nin
+        code = str(self.random.choice(ONE if kind == "one" else TWO)) if kind in ("one", "two") else kind
+        given = [x, y, z][:several] + [-1] * (3 - several)
+        self._step(code, width, self._target(width), *given, number)
+
+    def _product(self):
+        self._out()
+        left, depth = self.whole[self.random.integers(len(self.whole))]
+        width = int(self.random.choice([1, 3, 16, 33]))
+        self.weights.append(read_only(packed(self.random.integers(-3, 4, (depth, width)).astype(self.dtype))))
+        out = self._operand(ROW, self._array(self.n, width, True, True), width)
+        code = ["product", "added"][self.random.integers(2)]
+        if code == "added":  # to what is there at every step
+            self._step("mul", width, out, self._zeros(width), out)
+        self._step(code, width, out, left, -1, depth, len(self.weights) - 1, int(self.random.integers(3)))
+        self.known.append((out, width))
+
+    def _zeros(self, width):
+        return self._operand(LINE, self._array(1, width, True), width)
+
+    def _out(self):
+        """Let what is in the scratch memory be seen: no instruction behind a product can read it there."""
+        for k, (one, width) in enumerate(self.known):
+            if self.operands[one][0] == TILE:
+                made = self._operand(BATCH, self._array(self.rows, width, True, True), width)
+                self._step("move", width, made, one)
+                self.known[k] = made, width
+
+
+def run(package, arguments):
+    """Run a program on copies of the arrays that it writes; return what it returns, and these arrays."""
+    arrays, *rest = arguments
+    copies = [guarded(one) if one.flags.writeable else (None, one) for one in arrays]
+    met = package.run_steps([copy for _, copy in copies], *rest)
+    for buffer, _ in copies:
+        if buffer is not None:
+            edges = (buffer[:MARGIN], buffer[len(buffer) - MARGIN :])
+            assert all((edge == GARBAGE).all() for edge in edges), "it writes beside its arrays"
+    return met, [copy for buffer, copy in copies if buffer is not None]
+
+
+def one_nan(array):
+    """Return an array with the same bits for every nan."""
+    return np.where(np.isnan(array), array.dtype.type(np.nan), array)
+
+
+@pytest.mark.not_on_reference
+class TestTwin:
+    @given(SEEDS, DTYPES)
+    def test_run_steps(self, seed, dtype):
+        """ "machine.run_steps": equal bytes, and the same exceptions of floating point."""
+        program, twin = Program(seed, dtype), importlib.import_module("reference.kernels.machine")
+        got, want = run(kernels.machine, program.arguments), run(twin, program.arguments)
+        assert got[0] == want[0]
+        for one, other in zip(got[1], want[1], strict=True):
+            assert one_nan(one).tobytes() == one_nan(other).tobytes()
+
+    @given(SEEDS, DTYPES)
+    def test_numbers_that_are_not_ordinary(self, seed, dtype):
+        """Infinities, nans and tiny numbers: a comparison with nan may be told as an invalid value."""
+        program, twin = Program(seed, dtype, ORDINARY + EXTREME), importlib.import_module("reference.kernels.machine")
+        got, want = run(kernels.machine, program.arguments), run(twin, program.arguments)
+        assert got[0] & ~8 == want[0] & ~8
+        assert got[0] & 8 >= want[0] & 8
+        for one, other in zip(got[1], want[1], strict=True):
+            assert one_nan(one).tobytes() == one_nan(other).tobytes()
+
+
+def digest():
+    """Run programs, and hash what they write."""
+    found = hashlib.sha256()
+    for seed in range(60):
+        met, arrays = run(kernels.machine, Program(seed, ["f4", "f8"][seed % 2]).arguments)
+        found.update(bytes([met]) + b"".join(one_nan(array).tobytes() for array in arrays))
+    return found.hexdigest()
+
+
+@pytest.mark.not_on_reference
+def test_every_path_has_the_same_bits():
+    assert len(set(on_each_path("tests.kernels.test_machine", "digest").values())) == 1
+
+
+def small(**changes):
+    """Return the arguments of a small program: out = x + y, out = x @ weight, and a ufunc; with changes."""
+    x, y, out, pair = np.ones((3, 2)), np.ones((1, 2)), np.zeros((3, 2)), np.zeros((2, 2))
+    given = {
+        "arrays": [read_only(x), read_only(y), out, pair, pair.copy()],
+        "weights": [packed(np.ones((2, 2)))],
+        "ufuncs": [np.exp],
+        "operands": int64([[BATCH, 0, 2, 0], [LINE, 1, 2, 0], [BATCH, 2, 2, 0], [BEFORE, 3, 2, 0], [AFTER, 3, 2, 0]]),
+        "instructions": int64(
+            [
+                [CODE["add"], 2, 2, 0, 1, -1, -1, 0],
+                [CODE["ufunc"], 2, 4, 3, -1, -1, 0, 0],
+                [CODE["product"], 2, 4, 3, -1, 2, 0, 0],
+            ]
+        ),
+        "steps": int64([0, 2, 3]),
+        "starts": int64([0, 2]),
+        "stride": 1,
+        "n_rows": 3,
+        "back": False,
+    }
+    for name, change in changes.items():
+        if isinstance(change, dict):
+            table = given[name] if isinstance(given[name], list) else given[name].copy()
+            for place, value in change.items():
+                table[place] = value
+            given[name] = table
+        else:
+            given[name] = change
+    return list(given.values())
+
+
+def changed(name, place, value):
+    return {name: {place: value}}
+
+
+def test_small_program():
+    arguments = small()
+    assert kernels.machine.run_steps(*arguments) == 0
+    assert (arguments[0][2] == 2).all()
+
+
+@for_each(
+    "changes",
+    [
+        {"arrays": []},
+        {"n_rows": 2},
+        {"n_rows": 4},
+        {"stride": 0},
+        {"stride": 2},
+        {"stride": -1},
+        {"starts": int64([0, 3])},
+        {"starts": int64([-1, 2])},
+        {"starts": int64([2, 0])},
+        {"starts": int64([0])},
+        {"steps": int64([0, 1, 3])},
+        {"steps": int64([1, 2, 3])},
+        {"steps": int64([0, 2, 2])},
+        {"steps": int64([])},
+        {"operands": int64([[BATCH, 0, 2]])},
+        {"instructions": int64([[1, 2, 2, 0, 1, -1, -1]])},
+        *[changed("operands", (0, 0), kind) for kind in (-1, 7, AFTER)],
+        *[changed("operands", (0, 1), array) for array in (-1, 5)],
+        *[changed("operands", (0, 2), line) for line in (1, 3)],
+        *[changed("operands", (0, 3), column) for column in (-1, 1, 3, 2**62)],
+        *[changed("operands", 0, row) for row in ([TILE, -1, 2, 0], [TILE, 2**40, 2, 0], [TILE, 0, 2**40, 0])],
+        *[changed("operands", (3, 1), array) for array in (4, 2**62)],
+        *[changed("instructions", (0, 0), code) for code in (-1, 26)],
+        *[changed("instructions", (0, 1), width) for width in (0, -1, 3)],
+        *[changed("instructions", (0, 2), out) for out in (-1, 0, 1, 5)],
+        *[changed("instructions", (0, 3), x) for x in (-1, 5)],
+        changed("instructions", (0, 4), 5),
+        *[changed("instructions", (1, 6), ufunc) for ufunc in (-1, 1)],
+        *[changed("instructions", (2, 2), out) for out in (0, 2)],
+        changed("instructions", (2, 3), 0),
+        *[changed("instructions", (2, 5), depth) for depth in (0, -1, 1, 3)],
+        *[changed("instructions", (2, 6), weight) for weight in (-1, 1)],
+        changed("weights", 0, np.ones(2)),
+        changed("weights", 0, np.ones((2, 2))),
+        changed("weights", 0, packed(np.ones((2, 2), "f4"))),
+        changed("arrays", 0, np.ones((3, 2), "f4")),
+        changed("arrays", 0, np.ones((2, 2))),
+        changed("arrays", 0, np.ones(6)),
+        changed("arrays", 2, np.zeros((2, 3)).T),
+    ],
+)
+def test_tables_that_leave_the_arrays_are_refused(changes):
+    arguments = small(**changes)
+    with pytest.raises(ValueError, match="the arrays do not belong together"):
+        kernels.machine.run_steps(*arguments)
+    assert not any(one.any() for one in arguments[0][2:])
+
+
+@pytest.mark.not_on_reference
+def test_a_ufunc_without_a_loop_for_the_dtype_is_refused():
+    for ufunc, says in [(np.frompyfunc(abs, 1, 1), "no loop"), (np.logical_not, "no loop"), (np.add, "belong")]:
+        with pytest.raises(ValueError, match=says):
+            kernels.machine.run_steps(*small(ufuncs=[ufunc]))
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="there is no objdump")
+def test_loops_are_compiled_for_wide_registers():
+    """The loop over the numbers of a row is one of vectors, in the variants for AVX2 and AVX-512."""
+    if not kernels.matrix.is_fast():
+        pytest.skip("another processor")
+    listing = ["objdump", "-d", "--no-show-raw-insn", "-M", "intel", kernels.machine.__file__]
+    text = subprocess.run(listing, capture_output=True, text=True, check=True).stdout
+    parts = {part.partition("\n")[0]: part for part in text.split("\n\n") if "in_tiles_avx" in part.partition("\n")[0]}
+    for path, register in (("avx2", "ymm"), ("avx512", "zmm")):
+        found = "".join(part for name, part in parts.items() if f"in_tiles_{path}" in name)
+        for name in ("vaddp", "vmulp", "vdivp", "vsubp"):
+            for letter in "sd":
+                assert any(name + letter in line and register in line for line in found.splitlines()), (path, name)

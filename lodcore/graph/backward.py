@@ -72,12 +72,14 @@ def append_backward(loss: Variable, parameters: Any = None) -> Any:
     needed, way = path(forward, leaves)
     if loss not in needed:
         raise GraphError(f"append_backward: loss: {loss.name} depends on no parameter and no data of real numbers")
-    way = _with_gradients(way, loss, needed)
     chosen = tree_map(functools.partial(_chosen, program), parameters)
-    apart = dict.fromkeys(v for v in tree_leaves(chosen) if v is not None and v not in needed)
+    asked = [v for v in tree_leaves(chosen) if v is not None]
+    depends = {x for op in way for x in op.inputs}  # also through a comparison, whose gradient is 0
+    reached, way = _reached(way, loss, needed)
+    apart = dict.fromkeys(v for v in [*asked, *(v for v in leaves if v in depends)] if v not in reached)
     gradient_of = {}
     for v in dict.fromkeys([loss, *apart, *(x for op in reversed(way) for x in op.inputs)]):
-        if v in needed or v in apart:
+        if v in reached or v in apart:
             gradient_of[v] = new_variable(None, None, v.spec, program)
             program.add(gradient_of[v], None, f"{program.name_of(v)}@GRAD")
     seed = Seed(loss, gradient_of, [*apart])
@@ -102,15 +104,20 @@ def _chosen(program: Program, given: Any) -> Variable | None:
     return v if differentiable_spec(v.spec) else None
 
 
-def _with_gradients(way: list[Operator], loss: Variable, needed: set[Variable]) -> list[Operator]:
-    """Return the operators that have gradients; raise GraphError if the gradient of the loss needs another one."""
+def _reached(way: list[Operator], loss: Variable, needed: set[Variable]) -> tuple[set[Variable], list[Operator]]:
+    """Return the Variables to which the gradient of the loss flows, and the operators through which it does.
+
+    Raise GraphError if one of them has no gradient.
+    """
     reached = {loss}
+    through = []
     for op in reversed(way):
         if not reached.isdisjoint(op.outputs):
             if not op.op.gradient:
                 raise no_gradient(op.op)
             reached.update(needed.intersection(op.inputs))
-    return [op for op in way if op.op.gradient]
+            through.append(op)
+    return reached, through[::-1]
 
 
 def _check_loss(loss: Variable) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import GraphError, LoDTensor, ops, value_and_grad, vjp
-from lodcore.graph import Executor, Program, append_backward, data, while_loop
+from lodcore import GraphError, LoDTensor, nn, ops, value_and_grad, vjp
+from lodcore.graph import Executor, Program, Scope, append_backward, data, parameter, while_loop
 from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference
@@ -112,3 +112,37 @@ def test_candidates_of_one_id_and_one_score_are_taken_once():
     _, pullback = vjp(lambda s: lodcore.beam_search([1], [0.0], [[7, 7, 7]], s, 3, 0)[1], scores)
     cotangent = LoDTensor.from_lengths(np.ones(3), [1], [3])
     assert pullback(cotangent)[0].values.tolist() == [[1, 1, 1]]
+
+
+@for_each(
+    "f",
+    [
+        lambda w, u: ops.sum(w * lodcore.stop_gradient(u)),
+        lambda w, u: ops.sum(w * ((u * 1.0) > 0.5)),
+        lambda w, u: ops.sum(lodcore.cond(ops.sum(u) > 0.5, lambda w: w * 2.0, lambda w: w, w)),
+        lambda w, u: ops.sum(w * 1.0),
+    ],
+)
+def test_parameters_from_which_every_way_is_cut_have_gradients_of_zeros(f):
+    values = {"w": np.array([1.0, 2.0]), "u": np.array([3.0, 0.25])}
+    optimizer = nn.SGD(0.5, weight_decay=0.5)
+    with Program() as program:
+        tree = {name: parameter(value) for name, value in values.items()}
+        gradients = append_backward(f(tree["w"], tree["u"]), parameters=tree)
+        state = optimizer.init(tree)
+        optimizer.step(tree, gradients, state)
+    _, expected = value_and_grad(lambda tree: f(tree["w"], tree["u"]))(values)
+    after, _ = optimizer.step(values, expected, optimizer.init(values))
+    executor = Executor()
+    (only,) = executor.run(program, fetch=[gradients["u"]], scope=Scope())  # no other gradient is fetched
+    found = executor.run(program, fetch=[gradients["w"], gradients["u"]])
+    learned = executor.run(program, fetch=[tree["w"], tree["u"]])
+    np.testing.assert_array_equal([only, *found], [np.zeros(2), expected["w"], expected["u"]])
+    np.testing.assert_array_equal(learned, [after["w"], after["u"]])
+
+
+def test_a_gradient_that_no_comparison_passes_on_is_fetched_alone():
+    with Program() as program:
+        w, x = parameter(np.float64(0.9)), data("x", (None,), "float64")
+        (_, gradient), *_ = append_backward(ops.sum(lodcore.cond(w * 1.0 > 0.5, lambda: x, lambda: x)))
+    assert float(Executor().run(program, {"x": np.ones(2)}, [gradient])[0]) == 0.0

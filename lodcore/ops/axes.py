@@ -17,7 +17,7 @@ from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.ops.axes_of_levels import brought_last, is_below, over_levels, pooled, put_back, with_axes_of_1
 from lodcore.ops.compare import greater_than
 from lodcore.ops.convert import full_like
-from lodcore.ops.dates import are_dates, reduce_dates
+from lodcore.ops.dates import are_dates, mean_of_durations, reduce_dates
 from lodcore.ops.deviation import sequence_std, sequence_var
 from lodcore.ops.expand import sequence_expand_as
 from lodcore.ops.math import add, div, minus, mul, sqrt
@@ -261,7 +261,7 @@ def mean(
     Returns
     -------
     LoDTensor, ndarray or number
-        float64 for integers.
+        float64 for integers; the mean of durations is a duration, rounded toward zero.
 
     Examples
     --------
@@ -276,6 +276,9 @@ def mean(
     if found is not None:
         return found
     x = tensor_of("mean", x)
+    if x.dtype.kind == "m" and dtype is None:
+        none = None if empty is None else kept_empty("mean", empty, x.dtype)
+        return mean_of_durations(x, lambda name, v: _reduced(name, v, axis, out, keepdims, None, where), none)
     check_kind("mean", x.dtype, False)
     x = cast_for("mean", x, dtype)
     if where is True:

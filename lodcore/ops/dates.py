@@ -1,4 +1,4 @@
-"""Extremes of dates and sums of time differences, computed on their integers; NaT propagates, as in NumPy."""
+"""Extremes of dates, sums and means of durations, computed on their integers; NaT propagates, as in NumPy."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
+from lodcore.ops.compare import equal
 from lodcore.ops.convert import cast
-from lodcore.ops.math import add, elementwise, minus
+from lodcore.ops.math import add, elementwise, minus, mul
 from lodcore.ops.math import where as choose
 
 __all__: list[str] = []
 
 WHOLE = np.dtype(np.int64)
+HALF = 32  # of the bits of a duration
 
 
 def are_dates(name: str, x: Any) -> bool:
@@ -46,7 +48,36 @@ def reduce_dates(name: str, x: Any, reduce: Callable[..., Any], initial: Any, em
     if name != "sum":
         return found
     lost = reduce("any", elementwise([x], np.isnat), None, None)
-    return choose(lost, np.array("NaT", x.dtype)[()], found)  # NumPy 2.5 warns of NaT without a unit
+    return choose(lost, not_a_time(x.dtype), found)
+
+
+def not_a_time(dtype: np.dtype[Any]) -> Any:
+    """Return NaT of a dtype, with its unit, since NumPy 2.5 warns of NaT without one."""
+    return np.array("NaT", dtype)[()]
+
+
+def mean_of_durations(x: Any, reduce: Callable[[str, Any], Any], empty: Any) -> Any:
+    """Average durations exactly, toward zero, also where their sum exceeds int64.
+
+    Parameters
+    ----------
+    x : LoDTensor or ndarray of timedelta64
+    reduce : callable
+        Reduces other values with the same structure: a function of "sum" or "any", and of the values.
+    empty : timedelta64, optional
+        The mean of no values; by default NaT.
+    """
+    numbers, lost = cast(x, WHOLE), elementwise([x], np.isnat)
+    count = reduce("sum", cast(equal(numbers, numbers), WHOLE))
+    divisor = np.maximum(count, 1)
+    high = reduce("sum", np.right_shift(numbers, HALF))  # the sums of halves of the bits are exact
+    low = reduce("sum", np.bitwise_and(numbers, 2**HALF - 1))
+    quotient = np.floor_divide(high, divisor)
+    rest = add(mul(minus(high, mul(quotient, divisor)), 2**HALF), low)
+    found = add(mul(quotient, 2**HALF), np.floor_divide(rest, divisor))
+    between = np.logical_and(np.less(found, 0), np.greater(np.remainder(rest, divisor), 0))
+    made = choose(reduce("any", lost), not_a_time(x.dtype), cast(add(found, cast(between, WHOLE)), x.dtype))
+    return choose(np.greater(count, 0), made, not_a_time(x.dtype) if empty is None else empty)
 
 
 def _as_numbers(x: Any, above: bool) -> Any:

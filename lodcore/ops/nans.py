@@ -193,6 +193,10 @@ def nanmean(
     array([ 1., nan,  3.])
     """
     x, mask = _without("nanmean", x, where)
+    if x.dtype.kind == "m":
+        return mean(
+            x, axis, dtype, out, keepdims, where=equal(x, x) if mask is True else logical_and(equal(x, x), mask)
+        )
     if where is not True or mask is True or dtype is not None:
         return mean(x, axis, dtype, out, keepdims, where=mask)
     count = sum(mask, axis, None, out, keepdims)

@@ -132,7 +132,7 @@ def sequence_quantile(x: Any, q: Any, method: str = "linear", level: int = -1, s
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Real numbers of at most float64.
+        Real numbers of at most float64, dates or durations.
     q : float or sequence of float
         Probabilities, 0 .. 1.
     method : str
@@ -149,7 +149,8 @@ def sequence_quantile(x: Any, q: Any, method: str = "linear", level: int = -1, s
     LoDTensor, or ndarray if `level` is the first
         One row per sequence, with one entry per probability if q is a sequence; nan for an empty sequence. Floats keep
         their dtype; other dtypes become float64, except that integers and bool keep theirs under the methods that
-        select one of the numbers: "lower", "higher", "nearest", "inverted_cdf", "closest_observation".
+        select one of the numbers: "lower", "higher", "nearest", "inverted_cdf", "closest_observation". Dates and
+        durations stay such, in whole units; NaT stands for nan.
 
     Raises
     ------
@@ -180,6 +181,9 @@ def _quantiles(
     dtype, chances, shape = _quantile_of(x.dtype, q, method, values.shape[1:])
     k = core.normalize_level(lod, level, where)
     offsets = below(lod, k)
+    if values.dtype.kind in "mM":
+        made = _of_dates(where, values, offsets, chances, method, skip_nan)
+        return with_levels(made.reshape(len(offsets) - 1, *shape), lod, k), None, *(np.empty(0),) * 2
     cells, positions = ordered(where, values, offsets, False, True, saving and values.dtype.kind == "f")
     work = _work(dtype)
     cells = cells_of(cells, work)
@@ -208,6 +212,29 @@ def _quantiles(
     return with_levels(result, lod, k), positions, low, weights
 
 
+def _of_dates(where: str, values: Array, offsets: Any, chances: Array, method: str, skip_nan: bool) -> Array:
+    """Return quantiles of dates or durations, computed exactly on their integers: (sequences, chances, columns)."""
+    cells = buffers.as_cells(ordered(where, values, offsets, False, True, False)[0].view(np.int64))
+    missing = cells == np.iinfo(np.int64).min
+    counts = np.empty((len(offsets) - 1, cells.shape[1]), POSITION)
+    kernels.order.count_numbers(np.where(missing, np.nan, 0.0), offsets, counts)
+    bounds = np.asarray(offsets)
+    if not skip_nan:
+        counts[counts < np.diff(bounds)[:, None]] = 0
+    low, weights = places_of(method, counts[:, None, :], chances[:, None])
+    none = low < 0
+    first = bounds[:-1, None, None] + np.where(none, 0, low)
+    at, column = np.minimum(first, max(len(cells) - 1, 0)), np.arange(cells.shape[1])
+    after = np.minimum(at + (weights > 0), max(len(cells) - 1, 0))
+    if not len(cells):
+        return np.full(none.shape, "NaT", values.dtype)
+    lower, upper = cells[at, column], cells[after, column]
+    apart = upper.view(np.uint64) - lower.view(np.uint64)  # which int64 may not hold
+    found = lower + np.where(weights == 0.5, apart // 2, (apart * weights).astype(np.uint64)).view(np.int64)
+    found += (weights == 0.5) & (apart % 2 > 0) & (found < 0)  # halves of a unit are rounded toward zero
+    return np.where(none, np.iinfo(np.int64).min, found).view(values.dtype)
+
+
 def _work(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype in which a kernel reads numbers."""
     if dtype.kind == "f":
@@ -220,8 +247,8 @@ def _quantile_of(
 ) -> tuple[np.dtype[Any], Array, tuple[Any, ...]]:
     """Return the dtype of the result, the checked probabilities, and the shape of a row of the result."""
     where = "sequence_quantile"
-    if dtype.kind not in "biuf" or dtype.itemsize > 8:
-        raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers of at most float64 are needed")
+    if dtype.kind not in "biufmM" or dtype.itemsize > 8:
+        raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers of at most float64, or dates, are needed")
     choice_of(f"{where}: method", method, tuple(METHODS))
     try:
         given = np.asarray(q)
@@ -236,7 +263,7 @@ def _quantile_of(
     if not within.all():
         j = int(np.argmin(within))
         raise ValueError(f"{where}: q: is {chances[j]} at position {j}; 0 .. 1 is needed")
-    kept = dtype.kind == "f" or method in TAKING
+    kept = dtype.kind in "fmM" or method in TAKING
     return dtype if kept else DOUBLE, chances, (*given.shape, *row_shape)
 
 

@@ -146,7 +146,6 @@ elementwise radians
 sequence_var
 sequence_std
 sequence_moving_average
-sequence_quantile
 sequence_rolling
 sequence_softmax
 sequence_logsumexp
@@ -156,8 +155,6 @@ sequence_rolling max
 sequence_rolling min
 sequence_rolling var
 sequence_rolling std
-sequence_quantile linear
-sequence_quantile midpoint
 sequence_moving_average adjusted
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
 dropout
@@ -238,8 +235,6 @@ sequence_pool max
 sequence_pool min
 pool_positions max
 pool_positions min
-sequence_quantile lower
-sequence_quantile inverted_cdf
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
 sequence_diff
 sequence_diff twice
@@ -249,6 +244,10 @@ sequence_accumulate minimum
 reduce_values max
 reduce_values min
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:M8
+sequence_quantile
+sequence_quantile linear
+sequence_quantile midpoint
+    ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:M8
 sequence_pad
 run_lengths
     ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8
@@ -300,6 +299,9 @@ argwhere
     ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:i8 D:i8 U3:- M8:-
 sequence_bitwise
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:- f4:- f8:- F:- D:- U3:- M8:-
+sequence_quantile lower
+sequence_quantile inverted_cdf
+    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:M8
 reduce_values any
 reduce_values all
     ?:b1 u1:b1 i1:b1 u2:b1 i2:b1 u4:b1 i4:b1 u8:b1 i8:b1 f2:b1 f4:b1 f8:b1 F:b1 D:b1 U3:b1 M8:b1

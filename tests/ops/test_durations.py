@@ -1,0 +1,85 @@
+"""Means, medians and quantiles of durations and dates, compared with exact arithmetic and with NumPy."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DTypeError, LoDTensor
+from tests.helpers.recorded import assert_recorded
+from tests.helpers.tables import for_each
+
+#: Whole numbers whose sum, or difference, may exceed int64.
+PARTS = [[3, -8, 60], [], [5], [-3, 0], [2**62] * 7, [-(2**63) + 1, 2**63 - 1], [2**63 - 1, 2**63 - 1, 1], [-1, 0, 0]]
+
+
+def of(parts, dtype="m8[s]"):
+    lengths = [len(part) for part in parts]
+    return LoDTensor.from_lengths(np.array([n for part in parts for n in part], "i8").astype(dtype), lengths)
+
+
+def toward_zero(part):
+    """Average whole numbers exactly."""
+    return int(Fraction(sum(part), len(part)))  # int cuts toward zero
+
+
+def test_means_of_durations_are_exact():
+    x = of(PARTS)
+    found = x.mean(axis=1)
+    assert found.dtype == np.dtype("m8[s]")
+    assert np.isnat(found[1])
+    for part, one in zip(PARTS, found.astype("i8").tolist(), strict=True):
+        assert not part or one == toward_zero(part)
+    assert lodcore.ops.mean(x).astype("i8") == toward_zero(sum(PARTS, []))  # noqa: RUF017
+    assert x.mean(axis=1, keepdims=True).shape == (8, 1)
+    filled = lodcore.ops.mean(x, axis=1, empty=np.timedelta64(7, "s"))
+    assert filled[1] == np.timedelta64(7, "s")
+    chosen = np.mean(of([[1, 2, 9], [4]]), axis=1, where=lodcore.array([[True, True, False], [False]]))
+    assert (chosen[0], np.isnat(chosen[1])) == (np.timedelta64(1, "s"), True)
+    deep = lodcore.LoDTensor.from_lengths(np.arange(4).astype("m8[s]"), [2, 1], [1, 2, 1])
+    assert deep.mean(axis=2).values.astype("i8").tolist() == [0, 1, 3]
+    assert deep.mean(axis=(1, 2)).astype("i8").tolist() == [1, 3]
+    wide = LoDTensor.from_lengths(np.array([[1, 2], [3, 8]], "m8[s]"), [2])
+    assert wide.mean(axis=1).astype("i8").tolist() == [[2, 5]]
+    assert_recorded(lambda x: lodcore.ops.mean(x, 1), of([[1, 2], [4]]))
+
+
+@for_each(("dtype", "q"), [(dtype, q) for dtype in ("m8[ns]", "M8[ns]") for q in (0.0, 0.3, 0.5, 1.0)])
+def test_quantiles_of_dates_are_those_of_their_numbers(dtype, q):
+    random = np.random.default_rng(0)
+    parts = [random.integers(-(10**9), 10**9, n).tolist() for n in (3, 1, 8, 6)]
+    x = of(parts, dtype)
+    for method in ("linear", "lower", "higher", "nearest", "midpoint", "hazen"):
+        found = lodcore.sequence_quantile(x, q, method)
+        assert found.dtype == x.dtype
+        wanted = [np.quantile(np.array(part, float), q, method=method) for part in parts]
+        assert np.abs(found.astype("i8") - np.array(wanted)).max() < 1.0
+    assert_recorded(lambda x: lodcore.sequence_quantile(x, q), x)
+
+
+def test_medians_of_durations():
+    x = of(PARTS)
+    medians = np.median(x, axis=1)
+    assert medians.astype("i8").tolist() == [3, np.iinfo("i8").min, 5, -1, 2**62, 0, 2**63 - 1, 0]
+    many = lodcore.sequence_quantile(x[[0, 2]], [0.0, 1.0])
+    assert many.astype("i8").tolist() == [[-8, 60], [5, 5]]
+    wide = LoDTensor.from_lengths(np.array([[1, 9], [3, 8], [4, 0]], "m8[s]"), [2, 1])
+    assert lodcore.sequence_median(wide).astype("i8").tolist() == [[2, 8], [4, 0]]
+    assert lodcore.sequence_median(x[:0]).shape == (0,)
+
+
+def test_missing_durations_propagate_or_are_skipped():
+    values = np.array([4, "NaT", 8, "NaT", 6], "m8[s]")
+    x = LoDTensor.from_lengths(values, [3, 1, 1])
+    nat = np.iinfo("i8").min
+    assert x.mean(axis=1).astype("i8").tolist() == [nat, nat, 6]
+    assert np.median(x, axis=1).astype("i8").tolist() == [nat, nat, 6]
+    assert np.nanmean(x, axis=1).astype("i8").tolist() == [6, nat, 6]
+    assert np.nanmedian(x, axis=1).astype("i8").tolist() == [6, nat, 6]
+    assert np.nanquantile(x, 1.0, axis=1).astype("i8").tolist() == [8, nat, 6]
+
+
+def test_dates_have_no_mean():
+    with pytest.raises(DTypeError, match=r"mean: x: has dtype datetime64\[s\]"):
+        of([[1, 2]], "M8[s]").mean(axis=1)

@@ -11,7 +11,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.batching.arguments import Int64, as_choice, as_count, as_lengths, sealed
 from lodcore.batching.plan import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
-from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_concat, sequence_pool
+from lodcore.ops import gather_nested, lod_append, lod_reset, rows, sequence_chunk, sequence_concat, sequence_pool
 from lodcore.ops.chunk import chunk_starts
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
@@ -68,7 +68,7 @@ def chunk_plan(
     as_choice(f"{where}: last", last, ("short", "full"))
     offsets, documents, starts = chunk_starts(known, window, step, last)
     windows = LoD.from_offsets(offsets)
-    return ChunkPlan(known, windows, starts, np.minimum(known[documents] - starts, window))
+    return ChunkPlan(known, windows, starts, np.minimum(known[documents] - starts, window), (window, step, last))
 
 
 class ChunkPlan:
@@ -85,10 +85,10 @@ class ChunkPlan:
         Documents of windows of tokens.
     """
 
-    __slots__ = ("_copies", "lengths", "lod", "sizes", "starts", "windows")
+    __slots__ = ("_copies", "_cut", "lengths", "lod", "sizes", "starts", "windows")
 
-    def __init__(self, lengths: Int64, windows: LoD, starts: Int64, sizes: Int64) -> None:
-        self.lengths, self.windows = lengths, windows
+    def __init__(self, lengths: Int64, windows: LoD, starts: Int64, sizes: Int64, cut: tuple[int, int, str]) -> None:
+        self.lengths, self.windows, self._cut = lengths, windows, cut
         self.starts, self.sizes = sealed(starts), sealed(sizes)
         self.lod: LoD = LoD.from_offsets(windows.offsets(), LoD.from_lengths(sizes).offsets())
         self._copies: tuple[Int64, LoD] | None = None
@@ -129,9 +129,7 @@ class ChunkPlan:
                 f"document {np.argmax(found != self.lengths)} of another length" if same else f"{len(found)} documents"
             )
             raise LoDError(f"{where}: x: has {what}; {len(self.lengths)} documents were planned")
-        begins = x.lod.offsets()[self.windows.segment_ids()] + self.starts
-        rows = LoD.from_lengths(self.sizes)
-        return _take_rows(x, np.repeat(begins, self.sizes) + rows.positions(), self.lod)
+        return lod_reset(sequence_chunk(x, *self._cut), target_lod=self.lod)  # type: ignore[return-value]
 
     def undo(self, y: Any, reduce: str = "mean") -> LoDTensor:
         """Convert windows back to documents, with one row per token, combined from the overlapping windows.
@@ -169,9 +167,9 @@ class ChunkPlan:
         value = y.get() if isinstance(y, Symbol) else y
         if isinstance(value, LoDTensor) and value.num_levels and value.lod != self.lod:
             raise LoDError(f"{where}: y: has other windows than the {len(self)} that were planned")
-        rows = len(value.values if isinstance(value, LoDTensor) else value)
-        if rows != self.lod.num_rows:
-            raise LoDError(f"{where}: y: has {rows} rows; the windows have {self.lod.num_rows}")
+        count = len(value.values if isinstance(value, LoDTensor) else value)
+        if count != self.lod.num_rows:
+            raise LoDError(f"{where}: y: has {count} rows; the windows have {self.lod.num_rows}")
         places, tokens = self._places()
         documents = LoD.from_lengths(self.lengths)
         if reduce == "first":
@@ -192,13 +190,7 @@ class ChunkPlan:
 
 def _take_rows(x: Any, index: Int64, lod: LoD) -> LoDTensor:
     """Gather rows by their numbers, with another structure."""
-    rows = lod_reset(x, target_lod=LoD.from_lengths(np.ones(_count_rows(x), np.int64)))
-    return lod_reset(gather_sequences(rows, index), target_lod=lod)  # type: ignore[return-value]
-
-
-def _count_rows(x: Any) -> int:
-    value = x.get() if isinstance(x, Symbol) else x
-    return len(value.values if isinstance(value, LoDTensor) else value)
+    return gather_nested(rows(x), LoDTensor(index, lod))  # type: ignore[return-value]
 
 
 def concat_and_cut(

@@ -12,7 +12,8 @@ import errno
 import io
 import mmap
 import os
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -26,15 +27,41 @@ from lodcore.interop.trees import Reader
 from lodcore.tensors import core
 from lodcore.tensors.lod import LoD
 
-__all__ = ["MANIFEST", "is_folder", "read_folder"]
+__all__ = ["MANIFEST", "MAPPED", "Gone", "Mapped", "Structure", "is_folder", "map_file", "read_folder", "read_lod"]
 
 Array = np.ndarray[Any, Any]
 PIECE = 1 << 19  # bytes of offsets that are read at once, so that they are in cache when they are checked
 INT64 = np.dtype(np.int64)
+#: What is mapped now, by its address.
+MAPPED: WeakValueDictionary[int, Mapped] = WeakValueDictionary()
 
 
 class Gone(Exception):
     """A file that the manifest names is not there."""
+
+
+class Mapped(mmap.mmap):
+    """The valid bytes of a file, and from where they are, so that another process can map them, too.
+
+    Attributes
+    ----------
+    folder, file : str
+        No other file ever has this name: each save draws new ones, and `append` only adds to them.
+    structures : list of Structure
+        Those that were read with it.
+    """
+
+    folder: str
+    file: str
+    structures: list[Structure]
+
+
+class Structure(NamedTuple):
+    """A LoD that was read from files: their names and counts of offsets, level by level."""
+
+    lod: LoD
+    folder: str
+    files: list[tuple[str, int]]
 
 
 def is_folder(name: str) -> bool:
@@ -60,7 +87,8 @@ def read_folder(where: str, name: str, verify: bool) -> Any:
 
 def _read(where: str, name: str, manifest: Manifest, verify: bool) -> Any:
     """Read the tree of a manifest. All values are mapped first, so that a later save has little time to remove them."""
-    mapped = {key: _mapped(where, name, stored) for key, stored in manifest.arrays.items()}
+    structures: list[Structure] = []
+    mapped = {key: map_file(where, name, stored, structures) for key, stored in manifest.arrays.items()}
 
     def array(key: str) -> Array:
         if key not in mapped:
@@ -70,12 +98,15 @@ def _read(where: str, name: str, manifest: Manifest, verify: bool) -> Any:
     def lod(number: int) -> LoD:
         if number >= len(manifest.lods):
             raise LoDError(f"{where}: tree: names structure {number}, which the manifest does not have")
-        return _lod(where, name, manifest.lods[number], manifest.num_rows[number], verify)
+        levels = manifest.lods[number]
+        made = read_lod(where, name, levels, manifest.num_rows[number], verify)
+        structures.append(Structure(made, name, [(stored.file, stored.shape[0]) for stored in levels]))
+        return made
 
     return Reader(where, array, lod).read(manifest.tree)
 
 
-def _lod(where: str, name: str, levels: list[Stored], num_rows: int, verify: bool) -> LoD:
+def read_lod(where: str, name: str, levels: list[Stored], num_rows: int, verify: bool) -> LoD:
     """Read the offsets of a structure into memory that cannot be written, and check them there."""
     made: list[Array] = []
     counts = [*(stored.shape[0] - 1 for stored in levels[1:]), num_rows][: len(levels)]
@@ -137,7 +168,7 @@ def _opened(where: str, path: str) -> io.FileIO:
         raise
 
 
-def _mapped(where: str, name: str, stored: Stored) -> Array:
+def map_file(where: str, name: str, stored: Stored, structures: list[Structure]) -> Array:
     """Map the valid bytes of a file."""
     size = stored.size(where)
     where = f"{where}: {stored.file}"
@@ -147,8 +178,13 @@ def _mapped(where: str, name: str, stored: Stored) -> Array:
         held = os.fstat(opened.fileno()).st_size
         if held < size:
             raise LoDError(f"{where}: has {held} bytes; its manifest counts {size}")
-        data = mmap.mmap(opened.fileno(), size, access=mmap.ACCESS_READ) if size else b""
-    return np.frombuffer(data, np.uint8)
+        if not size:
+            return np.frombuffer(b"", np.uint8)
+        data = Mapped(opened.fileno(), size, access=mmap.ACCESS_READ)
+    data.folder, data.file, data.structures = name, stored.file, structures
+    made = np.frombuffer(data, np.uint8)
+    MAPPED[made.ctypes.data] = data
+    return made
 
 
 def _array(where: str, stored: Stored, raw: Array, verify: bool) -> Array:

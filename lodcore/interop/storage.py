@@ -14,6 +14,7 @@ from lodcore.interop.folder import is_folder, read_folder
 from lodcore.interop.folder_writer import append_to_folder, write_folder
 from lodcore.interop.npz import read_npz, write_npz
 from lodcore.interop.trees import Packed, pack
+from lodcore.interop.workers import send_names
 
 __all__ = ["append", "load", "save"]
 
@@ -109,6 +110,9 @@ def load(file: Any, *, verify: bool = False) -> Any:
     process. `save` and `append` never do that: what is mapped stays as it is while the folder is written again, and a
     folder can be loaded while it is written; the last finished state is found.
 
+    A mapped LoDTensor that multiprocessing sends to a worker is mapped there from the same files, without its values or
+    its offsets being sent; a worker that does not find this save says so. A plain pickle has the data.
+
     Examples
     --------
     >>> import lodcore, os, tempfile
@@ -123,6 +127,7 @@ def load(file: Any, *, verify: bool = False) -> Any:
         return read_npz(f"{where}: {getattr(file, 'name', 'file')}", file)
     name = _name(where, file)
     if is_folder(name):
+        send_names()
         return read_folder(f"{where}: {name}", name.rstrip(os.sep), verify)
     with io.BufferedReader(files.regular(f"{where}: {name}", name)) as opened:
         return read_npz(f"{where}: {name}", opened)

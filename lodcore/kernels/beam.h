@@ -14,8 +14,8 @@
 #include <string.h>
 
 /* Beams of at most NARROW entries are kept in registers if there are at most FEW columns; more columns are read in
- * blocks. */
-enum { NARROW = 8, FEW = 16, BLOCK_COLUMNS = 32 };
+ * blocks. Beams of more than WIDE entries are heaps, since an insertion would move all entries if scores rise. */
+enum { NARROW = 8, FEW = 16, BLOCK_COLUMNS = 32, WIDE = 128 };
 
 /* A place combines a prefix (within its source) and a column, so that places of later prefixes are greater. */
 #define PLACE_OF(PREFIX, COLUMN) ((int64_t)(((uint64_t)(PREFIX) << 32) | (uint64_t)(COLUMN)))

@@ -22,6 +22,105 @@ LODCORE_INLINE int64_t OF_CELL(insert)(CELL *scores, int64_t *places, int64_t co
 #undef BELOW
 }
 
+/* A wide beam. Its last `count` entries are a heap with the last entry of the beam, the worst, at its root; no
+ * candidate passes the `sealed` ones before it, which end with nan. A nan that came when no other place was free is the
+ * last entry until the next candidate replaces it. */
+typedef struct {
+    CELL *scores, odd_score;
+    int64_t *places, sealed, count, most, odd_place;
+    int odd;
+} OF_CELL(Heap);
+
+/* Return whether one entry comes after another; equal ones of one prefix are in the order of their columns. */
+LODCORE_INLINE int OF_CELL(is_behind)(CELL score, int64_t place, CELL other_score, int64_t other)
+{
+    if (score != other_score)
+        return score < other_score;
+    return PREFIX_OF(place) != PREFIX_OF(other) ? place < other : place > other;
+}
+
+/* Put an entry in the place of the root, and restore the heap. */
+static LODCORE_UNUSED void OF_CELL(sink)(CELL *scores, int64_t *places, int64_t count, CELL score, int64_t place)
+{
+    int64_t at = 0;
+    for (int64_t child = 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count &&
+            OF_CELL(is_behind)(scores[child + 1], places[child + 1], scores[child], places[child]))
+            child++;
+        if (!OF_CELL(is_behind)(scores[child], places[child], score, place))
+            break;
+        scores[at] = scores[child];
+        places[at] = places[child];
+        at = child;
+    }
+    scores[at] = score;
+    places[at] = place;
+}
+
+/* Sort the heap, the best entry first. */
+static LODCORE_UNUSED void OF_CELL(sort_heap)(CELL *scores, int64_t *places, int64_t count)
+{
+    for (int64_t last = count - 1; last > 0; last--) {
+        const CELL score = scores[last];
+        const int64_t place = places[last];
+        scores[last] = scores[0];
+        places[last] = places[0];
+        OF_CELL(sink)(scores, places, last, score, place);
+    }
+}
+
+/* Do what `insert` does. */
+static LODCORE_UNUSED void OF_CELL(offer)(OF_CELL(Heap) *heap, CELL score, int64_t place)
+{
+    CELL *scores = heap->scores + heap->sealed;
+    int64_t *places = heap->places + heap->sealed, free = heap->most - heap->sealed - heap->count - heap->odd;
+    if (score != score && free > 1) {
+        OF_CELL(sort_heap)(scores, places, heap->count);
+        scores[heap->count] = score;
+        places[heap->count] = place;
+        heap->sealed += heap->count + 1;
+        heap->count = 0;
+    } else if (score != score) {
+        if (free == 0 && !heap->odd) {
+            heap->count--;
+            OF_CELL(sink)(scores, places, heap->count, scores[heap->count], places[heap->count]);
+        }
+        heap->odd = 1;
+        heap->odd_score = score;
+        heap->odd_place = place;
+    } else if (free > 0 || heap->odd) {
+        int64_t at = heap->count++;
+        for (; at > 0 && OF_CELL(is_behind)(score, place, scores[(at - 1) / 2], places[(at - 1) / 2]); at = (at - 1) / 2) {
+            scores[at] = scores[(at - 1) / 2];
+            places[at] = places[(at - 1) / 2];
+        }
+        scores[at] = score;
+        places[at] = place;
+        heap->odd = 0;
+    } else if (score > scores[0] || (score == scores[0] && PREFIX_OF(place) >= PREFIX_OF(places[0]))) {
+        OF_CELL(sink)(scores, places, heap->count, score, place);
+    }
+}
+
+/* Fill a wide beam of one source. */
+static LODCORE_UNUSED int64_t OF_CELL(fill_wide)(const Step *step, const CELL *pre_scores, const CELL *x, int64_t start,
+                                                 int64_t stop, CELL *scores, int64_t *places)
+{
+    OF_CELL(Heap) heap = {.scores = scores, .places = places, .most = step->beam_size};
+    for (int64_t p = start; p < stop; p++) {
+        const int ended = step->pre_ids[p] == step->end_id;
+        const CELL *row = ended ? pre_scores + p : x + p * step->columns;
+        for (int64_t c = 0; c < (ended ? 1 : step->columns); c++)
+            OF_CELL(offer)(&heap, row[c], PLACE_OF(p - start, c));
+    }
+    OF_CELL(sort_heap)(scores + heap.sealed, places + heap.sealed, heap.count);
+    if (heap.odd) {
+        scores[heap.sealed + heap.count] = heap.odd_score;
+        places[heap.sealed + heap.count] = heap.odd_place;
+    }
+    return heap.sealed + heap.count + heap.odd;
+}
+
 /* Fill the beam of one source, entry by entry. */
 LODCORE_INLINE int64_t OF_CELL(fill_beam)(const Step *step, const CELL *pre_scores, const CELL *x, int64_t start,
                                           int64_t stop, CELL *scores, int64_t *places)
@@ -91,7 +190,9 @@ LODCORE_BODY BODY_OF_CELL(select)(const Step *step, const CELL *pre_scores, cons
     for (int64_t s = 0; s < step->n_sources; s++) {
         int64_t start = step->offsets[s], stop = step->offsets[s + 1], count;
         count = OF_CELL(pick_few)(step, pre_scores, x, start, stop, places);
-        if (count < 0)
+        if (count < 0 && step->beam_size > WIDE)
+            count = OF_CELL(fill_wide)(step, pre_scores, x, start, stop, scores, places);
+        else if (count < 0)
             count = OF_CELL(fill_beam)(step, pre_scores, x, start, stop, scores, places);
         *total = OF_CELL(write_beam)(step, pre_scores, x, start, stop, count, places, *total, out_scores);
     }

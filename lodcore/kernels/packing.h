@@ -6,7 +6,7 @@
 #include "rooms.h"
 #include "rows.h"
 
-enum { NO_MEMORY = -2, GOOD = -1 };
+enum { NO_MEMORY = -2, GOOD = -1, SHORT_WINDOW = 32 };
 
 /* Return the first length that is negative or above the budget, -1 if there is none. */
 static LODCORE_UNUSED int64_t first_misfit(const int64_t *lengths, int64_t count, int64_t budget)
@@ -22,6 +22,83 @@ static LODCORE_UNUSED int64_t first_misfit(const int64_t *lengths, int64_t count
 
 /* -- item by item: out receives the bin of each item, and then the number of bins
  * ------------------------------------- */
+
+/* A tree of the waiting items, with the items as leaves: the least length below each node, and how many items wait. */
+typedef struct {
+    int64_t *least, *waiting, leaves;
+} item_tree;
+
+/* Return the first waiting item from `item` on that is at most `room` long, and add the number of those before it to
+ * `passed`; -1 if there is none, or at least `window` are before it. */
+static LODCORE_UNUSED int64_t first_item(const item_tree *tree, int64_t item, int64_t room, int64_t window,
+                                         int64_t *passed)
+{
+    int64_t k = tree->leaves + item;
+    while (tree->least[k] > room) {
+        *passed += tree->waiting[k];
+        while (k & 1)
+            k /= 2;
+        if (k == 0 || *passed >= window)
+            return -1;
+        k++;
+    }
+    while (k < tree->leaves) {
+        k *= 2;
+        if (tree->least[k] > room)
+            *passed += tree->waiting[k++];
+    }
+    return *passed < window ? k - tree->leaves : -1;
+}
+
+static LODCORE_UNUSED void remove_item(item_tree *tree, int64_t item)
+{
+    int64_t k = tree->leaves + item;
+    tree->least[k] = INT64_MAX;
+    tree->waiting[k] = 0;
+    for (k /= 2; k > 0; k /= 2) {
+        const int64_t left = tree->least[2 * k], right = tree->least[2 * k + 1];
+        tree->least[k] = left < right ? left : right;
+        tree->waiting[k]--;
+    }
+}
+
+/* Fill bins as `fill_next` does for long windows, in a time that does not depend on the window. */
+static LODCORE_UNUSED int64_t fill_within(const int64_t *lengths, int64_t count, int64_t budget, int64_t max_items,
+                                          int64_t window, int64_t *out)
+{
+    item_tree tree = {NULL, NULL, 1};
+    int64_t bin = 0, first = 0;
+    while (tree.leaves <= count) /* one leaf more than items, so that there is one after the last item */
+        tree.leaves *= 2;
+    tree.least = (int64_t *)malloc((size_t)tree.leaves * 4 * sizeof(int64_t));
+    if (tree.least == NULL)
+        return NO_MEMORY;
+    tree.waiting = tree.least + 2 * tree.leaves;
+    for (int64_t k = 0; k < tree.leaves; k++) {
+        tree.least[tree.leaves + k] = k < count ? lengths[k] : INT64_MAX;
+        tree.waiting[tree.leaves + k] = k < count;
+    }
+    for (int64_t k = tree.leaves - 1; k > 0; k--) {
+        const int64_t left = tree.least[2 * k], right = tree.least[2 * k + 1];
+        tree.least[k] = left < right ? left : right;
+        tree.waiting[k] = tree.waiting[2 * k] + tree.waiting[2 * k + 1];
+    }
+    for (; tree.waiting[1] > 0; bin++) {
+        int64_t room = budget, passed = 0;
+        while (tree.waiting[tree.leaves + first] == 0)
+            first++;
+        int64_t k = first, held = 0;
+        while (k >= 0) {
+            out[k] = bin;
+            room -= lengths[k];
+            remove_item(&tree, k);
+            k = ++held < max_items ? first_item(&tree, k, room, window, &passed) : -1;
+        }
+    }
+    out[count] = bin;
+    free(tree.least);
+    return GOOD;
+}
 
 /* Fill one bin after the other with the first waiting items, skipping fewer than `window` items that do not fit. */
 static LODCORE_UNUSED int64_t fill_next(const int64_t *lengths, int64_t count, int64_t budget, int64_t max_items,
@@ -43,6 +120,8 @@ static LODCORE_UNUSED int64_t fill_next(const int64_t *lengths, int64_t count, i
         out[count] = bin + (count > 0);
         return GOOD;
     }
+    if (window > SHORT_WINDOW)
+        return fill_within(lengths, count, budget, max_items, window, out);
     next = (int64_t *)malloc((size_t)(count + 1) * sizeof(int64_t)); /* list of waiting items */
     if (next == NULL)
         return NO_MEMORY;

@@ -19,6 +19,7 @@ from lodcore.ops.roles import Index, Nested, Rows, Structure
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.structure import checked_lod
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["lod_append", "lod_reset", "sequence_reshape"]
@@ -152,13 +153,13 @@ def _target(where: str, y: Any, target_lod: Any) -> LoD:
         if isinstance(y, LoDTensor) and y.lod.num_levels:
             return y.lod
         offsets = y.values if isinstance(y, LoDTensor) else y
-        return core.checked_lod((offsets,), None, f"{where}: y")
+        return checked_lod((offsets,), None, f"{where}: y")
     if target_lod is None:
         raise LoDError(f"{where}: y, target_lod: neither is given; one of them is needed")
     if isinstance(target_lod, LoD):
         return target_lod
     levels = tuple(target_lod) if _has_levels(target_lod) else (target_lod,)
-    return core.checked_lod(levels, None, f"{where}: target_lod")
+    return checked_lod(levels, None, f"{where}: target_lod")
 
 
 def _has_levels(target_lod: Any) -> bool:
@@ -217,7 +218,7 @@ def lod_append(x: Any, *, lengths: Any = None, offsets: Any = None) -> LoDTensor
     where = "lod_append"
     x = as_rows_or_nested("lod_append: x", x)
     _check_one(lengths, offsets)
-    finest = _finest(lengths) if lengths is not None else core.checked_lod((offsets,), None, where).offsets()
+    finest = _finest(lengths) if lengths is not None else checked_lod((offsets,), None, where).offsets()
     name = "offsets" if lengths is None else "lengths"
     count, n_rows = len(finest) - 1, finest.item(len(finest) - 1)
     if isinstance(x, LoDTensor):

@@ -4,6 +4,8 @@ from libc.stdint cimport int64_t
 
 cdef extern from "core.h":
     object instance_of(object base, object type)
+    const Py_ssize_t NEAR
+    void list_places(const int64_t* offsets, int64_t count, int64_t n_levels, int64_t* out)
 
 
 @cython.no_gc
@@ -14,11 +16,13 @@ cdef class LoDBody:
     cdef Py_ssize_t _first, _start  # the level of the source that is the first one here, and its start there
     cdef Py_ssize_t n_outer, n_levels, n_rows  # n_outer: sequences of level 0
     cdef list _views
+    cdef bytes _places  # the position of each level in the block, once a level below the first few was needed
     cdef Py_hash_t _hash
 
     cdef const int64_t* block(self) except? NULL
     cdef int write_offsets(self) except -1
     cdef const int64_t* level(self, Py_ssize_t k, Py_ssize_t* count) except? NULL
+    cdef const int64_t* places(self) except NULL
     cdef Py_ssize_t number(self, level, str where=*) except -1
     cdef cnp.ndarray array(self, Py_ssize_t k)
     cdef view(self, Py_ssize_t k)

@@ -22,7 +22,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.buffers cimport array_over, as_int64, new_int64, new_offsets, seal
 from lodcore.errors import DTypeError, LevelError, LoDError
-from lodcore.base.memory import as_integer, whole
+from lodcore.base.memory import as_integer
 
 # A view of an argument costs as much as a whole small call. If the kernels are the compiled ones, their loops are
 # therefore run directly on the memory, after the same checks.
@@ -31,9 +31,6 @@ cdef extern from "../kernels/rows.h" nogil:
     int64_t take_by_index(const int64_t* offsets, int64_t n_seqs, const int64_t* index, int64_t count,
                           int64_t* ranges, int64_t* out)
     int64_t take_range_offsets(const int64_t* offsets, int64_t* ranges, int64_t count, int64_t* out)
-
-cdef extern from "../kernels/offsets.h" nogil:
-    int64_t copy_offsets(const int64_t* offsets, int64_t n_seqs, int64_t* out)
 
 cnp.import_array()
 
@@ -97,11 +94,23 @@ cdef class LoDBody:
         """Return the offsets of level k, which exists, and the number of its sequences."""
         cdef const int64_t* offsets = self.block()
         cdef Py_ssize_t size = self.n_outer, _j
+        if k > NEAR:
+            offsets += self.places()[k]
+            size, k = (offsets - 1)[0], 0
         for _j in range(k):
             offsets += size + 1
             size = (offsets - 1)[0]
         count[0] = size
         return offsets
+
+    cdef const int64_t* places(self) except NULL:
+        """Return the position of each level in the block, so that all of many levels are found in linear time."""
+        with cython.critical_section(self):
+            if self._places is None:
+                listed = PyBytes_FromStringAndSize(NULL, 8 * self.n_levels)
+                list_places(self.block(), self.n_outer, self.n_levels, <int64_t*> PyBytes_AS_STRING(listed))
+                self._places = listed
+        return <const int64_t*> PyBytes_AS_STRING(self._places)
 
     cdef Py_ssize_t number(self, level, str where="LoD") except -1:
         """Return a level, which may count from the last, as one of 0 .. num_levels - 1."""
@@ -291,58 +300,6 @@ cpdef LoDBody make_lod(list levels, Py_ssize_t num_rows):
     seal(memory)
     return new_lod(memory, <const int64_t*> cnp.PyArray_DATA(memory), cnp.PyArray_DIM(levels[0], 0) - 1,
                    len(levels), num_rows)
-
-
-def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t first=0):
-    """Make a LoD from a caller's offsets of all levels; see `LoD.from_offsets`."""
-    cdef str argument = where + ": offsets"
-    cdef list levels = []
-    cdef cnp.ndarray source, offsets
-    cdef Py_ssize_t k, rows = -1 if num_rows is None else whole(num_rows, "num_rows")
-    cdef int64_t end
-    if not given and num_rows is None:
-        raise LoDError("LoD.from_offsets: num_rows: is missing; without levels the number of rows must be given")
-    for k in range(len(given)):
-        source = as_int64(given[k], argument, LoDError, first + k)
-        offsets = new_offsets(cnp.PyArray_DIM(source, 0))
-        bad = copy_checked(<const int64_t*> cnp.PyArray_DATA(source), offsets)
-        if bad >= 0:
-            raise LoDError(f"{argument}[{first + k}]: {broken_rule(offsets, bad)}")
-        levels.append(offsets)
-    for k in range(len(levels)):
-        end = last(levels[k])
-        if k + 1 < len(levels):
-            if end != cnp.PyArray_DIM(levels[k + 1], 0) - 1:
-                raise LoDError(f"{argument}[{first + k}]: is {end} at position {len(levels[k]) - 1}; the last "
-                               f"offset is the number of sequences of level {k + 1}, {len(levels[k + 1]) - 1}")
-        elif rows >= 0 and end != rows:
-            raise LoDError(f"{argument}[{first + k}]: is {end} at position {len(levels[k]) - 1}; the last offset "
-                           f"is the number of rows, {rows}")
-        else:
-            rows = end
-    return make_lod(levels, rows)
-
-
-cdef Py_ssize_t copy_checked(const int64_t* given, cnp.ndarray copy) except -2:
-    """Copy a caller's offsets, and return the position of the first invalid one, or -1 if there is none."""
-    cdef Py_ssize_t count = cnp.PyArray_DIM(copy, 0)
-    cdef int64_t* result = <int64_t*> cnp.PyArray_DATA(copy)
-    if count == 0:
-        return 0
-    if not own_kernels():
-        memcpy(result, given, 8 * count)
-    elif copy_offsets(given, count - 1, result) >= 0 and result[0] == 0:
-        return -1
-    return kernels.lod.first_bad_offset(copy, -1)
-
-
-def broken_rule(offsets, bad):
-    """Return the text of the rule that the offset at position `bad` violates."""
-    if not len(offsets):
-        return "is empty; offsets have one entry more than there are sequences"
-    if bad == 0:
-        return f"is {offsets[0]} at position 0; offsets start at 0"
-    return f"falls at position {bad} ({offsets[bad - 1]} -> {offsets[bad]}); offsets never fall"
 
 
 cdef int64_t last(cnp.ndarray offsets) noexcept:

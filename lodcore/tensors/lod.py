@@ -14,7 +14,7 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_out, integer, whole
 from lodcore.errors import LevelError, LoDError
 from lodcore.tensors import core
-from lodcore.tensors.structure import concat_lods
+from lodcore.tensors.structure import checked_lod, concat_lods
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -88,7 +88,7 @@ class LoD(core.LoDBody):
         >>> LoD.from_offsets([0, 2, 5, 9])
         LoD([xx] [xxx] [xxxx])
         """
-        return core.checked_lod(levels, num_rows)
+        return checked_lod(levels, num_rows)
 
     @classmethod
     def from_lengths(cls, *levels: npt.ArrayLike, num_rows: int | None = None) -> LoD:
@@ -222,7 +222,7 @@ class LoD(core.LoDBody):
         """
         if not levels:
             raise LoDError("LoD.from_row_offsets: offsets: none are given; at least one level is needed")
-        singles = [core.checked_lod((given,), None, "LoD.from_row_offsets", k) for k, given in enumerate(levels)]
+        singles = [checked_lod((given,), None, "LoD.from_row_offsets", k) for k, given in enumerate(levels)]
         made: list[Int64] = []
         for k in range(len(singles) - 1):
             outer, inner = singles[k].offsets(), singles[k + 1].offsets()

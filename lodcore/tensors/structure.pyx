@@ -2,14 +2,18 @@
 
 cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport INT64_MAX, int64_t
+from libc.string cimport memcpy
 
 import numpy as np
 
 from lodcore import kernels
-from lodcore.base.buffers cimport array_over, new_offsets
-from lodcore.tensors.core cimport LoDBody, make_lod, new_lod, own_kernels
-from lodcore.base.memory import check_size
+from lodcore.base.buffers cimport array_over, as_int64, new_offsets
+from lodcore.tensors.core cimport LoDBody, last, make_lod, new_lod, own_kernels
+from lodcore.base.memory import check_size, whole
 from lodcore.errors import DTypeError, LoDError
+
+cdef extern from "../kernels/offsets.h" nogil:
+    int64_t copy_offsets(const int64_t* offsets, int64_t n_seqs, int64_t* out)
 
 cdef extern from "../kernels/rows.h" nogil:
     int64_t longest(const int64_t* offsets, int64_t n_seqs)
@@ -20,6 +24,58 @@ cnp.import_array()
 
 cdef object INT64_DTYPE = np.dtype(np.int64)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
+
+
+def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t first=0):
+    """Make a LoD from a caller's offsets of all levels; see `LoD.from_offsets`."""
+    cdef str argument = where + ": offsets"
+    cdef list levels = []
+    cdef cnp.ndarray source, offsets
+    cdef Py_ssize_t k, rows = -1 if num_rows is None else whole(num_rows, "num_rows")
+    cdef int64_t end
+    if not given and num_rows is None:
+        raise LoDError("LoD.from_offsets: num_rows: is missing; without levels the number of rows must be given")
+    for k in range(len(given)):
+        source = as_int64(given[k], argument, LoDError, first + k)
+        offsets = new_offsets(cnp.PyArray_DIM(source, 0))
+        bad = copy_checked(<const int64_t*> cnp.PyArray_DATA(source), offsets)
+        if bad >= 0:
+            raise LoDError(f"{argument}[{first + k}]: {broken_rule(offsets, bad)}")
+        levels.append(offsets)
+    for k in range(len(levels)):
+        end = last(levels[k])
+        if k + 1 < len(levels):
+            if end != cnp.PyArray_DIM(levels[k + 1], 0) - 1:
+                raise LoDError(f"{argument}[{first + k}]: is {end} at position {len(levels[k]) - 1}; the last "
+                               f"offset is the number of sequences of level {k + 1}, {len(levels[k + 1]) - 1}")
+        elif rows >= 0 and end != rows:
+            raise LoDError(f"{argument}[{first + k}]: is {end} at position {len(levels[k]) - 1}; the last offset "
+                           f"is the number of rows, {rows}")
+        else:
+            rows = end
+    return make_lod(levels, rows)
+
+
+cdef Py_ssize_t copy_checked(const int64_t* given, cnp.ndarray copy) except -2:
+    """Copy a caller's offsets, and return the position of the first invalid one, or -1 if there is none."""
+    cdef Py_ssize_t count = cnp.PyArray_DIM(copy, 0)
+    cdef int64_t* result = <int64_t*> cnp.PyArray_DATA(copy)
+    if count == 0:
+        return 0
+    if not own_kernels():
+        memcpy(result, given, 8 * count)
+    elif copy_offsets(given, count - 1, result) >= 0 and result[0] == 0:
+        return -1
+    return kernels.lod.first_bad_offset(copy, -1)
+
+
+def broken_rule(offsets, bad):
+    """Return the text of the rule that the offset at position `bad` violates."""
+    if not len(offsets):
+        return "is empty; offsets have one entry more than there are sequences"
+    if bad == 0:
+        return f"is {offsets[0]} at position 0; offsets start at 0"
+    return f"falls at position {bad} ({offsets[bad - 1]} -> {offsets[bad]}); offsets never fall"
 
 
 def concat_lods(str where, list lods):

@@ -107,6 +107,26 @@ class TestTwins:
                 agree("beam.select_best", *drawn, END, *results(*drawn), seen=selected)
 
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    @pytest.mark.parametrize("odd", ["few values", "nan", "many nans", "rising", "falling", "nan at the end"])
+    def test_wide_beams(self, odd, dtype):
+        """Beams that are heaps: ties, nans before and after they are full, and prefixes that ended."""
+        for seed in range(6):
+            random = np.random.default_rng(seed)
+            count = 2 + seed
+            scores = random.integers(-3, 2, (count, 90)) / 2 if odd != "rising" else random.standard_normal((count, 90))
+            if odd in ("rising", "falling"):
+                scores = np.sort(scores.reshape(-1)).reshape(count, 90)[:: 1 if odd == "rising" else -1]
+            elif "nan" in odd:
+                scores[random.random(scores.shape) < (0.3 if odd == "many nans" else 0.01)] = np.nan
+            if odd == "nan at the end":
+                scores.reshape(-1)[[126, 127, 128, 129, 130]] = random.choice([0.0, np.nan], 5)
+            pre_ids = int64(random.choice([0, 0, END], count))
+            for beam_size in (128, 129, 130, 131, 179, 180, 181, 400, 2**62):
+                drawn = [pre_ids, read_only(np.full(count, -0.5, dtype)), None, read_only(scores.astype(dtype))]
+                drawn += [int64([0, count]), beam_size]
+                agree("beam.select_best", *drawn, END, *results(*drawn), seen=selected)
+
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
     @pytest.mark.parametrize("columns", [40, 64, 67, 200])
     @pytest.mark.parametrize("first", [0, 1, 31, 33])
     def test_two_among_many_columns(self, first, columns, dtype):

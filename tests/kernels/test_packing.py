@@ -52,6 +52,15 @@ class TestTwins:
         budget, sizes = drawn
         assert agree("packing.next_fit", int64(sizes), budget, max_items, window, unwritten(len(sizes) + 1)) == -1
 
+    @pytest.mark.parametrize("max_items", [1, 3, 2**40])
+    @pytest.mark.parametrize("window", [32, 33, 40, 150, 2**40])
+    def test_next_fit_of_long_windows(self, window, max_items):
+        for count in (0, 1, 63, 64, 200):
+            random = np.random.default_rng(count)
+            for sizes in (random.integers(0, 21, count), np.full(count, 20), 20 - np.arange(count) % 2 * 19):
+                out = unwritten(count + 1)
+                assert agree("packing.next_fit", int64(sizes), 20, max_items, window, out) == -1
+
     @given(items(), MOST)
     def test_first_and_best_fit(self, drawn, max_items):
         budget, sizes = drawn

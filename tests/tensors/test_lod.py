@@ -334,3 +334,16 @@ def test_levels_that_do_not_go_together(num_levels, level, more):
     for make, levels_ in ((LoD.from_lengths, lengths), (LoD.from_offsets, offsets), (LoD.from_row_offsets, rows)):
         with pytest.raises(LoDError):
             make(*levels_)
+
+
+def test_many_levels():
+    """Levels below the first few are found by the list of their positions."""
+    lengths = [[2], *[[1, 2] if k % 2 == 0 else [1, 0, 1] for k in range(40)]]
+    lod = LoD.from_lengths(*lengths)
+    assert [lod.lengths(k).tolist() for k in range(41)] == lengths
+    assert [lod.num_sequences(k) for k in range(-41, 0)] == list(map(len, lengths))
+    assert lod == lod.take([0]) == lod.slice(0, 1) == LoD.from_lengths(*lengths)
+    assert [lod.drop(0)] == lod.split() == [LoD.from_lengths(*lengths[1:])]
+    assert lod.drop(0).prefix(20) == LoD.from_lengths(*lengths[1:21])
+    assert hash(lod.prefix(20)) == hash(LoD.from_lengths(*lengths[:20]))
+    assert (lod.drop(-1).num_rows, lod.num_sequences(-1)) == (2, 3)

@@ -8,6 +8,7 @@ from lodcore.nn.clipping import *
 from lodcore.nn.combined import *
 from lodcore.nn.dynamic_rnn import *
 from lodcore.nn.layers import *
+from lodcore.nn.losses import *
 from lodcore.nn.optimizers import *
 from lodcore.nn.recurrent import *
 from lodcore.nn.recurrent_op import *

@@ -10,6 +10,7 @@ import numpy as np
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.nn.recurrent import Layer
 from lodcore.ops import concat_values
+from lodcore.ops.arguments import integer_of
 
 __all__ = ["Bidirectional", "Stacked"]
 
@@ -48,6 +49,10 @@ class Bidirectional(Layer):
         if not isinstance(layer, Layer):
             raise DTypeError(f"Bidirectional: layer: is {type(layer).__name__}; a layer is needed")
         self.layer, self.n_in, self.n_out = layer, layer.n_in, 2 * layer.n_out
+
+    def taking(self, n_in: int) -> Bidirectional:
+        """Return a layer like this one that takes rows of another width."""
+        return Bidirectional(self.layer.taking(n_in))
 
     def init(self, rng: np.random.Generator, dtype: Any = np.float32) -> Any:
         """Return random parameters."""
@@ -88,8 +93,11 @@ class Stacked(Layer):
 
     Parameters
     ----------
-    layers : list of layers
-        At least one; the input width of each must be the output width of the previous one.
+    layers : list of layers, or layer
+        At least one; the input width of each must be the output width of the previous one. A single layer is stacked
+        `num_layers` times: the others are like it, with its output width as their input width.
+    num_layers : int, optional
+        The number of layers, 1 or more, if a single layer is given.
 
     Notes
     -----
@@ -106,9 +114,16 @@ class Stacked(Layer):
     >>> outputs, last_state = layer(parameters, x)
     >>> outputs.values.shape, len(last_state)
     ((3, 3), 2)
+    >>> nn.Stacked(nn.Bidirectional(nn.LSTM(3, 4)), num_layers=2)
+    Stacked([Bidirectional(LSTM(3, 4)), Bidirectional(LSTM(8, 4))])
     """
 
-    def __init__(self, layers: Sequence[Layer]) -> None:
+    def __init__(self, layers: Sequence[Layer] | Layer, num_layers: int | None = None) -> None:
+        if isinstance(layers, Layer):
+            count = integer_of("Stacked: num_layers", 1 if num_layers is None else num_layers, 1)
+            layers = [layers, *[layers.taking(layers.n_out) for _ in range(count - 1)]]
+        elif num_layers is not None:
+            raise ValueError(f"Stacked: num_layers: is {num_layers}; it goes with a single layer, not with a list")
         if not isinstance(layers, (list, tuple)):
             raise DTypeError(f"Stacked: layers: is {type(layers).__name__}; a list of layers is needed")
         self.layers: list[Layer] = list(layers)
@@ -123,6 +138,10 @@ class Stacked(Layer):
                     f"{self.layers[j - 1].n_out}"
                 )
         self.n_in, self.n_out = self.layers[0].n_in, self.layers[-1].n_out
+
+    def taking(self, n_in: int) -> Stacked:
+        """Return a layer like this one that takes rows of another width."""
+        return Stacked([self.layers[0].taking(n_in), *self.layers[1:]])
 
     def init(self, rng: np.random.Generator, dtype: Any = np.float32) -> Any:
         """Return a list of random parameters."""

@@ -14,11 +14,12 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import Variable, resolved
 from lodcore.ops import layer_norm, lookup_table
 from lodcore.ops.arguments import fits, integer_of
+from lodcore.ops.dropout import dropout
 from lodcore.ops.linear import linear
 from lodcore.ops.numbers import number_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["Embedding", "LayerNorm", "Linear"]
+__all__ = ["Dropout", "Embedding", "LayerNorm", "Linear"]
 
 Array = np.ndarray[Any, Any]
 
@@ -250,6 +251,77 @@ class LayerNorm:
         scale, shift = parts_of("LayerNorm", parameters, "scale", "shift")
         check_width("LayerNorm: x", x, self.width)
         return layer_norm(x, scale, shift, self.eps)
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """A layer that sets numbers to zero at random while a network is trained, and scales the others up.
+
+    Parameters
+    ----------
+    rate : float
+        The probability of a number to be dropped, 0 .. 1.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If the rate is not a number, or out of bounds.
+
+    Notes
+    -----
+    It has no parameters: `init` returns an empty dict. Without a generator nothing is dropped.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lodcore
+    >>> layer = lodcore.nn.Dropout(0.5)
+    >>> x = lodcore.array([[1.0, 2.0], [], [3.0, 4.0]])
+    >>> layer({}, x, np.random.default_rng(1))
+    LoDTensor(3 sequences of lengths 0..2, float64: [[0., 4.], [], [6., 8.]])
+    >>> layer({}, x) is x
+    True
+    """
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        number_of("Dropout: rate", self.rate, 0, 1)
+
+    def init(self, rng: np.random.Generator, dtype: npt.DTypeLike = np.float32) -> dict[str, Array]:
+        """Return no parameters.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Not used.
+        dtype : dtype_like
+            float32 or float64; not used.
+
+        Returns
+        -------
+        dict
+        """
+        dtype_for("Dropout.init", rng, dtype)
+        return {}
+
+    def __call__(self, parameters: Any, x: Any, rng: np.random.Generator | None = None) -> Any:
+        """Drop numbers.
+
+        Parameters
+        ----------
+        parameters : dict
+            Not used.
+        x : LoDTensor or array_like of floating-point numbers
+        rng : numpy.random.Generator, optional
+            As in `nn.dropout`; nothing is dropped without it.
+
+        Returns
+        -------
+        LoDTensor or ndarray
+            Has the LoD and the dtype of x.
+        """
+        return dropout(x, self.rate, rng)
 
 
 # -- helpers of layers -------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,12 @@ class Layer:
 
     n_in: int
     n_out: int
+
+    def taking(self, n_in: int) -> Layer:
+        """Return a layer like this one that takes rows of another width."""
+        made = copy.copy(self)
+        made.n_in = n_in
+        return made
 
     def init(self, rng: np.random.Generator, dtype: Any = np.float32) -> Any:
         """Return random parameters: a tree of ndarrays."""

@@ -1,0 +1,96 @@
+"""Losses of rows, dropout as a layer, and layers stacked by their number, compared with NumPy."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import DTypeError, LoD, LoDError, LoDTensor, grad_check, nn
+from tests.helpers.recorded import assert_recorded
+from tests.helpers.tables import for_each
+
+LODS = [LoD.from_lengths([2, 0, 3]), LoD.from_lengths([2, 1], [1, 1, 3])]
+
+
+def rows(lod, *shape, seed=0, dtype="f8"):
+    return LoDTensor(np.random.default_rng(seed).normal(size=(5, *shape)).astype(dtype), lod)
+
+
+@for_each(("lod", "shape", "dtype"), [(lod, s, d) for lod in LODS for s in [(), (3,), (2, 2)] for d in ("f8", "f4")])
+def test_squared_errors_are_means_over_rows(lod, shape, dtype):
+    x, y = rows(lod, *shape, dtype=dtype), rows(lod, *shape, seed=1)
+    found = nn.mean_squared_error(x, y)
+    assert (found.lod, found.dtype, found.values.shape) == (lod, x.dtype, (5,))
+    wanted = ((x.values.astype("f8") - y.values) ** 2).reshape(5, -1).mean(1)
+    np.testing.assert_allclose(found.values, wanted, rtol=1e-5)
+    np.testing.assert_allclose(nn.mean_squared_error(x.values, y.values), wanted, rtol=1e-5)
+    if dtype == "f8":
+        grad_check(nn.mean_squared_error, x, y)
+        assert_recorded(lambda x: nn.mean_squared_error(x, y), x)
+
+
+@for_each(("lod", "shape"), [(lod, shape) for lod in LODS for shape in [(), (3,)]])
+def test_binary_cross_entropy_is_that_of_the_sigmoid(lod, shape):
+    z = rows(lod, *shape)
+    for labels in (rows(lod, *shape, seed=1) > 0, (rows(lod, *shape, seed=1) > 0).astype("i8"), 0.25):
+        found = nn.binary_cross_entropy(z, labels)
+        y = getattr(labels, "values", labels) * 1.0
+        p = 1 / (1 + np.exp(-z.values))
+        np.testing.assert_allclose(found.values, -(y * np.log(p) + (1 - y) * np.log(1 - p)), rtol=1e-12)
+        assert found.lod is lod
+        grad_check(lambda z, labels=labels: nn.binary_cross_entropy(z, labels), z)
+    assert nn.binary_cross_entropy(z.astype("f4"), 1).dtype == np.float32
+
+
+def test_binary_cross_entropy_at_zero_and_far_away():
+    z = np.array([0.0, 1e4, -1e4])
+    losses, back = lodcore.vjp(lambda z: nn.binary_cross_entropy(z, [1, 0, 1]), z)
+    np.testing.assert_allclose(losses, [np.log(2), 1e4, 1e4])
+    np.testing.assert_array_equal(back(np.ones(3))[0], [-0.5, 1.0, -1.0])
+
+
+def test_dropout_is_a_layer_without_parameters():
+    layer, x = nn.Dropout(0.5), rows(LODS[0], 4)
+    assert layer.init(np.random.default_rng(0)) == {}
+    for rng in (None, 7):
+        found = layer({}, x, rng and np.random.default_rng(rng))
+        assert found.equals(nn.dropout(x, 0.5, rng and np.random.default_rng(rng)))
+    assert repr(layer) == "Dropout(rate=0.5)"
+
+
+@for_each(
+    "layer", [nn.SimpleRNN(3, 4, "relu"), nn.LSTM(3, 4, projection=2), nn.GRU(3, 3), nn.Bidirectional(nn.GRU(3, 2))]
+)
+def test_stacked_by_number_is_stacked_by_hand(layer):
+    stack = nn.Stacked(layer, num_layers=3)
+    assert [one.n_in for one in stack.layers] == [3, layer.n_out, layer.n_out]
+    assert {type(one) for one in stack.layers} == {type(layer)}
+    assert layer.n_in == 3
+    parameters = stack.init(np.random.default_rng(0), np.float64)
+    outputs, last = stack(parameters, rows(LODS[0], 3))
+    assert (outputs.values.shape, len(last)) == ((5, layer.n_out), 3)
+    again = nn.Stacked(stack.layers)(parameters, rows(LODS[0], 3))[0]
+    assert again.equals(outputs)
+    assert len(nn.Stacked(layer).layers) == 1
+
+
+X = rows(LODS[0])
+
+
+@for_each(
+    ("call", "error", "text"),
+    [
+        (lambda: nn.mean_squared_error([1, 2], [1.0, 2.0]), DTypeError, "mean_squared_error: x: has dtype int64"),
+        (lambda: nn.mean_squared_error(X, ["a"]), DTypeError, "mean_squared_error: targets: has dtype <U1"),
+        (lambda: nn.mean_squared_error(X, lodcore.array([[1.0]])), LoDError, "mean_squared_error: y: has 1 seq"),
+        (lambda: nn.binary_cross_entropy(X, 2), ValueError, "binary_cross_entropy: labels: is 2.0; 0 .. 1"),
+        (lambda: nn.binary_cross_entropy(X, [np.nan] * 5), ValueError, "binary_cross_entropy: labels: is nan"),
+        (lambda: nn.binary_cross_entropy([1], [1]), DTypeError, "binary_cross_entropy: logits: has dtype int64"),
+        (lambda: nn.Dropout(1.5), ValueError, "Dropout: rate: is 1.5"),
+        (lambda: nn.Dropout("a"), DTypeError, "Dropout: rate: is 'a'"),
+        (lambda: nn.Stacked(nn.GRU(2, 2), num_layers=0), ValueError, "Stacked: num_layers: is 0; 1 or more"),
+        (lambda: nn.Stacked([nn.GRU(2, 2)], num_layers=2), ValueError, "Stacked: num_layers: is 2; it goes with"),
+    ],
+)
+def test_refusals_name_argument_and_value(call, error, text):
+    with pytest.raises(error, match=text):
+        call()

@@ -2,7 +2,7 @@
 
 from lodcore.batching.attention import AttentionInputs, attention_inputs, cu_seqlens
 from lodcore.batching.batch_report import BatchReport
-from lodcore.batching.batches import BatchPlan, batches
+from lodcore.batching.batches import BatchPlan, batches, pack_batches
 from lodcore.batching.chunks import ChunkPlan, chunk_plan, concat_and_cut
 from lodcore.batching.isolation import assert_isolated
 from lodcore.batching.packing import pack_plan
@@ -30,6 +30,7 @@ __all__ = [
     "concat_and_cut",
     "cu_seqlens",
     "fills",
+    "pack_batches",
     "pack_plan",
     "pack_stream",
     "plot_occupancy",

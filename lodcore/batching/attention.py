@@ -45,6 +45,8 @@ class AttentionInputs(NamedTuple):
         The start of each segment in the concatenated rows, and the end of the last one.
     max_seqlen : int
         The length of the longest segment.
+    loss_weights : float32 or float64, shape (n, length), or None
+        The weight of each label in the loss, 0 where the label is ignored; None if no weights were given.
     """
 
     input_ids: Any
@@ -54,6 +56,7 @@ class AttentionInputs(NamedTuple):
     seq_idx: Any
     cu_seqlens: Any
     max_seqlen: int
+    loss_weights: Any = None
 
     def mask(self, causal: bool = True) -> Any:
         """Return the dense block-diagonal mask: which token (line) may attend to which (column).
@@ -101,7 +104,8 @@ class AttentionInputs(NamedTuple):
         device : torch.device or str, optional
         """
         torch = library("torch", "torch", "AttentionInputs.to_torch")
-        return AttentionInputs._make([*(torch.from_numpy(one).to(device) for one in self[:-1]), self.max_seqlen])
+        held = (one if one is None or isinstance(one, int) else torch.from_numpy(one).to(device) for one in self)
+        return AttentionInputs._make(held)
 
 
 def attention_inputs(
@@ -109,6 +113,8 @@ def attention_inputs(
     length: int | None = None,
     *,
     labels: Any = None,
+    loss_mask: Any = None,
+    loss_weights: Any = None,
     shift_labels: bool = False,
     ignore_index: int = IGNORED,
     pad_id: int = 0,
@@ -128,6 +134,12 @@ def attention_inputs(
         padding.
     labels : LoDTensor of integers, or nested lists, optional
         Must have the structure of `packed`; by default, the token ids are the labels.
+    loss_mask : LoDTensor of bool, or nested lists, optional
+        Must have the structure of `packed`: whether a token counts in the loss, as the tokens of answers do, and those
+        of prompts do not, whose labels are ignored.
+    loss_weights : LoDTensor of floats, or nested lists, optional
+        Must have the structure of `packed`: the weight of each token in the loss. They are returned for the labels, at
+        the same places.
     shift_labels : bool
         Whether the label of a token is that of the next token, so that the last label of a document is ignored. If not,
         the model shifts the labels itself, and the first label of a document is ignored.
@@ -153,8 +165,8 @@ def attention_inputs(
     Raises
     ------
     LoDError
-        If a bin has more tokens than `length`, labels have another structure, or there are more segments than
-        `num_segments`.
+        If a bin has more tokens than `length`, labels, mask or weights have another structure, or there are more
+        segments than `num_segments`.
     ValueError
         If `tail` is "none" and a row other than the last is padded.
     OverflowError
@@ -177,6 +189,11 @@ def attention_inputs(
            [0, 0, 1, 2, 3, 4]])
     >>> inputs.cu_seqlens, inputs.max_seqlen
     (array([ 0,  3,  5,  6,  7, 12], dtype=int32), 5)
+
+    A prompt of two tokens, 5 and 6, and its answer:
+
+    >>> attention_inputs([[[5, 6, 7, 8]]], loss_mask=[[[False, False, True, True]]]).labels
+    array([[-100, -100,    7,    8]])
     """
     where = "attention_inputs"
     as_choice(f"{where}: tail", tail, ("segment", "none"))
@@ -185,6 +202,8 @@ def attention_inputs(
     targets = x if labels is None else _as_ids(where, "labels", labels)
     if targets.lod != x.lod:
         raise LoDError(f"{where}: labels: have another structure than packed; each token has a label")
+    weights = None if loss_weights is None else _beside(where, "loss_weights", loss_weights, x.lod, "f")
+    counted = None if loss_mask is None else _beside(where, "loss_mask", loss_mask, x.lod, "b")
     documents, bins = x.lod.offsets(1), x.lod.offsets(0)
     if length is None:
         length, bins = x.num_rows, np.array([0, len(documents) - 1])
@@ -200,8 +219,18 @@ def attention_inputs(
     settings = [_int64(f"{where}: {name}", number) for name, number in numbers.items()]
     settings += [int(bool(shift_labels)), int(tail == "segment")]
     rows = ids, targets_of, positions, segment_ids, seq_idx
-    unharmed(kernels.packing.attention_rows(_values(x), _values(targets), documents, bins, np.array(settings), *rows))
-    made = AttentionInputs(*rows, ends, longest)
+
+    def fill(of_labels: Int64) -> None:
+        unharmed(kernels.packing.attention_rows(_values(x), of_labels, documents, bins, np.array(settings), *rows))
+
+    weighted = None
+    if weights is not None:  # first the number of the token that each label is, which may have any weight
+        settings[1], ignored = -1, settings[1]
+        fill(np.arange(x.num_rows) if counted is None else np.where(counted, np.arange(x.num_rows), -1))
+        weighted = np.append(weights, weights.dtype.type(0))[targets_of]
+        settings[1] = ignored
+    fill(_values(targets) if counted is None else np.where(counted, _values(targets), settings[1]))
+    made = AttentionInputs(*rows, ends, longest, weighted)
     return made.to_torch() if library == "torch" else made
 
 
@@ -248,6 +277,22 @@ def _as_ids(where: str, name: str, given: Any) -> LoDTensor:
     if x.values.ndim != 1:
         raise ShapeError(f"{where}: {name}: has rows of shape {x.values.shape[1:]}; a token has one id")
     return x
+
+
+def _beside(where: str, name: str, given: Any, lod: LoD, kind: str) -> npt.NDArray[Any]:
+    """Return one bool, or one float, per token."""
+    x = as_nested(f"{where}: {name}", given)
+    if x.lod != lod:
+        raise LoDError(f"{where}: {name}: has another structure than packed; each token has one entry")
+    if x.values.ndim != 1:
+        raise ShapeError(f"{where}: {name}: has rows of shape {x.values.shape[1:]}; a token has one entry")
+    if kind == "b":
+        if x.dtype.kind != "b" and x.num_rows:
+            raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; bool is needed")
+        return x.values.astype(bool)
+    if x.dtype.kind not in "biuf" or x.dtype.itemsize > 8:
+        raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; real numbers of at most float64 are needed")
+    return x.values.astype(np.float64 if x.dtype == np.float64 else np.float32)
 
 
 def _values(x: LoDTensor) -> Int64:

@@ -10,16 +10,17 @@ import numpy.typing as npt
 
 from lodcore.base.memory import integer
 from lodcore.base.recycling import Recycled
-from lodcore.batching.arguments import MOST, Int64, as_choice, as_count, as_lengths, as_rank
+from lodcore.batching.arguments import MOST, Int64, Plan, as_choice, as_count, as_lengths, as_rank
 from lodcore.batching.batch_report import BatchReport, batch_report, sums_and_longest
 from lodcore.batching.buckets import bucket_edges
 from lodcore.batching.epoch import Epoch, Settings, arranged_classes, epoch_of
 from lodcore.batching.states import check_state, digest
 from lodcore.batching.steps import END, Stepping
+from lodcore.errors import DTypeError
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["BatchPlan", "batches"]
+__all__ = ["BatchPlan", "batches", "pack_batches"]
 
 
 def batches(
@@ -95,6 +96,68 @@ def batches(
         drop_last=bool(drop_last),
         rank=as_rank(where, rank, size, "world_size"),
         world_size=size,
+        contents="",
+    )
+
+
+def pack_batches(
+    plan: Plan,
+    num_bins: int,
+    shuffle: bool = True,
+    seed: int = 0,
+    drop_last: bool = False,
+    rank: int = 0,
+    world_size: int = 1,
+) -> BatchPlan:
+    """Plan epochs over the bins of a packing plan: batches of bins, in another order in every epoch.
+
+    Parameters
+    ----------
+    plan : PackPlan
+    num_bins : int
+        The number of bins per batch, 1 or more; the last batch has what is left.
+    shuffle, seed, drop_last, rank, world_size
+        As in `batches`.
+
+    Returns
+    -------
+    BatchPlan
+        Its batches are numbers of bins: `packed[bins]` of packed documents, or `plan.take(bins).apply(documents)`. It
+        iterates, resumes and is divided among ranks as the result of `batches`. Its state is refused by a plan with
+        other bins.
+
+    Raises
+    ------
+    DTypeError, ValueError, IndexError
+        If an argument is of the wrong kind or out of range.
+
+    Examples
+    --------
+    >>> from lodcore.batching import pack_batches, pack_plan
+    >>> documents = [[1, 2, 3], [4], [5, 6, 7, 8, 9], [10, 11], [12, 13]]
+    >>> plan = pack_plan([3, 1, 5, 2, 2], budget=6)
+    >>> packed = plan.apply(documents)
+    >>> for bins in pack_batches(plan, 2, shuffle=False):
+    ...     print(bins, packed[bins].tolist())
+    [0 1] [[[5, 6, 7, 8, 9]], [[1, 2, 3], [10, 11], [4]]]
+    [2] [[[12, 13]]]
+    """
+    where = "pack_batches"
+    if not hasattr(plan, "bins"):
+        raise DTypeError(f"{where}: plan: is {type(plan).__name__}; a PackPlan is needed")
+    size = as_count(f"{where}: world_size", world_size)
+    return BatchPlan(
+        lengths=np.ones(plan.num_bins, np.int64),
+        max_tokens=as_count(f"{where}: num_bins", num_bins),
+        padded=False,
+        max_items=MOST,
+        edges=None,
+        shuffle=bool(shuffle),
+        seed=as_count(f"{where}: seed", seed, 0),
+        drop_last=bool(drop_last),
+        rank=as_rank(where, rank, size, "world_size"),
+        world_size=size,
+        contents=digest(plan.lengths, plan.documents, plan.starts, plan.sizes, plan.bins.offsets()),
     )
 
 
@@ -118,6 +181,8 @@ class BatchPlan(Stepping):
         The edges of the buckets.
     shuffle, drop_last : bool
     seed, rank, world_size : int
+    contents : str
+        A digest of the bins that are counted instead of sequences, for the result of `pack_batches`; otherwise empty.
     epoch, position : int
         The batch after the one that `next`, or the newest iterator, returned last: batch `position` of this epoch.
     """
@@ -132,6 +197,7 @@ class BatchPlan(Stepping):
     drop_last: bool
     rank: int
     world_size: int
+    contents: str
 
     def __init__(self, **arguments: Any) -> None:
         for name in BatchPlan.__annotations__:
@@ -294,7 +360,7 @@ class BatchPlan(Stepping):
 
     def _identity(self) -> dict[str, Any]:
         """Return the entries of a state that must be equal to continue a plan."""
-        self._digest = self._digest or digest(*self._settings)
+        self._digest = self._digest or digest(*self._settings, *([self.contents] if self.contents else []))
         return {
             "num_sequences": len(self.lengths),
             "num_tokens": int(self.lengths.sum()),
@@ -320,7 +386,7 @@ class BatchPlan(Stepping):
             arguments.
         """
         where = "BatchPlan.load_state_dict"
-        what = "is that of a plan with other lengths, count, max_items, buckets, shuffle or drop_last"
+        what = "is that of a plan with other lengths, count, max_items, buckets, shuffle or drop_last, or of other bins"
         check_state(where, state, ("epoch", "position", "seed"), self._identity(), what)
         epoch, seed = (as_count(f"{where}: {name}", state[name], 0) for name in ("epoch", "seed"))
         position = self._at(where, epoch, state["position"], seed)

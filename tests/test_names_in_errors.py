@@ -1,13 +1,17 @@
 """Errors begin with the name of the public function that was called, whatever it calls."""
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoDTensor, nn
-from lodcore.graph import Program, data
+from lodcore import LoDTensor, SparseTensor, TensorArray, batching, graph, interop, nn, ops, testing
+from lodcore.graph import Program, data, vjp
 from lodcore.ops import Nested, operator
 from lodcore.ops.registry import OPS
+from tests.helpers import public_calls
 from tests.helpers.tables import for_each
 from tests.samples import SAMPLES
 
@@ -92,3 +96,100 @@ def message_of(op, arguments):
     except Exception as error:
         return str(error)
     return f"{op.__name__}: computes"
+
+
+# -- functions that are not operators ----------------------------------------------------------------------------------
+
+#: Functions whose first argument is called, so that errors of what it calls are those of the caller's own operators.
+CALLERS = ("dynamic_recurrent_op", "dynamic_rnn", "map_sequences", "recurrent_op", "static_rnn")
+#: What is no tensor, and what is no level or axis.
+NO_TENSORS = ({1, 2}, object(), None, "text", 3.5, SparseTensor([0], [1.0], 2))
+NO_LEVELS = (7, -9, 1.5, "a", True, None, [0])
+
+
+def wrong_calls(name):
+    """Yield calls with one wrong argument: its dtype, width or kind, or the level or axis."""
+    call, args, kwargs = PUBLIC[name]
+    for at, given in enumerate(args):
+        if isinstance(given, (LoDTensor, np.ndarray)):
+            kinds = () if name in CALLERS else NO_TENSORS
+            for wrong in [*(() if name in CALLERS else others(given)), *kinds]:
+                yield call, (*args[:at], wrong, *args[at + 1 :]), kwargs
+    for keyword in {"level", "axis"} & set(kwargs):
+        for wrong in NO_LEVELS:
+            yield call, args, {**kwargs, keyword: wrong}
+
+
+def errors_of(name):
+    """Return the errors of wrong calls; what computes has none."""
+    for call, args, kwargs in wrong_calls(name):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                call(*args, **kwargs)
+        except Exception as error:
+            yield error
+
+
+PUBLIC = public_calls.calls() | public_calls.methods()
+
+
+@for_each("name", sorted(PUBLIC))
+def test_functions_name_themselves_for_every_wrong_argument(name):
+    call, args, kwargs = PUBLIC[name]
+    call(*args, **kwargs)
+    names = {name, f"lodcore.{name}", name.replace("LoDTensor.", "LoD."), "LoD" if name.startswith("LoD") else name}
+    for error in errors_of(name):
+        assert isinstance(error, (TypeError, ValueError, IndexError, lodcore.GraphError, AssertionError)), repr(error)
+        assert str(error).partition(": ")[0] in names, error
+
+
+PLACES = (lodcore, ops, nn, batching, graph, testing, interop, LoDTensor, lodcore.LoD, TensorArray, SparseTensor, np)
+
+
+@for_each("name", sorted(PUBLIC))
+def test_errors_name_only_what_there_is(name):
+    for error in errors_of(name):
+        for called in re.findall(r"(?<![\w.])(?:lodcore\.)?([a-z]\w+)\(", str(error)):
+            assert any(hasattr(place, called) for place in PLACES), error
+        for attribute in re.findall(r"\bx\.(\w+)", str(error)):
+            assert hasattr(LoDTensor, attribute) or hasattr(np.ndarray, attribute), error
+        for function in re.findall(r"\bnp\.(\w+)", str(error)):
+            assert hasattr(np, function), error
+
+
+# -- keywords ----------------------------------------------------------------------------------------------------------
+
+KEYWORDS = [
+    (
+        lambda x: x.sum(level=0),
+        r"sum: .*'level'; use axis=1 for level 0, .*lodcore\.sequence_pool\(x, .sum., level=0\)",
+    ),
+    (lambda x: ops.sum(x, level=0), r"sum: .*'level'"),
+    (lambda x: x.max(level=0), r"max: .*'level'; .*lodcore\.sequence_pool\(x, .max., level=0\)"),
+    (lambda x: x.cumsum(level=0), r"cumsum: .*'level'; .*lodcore\.sequence_cumsum\(x, level=0\)"),
+    (lambda x: lodcore.sequence_pool(x, "sum", axis=1), r"sequence_pool: .*'axis'; use level=, .*x\.sum\(axis=1\)"),
+    (lambda x: x.pool("sum", axis=1), r"sequence_pool: .*'axis'; use level="),
+    (lambda x: lodcore.sequence_softmax(x, axis=1), r"sequence_softmax: .*'axis'; use level=.*-1 the last$"),
+    (lambda x: lodcore.sequence_sort(x, reverse=True), "sequence_sort: .*'reverse'; use descending=$"),
+    (lambda x: lodcore.sequence_pad(x, value=0), "sequence_pad: .*'value'; use pad_value=$"),
+    (lambda x: lodcore.sequence_pool(x, "sum", pad_valu=0), "sequence_pool: .*'pad_valu'; use pad_value=$"),
+    (lambda x: lodcore.softmax(x, level=0), r"softmax: .*lodcore\.sequence_softmax\(x, level=0\)"),
+    (lambda x: lodcore.tanh(x, level=0), "tanh: .*'level'; its arguments are x$"),
+]
+
+
+@for_each(("call", "says"), KEYWORDS)
+def test_a_keyword_that_is_not_there_names_the_one_that_is_meant(call, says):
+    for run in (call, lambda x: vjp(call, x)):
+        with pytest.raises(TypeError, match=says):
+            run(T)
+    with Program():
+        x = data("x", (None,), "float64", num_levels=1)
+        with pytest.raises(TypeError, match=says):
+            call(x)
+
+
+def test_a_type_error_of_an_operator_with_the_right_keywords_stays():
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'pool_type'"):
+        lodcore.sequence_pool(T, level=0)

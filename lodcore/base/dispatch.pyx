@@ -10,6 +10,7 @@ from importlib import import_module
 
 from lodcore.base.journal cimport ArrayBody
 
+from lodcore.base.keywords import refuse_unknown
 from lodcore.errors import ShapeError
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
@@ -213,6 +214,10 @@ cdef class OpBody:
         running += 1
         try:
             result = self.function(*args, **kwargs) if self.expected is None else self.compute(args, kwargs)
+        except TypeError:
+            if kwargs:
+                refuse_unknown(self.__name__, self.function, kwargs)
+            raise
         finally:
             running -= 1
         out = kwargs.get("out") if kwargs else None

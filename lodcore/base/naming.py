@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["call_named", "named"]
+__all__ = ["call_named", "named", "rename"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 NAME = re.compile(r"^[\w.]+: ")
 
 
-def call_named(where: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def call_named(where: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call a function; its errors begin with another name.
 
     Parameters
@@ -38,9 +38,14 @@ def call_named(where: str, function: Callable[..., Any], *args: Any, **kwargs: A
     try:
         return function(*args, **kwargs)
     except (TypeError, ValueError, IndexError) as error:
-        if len(error.args) == 1 and not str(error).startswith(f"{where}:"):
-            error.args = (NAME.sub(f"{where}: ", str(error)),)
+        rename(where, error)
         raise
+
+
+def rename(where: str, error: Exception) -> None:
+    """Let the message of an error begin with another name."""
+    if len(error.args) == 1 and not str(error).startswith(f"{where}:"):
+        error.args = (NAME.sub(f"{where}: ", str(error)),)
 
 
 def named(function: F) -> F:
@@ -48,6 +53,10 @@ def named(function: F) -> F:
 
     @functools.wraps(function)
     def of_own_name(*args: Any, **kwargs: Any) -> Any:
-        return call_named(function.__name__, function, *args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError, IndexError) as error:
+            rename(function.__name__, error)
+            raise
 
     return of_own_name  # type: ignore[return-value]

@@ -55,6 +55,7 @@ ATTRIBUTES = {
     "apply": ("lodcore.map_sequences(f, x)", "pandas"),
     "backward": ("lodcore.value_and_grad(loss)(x)", "torch"),
     "bounding_shape": ("x.to_padded().shape", "tensorflow"),
+    "bfill": ("lodcore.sequence_fill(x, 'backward')", "pandas"),
     "cat": ("np.concatenate([x, y], axis=1); axis=0 puts one batch after the other", "torch"),
     "concat": ("np.concatenate([x, y], axis=1); axis=0 puts one batch after the other", "pandas"),
     "count": ("x[~np.isnan(x)].lengths", "pandas"),
@@ -62,13 +63,14 @@ ATTRIBUTES = {
     "cuda": ("x.to_torch(); lodcore computes on the CPU", "torch"),
     "cummax": ("np.maximum.accumulate(x, axis=1)", "pandas torch"),
     "cummin": ("np.minimum.accumulate(x, axis=1)", "pandas torch"),
-    "describe": ("np.quantile(x, 0.5, axis=1); and x.mean(axis=1), x.std(axis=1), x.lengths", "pandas"),
+    "describe": ("lodcore.sequence_median(x); and x.mean(axis=1), x.std(axis=1), x.lengths", "pandas"),
     "detach": ("lodcore.stop_gradient(x)", "torch"),
     "diff": ("np.diff(x, axis=1); lodcore.sequence_diff keeps the lengths", "pandas"),
     "dropna": ("x[~np.isnan(x)]", "pandas"),
     "exp": ("np.exp(x)", "torch"),
     "explode": ("x.values; lodcore.explode(x) also returns the number of the sequence of each", "pandas"),
     "ewm": ("lodcore.sequence_moving_average(x, 0.1)", "pandas"),
+    "ffill": ("lodcore.sequence_fill(x)", "pandas"),
     "fillna": ("np.nan_to_num(x, nan=0.0)", "pandas"),
     "first": ("x.pool('first')", "pandas"),
     "flat_values": ("x.values", "tensorflow"),
@@ -87,7 +89,7 @@ ATTRIBUTES = {
     "map": ("x.with_values(f(x.values)); lodcore.map_sequences(f, x) calls f for each sequence", "pandas"),
     "masked_fill": ("np.where(mask, fill, x)", "torch"),
     "masked_select": ("x[mask]", "torch"),
-    "median": ("np.median(x[x.lengths > 0], axis=1)", "pandas torch"),
+    "median": ("lodcore.sequence_median(x)", "pandas torch"),
     "merge": ("lodcore.join_by_key(x, y, keys, keys)", "pandas"),
     "merge_dims": ("deep.flatten()", "tensorflow"),
     "mode": ("lodcore.sequence_mode(x[x.lengths > 0])", "pandas torch"),
@@ -98,11 +100,12 @@ ATTRIBUTES = {
     "numel": ("x.size", "torch"),
     "numpy": ("x.to_arrays(); x.values or x.to_padded() for one array", "tensorflow torch"),
     "nunique": ("lodcore.sequence_n_unique(x)", "pandas"),
-    "quantile": ("np.quantile(x[x.lengths > 0], 0.5, axis=1)", "pandas torch"),
+    "quantile": ("lodcore.sequence_quantile(x, 0.5)", "pandas torch"),
     "rank": ("lodcore.sequence_rank(x)", "pandas"),
     "ravel": ("x.values", "numpy"),
     "recursive_sequence_lengths": ("[x.lod.lengths(k) for k in range(x.num_levels)]", "paddle"),
     "requires_grad": ("lodcore.value_and_grad(loss)(x); gradients are asked for, not marked", "torch"),
+    "resample": ("lodcore.sequence_resample(x, n)", "pandas"),
     "rolling": ("lodcore.sequence_rolling(x, n, 'mean')", "pandas"),
     "row_lengths": ("x.lengths", "tensorflow"),
     "row_splits": ("x.offsets", "tensorflow"),
@@ -125,7 +128,7 @@ ATTRIBUTES = {
     "unbind": ("x.to_arrays()", "torch"),
     "unique": ("lodcore.sequence_unique(x)", "pandas"),
     "unsqueeze": ("x[:, None]", "torch"),
-    "value_counts": ("lodcore.sequence_unique_all(x)", "pandas"),
+    "value_counts": ("lodcore.sequence_value_counts(x)", "pandas"),
     "value_rowids": ("x.segment_ids()", "tensorflow"),
     "view": ("lodcore.LoDTensor.from_offsets(x.values, offsets)", "numpy torch"),
 }
@@ -185,8 +188,9 @@ NAMES = {
     "lod_tensor_to_array": ("lodcore.TensorArray.unpack(x, 0)", "paddle"),
     "map_fn_ragged": ("lodcore.map_sequences(f, x)", "tensorflow"),
     "max_sequence_len": ("lodcore.ops.max(x.lengths)", "paddle"),
-    "median": ("np.median(x[x.lengths > 0], axis=1)", "numpy torch"),
+    "median": ("lodcore.sequence_median(x)", "numpy torch"),
     "merge": ("lodcore.join_by_key(x, y, keys, keys)", "pandas"),
+    "merge_asof": ("lodcore.join_asof(x, times, direction='nearest')", "pandas"),
     "merge_lod_tensor": ("lodcore.merge_by_mask(*lodcore.split_by_mask(x, chosen), chosen)", "paddle"),
     "nested_tensor": ("lodcore.array(lists)", "torch"),
     "no_grad": ("lodcore.stop_gradient(x)", "torch"),
@@ -198,7 +202,7 @@ NAMES = {
     "pad_none": ("x.to_padded(length=9)", "awkward"),
     "pad_packed_sequence": ("steps.pack(0, indices_map)", "torch"),
     "pad_sequence": ("x.to_padded()", "torch"),
-    "quantile": ("np.quantile(x[x.lengths > 0], 0.5, axis=1)", "numpy torch"),
+    "quantile": ("lodcore.sequence_quantile(x, 0.5)", "numpy torch"),
     "reduce_max": ("x.max(axis=1, empty=-np.inf)", "paddle tensorflow"),
     "reduce_mean": ("x.mean(axis=1, empty=np.nan)", "paddle tensorflow"),
     "reduce_sum": ("x.sum(axis=1)", "paddle tensorflow"),
@@ -241,7 +245,7 @@ def instead_of(name: str, *, attribute: bool) -> str:
     --------
     >>> from lodcore.base.other_names import instead_of
     >>> instead_of("median", attribute=True)
-    '; use np.median(x[x.lengths > 0], axis=1)'
+    '; use lodcore.sequence_median(x)'
     >>> instead_of("medain", attribute=True)
     ''
     """

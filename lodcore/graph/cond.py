@@ -10,6 +10,7 @@ import numpy as np
 from lodcore.base.contexts import Recorded
 from lodcore.base.dispatch import open_block, recording
 from lodcore.base.journal import Journal
+from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.body import changes, operand
 from lodcore.graph.branches import Branch, BranchBody, Branches, run_branches
@@ -140,7 +141,8 @@ class IfElse:
             return body.known(x)
         if id(x) not in self._parts:
             with recording(body.parent):
-                self._parts[id(x)] = x, split_by_mask(x, self.condition, self._level_of(spec))
+                parts = call_named(self._where, split_by_mask, x, self.condition, self._level_of(spec))
+                self._parts[id(x)] = x, parts
         body.keeps_shapes = False  # the rules must hold for a part of any size
         try:
             return body.known(self._parts[id(x)][1][which])

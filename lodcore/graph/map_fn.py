@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import recording
+from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, resolved
@@ -228,7 +229,7 @@ def _entries_of(where: str, x: Any) -> tuple[Any, bool]:
     if spec.kind is TensorArray:
         return x, bool(spec.shape) and spec.shape[0] is None
     refuse_conversion(where, spec.kind if isinstance(x, Variable) else x)
-    return tensor_array_unstack(x), spec.num_levels > 0
+    return call_named(where.partition(":")[0], tensor_array_unstack, x), spec.num_levels > 0
 
 
 def _of_all(spec: Spec, sequences: bool) -> Spec:

@@ -11,6 +11,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.libraries import library
 from lodcore.base.memory import narrow
+from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.lending import lent, private_lod
 from lodcore.tensors import core, tensor_core
@@ -71,7 +72,7 @@ def cu_seqlens(x: Any, level: int = -1, dtype: Any = np.int32) -> Array:
     array([0, 2, 2, 3], dtype=int32)
     """
     lod: Any = x if isinstance(x, LoD) else as_nested("lodcore.cu_seqlens: x", x).lod
-    return narrow("lodcore.cu_seqlens", lod.row_offsets(level), dtype)
+    return narrow("lodcore.cu_seqlens", call_named("cu_seqlens", lod.row_offsets, level), dtype)
 
 
 # -- to torch ----------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
+from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.graph import Variable, tree_leaves, tree_map
 from lodcore.graph.body import LoopVariable, changes, spec_in_body
@@ -164,7 +165,7 @@ def run_over_sequences(
         given = [sequence_reverse(one, k) for one in made] if is_reverse else made
         unpacked = [tensor_array_unpack(one, k) for one in given]
         rank = unpacked[0][1]
-        sorted_states = [reorder_by_rank(one, rank) for one in tree_leaves(state)]
+        sorted_states = [call_named(where, reorder_by_rank, one, rank) for one in tree_leaves(state)]
         return [steps for steps, _ in unpacked], tensor_array_size(unpacked[0][0]), rank, sorted_states
 
     leaves = tree_leaves(state)

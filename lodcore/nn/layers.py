@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore.base.dtypes import NO_DTYPE
+from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import Variable, resolved
 from lodcore.ops import layer_norm, lookup_table
@@ -95,7 +96,7 @@ class Linear:
         """
         weight, bias = parts_of("Linear", parameters, "weight", "bias")
         check_width("Linear: x", x, self.n_in)
-        return linear(x, weight, bias)
+        return call_named("Linear", linear, x, weight, bias)
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class Embedding:
         shape = shape_of(table)
         if shape[1:] != (self.width,) or shape[0] not in (None, self.n_rows):
             raise ShapeError(f"Embedding: table: has shape {shape}; ({self.n_rows}, {self.width}) is needed")
-        return lookup_table(table, ids)
+        return call_named("Embedding", lookup_table, table, ids)
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,7 @@ class LayerNorm:
         """
         scale, shift = parts_of("LayerNorm", parameters, "scale", "shift")
         check_width("LayerNorm: x", x, self.width)
-        return layer_norm(x, scale, shift, self.eps)
+        return call_named("LayerNorm", layer_norm, x, scale, shift, self.eps)
 
 
 @dataclass(frozen=True)

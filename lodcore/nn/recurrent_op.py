@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lodcore.base.naming import call_named
 from lodcore.errors import ShapeError
 from lodcore.graph import tree_leaves, tree_map, vjp
 from lodcore.graph.autodiff import Pullback
@@ -43,7 +44,7 @@ def recurrent_op(cell: CellFunction, parameters: Any, x: Any, initial_state: Any
     >>> outputs.tolist(), last.tolist()
     ([[1.0, 10.0], [3.0, 30.0]], [3.0, 30.0])
     """
-    steps = tree_map(tensor_array_unstack, x)
+    steps = tree_map(lambda one: call_named("recurrent_op", tensor_array_unstack, one), x)
     if initial_state is None:
         shape = tree_leaves(x)[0].shape
         if len(shape) < 2:

@@ -12,6 +12,7 @@ from lodcore import ops
 from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
 from lodcore.base.dtypes import as_dtype
+from lodcore.base.keywords import no_level
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.advice import advice, name_of, refused, refused_on_arrays
@@ -323,8 +324,10 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
 
 
 @stands_for(np.cumsum)
-def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None, *, level: None = None) -> Any:
     """Compute cumulative sums of the rows of each sequence, or of elements at the same position of sequences."""
+    if level is not None:
+        raise no_level("cumsum")
     x = tensor_of("cumsum", a)
     if out is not None:
         raise TypeError("numpy.cumsum: out: is not supported; the result is a new tensor")

@@ -247,7 +247,7 @@ def nested_of(where: str, given: Any) -> Any:
         return exactly(given)
     refuse_none(where, given)
     kind = given.kind if type(given) is Spec else type(given)
-    if kind is LoDTensor or kind is object:
+    if kind is LoDTensor or (kind is object and type(given) is Spec):
         return given
     if is_foreign(type(given)):
         return nested_of(where, plain_of(where, given))

@@ -12,7 +12,9 @@ import numpy as np
 
 from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
+from lodcore.base.keywords import no_level
 from lodcore.base.memory import as_integer
+from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.ops.axes_of_levels import brought_last, is_below, over_levels, pooled, put_back, with_axes_of_1
 from lodcore.ops.compare import greater_than
@@ -175,6 +177,8 @@ def sum(
     keepdims: bool = False,
     initial: Any = None,
     where: Any = True,
+    *,
+    level: None = None,
 ) -> Any:
     """Add up values.
 
@@ -213,6 +217,8 @@ def sum(
     >>> int(lodcore.ops.sum(x)), lodcore.ops.sum(x, axis=1), lodcore.ops.sum(x, axis=0)
     (6, array([3, 0, 3]), array([4, 2]))
     """
+    if level is not None:
+        raise no_level("sum")
     found = direct.reduced("sum", x, axis, keepdims, where, dtype, out, initial)
     if found is not None:
         return found
@@ -250,6 +256,7 @@ def mean(
     *,
     where: Any = True,
     empty: Any = None,
+    level: None = None,
 ) -> Any:
     """Average values. The parameters are those of `sum`.
 
@@ -272,6 +279,8 @@ def mean(
     >>> lodcore.ops.mean(x, axis=1, empty=0)
     array([1.5, 0. , 3. ])
     """
+    if level is not None:
+        raise no_level("mean")
     found = direct.reduced("mean", x, axis, keepdims, where, dtype, out, empty)
     if found is not None:
         return found
@@ -383,9 +392,9 @@ def std(
         is_last = type(axis) is int and axis == levels  # the usual case
         axes = (levels,) if is_last else axes_of("std", axis, x.ndim)
         if is_below(axes, levels):
-            found = sequence_std(x, ddof, axes[0] - 1)
+            found = call_named("std", sequence_std, x, ddof, axes[0] - 1)
             return with_axes_of_1(found, len(axes)) if keepdims else found
-    squared = var(x, axis, dtype, out, ddof, keepdims, where=where)
+    squared = call_named("std", var, x, axis, dtype, out, ddof, keepdims, where=where)
     if not isinstance(squared, Symbol):
         return sqrt(squared)
     wide = greater_than(squared, 0)
@@ -401,6 +410,7 @@ def max(
     where: Any = True,
     *,
     empty: Any = None,
+    level: None = None,
 ) -> Any:
     """Return the maximum, or nan if a value is nan. The parameters are those of `sum`.
 
@@ -421,6 +431,8 @@ def max(
     >>> lodcore.ops.max(x, axis=1, empty=0), lodcore.ops.max(x, axis=1, initial=0)
     (array([-1,  0,  3]), array([0, 0, 3]))
     """
+    if level is not None:
+        raise no_level("max")
     found = direct.reduced("max", x, axis, keepdims, where, out, initial, empty)
     if found is not None:
         return found
@@ -436,6 +448,7 @@ def min(
     where: Any = True,
     *,
     empty: Any = None,
+    level: None = None,
 ) -> Any:
     """Return the minimum, or nan if a value is nan. Parameters and errors are those of `max`.
 
@@ -445,6 +458,8 @@ def min(
     >>> lodcore.ops.min(lodcore.array([[1, 2], [3]]), axis=1)
     array([1, 3])
     """
+    if level is not None:
+        raise no_level("min")
     found = direct.reduced("min", x, axis, keepdims, where, out, initial, empty)
     if found is not None:
         return found

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.naming import named
 from lodcore.errors import LoDError
 from lodcore.ops.arguments import integer_of, level_of, list_of
 from lodcore.ops.common import Array, check_equal
@@ -318,6 +319,7 @@ def _(x: Spec, n: int, column: int, replacement: bool, level: int, of_batch: boo
     return Spec((None,), np.dtype(np.int64))
 
 
+@named
 def combinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1) -> tuple[Any, ...]:
     """Return all combinations of n elements of each sequence.
 
@@ -361,6 +363,7 @@ def combinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1)
     return tuple(gather_nested(elements, place) for place in places)
 
 
+@named
 def argcombinations(x: Any, n: int = 2, replacement: bool = False, level: int = -1) -> tuple[Any, ...]:
     """Return the positions of all combinations of n elements of each sequence; `combinations` returns the elements.
 
@@ -387,6 +390,7 @@ def argcombinations(x: Any, n: int = 2, replacement: bool = False, level: int = 
     return tuple(combination_places(x, size, j, replacement, level) for j in range(size))
 
 
+@named
 def argcartesian(x: Any, y: Any) -> tuple[Any, Any]:
     """Return the pairs of elements of corresponding sequences of the last level of x and y as positions.
 
@@ -471,6 +475,7 @@ def _(xs: list[Spec], level: int) -> Spec:
     return Spec((None,), np.dtype(np.int64))
 
 
+@named
 def sequence_interleave(xs: Any, level: int = -1) -> Any:
     """Interleave the elements of the sequences number s of all batches to one sequence number s.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.naming import named
 from lodcore.base.threads import over_sequences
 from lodcore.errors import LoDError
 from lodcore.ops.arguments import level_of, structure_of
@@ -156,6 +157,7 @@ def _(d: Array, out: LoDTensor, level: int, context: Any) -> tuple[Array, None]:
     return sum_copies(d, out.lod.row_offsets(level), context.new("x")), None
 
 
+@named
 def per_sequence(x: Any, v: Any, level: int = -1) -> Any:
     """Repeat the entry of v for each sequence of x for all rows of that sequence: `sequence_expand_as(v, x, level)`.
 

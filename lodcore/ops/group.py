@@ -117,6 +117,7 @@ def _(key: Spec, order: str) -> tuple[Spec, Spec]:
     return Spec((None,), key.dtype.newbyteorder("=")), Spec((None,), np.dtype(np.int64))
 
 
+@named
 def group_by(key: Any, *columns: Any, order: str = "sorted") -> tuple[Any, ...]:
     """Group rows by one or several key columns into one sequence per key.
 
@@ -179,6 +180,7 @@ def _column(where: str, j: int, key: Any, column: Any) -> Any:
     return column
 
 
+@named
 def explode(x: Any, *columns: Any, level: int = -1) -> tuple[Any, ...]:
     """Concatenate the rows of all sequences, and repeat columns with one entry per sequence for these rows.
 
@@ -211,6 +213,7 @@ def explode(x: Any, *columns: Any, level: int = -1) -> tuple[Any, ...]:
     return rows(x), *(rows(sequence_expand_as(column, x, level)) for column in columns)
 
 
+@named
 def implode(key: Any, *columns: Any) -> tuple[Any, ...]:
     """Return one sequence per run of rows with equal keys: the inverse of `explode`.
 

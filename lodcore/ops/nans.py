@@ -9,6 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
+from lodcore.base.naming import named
 from lodcore.errors import DTypeError
 from lodcore.ops.arguments import dense_of
 from lodcore.ops.arrange import rows_to_level
@@ -139,6 +140,7 @@ def _without(name: str, x: Any, where: Any) -> tuple[Any, Any]:
     return (fill_nan(x) if x.dtype.kind == "f" else choose(mask, x, x.dtype.type(0))), mask
 
 
+@named
 def nansum(
     x: Any,
     axis: Any = None,
@@ -160,6 +162,7 @@ def nansum(
     return sum(x, axis, dtype, out, keepdims, initial, where)
 
 
+@named
 def nanprod(
     x: Any,
     axis: Any = None,
@@ -181,6 +184,7 @@ def nanprod(
     return prod(x, axis, dtype, out, keepdims, initial, mask)
 
 
+@named
 def nanmean(
     x: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
@@ -204,6 +208,7 @@ def nanmean(
     return div(sum(x, axis, None, out, keepdims), cast(choose(greater_than(count, 0), count, np.nan), kept))
 
 
+@named
 def nanvar(
     x: Any,
     axis: Any = None,
@@ -225,6 +230,7 @@ def nanvar(
     return _of_kept("nanvar", var, x, axis, dtype, out, ddof, keepdims, where)
 
 
+@named
 def nanstd(
     x: Any,
     axis: Any = None,
@@ -259,6 +265,7 @@ def _of_kept(
     return function(x, axis, dtype, out, ddof, keepdims, where=mask)
 
 
+@named
 def nanmax(
     x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
@@ -273,6 +280,7 @@ def nanmax(
     return _extreme("nanmax", max, -np.inf, x, axis, out, keepdims, initial, where)
 
 
+@named
 def nanmin(
     x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
@@ -301,6 +309,7 @@ def _extreme(
     return choose(any_true(known, axis, None, keepdims), found, x.dtype.type(np.nan))
 
 
+@named
 def nanargmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
     """Return the position of the maximum of the values that are not nan. The parameters are those of `argmax`.
 
@@ -318,6 +327,7 @@ def nanargmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = Fa
     return _place("nanargmax", max, -np.inf, x, axis, out, keepdims)
 
 
+@named
 def nanargmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
     """Return the position of the minimum of the values that are not nan. Parameters and errors as in `nanargmax`.
 
@@ -383,6 +393,7 @@ def find_first(best: Any, known: Any, axis: Any, out: None, keepdims: bool) -> A
 # -- quantiles ---------------------------------------------------------------------------------------------------------
 
 
+@named
 def quantile(
     x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False, skip_nan: bool = False
 ) -> Any:
@@ -462,6 +473,7 @@ def _kept(found: Any, count: int, several: int) -> Any:
     return index_values(found, [*front, *[None] * count])
 
 
+@named
 def nanquantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
     """Compute quantiles of the values that are not nan. The parameters are those of `quantile`.
 
@@ -474,6 +486,7 @@ def nanquantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdi
     return quantile(x, q, axis, method, keepdims, True)
 
 
+@named
 def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Compute the median of the values that are not nan. The parameters are those of `quantile`.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.naming import named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.ops.arguments import choice_of, level_of
 from lodcore.ops.axes import tensor_of
@@ -83,6 +84,7 @@ def _(x: Spec, level: int, descending: bool) -> Spec:
     return Spec(x.shape, POSITION)
 
 
+@named
 def sort_by_key(x: Any, key: Any, descending: bool = False) -> Any:
     """Sort the elements of each sequence by a key of each element.
 
@@ -288,6 +290,7 @@ def _(d: Array, level: int, positions: Array | None, low: Array, weights: Array,
     return placed(where, d_sorted, offsets, offsets, positions, d_x)
 
 
+@named
 def sequence_median(x: Any, level: int = -1, skip_nan: bool = False) -> Any:
     """Compute the median of the rows of each sequence, column by column: `sequence_quantile(x, 0.5)`.
 

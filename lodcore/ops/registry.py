@@ -12,6 +12,7 @@ import numpy as np
 
 from lodcore.base import dispatch
 from lodcore.base.dispatch import OpBody
+from lodcore.base.keywords import refuse_unknown
 from lodcore.errors import GraphError, LoDError, ShapeError
 from lodcore.ops import foreign
 from lodcore.ops.arguments import list_of
@@ -316,6 +317,7 @@ class Op(OpBody):
         found = self.bound(args, kwargs)
         if found is not None:
             return dict(zip(parameters, found, strict=True))
+        refuse_unknown(self.__name__, self, kwargs)
         arguments = {**self.defaults, **inspect.signature(self).bind(*args, **kwargs).arguments}
         if arguments.pop("out", None) is not None:
             raise GraphError(f"{self.__name__}: out: a recorded result cannot be written to an array")

@@ -9,6 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import as_size, unharmed
+from lodcore.base.naming import named
 from lodcore.errors import DTypeError
 from lodcore.ops.arguments import each_of, level_of, structure_of
 from lodcore.ops.convert import rows
@@ -114,6 +115,7 @@ def _(x: Spec | LoD, rng: Any, size: Any, level: int) -> Spec:
     return Spec((None,), np.dtype(np.int64))
 
 
+@named
 def sequence_shuffle(x: Any, rng: Any, level: int = -1) -> Any:
     """Shuffle the elements of each sequence.
 
@@ -145,6 +147,7 @@ def sequence_shuffle(x: Any, rng: Any, level: int = -1) -> Any:
     return take_nested(x, sample_places(x, rng, None, level))
 
 
+@named
 def sequence_sample(x: Any, size: Any, rng: Any, level: int = -1) -> Any:
     """Draw elements of each sequence without replacement, in random order.
 
@@ -177,6 +180,7 @@ def sequence_sample(x: Any, size: Any, rng: Any, level: int = -1) -> Any:
     return take_nested(x, sample_places(x, rng, size, level))
 
 
+@named
 def shuffle_sequences(x: Any, rng: Any) -> Any:
     """Shuffle the sequences of a batch.
 

@@ -10,6 +10,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import integer
+from lodcore.base.naming import named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops import axes as reductions
 from lodcore.ops.arguments import choice_of, dense_of, level_of, list_of, single_of
@@ -401,6 +402,7 @@ def bitwise_reduce(x: Any, name: str, axis: Any = 0, *, keepdims: bool = False) 
     return sequence_bitwise(x, name, levels - 1)
 
 
+@named
 def vecdot(x: Any, y: Any, axis: Any = -1) -> Any:
     """Compute the dot product of two tensors along an axis; along that of a level, sequence by sequence.
 

@@ -48,6 +48,7 @@ def names(folder):
         "state": np.zeros((3, 2)),
         "steps": steps,
         "table": np.ones((2, 3)),
+        "times": np.sort(x, axis=1),
         "values": np.arange(5.0),
         "weight": np.ones((1, 2)),
         "x": x,
@@ -99,7 +100,7 @@ def test_a_name_of_another_library_says_what_to_use(name):
 def test_variables_say_the_same():
     with Program():
         v = data("v", (None,), "float64", num_levels=1)
-        with pytest.raises(AttributeError, match=r"Variable v: has no 'median'; use np\.median\("):
+        with pytest.raises(AttributeError, match=r"Variable v: has no 'median'; use lodcore\.sequence_median\("):
             v.median()
         with pytest.raises(AttributeError, match=r"Variable v: has no 'medain'; use an operator, or get\(\)"):
             v.medain()

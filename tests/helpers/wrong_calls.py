@@ -619,7 +619,7 @@ REDUCTIONS = [
     ("moment(flat, 0.5)", DTypeError, "moment: n: is 0.5"),
     ("ops.bitwise_reduce(flat, 'or', keepdims=True)", TypeError, "bitwise_reduce: keepdims: is not supported"),
     ("ops.quantile(rows, 0.5)", TypeError, "quantile: x: has no levels; use numpy.quantile"),
-    ("ops.quantile(rows, 0.5, skip_nan=True)", TypeError, "nanquantile: x: has no levels; use numpy.nanquantile"),
+    ("ops.quantile(rows, 0.5, skip_nan=True)", TypeError, "quantile: x: has no levels; use numpy.nanquantile"),
     (
         "ops.quantile(LoDTensor(np.zeros((5, 2, 2)), flat.lod), 0.5, (1, 2))",
         TypeError,

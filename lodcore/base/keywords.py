@@ -1,0 +1,123 @@
+"""Keywords that a function does not have: which one is meant."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+__all__ = ["no_level", "refuse_unknown"]
+
+#: What the words of other libraries, and of other functions, are called here: the first that a function has is meant.
+MEANT = {
+    "ascending": ("descending",),
+    "by": ("key", "keys"),
+    "dim": ("level", "axis"),
+    "end": ("stop", "end_id"),
+    "fill": ("pad_value", "fill_value"),
+    "fill_value": ("pad_value", "fill"),
+    "keepdim": ("keepdims",),
+    "kernel_size": ("context_length",),
+    "max_length": ("maxlen", "length"),
+    "maxlen": ("length",),
+    "n": ("k", "win_size"),
+    "pad": ("pad_value",),
+    "padding": ("padding_data", "padding_idx"),
+    "pooltype": ("pool_type",),
+    "mode": ("pool_type",),
+    "reverse": ("descending", "is_reverse"),
+    "value": ("pad_value", "fill_value", "fill"),
+    "weight": ("weights", "table"),
+    "window": ("win_size", "size"),
+}
+#: Functions of axes, by the operator of levels that does the same.
+WITH_AXES = {
+    "sequence_argsort": "np.argsort(x, axis=1)",
+    "sequence_cumsum": "x.cumsum(axis=1)",
+    "sequence_median": "np.median(x, axis=1)",
+    "sequence_pool": "x.sum(axis=1)",
+    "sequence_quantile": "np.quantile(x, q, axis=1)",
+    "sequence_reverse": "np.flip(x, axis=1)",
+    "sequence_sort": "np.sort(x, axis=1)",
+    "sequence_std": "x.std(axis=1)",
+    "sequence_var": "x.var(axis=1)",
+}
+#: Operators of levels, by the function of axes that does the same.
+WITH_LEVELS = {
+    "cumsum": "sequence_cumsum(x, level=0)",
+    "max": 'sequence_pool(x, "max", level=0)',
+    "mean": 'sequence_pool(x, "mean", level=0)',
+    "min": 'sequence_pool(x, "min", level=0)',
+    "softmax": "sequence_softmax(x, level=0)",
+    "sum": 'sequence_pool(x, "sum", level=0)',
+}
+
+
+def no_level(name: str) -> TypeError:
+    """Return the error for a level given to a function of axes.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    TypeError
+
+    Examples
+    --------
+    >>> from lodcore.base.keywords import no_level
+    >>> print(no_level("mean"))
+    mean: got an unexpected keyword argument 'level'; use axis=1 for level 0, axis=2 for level 1; \
+lodcore.sequence_pool(x, "mean", level=0) takes levels
+    """
+    of_levels = f"; lodcore.{WITH_LEVELS[name]} takes levels" if name in WITH_LEVELS else ""
+    return TypeError(
+        f"{name}: got an unexpected keyword argument 'level'; use axis=1 for level 0, axis=2 for level 1{of_levels}"
+    )
+
+
+def refuse_unknown(name: str, function: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Raise for a keyword that a function does not have, and say which one is meant; return if it has them all.
+
+    Parameters
+    ----------
+    name : str
+    function : callable
+    given : mapping
+        The keywords of a call.
+
+    Raises
+    ------
+    TypeError
+
+    Examples
+    --------
+    >>> from lodcore.base.keywords import refuse_unknown
+    >>> refuse_unknown("take", lambda x, level=-1: x, {"dim": 1})
+    Traceback (most recent call last):
+        ...
+    TypeError: take: got an unexpected keyword argument 'dim'; use level=
+    """
+    known = inspect.signature(function).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        return
+    for keyword in given:
+        if keyword not in known and keyword != "name":
+            raise TypeError(
+                f"{name}: got an unexpected keyword argument {keyword!r}; {_meant(name, keyword, [*known])}"
+            )
+
+
+def _meant(name: str, keyword: str, known: list[str]) -> str:
+    """Describe which of the known keywords is meant."""
+    if keyword == "level" and "axis" in known:
+        return str(no_level(name)).partition("; ")[2]
+    if keyword == "axis" and "level" in known:
+        with_axes = f"; {WITH_AXES[name]} takes axes" if name in WITH_AXES else ""
+        return f"use level=, which counts levels: 0 is the outermost, -1 the last{with_axes}"
+    found = [one for one in MEANT.get(keyword, ()) if one in known] or import_module("difflib").get_close_matches(
+        keyword, known, 1
+    )
+    return f"use {found[0]}=" if found else f"its arguments are {', '.join(known)}"

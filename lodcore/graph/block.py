@@ -20,7 +20,7 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
-__all__ = ["PYTHON_TYPES", "Block", "NamedBlock", "Operator"]
+__all__ = ["PYTHON_TYPES", "Block", "NamedBlock", "Operator", "inferred_specs"]
 
 #: The usual types of arguments besides Variables.
 PYTHON_TYPES = frozenset((int, float, str, bool))
@@ -112,6 +112,15 @@ def computed(op: Op, arguments: dict[str, Any]) -> Any:
     """Compute an operator on values by name."""
     function = function_of(op, False)
     return op.of_values(function, list(arguments.values()), False) if op.converts else function(**arguments)
+
+
+def inferred_specs(op: Op, arguments: dict[str, Any]) -> Any:
+    """Return the Spec, or the Specs, of the results of an operator whose arguments are Variables and constants."""
+    specs = arguments.copy()
+    for name in op.roles:
+        given = arguments[name]
+        specs[name] = given.spec if isinstance(given, Variable) else _spec(given)
+    return op.infer_arguments(specs)
 
 
 def text_of(x: Any, block: Any = None) -> str:
@@ -263,11 +272,7 @@ class Block:
         """Return the operator whose outputs have Specs only."""
         made = Operator(op, arguments, [], True)
         if made.inputs:
-            specs = arguments.copy()
-            for name in op.roles:
-                given = arguments[name]
-                specs[name] = given.spec if isinstance(given, Variable) else _spec(given)
-            found = op.infer_arguments(specs)
+            found = inferred_specs(op, arguments)
         else:  # numbers alone, for which there is no shape rule
             with recording(None):
                 found = spec_of(computed(op, arguments))

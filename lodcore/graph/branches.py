@@ -179,8 +179,23 @@ class Branches:
                         "when_true, and both need the same dtype, width and levels"
                     )
             first = [common_spec(one, two) for one, two in zip(first, other, strict=True)]
-        self.specs = tuple(first)
-        self._arrays = [(j, element_spec(spec)) for j, spec in enumerate(first) if spec.kind is TensorArray]
+        self._set_specs(first)
+
+    @classmethod
+    def of_each(cls, each: list[Branch], decides: bool) -> Branches:
+        """Return branches whose places are known, as those of a file are."""
+        made = cls.__new__(cls)
+        made.each, made.decides, made.inputs, made.written = each, decides, {}, []
+        first, *rest = [[v.spec for v in branch.results] for branch in each]
+        for other in rest:
+            first = [common_spec(one, two) for one, two in zip(first, other, strict=True)]
+        made._set_specs(first)
+        return made
+
+    def _set_specs(self, specs: list[Spec]) -> None:
+        """Set the Specs of the results."""
+        self.specs = tuple(specs)
+        self._arrays = [(j, element_spec(spec)) for j, spec in enumerate(specs) if spec.kind is TensorArray]
 
     def _last(self, branch: Branch, given: Any) -> Variable:
         """Return the Variable of an outer object at the end of a branch, which reads it for that."""

@@ -122,6 +122,10 @@ class Program(Opening, NamedBlock):
         else:
             self._name_outside(given)
 
+    def adopt_shared(self, given: Variable, name: str) -> None:
+        """Make a Variable of another Program belong to this one, too, under a name that is free."""
+        self.names[name], self._outside[given] = given, name
+
     def _name_outside(self, given: Variable) -> None:
         """Give an unnamed Variable from outside a name in this Program: `parameter_0`, `parameter_1`, ..."""
         stem = str(given.name) if isinstance(given.name, Unnamed) else "parameter"

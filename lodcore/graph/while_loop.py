@@ -61,6 +61,24 @@ class WhileLoop:
         self._home: Callable[[], Block | None] = lambda: None  # the Block of which the loop is an operator
         self.recorded: Body | None = None  # the body while it is open
 
+    @classmethod
+    def of_body(cls, body: Body, carried: list[Variable], captured: list[Variable], **options: Any) -> WhileLoop:
+        """Return a loop whose body is there already, as that of another one or of a file.
+
+        Parameters
+        ----------
+        body : Body
+        carried, captured : list of Variable
+            The Variables of the body, as `StepRunner` takes them.
+        **options
+            max_steps, recompute and keeps_shapes.
+        """
+        made = cls((), **options)
+        made.body = body
+        made.variables = [v for v in carried if isinstance(v, LoopVariable)]
+        made.steps = StepRunner(body, carried, captured, made.max_steps, made.recompute)
+        return made
+
     # -- recording -----------------------------------------------------------------------------------------------------
 
     def loop(self, exec_immediately: bool = True) -> Recorded:

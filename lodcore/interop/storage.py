@@ -1,10 +1,11 @@
-"""Files: a tree in one .npz file, or in a folder that is mapped into memory and can grow."""
+"""Files: a tree, and Programs in it, in one .npz file, or in a folder that is mapped into memory and can grow."""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from lodcore.base import files
@@ -19,14 +20,18 @@ from lodcore.interop.workers import send_names
 __all__ = ["append", "load", "save"]
 
 
-def save(file: Any, tree: Any, *, form: str | None = None, compress: bool = False) -> None:
-    """Save a tree of arrays, LoDTensors and SparseTensors, without pickles.
+def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, compress: bool = False) -> None:
+    """Save a tree of arrays, LoDTensors, SparseTensors and Programs, without pickles.
 
     Parameters
     ----------
     file : str, path or binary file
     tree : LoDTensor, SparseTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
-        Keys are str or int. LoDs and arrays that occur several times are shared again after loading.
+        Keys are str or int. LoDs and arrays that occur several times are shared again after loading. A tree may have
+        Programs (of `lodcore.graph`), Generators of NumPy with their states, and optimizers of `lodcore.nn`, too.
+    scope : Scope, optional
+        That of an Executor: the parameters of Programs are saved with the values that they have there, instead of their
+        initial ones.
     form : {"npz", "folder"}, optional
         One file, whose arrays `numpy.load` can read; or a folder, whose values `load` maps into memory, and to which
         `append` adds sequences. By default a folder if the name ends with a separator or ".lod", or the folder exists.
@@ -36,7 +41,8 @@ def save(file: Any, tree: Any, *, form: str | None = None, compress: bool = Fals
     Raises
     ------
     DTypeError
-        If a part of the tree cannot be saved; the message names it.
+        If a part of the tree cannot be saved; the message names it. Of a Program this is the code of Python functions,
+        as a learning rate that is a lambda, and operators that are not at the top level of a module.
     LoDError
         If the name is that of a pipe or a device, or of a folder whose manifest is of a later version.
     FileExistsError
@@ -53,9 +59,20 @@ def save(file: Any, tree: Any, *, form: str | None = None, compress: bool = Fals
     >>> lodcore.save(name, {"words": lodcore.array([[1, 2], [3]]), "epoch": 3})
     >>> lodcore.load(name)
     {'words': LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]]), 'epoch': 3}
+
+    A Program runs where the code that made it is not; results are fetched by name:
+
+    >>> from lodcore.graph import Executor, Program, data, parameter
+    >>> with Program() as program:
+    ...     y = lodcore.mul(data("x", (None,), "float64", num_levels=1), parameter(2.0, "w"), name="y")
+    >>> lodcore.save(name, program)
+    >>> Executor().run(lodcore.load(name), feed={"x": [[1.0], [2.0, 3.0]]}, fetch=["y"])
+    [LoDTensor(2 sequences of lengths 1..2, float64: [[2.], [4., 6.]])]
     """
     where = "lodcore.save"
-    packed = pack(where, tree)
+    if scope is not None and not callable(getattr(scope, "find_var", None)):
+        raise DTypeError(f"{where}: scope: is {type(scope).__name__}; a Scope is needed, as that of an Executor")
+    packed = pack(where, tree, scope)
     if hasattr(file, "write"):
         if form == "folder":
             raise ValueError(f"{where}: file: is open; the name of a folder is needed")
@@ -82,7 +99,7 @@ def _write_file(where: str, path: str, packed: Packed, compress: bool) -> None:
         write_npz(where, opened, packed, compress)
 
 
-def load(file: Any, *, verify: bool = False) -> Any:
+def load(file: Any, *, verify: bool = False, operators: Iterable[Any] = ()) -> Any:
     """Load a tree from a file of `save`, or from an .npz file with values, offsets_0, offsets_1, ...
 
     Parameters
@@ -92,20 +109,27 @@ def load(file: Any, *, verify: bool = False) -> Any:
         read. Offsets are copied and checked. Nothing is unpickled.
     verify : bool
         Whether to read a whole folder and compare it with its checksums; the checksums of one file are always compared.
+    operators : list of str, optional
+        Modules to import, for the operators of one's own that a Program in the file has. Others are taken from modules
+        that are imported already; a file never decides what is imported.
 
     Returns
     -------
     tree
+        Programs have the values of their parameters as initial ones, and Generators draw on from their states.
 
     Raises
     ------
     LoDError, DTypeError
-        If the file is damaged, or not a regular one; the message names the damaged part.
+        If the file is damaged, or not a regular one, or a Program needs an operator that is not there, or is of a later
+        version; the message names the part.
     OSError
         If the file cannot be read.
 
     Notes
     -----
+    Loading a Program runs nothing of it; SECURITY.md says what running a foreign one can do.
+
     The files of a folder must not be shortened while they are mapped, since reading past the end of a file crashes the
     process. `save` and `append` never do that: what is mapped stays as it is while the folder is written again, and a
     folder can be loaded while it is written; the last finished state is found.
@@ -123,6 +147,10 @@ def load(file: Any, *, verify: bool = False) -> Any:
     LoDTensor(4 sequences of lengths 0..2, int64: [[1, 2], [3], [], [4]])
     """
     where = "lodcore.load"
+    if operators:
+        from lodcore.interop.program_operators import imported
+
+        imported(where, operators)
     if hasattr(file, "read"):
         return read_npz(f"{where}: {getattr(file, 'name', 'file')}", file)
     name = _name(where, file)

@@ -19,6 +19,7 @@ __all__ = ["Packed", "Reader", "pack"]
 
 Array = np.ndarray[Any, Any]
 DEEPEST = 100  # nested containers; a deeper tree contains itself
+PROGRAMS = frozenset(("program", "generator", "optimizer"))  # what needs more than tensors to be read
 SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
@@ -37,6 +38,10 @@ class Packed:
         self.tree: Any = None
         self.arrays: dict[str, Array] = {}
         self.lods: list[LoD] = []
+        self.scope: Any = None  # from which the values of parameters are taken
+        self.programs: list[Any] = []  # of each Program its number, and the names of its Variables
+        self._numbers: dict[tuple[str, int], int] = {}  # of Programs and Generators
+        self._kept: list[Any] = []  # these
         self._names: dict[int, str] = {}
         self._lod_numbers: dict[int, int] = {}
 
@@ -58,6 +63,15 @@ class Packed:
         """Return whether a name is used already, ignoring case, since file systems may do so."""
         return name.lower() in {known.lower() for known in self.arrays} or name.startswith("offsets_")
 
+    def number_of(self, what: str, x: Any) -> tuple[int, bool]:
+        """Return the number of an object among those of its kind, and whether it is met for the first time."""
+        found = self._numbers.get((what, id(x)))
+        if found is not None:
+            return found, False
+        number = self._numbers[what, id(x)] = sum(kind == what for kind, _ in self._numbers)
+        self._kept.append(x)
+        return number, True
+
     def number(self, lod: LoD) -> int:
         """Return the number of a structure, assigning one if it is new."""
         if id(lod) not in self._lod_numbers:
@@ -66,7 +80,7 @@ class Packed:
         return self._lod_numbers[id(lod)]
 
 
-def pack(where: str, tree: Any) -> Packed:
+def pack(where: str, tree: Any, scope: Any = None) -> Packed:
     """Convert a tree to plain data.
 
     Parameters
@@ -74,12 +88,16 @@ def pack(where: str, tree: Any) -> Packed:
     where : str
         The name of the function, for messages.
     tree : LoDTensor, SparseTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
+        Also Programs, Generators and optimizers.
+    scope : Scope, optional
+        From which the values of the parameters of Programs are taken.
 
     Returns
     -------
     Packed
     """
     packed = Packed()
+    packed.scope = scope
     packed.tree = _node(where, packed, tree, (), 0)
     return packed
 
@@ -120,10 +138,20 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
         return {"complex": struct.pack("<dd", tree.real, tree.imag).hex()}
     if kind is bytes:
         return {"bytes": tree.hex()}
+    found = _of_program(where, packed, tree, path, depth)
+    if found is not None:
+        return found
     raise DTypeError(
         f"{here}: is {kind.__name__}; arrays, LoDTensors, SparseTensors, dicts, lists, tuples, numbers, text and None "
-        "can be saved"
+        "can be saved, and Programs, Generators of random numbers and optimizers"
     )
+
+
+def _of_program(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: int) -> Any:
+    """Return a Program, a Generator or an optimizer as JSON; None for anything else."""
+    from lodcore.interop.program_writer import written  # which needs the whole of lodcore.graph and lodcore.nn
+
+    return written(where, packed, tree, path, lambda x, path: _node(where, packed, x, path, depth + 1))
 
 
 class Reader:
@@ -140,7 +168,9 @@ class Reader:
     """
 
     def __init__(self, where: str, array: Callable[[str], Array], lod: Callable[[int], LoD]) -> None:
-        self.where = where
+        self.where, self.deepest = where, DEEPEST
+        self.programs: list[Any] = []  # those that were read, with their Variables by name
+        self.generators: list[Any] = []
         self._array, self._lod = array, lod
         self._arrays: dict[str, Array] = {}
         self._lods: dict[int, LoD] = {}
@@ -171,6 +201,10 @@ class Reader:
             return self._tensor(node)
         if set(node) == {"sparse", "indices", "height"}:
             return self._sparse(node)
+        if not PROGRAMS.isdisjoint(node):
+            from lodcore.interop.program_reader import read_part
+
+            return read_part(self, node, depth)
         if len(node) != 1:
             raise LoDError(f"{self.where}: tree: has a description with {sorted(node)}; one entry says what it is")
         ((kind, content),) = node.items()

@@ -55,8 +55,9 @@ class CellSteps:
         self.n_inputs, self.n_states = len(inputs), len(before)
         self.ops = list(loop.ops)
         self.body_of = (inputs, before)
-        self._behind = tree_leaves(loop.behind)
-        self.output_specs = [resolved(v).spec for v in tree_leaves(loop.outputs)]
+        self.inputs, self.before, self.behind = inputs, before, tree_leaves(loop.behind)
+        self.outputs = [resolved(v) for v in tree_leaves(loop.outputs)]
+        self.output_specs = [v.spec for v in self.outputs]
         self.state_specs = [v.spec for v in before]
         self._layout = Layout()
         self._layout.slots(outer)
@@ -84,6 +85,9 @@ class CellSteps:
             return None
         changed = [j for j, (old, new) in enumerate(zip(before, behind, strict=True)) if old is not new]
         return cls(loop, compiled, outer, [known[v] for v in outer], changed)
+
+    def __repr__(self) -> str:
+        return f"<cell of {len(self.ops)} operators>"
 
     # -- running -------------------------------------------------------------------------------------------------------
 
@@ -148,7 +152,7 @@ class CellSteps:
                 except Exception as error:
                     raise named_error(error, f"while_loop: step {t}", calls[frame[0]].operator.name) from error
                 values = layout.values(frame)
-                states = [_matrix(np.asarray(values[v]), body.dtype) if v in values else v for v in self._behind]
+                states = [_matrix(np.asarray(values[v]), body.dtype) if v in values else v for v in self.behind]
 
     # -- gradients -----------------------------------------------------------------------------------------------------
 

@@ -244,6 +244,11 @@ class Op(OpBody):
         return self._vjp
 
     @property
+    def has_infer(self) -> bool:
+        """Whether there is a shape rule."""
+        return self._infer is not None or type(self).infer_arguments is not Op.infer_arguments
+
+    @property
     def differentiable(self) -> bool:
         """Whether there is a gradient rule."""
         return self._vjp is not None

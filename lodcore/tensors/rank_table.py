@@ -138,7 +138,7 @@ class RankTable(Tensor):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._lod is None:
             return RankTable, (self._indices, self._lengths)
-        return _restore_table, (self._lod, self._level, self._indices)
+        return restore_table, (self._lod, self._level, self._indices)
 
     def __copy__(self) -> RankTable:
         return self
@@ -253,7 +253,7 @@ class IndicesMap(Tensor):
         return f"IndicesMap(level {self.level}, {len(self._steps) - 1} steps: {text})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_map, (self.lod, self.level, self._order)
+        return restore_map, (self.lod, self.level, self._order)
 
 
 def table_of_level(lod: LoD, level: int, order: Array | None = None) -> RankTable:
@@ -308,13 +308,13 @@ def _checked_order(where: str, lod: LoD, level: int, order: Array) -> tuple[int,
     return k, places
 
 
-def _restore_map(lod: LoD, level: int, order: Array) -> IndicesMap:
+def restore_map(lod: LoD, level: int, order: Array) -> IndicesMap:
     """Make a map from pickled data, which are checked."""
     k, places = _checked_order("IndicesMap", lod, level, order)
     return map_of_order(lod, k, places)
 
 
-def _restore_table(lod: LoD, level: int, order: Array) -> RankTable:
+def restore_table(lod: LoD, level: int, order: Array) -> RankTable:
     """Make a table from pickled data, which are checked."""
     k, places = _checked_order("RankTable", lod, level, order)
     return table_of_level(lod, k, places)

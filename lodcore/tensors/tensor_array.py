@@ -321,7 +321,7 @@ class TensorArray(ArrayBody, ArrayMethods):
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind = None if self.own_kind is TensorArray else self.own_kind
-        return _restore, (dict(self._items), self._source, self._size, self._limit, kind, self._rank, self._element)
+        return restored, (dict(self._items), self._source, self._size, self._limit, kind, self._rank, self._element)
 
     def __repr__(self) -> str:
         if self.block is not None:
@@ -460,7 +460,7 @@ def source_of(where: str, x: Any, axis: int) -> Any:
     return source
 
 
-def _restore(
+def restored(
     items: dict[int, Any],
     source: Any,
     size: int,

@@ -1,0 +1,393 @@
+"""Programs in files: the same bits where their code is not, shared parts, versions, and operators of one's own."""
+
+import io
+import json
+import subprocess
+import sys
+import threading
+import types
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import nn, ops
+from lodcore.errors import DTypeError, GraphError, LoDError
+from lodcore.graph import Executor, Program, Scope, append_backward, data, parameter
+from tests.helpers.processes import environment
+from tests.helpers.programs_to_keep import MAKERS, ROWS, as_bytes, results, training
+from tests.helpers.tables import for_each
+
+OF_TODAY = Path(__file__).with_name("program_of_version_1.npz")
+
+ELSEWHERE = """
+import sys, lodcore
+from lodcore.graph import Executor
+for name in sys.argv[1:]:
+    kept = lodcore.load(name)
+    executor = Executor()
+    found = [executor.run(kept["program"], kept["feed"], kept["fetch"]) for _ in range(2)]
+    lodcore.save(name, found)
+"""
+
+
+def kept(tree, scope=None):
+    """Return the bytes of a file."""
+    file = io.BytesIO()
+    lodcore.save(file, tree, scope)
+    return file.getvalue()
+
+
+def back(tree, scope=None, **options):
+    """Save and load."""
+    return lodcore.load(io.BytesIO(kept(tree, scope)), **options)
+
+
+def changed(contents, change):
+    """Return a file with another manifest."""
+    archive, made = zipfile.ZipFile(io.BytesIO(contents)), io.BytesIO()
+    manifest = json.loads(archive.read("lodcore.json"))
+    change(manifest["tree"])
+    with zipfile.ZipFile(made, "w") as other:
+        for name in archive.namelist():
+            other.writestr(name, json.dumps(manifest) if name == "lodcore.json" else archive.read(name))
+    return io.BytesIO(made.getvalue())
+
+
+@for_each("make", MAKERS)
+def test_a_loaded_program_gives_the_same_bits_and_the_same_text(make):
+    program, feed, fetch = make()
+    made = back(program)
+    lines = [[line for line in str(one).splitlines() if "Generator" not in line] for one in (program, made)]
+    assert lines[0] == lines[1]
+    assert results(made, feed, fetch) == results(program, feed, fetch)
+
+
+def test_it_runs_in_a_process_without_the_code_that_made_it(tmp_path):
+    names = []
+    for make in MAKERS:
+        program, feed, fetch = make()
+        names.append(str(tmp_path / f"{make.__name__}.npz"))
+        lodcore.save(names[-1], {"program": program, "feed": feed, "fetch": fetch})
+    subprocess.run([sys.executable, "-c", ELSEWHERE, *names], check=True, env=environment(), cwd=tmp_path)
+    for make, name in zip(MAKERS, names, strict=True):
+        program, feed, fetch = make()
+        executor = Executor()
+        found = [executor.run(program, feed, fetch) for _ in range(2)]
+        assert [[as_bytes(x) for x in one] for one in lodcore.load(name)] == [
+            [as_bytes(x) for x in one] for one in found
+        ]
+
+
+def test_several_threads_run_one_program_at_once():
+    program, feed, fetch = MAKERS[2]()
+    made, right, found = back(program), as_bytes(Executor().run(program, feed, fetch)[0]), []
+
+    def run():
+        found.append(as_bytes(Executor().run(made, feed, fetch)[0]))
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert found == [right] * 4
+
+
+def test_a_file_of_version_1_is_read_and_gives_what_it_gave():
+    found = lodcore.load(OF_TODAY)
+    for program, feed, fetch, right in found.values():
+        executor = Executor()
+        made = [executor.run(program, feed, fetch) for _ in range(2)]
+        for one, other in zip(made, right, strict=True):
+            for x, y in zip(one, other, strict=True):
+                lodcore.testing.assert_allclose(x, y, rtol=1e-12)
+
+
+def test_a_file_of_a_later_version_is_refused_with_a_sentence():
+    def later(tree):
+        tree["program"]["version"] = 2
+
+    with pytest.raises(
+        LoDError, match="program: has version 2; a later lodcore has written it; this one reads versions"
+    ):
+        lodcore.load(changed(kept(training()[0]), later))
+
+
+def test_the_values_of_the_scope_are_saved_and_training_goes_on_from_them():
+    program, feed, fetch = training()
+    executor = Executor()
+    for _ in range(3):
+        executor.run(program, feed)
+    made = back(program, executor.scope)
+    assert np.array_equal(made.var("w").get(), executor.scope.find_var("w").get())
+    assert not np.array_equal(made.var("w").get(), program.var("w").get())
+    assert results(made, feed, fetch) == [
+        *[as_bytes(executor.run(program, feed, fetch)[0]) for _ in range(2)],
+        *[as_bytes(executor.scope.get(v)) for v in program.parameters],
+    ]
+    assert np.array_equal(back(program).var("w").get(), program.var("w").get())
+    with pytest.raises(DTypeError, match="save: scope: is Executor; a Scope is needed, as that of an Executor"):
+        lodcore.save(io.BytesIO(), program, executor)
+
+
+def test_programs_of_one_tree_share_their_parameters_and_generators():
+    program, feed, fetch = training()
+    made = back({"train": program, "test": program.clone(for_test=True), "again": program})
+    assert made["again"] is made["train"]
+    assert made["test"].var("w") is made["train"].var("w")
+    executor, other = Executor(), Executor()
+    for one, runs in ((executor, made), (other, {"train": program, "test": program.clone(for_test=True)})):
+        one.run(runs["train"], feed)
+        one.found = one.run(runs["test"], feed, fetch)[0]
+    assert executor.found == other.found
+
+
+def test_pruning_for_a_fetch_runs_all_updates_and_a_clone_for_test_has_none():
+    program, feed, _ = training()
+    made = back(program)
+    executor = Executor()
+    executor.run(made, feed, ["tanh"])
+    assert not np.array_equal(executor.scope.find_var("w").get(), made.var("w").get())
+    use = back(program.clone(for_test=True), executor.scope)
+    assert "update" not in str(use)
+    assert [v.name for v in use.parameters] == ["w", "b"]
+
+
+def test_more_can_be_recorded_in_a_loaded_program():
+    made = back(training()[0])
+    with made:
+        lodcore.mul(made.var("tanh"), 2.0, name="twice")
+    one, other = Executor().run(made, {"x": ROWS}, ["tanh", "twice"])
+    assert np.array_equal(one.values * 2, other.values)
+    with pytest.raises(GraphError, match="there is such a Variable in the Program already"), made:
+        data("x", ())
+
+
+def test_generators_draw_on_and_optimizers_are_as_they_were():
+    for kind in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64):
+        rng = np.random.Generator(kind(3))
+        rng.integers(10, size=5, dtype=np.uint32)
+        made = back({"rng": rng, "again": [rng]})
+        assert made["rng"] is made["again"][0]
+        assert np.array_equal(made["rng"].standard_normal(9), rng.standard_normal(9))
+    for optimizer in (
+        nn.SGD(0.1, 0.9),
+        nn.AdamW(nn.inverse_root_schedule(0.1, 4)),
+        nn.Adam(nn.step_schedule(1, 0.5, 2)),
+    ):
+        assert repr(back(optimizer)).partition(" at 0x")[0] == repr(optimizer).partition(" at 0x")[0]
+
+
+def test_the_state_of_a_generator_that_would_be_read_past_its_end_is_refused():
+    for kind, key in ((np.random.MT19937, ["state", "pos"]), (np.random.Philox, ["buffer_pos"])):
+
+        def forge(tree, key=key):
+            at = tree["generator"]
+            for name in key:
+                at = at["dict"]
+                number = [one[0] for one in at].index(name)
+                at = at[number] if name == key[-1] else at[number][1]
+            at[1] = 10**6
+
+        with pytest.raises(LoDError, match=f"generator: {kind.__name__}: {key[-1]} is 1000000; 0 .. "):
+            lodcore.load(changed(kept(np.random.Generator(kind(0))), forge))
+
+
+# -- operators of one's own --------------------------------------------------------------------------------------------
+
+SOURCE = """
+from lodcore.ops import Nested, operator
+
+@operator(x=Nested)
+def doubled(x):
+    return x.values * 2
+
+@doubled.define_infer
+def _(x):
+    return x
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """The name of a module with an operator."""
+    name = "operators_of_a_test"
+    (tmp_path / f"{name}.py").write_text(SOURCE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield name
+    sys.modules.pop(name, None)
+
+
+def test_an_operator_of_ones_own_is_taken_from_a_module_that_is_imported_or_named(module):
+    doubled = __import__(module).doubled
+    with Program() as program:
+        doubled(data("x", (None,), "float64", num_levels=1), name="y")
+    contents = kept(program)
+    assert f'"op": "{module}:doubled"' in zipfile.ZipFile(io.BytesIO(contents)).read("lodcore.json").decode()
+    del sys.modules[module]
+    with pytest.raises(LoDError, match=f"needs the operator 'doubled' of module '{module}', which is not imported"):
+        lodcore.load(io.BytesIO(contents))
+    assert module not in sys.modules
+    made = lodcore.load(io.BytesIO(contents), operators=[module])
+    assert Executor().run(made, {"x": [[1.0], [2.0]]}, ["y"])[0].tolist() == [[2.0], [4.0]]
+
+    def other(tree):
+        tree["program"]["ops"][0]["op"] = f"{module}:Nested"
+
+    with pytest.raises(LoDError, match="which is Role there"):
+        lodcore.load(changed(contents, other))
+    with pytest.raises(DTypeError, match="load: operators: is str; a list of names of modules is needed"):
+        lodcore.load(io.BytesIO(contents), operators=module)
+
+
+def test_a_file_makes_no_module_import_anything():
+    lazy = types.ModuleType("lazy_module_of_a_test")
+    lazy.__getattr__ = lambda name: pytest.fail(f"{name} was imported")
+    with Program() as program:
+        lodcore.tanh(data("x", ()))
+
+    def name(tree):
+        tree["program"]["ops"][0]["op"] = "lazy_module_of_a_test:operator"
+
+    sys.modules[lazy.__name__] = lazy
+    try:
+        with pytest.raises(LoDError, match="which is NoneType there"):
+            lodcore.load(changed(kept(program), name))
+    finally:
+        del sys.modules[lazy.__name__]
+
+
+def test_what_cannot_be_saved_says_what_and_where():
+    @ops.operator(x=ops.Nested)
+    def inner(x):
+        return x.values
+
+    def with_inner():
+        with Program() as program:
+            x = data("x", (None,), num_levels=1)
+            x.block.append(inner, {"x": lodcore.array([[1]])})
+        return program
+
+    class Own(nn.Adam):
+        pass
+
+    opened = Program()
+    cases = [
+        (
+            training(lambda step: 0.1)[0],
+            "optimizer_step_[0-9]+: optimizer: learning_rate: is .*<lambda>; the code of fun",
+        ),
+        (
+            training(0.1, Own)[0],
+            "optimizer_step_[0-9]+: optimizer: is Own; SGD, Adam, AdamW of lodcore.nn can be saved",
+        ),
+        (with_inner(), "inner_0: operator .*inner of module .*: is not found there by its name"),
+        ({"a": [print]}, r"tree\[a\]\[0\]: is builtin_function_or_method; arrays"),
+    ]
+    for program, says in cases:
+        with pytest.raises(DTypeError, match=says):
+            lodcore.save(io.BytesIO(), program)
+    with opened, pytest.raises(GraphError, match="Program: is open; leave it first"):
+        lodcore.save(io.BytesIO(), opened)
+
+
+# -- hostile files -----------------------------------------------------------------------------------------------------
+
+
+def nodes(node, path=()):
+    """Yield the paths of all parts of a manifest."""
+    yield path
+    for key, part in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        yield from nodes(part, (*path, key))
+
+
+def loaded(file):
+    """Return what is in a file, or the text of the error that refuses it."""
+    try:
+        return lodcore.load(file), None
+    except (LoDError, DTypeError) as error:
+        return None, str(error)
+
+
+ODD = [None, -1, 2**62, 10**30, 1.5, "", "x", "while_loop", [], {}, {"var": "x"}, {"list": []}, {"generator": 0}]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_changed_file_is_refused_or_runs_to_a_result_or_an_error(make):
+    program, feed, fetch = make()
+    contents, random = kept(program), np.random.default_rng(0)
+    archive = zipfile.ZipFile(io.BytesIO(contents))
+    paths = list(nodes(json.loads(archive.read("lodcore.json"))["tree"]))[2:]
+    for j in random.choice(len(paths), 60):
+
+        def change(tree, path=paths[j]):
+            for key in path[:-1]:
+                tree = tree[key]
+            if random.random() < 0.3:
+                del tree[path[-1]]
+            else:
+                tree[path[-1]] = ODD[random.integers(len(ODD))]
+
+        made, said = loaded(changed(contents, change))
+        assert isinstance(made, Program) or said.startswith("lodcore.load: file: ")
+        if said is None:
+            with suppress(ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RuntimeError):
+                Executor().run(made, feed, fetch)
+
+
+CHANGES = [
+    (lambda ops: ops[0]["in"].pop("x"), r"operator 0 \(matmul\): is .*; a description with x, y is needed"),
+    (
+        lambda ops: ops[0].update(op="eval"),
+        r"operator 0 \(eval\): names the operator 'eval', which this lodcore does not",
+    ),
+    (lambda ops: ops[0]["in"].update(x={"var": "tanh"}), r"\(matmul\): x: names Variable 'tanh', which nothing before"),
+    (
+        lambda ops: ops[0]["out"][0]["spec"].update(dtype="<f4"),
+        r"\(matmul\): has the result float32 .*; it makes float64",
+    ),
+    (
+        lambda ops: ops[0]["out"][0]["spec"].update(shape=[None, 4]),
+        r"has the result float64 \(., 4\).*; it makes .*3\)",
+    ),
+    (lambda ops: ops[-1].update(update="tanh"), "tanh: is no parameter"),
+    (lambda ops: ops[-1].update(value={"var": "tanh"}), "is float64 .*; the parameter is int64"),
+    (
+        lambda ops: ops[0]["in"].update(y={"loop": {}}),
+        r"\(matmul\): y: is {}; a description with variables, ops is need",
+    ),
+]
+
+
+def test_an_error_names_the_file_the_operator_and_the_argument():
+    contents = kept(training()[0])
+    for change, says in CHANGES:
+        with pytest.raises((LoDError, DTypeError), match=f"^lodcore.load: file: program: .*({says})"):
+            lodcore.load(changed(contents, lambda tree, change=change: change(tree["program"]["ops"])))
+
+
+def test_a_parameter_that_two_programs_share_and_a_scope_inside_another():
+    w = parameter(2.0, "w")
+    with Program() as one:
+        y = data("x", (), "float64") * w
+    with Program() as other:
+        w.update(w + 1.0)
+    scope = Scope()
+    executor = Executor()
+    executor.run(other, scope=scope)
+    made = back([one, other], scope)
+    assert float(Executor().run(made[0], {"x": 2.0}, [y.name])[0]) == 6.0
+    assert made[0].var("w") is made[1].var("w")
+
+
+def test_gradients_in_a_loaded_program_are_those_of_the_saved_one():
+    with Program() as program:
+        x = data("x", (None,), "float64", num_levels=1)
+        loss = lodcore.ops.sum(lodcore.sequence_softmax(x) * x)
+        append_backward(loss)
+    feed = {"x": [[1.0, 2.0], [], [3.0, 4.0, 5.0]]}
+    assert results(back(program), feed, ["x@GRAD"]) == results(program, feed, ["x@GRAD"])

@@ -12,7 +12,7 @@ from lodcore.batching.arguments import Int64, as_choice, as_count, as_lengths, s
 from lodcore.batching.plan import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
 from lodcore.ops import gather_nested, lod_append, lod_reset, rows, sequence_chunk, sequence_concat, sequence_pool
-from lodcore.ops.chunk import chunk_starts
+from lodcore.ops.chunk import chunk_ranges
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -66,9 +66,8 @@ def chunk_plan(
     if step > window:
         raise ValueError(f"{where}: stride: is {step}; at most the size {window}, or tokens are left out")
     as_choice(f"{where}: last", last, ("short", "full"))
-    offsets, documents, starts = chunk_starts(known, window, step, last)
-    windows = LoD.from_offsets(offsets)
-    return ChunkPlan(known, windows, starts, np.minimum(known[documents] - starts, window), (window, step, last))
+    offsets, _, starts, stops = chunk_ranges(known, window, step, last)
+    return ChunkPlan(known, LoD.from_offsets(offsets), starts, stops - starts, (window, step, last))
 
 
 class ChunkPlan:

@@ -1,4 +1,10 @@
-"""Detection of swaps by shuffles of other libraries: `x[i], x[j] = x[j], x[i]` with views loses a sequence."""
+"""Detection of swaps by shuffles of other libraries: `x[i], x[j] = x[j], x[i]` with views loses a sequence.
+
+Nothing but the caller tells a swap from `x[i] = x[j]`, which is valid, as with arrays: the value is a view in both.
+A copy at the assignment would come too late, since the first half of a swap overwrites what the second half assigns;
+reading `x[i]` as a copy would end writing through views; refusing all views of x would refuse valid programs. So the
+code that assigns is looked at, and only if the value is such a view.
+"""
 
 from __future__ import annotations
 

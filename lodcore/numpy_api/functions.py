@@ -89,8 +89,23 @@ def _valuewise(function: Any, count: int = 1) -> None:
 
 
 _valuewise(np.isclose, 2)
-for _one in (np.nan_to_num, np.real, np.imag, np.angle, np.isneginf, np.isposinf):
+for _one in (np.real, np.imag, np.angle, np.isneginf, np.isposinf):
     _valuewise(_one)
+
+
+@stands_for(np.nan_to_num)
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Replace nan and infinities by numbers, or by those of arrays and sequences that align with x."""
+    refuse_symbols("nan_to_num", (x, nan, posinf, neginf))
+    by = {"nan": nan, "posinf": posinf, "neginf": neginf}
+    aligned = [name for name, one in by.items() if isinstance(one, (list, tuple)) or getattr(one, "ndim", 0)]
+
+    def replaced(values: Any, *others: Any) -> Any:
+        found = dict(zip(by, others, strict=True)) if others else {}
+        return np.nan_to_num(values, copy, **{**by, **{name: found[name] for name in aligned}})
+
+    others = [beside(x, by[name])[1] if name in aligned else 0.0 for name in by] if aligned else []
+    return shared("nan_to_num", replaced, x, *others)
 
 
 @stands_for(np.isin)

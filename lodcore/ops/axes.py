@@ -13,11 +13,20 @@ import numpy as np
 from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
 from lodcore.base.keywords import no_level
-from lodcore.base.memory import as_integer
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, GraphError, ShapeError
-from lodcore.ops.axes_of_levels import brought_last, is_below, over_levels, pooled, put_back, with_axes_of_1
-from lodcore.ops.compare import greater_than
+from lodcore.ops.axes_of_levels import (
+    axes_of,
+    brought_last,
+    is_below,
+    is_vector,
+    of_each,
+    over_levels,
+    pooled,
+    put_back,
+    with_axes_of_1,
+)
+from lodcore.ops.compare import greater_than, less_than
 from lodcore.ops.convert import full_like
 from lodcore.ops.dates import are_dates, mean_of_durations, reduce_dates
 from lodcore.ops.deviation import sequence_std, sequence_var
@@ -78,22 +87,6 @@ def tensor_of(where: str, x: Any) -> Any:
     if made.dtype.hasobject:
         raise DTypeError(f"{where}: x: is {type(x).__name__}; a tensor is needed")
     return made
-
-
-def axes_of(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
-    """Check an axis or a tuple of axes; return them sorted and counted from the first."""
-    given = axis if isinstance(axis, tuple) else (axis,)
-    found = set()
-    for one in given:
-        number = as_integer(one)
-        if number is None:
-            raise DTypeError(f"{where}: axis: is {axis!r}; an integer, or a tuple of them, is needed")
-        if not -ndim <= number < ndim:
-            raise ShapeError(f"{where}: axis: is {axis}; x has {ndim} axes")
-        found.add(number % ndim)
-    if len(found) < len(given):
-        raise ShapeError(f"{where}: axis: is {axis}; different axes are needed")
-    return tuple(sorted(found))
 
 
 def check_keepdims(name: str, axis: Any, keepdims: Any) -> None:
@@ -501,19 +494,23 @@ def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False
     out : None
         Not supported.
     keepdims : bool
-    empty : int, optional
-        The result for no values.
+    empty : int or array_like of int, shape (number of sequences,), optional
+        The result for no values; along the axis of the last level also one for each sequence, for all its columns.
 
     Raises
     ------
     ValueError
         If there are no values, and `empty` is not given; the message names the first empty sequence.
+    ShapeError, DTypeError
+        If the axis does not exist, or `empty` is not a number, or one for each sequence.
 
     Examples
     --------
     >>> import lodcore
     >>> lodcore.ops.argmax(lodcore.array([[1, 2], [], [3]]), axis=1, empty=-1)
     array([ 1, -1,  0])
+    >>> lodcore.ops.argmax(lodcore.array([[1, 2], [], [3]]), axis=1, empty=[7, 8, 9])
+    array([1, 8, 0])
     """
     return _place("argmax", x, axis, out, keepdims, empty)
 
@@ -542,4 +539,7 @@ def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool, empty: Any) -
             raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
         chosen = None if axis is None else axes_of(name, axis, x.ndim)
         return reduce_values(x, name, chosen, keepdims, None, kept_empty(name, empty, x.dtype))
-    return _reduced(name, x, axis, out, keepdims, None, True, empty)
+    if empty is None or not is_vector(empty) or axes_of(name, axis, x.ndim) != (levels,):
+        return _reduced(name, x, axis, out, keepdims, None, True, empty)
+    place = _reduced(name, x, axis, out, keepdims, None, True, -1)
+    return choose(less_than(place, 0), of_each(name, empty, place, x.ndim - levels - 1 + bool(keepdims)), place)

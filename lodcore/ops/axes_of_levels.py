@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
+from lodcore.base.memory import as_integer
+from lodcore.errors import DTypeError, ShapeError
+from lodcore.ops.common import kept_in
 from lodcore.ops.compare import less_than, not_equal
 from lodcore.ops.convert import rows as values_of
 from lodcore.ops.convert import with_values
@@ -18,8 +21,25 @@ from lodcore.ops.places import lod_index, lod_positions
 from lodcore.ops.pool import sequence_pool
 from lodcore.ops.position import by_position, drop_level, insert_level, pool_positions
 from lodcore.ops.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
+from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__: list[str] = []
+
+
+def axes_of(where: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """Check an axis or a tuple of axes; return them sorted and counted from the first."""
+    given = axis if isinstance(axis, tuple) else (axis,)
+    found = set()
+    for one in given:
+        number = as_integer(one)
+        if number is None:
+            raise DTypeError(f"{where}: axis: is {axis!r}; an integer, or a tuple of them, is needed")
+        if not -ndim <= number < ndim:
+            raise ShapeError(f"{where}: axis: is {axis}; x has {ndim} axes")
+        found.add(number % ndim)
+    if len(found) < len(given):
+        raise ShapeError(f"{where}: axis: is {axis}; different axes are needed")
+    return tuple(sorted(found))
 
 
 def is_below(axes: tuple[int, ...], levels: int) -> bool:
@@ -136,3 +156,28 @@ def pooled(name: str, x: Any, level: int, initial: Any, empty: Any) -> Any:
         return sequence_pool(refuse_empty(x, name, level), name, level=level)
     found = sequence_pool(x, name, initial, level)
     return elementwise([found, initial], np.maximum if name == "max" else np.minimum)
+
+
+def is_vector(empty: Any) -> bool:
+    """Return whether a result for no values is one for each sequence."""
+    return isinstance(empty, (list, tuple)) or getattr(empty, "ndim", 0) > 0
+
+
+def of_each(name: str, empty: Any, place: Any, axes: int) -> Any:
+    """Return one position for each sequence so that it aligns with all of them, which have more axes."""
+    where = f"{name}: empty"
+    if isinstance(empty, Symbol):
+        given: Any = empty
+    elif isinstance(empty, LoDTensor):
+        given = empty.with_values(kept_in(where, empty.values, np.dtype(np.intp)))
+    else:
+        given = kept_in(where, empty, np.dtype(np.intp))
+        if given.ndim == 2 and given.shape[1] == 1:
+            given = given[:, 0]
+        count = None if isinstance(place, Symbol) else len(getattr(place, "values", place))
+        if given.ndim != 1 or count not in (None, len(given)):
+            each = "sequence" if count is None else f"of {count} sequences"
+            raise ShapeError(f"{where}: has shape {given.shape}; a number, or one for each {each}, is needed")
+    if getattr(place, "num_levels", 0):
+        given = with_values(place, given)
+    return index_values(given, [..., *[None] * axes]) if axes else given

@@ -23,10 +23,13 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["sequence_chunk", "sequence_truncate"]
 
 LAST = ("short", "full", "drop")
+ALIGN = ("start", "middle", "end")
 
 
-def chunk_starts(lengths: Array, size: int, stride: int, last: str) -> tuple[Array, Array, Array]:
-    """Compute where chunks begin.
+def chunk_ranges(
+    lengths: Array, size: int, stride: int, last: str, align: str = "start"
+) -> tuple[Array, Array, Array, Array]:
+    """Compute where chunks begin and end.
 
     Parameters
     ----------
@@ -34,20 +37,24 @@ def chunk_starts(lengths: Array, size: int, stride: int, last: str) -> tuple[Arr
     size, stride : int
         1 <= stride <= size.
     last : {"short", "full", "drop"}
+    align : {"start", "middle", "end"}
         As in `sequence_chunk`.
 
     Returns
     -------
     offsets : int64, shape (n + 1,)
         The offsets of each sequence in chunks.
-    sequences, starts : int64, shape (number of chunks,)
-        The sequence of each chunk, and the position at which the chunk begins.
+    sequences, starts, stops : int64, shape (number of chunks,)
+        The sequence of each chunk, and the positions at which it begins and ends.
     """
     over = lengths - size
+    before: Any = 0  # the number of elements before the first full chunk
+    if align != "start":
+        before = np.where(over > 0, over % stride, 0) // (2 if align == "middle" else 1)
     if last == "drop":
         counts = np.where(over >= 0, over // stride + 1, 0)
     else:
-        counts = np.where(lengths > 0, -(-np.maximum(over, 0) // stride) + 1, 0)
+        counts = np.where(lengths > 0, -(-np.maximum(over - before, 0) // stride) + 1 + (before > 0), 0)
     offsets: Array = buffers.new_offsets(len(counts) + 1)
     unharmed(kernels.lod.offsets_from_lengths(counts, offsets))
     total = offsets.item(len(counts))
@@ -55,9 +62,12 @@ def chunk_starts(lengths: Array, size: int, stride: int, last: str) -> tuple[Arr
     kernels.lod.segment_ids(offsets, sequences)
     kernels.lod.positions(offsets, starts)
     starts *= stride
+    if align != "start":
+        starts += (before if last == "drop" else np.where(before > 0, before - stride, 0))[sequences]
     if last == "full":
-        starts = np.minimum(starts, np.maximum(over, 0)[sequences])
-    return offsets, sequences, starts
+        starts = np.clip(starts, 0, np.maximum(over, 0)[sequences])
+    stops = np.minimum(starts + size, lengths[sequences])
+    return offsets, sequences, np.maximum(starts, 0, out=starts), stops
 
 
 def _chunked_levels(x: Any, level: Any) -> list[Any]:
@@ -70,7 +80,9 @@ CHUNKED = computed("that of `x` before `level`; chunks, and what is in them, are
 
 
 @operator(x=Nested, lod_rule=CHUNKED)
-def sequence_chunk(x: Any, size: int, stride: int | None = None, last: str = "short", level: int = -1) -> Any:
+def sequence_chunk(
+    x: Any, size: int, stride: int | None = None, last: str = "short", level: int = -1, align: str = "start"
+) -> Any:
     """Cut each sequence into chunks of a given size, which makes one more level.
 
     Parameters
@@ -86,6 +98,10 @@ def sequence_chunk(x: Any, size: int, stride: int | None = None, last: str = "sh
         that it is full if the sequence is long enough, "drop" leaves it out.
     level : int
         The level of the sequences that are cut; their elements are kept whole.
+    align : {"start", "middle", "end"}
+        Where the elements that do not fill a chunk are: "start" puts them behind the full chunks, "end" before them,
+        "middle" half of them (rounded down) before and the others behind. `last` says the same of a chunk at the start
+        of its sequence.
 
     Returns
     -------
@@ -96,7 +112,7 @@ def sequence_chunk(x: Any, size: int, stride: int | None = None, last: str = "sh
     Raises
     ------
     ValueError, DTypeError, LevelError
-        If size, stride or last are out of range, or the level does not exist.
+        If size, stride, last or align are out of range, or the level does not exist.
 
     Examples
     --------
@@ -106,21 +122,23 @@ def sequence_chunk(x: Any, size: int, stride: int | None = None, last: str = "sh
     [[[1, 2], [3, 4], [5]], [], [[6, 7]]]
     >>> lodcore.sequence_chunk(x, 3, stride=2).tolist()
     [[[1, 2, 3], [3, 4, 5]], [], [[6, 7]]]
+    >>> lodcore.sequence_chunk(x, 2, align="end").tolist()
+    [[[1], [2, 3], [4, 5]], [], [[6, 7]]]
     """
-    return _chunked(x, size, stride, last, level)[0]
+    return _chunked(x, size, stride, last, level, align)[0]
 
 
 @sequence_chunk.define_residuals("places")
 def _chunked(
-    x: Any, size: int, stride: int | None = None, last: str = "short", level: int = -1
+    x: Any, size: int, stride: int | None = None, last: str = "short", level: int = -1, align: str = "start"
 ) -> tuple[LoDTensor, Array]:
     where = "sequence_chunk"
     lod = x.lod
     k = level_of(where, lod, level)
-    size, step = _sizes(size, stride, last)
-    lengths = lod.lengths(k)
-    offsets, sequences, starts = chunk_starts(lengths, size, step, last)
-    begins = lod.offsets(k)[sequences] + starts
+    size, step = _sizes(size, stride, last, align)
+    offsets, sequences, starts, stops = chunk_ranges(lod.lengths(k), size, step, last, align)
+    firsts = lod.offsets(k)[sequences]
+    begins = firsts + starts
     upper = [*(lod.offsets(j) for j in range(k)), offsets]
     if step == size and last == "short":
         total = lod.offsets(k)[-1:]
@@ -130,16 +148,17 @@ def _chunked(
         return chunked, np.array([[0, lod.num_rows]])
     ranges = buffers.new_int64(len(begins), 2)
     ranges[:, 0] = begins
-    np.minimum(begins + size, lod.offsets(k)[1:][sequences], out=ranges[:, 1])
+    np.add(firsts, stops, out=ranges[:, 1])
     cut = buffers.new_offsets(len(begins) + 1)
     unharmed(kernels.gather.count_ranges(ranges, cut))
     return tensor_core.take_ranges(x, where, k + 1, ranges, cut.item(len(begins)), None, [*upper, cut]), ranges
 
 
-def _sizes(size: Any, stride: Any, last: Any) -> tuple[int, int]:
+def _sizes(size: Any, stride: Any, last: Any, align: Any) -> tuple[int, int]:
     """Return the checked size of a chunk and the distance from one to the next."""
     where = "sequence_chunk"
     choice_of(f"{where}: last", last, LAST)
+    choice_of(f"{where}: align", align, ALIGN)
     width = integer_of(f"{where}: size", size, 1, 2**62)
     step = width if stride is None else integer_of(f"{where}: stride", stride, 1)
     if step > width:
@@ -148,9 +167,9 @@ def _sizes(size: Any, stride: Any, last: Any) -> tuple[int, int]:
 
 
 @sequence_chunk.define_infer
-def _(x: Spec, size: int, stride: int | None, last: str, level: int) -> Spec:
+def _(x: Spec, size: int, stride: int | None, last: str, level: int, align: str) -> Spec:
     level_of("sequence_chunk", x, level)
-    _sizes(size, stride, last)
+    _sizes(size, stride, last, align)
     return Spec(spec_rows(x), x.dtype)
 
 

@@ -17,7 +17,6 @@ from lodcore.ops.index import take_nested
 from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.moving import add_back, nested_operand, row_ranges, sequence_numbers, spec_rows, sum_copies
 from lodcore.ops.pick import gather_nested
-from lodcore.ops.places import lod_positions
 from lodcore.ops.position import drop_level
 from lodcore.ops.registry import operator
 from lodcore.ops.roles import Batches, Nested
@@ -391,18 +390,25 @@ def argcombinations(x: Any, n: int = 2, replacement: bool = False, level: int = 
 
 
 @named
-def argcartesian(x: Any, y: Any) -> tuple[Any, Any]:
-    """Return the pairs of elements of corresponding sequences of the last level of x and y as positions.
+def argcartesian(x: Any, y: Any, level: int = -1) -> tuple[Any, Any]:
+    """Return the pairs of elements of corresponding sequences of x and y as positions.
 
     Parameters
     ----------
     x, y : LoDTensor or nested lists
         As in `cartesian`.
+    level : int
+        The level of the sequences; positions are those of their elements.
 
     Returns
     -------
     first, second : LoDTensor
-        int64; `x[first]` and `y[second]` are the results of `cartesian`.
+        int64, with the levels up to `level`; `x[first]` and `y[second]` are the results of `cartesian`.
+
+    Raises
+    ------
+    LoDError, LevelError
+        As for `cartesian`.
 
     Examples
     --------
@@ -410,9 +416,13 @@ def argcartesian(x: Any, y: Any) -> tuple[Any, Any]:
     >>> first, second = lodcore.argcartesian([["a", "b"], ["c"]], [[10, 20], []])
     >>> first.tolist(), second.tolist()
     ([[0, 0, 1, 1], []], [[0, 1, 0, 1], []])
+    >>> first, second = lodcore.argcartesian([[["a"], []]], [[[1], [2, 3], []]], level=0)
+    >>> first.tolist(), second.tolist()
+    ([[0, 0, 0, 1, 1, 1]], [[0, 1, 2, 0, 1, 2]])
     """
     x, y = nested_operand("argcartesian: x", x), nested_operand("argcartesian: y", y)
-    pairs: tuple[Any, Any] = cartesian(lod_positions(x, -1), lod_positions(y, -1))
+    k = _common_level(x, y, level)
+    pairs: tuple[Any, Any] = cartesian(*[combination_places(one, 1, 0, level=k) for one in (x, y)])
     return pairs
 
 

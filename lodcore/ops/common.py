@@ -40,6 +40,7 @@ NAMES = {
     "assignment": ("x[...]", "value"),
     "cross_entropy": ("logits", "labels"),
     "full_like": ("x", "fill_value"),
+    "nan_to_num": ("x", "nan", "posinf", "neginf"),
     "where": ("condition", "x", "y"),
 }
 

@@ -10,8 +10,8 @@ from lodcore.base.memory import integer
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError
 from lodcore.ops import axes as reductions
-from lodcore.ops.axes import axes_of, tensor_of
-from lodcore.ops.axes_of_levels import brought_last, is_below
+from lodcore.ops.axes import tensor_of
+from lodcore.ops.axes_of_levels import axes_of, brought_last, is_below
 from lodcore.ops.compare import greater_than, not_equal
 from lodcore.ops.convert import cast, full_like
 from lodcore.ops.math import add, div, minus, mul, sqrt, where

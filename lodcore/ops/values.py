@@ -15,7 +15,8 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.ops import axes as reductions
 from lodcore.ops.arguments import choice_of, dense_of, level_of, list_of, single_of
 from lodcore.ops.arrange import rows_to_level
-from lodcore.ops.axes import axes_of, tensor_of
+from lodcore.ops.axes import tensor_of
+from lodcore.ops.axes_of_levels import axes_of
 from lodcore.ops.common import Array, below, rows_of, with_levels
 from lodcore.ops.convert import cast, rows
 from lodcore.ops.index_values import index_values

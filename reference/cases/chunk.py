@@ -16,9 +16,10 @@ def sequence_chunk(source):
         "stride": source.choice([None, source.integer(1, size)]),
         "last": source.choice(["short", "full", "drop"]),
         "level": level_of(source, x),
+        "align": source.choice(["start", "middle", "end"]),
     }
 
 
 @sequence_chunk.expected
-def _(x, size, stride, last, level):
-    return x.made(oracle.sequence_chunk(x.nested, size, stride, last, x.level(level)), x.num_levels + 1)
+def _(x, size, stride, last, level, align):
+    return x.made(oracle.sequence_chunk(x.nested, size, stride, last, x.level(level), align), x.num_levels + 1)

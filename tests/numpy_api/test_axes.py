@@ -47,6 +47,30 @@ def test_the_deviation_of_nothing_is_nan_when_recorded():
     assert pullback(np.array([1.0, 0.0]))[0].tolist() == [[0.0], []]
 
 
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_positions_in_empty_sequences_of_their_own(name):
+    """One for each sequence, for all columns, in every form; on finer levels, too, and recorded."""
+    wide = lodcore.LoDTensor.from_lengths(np.array([[1.0, 5.0], [2.0, 4.0], [3.0, 3.0]]), [0, 3, 0])
+    found = [2, 0] if name == "argmax" else [0, 2]
+    for empty in ([7, 9, 8], np.array([7, 9, 8], np.uint8), np.array([[7], [9], [8]]), (7, -5, 8)):
+        places = getattr(lodcore.ops, name)(wide, axis=1, empty=empty)
+        assert (places.tolist(), places.dtype) == ([[7, 7], found, [8, 8]], np.intp)
+    assert getattr(wide, name)(axis=-2, empty=[7, 9, 8], keepdims=True).tolist() == [[[7, 7]], [found], [[8, 8]]]
+    assert vjp(lambda x: getattr(x, name)(axis=1, empty=[7, 9, 8]), wide)[0].tolist() == [[7, 7], found, [8, 8]]
+    assert vjp(lambda x: getattr(x, name)(axis=1, empty=x.lengths), wide)[0].tolist() == [[0, 0], found, [0, 0]]
+    deep = lodcore.array([[[1.0]], [], [[], []]])
+    for empty in ([4, 5, 6], lodcore.LoDTensor.from_lengths([4, 5, 6], [1, 0, 2])):
+        assert getattr(deep, name)(axis=2, empty=empty).tolist() == [[0], [], [5, 6]]
+    for empty in ([7, 8], [[1, 2], [3, 4], [5, 6]]):
+        with pytest.raises(lodcore.ShapeError, match=f"{name}: empty: has shape .*, or one for each of 3 seq"):
+            getattr(wide, name)(axis=1, empty=empty)
+    for empty in ([0.5, 1, 2], ["a", "b", "c"]):
+        with pytest.raises(lodcore.DTypeError, match=f"{name}: empty: "):
+            getattr(wide, name)(axis=1, empty=empty)
+    with pytest.raises(lodcore.DTypeError, match=f"{name}: empty: has shape .*; a number is needed"):
+        getattr(wide, name)(axis=2, empty=[7, 9, 8])
+
+
 @pytest.mark.parametrize(("name", "place"), [("argmax", 2), ("argmin", 0)])
 def test_the_position_in_an_empty_sequence_is_any_number(name, place):
     """Also a number that is a position elsewhere, and beside position 0."""

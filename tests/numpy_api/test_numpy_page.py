@@ -692,10 +692,19 @@ def test_concatenate_takes_the_axis_of_all_operands():
                 np.concatenate([first, second], axis=axis)
 
 
-def test_a_nested_tensor_where_a_number_is_needed():
-    x = lodcore.array([[1.0, 2.0], [3.0]])
-    with pytest.raises(TypeError, match=r"numpy.nan_to_num: nan: is a LoDTensor; a number or an array is needed"):
-        np.nan_to_num(x, nan=x)
+def test_what_replaces_nan_aligns():
+    """Numbers, arrays, nested lists and sequences align with x as operands do; what does not is named."""
+    x = lodcore.array([[np.nan, 1.0], [np.inf], []])
+    assert np.nan_to_num(x, nan=[[5.0, 6.0], [7.0], []], posinf=9).tolist() == [[5, 1], [9], []]
+    assert np.nan_to_num(x, nan=8, posinf=lodcore.array([[1.0, 2.0], [3.0], []])).tolist() == [[8, 1], [3], []]
+    assert np.nan_to_num(x, True, np.array([[5.0], [6.0], [7.0]]), 4.0).tolist() == [[5, 1], [4], []]
+    for nan, says in (
+        ([[5.0], [6.0], []], "nan: sequence 0 of level 0 has length 1; that of x has 2"),
+        (np.ones(3), "nan: has length 3 on axis 1, along which x is ragged"),
+        ([[1.0], [2.0, 3.0]], "nan: has 2 sequences at level 0; x has 3"),
+    ):
+        with pytest.raises((lodcore.LoDError, lodcore.ShapeError), match=f"nan_to_num: {says}"):
+            np.nan_to_num(x, nan=nan)
 
 
 @pytest.mark.parametrize("name", ["max", "min"])

@@ -134,6 +134,23 @@ def test_index_forms_take_what_cartesian_gives(lod, data):
     assert ops.take_nested(y, places[1]).tolist() == pairs[1].tolist()
 
 
+@for_each("level", [0, 1, -1, -2])
+def test_positions_of_pairs_on_each_level(level):
+    """Of elements of any level, which are taken whole, also under vjp."""
+    x = lodcore.array([[[1], [2, 3]], [[]], []])
+    y = lodcore.array([[[4, 5, 6], []], [[7, 8]], []])
+    pairs = lodcore.cartesian(x, y, level)
+    found, _ = lodcore.vjp(lambda x: lodcore.argcartesian(x, y, level), x * 1.0)
+    for one, places, pair in zip((x, y), found, pairs, strict=True):
+        assert places.num_levels == (2 if level % 2 else 1)
+        assert places.lod == pair.lod.prefix(places.num_levels)
+        assert one[places].tolist() == pair.tolist()
+    with pytest.raises(lodcore.LoDError, match=r"argcartesian: y: has 1 levels?; x has 2"):
+        lodcore.argcartesian(x, [[1], [2], []])
+    with pytest.raises(lodcore.LoDError, match="argcartesian: y: has 2 sequences of level 0; x has 3"):
+        lodcore.argcartesian(x, y[:2], 0)
+
+
 @given(FLAT, st.integers(0, 3), st.data())
 def test_interleave_takes_turns(lod, count, data):
     x = of(lod)

@@ -16,13 +16,15 @@ def chunk_calls(draw, tensors):
     size = draw(sampled_from([1, 1, 2, 3, 4, 2**40]))
     stride = draw(sampled_from([None, 1, size, max(1, size - 1)]))
     level = draw(integers(-x.num_levels, x.num_levels - 1))
-    return call(x, size, stride, draw(sampled_from(["short", "full", "drop"])), level)
+    align = draw(sampled_from(["start", "start", "middle", "end"]))
+    return call(x, size, stride, draw(sampled_from(["short", "full", "drop"])), level, align)
 
 
 def chunked(arguments):
     x = arguments["x"]
     level = from_the_first(arguments["level"], x.lod)
-    return oracle.sequence_chunk(x.tolist(), arguments["size"], arguments["stride"], arguments["last"], level)
+    how = [arguments[name] for name in ("size", "stride", "last")]
+    return oracle.sequence_chunk(x.tolist(), *how, level, arguments["align"])
 
 
 SAMPLES = {
@@ -39,6 +41,7 @@ SAMPLES = {
             ("sequence_chunk(flat, 2, 3, 'full')", ValueError, "stride: is 3; at most the size 2"),
             ("sequence_chunk(flat, 2, 0)", ValueError, "stride: is 0; 1 or more"),
             ("sequence_chunk(flat, 2, last='long')", ValueError, "last: is 'long'; one of 'short'"),
+            ("sequence_chunk(flat, 2, align='left')", ValueError, "align: is 'left'; one of 'start'"),
             ("sequence_chunk(flat, 2, level=1)", LevelError, "level: is 1"),
             ("sequence_chunk(rows, 2)", DTypeError, "x: is ndarray"),
         ],

@@ -184,12 +184,7 @@ class IfElse:
         if self.recorded is not None:
             raise GraphError(f"{self._where}: a block of it is open; close it before the call")
         bodies = [body or BranchBody(None) for body in self._bodies]
-        try:
-            pairs: list[tuple[Any, Any]] = []
-            tree_map(lambda *pair: pairs.append(pair), *self._outputs)
-        except ValueError as error:
-            said = str(error).removeprefix("tree_map: trees[0]")
-            raise GraphError(f"{self._where}: when_false: the results{said}, as when_true has") from None
+        pairs = self._pairs()
         sources = [self._sources(number, pair, bodies) for number, pair in enumerate(pairs)]
         each = [
             Branch(name, body, [pair[j] for pair in sources if pair is not None])
@@ -204,6 +199,20 @@ class IfElse:
         given = iter([pairs[j][0] if pair is None else found.pop(0) for j, pair in enumerate(sources)])
         results: list[Any] = tree_map(lambda leaf: next(given), self._outputs[0])
         return results
+
+    def _pairs(self) -> list[tuple[Any, Any]]:
+        """Return the leaves of the results of both blocks; raise if these differ in form."""
+        pairs: list[tuple[Any, Any]] = []
+        true, false = self._outputs
+        name, other = NAMES[::-1]
+        try:
+            tree_map(lambda *pair: pairs.append(pair), true, false)
+            name, other = NAMES
+            tree_map(lambda *pair: None, false, true)  # a leaf of the first may be a tree in the second
+        except ValueError as error:
+            said = str(error).removeprefix("tree_map: trees[0]")
+            raise GraphError(f"{self._where}: {name}: the results{said}, as {other} has") from None
+        return pairs
 
     def _merged(self, true: Any, false: Any) -> Any:
         """Merge the results of both blocks in the order of the mask."""

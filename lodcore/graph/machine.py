@@ -217,6 +217,8 @@ class Compiled:
 
     def _run(self, program: Program, given: Kept, run: Run, own: dict[Any, Array], packed: Packed, back: bool) -> int:
         """Run a program on the sequences of one run; `own` has arrays of this pass, and takes those that it needs."""
+        if not program.arrays:  # no gradient passes through the steps
+            return 0
         for key in program.arrays:
             if key not in own:
                 fixed = self._fixed(key, given, run)

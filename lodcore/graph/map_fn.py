@@ -11,7 +11,7 @@ from lodcore.base.dispatch import recording
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import tree_map
-from lodcore.graph.variable import Variable, resolved
+from lodcore.graph.variable import Variable, as_value, resolved
 from lodcore.graph.while_loop import WhileLoop
 from lodcore.ops.array import check_steps, tensor_array_read, tensor_array_size, tensor_array_write
 from lodcore.ops.array_joining import stacked_elements, tensor_array_unstack
@@ -160,9 +160,9 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     Raises
     ------
     DTypeError
-        If f does not return a tensor, or x is a SparseTensor.
+        If f does not return a tensor, or x is a SparseTensor or no tensor at all.
     ShapeError
-        If results have incompatible shapes, or tensors of a tuple different numbers of entries.
+        If x has no axis, results have incompatible shapes, or tensors of a tuple different numbers of entries.
 
     References
     ----------
@@ -224,11 +224,16 @@ def _entries(x: Any) -> tuple[list[Any], bool]:
 def _entries_of(where: str, x: Any) -> tuple[Any, bool]:
     """Return the entries of a tensor as an array; raise for a kind of tensor without entries to map over."""
     x = resolved(x)
-    x = as_nested(where, x) if isinstance(x, (list, tuple)) else x
+    if isinstance(x, (list, tuple)):
+        x = as_nested(where, x)
+    elif not isinstance(x, (Variable, Tensor, TensorArray)):
+        x = as_value(where, x)
     spec = x.spec if isinstance(x, Variable) else spec_of(x)
     if spec.kind is TensorArray:
         return x, bool(spec.shape) and spec.shape[0] is None
     refuse_conversion(where, spec.kind if isinstance(x, Variable) else x)
+    if not spec.shape and not spec.num_levels and spec.kind is not object:
+        raise ShapeError(f"{where}: is one number; an array with at least one axis, or a LoDTensor, is needed")
     return call_named(where.partition(":")[0], tensor_array_unstack, x), spec.num_levels > 0
 
 

@@ -115,7 +115,9 @@ def _mapped(function: Callable[..., Any], tree: Any, trees: tuple[Any, ...], pla
     others = [_branches(other) for other in trees]
     for j, (other, found) in enumerate(zip(trees, others, strict=True)):
         if found is None or found.keys() != branches.keys():
-            raise ValueError(f"tree_map: trees[{j}]{place}: is {_form(other)}; {_form(tree)} is needed")
+            dicts = isinstance(tree, dict) and isinstance(other, dict)
+            is_, needed = [f"a dict with keys {list(one)}" if dicts else _form(one) for one in (other, tree)]
+            raise ValueError(f"tree_map: trees[{j}]{place}: is {is_}; {needed} is needed")
     made = {
         key: _mapped(
             function, branch, tuple([other[key] for other in others if other is not None]), f"{place}[{key!r}]"

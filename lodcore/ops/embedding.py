@@ -439,9 +439,9 @@ def padding_of(where: str, padding_idx: Any, height: int | None) -> int:
 def raise_outside(where: str, ids: Any, numbers: Array, index: Any, bad: int, height: int) -> None:
     """Raise for a number that is not a row of the table."""
     at = tuple(map(int, np.unravel_index(bad, numbers.shape)))
-    place = f"position {at[0] if len(at) == 1 else at}"
+    place = f" at position {at[0] if len(at) == 1 else at}" if at else ""
     if isinstance(ids, LoDTensor) and ids.lod.num_levels:
         offsets = ids.lod.offsets(-1)
         sequence = int(np.searchsorted(offsets, at[0], "right")) - 1
         place += f", place {at[0] - offsets[sequence]} of sequence {sequence}"
-    raise IndexError(f"{where}: ids: is {index[bad]} at {place}; the table has {height} rows")
+    raise IndexError(f"{where}: ids: is {index[bad]}{place}; the table has {height} rows")

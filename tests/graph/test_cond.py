@@ -387,6 +387,16 @@ WRONG = [
         "^cond: when_false: the results.0.: is tuple of 2; list of 1 is needed",
         lambda: cond(True, lambda x: [x], lambda x: (x, x), X),
     ),
+    (
+        GraphError,
+        "^cond: when_true: the results.0.: is Variable; list of 1 is needed, as when_false has",
+        lambda: cond(True, same, lambda x: [x], X),
+    ),
+    (
+        GraphError,
+        "^cond: when_false: the results.0.: is a dict with keys .'b'.; a dict with keys .'a'. is needed",
+        lambda: cond(MASK, lambda x: {"a": x}, lambda x: {"b": x}, X),
+    ),
     (GraphError, "^cond: when_false: result 0: is None; the other", lambda: cond(True, same, lambda x: None, X)),
     (
         DTypeError,

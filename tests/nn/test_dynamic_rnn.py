@@ -27,6 +27,7 @@ from lodcore import (
     vjp,
     while_loop,
 )
+from lodcore.testing import assert_equal
 from lodcore.testing.samples import bits
 from reference.nn.dynamic_rnn import dynamic_rnn as meaning
 from tests.helpers.draw import lods
@@ -211,6 +212,25 @@ def test_a_cell_without_a_state():
     outputs, last = nn.dynamic_rnn(lambda p, x, s: (x * 2.0, s), None, x, ())
     assert outputs.tolist() == [[2.0, 4.0], [], [6.0]]
     assert last == ()
+
+
+def test_what_a_cell_does_not_use_has_a_gradient_of_zeros():
+    def unused(p, x, h):
+        lodcore.matmul(h, p)
+        return x, h
+
+    x, h, w = LoDTensor.from_lengths(np.arange(6.0).reshape(3, 2), [2, 0, 1]), np.full((3, 2), 0.5), np.eye(2)
+    cells = [unused, lambda p, x, h: (h, h), lambda p, x, h: (x, x), lambda p, x, h: (h, x)]
+    for cell in cells:
+        together = vjp(lambda *given, cell=cell: nn.dynamic_rnn(cell, *given), w, x, h)[1]
+        alone = [
+            vjp(lambda w, cell=cell: nn.dynamic_rnn(cell, w, x, h), w)[1],
+            vjp(lambda x, cell=cell: nn.dynamic_rnn(cell, w, x, h), x)[1],
+            vjp(lambda h, cell=cell: nn.dynamic_rnn(cell, w, x, h), h)[1],
+        ]
+        for d in [(np.ones((3, 2)), h), (np.ones((3, 2)), None), (None, h)]:
+            for pullback, expected in zip(alone, together(*d), strict=True):
+                assert_equal(pullback(*d)[0], expected)
 
 
 def test_a_cell_makes_its_own_initial_state():

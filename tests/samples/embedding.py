@@ -114,6 +114,7 @@ LOOKUP_ERRORS = [
     ("lookup_table(dense, [[0], [-1]])", IndexError, "ids.*-1 at position 1, place 0 of sequence 1"),
     ("lookup_table(dense, [0, 2**62])", IndexError, "ids.*4611686018427387904 at position 1"),
     ("lookup_table(dense, np.array([2**63], 'u8'))", IndexError, "ids.*9223372036854775808"),
+    ("lookup_table(dense, 3)", IndexError, "ids: is 3; the table has 3 rows"),
     ("lookup_table(dense, np.array([[0, 1], [2, 3]]))", IndexError, r"ids.*3 at position \(1, 1\)"),
     ("lookup_table(np.zeros((0, 2)), [0])", IndexError, "ids.*0 at position 0.*0 rows"),
     ("lookup_table(dense, [0.0, 1.0])", DTypeError, "ids.*float64"),

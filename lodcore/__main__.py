@@ -58,6 +58,10 @@ def run(arguments: Sequence[str]) -> int:
         epilog="Saved by lodcore.save, by numpy.savez(FILE, values=x.values, offsets_0=x.lod.offsets(0)), or by others",
     )
     inspect.add_argument("file", metavar="FILE", help=".npz, a folder, Parquet, or Arrow (.arrow, .feather)")
+    inspect.add_argument(
+        "--operators", action="append", default=[], metavar="MODULE", help="import a module with operators of a Program"
+    )
+    commands.add_parser("run", help="run a Program of a file on the values of others", add_help=False)
     commands.add_parser("pack", help="pack the documents of a file into bins of a token budget", add_help=False)
     commands.add_parser("bench", help="measure some operations beside NumPy and a plain copy, in a few seconds")
     commands.add_parser("pronounce", help="say how words are pronounced, by a network", add_help=False)
@@ -66,6 +70,10 @@ def run(arguments: Sequence[str]) -> int:
         from lodcore import demo
 
         return demo.main(others)
+    if chosen.command == "run":
+        from lodcore.interop import run_command
+
+        return run_command.main(others)
     if chosen.command == "pack":
         from lodcore.interop import pack_command
 
@@ -80,7 +88,7 @@ def run(arguments: Sequence[str]) -> int:
         bench()
         return 0
     try:
-        lines = "\n".join(look.describe_tree(look.read(chosen.file)))
+        lines = "\n".join(look.describe_tree(look.read(chosen.file, chosen.operators)))
     except Exception as error:  # for any contents of a file, the answer is one line
         problem = str(getattr(error, "strerror", None) or error or type(error).__name__)
         problem = problem.removeprefix(f"lodcore.load: {chosen.file}: ")

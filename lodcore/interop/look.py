@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,14 @@ CANDIDATES = 200  # number of lengths that may end a bucket
 SHOWN = 100  # number of entries of a tree
 
 
-def read(path: str) -> Any:
+def read(path: str, operators: Sequence[str] = ()) -> Any:
     """Read a file of any supported kind: .npz, a folder, Parquet, Arrow.
 
     Parameters
     ----------
     path : str
+    operators : sequence of str
+        Modules with operators of Programs.
 
     Returns
     -------
@@ -44,7 +46,7 @@ def read(path: str) -> Any:
         If the file cannot be read.
     """
     if os.path.isdir(path):
-        return load(path)
+        return load(path, operators=operators)
     with files.regular(path, path) as opened:
         magic = opened.read(6) or b""
     if magic[:4] == b"PAR1" or path.endswith((".parquet", ".pq")):
@@ -57,7 +59,7 @@ def read(path: str) -> Any:
             return from_arrow(reader.read_all(), "mask", records=False)[0]
     if magic == b"\x93NUMPY":
         raise ValueError("is one array; an .npz file with values and offsets_0, offsets_1, ... is needed")
-    return load(path)
+    return load(path, operators=operators)
 
 
 def describe_tree(tree: Any, name: str = "") -> Iterator[str]:
@@ -66,6 +68,10 @@ def describe_tree(tree: Any, name: str = "") -> Iterator[str]:
         if name:
             yield f"== {name}"
         yield from describe(tree)
+    elif hasattr(tree, "to_dot"):  # a Program
+        if name:
+            yield f"== {name}"
+        yield from str(tree).splitlines()
     elif isinstance(tree, (dict, list, tuple)):
         entries = list(tree.items() if isinstance(tree, dict) else enumerate(tree))
         if not name:

@@ -35,7 +35,7 @@ from lodcore.ops.convert import cast, concat_values
 from lodcore.ops.expand import per_sequence
 from lodcore.ops.index import select_by_mask
 from lodcore.ops.index_values import index_values
-from lodcore.ops.math import div
+from lodcore.ops.math import div, minus, mul, sqrt
 from lodcore.ops.math import where as choose
 from lodcore.ops.order import sequence_quantile
 from lodcore.ops.position import insert_level
@@ -258,11 +258,34 @@ def _of_kept(
     """Compute variances of the values that are not nan; where sequences may become shorter, remove nan first."""
     x = tensor_of(name, x)
     levels = getattr(x, "num_levels", 0)
-    plain = levels and axis is not None and where is True and x.dtype.kind == "f" and x.ndim == levels + 1
+    plain = levels and axis is not None and where is True and x.dtype.kind == "f"
     if plain and is_below(axes_of(name, axis, x.ndim), levels):
-        return function(select_by_mask(x, equal(x, x)), axis, dtype, out, ddof, keepdims)
+        if x.ndim == levels + 1:
+            return function(select_by_mask(x, equal(x, x)), axis, dtype, out, ddof, keepdims)
+        if dtype is None and out is None and not keepdims and x.dtype.itemsize > 2:
+            squared = _var_of_columns(x, axes_of(name, axis, x.ndim), ddof)
+            return squared if function is var else _root(squared)
     x, mask = _without(name, x, where)
     return function(x, axis, dtype, out, ddof, keepdims, where=mask)
+
+
+def _var_of_columns(x: Any, axes: tuple[int, ...], ddof: Any) -> Any:
+    """Compute the variances of the columns of rows without nan: each column may have nan in other rows."""
+    known = cast(equal(x, x), x.dtype)
+    count, filled = sum(known, axes), fill_nan(x)
+    average = div(sum(filled, axes), np.maximum(count, 1))
+    distance = mul(minus(filled, per_sequence(x, average, axes[0] - 1)), known)
+    left = minus(count, ddof)
+    found = div(sum(mul(distance, distance), axes), choose(greater_than(left, 0), left, np.nan))
+    return cast(found, x.dtype)
+
+
+def _root(squared: Any) -> Any:
+    """Compute square roots, whose derivative is 0 at 0."""
+    if not isinstance(squared, Symbol):
+        return sqrt(squared)
+    wide = greater_than(squared, 0)
+    return choose(wide, sqrt(choose(wide, squared, 1)), squared)
 
 
 @named

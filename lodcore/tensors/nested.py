@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -137,10 +138,14 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
         shape (len(leaves),).
     """
     dtype = as_dtype(where, dtype)
+    if leaves and isinstance(leaves[0], dict):
+        return _records(where, leaves, dtype)
     try:
         values = np.array(leaves, dtype)
     except (ValueError, TypeError, OverflowError) as error:
         raise DTypeError(f"{where}: {error}") from None
+    if values.dtype.hasobject and leaves and isinstance(leaves[0], (datetime.date, datetime.timedelta)):
+        values = _dates(where, leaves)
     if values.dtype.kind in "US" and (dtype is None or not dtype.itemsize):
         _refuse_nul(where, leaves)
     if values.ndim != 1 or len(values) != len(leaves):
@@ -151,6 +156,46 @@ def values_of_leaves(where: str, leaves: list[Any], dtype: npt.DTypeLike | None)
         if odd >= 0:
             raise DTypeError(f"{where}: value {odd} is {leaves[odd]!r} among text; values are of one kind")
     return values
+
+
+def _records(where: str, leaves: list[Any], dtype: np.dtype[Any] | None) -> Array:
+    """Convert dicts with the same keys to records, whose fields are in the order of the first one."""
+    names = list(leaves[0]) if dtype is None or dtype.names is None else list(dtype.names)
+    if dtype is not None and dtype.names is None:
+        raise DTypeError(f"{where}: dtype: is {dtype}, which has no fields; dicts become records")
+    for j, leaf in enumerate(leaves):
+        if not isinstance(leaf, dict):
+            raise DTypeError(f"{where}: value {j} is {type(leaf).__name__} among dicts; values are of one kind")
+        if leaf.keys() != set(names) or not names or not all(isinstance(name, str) for name in leaf):
+            has = ", ".join(map(repr, leaf)) or "no key"
+            raise DTypeError(f"{where}: value {j} has {has}; all dicts need the same keys, which are text")
+    columns = []
+    for name in names:
+        kind = None if dtype is None or dtype.fields is None else dtype.fields[name][0]
+        column = values_of_leaves(f"{where}: {name!r}", [leaf[name] for leaf in leaves], kind)
+        if column.dtype.hasobject:
+            raise no_number(f"{where}: {name!r}", [], [leaf[name] for leaf in leaves])
+        columns.append(column)
+    made = np.empty(len(leaves), [(name, column.dtype) for name, column in zip(names, columns, strict=True)])
+    for name, column in zip(names, columns, strict=True):
+        made[name] = column
+    return made if dtype is None else made.astype(dtype)
+
+
+def _dates(where: str, leaves: list[Any]) -> Array:
+    """Convert dates, times without a zone, or durations of the standard library: to days, or to microseconds."""
+    kind = datetime.timedelta if isinstance(leaves[0], datetime.timedelta) else datetime.date
+    for j, leaf in enumerate(leaves):
+        if not isinstance(leaf, kind):
+            raise DTypeError(f"{where}: value {j} is {_short(leaf)} among dates; values are of one kind")
+        if isinstance(leaf, datetime.datetime) and leaf.tzinfo is not None:
+            raise DTypeError(
+                f"{where}: value {j} is {_short(leaf)}, and dtypes of dates have no zones; "
+                ".astimezone(UTC).replace(tzinfo=None) makes one without"
+            )
+    if kind is datetime.timedelta:
+        return np.array(leaves, "m8[us]")
+    return np.array(leaves, "M8[us]" if any(isinstance(leaf, datetime.datetime) for leaf in leaves) else "M8[D]")
 
 
 def _refuse_nul(where: str, strings: Sequence[Any]) -> None:

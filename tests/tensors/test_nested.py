@@ -1,5 +1,7 @@
 """lodcore.array and tolist: nested lists and back."""
 
+import datetime
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -175,3 +177,58 @@ def test_arrays_are_rows_where_the_lists_are_all_levels():
         lodcore.array([[image, np.ones((4, 3))]], num_levels=1)
     with pytest.raises(LoDError, match="has num_levels 2; 3 is given"):
         lodcore.array([[image]], num_levels=3)
+
+
+# -- dicts and dates of the standard library -----------------------------------------------------------------------
+
+
+def test_dicts_become_records():
+    rows = [[{"a": 1, "b": "x"}, {"b": "yy", "a": 2}], [], [{"a": 3, "b": "z"}]]
+    x = lodcore.array(rows)
+    assert x.dtype == np.dtype([("a", "i8"), ("b", "U2")])
+    assert x["a"].tolist() == [[1, 2], [], [3]]
+    assert x["b"].tolist() == [["x", "yy"], [], ["z"]]
+    assert [[dict(zip(x.dtype.names, row, strict=True)) for row in one] for one in x.tolist()] == rows
+    narrow = lodcore.array([[{"a": 1, "t": datetime.date(2024, 1, 2)}]], [("t", "M8[D]"), ("a", "f4")])
+    assert (narrow.dtype.names, narrow["a"].tolist()) == (("t", "a"), [[1.0]])
+
+
+def test_dates_and_durations_of_the_standard_library():
+    noon = datetime.datetime(2024, 1, 2, 12, 0, 0, 5)
+    cases = [
+        ([[noon], [], [noon, noon]], "M8[us]"),
+        ([[noon.date()], [], [noon.date()]], "M8[D]"),
+        ([[noon.date(), noon]], "M8[us]"),
+        ([[datetime.timedelta(seconds=3, microseconds=1)], []], "m8[us]"),
+    ]
+    for rows, dtype in cases:
+        x = lodcore.array(rows)
+        assert x.dtype == np.dtype(dtype)
+        assert x.equals(lodcore.array([np.array(one, dtype) for one in rows]))
+    assert lodcore.array([[noon]], "M8[s]").dtype == np.dtype("M8[s]")
+    assert lodcore.array([[{"at": noon}]])["at"].dtype == np.dtype("M8[us]")
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ([[{"a": 1}, {"b": 2}]], "value 1 has 'b'; all dicts need the same keys"),
+        ([[{"a": 1}, 3]], "value 1 is int among dicts"),
+        ([[3, {"a": 1}]], r"obj\[0\]\[1\]: is {'a': 1}"),
+        ([[{}]], "value 0 has no key"),
+        ([[{1: 1}]], "value 0 has 1; .* which are text"),
+        ([[{"a": None}]], "'a'.*: is None; write nan"),
+        ([[{"a": [1]}]], "'a': its entries have shape"),
+        ([[datetime.datetime(2024, 1, 2, tzinfo=datetime.timezone.utc)]], "have no zones"),
+        ([[datetime.date(2024, 1, 2), 3]], "value 1 is 3 among dates"),
+        ([[datetime.timedelta(1), None]], "value 1 is None among dates"),
+    ],
+)
+def test_dicts_and_dates_that_do_not_fit(rows, text):
+    with pytest.raises(lodcore.DTypeError, match=f"lodcore.array: obj.*{text}|lodcore.array: {text}"):
+        lodcore.array(rows)
+
+
+def test_dicts_need_a_dtype_with_fields():
+    with pytest.raises(lodcore.DTypeError, match="dtype: is float32, which has no fields"):
+        lodcore.array([[{"a": 1}]], "f4")

@@ -114,7 +114,7 @@ class Lowered(Values):
         if given in self._rows if isinstance(given, Variable) else False:
             made: Value = self._rows[given]
         else:
-            made = self.taken(self._operand(given, 2))
+            made = self.taken(self.operand(given, 2))
         if made.truth:
             raise Untraceable("a result of bools")
         return made if width is None else self.widened(made, width)
@@ -149,8 +149,8 @@ class Lowered(Values):
             return Rows(self, self._rows[given], len(given.spec.shape))
         return Outer(given, given.spec)
 
-    def _operand(self, given: Any, axes: int) -> Any:
-        """Return an operand of an elementwise function: rows, or a number."""
+    def operand(self, given: Any, axes: int = 2) -> Any:
+        """Return an argument as an operand of functions of arrays: rows, an outer object of one row, or a number."""
         if isinstance(given, Variable):
             given = self._argument(given)
         if isinstance(given, Rows):
@@ -173,7 +173,7 @@ class Lowered(Values):
     def elementwise(self, function: Any, operands: Sequence[Any], rule: VJPRule | None, **rest: Any) -> Value:
         """Trace an elementwise operator: its function of arrays, and later its vjp rule, which may read the rest."""
         axes = max([x.axes for x in operands if isinstance(x, Rows)])
-        given = [self._operand(x, axes) for x in operands]
+        given = [self.operand(x, axes) for x in operands]
         values = tuple([self.taken(x) for x in given])
         self.inside += 1
         try:
@@ -190,17 +190,41 @@ class Lowered(Values):
         self.node(out, values, lambda d, needs: self.back(rule, values, out, d, needs, rest))
         return out
 
+    def vectors(self, x: Any) -> Rows:
+        """Return an argument that must be rows of vectors of the dtype."""
+        if not isinstance(x, Rows) or x.axes != 2 or x.value.truth:
+            raise Untraceable("other than rows of vectors")
+        return x
+
     def by_function(self, function: Any, x: Any, rule: VJPRule, **rest: Any) -> Value:
         """Trace a function of matrices whose result has the shape of its rows, and later the vjp rule."""
-        if not isinstance(x, Rows) or x.axes != 2:
-            raise Untraceable("rows that are no vectors")
-        return self.elementwise(lambda rows: function(rows, **rest), [x], rule, **rest)
+        return self.elementwise(lambda rows: function(rows, **rest), [self.vectors(x)], rule, **rest)
+
+    def reduced(self, x: Any, name: str, axes: Any) -> Value:
+        """Return the sum or the mean of each row."""
+        if axes not in ((1,), (-1,)) or name not in ("sum", "mean"):
+            raise Untraceable(f"{name} over {axes}")
+        rows = self.vectors(x)
+        made: Value = (rows.sum(1, True) if name == "sum" else rows.mean(1, True)).value
+        return made
+
+    def like(self, x: Any, number: Any) -> Value:
+        """Return rows of one number, as wide as others."""
+        if not isinstance(x, Rows) or np.ndim(number):
+            raise Untraceable("other than rows of one number")
+        return self.value("move", (self.number(number, x.value.width),), x.value.width)
+
+    def cut(self, x: Any) -> Value:
+        """Return rows through which no gradient passes."""
+        if not isinstance(x, Rows):
+            raise Untraceable("other than rows")
+        return self.value("move", (x.value,), x.value.width, "cut", x.value.truth)
 
     def product(self, x: Any, matrix: Any) -> Value:
         """Return the product of rows by a matrix that all steps share."""
-        if not isinstance(x, Rows) or x.axes != 2 or not isinstance(matrix, Outer):
+        if not isinstance(matrix, Outer):
             raise Untraceable("a product of rows by rows")
-        spec, left = matrix.spec, x.value
+        spec, left = matrix.spec, self.vectors(x).value
         if spec.kind is not np.ndarray or len(spec.shape) != 2 or not self._fits(spec) or spec.num_levels:
             raise Untraceable(f"a product by {spec}")
         if spec.shape[0] != left.width or not spec.shape[1]:
@@ -210,12 +234,19 @@ class Lowered(Values):
         self.node(out, (left,), back, matrix.variable)
         return out
 
+    def plus(self, x: Value, line: Any) -> Value:
+        """Return the sum of rows and an outer object of one row."""
+        return self.ufunc(np.add, x, self.taken(self.operand(line)))
+
     def columns_of(self, x: Any, keys: Any) -> Value:
         """Return the columns that an index chooses: all rows, and neighbouring columns."""
-        plain = isinstance(keys, list) and len(keys) == 2 and keys[0] == slice(None)
-        if not plain or not isinstance(x, Rows) or x.axes != 2:
+        plain = isinstance(keys, list) and len(keys) == 2 and isinstance(keys[0], slice) and keys[0] == slice(None)
+        if not plain or not isinstance(x, Rows):
             raise Untraceable("other rows, or other axes")
         width, key = x.value.width, keys[1]
+        if x.axes == 1 and key is None:
+            return x.value
+        self.vectors(x)
         if type(key) is int and -width <= key < width:
             start, stop = key % width, key % width + 1
         elif isinstance(key, slice):

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore import kernels
+from lodcore.graph.instructions import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
 from lodcore.graph.lowered import Lowered
-from lodcore.graph.scheduled import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW, Place, Program, Sink, scheduled
+from lodcore.graph.scheduled import Place, Program, Sink, scheduled
 from lodcore.graph.traced import Value
 from lodcore.graph.way_back import WayBack
 from lodcore.ops.common import Array
@@ -359,6 +360,10 @@ class Compiled:
         side_by_side([*runs, neighbours.find], given.n_rows * work)
         found = self._inputs(given, back, arrays, packed), d_boots, self._outer(given, back, arrays, neighbours)
         return *found, reduce(or_, flags, 0)
+
+    def states_with_gradient(self, given: Kept, wanted: Wanted, cotangents: Sequence[Array | None]) -> set[int]:
+        """Return the numbers of the states that have a gradient on the way back."""
+        return {*self.back_program(wanted, given.wanted, tuple([d is not None for d in cotangents]))[1].states}
 
     def _inputs(self, given: Kept, back: WayBack, arrays: dict[Any, Array], packed: Packed) -> list[Array | None]:
         """Return the gradients of the inputs."""

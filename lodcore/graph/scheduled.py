@@ -12,23 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.graph.instructions import AFTER, BATCH, BEFORE, CODES, ROW, TILE
 from lodcore.graph.traced import SOURCES, Value
 from lodcore.ops.common import Array
 
-__all__ = ["AFTER", "BATCH", "BEFORE", "EARLIER", "LINE", "ROW", "Place", "Program", "Sink", "scheduled"]
-
-#: The kinds of operands, and the instructions, in the order of the numbers that `kernels.machine` gives them.
-TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
-CODES = {
-    code: number
-    for number, code in enumerate(
-        [
-            *("move", "add", "sub", "mul", "div", "neg", "abs", "sqrt", "square"),
-            *("greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "select", "expand"),
-            *("neg_abs", "logistic", "logistic_back", "tanh_back", "sum", "largest", "ufunc", "product", "added"),
-        ]
-    )
-}
+__all__ = ["Place", "Program", "Sink", "scheduled"]
 
 
 class Place(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.graph.ufunc_loops import has_loop
 from lodcore.ops.ufuncs import vjp_of_ufunc
 
 __all__ = ["NATIVE", "SOURCES", "Node", "Traced", "Untraceable", "Value", "Values"]
@@ -170,16 +171,12 @@ class Values:
             code = NATIVE[ufunc]
             made = given[0] if code == "move" else self.value(code, given, width, None, truth)
         else:
-            if ufunc.nout != 1 or ufunc.nin > 2 or ufunc.signature is not None or not self._has_loop(ufunc):
+            if not has_loop(ufunc, self.dtype):
                 raise Untraceable(f"{ufunc.__name__} has no loop for {self.dtype}")
             made = self.value("ufunc", given, width, ufunc)
         if not self.inside and made is not given[0]:
             self.node(made, given, self._rule_of_ufunc(ufunc, given, made))
         return made
-
-    def _has_loop(self, ufunc: np.ufunc) -> bool:
-        letter = self.dtype.char
-        return f"{letter * ufunc.nin}->{letter}" in ufunc.types
 
     def _logical(self, ufunc: np.ufunc, given: tuple[Value, ...], width: int) -> Value:
         if not all(x.truth for x in given):
@@ -331,6 +328,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         """Record `where` and sums, means and largest numbers of rows."""
         if function is np.where and len(args) == 3 and not kwargs:
             return self._made(_select(self.values, *[self.values.taken(x) for x in args]))
+        if function is np.iscomplexobj:
+            return False
         name = REDUCTIONS.get(function)
         if name is None:
             raise Untraceable(f"{function.__name__} of rows")

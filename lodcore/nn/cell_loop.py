@@ -169,9 +169,14 @@ class CellLoop(WhileLoop):
             self.script = Script(self.ops, self.compiled.outer)
         self.script.begin()
         self.body.closed = False
-        self.compiled.given, self.make, self._deferred = [], None, self._again
+        self.compiled.given, self.make, self._deferred, self._again.states = [], None, self._again, []
         for v in tree_leaves(self.carried):
             v.init = None
+
+    def begin_again(self, states: list[Any]) -> None:
+        """Take the states of another call."""
+        assert self._again is not None
+        self._again.states = states
 
     def counts(self) -> list[int]:
         """Return how often each Variable that the cell meets is referenced."""
@@ -257,7 +262,10 @@ class Keeper:
         """Return a loop whose body is compiled, or None."""
         found = None if self._key is None else take(self._key)
         self._seen = found is not None
-        return found if isinstance(found, CellLoop) else None
+        if not isinstance(found, CellLoop):
+            return None
+        found.begin_again(self._states)
+        return found
 
     def give_back(self, loop: CellLoop, record: Callable[[Any, CellLoop], Any]) -> None:
         """Keep a loop, or a copy of it, for the next call.

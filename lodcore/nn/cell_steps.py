@@ -13,15 +13,14 @@ from lodcore.graph import engine
 from lodcore.graph.body import spec_in_body
 from lodcore.graph.engine import Layout
 from lodcore.graph.gradients import Gradients, path
-from lodcore.graph.loop_run import named_error
 from lodcore.graph.lowered import Lowered
-from lodcore.graph.machine import Compiled, Kept, Wanted
+from lodcore.graph.machine import Compiled, Wanted
 from lodcore.graph.plan import Return
 from lodcore.graph.traced import Untraceable
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.graph.while_loop import LoopOp
-from lodcore.ops.common import Array
+from lodcore.nn.one_by_one import OneByOne, as_matrix, as_rows, is_told
 from lodcore.ops.roles import Batches
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -29,9 +28,6 @@ from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["CellSteps"]
-
-#: The bits of exceptions of floating point, and the names that `numpy.errstate` has for them.
-EXCEPTIONS = ((1, "divide"), (2, "over"), (4, "under"), (8, "invalid"))
 
 
 class CellSteps:
@@ -54,10 +50,12 @@ class CellSteps:
         inputs, before = tree_leaves(loop.inputs), tree_leaves(loop.before)
         self.n_inputs, self.n_states = len(inputs), len(before)
         self.ops = list(loop.ops)
-        self.body_of = (inputs, before)
         self.inputs, self.before, self.behind = inputs, before, tree_leaves(loop.behind)
         self.outputs = [resolved(v) for v in tree_leaves(loop.outputs)]
         self.output_specs = [v.spec for v in self.outputs]
+        apart, behind = set(compiled.body.prelude), [resolved(v) for v in self.behind]
+        ops = [op for op in self.ops if op not in apart]
+        self._one_by_one = OneByOne(ops, inputs, before, self.outputs, behind, compiled.body.dtype)
         self.state_specs = [v.spec for v in before]
         self._layout = Layout()
         self._layout.slots(outer)
@@ -112,7 +110,7 @@ class CellSteps:
         xs, states = inputs[: self.n_inputs], inputs[self.n_inputs : self.n_inputs + self.n_states]
         lod = xs[0].lod
         offsets = np.asarray(core.offsets_view(lod, self.level))
-        boots = [_matrix(np.asarray(one), dtype) for one in states]
+        boots = [as_matrix(np.asarray(one), dtype) for one in states]
         for one in boots:
             if len(one) != len(offsets) - 1:
                 raise LoDError(
@@ -125,34 +123,14 @@ class CellSteps:
         wanted = None
         if keep:
             wanted = compiled.all_wanted
-        rows = [_matrix(x.values, dtype) for x in xs]
+        rows = [as_matrix(x.values, dtype) for x in xs]
         outputs, lasts, kept, flags = compiled.forward(rows, boots, outer, offsets, self.is_reverse, wanted)
-        if flags and _is_told(flags):
-            self._again(rows, boots, outer, kept)
+        if flags and is_told(flags):
+            self._one_by_one.forward(kept, self.is_reverse)
         axes = compiled.body.axes
         found = [tensor_core.new_tensor(y if n == 2 else y[:, 0], lod) for y, n in zip(outputs, axes, strict=True)]
         ends = [lasts[j] if states[j].ndim == 2 else lasts[j][:, 0] for j in self.changed]
         return (*found, *ends), (kept, frame)
-
-    def _again(self, rows: list[Array], boots: list[Array], outer: dict[Any, Array], kept: Kept) -> None:
-        """Run the operators of all steps one by one, for the warnings, or errors, of what is not finite."""
-        layout = Layout()
-        inputs, before = self.body_of
-        layout.slots([*inputs, *before, *outer])
-        calls = [op.call(layout, False) for op in self.ops if op not in self.compiled.body.prelude]
-        body = self.compiled.body
-        for run in kept.runs:
-            states = [run.states(boot, boot.shape[1], body.dtype) for boot in boots]
-            for t, count, places in run.each_step():
-                given = [x[places] for x in rows] + [state[:count] for state in states]
-                given = [_rows(x, len(v.spec.shape)) for x, v in zip(given, (*inputs, *before), strict=True)]
-                frame = [None, *given, *outer.values(), *layout.base[1 + len(given) + len(outer) :]]
-                try:
-                    engine.run(calls, frame, len(calls))
-                except Exception as error:
-                    raise named_error(error, f"while_loop: step {t}", calls[frame[0]].operator.name) from error
-                values = layout.values(frame)
-                states = [_matrix(np.asarray(values[v]), body.dtype) if v in values else v for v in self.behind]
 
     # -- gradients -----------------------------------------------------------------------------------------------------
 
@@ -167,11 +145,14 @@ class CellSteps:
         outer = wanted_outer | {v for op in way[1] for v in op.outputs} if way is not None else wanted_outer
         wanted = Wanted(tuple(needs[:n]), tuple(needs[n : n + m]), frozenset(outer))
         widths = [v.width for v in compiled.body.outputs]
-        rows = [None if d is None else _matrix(np.asarray(d), dtype) for d in cotangents[: len(widths)]]
+        rows = [None if d is None else as_matrix(np.asarray(d), dtype) for d in cotangents[: len(widths)]]
         lasts: list[Any] = [None] * m
         for j, d in zip(self.changed, cotangents[len(widths) :], strict=True):
-            lasts[j] = None if d is None else _matrix(np.asarray(d), dtype)
-        d_rows, d_boots, d_outer, _ = compiled.backward(kept, rows, lasts, wanted)
+            lasts[j] = None if d is None else as_matrix(np.asarray(d), dtype)
+        d_rows, d_boots, d_outer, flags = compiled.backward(kept, rows, lasts, wanted)
+        if flags and is_told(flags):
+            numbers = compiled.states_with_gradient(kept, wanted, rows)
+            self._one_by_one.back(kept, rows, lasts, wanted, numbers, self.is_reverse)
         if way is not None and way[1]:
             gradients = Gradients(way[0])
             for v, d in d_outer.items():
@@ -179,8 +160,8 @@ class CellSteps:
             gradients.back(way[2], frame)
             gradients.finish()
             d_outer = gradients.found
-        specs = [*[v.spec for v in self.body_of[0]], *self.state_specs]
-        found = [_rows(d, len(spec.shape)) for d, spec in zip((*d_rows, *d_boots), specs, strict=True)]
+        specs = [*[v.spec for v in self.inputs], *self.state_specs]
+        found = [as_rows(d, len(spec.shape)) for d, spec in zip((*d_rows, *d_boots), specs, strict=True)]
         return found + [d_outer.get(v) for v in names]
 
     def _way(self, wanted: frozenset[int]) -> Any:
@@ -199,23 +180,6 @@ class CellSteps:
         x = inputs[0]
         made = [Spec((x.shape[0], *spec.shape[1:]), spec.dtype, x.num_levels, LoDTensor) for spec in self.output_specs]
         return (*made, *[spec_in_body(self.state_specs[j]) for j in self.changed])
-
-
-def _matrix(x: Array, dtype: Any) -> Array:
-    """Return rows as a C-contiguous matrix."""
-    made = np.require(x, dtype, ["C", "A"])
-    return made if made.ndim == 2 else made.reshape(len(made), 1)
-
-
-def _is_told(flags: int) -> bool:
-    """Return whether NumPy would warn of an exception of floating point, or raise it."""
-    wanted: dict[str, Any] = {**np.geterr()}
-    return any(flags & bit and wanted[name] != "ignore" for bit, name in EXCEPTIONS)
-
-
-def _rows(x: Any, axes: int) -> Any:
-    """Return a matrix as rows of vectors or of numbers; None stays None."""
-    return x if axes == 2 or x is None else x[:, 0]
 
 
 def _run(inputs: Any, loop: CellSteps) -> Any:

@@ -57,6 +57,11 @@ def cast(x: Any, dtype: Any) -> Any:
         raise DTypeError(f"cast: dtype: is {made}: {error}") from None
 
 
+@cast.define_steps
+def _(rows: Any, x: Any, dtype: Any) -> Any:
+    return x.astype(dtype).value
+
+
 def sized(where: str, dtype: Any) -> np.dtype[Any]:
     """Return a caller's dtype, which must have a fixed size."""
     if isinstance(dtype, (Tensor, Symbol)):
@@ -111,6 +116,12 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
 
 
 full_like.cuts = True  # the values of x do not matter
+
+
+@full_like.define_steps
+def _(rows: Any, x: Any, fill_value: Any, dtype: Any = None) -> Any:
+    made = rows.like(x, fill_value)
+    return made if dtype is None or np.dtype(dtype) == rows.dtype else None
 
 
 @full_like.define_infer

@@ -195,9 +195,18 @@ def softmax(x: Any, axis: int = -1) -> Any:
     if values.shape[where] == 0:
         return values
     with named_caller():
-        with np.errstate(invalid="ignore"):  # inf - inf
-            powers = np.exp(values - values.max(where, keepdims=True))
-        return powers / powers.sum(where, keepdims=True)
+        return _softmax(values, where)
+
+
+def _softmax(values: Any, axis: int) -> Any:
+    with np.errstate(invalid="ignore"):  # inf - inf
+        powers = np.exp(values - values.max(axis, keepdims=True))
+    return powers / powers.sum(axis, keepdims=True)
+
+
+@softmax.define_steps
+def _(rows: Any, x: Any, axis: int) -> Any:
+    return rows.by_function(_softmax, x, softmax.prepared_rule(_softmax_back), axis=axis)
 
 
 def _axis(axis: Any, ndim: int, nested: bool) -> int:
@@ -215,10 +224,12 @@ def _(x: Spec, axis: int) -> Spec:
 
 
 @softmax.define_vjp
-def _(d: Array, out: Any, axis: int) -> Array:
-    rows = np.asarray(rows_of(out))
-    d_x: Array = rows * (d - (d * rows).sum(axis, keepdims=True))
-    return d_x
+def _(d: Array, out: Any, axis: int) -> Any:
+    return _softmax_back(d, np.asarray(rows_of(out)), axis)
+
+
+def _softmax_back(d: Any, out: Any, axis: int) -> Any:
+    return out * (d - (d * out).sum(axis, keepdims=True))
 
 
 @operator(logits=Dense, labels=Index)

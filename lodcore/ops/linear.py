@@ -102,6 +102,11 @@ def _check_shapes(x: Shape, nested: bool, weight: Shape, bias: Shape) -> None:
         raise ShapeError(f"{WHERE}: bias: has shape {bias}; ({weight[1]},) is needed, one number per column of weight")
 
 
+@linear.define_steps
+def _(rows: Any, x: Any, weight: Any, bias: Any) -> Any:
+    return rows.plus(rows.product(x, weight), bias)
+
+
 @linear.define_infer
 def _(x: Spec, weight: Spec, bias: Spec) -> Spec:
     given = [dense_of(f"{WHERE}: {name}", one) for name, one in (("weight", weight), ("bias", bias))]

@@ -256,6 +256,11 @@ def stop_gradient(x: Any) -> Any:
 stop_gradient.cuts = True
 
 
+@stop_gradient.define_steps
+def _(rows: Any, x: Any) -> Any:
+    return rows.cut(x)
+
+
 @stop_gradient.define_infer
 def _(x: Spec) -> Spec:
     return Spec(x.shape, x.dtype)

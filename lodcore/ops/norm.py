@@ -121,6 +121,14 @@ def _(x: Spec, scale: Spec, shift: Spec, eps: float) -> Spec:
     return Spec(x.shape, dtype)
 
 
+@layer_norm.define_steps
+def _(rows: Any, x: Any, scale: Any, shift: Any, eps: float) -> Any:
+    given = rows.vectors(x)
+    away = given - given.mean(-1, keepdims=True)
+    factor = 1 / np.sqrt((away * away).mean(-1, keepdims=True) + eps)
+    return (away * factor * rows.operand(scale) + rows.operand(shift)).value
+
+
 @layer_norm.define_vjp
 def _(
     d: Array, x: Any, scale: Any, shift: Any, means: Array, factors: Array, needs: tuple[bool, ...], context: Any

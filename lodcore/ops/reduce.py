@@ -106,6 +106,11 @@ def reduce_values(
     return reduced
 
 
+@reduce_values.define_steps
+def _(rows: Any, x: Any, name: str, axes: Any, keepdims: bool, initial: Any, empty: Any) -> Any:
+    return rows.reduced(x, name, axes) if initial is None else None
+
+
 def _raises(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
     """Return whether a reduction must raise: it has no result for no values, and there are results."""
     if name in INDEX:

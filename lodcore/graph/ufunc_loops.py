@@ -1,0 +1,44 @@
+"""Which loops of NumPy's ufuncs the machine may call: those that give what the ufunc gives, to the bit."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.graph.instructions import BATCH, CODES
+
+__all__ = ["has_loop"]
+
+COUNTS = (1, 67)  # numbers of a row that are tried: alone, and in whole registers with a rest
+
+
+@functools.lru_cache(256)
+def has_loop(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
+    """Return whether a ufunc has a loop for one dtype that the machine can call, as a trial shows once."""
+    if ufunc.nout != 1 or ufunc.nin > 2 or ufunc.signature is not None:
+        return False
+    if f"{dtype.char * ufunc.nin}->{dtype.char}" not in ufunc.types:
+        return False
+    return all(_agrees(ufunc, dtype, count) for count in COUNTS)
+
+
+def _agrees(ufunc: np.ufunc, dtype: np.dtype[Any], count: int) -> bool:
+    """Compare the loop with the ufunc, on ordinary numbers and on those that are not."""
+    numbers = np.linspace(-3, 3, count, dtype=dtype)
+    numbers[count // 2 :: 9] = [-0.0, np.inf, np.nan, -np.inf][: len(numbers[count // 2 :: 9])]
+    given = [numbers.reshape(1, count), numbers[::-1].reshape(1, count).copy()]
+    out = np.zeros((1, count), dtype)
+    operands = np.array([(BATCH, k, count, 0) for k in range(3)], np.int64)
+    second = 1 if ufunc.nin == 2 else -1
+    instructions = np.array([(CODES["ufunc"], count, 2, 0, second, -1, 0, 0)], np.int64)
+    where = np.array([0, 1], np.int64), np.array([0], np.int64)
+    try:
+        kernels.machine.run_steps([*given, out], [], [ufunc], operands, instructions, *where, 1, 1, False)
+        with np.errstate(all="ignore"):
+            wanted = ufunc(*given[: ufunc.nin], dtype=dtype)
+    except (TypeError, ValueError):
+        return False
+    return bool(out.tobytes() == wanted.tobytes())

@@ -1,0 +1,136 @@
+"""The steps of a compiled cell again, operator by operator: for the warnings, or errors, of what is not finite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from lodcore.graph import engine
+from lodcore.graph.engine import Layout
+from lodcore.graph.gradients import Gradients, path
+from lodcore.graph.loop_run import named_error
+from lodcore.graph.machine import Kept, Wanted
+from lodcore.graph.plan import Return
+from lodcore.graph.variable import Variable
+from lodcore.ops.common import Array
+from lodcore.ops.gates import Run, runs_of
+
+__all__ = ["OneByOne", "as_matrix", "as_rows", "is_told"]
+
+#: The bits of exceptions of floating point, and the names that `numpy.errstate` has for them.
+EXCEPTIONS = ((1, "divide"), (2, "over"), (4, "under"), (8, "invalid"))
+
+
+def is_told(flags: int) -> bool:
+    """Return whether NumPy would warn of an exception of floating point, or raise it."""
+    wanted: dict[str, Any] = {**np.geterr()}
+    return any(flags & bit and wanted[name] != "ignore" for bit, name in EXCEPTIONS)
+
+
+def as_matrix(x: Array, dtype: Any) -> Array:
+    """Return rows as a C-contiguous matrix."""
+    made = np.require(x, dtype, ["C", "A"])
+    return made if made.ndim == 2 else made.reshape(len(made), 1)
+
+
+def as_rows(x: Any, axes: int) -> Any:
+    """Return a matrix as rows of vectors or of numbers; None stays None."""
+    return x if axes == 2 or x is None else x[:, 0]
+
+
+class OneByOne:
+    """The operators of a cell.
+
+    Parameters
+    ----------
+    ops : list of Operator
+        Those that are not the same in every step.
+    inputs, before : list of Variable
+        What a step reads.
+    outputs, behind : list of Variable or number
+        What it makes.
+    dtype : dtype
+    """
+
+    def __init__(
+        self, ops: list[Any], inputs: list[Any], before: list[Any], outputs: list[Any], behind: list[Any], dtype: Any
+    ) -> None:
+        self._ops, self._inputs, self._before = ops, inputs, before
+        self._outputs, self._behind, self._dtype = outputs, behind, dtype
+
+    def forward(self, kept: Kept, is_reverse: bool) -> None:
+        """Run all steps."""
+        for run in runs_of(kept.offsets, 0, is_reverse):
+            for _ in self._frames(kept, run, *self._calls(kept, False)):
+                pass
+
+    def _calls(self, kept: Kept, keep: bool) -> tuple[Layout, list[Any]]:
+        layout = Layout()
+        layout.slots([*self._inputs, *self._before, *kept.outer])
+        return layout, [op.call(layout, keep) for op in self._ops]
+
+    def _frames(
+        self, kept: Kept, run: Run, layout: Layout, calls: list[Any]
+    ) -> Iterator[tuple[Array, list[Any], list[Array]]]:
+        """Run the steps; yield rows, frame, and the states after it, of each."""
+        states = [run.states(boot, boot.shape[1], self._dtype) for boot in kept.boots]
+        for t, count, places in run.each_step():
+            given = [x[places] for x in kept.inputs] + [state[:count] for state in states]
+            read = [as_rows(x, len(v.spec.shape)) for x, v in zip(given, (*self._inputs, *self._before), strict=True)]
+            frame = [None, *read, *kept.outer.values(), *layout.base[1 + len(given) + len(kept.outer) :]]
+            try:
+                engine.run(calls, frame, len(calls))
+            except Exception as error:
+                raise named_error(error, f"while_loop: step {t}", calls[frame[0]].operator.name) from error
+            values = layout.values(frame)
+            behind = [values[v] if isinstance(v, Variable) else v for v in self._behind]
+            states = [
+                as_matrix(np.broadcast_to(new, as_rows(old[:count], len(v.spec.shape)).shape), self._dtype)
+                for new, old, v in zip(behind, states, self._before, strict=True)
+            ]
+            yield places, frame, states
+
+    def back(
+        self,
+        kept: Kept,
+        cotangents: Sequence[Array | None],
+        d_lasts: Sequence[Array | None],
+        wanted: Wanted,
+        numbers: set[int],
+        is_reverse: bool,
+    ) -> None:
+        """Run the way back of all steps.
+
+        Parameters
+        ----------
+        kept : Kept
+        cotangents, d_lasts : sequence of ndarray or None
+        wanted : Wanted
+        numbers : set of int
+            The states that need a gradient.
+        is_reverse : bool
+        """
+        layout, calls = self._calls(kept, True)
+        sources = [v for v, needed in zip(self._inputs, wanted.inputs, strict=True) if needed]
+        needed, way = path(self._ops, [*sources, *[self._before[j] for j in numbers], *wanted.outer])
+        known = dict(zip(self._ops, calls, strict=True))
+        ways = [Return(op, needed, known[op], set()) for op in reversed(way)]
+        for run in runs_of(kept.offsets, 0, is_reverse):
+            with np.errstate(all="ignore"):
+                frames = [(places, frame) for places, frame, _ in self._frames(kept, run, layout, calls)]
+            d_states = {j: run.states(d_lasts[j], kept.boots[j].shape[1], self._dtype) for j in numbers}
+            for places, frame in reversed(frames):
+                gradients, count = Gradients(needed), len(places)
+                for v, d in zip(self._outputs, cotangents, strict=True):
+                    if d is not None and v in needed:
+                        gradients.add(v, as_rows(d[places], len(v.spec.shape)))
+                for j, d in d_states.items():
+                    if self._behind[j] in needed:
+                        gradients.add(self._behind[j], as_rows(d[:count].copy(), len(self._before[j].spec.shape)))
+                gradients.back(ways, frame)
+                gradients.finish()
+                for j, d in d_states.items():
+                    found = gradients.found.get(self._before[j])
+                    d[:count] = 0 if found is None else as_matrix(found, self._dtype)

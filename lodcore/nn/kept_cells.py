@@ -87,6 +87,7 @@ class Script:
     def binds(self, variable: Variable, given: Any, found: dict[Variable, Any] | None = None) -> bool:
         """Let a Variable represent an outer object; return whether it can."""
         found = self.found if found is None else found
+        given = resolved(given) if isinstance(given, Variable) else given  # the last value of a variable of a loop
         if variable in found:
             return found[variable] is given
         if isinstance(given, Variable):

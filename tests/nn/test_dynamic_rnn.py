@@ -233,6 +233,38 @@ def test_what_a_cell_does_not_use_has_a_gradient_of_zeros():
                 assert_equal(pullback(*d)[0], expected)
 
 
+def test_a_cell_reads_the_result_of_a_loop_at_every_call():
+    x, h = LoDTensor.from_lengths(np.arange(6.0).reshape(3, 2), [2, 0, 1]), np.full((3, 2), 0.5)
+
+    def doubled(scale):
+        loop = while_loop()
+        with loop.loop():
+            s = loop.loop_var(scale)
+            loop.break_if(loop.step() >= 1)
+            s.update(s * 2.0)
+        return s
+
+    def loss(scale, x, h, read):
+        outputs, last = nn.dynamic_rnn(lambda _, x, h: (x * read(scale), h + x), None, x, h)
+        return ops.sum(outputs) + ops.sum(last)
+
+    def twice(scale, x, h):
+        result = doubled(scale)
+        return loss(scale, x, h, lambda _: lodcore.add(result, 0.0))
+
+    def at_once(scale, x, h):
+        return loss(scale, x, h, lambda s: s * 2.0)
+
+    scales = np.array([1.0, 3.0, 3.0, 5.0, 7.0, 9.0])
+    known = [vjp(at_once, scale, x, h) for scale in scales]
+    for scale, (expected, expected_pullback) in zip(scales, known, strict=True):  # the cell's record is kept
+        y, pullback = vjp(twice, scale, x, h)
+        assert float(y) == float(expected)
+        for found, wanted in zip(pullback(1.0), expected_pullback(1.0), strict=True):
+            assert_equal(found, wanted)
+    assert [float(twice(scale, x, h)) for scale in scales] == [float(y) for y, _ in known]
+
+
 def test_a_cell_makes_its_own_initial_state():
     class Cell:
         def __call__(self, parameters, x, state):

@@ -110,21 +110,38 @@ def cotangent_of(entry):
     return elements(made(entry)) if isinstance(entry, dict) and entry["kind"] == "array" else made(entry)
 
 
-def loop(body, variables, init, outer_names, outer):
+def loop(body, variables, init, outer_names, outer, arrays):
     """Run a loop whose body is a list of instructions, see `reference/cases/loops.py`."""
+    known = dict(zip(outer_names, outer, strict=True)) | {array: TensorArray() for array in arrays}
     made = while_loop()
     with made.loop():
-        known = dict(zip(outer_names, outer, strict=True))
         carried = dict(zip(variables, map(made.loop_var, init), strict=True))
-        known |= carried
-        for kind, name, *rest in body:
-            if kind == "set":
-                known[name] = OPS[rest[0]](*[known[one] for one in rest[1:]])
-            elif kind == "update":
-                carried[name].update(known[rest[0]])
-            else:
-                made.break_if(known[name])
+        instructions(made, body, known | carried)
     return tuple(carried.values())
+
+
+def instructions(made, body, known):
+    """Record the instructions of a body in the open loop."""
+    for kind, name, *rest in body:
+        if kind == "set":
+            known[name] = OPS[rest[0]](*[known[one] for one in rest[1:]])
+        elif kind == "update":
+            known[name].update(known[rest[0]])
+        elif kind == "break_if":
+            made.break_if(known[name])
+        elif kind == "read":
+            array, counter, offset, boot = rest
+            known[name] = known[array].read(known[counter] + offset, known[boot])
+        elif kind == "write":
+            counter, offset, value = rest
+            known[name].write(known[counter] + offset, known[value])
+        else:
+            variable, start, counter, inside = rest
+            inner = while_loop()
+            with inner.loop():
+                last = inner.loop_var(known[start])
+                instructions(inner, inside, {**known, variable: last, counter: inner.step()})
+            known[name] = last
 
 
 def as_file(cases):

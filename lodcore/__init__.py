@@ -193,6 +193,8 @@ if not TYPE_CHECKING:
     _SHADOWING = frozenset(("all", "any", "max", "min", "sum"))
     del __all__  # computed below, with the operators
 
+    _FUNCTION = type(lambda: None)
+
     def _is_module(name: str) -> bool:
         """Return whether a name is that of a module of the package, which is not a public name."""
         return _load("importlib.util").find_spec(f"lodcore.{name}") is not None
@@ -220,7 +222,7 @@ if not TYPE_CHECKING:
         if found is None:
             instead = _load("lodcore.base.other_names").instead_of(name, attribute=False)
             raise AttributeError(f"module 'lodcore' has no attribute {name!r}{instead}")
-        globals()[name] = found
+        globals()[name] = _load("lodcore.base.naming").without_any(found) if type(found) is _FUNCTION else found
         return found
 
     def __dir__() -> list[str]:

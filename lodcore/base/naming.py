@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["call_named", "named", "rename"]
+__all__ = ["call_named", "named", "rename", "without_any"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,3 +60,11 @@ def named(function: F) -> F:
             raise
 
     return of_own_name  # type: ignore[return-value]
+
+
+def without_any(function: F) -> F:
+    """Remove annotations that say nothing, so that `help` shows the others and the docstring says what is meant."""
+    notes = getattr(function, "__annotations__", None) or {}
+    for name in [name for name, kind in notes.items() if kind is Any or kind == "Any"]:
+        del notes[name]
+    return function

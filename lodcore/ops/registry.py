@@ -13,6 +13,7 @@ import numpy as np
 from lodcore.base import dispatch
 from lodcore.base.dispatch import OpBody
 from lodcore.base.keywords import refuse_unknown
+from lodcore.base.naming import without_any
 from lodcore.errors import GraphError, LoDError, ShapeError
 from lodcore.ops import foreign
 from lodcore.ops.arguments import list_of
@@ -150,6 +151,8 @@ class Op(OpBody):
         self._infer: Callable[..., Any] | None = None
         self._described: frozenset[str] = frozenset()  # parameters whose numbers are passed as Specs
         self._vjp: VJPRule | None = None
+        if function.__module__.startswith("lodcore."):  # that of a user stays as it is
+            without_any(function)
         functools.update_wrapper(self, function)
         self.__doc__ = _with_refusal(function.__doc__)
         batches = [name for name, role in self.roles.items() if role in LISTS]
@@ -392,7 +395,8 @@ def _with_refusal(doc: str | None) -> str | None:
     indent = lines[at].partition(section)[0]
     entry = [f"{indent}DTypeError", f"{indent}    If a tensor is a SparseTensor; its `to_dense()` makes an array."]
     if section == "Raises":
-        lines[at + 2 : at + 2] = entry
+        end = words.index("", at) if "" in words[at:] else len(lines)
+        lines[end:end] = entry  # the rarest error is the last one
     else:
         lines[at:at] = [f"{indent}Raises", f"{indent}------", *entry, ""]
     return "\n".join(lines)

@@ -40,6 +40,11 @@ VALUES = {"_Nested", "_Dense", "_Plain", "_Rows", "_Given"}
 FIXED = {"b1": "np.bool_", "i4": "np.int32", "i8": "np.int64"}
 
 
+def stated(annotation):
+    """Return the text of an annotation; functions have none where it would be Any."""
+    return "Any" if annotation is inspect.Parameter.empty else str(annotation)
+
+
 def dtypes_of(name):
     """Find the dtype of each result: "_S" is that of the values, "_F" is that if those are floats; "" is unknown."""
     rows = [row for call, row in written().items() if call.partition(" ")[0] == name]
@@ -101,7 +106,7 @@ def sections(function):
 def parameter(function, one, said):
     """Return a parameter with its type."""
     role = getattr(function, "roles", {}).get(one.name)
-    kind = re.sub(r"\bArray\b", "_Array", str(one.annotation))
+    kind = re.sub(r"\bArray\b", "_Array", stated(one.annotation))
     choices = re.match(r"\{(\".*\")\}", said.get(one.name) or "")
     if role is not None:
         kind = f"_{role}"
@@ -117,7 +122,7 @@ def parameter(function, one, said):
 
 def result(function, lines):
     """Return the type of a result."""
-    kind = str(inspect.signature(function).return_annotation)
+    kind = stated(inspect.signature(function).return_annotation)
     if "Any" not in kind:
         return re.sub(r"\bArray\b", "_Array", kind)
     entries = [line.partition(" : ") for line in lines] or [("LoDTensor or ndarray", "", "")]

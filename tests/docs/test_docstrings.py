@@ -1,0 +1,62 @@
+"""Docstrings of public names: no type is called Any, and errors that happen first are listed first."""
+
+import inspect
+import re
+
+import pytest
+
+import lodcore
+from lodcore import batching, graph, interop, nn, ops, testing
+from lodcore.ops.registry import OPS
+from tests.helpers.tables import for_each
+
+pytestmark = pytest.mark.not_on_reference
+
+PUBLIC = {
+    f"{module.__name__}.{name}": getattr(module, name)
+    for module in (lodcore, ops, nn, batching, graph, interop, testing)
+    for name in dir(module)
+    if not name.startswith("_") and callable(getattr(module, name))
+}
+REFUSED = "If a tensor is a SparseTensor; its `to_dense()` makes an array."
+
+
+def sections(doc):
+    """Return the lines of the sections of a docstring, by their titles."""
+    parts = re.split(r"^(\w+)\n-+\n", doc, flags=re.M)
+    return {title: text.strip("\n").splitlines() for title, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+@for_each("name", sorted(PUBLIC))
+def test_no_type_is_any(name):
+    found = sections(inspect.getdoc(PUBLIC[name]) or "")
+    for title in ("Parameters", "Attributes", "Returns", "Yields"):
+        heads = [line for line in found.get(title, ()) if line and not line.startswith(" ")]
+        assert not [head for head in heads if re.search(r"\bAny\b", head)]
+
+
+@for_each("name", sorted({*OPS} & {*ops.__all__}))
+def test_help_of_an_operator_does_not_say_any(name):
+    assert "Any" not in re.sub(r"\[[^]]*\]", "", str(inspect.signature(OPS[name])))
+
+
+@for_each("name", sorted({*OPS} & {*ops.__all__}))
+def test_the_rarest_error_is_the_last_one(name):
+    lines = sections(inspect.getdoc(OPS[name]))["Raises"]
+    errors = [line.strip() for line in lines if line.startswith(" ")]
+    assert REFUSED not in errors[:-1]
+
+
+def test_an_operator_without_errors_of_its_own_has_that_one():
+    @ops.operator(x=ops.Nested)
+    def plain(x):
+        """Return the rows.
+
+        Examples
+        --------
+        >>> 1
+        1
+        """
+        return x.values
+
+    assert sections(inspect.getdoc(plain))["Raises"] == ["DTypeError", f"    {REFUSED}", ""][:2]

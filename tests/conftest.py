@@ -5,7 +5,9 @@ import functools
 import gc
 import importlib
 import importlib.util
+import inspect
 import os
+import types
 from pathlib import Path
 
 import pytest
@@ -16,19 +18,24 @@ from lodcore import kernels
 # Most tests run once per package of kernels, as methods of another `self` each time; a loaded machine draws slowly.
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 settings.register_profile("default", COMMON, max_examples=100)
-settings.register_profile("ci", COMMON, max_examples=25, derandomize=True)
-settings.register_profile("mutants", COMMON, max_examples=100, derandomize=True)
+settings.register_profile("ci", COMMON, max_examples=25, derandomize=True, database=None)
+settings.register_profile("mutants", COMMON, max_examples=100, derandomize=True, database=None)
 settings.register_profile("nightly", COMMON, max_examples=10_000, derandomize=False)
 settings.register_profile("soak", COMMON, max_examples=100, derandomize=False, database=None, print_blob=True)
-settings.register_profile("dozen", COMMON, max_examples=12, derandomize=True)
-settings.register_profile("handful", COMMON, max_examples=5, derandomize=True)
-settings.register_profile("pair", COMMON, max_examples=2, derandomize=True)
+settings.register_profile("dozen", COMMON, max_examples=12, derandomize=True, database=None)
+settings.register_profile("handful", COMMON, max_examples=5, derandomize=True, database=None)
+settings.register_profile("pair", COMMON, max_examples=2, derandomize=True, database=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # Hypothesis also draws constants from the loaded files. Which files are loaded depends on the tests that ran before in
 # the process, and parsing them takes seconds. Without this, examples are the same every time.
 with contextlib.suppress(ImportError, AttributeError):  # other versions of hypothesis
     providers = importlib.import_module("hypothesis.internal.conjecture.providers")
     providers._get_local_constants = functools.partial(lambda none: none, providers.Constants())
+# Hypothesis reads and tokenizes the source of a test twice per case, to seed its examples; the digest stays the same.
+with contextlib.suppress(ImportError, AttributeError):
+    reflection = importlib.import_module("hypothesis.internal.reflection")
+    reflection._clean_source = functools.cache(reflection._clean_source)
+    reflection.inspect = types.SimpleNamespace(**{**vars(inspect), "getsource": functools.cache(inspect.getsource)})
 
 # The folders of tests that `make test` runs on the compiled kernels and on the reference; `make twins` runs all.
 BOTH_TREES = {"kernels", "ops", "tensors"}

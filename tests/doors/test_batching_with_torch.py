@@ -137,10 +137,11 @@ def collate(pairs):
     return [index for index, _ in pairs], [len(one) for _, one in pairs]
 
 
-@pytest.mark.parametrize("workers", [None, "fork", "spawn"])
-def test_a_plan_is_a_batch_sampler(tokens, workers):
+@pytest.mark.parametrize(("count", "workers"), [(0, None), (2, "fork"), (1, "spawn")])
+def test_a_plan_is_a_batch_sampler(tokens, count, workers):
+    """With new workers in each epoch if they are forked; one that is spawned imports torch, and takes seconds."""
     plan = batches(tokens, 12, seed=3)
-    named = {"num_workers": 2, "multiprocessing_context": workers} if workers else {}
+    named = {"num_workers": count, "multiprocessing_context": workers, "persistent_workers": workers == "spawn"}
     loader = DataLoader(Texts(tokens), batch_sampler=plan, collate_fn=collate, **named)
     again = batches(tokens, 12, seed=3)
     for _ in range(2):

@@ -103,9 +103,10 @@ def others_of(x, seed):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=min(8, settings.default.max_examples), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_operands_of_other_structures(name, data):
+    """Each operand is replaced by every tensor with which it could be confused."""
     op, samples = OPS[name], SAMPLES[name]
     sample = sample_of(data.draw(samples.calls))
     tensors = nested_of(sample)
@@ -113,15 +114,23 @@ def test_operands_of_other_structures(name, data):
     seed = data.draw(st.integers(0, 99))
     others = [(at, made) for at, x in enumerate(tensors) for made in others_of(x, seed)]
     assume(others)
-    at, made = data.draw(st.sampled_from(others))
-    if name == "sequence_searchsorted" and at == 0:  # rows that must be sorted
-        assume(repr(lodcore.ops.sequence_sort(made).tolist()) == repr(made.tolist()))
-    places = iter(range(len(tensors)))
+    for at, made in others:
+        if name != "sequence_searchsorted" or at or is_sorted(made):
+            check_other(op, samples, sample, at, made)
+
+
+def is_sorted(x):
+    return repr(lodcore.ops.sequence_sort(x).tolist()) == repr(x.tolist())
+
+
+def check_other(op, samples, sample, at, made):
+    """Replace one tensor of a call: the result is that of the oracle, or the call is refused."""
+    places = iter(range(len(nested_of(sample))))
     call = changed(sample, lambda x: made if next(places) == at else x)
     try:
         wanted = samples.expected(op.bind(call.args, call.kwargs))
     except ZeroDivisionError:
-        assume(False)
+        return
     except Exception:  # the oracle finds that the lists do not match
         wanted = None
     try:

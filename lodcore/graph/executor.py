@@ -278,9 +278,8 @@ def _back(
 def _completing(op: Any, gradients: list[Variable], layout: Layout) -> Callable[[Frame], None]:
     """Return the function that converts complete gradients to the types of their values."""
     seed = op if isinstance(op, Seed) else op.seed
-    value_of = {d: x for x, d in seed.gradient_of.items()}
     begun = layout.slot(seed)
-    places = [(layout.slot(d), value_of[d], layout.slot(value_of[d])) for d in gradients]
+    places = [(layout.slot(d), seed.value_of[d], layout.slot(seed.value_of[d])) for d in gradients]
 
     def complete(frame: Frame) -> None:
         for place, x, value in places:

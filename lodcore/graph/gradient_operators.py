@@ -20,12 +20,13 @@ class Seed:
         Those on which the loss does not depend; their gradients are zeros.
     """
 
-    __slots__ = ("gradient_of", "inputs", "loss", "outputs")
+    __slots__ = ("gradient_of", "inputs", "loss", "outputs", "value_of")
 
     name = "ones"
 
     def __init__(self, loss: Variable, gradient_of: dict[Variable, Variable], apart: list[Variable]) -> None:
         self.loss, self.gradient_of = loss, gradient_of
+        self.value_of = {d: x for x, d in gradient_of.items()}
         self.inputs = [loss, *apart]
         self.outputs = [gradient_of[x] for x in self.inputs]
 

@@ -76,6 +76,7 @@ class BlockWriter:
         self.program, self.block, self.path = program, block, path
         self.where = ": ".join([program.base, *path])
         self.keys: dict[Variable, str] = {}
+        self.places: dict[int, int] = {}  # of each operator its number in the Block
         self._taken: set[str] = set()
         self.variables: dict[str, dict[str, Any]] = {}
 
@@ -159,10 +160,12 @@ class BlockWriter:
 
     def _place(self, op: Any) -> int:
         """Return the number of an operator in the Block."""
-        for number, one in enumerate(self.block.ops):
-            if one is op:
-                return number
-        raise GraphError(f"{self.where}: the gradient of {op.name}, which is not there; it cannot be saved")
+        if len(self.places) != len(self.block.ops):
+            self.places = {id(one): number for number, one in enumerate(self.block.ops)}
+        found = self.places.get(id(op))
+        if found is None:
+            raise GraphError(f"{self.where}: the gradient of {op.name}, which is not there; it cannot be saved")
+        return found
 
     def _operator(self, op: Operator, path: tuple[str, ...]) -> dict[str, Any]:
         made = {

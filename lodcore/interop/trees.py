@@ -43,6 +43,7 @@ class Packed:
         self._numbers: dict[tuple[str, int], int] = {}  # of Programs and Generators
         self._kept: list[Any] = []  # these
         self._names: dict[int, str] = {}
+        self._used: set[str] = set()  # these in lower case
         self._lod_numbers: dict[int, int] = {}
 
     def name(self, values: Array, path: tuple[str, ...]) -> str:
@@ -56,12 +57,13 @@ class Packed:
         while self._taken(name):
             name += "_"
         self.arrays[name] = values
+        self._used.add(name.lower())
         self._names[id(values)] = name
         return name
 
     def _taken(self, name: str) -> bool:
         """Return whether a name is used already, ignoring case, since file systems may do so."""
-        return name.lower() in {known.lower() for known in self.arrays} or name.startswith("offsets_")
+        return name.lower() in self._used or name.startswith("offsets_")
 
     def number_of(self, what: str, x: Any) -> tuple[int, bool]:
         """Return the number of an object among those of its kind, and whether it is met for the first time."""

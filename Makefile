@@ -126,6 +126,7 @@ hunt: build/built $(INSTALLED)test ## change what calls work on while they run, 
 	$(RUN) -m tests.robustness.recordings
 	$(RUN) -m tests.robustness.stores --seconds $(or $(SECONDS),60) --seed $(or $(SEED),0)
 	$(RUN) -m tests.robustness.interrupts
+	$(RUN) -m tests.robustness.costs
 	$(RUN) -m tests.builds.asan soak $(or $(SECONDS),600)
 
 build-costs: $(READY) ## build a copy in one process, and print what each module costs

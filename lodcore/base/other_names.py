@@ -76,7 +76,7 @@ ATTRIBUTES = {
     "flat_values": ("x.values", "tensorflow"),
     "groupby": ("lodcore.group_by(keys, values)", "pandas"),
     "head": ("x[:, :n]", "pandas"),
-    "idxmax": ("x[x.lengths > 0].argmax(axis=1)", "pandas"),
+    "idxmax": ("x.argmax(axis=1, empty=-1)", "pandas"),
     "iloc": ("x[:, :n]", "pandas"),
     "index_select": ("x.gather(index)", "torch"),
     "isna": ("np.isnan(x)", "pandas"),

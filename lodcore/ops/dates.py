@@ -77,7 +77,8 @@ def mean_of_durations(x: Any, reduce: Callable[[str, Any], Any], empty: Any) -> 
     found = add(mul(quotient, 2**HALF), np.floor_divide(rest, divisor))
     between = np.logical_and(np.less(found, 0), np.greater(np.remainder(rest, divisor), 0))
     made = choose(reduce("any", lost), not_a_time(x.dtype), cast(add(found, cast(between, WHOLE)), x.dtype))
-    return choose(np.greater(count, 0), made, not_a_time(x.dtype) if empty is None else empty)
+    found = choose(np.greater(count, 0), made, not_a_time(x.dtype) if empty is None else empty)
+    return found[()] if type(found) is np.ndarray else found  # a number, if no axis is left
 
 
 def _as_numbers(x: Any, above: bool) -> Any:

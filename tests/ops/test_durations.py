@@ -32,6 +32,7 @@ def test_means_of_durations_are_exact():
     for part, one in zip(PARTS, found.astype("i8").tolist(), strict=True):
         assert not part or one == toward_zero(part)
     assert lodcore.ops.mean(x).astype("i8") == toward_zero(sum(PARTS, []))  # noqa: RUF017
+    assert type(lodcore.mean(x.values[:3])) is np.timedelta64
     assert x.mean(axis=1, keepdims=True).shape == (8, 1)
     filled = lodcore.ops.mean(x, axis=1, empty=np.timedelta64(7, "s"))
     assert filled[1] == np.timedelta64(7, "s")

@@ -72,8 +72,9 @@ def append_backward(loss: Variable, parameters: Any = None) -> Any:
     needed, way = path(forward, leaves)
     if loss not in needed:
         raise GraphError(f"append_backward: loss: {loss.name} depends on no parameter and no data of real numbers")
+    own = tree_map(functools.partial(_own, program), parameters)
     held = {*program.feeds, *program.parameters} if parameters is not None else set()
-    chosen = tree_map(functools.partial(_chosen, program, held), parameters)
+    chosen = tree_map(functools.partial(_chosen, program, held), own)
     asked = [v for v in tree_leaves(chosen) if v is not None]
     depends = {x for op in way for x in op.inputs}  # also through a comparison, whose gradient is 0
     reached, way = _reached(way, loss, needed)
@@ -92,17 +93,21 @@ def append_backward(loss: Variable, parameters: Any = None) -> Any:
     return [(v, gradient_of[v]) for v in leaves if v in gradient_of and v in known]
 
 
-def _chosen(program: Program, held: set[Variable], given: Any) -> Variable | None:
-    """Return the Variable of a leaf of `parameters` if it has a gradient; `held` are parameters and data."""
+def _own(program: Program, given: Any) -> Variable | None:
+    """Return the Variable of a leaf of `parameters` as that of the Program."""
     if not isinstance(given, Variable):
         return None
     if given.home is not program.reference and given.home is not None and not program.shares(given):
         home = type(given.block).__name__
         raise GraphError(f"append_backward: parameters: Variable {given.name}: is of another {home}")
-    v = program.variable(given)
-    if v not in held:
+    return program.variable(given)
+
+
+def _chosen(program: Program, held: set[Variable], v: Variable | None) -> Variable | None:
+    """Return a Variable of `parameters` if it has a gradient; `held` are all parameters and data."""
+    if v is not None and v not in held:
         raise GraphError(f"append_backward: parameters: {program.described(v)}: is neither a parameter nor data")
-    return v if differentiable_spec(v.spec) else None
+    return v if v is not None and differentiable_spec(v.spec) else None
 
 
 def _reached(way: list[Operator], loss: Variable, needed: set[Variable]) -> tuple[set[Variable], list[Operator]]:

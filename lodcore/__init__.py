@@ -222,7 +222,9 @@ if not TYPE_CHECKING:
         if found is None:
             instead = _load("lodcore.base.other_names").instead_of(name, attribute=False)
             raise AttributeError(f"module 'lodcore' has no attribute {name!r}{instead}")
-        globals()[name] = _load("lodcore.base.naming").without_any(found) if type(found) is _FUNCTION else found
+        if type(found) is _FUNCTION:
+            _load("lodcore.base.naming").without_any(found)
+        globals()[name] = found
         return found
 
     def __dir__() -> list[str]:

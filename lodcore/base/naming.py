@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 __all__ = ["call_named", "named", "rename", "without_any"]
@@ -62,9 +63,18 @@ def named(function: F) -> F:
     return of_own_name  # type: ignore[return-value]
 
 
-def without_any(function: F) -> F:
-    """Remove annotations that say nothing, so that `help` shows the others and the docstring says what is meant."""
-    notes = getattr(function, "__annotations__", None) or {}
-    for name in [name for name, kind in notes.items() if kind is Any or kind == "Any"]:
-        del notes[name]
-    return function
+def without_any(*public: Any) -> None:
+    """Remove annotations that say nothing, so that `help` shows the others and the docstring says what is meant.
+
+    Parameters
+    ----------
+    *public : object
+        Functions, and classes, whose methods are meant; anything else stays as it is.
+    """
+    for one in public:
+        members = vars(one).values() if isinstance(one, type) else (one,)
+        for function in members:
+            if type(function) is FunctionType:
+                notes = function.__annotations__
+                for name in [name for name, kind in notes.items() if kind is Any or kind == "Any"]:
+                    del notes[name]

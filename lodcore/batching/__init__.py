@@ -1,5 +1,6 @@
 """Batching: documents packed into bins of a budget, batches within a budget, windows, and samplers."""
 
+from lodcore.base.naming import without_any as _without_any
 from lodcore.batching.attention import AttentionInputs, attention_inputs, cu_seqlens
 from lodcore.batching.batch_report import BatchReport
 from lodcore.batching.batches import BatchPlan, batches, pack_batches
@@ -37,6 +38,9 @@ __all__ = [
     "sample_by_temperature",
     "show_bins",
 ]
+
+
+_without_any(*[globals()[_name] for _name in __all__])
 
 
 def __dir__() -> list[str]:

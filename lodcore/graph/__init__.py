@@ -1,5 +1,6 @@
 """Programs: Variables, Blocks of recorded operators, loops, and their gradients."""
 
+from lodcore.base.naming import without_any as _without_any
 from lodcore.graph.arrays import ArrayVariable
 from lodcore.graph.autodiff import value_and_grad, vjp
 from lodcore.graph.backward import append_backward
@@ -56,6 +57,9 @@ Var, create_whileloop = Variable, while_loop
 
 attach(Variable)
 attach(Slot)
+
+
+_without_any(*[globals()[_name] for _name in __all__])
 
 
 def __dir__() -> list[str]:

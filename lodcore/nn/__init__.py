@@ -2,6 +2,7 @@
 
 from types import ModuleType as _ModuleType
 
+from lodcore.base.naming import without_any as _without_any
 from lodcore.nn.attention import *
 from lodcore.nn.beam_search import *
 from lodcore.nn.clipping import *
@@ -18,6 +19,9 @@ from lodcore.ops.dense import cross_entropy as cross_entropy
 from lodcore.ops.dropout import dropout as dropout
 
 __all__ = [name for name, x in globals().items() if name[0] != "_" and type(x) is not _ModuleType]
+
+
+_without_any(*[globals()[_name] for _name in __all__])
 
 
 def __dir__() -> list[str]:

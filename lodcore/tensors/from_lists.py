@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from lodcore.base.memory import as_size
+from lodcore.base.naming import without_any
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import tensor_core
 from lodcore.tensors.doors import taken
@@ -122,3 +123,6 @@ def as_nested_index(where: str, x: Any) -> LoDTensor:
     if isinstance(x, LoDTensor) or made.num_rows or has_leaves(x):
         return made
     return tensor_core.new_tensor(np.empty(0, np.int64), made.lod)
+
+
+without_any(array)

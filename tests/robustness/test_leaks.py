@@ -15,7 +15,7 @@ pytestmark = pytest.mark.not_on_reference  # only compiled code can leak
 
 CALLS = (10, 40, 200)  # of each: more if something seems to be kept, since anything but a leak does not grow with them
 OPERATORS = [name for name in CASES if name not in LOOPS]
-GROUPS = 16
+GROUPS = 64
 
 
 @pytest.fixture(scope="module", autouse=True)

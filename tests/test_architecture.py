@@ -58,6 +58,7 @@ def module_of(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@functools.lru_cache(maxsize=1)  # the facts of a file ask for it twice
 def syntax_tree(path):
     """Parse a file; of Cython, the imports."""
     text = path.read_text(encoding="utf-8")
@@ -149,7 +150,8 @@ def test_imports_run_one_way():
 
 @not_on_reference
 def test_no_files_import_in_a_circle():
-    left = {module_of(path): imports_of(path) & {module_of(other) for other in MODULES} for path in MODULES}
+    modules = {module_of(path) for path in MODULES}
+    left = {module_of(path): imports_of(path) & modules for path in MODULES}
     while left:
         ready = {module for module, needed in left.items() if not needed & left.keys()}
         assert ready, f"these import each other, or one of them that do: {sorted(left)}"
@@ -317,6 +319,7 @@ def test_one_place_decides_whether_a_call_is_recorded():
 FOREIGN = {"_replace", "_make", "_getframe", "_core", "_pa_array", "_ragged_idx", "_version"}
 
 
+@functools.cache
 def without_text(path):
     """Return the source of a file, with empty strings and without comments."""
     text = re.sub(r'"""[\s\S]*?"""', "", path.read_text(encoding="utf-8"))

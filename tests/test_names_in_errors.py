@@ -89,6 +89,25 @@ def test_operators_name_themselves_for_every_wrong_tensor(name):
             assert message_of(OPS[name], {**arguments, parameter: wrong}).startswith(f"{name}:"), parameter
 
 
+#: Operators whose errors are those of NumPy's indices, or name the function that calls them.
+OF_OTHERS = {"index_values", "refuse_unlike"}
+
+
+@for_each("name", sorted({*SAMPLES} - OF_OTHERS))
+def test_operators_name_themselves_for_what_is_no_tensor_and_no_level(name):
+    small = SAMPLES[name].small()
+    arguments = OPS[name].bind(small.args, small.kwargs)
+    for parameter, given in arguments.items():
+        wrong = NO_TENSORS if isinstance(given, (LoDTensor, np.ndarray)) else ()
+        for one in NO_LEVELS if parameter in ("level", "axis") else wrong:
+            assert message_of(OPS[name], {**arguments, parameter: one}).startswith(f"{name}:"), (parameter, one)
+
+
+def test_text_that_is_no_number_names_cast():
+    with pytest.raises(ValueError, match=r"^cast: x: could not convert string to float: .*'a'"):
+        WORDS.astype(float)
+
+
 def message_of(op, arguments):
     """Return the message of a call, and that of none if it computes."""
     try:

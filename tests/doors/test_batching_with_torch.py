@@ -32,13 +32,17 @@ def heads(length, seed=1):
 
 def test_arrays_of_torch_are_those_of_numpy(tokens):
     packed = pack_plan(tokens, 10).apply(tokens)
-    for arguments in ({}, {"length": 10}, {"length": 12, "shift_labels": True}):
+    weighted = {"loss_weights": packed.with_values(np.arange(packed.num_rows) / 8)}
+    for arguments in ({}, {"length": 10}, {"length": 12, "shift_labels": True}, weighted):
         ours, theirs = (attention_inputs(packed, **arguments, library=library) for library in ("numpy", "torch"))
-        for one, other in zip(ours[:-1], theirs[:-1], strict=True):
-            assert isinstance(other, torch.Tensor)
-            assert other.dtype == {np.int64: torch.int64, np.int32: torch.int32}[one.dtype.type]
-            np.testing.assert_array_equal(one, other.numpy())
-        assert ours.max_seqlen == theirs.max_seqlen
+        assert [type(one) for one in ours] == [np.ndarray] * 6 + [int, type(ours.loss_weights)]
+        for one, other in zip(ours, theirs, strict=True):
+            if isinstance(one, np.ndarray):
+                assert isinstance(other, torch.Tensor)
+                assert other.dtype == getattr(torch, one.dtype.name)
+                np.testing.assert_array_equal(one, other.numpy())
+            else:
+                assert other == one
         np.testing.assert_array_equal(ours.mask(), theirs.mask().numpy())
     assert np.shares_memory(ours.to_torch().input_ids.numpy(), ours.input_ids)
 

@@ -371,11 +371,19 @@ cpdef cut(LoDBody lod, Py_ssize_t first, Py_ssize_t start, Py_ssize_t stop):
 
 cdef LoDBody cut_lod(LoDBody lod, Py_ssize_t first, Py_ssize_t* start, Py_ssize_t* stop):
     """Slice sequences as `cut` does, and replace `start` and `stop` by those of their rows."""
-    cdef Py_ssize_t low = start[0], count = stop[0] - low, total
+    cdef Py_ssize_t low = start[0], count = stop[0] - low, total, base, end
+    cdef LoDBody whole = lod._source, made
     if lod.n_levels == first:
         return new_lod(None, NULL, 0, 0, count)
+    if first == 0 and whole is not None:  # a slice of a slice, whose offsets need not be written
+        base = end = lod._start
+        count_offsets(whole, lod._first, &base, &end)
+        start[0], stop[0] = lod._start + low, lod._start + low + count
+        made = cut_lod(whole, lod._first, start, stop)
+        start[0], stop[0] = start[0] - base, stop[0] - base
+        return made
     total = count_offsets(lod, first, start, stop)
-    cdef LoDBody made = new_lod(None, NULL, count, lod.n_levels - first, stop[0] - start[0])
+    made = new_lod(None, NULL, count, lod.n_levels - first, stop[0] - start[0])
     made._source, made._first, made._start = lod, first, low
     if total < MANY or MOST_HELD * total < lod.block_size():
         made.write_offsets()

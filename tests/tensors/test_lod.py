@@ -347,3 +347,20 @@ def test_many_levels():
     assert lod.drop(0).prefix(20) == LoD.from_lengths(*lengths[1:21])
     assert hash(lod.prefix(20)) == hash(LoD.from_lengths(*lengths[:20]))
     assert (lod.drop(-1).num_rows, lod.num_sequences(-1)) == (2, 3)
+
+
+def test_slices_of_slices_of_many():
+    """Whether their offsets are written when they are cut, when they are read, or never."""
+    lengths = np.arange(3000) % 4
+    outer = LoD.from_lengths([1000, 0, 2000], lengths).drop(0)
+    both = LoD.from_lengths(np.full(1500, 2), lengths)
+    for lod, step in ((outer, 7), (both, 5)):
+        part, wanted = lod, [lod.lengths(k) for k in range(lod.num_levels)]
+        for turn in range(150):
+            before, part = part, part.slice(step, part.num_sequences() - turn % 2)
+            first, stop = int(wanted[0][:step].sum()), int(wanted[0][: len(wanted[0]) - turn % 2].sum())
+            wanted = [wanted[0][step : len(wanted[0]) - turn % 2], *(below[first:stop] for below in wanted[1:])]
+            assert part.num_rows == wanted[-1].sum()
+            if turn % 10 == 0:
+                assert [part.lengths(k).tolist() for k in range(part.num_levels)] == [one.tolist() for one in wanted]
+                assert part == before.slice(step, before.num_sequences() - turn % 2)

@@ -336,7 +336,7 @@ WRONG = [
     (lambda: nn.Bidirectional(GRU).cell, ValueError, "Bidirectional: cell: there is none"),
     (lambda: nn.Bidirectional(GRU).cell, AttributeError, "Bidirectional: cell: there is none"),
     (lambda: nn.Stacked([]), ValueError, "Stacked: layers: is empty"),
-    (lambda: nn.Stacked(GRU), DTypeError, "Stacked: layers: is GRU; a list"),
+    (lambda: nn.Stacked(3), DTypeError, "Stacked: layers: is int; a list"),
     (lambda: nn.Stacked([GRU, 3]), DTypeError, r"Stacked: layers\[1\]: is int"),
     (lambda: nn.Stacked([GRU, GRU]), ShapeError, r"layers\[1\]: takes rows of width 3; layers\[0\] returns .* 2"),
     (lambda: GRU.init(0), DTypeError, "GRU: init: rng: is int; a numpy.random.Generator"),

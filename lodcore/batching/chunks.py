@@ -128,7 +128,8 @@ class ChunkPlan:
                 f"document {np.argmax(found != self.lengths)} of another length" if same else f"{len(found)} documents"
             )
             raise LoDError(f"{where}: x: has {what}; {len(self.lengths)} documents were planned")
-        return lod_reset(sequence_chunk(x, *self._cut), target_lod=self.lod)  # type: ignore[return-value]
+        chunks = sequence_chunk(x, *self._cut)  # type: ignore[arg-type]
+        return lod_reset(chunks, target_lod=self.lod)  # type: ignore[return-value]
 
     def undo(self, y: Any, reduce: str = "mean") -> LoDTensor:
         """Convert windows back to documents, with one row per token, combined from the overlapping windows.

@@ -33,7 +33,7 @@ def _reduced(x: LoDTensor) -> tuple[Any, ...]:
     values = x.values
     found = _region(values)
     if found is None:
-        return x.__reduce__()  # type: ignore[no-any-return]
+        return x.__reduce__()
     mapped, start = found
     structure = next((one for one in mapped.structures if one.lod is x.lod), None)
     kind = np.lib.format.dtype_to_descr(values.dtype)
@@ -97,7 +97,7 @@ def _received(folder: str, file: str, start: int, kind: Any, shape: tuple[int, .
     values = raw[start : start + size].view(dtype).reshape(shape)
     if shape[0] != lod.num_rows:
         raise LoDError(f"{where}: {file}: has {shape[0]} rows; the structure has {lod.num_rows}")
-    return tensor_core.new_tensor(values, lod)  # type: ignore[no-any-return]
+    return tensor_core.new_tensor(values, lod)
 
 
 def _received_lod(folder: str, files: list[tuple[str, int]], num_rows: int) -> LoD:

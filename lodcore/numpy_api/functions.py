@@ -98,7 +98,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     """Replace nan and infinities by numbers, or by those of arrays and sequences that align with x."""
     refuse_symbols("nan_to_num", (x, nan, posinf, neginf))
     by = {"nan": nan, "posinf": posinf, "neginf": neginf}
-    aligned = [name for name, one in by.items() if isinstance(one, (list, tuple)) or getattr(one, "ndim", 0)]
+    aligned = [name for name, one in by.items() if isinstance(one, (list, tuple)) or np.ndim(one)]
 
     def replaced(values: Any, *others: Any) -> Any:
         found = dict(zip(by, others, strict=True)) if others else {}

@@ -17,7 +17,6 @@ from lodcore.ops.axes import any as any_true
 from lodcore.ops.axes import (
     argmax,
     argmin,
-    axes_of,
     check_keepdims,
     max,
     mean,
@@ -28,7 +27,7 @@ from lodcore.ops.axes import (
     tensor_of,
     var,
 )
-from lodcore.ops.axes_of_levels import brought_last, is_below, place_along, put_back, with_axes_of_1
+from lodcore.ops.axes_of_levels import axes_of, brought_last, is_below, place_along, put_back, with_axes_of_1
 from lodcore.ops.common import Array, rows_of
 from lodcore.ops.compare import equal, greater_than, logical_and
 from lodcore.ops.convert import cast, concat_values

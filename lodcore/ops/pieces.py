@@ -140,7 +140,7 @@ def distance_of(where: str, given: Any, dtype: np.dtype[Any]) -> Any:
             given = np.timedelta64(given)
         if not isinstance(given, np.timedelta64) or np.isnat(given):
             raise DTypeError(f"{where}: is {given!r}; a duration is needed, as the values have dtype {dtype}")
-        if given < np.timedelta64(0, np.datetime_data(given.dtype)[0]):
+        if given < np.zeros((), given.dtype)[()]:
             raise ValueError(f"{where}: is {given!r}; 0 or more is needed")
         return given
     if dtype.kind not in "biuf" or dtype.itemsize > 8:

@@ -117,7 +117,7 @@ def windows_around(x: Any, before: Any, after: Any = 0, times: Any = None, close
 def _moved(name: str, side: str, times: Any, given: Any, move: Any) -> Any:
     """Return the ends of windows in time; those of integers stay in the range of their dtype."""
     if times.dtype.kind in "mM" and isinstance(given, int) and given == 0:
-        given = np.timedelta64(0, np.datetime_data(times.dtype)[0])
+        given = np.zeros((), f"m8[{np.datetime_data(times.dtype)[0]}]")[()]
     distance = distance_of(f"{name}: {side}", given, times.dtype)
     if times.dtype.kind not in "biu":
         return move(times, distance)
@@ -248,7 +248,7 @@ def _check_pairs(x: Any, y: Any) -> None:
     if isinstance(x, LoDTensor) and isinstance(y, LoDTensor):
         last = x.num_levels - 1
         if last:
-            check_equal("join_asof", *(core.slice_levels(one.lod, 0, last) for one in (x, y)), "y")
+            check_equal("join_asof", core.slice_levels(x.lod, 0, last), core.slice_levels(y.lod, 0, last), "y")
         elif len(x) != len(y):
             raise LoDError(f"join_asof: y: has {len(y)} sequences; x has {len(x)}")
 

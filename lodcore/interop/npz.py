@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zipfile
-from contextlib import suppress
 from typing import IO, Any
 
 from lodcore.base.archives import Archive, read_archive, write_array
@@ -43,11 +42,10 @@ def write_npz(where: str, file: Any, packed: Packed, compress: bool) -> None:
         info = zipfile.ZipInfo(MANIFEST)
         info.compress_type = method
         archive.writestr(info, text)
+        archive.close()
     except BaseException:
-        with suppress(ValueError):  # for an entry that is still open, which would hide the exception
-            archive.close()
+        archive.fp = None  # given up: nothing more is written, and it does not close itself when it is deleted
         raise
-    archive.close()
 
 
 def _offsets_name(single: bool, j: int, k: int) -> str:

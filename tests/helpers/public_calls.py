@@ -1,5 +1,7 @@
 """One correct call of every public function that is not an operator, for tests of what wrong ones say."""
 
+from importlib.util import find_spec
+
 import numpy as np
 
 import lodcore
@@ -22,11 +24,12 @@ def calls():
     of_axes = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
     of_axes += [f"nan{name}" for name in ("max", "mean", "median", "min", "prod", "std", "sum", "var", "argmax")]
     found = {name: (getattr(ops, name), (x,), {"axis": 1}) for name in of_axes}
+    if find_spec("torch") is not None:
+        found["collate"] = (lodcore.collate, ([np.ones(2), np.ones(3)],), {})
     found |= {
         "argcartesian": (lodcore.argcartesian, (x, x), {}),
         "argcombinations": (lodcore.argcombinations, (x,), {"level": -1}),
         "average": (lodcore.average, (x,), {"axis": 1, "weights": x}),
-        "collate": (lodcore.collate, ([np.ones(2), np.ones(3)],), {}),
         "combinations": (lodcore.combinations, (x,), {"level": -1}),
         "cond": (lodcore.cond, (x.lengths > 2, lambda x: x, lambda x: x, x), {"level": 0}),
         "corr": (lodcore.corr, (x, x), {"axis": 1}),

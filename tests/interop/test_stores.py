@@ -130,6 +130,7 @@ def test_a_writer_that_is_killed_at_any_step(kind, tmp_path_factory, quick, caps
     assert len(places) > 6
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a ZipFile of Python 3.10
 @for_each("kind", KINDS)
 def test_a_disk_that_is_full_at_any_step(kind, tmp_path_factory, quick, capsys):
     """What was there stays, and what was half written goes, at once."""
@@ -169,6 +170,7 @@ def test_power_that_is_lost_at_any_step(kind, tmp_path_factory, quick):
             case.check_clean()
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a ZipFile of Python 3.10
 @for_each("kind", ["folder", "append", "npz", "plan"])
 def test_an_interrupt_at_any_step(kind, tmp_path_factory, quick):
     """Only Ctrl-C while something is removed leaves something for the next writer."""

@@ -81,6 +81,8 @@ NETWORKS = {
     "embedding": (nn.Embedding(30, WIDTH), lambda p, x: square(nn.Embedding(30, WIDTH)(p, IDS))),
     "attention": (Attention(), lambda p, x: Attention().loss(p, x)),
 }
+#: Those with products that NumPy computes; with NumPy 2.0 their last bits depend on the strides of the operands.
+BY_NUMPY = ("matmul", "attention")
 OPTIMIZERS = [nn.SGD(0.1), nn.SGD(0.1, momentum=0.9), nn.Adam(0.01), nn.AdamW(nn.cosine_schedule(0.05, 40))]
 
 
@@ -142,6 +144,8 @@ def test_training_goes_on_with_the_same_bits(name):
     first = 3 * list(NETWORKS).index(name)
     for at in range(first, first + 8):
         dtype, layout = FORMS[at * 7 % 16]
+        if name in BY_NUMPY and np.lib.NumpyVersion(np.__version__) < "2.1.0":
+            layout = np.array
         optimizer, form = OPTIMIZERS[at % 4], ("npz", "pickle")[at % 3 // 2]
         check_resuming(name, optimizer, at // 4 % 2 == 1, dtype, layout, form)
 

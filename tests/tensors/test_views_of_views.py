@@ -130,12 +130,14 @@ def test_no_method_or_door_holds_what_is_between():
         try:
             found = getattr(x, name)
             result = found() if callable(found) else found
-        except (TypeError, ValueError, LookupError, ImportError, AttributeError):
+        except (TypeError, ValueError, LookupError, ImportError, AttributeError, BufferError):
             continue  # it needs arguments, other values, or a library
         ran += 1
         if chains := too_deep(result):
             failed[name] = chains
     for name, door in DOORS.items():
+        if name == "np.from_dlpack" and np.lib.NumpyVersion(np.__version__) < "2.1.0":
+            continue  # which takes no read-only arrays
         if chains := too_deep(door(deep_tensor())):
             failed[name] = chains
     for name in ("a", "b"):

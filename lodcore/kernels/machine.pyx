@@ -42,6 +42,13 @@ cdef extern from "simd.h" nogil:
     ctypedef void avx2_void "LODCORE_AVX2 void"
     ctypedef void avx512_void "LODCORE_AVX512 void"
 
+cdef extern from "numpy/ufuncobject.h" nogil:
+    ctypedef struct UfuncFields "PyUFuncObject":  # of which the declarations of NumPy's releases name different ones
+        int nin, nout, ntypes
+        Loop* functions
+        void** data
+        const char* types
+
 cdef enum:
     MOST_ROWS = 32  # of a tile
     CACHED = 1 << 14  # bytes of the scratch memory, beside which other operands fit into the first cache
@@ -317,14 +324,15 @@ cdef int translate(
 
 cdef int find_loop(Instruction* made, cnp.ufunc function, int number, bint two) except -1:
     """Find the loop of a ufunc for one dtype."""
+    cdef UfuncFields* fields = <UfuncFields*> <void*> function
     cdef Py_ssize_t k, n, operands = 2 if two else 1
-    agree(function.nin == operands and function.nout == 1)
+    agree(fields.nin == operands and fields.nout == 1)
     made.depth = operands
-    for k in range(function.ntypes):
+    for k in range(fields.ntypes):
         for n in range(operands + 1):
-            if function.types[k * (operands + 1) + n] != number:
+            if fields.types[k * (operands + 1) + n] != number:
                 break
         else:
-            made.loop, made.data = <Loop> function.functions[k], function.data[k] if function.data != NULL else NULL
+            made.loop, made.data = <Loop> fields.functions[k], fields.data[k] if fields.data != NULL else NULL
             return 0
     raise ValueError(f"{function} has no loop for these numbers")

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoDTensor, demo
+from lodcore import demo
 from lodcore.__main__ import main
 from lodcore.demo.page import Glyphs
 from lodcore.demo.pronounce import commands, data, model, training
-from lodcore.demo.pronounce.network import Look, Network, Said, Speaker, log_softmax, with_ends
+from lodcore.demo.pronounce.network import Network, with_ends
 from lodcore.demo.pronounce.picture import attention_picture
+from lodcore.demo.pronounce.programs import log_softmax, programs
 from lodcore.demo.pronounce.scoring import Score, distance, score
+from lodcore.demo.pronounce.speaker import Said, Speaker
 from lodcore.demo.pronounce.training import SETTINGS, Progress, Settings, Training, batches_of
 from reference.nn import beam_search as oracle
 from tests.helpers.tables import for_each
@@ -215,6 +217,20 @@ def one_step(parameters, memory):
     return step
 
 
+def kept(speaker):
+    """Return the network of the Programs of a file, and its parameters as they are in the file."""
+    parameters = {}
+    for program in speaker.programs.values():
+        for variable in program.parameters:
+            *path, name = variable.name.split(".")
+            within = parameters
+            for part in path:
+                within = within.setdefault(part, {})
+            within[name] = variable.get()
+    embedding, width = parameters["phonemes"]["table"].shape[1], parameters["out"]["weight"].shape[0]
+    return Network(width, embedding), parameters
+
+
 WORDS = ["knight", "a", "cough", "o'clock", "pronunciation"]
 
 
@@ -223,8 +239,9 @@ def test_what_is_said_is_what_plain_python_finds_on_the_real_weights(beam_size):
     speaker, wide = model.load(), np.float64
     letters = data.letters_of(WORDS)
     said = speaker.say(letters, beam_size, beam_size)
-    parameters = lodcore.tree_map(lambda x: x.astype(wide), speaker.parameters)
-    memory, _, first = speaker.network.encode(parameters, letters)
+    network, small = kept(speaker)
+    parameters = lodcore.tree_map(lambda x: x.astype(wide), small)
+    memory, _, first = network.encode(parameters, letters)
     for j in range(len(WORDS)):
         state, cell = (tuple(x[j]) for x in first)
         found = oracle.beam_search(
@@ -254,29 +271,6 @@ def test_no_more_phonemes_are_said_than_are_allowed():
     best, second = speaker.say(letters, 4, 2), speaker.say(letters, 4, 1)
     assert [len(one) for one in best.phonemes] == [2, 2]
     assert [one[:1] for one in best.phonemes.tolist()] == second.phonemes.tolist()
-
-
-def test_each_branch_looks_at_its_own_word():
-    random = np.random.default_rng(0)
-    keys, values = (LoDTensor.from_lengths(random.standard_normal((7, width)), [3, 1, 2, 1]) for width in (2, 3))
-    look = Look(keys, values)
-    many = np.sort(np.arange(40) % 3)
-    for words in (
-        [0, 1, 2, 3],
-        [0, 0, 1, 2],
-        [0, 1, 1, 2],
-        [1, 1, 1, 3],
-        [2],
-        [0, 1, 2, 3],
-        many,
-        [0, 3],
-        many[:32],
-        many[:33],
-    ):
-        queries = random.standard_normal((len(words), 2))
-        for query, word, found in zip(queries, words, look(queries, np.array(words)), strict=True):
-            powers = np.exp(keys[word] @ query)
-            np.testing.assert_allclose(found, powers @ values[word] / powers.sum(), rtol=1e-9)
 
 
 def test_nothing_is_said_of_no_words():
@@ -344,7 +338,7 @@ def test_it_learns_a_language_in_which_each_letter_is_a_phoneme():
     training, progress = trained(steps=240)
     assert progress[-1].seconds == 120
     assert progress[-1].dev == (0, 0)
-    speaker = Speaker(training.network, training.parameters)
+    speaker = Speaker(programs(training.network, training.parameters))
     assert speaker.judge(training.words["test"], 4) == (0, 0)
     assert speaker.say(data.letters_of(["dab"]), 4).phonemes.tolist() == [[[8, 0, 6]]]
     scored = [one for one in progress if one.dev is not None]
@@ -525,7 +519,22 @@ def test_the_command_draws_and_refuses(monkeypatch, capsys):
     assert printed.count("%") == 3  # pronunciations of a word, by default
 
 
-def test_the_model_is_small():
-    folder = data.__file__.rpartition("data.py")[0]
+def test_the_file_has_the_programs_of_the_network_and_each_parameter_once_in_half_precision():
+    speaker, folder = model.load(), data.__file__.rpartition("data.py")[0]
+    network, parameters = kept(speaker)
+    assert {v.dtype for program in speaker.programs.values() for v in program.parameters} == {np.dtype(np.float16)}
+    recorded = programs(network, parameters)
+    assert {name: str(program) for name, program in recorded.items()} == {
+        name: str(program) for name, program in speaker.programs.items()
+    }
+    with np.load(folder + model.FILE) as arrays:
+        assert sum(arrays[name].size for name in arrays.files if name != "lodcore.json") == 453_928
     with open(folder + model.FILE, "rb") as opened:
-        assert len(opened.read()) < 1_000_000
+        assert len(opened.read()) < 850_000
+
+
+def test_the_programs_run_by_command(capsys):
+    file = data.__file__.rpartition("data.py")[0] + model.FILE
+    feed = ["--feed", f"letters={data.letters_of(['ox']).tolist()}"]
+    assert main(["run", file, "--program", "encode", *feed, "--fetch", "hidden"]) == 0
+    assert capsys.readouterr().out.startswith("hidden: array([[")

@@ -10,8 +10,10 @@ from time import process_time
 
 from lodcore.demo.page import Glyphs, print_heading
 from lodcore.demo.pronounce import data, model
-from lodcore.demo.pronounce.network import Network, Speaker
+from lodcore.demo.pronounce.network import Network
 from lodcore.demo.pronounce.picture import progress_line, word_lines
+from lodcore.demo.pronounce.programs import programs
+from lodcore.demo.pronounce.speaker import Speaker
 from lodcore.demo.pronounce.training import Training
 
 __all__ = ["pronounce", "train"]
@@ -97,7 +99,7 @@ def train(arguments: Sequence[str]) -> int:
         _run(training, options.minutes, options.checkpoint, glyphs)
     except KeyboardInterrupt:  # the interrupted step may be incomplete, so it is not saved
         print(f"\n  stopped; the same command continues from {options.checkpoint}")
-    speaker = Speaker(training.network, training.parameters)
+    speaker = Speaker(programs(training.network, training.parameters))
     if options.test:
         started = process_time()
         found = speaker.judge(words["test"], options.beam)

@@ -1,4 +1,4 @@
-"""The trained network that comes with the package: its parameters in half precision, in one file without pickles.
+"""The trained network that comes with the package: two Programs, with parameters in half precision, in one file.
 
 ATTRIBUTION.md describes its data; `make.py` made it.
 """
@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 import lodcore
-from lodcore.demo.pronounce.network import Network, Parameters, Speaker
+from lodcore.demo.pronounce.network import Network, Parameters
+from lodcore.demo.pronounce.programs import programs
+from lodcore.demo.pronounce.speaker import Speaker
 
 __all__ = ["FILE", "load", "save"]
 
@@ -21,16 +23,14 @@ FILE = "pronounce.npz"  # next to this module
 
 
 def save(file: str | os.PathLike[str], network: Network, parameters: Parameters) -> None:
-    """Save a network for inference: its sizes, and its parameters as float16."""
+    """Save the Programs of a network, and its parameters as float16."""
     small = lodcore.tree_map(lambda x: x.astype(np.float16), parameters)
-    sizes = {"width": network.width, "embedding": network.embedding}
-    lodcore.save(file, {"network": sizes, "parameters": small}, compress=True)
+    lodcore.save(file, programs(network, small), compress=True)
 
 
 @functools.cache
 def load() -> Speaker:
-    """Load the network that comes with the package, in float32."""
+    """Load the network that comes with the package, which computes in float32."""
     with (files(__package__) / FILE).open("rb") as opened:
         found: Any = lodcore.load(opened)
-    parameters = lodcore.tree_map(lambda x: x.astype(np.float32), found["parameters"])
-    return Speaker(Network(**found["network"]), parameters)
+    return Speaker(found)

@@ -6,7 +6,7 @@ with a key per letter; the weighted sum of the encoder's outputs, together with 
 
 The attention follows the decoder, so that in training, where all phonemes are known, the decoder is one layer over all
 steps, and the attention one operator over all queries, for words of all lengths without padding. For new words,
-`Speaker` finds pronunciations step by step, by beam search.
+`Speaker` (`speaker.py`) finds pronunciations step by step, by beam search.
 
 References
 ----------
@@ -16,21 +16,16 @@ M.-T. Luong, H. Pham, C. D. Manning, "Effective approaches to attention-based ne
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import lodcore
 from lodcore import LoDTensor, nn
-from lodcore.demo.pronounce.data import END, LETTERS, PHONEMES, START, Words
-from lodcore.demo.pronounce.scoring import Score, score
-from lodcore.ops.gates import Rule, Weight
-from lodcore.ops.lstm import LSTMWeights, PackedLSTM
+from lodcore.demo.pronounce.data import END, LETTERS, PHONEMES, START
 
-__all__ = ["Network", "Parameters", "Said", "Speaker", "with_ends"]
+__all__ = ["Network", "Parameters", "with_ends"]
 
-Array = NDArray[Any]
 Parameters = dict[str, Any]
 
 
@@ -119,126 +114,6 @@ class Network:
         seen, _ = self.attend(of, states, keys, memory)
         logits = layers["out"](of["out"], nn.dropout(seen, self.dropout, rng))
         return lodcore.mean(nn.cross_entropy(logits, wanted))
-
-
-class Said(NamedTuple):
-    """The pronunciations of words.
-
-    Parameters
-    ----------
-    phonemes : LoDTensor of int64
-        Words, pronunciations, phonemes, the best pronunciation of each word first.
-    scores : LoDTensor of float32
-        Words, pronunciations: log probabilities.
-    """
-
-    phonemes: LoDTensor
-    scores: LoDTensor
-
-
-class Speaker:
-    """A search for the most probable pronunciations of words.
-
-    Values that all steps of the search share are computed once: the contribution of each phoneme to the gates of the
-    decoder, and for each word the keys and values of its letters.
-
-    Parameters
-    ----------
-    network : Network
-    parameters : dict
-    """
-
-    def __init__(self, network: Network, parameters: Parameters) -> None:
-        self.network, self.parameters = network, parameters
-        decoder, mix, width = parameters["decoder"], parameters["mix"]["weight"], network.width
-        self._gates = parameters["phonemes"]["table"] @ decoder["weight_x"] + decoder["bias"]
-        self._decoder = PackedLSTM(LSTMWeights(decoder["weight_h"]), Rule())
-        self._mix_of_state, self._mix_of_memory = Weight(mix[:width]), Weight(mix[width:])
-        self._out = Weight(parameters["out"]["weight"])
-
-    def say(self, letters: LoDTensor, beam_size: int = 4, num_results: int = 1, max_length: int = 30) -> Said:
-        """Search for the pronunciations of words.
-
-        Parameters
-        ----------
-        letters : LoDTensor of int64
-            Words, letters.
-        beam_size, num_results, max_length : int
-            As in `nn.BeamSearchDecoder`; the end counts as a phoneme.
-        """
-        of, count = self.parameters, len(letters)
-        memory, keys, (hidden, cell) = self.network.encode(of, letters)
-        values = self._mix_of_memory.times(memory.values, np.empty_like(keys.values))
-        values += of["mix"]["bias"]
-        look = Look(keys, memory.with_values(values))
-
-        def step(ids: Array, state: Any) -> tuple[Array, Any]:
-            hidden, cell = self._decoder.step(self._gates[ids], state["hidden"], state["cell"])
-            mixed = self._mix_of_state.times(hidden, np.empty_like(hidden))
-            mixed += look(hidden, state["word"])
-            logits = self._out.times(np.tanh(mixed), np.empty((len(ids), END + 1), hidden.dtype))
-            logits += of["out"]["bias"]
-            return log_softmax(logits), {"hidden": hidden, "cell": cell, "word": state["word"]}
-
-        decoder = nn.BeamSearchDecoder(step, beam_size, START, END, max_length, num_results=num_results)
-        found = decoder({"hidden": hidden, "cell": cell, "word": np.arange(count)}, count)
-        return Said(lodcore.sequence_erase(found.tokens, [END]), found.scores)
-
-    def judge(self, words: Words, beam_size: int, batch_size: int = 256) -> Score:
-        """Search for the pronunciations of all words, in batches of one length; return their errors."""
-        order = np.argsort(words.letters.lengths, kind="stable")
-        letters, right = (lodcore.gather_sequences(x, order) for x in (words.letters, words.phonemes))
-        said = [self.say(letters[j : j + batch_size], beam_size).phonemes for j in range(0, len(order), batch_size)]
-        return score(lodcore.concat_batches(said), right)
-
-    def attention(self, letters: LoDTensor, phonemes: LoDTensor) -> LoDTensor:
-        """Compute the attention of each phoneme, and the end, to each letter: words, phonemes, letters."""
-        of, layers = self.parameters, self.network.layers
-        memory, keys, state = self.network.encode(of, letters)
-        given, _ = with_ends(phonemes)
-        states, _ = layers["decoder"](of["decoder"], layers["phonemes"](of["phonemes"], given), state)
-        weights: LoDTensor = self.network.attend(of, states, keys, memory)[1]
-        return weights
-
-
-class Look:
-    """The attention of the branches of a search, each over the letters of its word.
-
-    Many branches are the rows of their words, so that those of a word share its letters. Few branches have copies of
-    the letters, which are made again only when branches belong to other words.
-
-    Parameters
-    ----------
-    keys, values : LoDTensor
-        Words, letters.
-    """
-
-    FEW = 32
-
-    def __init__(self, keys: LoDTensor, values: LoDTensor) -> None:
-        self.keys, self.values = keys, values
-        self.words = np.arange(len(keys))
-        self.of_branches = keys, values
-
-    def __call__(self, queries: Array, words: Array) -> Array:
-        """Return the context of each branch, from its query and the number of its word, which must not decrease."""
-        if len(queries) > self.FEW:
-            offsets = np.searchsorted(words, np.arange(len(self.keys) + 1))
-            seen, _ = nn.dot_attention(LoDTensor.from_offsets(queries, offsets), self.keys, self.values, scale=1.0)
-            rows: Array = seen.values
-            return rows
-        if not np.array_equal(words, self.words):
-            self.words = words
-            self.of_branches = self.keys[words], self.values[words]
-        rows, _ = nn.dot_attention(queries, *self.of_branches, scale=1.0)
-        return rows
-
-
-def log_softmax(logits: Array) -> Array:
-    """Compute the logarithm of the softmax of each row."""
-    shifted: Array = logits - logits.max(axis=1, keepdims=True)
-    shifted -= np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    return shifted
 
 
 def with_ends(phonemes: LoDTensor) -> tuple[LoDTensor, LoDTensor]:

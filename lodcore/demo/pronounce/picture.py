@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import lodcore
 from lodcore.demo.page import Glyphs, bar
 from lodcore.demo.pronounce.data import PHONEMES, letters_of
-from lodcore.demo.pronounce.network import Speaker
+from lodcore.demo.pronounce.speaker import Speaker
 from lodcore.demo.pronounce.training import Progress
 
 __all__ = ["attention_picture", "progress_line", "spelled", "word_lines"]

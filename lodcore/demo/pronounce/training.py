@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 import lodcore
 from lodcore import LoDTensor, nn
 from lodcore.demo.pronounce.data import Words
-from lodcore.demo.pronounce.network import Network, Parameters, Speaker, with_ends
+from lodcore.demo.pronounce.network import Network, Parameters, with_ends
+from lodcore.demo.pronounce.programs import programs
 from lodcore.demo.pronounce.scoring import Score
+from lodcore.demo.pronounce.speaker import Speaker
 
 __all__ = ["SETTINGS", "Progress", "Settings", "Training", "batches_of"]
 
@@ -139,7 +141,7 @@ class Training:
 
     def dev_score(self) -> Score:
         """Compute the errors of a greedy search on the words for development."""
-        return Speaker(self.network, self.parameters).judge(self.words["dev"], 1)
+        return Speaker(programs(self.network, self.parameters)).judge(self.words["dev"], 1)
 
     def _rate(self, step: int) -> float:
         settings = self.settings

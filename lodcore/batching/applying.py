@@ -9,7 +9,7 @@ import numpy as np
 from lodcore.base.dispatch import Symbol
 from lodcore.batching.arguments import Plan
 from lodcore.errors import LoDError
-from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_slice
+from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_unflatten
 from lodcore.tensors import core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
@@ -33,11 +33,9 @@ def pack_documents(plan: Plan, x: Any) -> LoDTensor:
     levels, value = known_levels(x)
     if value is not None:
         check_documents(plan, where, value.lod)
-    taken: Any = gather_sequences(x, plan.documents)
-    if plan.is_cut:
-        if levels > 1:
-            raise LoDError(f"{where}: x: has {levels} levels; the plan cuts documents, which must have one level")
-        taken = sequence_slice(taken, plan.starts, plan.sizes)
+    if plan.is_cut and levels > 1:
+        raise LoDError(f"{where}: x: has {levels} levels; the plan cuts documents, which must have one level")
+    taken: Any = _pieces(plan, x) if plan.is_cut else gather_sequences(x, plan.documents)
     if levels == 1:
         target = plan.lod
     else:
@@ -45,6 +43,27 @@ def pack_documents(plan: Plan, x: Any) -> LoDTensor:
         offsets = [plan.bins.offsets(), *(inner.offsets(k) for k in range(inner.num_levels))]
         target = core.make_lod(offsets, inner.num_rows)
     return lod_reset(taken, target_lod=target)  # type: ignore[return-value]  # plans have levels
+
+
+def _pieces(plan: Plan, x: Any) -> Any:
+    """Divide documents where their pieces begin and end, and take the pieces, so that only these are copied."""
+    order = plan.places
+    documents, starts, sizes = (one[order] for one in (plan.documents, plan.starts, plan.sizes))
+    first = np.ones(len(order), bool)  # a bin that was taken twice has the same pieces again
+    first[1:] = (np.diff(documents) != 0) | (np.diff(starts) != 0)
+    numbers = np.cumsum(first) - 1
+    documents, starts, sizes = documents[first], starts[first], sizes[first]
+    offsets = LoD.from_lengths(plan.lengths).offsets()
+    counts = 2 * np.bincount(documents, minlength=plan.num_documents) + 1  # before and within each piece, and the rest
+    ends = np.empty(int(counts.sum()), np.int64)
+    ends[np.cumsum(counts) - 1] = offsets[1:]
+    within = 2 * np.arange(len(documents)) + documents + 1
+    ends[within - 1] = offsets[documents] + starts
+    ends[within] = ends[within - 1] + sizes
+    divided = sequence_unflatten(x, LoDTensor(np.diff(ends, prepend=0), LoD.from_lengths(counts)))
+    taken = np.empty(len(order), np.int64)
+    taken[order] = within[numbers]
+    return gather_sequences(divided, taken, level=1)
 
 
 def unpack_documents(plan: Plan, y: Any) -> Any:

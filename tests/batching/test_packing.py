@@ -5,6 +5,7 @@ import io
 import itertools
 import pickle
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -260,6 +261,35 @@ def test_deeper_documents_move_whole():
     assert dropped.undo(dropped.apply(x)).tolist() == [[[1, 2], [3]], [], []]
     with pytest.raises(LoDError, match="2 levels"):
         pack_plan(x, 3, overflow="split").apply(x)
+
+
+def test_a_giant_document_is_cut_without_a_copy_of_it_for_each_piece():
+    x = documents_of([20_000, 3])
+    plan = pack_plan(x, 8, overflow="split")
+    tracemalloc.start()
+    packed = plan.apply(x)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < 20 * x.values.nbytes
+    assert plan.undo(packed).equals(x)
+
+
+def test_bins_may_be_taken_twice_also_with_pieces_of_documents():
+    x = documents_of([3, 0, 9, 2])
+    for overflow in ("split", "truncate"):
+        plan = pack_plan(x, 4, overflow=overflow).take([0, 1, 0])
+        pieces = zip(plan.documents, plan.starts, plan.sizes, strict=True)
+        assert plan.apply(x).flatten(0).tolist() == [x[int(d)][start : start + n].tolist() for d, start, n in pieces]
+
+
+def test_a_program_refuses_documents_that_the_plan_would_cut_elsewhere():
+    plan = pack_plan([3, 9], 4, overflow="split")
+    with lodcore.Program() as made:
+        x = lodcore.data("x", (None,), "int64", num_levels=1)
+        packed = plan.apply(x)
+    assert lodcore.Executor().run(made, {"x": documents_of([3, 9])}, [packed])[0].lod == plan.lod
+    with pytest.raises(LoDError, match="the length of sequence 0"):
+        lodcore.Executor().run(made, {"x": documents_of([4, 8])}, [packed])
 
 
 def test_one_row_a_document():

@@ -61,6 +61,8 @@ class Lowered(Values):
     outputs, following : list of Value
     axes : list of int
         The number of axes of each output.
+    sizes : dict
+        The number of entries of each matrix by which rows are multiplied.
 
     Raises
     ------
@@ -80,6 +82,7 @@ class Lowered(Values):
         super().__init__(dtype)
         self.prelude: list[Operator] = []
         self._rows: dict[Any, Value] = {}
+        self.sizes: dict[Any, int] = {}
         self._apart: set[Any] = set()  # results of the prelude
         self._rules: dict[Value, Any] = {}
         self.sources = [self._source("input", j, v) for j, v in enumerate(inputs)]
@@ -229,6 +232,7 @@ class Lowered(Values):
             raise Untraceable(f"a product by {spec}")
         if spec.shape[0] != left.width or not spec.shape[1]:
             raise Untraceable(f"a product by a matrix of shape {spec.shape}")
+        self.sizes[matrix.variable] = spec.shape[0] * spec.shape[1]
         out = self.value("product", (left,), spec.shape[1], (matrix.variable, False))
         back = lambda d, needs: (self.value("product", (d,), left.width, (matrix.variable, True)),)  # noqa: E731
         self.node(out, (left,), back, matrix.variable)

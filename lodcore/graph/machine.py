@@ -2,67 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial, reduce
+from math import isfinite
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from lodcore import kernels
 from lodcore.graph.instructions import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
 from lodcore.graph.lowered import Lowered
-from lodcore.graph.scheduled import Place, Program, Sink, scheduled
+from lodcore.graph.passes import BackwardPass, ForwardPass, Hoisted, Kept, Packed, Wanted
+from lodcore.graph.scheduled import Place, Sink, scheduled
 from lodcore.graph.traced import Value
 from lodcore.graph.way_back import WayBack
 from lodcore.ops.common import Array
-from lodcore.ops.gates import Neighbours, Run, Weight, add_up, in_kept_memory, pair_product, runs_of, side_by_side
+from lodcore.ops.gates import (
+    Neighbours,
+    Run,
+    Weight,
+    add_up,
+    in_kept_memory,
+    last_rows,
+    pair_product,
+    runs_of,
+    side_by_side,
+)
 
-__all__ = ["Compiled", "Kept"]
-
-Key = Hashable
-Packed = dict[tuple[Any, bool], Weight]  # matrices, or transposed ones
-
-
-class Wanted(NamedTuple):
-    """Of what gradients are wanted: inputs, first states, and outer objects."""
-
-    inputs: tuple[bool, ...]
-    states: tuple[bool, ...]
-    outer: frozenset[Any]
-
-
-class Kept(NamedTuple):
-    """What the forward pass keeps for gradients.
-
-    Attributes
-    ----------
-    arrays : dict
-        Arrays with a row for each row of the batch, by key.
-    runs : list of Run
-    offsets : ndarray
-    inputs, boots : list of ndarray
-    outer : dict
-        The outer objects.
-    wanted : Wanted or None
-        Of what gradients may be asked for.
-    zeros : tuple of bool
-        Which first states are zero, and give zero in every product.
-    """
-
-    arrays: dict[Key, Array]
-    runs: list[Run]
-    offsets: Array
-    inputs: list[Array]
-    boots: list[Array]
-    outer: dict[Any, Array]
-    wanted: Wanted | None
-    zeros: tuple[bool, ...]
-
-    @property
-    def n_rows(self) -> int:
-        """The rows of the batch."""
-        return int(self.offsets[-1])
+__all__ = ["Compiled"]
 
 
 class Compiled:
@@ -75,11 +43,16 @@ class Compiled:
 
     def __init__(self, body: Lowered) -> None:
         self.body = body
-        self._forward: dict[Any, tuple[Program, set[Value]]] = {}
-        self._back: dict[Any, tuple[Program, WayBack]] = {}
-        self._numbers: dict[Any, Array] = {}
-        self._hoisted: dict[Value, tuple[int, int, int, Any]] = {}
+        self._forward: dict[Any, ForwardPass] = {}
+        self._back: dict[Any, BackwardPass] = {}
+        self._hoisted: dict[Value, Hoisted] = {}
         self._computed = self._find_computed()
+        self._widths = [v.width for v in body.outputs]
+        self._changing = [j for j in range(len(body.states)) if not self._stays(j)]
+        self._factors: dict[int, list[Any]] = {}  # the matrices by which each state is multiplied
+        for node in body.nodes.values():
+            if node.matrix is not None and node.inputs[0].code == "state":
+                self._factors.setdefault(node.inputs[0].detail, []).append(node.matrix)
 
     def _find_computed(self) -> set[Value]:
         """Return all values of the forward pass."""
@@ -95,7 +68,7 @@ class Compiled:
                     if x.code == "slice":
                         x, start = x.inputs[0], x.detail
                     if x.code == "input":
-                        self._hoisted[v] = x.detail, start, v.inputs[0].width, v.detail[0]
+                        self._hoisted[v] = Hoisted(v, x.detail, start, v.inputs[0].width, v.detail[0])
         return found
 
     def prepare(self) -> None:
@@ -104,7 +77,7 @@ class Compiled:
         lines = {v.detail for node in body.nodes.values() for v in node.inputs if v.code == "line"}
         matrices = {node.matrix for node in body.nodes.values() if node.matrix is not None}
         self.all_wanted = Wanted((True,) * len(body.sources), (True,) * len(body.states), frozenset(lines | matrices))
-        self.back_program(self.all_wanted, self.all_wanted, (True,) * len(body.outputs))
+        self.backward_pass(self.all_wanted, self.all_wanted, (True,) * len(body.outputs))
 
     # -- programs ------------------------------------------------------------------------------------------------------
 
@@ -128,15 +101,15 @@ class Compiled:
 
     def _zeros(self, boots: list[Array], outer: dict[Any, Array]) -> tuple[bool, ...]:
         """Return which first states are zero, and give zero in every product: no matrix has a nan or an infinity."""
-        found = [not boot.any() for boot in boots]
-        with np.errstate(all="ignore"):
-            for node in self.body.nodes.values():
-                if node.matrix is not None and node.inputs[0].code == "state" and found[node.inputs[0].detail]:
-                    found[node.inputs[0].detail] = bool(np.isfinite(outer[node.matrix].sum()))
+        found = [False] * len(boots)
+        for j, matrices in self._factors.items():
+            if not boots[j].any():
+                with np.errstate(all="ignore"):
+                    found[j] = all([isfinite(outer[matrix].sum()) for matrix in matrices])
         return tuple(found)
 
-    def forward_program(self, wanted: Wanted | None, zeros: tuple[bool, ...] = ()) -> tuple[Program, set[Value]]:
-        """Return the program of the forward pass, and the values that it keeps."""
+    def forward_pass(self, wanted: Wanted | None, zeros: tuple[bool, ...] = ()) -> ForwardPass:
+        """Return the forward pass that keeps what some gradients need."""
         found = self._forward.get((wanted, zeros))
         if found is None:
             body, kept = self.body, set[Value]()
@@ -160,14 +133,15 @@ class Compiled:
                 x = v.inputs[0]
                 return int(x.code == "state" and len(v.inputs) == 1 and any(zeros) and zeros[x.detail])
 
-            found = self._forward[wanted, zeros] = scheduled(sinks, source, first), kept
+            made = scheduled(sinks, source, first)
+            found = self._forward[wanted, zeros] = ForwardPass(made, body, kept, [*self._hoisted.values()])
         return found
 
-    def back_program(self, wanted: Wanted, prepared: Any, cotangents: tuple[bool, ...]) -> tuple[Program, WayBack]:
-        """Return the program of the backward pass, and its values; the forward pass was prepared for more gradients."""
+    def backward_pass(self, wanted: Wanted, prepared: Any, cotangents: tuple[bool, ...]) -> BackwardPass:
+        """Return the backward pass; the forward pass was prepared for at least these gradients."""
         found = self._back.get((wanted, prepared, cotangents))
         if found is None:
-            body, kept = self.body, self.forward_program(prepared)[1]
+            body, kept = self.body, self.forward_pass(prepared).kept
             back = WayBack(body, wanted.inputs, wanted.states, set(wanted.outer), cotangents)
 
             def source(v: Value) -> Place | None:
@@ -192,47 +166,11 @@ class Compiled:
             def first(v: Value) -> int:
                 return 2 if v in ends else 0
 
-            found = self._back[wanted, prepared, cotangents] = scheduled(sinks, source, first), back
+            made = scheduled(sinks, source, first)
+            found = self._back[wanted, prepared, cotangents] = BackwardPass(made, body, back)
         return found
 
     # -- running -------------------------------------------------------------------------------------------------------
-
-    def _fixed(self, key: Any, given: Kept, run: Run) -> Any:
-        """Return the array of a key that both passes read."""
-        if key[0] == "line":
-            return given.outer[key[1]].reshape(1, key[2])
-        if key[0] == "number":
-            if key not in self._numbers:
-                self._numbers[key] = np.full((1, key[2]), key[1][0], self.body.dtype)
-            return self._numbers[key]
-        if key[0] == "input":
-            return given.inputs[key[1]]
-        if key[0] == "boot":
-            boot = given.boots[key[1]]
-            return run.states(boot, boot.shape[1], self.body.dtype)
-        return given.arrays.get(key)
-
-    def _room(self, v: Value, n_rows: int) -> Array:
-        """Return memory for the rows of a value."""
-        return np.empty((n_rows, v.width), self.body.dtype)
-
-    def _run(self, program: Program, given: Kept, run: Run, own: dict[Any, Array], packed: Packed, back: bool) -> int:
-        """Run a program on the sequences of one run; `own` has arrays of this pass, and takes those that it needs."""
-        if not program.arrays:  # no gradient passes through the steps
-            return 0
-        for key in program.arrays:
-            if key not in own:
-                fixed = self._fixed(key, given, run)
-                if fixed is None:
-                    v = self.body.states[key[1]] if key[0] == "pair" else key[1]
-                    fixed = self._room(v, len(run.order))
-                own[key] = fixed
-        arrays = [own[key] for key in program.arrays]
-        weights = [packed[one].packed for one in program.weights]
-        flags: int = kernels.machine.run_steps(
-            arrays, weights, program.ufuncs, program.operands, program.instructions, *run.where, given.n_rows, back
-        )
-        return flags
 
     @in_kept_memory
     def forward(
@@ -266,42 +204,60 @@ class Compiled:
             What `kernels.machine.run_steps` returns.
         """
         zeros = self._zeros(boots, outer)
-        program, kept = self.forward_program(wanted, zeros)
-        work = sum(outer[matrix].size for matrix, _ in program.weights)
-        runs = runs_of(offsets, work, is_reverse)
+        one = self.forward_pass(wanted, zeros)
+        runs = runs_of(offsets, one.work, is_reverse)
         given = Kept({}, runs, offsets, inputs, boots, outer, wanted, zeros)
-        outputs = [self._room(v, given.n_rows) for v in self.body.outputs]
-        given.arrays.update({("output", j): made for j, made in enumerate(outputs)})
-        for v in {*kept, *self._hoisted}:
-            known = v in self.body.outputs and v not in self._hoisted
-            made = outputs[self.body.outputs.index(v)] if known else self._room(v, given.n_rows)
-            given.arrays["kept", v] = made
-        lasts = [boot.astype(self.body.dtype) for boot in boots]
-        packed = _packed(outer, [*program.weights, *[(matrix, False) for _, _, _, matrix in self._hoisted.values()]])
-        flags = [0] * len(runs)
+        count, dtype = given.n_rows, self.body.dtype
+        outputs = [np.empty((count, width), dtype) for width in self._widths]
+        for v, width, output in one.rooms:
+            given.arrays[v] = np.empty((count, width), dtype) if output < 0 else outputs[output]
+        own = {("output", j): made for j, made in enumerate(outputs)}
+        packed = _packed(outer, one.matrices)
+        flags, ends = [0] * len(runs), [{}] * len(runs)  # type: list[int], list[Any]
 
-        def one(number: int) -> None:
-            flags[number] = self._run_forward(program, given, runs[number], packed, lasts)
+        def task(number: int) -> None:
+            flags[number], ends[number] = self._run_forward(one, given, runs[number], packed, own)
 
-        side_by_side([partial(one, number) for number in range(len(runs))], given.n_rows * work)
-        return outputs, lasts, given, reduce(or_, flags, 0)
+        if len(runs) == 1:
+            task(0)
+        else:
+            side_by_side([partial(task, number) for number in range(len(runs))], count * one.work)
+        return outputs, self._last_states(given, ends), given, reduce(or_, flags, 0)
 
-    def _run_forward(self, program: Program, given: Kept, run: Run, packed: Packed, lasts: list[Array]) -> int:
-        """Run the forward pass on the sequences of one run, and note their last states."""
-        at = slice(run.low, run.high)
-        for v, (j, start, width, matrix) in self._hoisted.items():
-            rows = given.inputs[j][at, start : start + width]
-            packed[matrix, False].times(rows, given.arrays["kept", v][at])
-        changing = [j for j in range(len(lasts)) if not self._stays(j)]
-        boots = {j: given.boots[j] for j in changing}
-        own = {("pair", j, 0): run.states(boot, boot.shape[1], self.body.dtype) for j, boot in boots.items()}
-        flags = self._run(program, given, run, own, packed, False)
-        if len(run.order):
-            odd = np.diff(given.offsets)[run.order] % 2 == 1
-            for j in changing:
-                lasts[j][run.order[~odd]] = own["pair", j, 0][~odd]
-                lasts[j][run.order[odd]] = own["pair", j, 1][odd]
-        return flags
+    def _run_forward(
+        self, one: ForwardPass, given: Kept, run: Run, packed: Packed, own: dict[Any, Array]
+    ) -> tuple[int, dict[int, tuple[Array, Array]]]:
+        """Run the forward pass on the sequences of one run; return the flags, and both arrays of its states."""
+        for v, j, start, width, matrix in one.hoisted:
+            rows = given.inputs[j][run.low : run.high, start : start + width]
+            packed[matrix, False].times(rows, given.arrays[v][run.low : run.high])
+        pairs, dtype = {}, self.body.dtype
+        for j in self._changing:
+            boot = given.boots[j]
+            pairs[j] = run.states(boot, boot.shape[1], dtype), np.empty((len(run.order), boot.shape[1]), dtype)
+        return one.run(given, run, packed, own, pairs, False), pairs
+
+    def _last_states(self, given: Kept, ends: list[dict[int, tuple[Array, Array]]]) -> list[Array]:
+        """Return the state after each sequence: that of its last row, or its first state if it has none."""
+        filled, rows = last_rows(given.offsets, given.runs[0].backwards if given.runs else False)
+        every = len(filled) == len(given.offsets) - 1
+        found = []
+        for j, boot in enumerate(given.boots):
+            states = given.arrays.get(self.body.following[j])
+            if states is not None and every and j in self._changing:
+                found.append(states.take(rows, 0))
+                continue
+            made = boot.astype(self.body.dtype)
+            found.append(made)
+            if j not in self._changing:
+                continue
+            if states is not None:
+                made[filled] = states[rows]
+                continue
+            for run, pairs in zip(given.runs, ends, strict=True):
+                odd = np.diff(given.offsets)[run.order] % 2 == 1
+                made[run.order] = np.where(odd[:, None], pairs[j][1], pairs[j][0])
+        return found
 
     @in_kept_memory
     def backward(
@@ -328,42 +284,40 @@ class Compiled:
             By object.
         flags : int
         """
-        mask = tuple([d is not None for d in cotangents])
-        program, back = self.back_program(wanted, given.wanted, mask)
-        arrays = {
-            key: self._room(_gradient_of(back, key), given.n_rows)
-            for key in dict.fromkeys(program.arrays)
-            if key[0] in ("d_input", "d_line", "d")
-        }
-        arrays.update({("cotangent", j): d for j, d in enumerate(cotangents) if d is not None})
-        packed = _packed(given.outer, [*program.weights, *[(matrix, True) for _, _, matrix in back.apart]])
+        one = self.backward_pass(wanted, given.wanted, tuple([d is not None for d in cotangents]))
+        count, dtype = given.n_rows, self.body.dtype
+        own: dict[Any, Array] = {key: np.empty((count, width), dtype) for key, width in one.rooms}
+        own.update({("cotangent", j): d for j, d in enumerate(cotangents) if d is not None})
+        packed = _packed(given.outer, one.matrices)
         d_boots: list[Any] = [
-            None if not needed else np.zeros_like(boot) if d is None else d.astype(self.body.dtype)
+            None if not needed else np.zeros_like(boot) if d is None else d.astype(dtype)
             for needed, boot, d in zip(wanted.states, given.boots, d_lasts, strict=True)
         ]
         flags = [0] * len(given.runs)
 
-        def one(number: int) -> None:
-            run = given.runs[number]
-            own = dict(arrays)
-            for j in back.states:  # sequences begin at even and at odd steps
-                for side in range(2):
-                    own["pair", j, side] = run.states(d_lasts[j], given.boots[j].shape[1], self.body.dtype)
-            flags[number] = self._run(program, given, run, own, packed, True)
-            for j in back.states:
+        def task(number: int) -> None:
+            run, pairs = given.runs[number], {}
+            for j in one.way.states:  # sequences begin at even and at odd steps
+                width = given.boots[j].shape[1]
+                pairs[j] = run.states(d_lasts[j], width, dtype), run.states(d_lasts[j], width, dtype)
+            flags[number] = one.run(given, run, packed, own, pairs, True)
+            for j, (first, _) in pairs.items():
                 if wanted.states[j]:
-                    d_boots[j][run.order] = own["pair", j, 0]
+                    d_boots[j][run.order] = first
 
-        work = sum(given.outer[matrix].size for matrix, _ in program.weights)
         neighbours = Neighbours(given.offsets, given.runs[0].backwards if given.runs else False)
-        runs = [partial(one, number) for number in range(len(given.runs))]
-        side_by_side([*runs, neighbours.find], given.n_rows * work)
-        found = self._inputs(given, back, arrays, packed), d_boots, self._outer(given, back, arrays, neighbours)
+        if len(given.runs) == 1:
+            task(0)
+            neighbours.find()
+        else:
+            runs = [partial(task, number) for number in range(len(given.runs))]
+            side_by_side([*runs, neighbours.find], count * one.work)
+        found = self._inputs(given, one.way, own, packed), d_boots, self._outer(given, one.way, own, neighbours)
         return *found, reduce(or_, flags, 0)
 
     def states_with_gradient(self, given: Kept, wanted: Wanted, cotangents: Sequence[Array | None]) -> set[int]:
         """Return the numbers of the states that have a gradient on the way back."""
-        return {*self.back_program(wanted, given.wanted, tuple([d is not None for d in cotangents]))[1].states}
+        return {*self.backward_pass(wanted, given.wanted, tuple([d is not None for d in cotangents])).way.states}
 
     def _inputs(self, given: Kept, back: WayBack, arrays: dict[Any, Array], packed: Packed) -> list[Array | None]:
         """Return the gradients of the inputs."""
@@ -385,8 +339,8 @@ class Compiled:
             adding = matrix in found
             out = found[matrix] if adding else found.setdefault(matrix, np.empty_like(given.outer[matrix]))
             rows = arrays["d", d]
-            if left.code == "state" and ("kept", left) not in given.arrays:
-                states = given.arrays["kept", body.following[left.detail]]
+            if left.code == "state" and left not in given.arrays:
+                states = given.arrays[body.following[left.detail]]
                 pair_product(states, neighbours.before, rows, neighbours.behind, out, adding)
                 if not given.zeros[left.detail] or not np.isfinite(rows[neighbours.firsts].sum()):
                     boot = given.boots[left.detail]
@@ -394,7 +348,7 @@ class Compiled:
             elif left.code == "input":
                 pair_product(given.inputs[left.detail], None, rows, None, out, adding)
             else:
-                pair_product(given.arrays["kept", left], None, rows, None, out, adding)
+                pair_product(given.arrays[left], None, rows, None, out, adding)
         for variable, (v, _) in back.lines.items():
             shape = given.outer[variable].shape
             total = np.empty(v.width, body.dtype)
@@ -406,11 +360,3 @@ class Compiled:
 def _packed(outer: dict[Any, Array], needed: Iterable[tuple[Any, bool]]) -> Packed:
     """Pack matrices for products."""
     return {(matrix, transposed): Weight(outer[matrix], transposed) for matrix, transposed in dict.fromkeys(needed)}
-
-
-def _gradient_of(back: WayBack, key: Any) -> Value:
-    """Return the value that an array of gradients has."""
-    if key[0] == "d_input":
-        return back.inputs[key[1]]
-    made: Value = back.lines[key[1].detail][1] if key[0] == "d_line" else key[1]
-    return made

@@ -17,7 +17,8 @@ from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.graph.while_loop import WhileLoop
 from lodcore.nn.cell_steps import CellSteps
-from lodcore.nn.kept_cells import CellBody, Script, give_back, key_of, same_tree, take
+from lodcore.nn.kept_cells import CellBody, give_back, key_of, same_tree, take
+from lodcore.nn.script import Script
 from lodcore.ops.roles import spec_of
 from lodcore.ops.steps import in_step_order
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -141,7 +142,7 @@ class CellLoop(WhileLoop):
         assert isinstance(body, CellBody)
         if script is None or body.script is None:
             return False
-        if script.at == len(script.calls) and same_tree(outputs, self.outputs) and same_tree(behind, self.behind):
+        if script.is_whole and same_tree(outputs, self.outputs) and same_tree(behind, self.behind):
             body.script = None
             return True
         body.cut()
@@ -163,9 +164,9 @@ class CellLoop(WhileLoop):
         """Forget the outer objects of a call, so that they are not kept alive."""
         assert self.compiled is not None
         assert self._again is not None
-        stay = {id(place) for place in (*self._again.steps, self._again.count, self._again.rank)}
-        self.body.captures = {key: pair for key, pair in self.body.captures.items() if key in stay}
         if self.script is None:
+            stay = {id(place) for place in (*self._again.steps, self._again.count, self._again.rank)}
+            self.body.captures = {key: pair for key, pair in self.body.captures.items() if key in stay}
             self.script = Script(self.ops, self.compiled.outer)
         self.script.begin()
         self.body.closed = False
@@ -181,7 +182,7 @@ class CellLoop(WhileLoop):
     def counts(self) -> list[int]:
         """Return how often each Variable that the cell meets is referenced."""
         assert self.script is not None
-        met = [*tree_leaves(self.inputs), *tree_leaves(self.before), *[call[2] for call in self.script.calls]]
+        met = [*tree_leaves(self.inputs), *tree_leaves(self.before), *self.script.results]
         return [getrefcount(v) for v in met]
 
     def array_outside(self) -> TensorArray:

@@ -14,7 +14,8 @@ from lodcore.graph.body import spec_in_body
 from lodcore.graph.engine import Layout
 from lodcore.graph.gradients import Gradients, path
 from lodcore.graph.lowered import Lowered
-from lodcore.graph.machine import Compiled, Wanted
+from lodcore.graph.machine import Compiled
+from lodcore.graph.passes import Wanted
 from lodcore.graph.plan import Return
 from lodcore.graph.traced import Untraceable
 from lodcore.graph.trees import tree_leaves, tree_map

@@ -12,105 +12,17 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any
 
-import numpy as np
-
-from lodcore.base.dispatch import Symbol
 from lodcore.graph.block import Operator
 from lodcore.graph.body import Body
 from lodcore.graph.trees import tree_leaves
-from lodcore.graph.variable import Variable, resolved
+from lodcore.graph.variable import Variable
+from lodcore.nn.script import Script
 from lodcore.ops.registry import Op
 from lodcore.ops.roles import spec_of
-from lodcore.tensors.tensor import Spec, Tensor
 
-__all__ = ["CellBody", "Script", "give_back", "key_of", "same_tree", "take"]
+__all__ = ["CellBody", "give_back", "key_of", "same_tree", "take"]
 
 MOST = 64  # bodies that are kept
-
-#: Types of constants that are equal if they compare equal.
-PLAIN = (int, float, str, bool, slice, type(None), type(Ellipsis), bytes, complex)
-
-
-class Script:
-    """The calls that a cell made, and the outer objects that it read.
-
-    Parameters
-    ----------
-    ops : list of Operator
-    outer : list of Variable
-        Those of the body that represent outer objects.
-    """
-
-    __slots__ = ("at", "calls", "found", "outer")
-
-    def __init__(self, ops: list[Operator], outer: list[Variable]) -> None:
-        self.outer = set(outer)
-        self.calls = [(op.op, list(op.arguments.values()), op.outputs[0], op) for op in ops]
-        self.at = 0
-        self.found: dict[Variable, Any] = {}  # the outer objects of this time
-
-    def begin(self) -> None:
-        """Start from the first call."""
-        self.at = 0
-        self.found.clear()
-
-    def next(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Variable | None:
-        """Return the result of a call if it is the next one, None otherwise."""
-        if self.at == len(self.calls):
-            return None
-        known, expected, result, _ = self.calls[self.at]
-        if known is not op:
-            return None
-        given = op.bound(args, kwargs)
-        if given is None:
-            return None
-        found = self.found.copy() if self.outer else self.found
-        for one, other in zip(expected, given, strict=True):
-            if one is not other and not self._agree(one, other, found):
-                return None
-        self.found = found
-        self.at += 1
-        return result
-
-    def _agree(self, one: Any, other: Any, found: dict[Variable, Any]) -> bool:
-        """Return whether an argument is what it was."""
-        if type(one) is list:
-            if (type(other) is not list and type(other) is not tuple) or len(one) != len(other):
-                return False
-            return all(a is b or self._agree(a, b, found) for a, b in zip(one, other, strict=True))
-        if isinstance(one, Variable):
-            if one not in self.outer:
-                return isinstance(other, Symbol) and resolved(other) is one
-            return self.binds(one, other, found)
-        return type(one) is type(other) and isinstance(one, PLAIN) and _equal(one, other)
-
-    def binds(self, variable: Variable, given: Any, found: dict[Variable, Any] | None = None) -> bool:
-        """Let a Variable represent an outer object; return whether it can."""
-        found = self.found if found is None else found
-        given = resolved(given) if isinstance(given, Variable) else given  # the last value of a variable of a loop
-        if variable in found:
-            return found[variable] is given
-        if isinstance(given, Variable):
-            if given.home is variable.home:  # of this body
-                return False
-            spec: Spec = given.spec
-        elif isinstance(given, Tensor):
-            spec = spec_of(given)
-        else:
-            return False
-        if spec != variable.spec:
-            return False
-        found[variable] = given
-        return True
-
-
-def _equal(one: Any, other: Any) -> bool:
-    """Return whether two constants of one type are equal, zeros of both signs and nan apart."""
-    if isinstance(one, float):
-        return one == other and (one != 0 or np.signbit(one) == np.signbit(other))
-    if isinstance(one, complex):
-        return False
-    return bool(one == other)
 
 
 class CellBody(Body):

@@ -11,7 +11,7 @@ from lodcore.graph import engine
 from lodcore.graph.engine import Layout
 from lodcore.graph.gradients import Gradients, path
 from lodcore.graph.loop_run import named_error
-from lodcore.graph.machine import Kept, Wanted
+from lodcore.graph.passes import Kept, Wanted
 from lodcore.graph.plan import Return
 from lodcore.graph.variable import Variable
 from lodcore.ops.common import Array

@@ -24,11 +24,15 @@ from lodcore.ops.position import insert_level
 from lodcore.tensors import core, direct, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_core import LoDTensorBody  # isinstance(x, LoDTensor) is slow for other objects
 
 __all__ = ["getitem", "setitem"]
 
 ALL = slice(None)
+
+#: Types of keys that are taken as they are.
+PLAIN = {int, slice}
 
 #: The reason why values cannot be written, and the remedy.
 READ_ONLY = (
@@ -145,6 +149,10 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
         if chosen is not None:
             return chosen
     x = tensor_of("index", x)
+    if type(key) is tuple and isinstance(x, Symbol) and PLAIN.issuperset(map(type, key)):
+        spec: Spec = x.spec  # type: ignore[attr-defined]
+        if not spec.num_levels and len(key) <= len(spec.shape):  # the usual case of a cell
+            return index_values(x, list(key))
     if isinstance(key, str) or _is_names(key):
         return _field(x, key)
     if type(key) is not tuple and _levels(x):

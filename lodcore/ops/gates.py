@@ -32,6 +32,7 @@ __all__ = [
     "add_up",
     "in_kept_memory",
     "input_products",
+    "last_rows",
     "last_states",
     "last_states_back",
     "pair_product",
@@ -312,7 +313,7 @@ def last_states_back(
     """
     rows = np.zeros((n_rows, d_last.shape[1]), d_last.dtype) if d_states is None else d_states.copy()
     boots = np.zeros_like(d_last) if d_boot is None else d_boot.copy()
-    filled, lasts = _last_rows(offsets, backwards)
+    filled, lasts = last_rows(offsets, backwards)
     rows[lasts] += d_last[filled]
     empty = np.ones(len(d_last), np.bool_)
     empty[filled] = False
@@ -320,7 +321,7 @@ def last_states_back(
     return rows, boots
 
 
-def _last_rows(offsets: Array, backwards: bool) -> tuple[Array, Array]:
+def last_rows(offsets: Array, backwards: bool) -> tuple[Array, Array]:
     """Return the sequences that have rows, and the row of each that is processed last."""
     starts, ends = offsets[:-1], offsets[1:]
     filled = (ends > starts).nonzero()[0]

@@ -1,0 +1,194 @@
+"""A pass over the steps of a cell: a program of the machine, and where its arrays come from."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.graph.lowered import Lowered
+from lodcore.graph.scheduled import Program
+from lodcore.graph.traced import Value
+from lodcore.graph.way_back import WayBack
+from lodcore.ops.common import Array
+from lodcore.ops.gates import Run, Weight
+
+__all__ = ["BackwardPass", "ForwardPass", "Hoisted", "Kept", "Packed", "Pass", "Wanted"]
+
+Packed = dict[tuple[Any, bool], Weight]  # matrices, or transposed ones
+Pairs = dict[int, tuple[Array, Array]]  # both arrays of each state
+
+
+class Wanted(NamedTuple):
+    """Of what gradients are wanted: inputs, first states, and outer objects."""
+
+    inputs: tuple[bool, ...]
+    states: tuple[bool, ...]
+    outer: frozenset[Any]
+
+
+class Hoisted(NamedTuple):
+    """A product of columns of an input, which is computed for all rows at once."""
+
+    value: Value
+    number: int
+    start: int
+    width: int
+    matrix: Any
+
+
+class Kept(NamedTuple):
+    """What the forward pass keeps for gradients.
+
+    Attributes
+    ----------
+    arrays : dict
+        Arrays with a row for each row of the batch, by value.
+    runs : list of Run
+    offsets : ndarray
+    inputs, boots : list of ndarray
+    outer : dict
+        The outer objects.
+    wanted : Wanted or None
+        Of what gradients may be asked for.
+    zeros : tuple of bool
+        Which first states are zero, and give zero in every product.
+    """
+
+    arrays: dict[Value, Array]
+    runs: list[Run]
+    offsets: Array
+    inputs: list[Array]
+    boots: list[Array]
+    outer: dict[Any, Array]
+    wanted: Wanted | None
+    zeros: tuple[bool, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """The rows of the batch."""
+        return int(self.offsets[-1])
+
+
+class Pass:
+    """A program, and where its arrays come from.
+
+    Parameters
+    ----------
+    program : Program
+    body : Lowered
+    matrices : list of (object, bool)
+        The matrices of all products, also of those for all rows at once, and whether they are transposed.
+
+    Attributes
+    ----------
+    work : int
+        The number of multiplications of the steps per row.
+    """
+
+    def __init__(self, program: Program, body: Lowered, matrices: list[tuple[Any, bool]]) -> None:
+        self.program, self.matrices = program, list(dict.fromkeys(matrices))
+        self.work = sum([body.sizes[matrix] for matrix, _ in program.weights])
+        self._dtype = body.dtype
+        self._arrays: list[Any] = [None] * len(program.arrays)
+        found: dict[str, list[tuple[int, Any, int]]] = {}
+        for at, key in enumerate(program.arrays):
+            if key[0] == "number":
+                self._arrays[at] = np.full((1, key[2]), key[1][0], self._dtype)
+            elif key[0] == "row":
+                found.setdefault("row", []).append((at, None, key[1].width))
+            elif key[0] in ("line", "pair"):
+                found.setdefault(key[0], []).append((at, key[1], key[2]))
+            elif key[0] in ("input", "boot", "kept"):
+                found.setdefault(key[0], []).append((at, key[1], 0))
+            else:
+                found.setdefault("own", []).append((at, key, 0))
+        self._lines, self._inputs, self._boots = found.get("line", []), found.get("input", []), found.get("boot", [])
+        self._rows, self._pairs = found.get("row", []), found.get("pair", [])
+        self._kept, self._own = found.get("kept", []), found.get("own", [])
+
+    def run(self, given: Kept, run: Run, packed: Packed, own: dict[Any, Array], pairs: Pairs, back: bool) -> int:
+        """Run the program on the sequences of one run; return what `kernels.machine.run_steps` does.
+
+        Parameters
+        ----------
+        given : Kept
+        run : Run
+        packed : dict
+            The matrices.
+        own : dict
+            Arrays of this pass, with a row for each row of the batch, by key.
+        pairs : dict
+            Both arrays of each state.
+        back : bool
+        """
+        program = self.program
+        if not self._arrays:  # no gradient passes through the steps
+            return 0
+        made = self._arrays.copy()
+        for at, variable, width in self._lines:
+            made[at] = given.outer[variable].reshape(1, width)
+        for at, j, _ in self._inputs:
+            made[at] = given.inputs[j]
+        for at, j, _ in self._boots:
+            boot = given.boots[j]
+            made[at] = run.states(boot, boot.shape[1], self._dtype)
+        for at, v, _ in self._kept:
+            made[at] = given.arrays[v]
+        for at, key, _ in self._own:
+            made[at] = own[key]
+        for at, j, side in self._pairs:
+            made[at] = pairs[j][side]
+        for at, _, width in self._rows:
+            made[at] = np.empty((len(run.order), width), self._dtype)
+        weights = [packed[one].packed for one in program.weights]
+        flags: int = kernels.machine.run_steps(
+            made, weights, program.ufuncs, program.operands, program.instructions, *run.where, given.n_rows, back
+        )
+        return flags
+
+
+class ForwardPass(Pass):
+    """The forward pass.
+
+    Attributes
+    ----------
+    kept : set of Value
+        What is kept for gradients.
+    hoisted : list of Hoisted
+    rooms : list of (Value, int, int)
+        The values that need memory for all rows, their widths, and the number of the output that is the value, or -1.
+    """
+
+    def __init__(self, program: Program, body: Lowered, kept: set[Value], hoisted: list[Hoisted]) -> None:
+        super().__init__(program, body, [*program.weights, *[(one.matrix, False) for one in hoisted]])
+        self.kept, self.hoisted = kept, hoisted
+        apart = {one.value for one in hoisted}
+        numbers = {v: j for j, v in reversed(list(enumerate(body.outputs))) if v not in apart}
+        self.rooms = [(v, v.width, numbers.get(v, -1)) for v in dict.fromkeys([*kept, *apart])]
+
+
+class BackwardPass(Pass):
+    """The backward pass.
+
+    Attributes
+    ----------
+    way : WayBack
+    rooms : list of (key, int)
+        The arrays with a row for each row of the batch, and their widths.
+    """
+
+    def __init__(self, program: Program, body: Lowered, way: WayBack) -> None:
+        super().__init__(program, body, [*program.weights, *[(one.matrix, True) for one in way.apart]])
+        self.way = way
+        keys = [key for key in dict.fromkeys(program.arrays) if key[0] in ("d_input", "d_line", "d")]
+        self.rooms = [(key, _gradient_of(way, key).width) for key in keys]
+
+
+def _gradient_of(way: WayBack, key: Any) -> Value:
+    """Return the value that an array of gradients has."""
+    if key[0] == "d_input":
+        return way.inputs[key[1]]
+    made: Value = way.lines[key[1].detail][1] if key[0] == "d_line" else key[1]
+    return made

@@ -1,0 +1,22 @@
+from collections.abc import Iterable
+from typing import Any
+
+from typing_extensions import disjoint_base
+
+@disjoint_base
+class Expected:
+    result: Any
+    def __init__(self, op: Any, arguments: list[Any], result: Any) -> None: ...
+
+@disjoint_base
+class Script:
+    calls: list[Expected]
+    at: int
+    found: dict[Any, Any]
+    def __init__(self, ops: Iterable[Any], outer: Iterable[Any]) -> None: ...
+    def begin(self) -> None: ...
+    @property
+    def is_whole(self) -> bool: ...
+    @property
+    def results(self) -> list[Any]: ...
+    def next(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...

@@ -9,8 +9,8 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, SparseTensor, TensorArray, batching, graph, interop, nn, ops, testing
 from lodcore.graph import Program, data, vjp
+from lodcore.operators.registry import OPS
 from lodcore.ops import Nested, operator
-from lodcore.ops.registry import OPS
 from tests.helpers import public_calls
 from tests.helpers.tables import for_each
 from tests.samples import SAMPLES

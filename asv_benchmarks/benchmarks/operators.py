@@ -4,8 +4,8 @@ import numpy as np
 
 import lodcore.graph  # noqa: F401  its operators are registered, too
 from lodcore import LoD, LoDTensor, TensorArray, lod_rank_table
-from lodcore.ops.registry import OPS
-from lodcore.ops.roles import Nested
+from lodcore.operators.registry import OPS
+from lodcore.operators.roles import Nested
 from lodcore.tensors.tensor import Spec
 
 LENGTHS = [2, 3, 1, 4]

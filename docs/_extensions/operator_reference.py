@@ -11,7 +11,7 @@ from numpydoc.docscrape_sphinx import SphinxDocString
 from sphinx.application import Sphinx
 from sphinx.util.nodes import nested_parse_with_titles
 
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 
 DOCS = Path(__file__).resolve().parents[1]
 

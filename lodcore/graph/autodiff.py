@@ -19,7 +19,7 @@ from lodcore.graph.plan import computing, taping
 from lodcore.graph.tape import Tape, recorded_error
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Variable
-from lodcore.ops.common import check_equal
+from lodcore.operators.operands import check_equal
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Tensor

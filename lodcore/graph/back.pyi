@@ -4,7 +4,7 @@ import numpy as np
 from typing_extensions import disjoint_base
 
 from lodcore.graph.plan import Return
-from lodcore.ops.arguments import WEAK as WEAK
+from lodcore.operators.arguments import WEAK as WEAK
 
 @disjoint_base
 class Together:

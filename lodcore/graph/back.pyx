@@ -11,11 +11,11 @@ from lodcore.graph.plan cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Opera
 
 import numpy as np
 
-from lodcore.ops.arguments import WEAK
+from lodcore.operators.arguments import WEAK
 from lodcore.errors import ShapeError
-from lodcore.ops import common
-from lodcore.ops.alignment import aligned, returned
-from lodcore.ops.common import is_holder, joined, no_gradient, rows_of, unbroadcast
+from lodcore.operators import operands as common
+from lodcore.operators.alignment import aligned, returned
+from lodcore.operators.operands import is_holder, joined, no_gradient, rows_of, unbroadcast
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.base.dispatch import Symbol
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -15,7 +15,7 @@ from lodcore.graph.gradients import differentiable_spec, path
 from lodcore.graph.program import Program
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable
-from lodcore.ops.common import no_gradient
+from lodcore.operators.operands import no_gradient
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["append_backward"]

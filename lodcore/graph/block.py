@@ -14,8 +14,8 @@ from lodcore.graph.arrays import new_variable
 from lodcore.graph.engine import Call, Layout, function_of
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
-from lodcore.ops.registry import Op
-from lodcore.ops.roles import LISTS, spec_of
+from lodcore.operators.registry import Op
+from lodcore.operators.roles import LISTS, spec_of
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray

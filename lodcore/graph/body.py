@@ -15,9 +15,9 @@ from lodcore.graph.counter import Counter
 from lodcore.graph.engine import Call, Layout, Leave
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
-from lodcore.ops.common import kept_in
-from lodcore.ops.registry import Op
-from lodcore.ops.roles import spec_of
+from lodcore.operators.operands import kept_in
+from lodcore.operators.registry import Op
+from lodcore.operators.roles import spec_of
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 

@@ -16,9 +16,9 @@ from lodcore.graph.body import changes, operand
 from lodcore.graph.branches import Branch, BranchBody, Branches, run_branches
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
-from lodcore.ops.arguments import integer_of, mask_of
-from lodcore.ops.common import kept_in
-from lodcore.ops.roles import spec_of
+from lodcore.operators.arguments import integer_of, mask_of
+from lodcore.operators.operands import kept_in
+from lodcore.operators.roles import spec_of
 from lodcore.ops.select import merge_by_mask, split_by_mask
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray

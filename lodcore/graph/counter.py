@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.base.memory import as_integer
 from lodcore.errors import GraphError
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray
 

@@ -25,7 +25,7 @@ from lodcore.graph.plan import Return, computing
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Look, Record, Scope
 from lodcore.graph.variable import Variable, resolved, spec_text
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Executor"]

@@ -11,8 +11,8 @@ from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.gradients import values_of
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, spec_text
-from lodcore.ops.common import kept_in
-from lodcore.ops.roles import spec_of
+from lodcore.operators.operands import kept_in
+from lodcore.operators.roles import spec_of
 from lodcore.tensors import tensor_core
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.kinds import is_foreign, plain_of

@@ -10,8 +10,8 @@ from lodcore.errors import GraphError
 from lodcore.graph.arrays import of_user
 from lodcore.graph.block import text_of
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
-from lodcore.ops.common import kept_in
-from lodcore.ops.roles import spec_of
+from lodcore.operators.operands import kept_in
+from lodcore.operators.roles import spec_of
 from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray
 

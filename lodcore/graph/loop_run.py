@@ -24,9 +24,9 @@ from lodcore.graph.gradients import Gradients, differentiable_spec, path
 from lodcore.graph.plan import Return, drawing_again
 from lodcore.graph.scope import LOOKING, Look, Record, Scope
 from lodcore.graph.variable import Variable
+from lodcore.operators.registry import OPS
+from lodcore.operators.roles import NO_ELEMENTS, spec_of
 from lodcore.ops.array import element_spec
-from lodcore.ops.registry import OPS
-from lodcore.ops.roles import NO_ELEMENTS, spec_of
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 

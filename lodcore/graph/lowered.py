@@ -17,7 +17,7 @@ import numpy as np
 from lodcore.graph.block import Operator
 from lodcore.graph.traced import Traced, Untraceable, Value, Values
 from lodcore.graph.variable import Variable
-from lodcore.ops.registry import VJPRule
+from lodcore.operators.registry import VJPRule
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["Lowered", "Outer", "Pair"]

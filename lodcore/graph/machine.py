@@ -17,7 +17,7 @@ from lodcore.graph.passes import BackwardPass, ForwardPass, Hoisted, Kept, Packe
 from lodcore.graph.scheduled import Place, Sink, scheduled
 from lodcore.graph.traced import Value
 from lodcore.graph.way_back import WayBack
-from lodcore.ops.common import Array
+from lodcore.operators.operands import Array
 from lodcore.ops.gates import (
     Neighbours,
     Run,

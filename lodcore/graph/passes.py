@@ -11,7 +11,7 @@ from lodcore.graph.lowered import Lowered
 from lodcore.graph.scheduled import Program
 from lodcore.graph.traced import Value
 from lodcore.graph.way_back import WayBack
-from lodcore.ops.common import Array
+from lodcore.operators.operands import Array
 from lodcore.ops.gates import Run, Weight
 
 __all__ = ["BackwardPass", "ForwardPass", "Hoisted", "Kept", "Packed", "Pass", "Wanted"]

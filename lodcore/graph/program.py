@@ -12,7 +12,7 @@ from lodcore.graph.block import NamedBlock, Operator, computed
 from lodcore.graph.learned import ParameterUpdate, update_value
 from lodcore.graph.plan import computing
 from lodcore.graph.variable import Unnamed, Variable, spec_text
-from lodcore.ops.registry import Op
+from lodcore.operators.registry import Op
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Program"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from lodcore.graph.instructions import AFTER, BATCH, BEFORE, CODES, ROW, TILE
 from lodcore.graph.traced import SOURCES, Value
-from lodcore.ops.common import Array
+from lodcore.operators.operands import Array
 
 __all__ = ["Place", "Program", "Sink", "scheduled"]
 

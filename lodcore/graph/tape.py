@@ -14,7 +14,7 @@ from lodcore.graph.block import Block
 from lodcore.graph.plan import differentiable, give_to_loop, taped
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value
-from lodcore.ops.registry import Op
+from lodcore.operators.registry import Op
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray

@@ -17,7 +17,7 @@ from lodcore.base.other_names import instead_of
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.dense_methods import DenseMethods
 from lodcore.graph.recorder import Recorder
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.methods import TensorMethods
 from lodcore.tensors.nested import as_array, error_of_objects

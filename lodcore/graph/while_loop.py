@@ -24,9 +24,9 @@ from lodcore.graph.recorder import Recorder
 from lodcore.graph.scope import Scope
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved, spec_text
+from lodcore.operators.registry import Op
+from lodcore.operators.roles import Batches, spec_of
 from lodcore.ops.array import refuse_name
-from lodcore.ops.registry import Op
-from lodcore.ops.roles import Batches, spec_of
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 

@@ -21,8 +21,8 @@ from lodcore.interop.program_operators import operator_of
 from lodcore.interop.program_values import described, spec_of_text
 from lodcore.nn.cell_steps import RUN as RECURRENCE
 from lodcore.nn.cell_steps import CellSteps
-from lodcore.ops.registry import Op
-from lodcore.ops.roles import spec_of
+from lodcore.operators.registry import Op
+from lodcore.operators.roles import spec_of
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 

@@ -14,7 +14,7 @@ from lodcore.graph.while_loop import RUN
 from lodcore.nn.cell_steps import RUN as RECURRENCE
 from lodcore.nn.clipping import CLIP
 from lodcore.nn.recorded_steps import STEP
-from lodcore.ops.registry import OPS, PLAIN, WITH_KIND, Op
+from lodcore.operators.registry import OPS, PLAIN, WITH_KIND, Op
 from lodcore.tensors.kinds import is_foreign
 
 __all__ = ["imported", "kind_of", "name_of", "name_of_kind", "operator_of"]

@@ -17,7 +17,7 @@ from lodcore.graph.variable import Variable, spec_text
 from lodcore.interop.block_reader import INVALID, BlockReader, agrees, dict_of, list_of
 from lodcore.interop.program_values import ValueReader, described
 from lodcore.interop.program_writer import VERSION
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 

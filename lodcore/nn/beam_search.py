@@ -14,8 +14,8 @@ from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.nn.token_sampling import real_of, sampling_of
+from lodcore.operators.arguments import choice_of, integer_of
 from lodcore.ops import gather_sequences
-from lodcore.ops.arguments import choice_of, integer_of
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 

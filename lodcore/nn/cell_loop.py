@@ -19,7 +19,7 @@ from lodcore.graph.while_loop import WhileLoop
 from lodcore.nn.cell_steps import CellSteps
 from lodcore.nn.kept_cells import CellBody, give_back, key_of, same_tree, take
 from lodcore.nn.script import Script
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 from lodcore.ops.steps import in_step_order
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec, Tensor

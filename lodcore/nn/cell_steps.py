@@ -22,7 +22,7 @@ from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.graph.while_loop import LoopOp
 from lodcore.nn.one_by_one import OneByOne, as_matrix, as_rows, is_told
-from lodcore.ops.roles import Batches
+from lodcore.operators.roles import Batches
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec

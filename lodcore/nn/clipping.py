@@ -11,9 +11,9 @@ from lodcore import kernels
 from lodcore.base.recycling import Recycled
 from lodcore.graph.variable import Variable
 from lodcore.nn.updates import leaves_of
-from lodcore.ops.numbers import number_of
-from lodcore.ops.registry import Op
-from lodcore.ops.roles import Batches
+from lodcore.operators.numbers import number_of
+from lodcore.operators.registry import Op
+from lodcore.operators.roles import Batches
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.sparse_tensor import SparseTensor, new_sparse
 from lodcore.tensors.tensor import Spec

@@ -9,8 +9,8 @@ import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.nn.recurrent import Layer
+from lodcore.operators.arguments import integer_of
 from lodcore.ops import concat_values
-from lodcore.ops.arguments import integer_of
 
 __all__ = ["Bidirectional", "Stacked"]
 

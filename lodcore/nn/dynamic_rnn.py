@@ -16,6 +16,8 @@ from lodcore.graph.body import LoopVariable, changes, spec_in_body
 from lodcore.graph.trees import map_leaves_of_two
 from lodcore.graph.variable import as_value, resolved, spec_text
 from lodcore.nn.cell_loop import CellLoop, Deferred, Keeper
+from lodcore.operators.arguments import level_of, nested_of
+from lodcore.operators.roles import spec_of
 from lodcore.ops import (
     full_like,
     greater_equal_than,
@@ -32,8 +34,6 @@ from lodcore.ops import (
     tensor_array_write,
 )
 from lodcore.ops import sum as sum_of
-from lodcore.ops.arguments import level_of, nested_of
-from lodcore.ops.roles import spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_array import TensorArray

@@ -17,8 +17,8 @@ from lodcore.graph.body import Body
 from lodcore.graph.trees import tree_leaves
 from lodcore.graph.variable import Variable
 from lodcore.nn.script import Script
-from lodcore.ops.registry import Op
-from lodcore.ops.roles import spec_of
+from lodcore.operators.registry import Op
+from lodcore.operators.roles import spec_of
 
 __all__ = ["CellBody", "give_back", "key_of", "same_tree", "take"]
 

@@ -13,11 +13,11 @@ from lodcore.base.dtypes import NO_DTYPE
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import Variable, resolved
+from lodcore.operators.arguments import fits, integer_of
+from lodcore.operators.numbers import number_of
 from lodcore.ops import layer_norm, lookup_table
-from lodcore.ops.arguments import fits, integer_of
 from lodcore.ops.dropout import dropout
 from lodcore.ops.linear import linear
-from lodcore.ops.numbers import number_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Dropout", "Embedding", "LayerNorm", "Linear"]

@@ -15,7 +15,7 @@ from lodcore.graph.trees import tree_leaves
 from lodcore.graph.variable import Unnamed, Variable
 from lodcore.nn.recorded_steps import record_step
 from lodcore.nn.updates import check, leaves_of, update
-from lodcore.ops.numbers import number_of
+from lodcore.operators.numbers import number_of
 
 __all__ = ["SGD", "Adam", "AdamW"]
 

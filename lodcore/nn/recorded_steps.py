@@ -12,8 +12,8 @@ from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.nn.updates import Leaf, check, leaves_of, update
-from lodcore.ops.registry import Op
-from lodcore.ops.roles import Batches, Structured
+from lodcore.operators.registry import Op
+from lodcore.operators.roles import Batches, Structured
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["STEP", "record_step"]

@@ -12,6 +12,7 @@ from lodcore.base.dtypes import as_dtype
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import resolved
+from lodcore.operators.arguments import choice_of, integer_of
 from lodcore.ops import (
     add,
     elementwise,
@@ -27,7 +28,6 @@ from lodcore.ops import (
     tanh,
     zero_states,
 )
-from lodcore.ops.arguments import choice_of, integer_of
 from lodcore.ops.gates import Rule
 from lodcore.ops.lstm import LSTMWeights, PackedLSTM
 

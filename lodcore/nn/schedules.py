@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from lodcore.ops.arguments import integer_of
-from lodcore.ops.numbers import number_of
+from lodcore.operators.arguments import integer_of
+from lodcore.operators.numbers import number_of
 
 __all__ = ["cosine_schedule", "inverse_root_schedule", "linear_schedule", "step_schedule"]
 

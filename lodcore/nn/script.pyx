@@ -4,7 +4,7 @@
 from lodcore.base.dispatch cimport OpBody, Symbol
 
 from lodcore.graph.variable import Variable, resolved
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 from lodcore.tensors.tensor import Tensor
 
 #: Types of constants that are equal if they compare equal.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.ops.arguments import integer_of
+from lodcore.operators.arguments import integer_of
 
 __all__ = ["Sampling", "sampling_of"]
 

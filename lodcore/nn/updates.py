@@ -12,7 +12,7 @@ from lodcore.base.threads import in_parts
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Unnamed, Variable
-from lodcore.ops.numbers import runs
+from lodcore.operators.numbers import runs
 from lodcore.tensors.sparse_tensor import SparseTensor
 
 __all__ = ["Leaf", "check", "leaves_of", "update"]

@@ -14,7 +14,7 @@ from lodcore import ops
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import integer
 from lodcore.errors import DTypeError
-from lodcore.ops.arguments import axis_of
+from lodcore.operators.arguments import axis_of
 from lodcore.ops.axes import tensor_of
 
 __all__ = [

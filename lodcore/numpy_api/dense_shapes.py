@@ -10,7 +10,7 @@ from lodcore import ops
 from lodcore.base.memory import integer
 from lodcore.errors import ShapeError
 from lodcore.numpy_api.dense import ALL, axis_in, call, dense_of, flat, integers, on_dense
-from lodcore.ops.arguments import choice_of
+from lodcore.operators.arguments import choice_of
 
 __all__ = ["diagonal", "ravel", "reshape", "squeeze", "swapaxes", "trace", "transpose"]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from lodcore.base.dispatch import Symbol
 from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, beside, refuse_symbols, stands_for
-from lodcore.ops.alignment import shared
-from lodcore.ops.common import rows_of
+from lodcore.operators.alignment import shared
+from lodcore.operators.operands import rows_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["FUNCTIONS"]

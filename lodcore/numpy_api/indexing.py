@@ -13,9 +13,9 @@ from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.exchange import refuse_exchange
 from lodcore.numpy_api.paired import Group, check_together, is_number, is_vector
-from lodcore.ops.alignment import fitted
+from lodcore.operators.alignment import fitted
+from lodcore.operators.operands import check_equal, kept_in, rows_of
 from lodcore.ops.axes import tensor_of
-from lodcore.ops.common import check_equal, kept_in, rows_of
 from lodcore.ops.expand import sequence_reverse
 from lodcore.ops.gather import gather_sequences
 from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each

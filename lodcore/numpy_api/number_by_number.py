@@ -11,7 +11,7 @@ from lodcore import ops
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError
 from lodcore.numpy_api.protocols import refuse_symbols, stands_for
-from lodcore.ops.alignment import shared
+from lodcore.operators.alignment import shared
 from lodcore.ops.axes import tensor_of
 
 __all__ = ["clip", "copy", "round"]

@@ -12,13 +12,13 @@ from lodcore.base.memory import as_integer
 from lodcore.errors import LoDError
 from lodcore.numpy_api.indexing import getitem
 from lodcore.numpy_api.protocols import accumulate, axis_of, concatenate, refuse_symbols, stands_for
+from lodcore.operators.alignment import shared
+from lodcore.operators.arguments import integer_of
+from lodcore.operators.operands import rows_of
 from lodcore.ops import nans
-from lodcore.ops.alignment import shared
 from lodcore.ops.along import argsort_along, sort_along
-from lodcore.ops.arguments import integer_of
 from lodcore.ops.axes import tensor_of
 from lodcore.ops.axes_of_levels import brought_last
-from lodcore.ops.common import rows_of
 from lodcore.tensors import core, tensor_core
 
 __all__ = ["argsort", "cumprod"]

@@ -11,9 +11,9 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_size
 from lodcore.errors import LoDError, ShapeError
 from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, concatenate, expand_dims, refuse_symbols, stands_for
+from lodcore.operators.roles import as_batches
 from lodcore.ops.axes import tensor_of
 from lodcore.ops.axes_of_levels import axes_of
-from lodcore.ops.roles import as_batches
 
 __all__ = ["FUNCTIONS"]
 

@@ -3,24 +3,26 @@
 from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
+from lodcore.operators.checking import check_operator as check_operator
+from lodcore.operators.elementwise import *
+from lodcore.operators.lod_rules import LoDRule as LoDRule
+from lodcore.operators.lod_rules import before as before
+from lodcore.operators.lod_rules import computed as computed
+from lodcore.operators.lod_rules import no_lod as no_lod
+from lodcore.operators.lod_rules import outer as outer
+from lodcore.operators.lod_rules import same as same
+from lodcore.operators.lod_rules import same_as as same_as
+from lodcore.operators.registry import operator as operator
+from lodcore.operators.roles import *
 from lodcore.ops.attention import *
 from lodcore.ops.axes import *
 from lodcore.ops.beside import *
-from lodcore.ops.checking import check_operator as check_operator
 from lodcore.ops.convert import *
 from lodcore.ops.dropout import *
 from lodcore.ops.index import *
 from lodcore.ops.index_values import *
-from lodcore.ops.kinds import *
 from lodcore.ops.layers import *
 from lodcore.ops.linear import *
-from lodcore.ops.lod_rules import LoDRule as LoDRule
-from lodcore.ops.lod_rules import before as before
-from lodcore.ops.lod_rules import computed as computed
-from lodcore.ops.lod_rules import no_lod as no_lod
-from lodcore.ops.lod_rules import outer as outer
-from lodcore.ops.lod_rules import same as same
-from lodcore.ops.lod_rules import same_as as same_as
 from lodcore.ops.nans import *
 from lodcore.ops.norm import *
 from lodcore.ops.numpy_call import *
@@ -28,8 +30,6 @@ from lodcore.ops.position import *
 from lodcore.ops.product import *
 from lodcore.ops.public import *
 from lodcore.ops.reduce import *
-from lodcore.ops.registry import operator as operator
-from lodcore.ops.roles import *
 from lodcore.ops.states import *
 from lodcore.ops.values import *
 from lodcore.tensors.tensor import Spec as Spec

@@ -6,20 +6,20 @@ from typing import Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from lodcore.ops.checking import check_operator as check_operator
-from lodcore.ops.kinds import elementwise_operator as elementwise_operator
-from lodcore.ops.lod_rules import LoDRule as LoDRule
-from lodcore.ops.lod_rules import before as before
-from lodcore.ops.lod_rules import computed as computed
-from lodcore.ops.lod_rules import no_lod as no_lod
-from lodcore.ops.lod_rules import outer as outer
-from lodcore.ops.lod_rules import same as same
-from lodcore.ops.lod_rules import same_as as same_as
+from lodcore.operators.checking import check_operator as check_operator
+from lodcore.operators.elementwise import elementwise_operator as elementwise_operator
+from lodcore.operators.lod_rules import LoDRule as LoDRule
+from lodcore.operators.lod_rules import before as before
+from lodcore.operators.lod_rules import computed as computed
+from lodcore.operators.lod_rules import no_lod as no_lod
+from lodcore.operators.lod_rules import outer as outer
+from lodcore.operators.lod_rules import same as same
+from lodcore.operators.lod_rules import same_as as same_as
 from lodcore.ops.public import *
 from lodcore.ops.public import _F, _S, _Array, _Batches, _Dense, _Index, _Keys, _Map, _Nested, _NestedIndex, _Number
 from lodcore.ops.public import _NestedOf, _Of, _Operands, _Plain, _Rows, _Steps, _Structure, _Structured
-from lodcore.ops.registry import operator as operator
-from lodcore.ops.roles import *
+from lodcore.operators.registry import operator as operator
+from lodcore.operators.roles import *
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec as Spec

@@ -10,12 +10,12 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size
 from lodcore.errors import LoDError, ShapeError
-from lodcore.ops.arguments import dense_of, each_of, level_of
-from lodcore.ops.common import Array, check_equal, rows_of
-from lodcore.ops.lod_rules import computed, levels_of, outer
-from lodcore.ops.moving import add_back, row_ranges, sequence_numbers, spec_rows, sum_copies
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Counts, Dense, Index, Nested
+from lodcore.operators.arguments import dense_of, each_of, level_of
+from lodcore.operators.copies import add_back, row_ranges, sequence_numbers, spec_rows, sum_copies
+from lodcore.operators.lod_rules import computed, levels_of, outer
+from lodcore.operators.operands import Array, check_equal, rows_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Counts, Dense, Index, Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

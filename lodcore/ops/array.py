@@ -12,11 +12,11 @@ import numpy as np
 
 from lodcore.base.memory import integer
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import axis_of, of_another_kind
-from lodcore.ops.common import Array
-from lodcore.ops.lod_rules import computed, no_lod
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import NO_ELEMENTS, Dense, Element, Given, Index, Steps
+from lodcore.operators.arguments import axis_of, of_another_kind
+from lodcore.operators.lod_rules import computed, no_lod
+from lodcore.operators.operands import Array
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import NO_ELEMENTS, Dense, Element, Given, Index, Steps
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
 from lodcore.tensors.rank_table import IndicesMap

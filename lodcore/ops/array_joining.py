@@ -11,7 +11,11 @@ import numpy as np
 
 from lodcore.base.memory import integer
 from lodcore.errors import LoDError, ShapeError
-from lodcore.ops.arguments import axis_of
+from lodcore.operators.arguments import axis_of
+from lodcore.operators.lod_rules import computed
+from lodcore.operators.operands import Array, rows_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import NO_ELEMENTS, Dense, Steps
 from lodcore.ops.array import (
     check_steps,
     cut_axis,
@@ -21,10 +25,6 @@ from lodcore.ops.array import (
     of_elements,
     unstacked_spec,
 )
-from lodcore.ops.common import Array, rows_of
-from lodcore.ops.lod_rules import computed
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import NO_ELEMENTS, Dense, Steps
 from lodcore.tensors import tensor_core
 from lodcore.tensors.kinds import joinable
 from lodcore.tensors.lod import LoD

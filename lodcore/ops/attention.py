@@ -10,11 +10,11 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.threads import over_sequences
 from lodcore.errors import LoDError, ShapeError
-from lodcore.ops.common import Array, array_of, below, check_equal
-from lodcore.ops.lod_rules import computed
-from lodcore.ops.numbers import number_of, reals_of
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Nested
+from lodcore.operators.lod_rules import computed
+from lodcore.operators.numbers import number_of, reals_of
+from lodcore.operators.operands import Array, array_of, below, check_equal
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.sequence_matmul import by_transposed, scores_lod, weighted, weighted_back
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD

@@ -15,6 +15,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.keywords import no_level
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, GraphError, ShapeError
+from lodcore.operators.registry import PLAIN
 from lodcore.ops.axes_of_levels import (
     axes_of,
     brought_last,
@@ -42,7 +43,6 @@ from lodcore.ops.reduce import (
     mean_dtype,
     reduce_values,
 )
-from lodcore.ops.registry import PLAIN
 from lodcore.tensors import direct
 from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod_tensor import LoDTensor

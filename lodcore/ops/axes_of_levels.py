@@ -9,7 +9,7 @@ import numpy as np
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import kept_in
+from lodcore.operators.operands import kept_in
 from lodcore.ops.compare import less_than, not_equal
 from lodcore.ops.convert import rows as values_of
 from lodcore.ops.convert import with_values

@@ -10,15 +10,15 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol, operators, recorder_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import dense_of, integer_of, level_of, operand_of
+from lodcore.operators.arguments import dense_of, integer_of, level_of, operand_of
+from lodcore.operators.lod_rules import computed
+from lodcore.operators.operands import Array, rows_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Given, Index, Role, Rows
 from lodcore.ops.array import check_steps, element_spec
 from lodcore.ops.array_joining import joined_elements
 from lodcore.ops.beam_gradients import back_to_candidates, of_form
 from lodcore.ops.beam_step import DOUBLE, INT32, INT64, MOST, SINGLE, plain_step
-from lodcore.ops.common import Array, rows_of
-from lodcore.ops.lod_rules import computed
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Given, Index, Role, Rows
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD

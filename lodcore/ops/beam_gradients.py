@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.ops.common import Array, rows_of
+from lodcore.operators.operands import Array, rows_of
 
 __all__ = ["back_to_candidates", "of_form"]
 

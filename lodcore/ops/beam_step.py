@@ -9,7 +9,7 @@ from numpy import empty, ndarray
 
 from lodcore import kernels
 from lodcore.base.buffers import new_int64, new_offsets
-from lodcore.ops.common import Array
+from lodcore.operators.operands import Array
 from lodcore.tensors.core import make_lod
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_core import owned_tensor

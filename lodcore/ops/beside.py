@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import ShapeError
+from lodcore.operators.lod_rules import levels_of
 from lodcore.ops.arrange import rows_to_level
 from lodcore.ops.convert import full_like
 from lodcore.ops.expand import per_sequence
 from lodcore.ops.index_values import index_values
-from lodcore.ops.lod_rules import levels_of
 from lodcore.ops.places import lod_num
 from lodcore.ops.position import insert_level
 from lodcore.ops.values import spread

@@ -9,13 +9,13 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import unharmed
-from lodcore.ops.arguments import choice_of, integer_of, level_of
-from lodcore.ops.common import Array
+from lodcore.operators.arguments import choice_of, integer_of, level_of
+from lodcore.operators.copies import add_back, nested_operand, spec_rows
+from lodcore.operators.lod_rules import computed
+from lodcore.operators.operands import Array
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested
 from lodcore.ops.index import slice_along
-from lodcore.ops.lod_rules import computed
-from lodcore.ops.moving import add_back, nested_operand, spec_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec

@@ -10,16 +10,16 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.naming import named
 from lodcore.errors import LoDError
-from lodcore.ops.arguments import integer_of, level_of, list_of
-from lodcore.ops.common import Array, check_equal
+from lodcore.operators.arguments import integer_of, level_of, list_of
+from lodcore.operators.copies import add_back, nested_operand, row_ranges, sequence_numbers, spec_rows, sum_copies
+from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.operands import Array, check_equal
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Batches, Nested
 from lodcore.ops.gather import sequence_concat
 from lodcore.ops.index import take_nested
-from lodcore.ops.lod_rules import computed, levels_of
-from lodcore.ops.moving import add_back, nested_operand, row_ranges, sequence_numbers, spec_rows, sum_copies
 from lodcore.ops.pick import gather_nested
 from lodcore.ops.position import drop_level
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Batches, Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD

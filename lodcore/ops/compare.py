@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.ops.kinds import elementwise_operator
+from lodcore.operators.elementwise import elementwise_operator
 
 __all__ = [
     "equal",

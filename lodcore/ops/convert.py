@@ -11,13 +11,13 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.dtypes import as_dtype
 from lodcore.base.recycling import computed
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.alignment import HINT, fitted
-from lodcore.ops.arguments import axis_of, dense_of, list_of, operand_of, structure_of
-from lodcore.ops.common import Array, check_equal, kept_in, no_dtype, on_rows, rows_of
-from lodcore.ops.lod_rules import levels_of, no_lod, same_as
-from lodcore.ops.moving import lod_of, spec_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Operands, Structure
+from lodcore.operators.alignment import HINT, fitted
+from lodcore.operators.arguments import axis_of, dense_of, list_of, operand_of, structure_of
+from lodcore.operators.copies import lod_of, spec_rows
+from lodcore.operators.lod_rules import levels_of, no_lod, same_as
+from lodcore.operators.operands import Array, check_equal, kept_in, no_dtype, on_rows, rows_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Operands, Structure
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

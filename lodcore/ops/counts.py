@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lodcore.base.naming import named
-from lodcore.ops.moving import nested_operand
+from lodcore.operators.copies import nested_operand
 from lodcore.ops.order import sort_by_key
 from lodcore.ops.runs import sequence_unique_all
 

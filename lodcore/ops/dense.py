@@ -15,14 +15,14 @@ from lodcore.base.memory import unharmed
 from lodcore.base.recycling import Recycled, computed
 from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import axis_of, dense_of
-from lodcore.ops.common import Array, array_of, check_equal, on_rows, rows_of, unbroadcast
+from lodcore.operators.arguments import axis_of, dense_of
+from lodcore.operators.numbers import number_of
+from lodcore.operators.operands import Array, array_of, check_equal, on_rows, rows_of, unbroadcast
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Index
 from lodcore.ops.math import float_of
 from lodcore.ops.matrix import SharedMatrix
-from lodcore.ops.numbers import number_of
 from lodcore.ops.pool import DIVIDE
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Index
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.tensor import Spec

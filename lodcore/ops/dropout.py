@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.ops.common import Array, array_of
-from lodcore.ops.numbers import number_of
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense
+from lodcore.operators.numbers import number_of
+from lodcore.operators.operands import Array, array_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 

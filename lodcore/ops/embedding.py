@@ -11,9 +11,11 @@ from lodcore.base import buffers, threads
 from lodcore.base.memory import check_apart, check_out, check_size, integer, unharmed
 from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
 from lodcore.errors import DTypeError, LevelError, ShapeError
-from lodcore.ops.arguments import dense_of, given_of
-from lodcore.ops.common import Array, check_equal, with_levels
-from lodcore.ops.lod_rules import computed, levels_of
+from lodcore.operators.arguments import dense_of, given_of
+from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.operands import Array, check_equal, with_levels
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, NestedIndex, Rows, spec_of
 from lodcore.ops.pool import (
     DIVIDE,
     ZERO,
@@ -26,8 +28,6 @@ from lodcore.ops.pool import (
     result_rows,
     spread,
 )
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, NestedIndex, Rows, spec_of
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, as_values

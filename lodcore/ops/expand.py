@@ -11,12 +11,20 @@ from lodcore.base import buffers
 from lodcore.base.naming import named
 from lodcore.base.threads import over_sequences
 from lodcore.errors import LoDError
-from lodcore.ops.arguments import level_of, structure_of
-from lodcore.ops.common import Array, below, check_equal
-from lodcore.ops.lod_rules import computed, levels_of, outer, same_as
-from lodcore.ops.moving import add_back, as_rows_or_nested, lod_of, row_ranges, sequence_numbers, spec_rows, sum_copies
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Nested, Rows, Structure
+from lodcore.operators.arguments import level_of, structure_of
+from lodcore.operators.copies import (
+    add_back,
+    as_rows_or_nested,
+    lod_of,
+    row_ranges,
+    sequence_numbers,
+    spec_rows,
+    sum_copies,
+)
+from lodcore.operators.lod_rules import computed, levels_of, outer, same_as
+from lodcore.operators.operands import Array, below, check_equal
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested, Rows, Structure
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.naming import named
-from lodcore.ops.arguments import choice_of, integer_of, level_of
+from lodcore.operators.arguments import choice_of, integer_of, level_of
+from lodcore.operators.copies import nested_operand
 from lodcore.ops.compare import equal, logical_and
 from lodcore.ops.convert import full_like, rows, with_values
 from lodcore.ops.expand import sequence_reverse
 from lodcore.ops.math import add, minus, mul, where
-from lodcore.ops.moving import nested_operand
 from lodcore.ops.neighbours import sequence_accumulate
 from lodcore.ops.pick import gather_nested
 from lodcore.ops.places import lod_positions

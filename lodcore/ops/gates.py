@@ -21,7 +21,7 @@ from lodcore.base import buffers
 from lodcore.base.caller import named_caller
 from lodcore.base.recycling import Recycled
 from lodcore.base.threads import get_num_threads, in_parts
-from lodcore.ops.common import Array
+from lodcore.operators.operands import Array
 
 __all__ = [
     "ACTIVATIONS",

@@ -10,17 +10,17 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_apart
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import level_of, list_of
-from lodcore.ops.common import Array
-from lodcore.ops.lod_rules import computed, outer
-from lodcore.ops.moving import (
+from lodcore.operators.arguments import level_of, list_of
+from lodcore.operators.copies import (
     add_back,
     put_together,
     row_ranges,
     spec_rows,
 )
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Batches, Index, Nested, as_batches
+from lodcore.operators.lod_rules import computed, outer
+from lodcore.operators.operands import Array
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Batches, Index, Nested, as_batches
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -10,16 +10,16 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.arguments import choice_of, dense_of
-from lodcore.ops.common import Array
+from lodcore.operators.arguments import choice_of, dense_of
+from lodcore.operators.copies import nested_operand
+from lodcore.operators.lod_rules import computed, levels_of, no_lod
+from lodcore.operators.operands import Array
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense
 from lodcore.ops.convert import rows
 from lodcore.ops.expand import sequence_expand_as
 from lodcore.ops.keys import check_keys, is_several, keys_of, listed, numbered, records_of_keys, sorting_of
-from lodcore.ops.lod_rules import computed, levels_of, no_lod
-from lodcore.ops.moving import nested_operand
 from lodcore.ops.pick import gather_nested
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense
 from lodcore.ops.structure import lod_reset
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor

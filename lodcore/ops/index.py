@@ -14,12 +14,12 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import each_of, integer_of, integers_of, single_of
-from lodcore.ops.common import Array, check_equal
-from lodcore.ops.lod_rules import computed, levels_of
-from lodcore.ops.moving import add_back, spec_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Index, Nested
+from lodcore.operators.arguments import each_of, integer_of, integers_of, single_of
+from lodcore.operators.copies import add_back, spec_rows
+from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.operands import Array, check_equal
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Index, Nested
 from lodcore.tensors import core, direct, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.arguments import dense_of, list_of, operand_of
-from lodcore.ops.common import Array
-from lodcore.ops.lod_rules import same_as
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Keys
+from lodcore.operators.arguments import dense_of, list_of, operand_of
+from lodcore.operators.lod_rules import same_as
+from lodcore.operators.operands import Array
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Keys
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 

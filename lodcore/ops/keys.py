@@ -12,8 +12,8 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.arguments import dense_of
-from lodcore.ops.common import Array
+from lodcore.operators.arguments import dense_of
+from lodcore.operators.operands import Array
 
 __all__ = [
     "check_keys",

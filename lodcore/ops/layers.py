@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import ShapeError
-from lodcore.ops.arguments import choice_of, fits, level_of
-from lodcore.ops.common import Array, below
+from lodcore.operators.arguments import choice_of, fits, level_of
+from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.operands import Array, below
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.gates import ACTIVATIONS, Rule, last_states, last_states_back
 from lodcore.ops.gru import Gradients, GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
-from lodcore.ops.lod_rules import computed, levels_of
 from lodcore.ops.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.ops.recurrent import cotangent_of, dtype_of, of_one_dtype, operands
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Nested
 from lodcore.tensors import tensor_core
 from lodcore.tensors.tensor import Spec
 

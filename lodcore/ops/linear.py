@@ -12,12 +12,12 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.caller import named_caller
 from lodcore.errors import ShapeError
-from lodcore.ops.arguments import dense_of
-from lodcore.ops.common import Array, array_of
+from lodcore.operators.arguments import dense_of
+from lodcore.operators.numbers import reals_of
+from lodcore.operators.operands import Array, array_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense
 from lodcore.ops.gates import FEW, Weight, add_up, in_kept_memory, input_products, side_by_side, split_rows
-from lodcore.ops.numbers import reals_of
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 

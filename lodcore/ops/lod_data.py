@@ -8,11 +8,11 @@ import numpy as np
 
 from lodcore.base.articles import with_article
 from lodcore.errors import DTypeError, LevelError
-from lodcore.ops import arguments
-from lodcore.ops.lod_rules import computed, no_lod
-from lodcore.ops.moving import as_rows_or_nested, spec_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Rows, Structure, Structured
+from lodcore.operators import arguments
+from lodcore.operators.copies import as_rows_or_nested, spec_rows
+from lodcore.operators.lod_rules import computed, no_lod
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Rows, Structure, Structured
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

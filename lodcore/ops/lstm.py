@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore import kernels
-from lodcore.ops.common import Array
+from lodcore.operators.operands import Array
 from lodcore.ops.gates import (
     Neighbours,
     Rule,

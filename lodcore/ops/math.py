@@ -1,6 +1,6 @@
 """Elementwise math on arrays and on the rows of LoDTensors.
 
-Operands broadcast on the ragged shape, as described in `lodcore.ops.alignment`.
+Operands broadcast on the ragged shape, as described in `lodcore.operators.alignment`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.ops.alignment import broadcast_spec, shared
-from lodcore.ops.arguments import list_of, operand_of
-from lodcore.ops.common import Array, array_of, operand_name
-from lodcore.ops.kinds import dtype_of, elementwise_operator
-from lodcore.ops.lod_rules import deepest
-from lodcore.ops.registry import Op, VJPRule, operator
-from lodcore.ops.roles import Dense, Operands
+from lodcore.operators.alignment import broadcast_spec, shared
+from lodcore.operators.arguments import list_of, operand_of
+from lodcore.operators.elementwise import dtype_of, elementwise_operator
+from lodcore.operators.lod_rules import deepest
+from lodcore.operators.operands import Array, array_of, operand_name
+from lodcore.operators.registry import Op, VJPRule, operator
+from lodcore.operators.roles import Dense, Operands
 from lodcore.ops.ufuncs import vjp_of_ufunc
 from lodcore.tensors.kinds import is_foreign
 from lodcore.tensors.lod_tensor import LoDTensor

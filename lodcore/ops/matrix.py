@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
-from lodcore.ops.common import Array
+from lodcore.operators.operands import Array
 from lodcore.ops.gates import Weight
 
 __all__ = ["SharedMatrix"]

@@ -11,7 +11,10 @@ from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError
-from lodcore.ops.arguments import dense_of
+from lodcore.operators.arguments import dense_of
+from lodcore.operators.operands import Array, rows_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense
 from lodcore.ops.arrange import rows_to_level
 from lodcore.ops.axes import any as any_true
 from lodcore.ops.axes import (
@@ -28,7 +31,6 @@ from lodcore.ops.axes import (
     var,
 )
 from lodcore.ops.axes_of_levels import axes_of, brought_last, is_below, place_along, put_back, with_axes_of_1
-from lodcore.ops.common import Array, rows_of
 from lodcore.ops.compare import equal, greater_than, logical_and
 from lodcore.ops.convert import cast, concat_values
 from lodcore.ops.expand import per_sequence
@@ -39,8 +41,6 @@ from lodcore.ops.math import where as choose
 from lodcore.ops.order import sequence_quantile
 from lodcore.ops.position import insert_level
 from lodcore.ops.product import refuse_empty
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec

@@ -11,13 +11,13 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_size
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
-from lodcore.ops.arguments import integer_of, level_of
-from lodcore.ops.common import Array, below, kept_in
-from lodcore.ops.lod_rules import computed, levels_of
-from lodcore.ops.moving import add_back, spec_rows
+from lodcore.operators.arguments import integer_of, level_of
+from lodcore.operators.copies import add_back, spec_rows
+from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.operands import Array, below, kept_in
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested
 from lodcore.ops.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -12,11 +12,11 @@ from lodcore.base.memory import check_out
 from lodcore.base.recycling import Recycled
 from lodcore.base.threads import in_parts
 from lodcore.errors import ShapeError
-from lodcore.ops.arguments import dense_of
-from lodcore.ops.common import Array, array_of
-from lodcore.ops.numbers import number_of, reals_of, runs
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense
+from lodcore.operators.arguments import dense_of
+from lodcore.operators.numbers import number_of, reals_of, runs
+from lodcore.operators.operands import Array, array_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 

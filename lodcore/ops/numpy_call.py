@@ -8,13 +8,13 @@ import numpy as np
 
 from lodcore.base.caller import named_caller
 from lodcore.errors import GraphError
+from lodcore.operators.arguments import choice_of, dense_of, list_of
+from lodcore.operators.lod_rules import no_lod
+from lodcore.operators.operands import Array
+from lodcore.operators.registry import Op, operator
+from lodcore.operators.roles import Operands, spec_of
 from lodcore.ops import numpy_fft, numpy_linalg, numpy_moves, numpy_orders, numpy_products
-from lodcore.ops.arguments import choice_of, dense_of, list_of
-from lodcore.ops.common import Array
-from lodcore.ops.lod_rules import no_lod
 from lodcore.ops.numpy_rules import Back, Rule
-from lodcore.ops.registry import Op, operator
-from lodcore.ops.roles import Operands, spec_of
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["numpy_call"]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.ops.arguments import choice_of
-from lodcore.ops.common import Array
+from lodcore.operators.arguments import choice_of
+from lodcore.operators.operands import Array
 from lodcore.ops.numpy_rules import Back, Rule, added, along, with_size
 from lodcore.tensors.tensor import Spec
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array, unbroadcast
+from lodcore.operators.operands import Array, unbroadcast
 from lodcore.ops.numpy_rules import Back, Rule, Shape, broadcast, of_floats
 from lodcore.tensors.tensor import Spec
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import ShapeError
-from lodcore.ops.arguments import choice_of
-from lodcore.ops.common import Array, unbroadcast
+from lodcore.operators.arguments import choice_of
+from lodcore.operators.operands import Array, unbroadcast
 from lodcore.ops.numpy_rules import Back, Rule, Shape, added, along, broadcast, count_of, scattered, with_size
 from lodcore.tensors.tensor import Spec
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array
+from lodcore.operators.operands import Array
 from lodcore.ops.numpy_rules import Back, Rule, Shape, added, broadcast
 from lodcore.tensors.tensor import Spec
 

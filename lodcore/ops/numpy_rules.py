@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array, unbroadcast
+from lodcore.operators.operands import Array, unbroadcast
 
 __all__ = ["Back", "Rule", "Shape", "added", "along", "broadcast", "count_of", "scattered", "unbroadcast", "with_size"]
 

@@ -11,16 +11,16 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import choice_of, level_of
+from lodcore.operators.arguments import choice_of, level_of
+from lodcore.operators.lod_rules import before
+from lodcore.operators.operands import Array, below, rows_below, with_levels
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested
 from lodcore.ops.axes import tensor_of
-from lodcore.ops.common import Array, below, rows_below, with_levels
 from lodcore.ops.index import take_nested
-from lodcore.ops.lod_rules import before
 from lodcore.ops.ordering import check_order, ordered, placed
 from lodcore.ops.pool import cells_for, cells_of, convert_into
 from lodcore.ops.quantiles import METHODS, TAKING, places_of
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec

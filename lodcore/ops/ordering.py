@@ -11,7 +11,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
-from lodcore.ops.common import Array
+from lodcore.operators.operands import Array
 
 __all__: list[str] = []
 

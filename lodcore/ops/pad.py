@@ -11,12 +11,12 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_apart, integer
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LevelError, ShapeError
-from lodcore.ops.arguments import each_of, given_of, integer_of, level_of
-from lodcore.ops.common import Array
-from lodcore.ops.lod_rules import computed, no_lod
-from lodcore.ops.moving import sum_copies
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Index, Nested
+from lodcore.operators.arguments import each_of, given_of, integer_of, level_of
+from lodcore.operators.copies import sum_copies
+from lodcore.operators.lod_rules import computed, no_lod
+from lodcore.operators.operands import Array
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Index, Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, as_dtype, as_values

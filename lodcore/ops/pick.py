@@ -10,11 +10,11 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError
-from lodcore.ops.common import Array
-from lodcore.ops.lod_rules import computed, levels_of
-from lodcore.ops.moving import add_back, as_rows_or_nested, row_ranges, spec_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import NestedIndex, Rows
+from lodcore.operators.copies import add_back, as_rows_or_nested, row_ranges, spec_rows
+from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.operands import Array
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import NestedIndex, Rows
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -10,14 +10,14 @@ import numpy as np
 
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import choice_of, level_of
+from lodcore.operators.arguments import choice_of, level_of
+from lodcore.operators.copies import nested_operand
+from lodcore.operators.operands import check_equal
 from lodcore.ops.arrange import sequence_unflatten
-from lodcore.ops.common import check_equal
 from lodcore.ops.compare import greater_than, logical_and, logical_not
 from lodcore.ops.convert import cast
 from lodcore.ops.index import select_by_mask
 from lodcore.ops.math import minus
-from lodcore.ops.moving import nested_operand
 from lodcore.ops.neighbours import sequence_shift
 from lodcore.ops.places import lod_positions
 from lodcore.ops.runs import run_lengths

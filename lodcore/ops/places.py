@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.ops.arguments import integer_of, level_of, structure_of
-from lodcore.ops.common import Array
+from lodcore.operators.arguments import integer_of, level_of, structure_of
+from lodcore.operators.copies import lod_of, nested_operand
+from lodcore.operators.lod_rules import before, same_as
+from lodcore.operators.operands import Array
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Structure
 from lodcore.ops.expand import sequence_expand_as
-from lodcore.ops.lod_rules import before, same_as
-from lodcore.ops.moving import lod_of, nested_operand
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Structure
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.tensor import Spec

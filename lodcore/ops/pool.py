@@ -13,10 +13,10 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_out
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.common import Array, below, with_levels
-from lodcore.ops.lod_rules import before
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Nested
+from lodcore.operators.lod_rules import before
+from lodcore.operators.operands import Array, below, with_levels
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.padding import hold
 from lodcore.tensors.tensor import Spec

@@ -9,13 +9,13 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.errors import DTypeError, LevelError, LoDError
-from lodcore.ops.arguments import dense_of, integer_of, level_of
-from lodcore.ops.common import Array
-from lodcore.ops.lod_rules import computed, levels_of
-from lodcore.ops.moving import add_back, spec_rows
+from lodcore.operators.arguments import dense_of, integer_of, level_of
+from lodcore.operators.copies import add_back, spec_rows
+from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.operands import Array
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.ops.common import Array
+from lodcore.operators.operands import Array
 
 __all__: list[str] = []
 

@@ -10,11 +10,11 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.arguments import dense_of
-from lodcore.ops.common import Array
-from lodcore.ops.lod_rules import computed
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Given
+from lodcore.operators.arguments import dense_of
+from lodcore.operators.lod_rules import computed
+from lodcore.operators.operands import Array
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Given
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec

@@ -8,12 +8,12 @@ import numpy as np
 
 from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError
-from lodcore.ops.arguments import level_of, structure_of
-from lodcore.ops.common import Array, rows_of
-from lodcore.ops.lod_rules import computed, no_lod
-from lodcore.ops.moving import add_back, as_rows_or_nested, row_by_row, row_ranges, spec_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Index, Rows, Structure, Table
+from lodcore.operators.arguments import level_of, structure_of
+from lodcore.operators.copies import add_back, as_rows_or_nested, row_by_row, row_ranges, spec_rows
+from lodcore.operators.lod_rules import computed, no_lod
+from lodcore.operators.operands import Array, rows_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Index, Rows, Structure, Table
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD

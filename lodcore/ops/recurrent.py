@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import choice_of, dense_of, fits, nested_of
-from lodcore.ops.common import Array, below
+from lodcore.operators.arguments import choice_of, dense_of, fits, nested_of
+from lodcore.operators.operands import Array, below
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.gates import ACTIVATIONS, Rule
 from lodcore.ops.gru import GRUWeights, gru_backward, gru_forward
 from lodcore.ops.lstm import LSTMWeights, lstm_backward, lstm_forward
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Nested
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec

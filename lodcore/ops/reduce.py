@@ -12,12 +12,12 @@ from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.arguments import dense_of
-from lodcore.ops.common import Array, kept_in, rows_of
+from lodcore.operators.arguments import dense_of
+from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.operands import Array, kept_in, rows_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense
 from lodcore.ops.convert import cast, sized
-from lodcore.ops.lod_rules import computed, levels_of
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec

@@ -9,11 +9,11 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
-from lodcore.ops.arguments import choice_of, integer_of, level_of
-from lodcore.ops.common import Array, below
+from lodcore.operators.arguments import choice_of, integer_of, level_of
+from lodcore.operators.operands import Array, below
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested
 from lodcore.ops.pool import cells_for, cells_of, convert_into, result_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec

@@ -12,13 +12,13 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.arguments import choice_of, integers_of, level_of
-from lodcore.ops.common import Array, below, check_equal, with_levels
-from lodcore.ops.lod_rules import before, computed, levels_of
-from lodcore.ops.moving import spec_rows, sum_copies
+from lodcore.operators.arguments import choice_of, integers_of, level_of
+from lodcore.operators.copies import spec_rows, sum_copies
+from lodcore.operators.lod_rules import before, computed, levels_of
+from lodcore.operators.operands import Array, below, check_equal, with_levels
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested
 from lodcore.ops.ordering import check_order, ordered
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -10,11 +10,11 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import choice_of
-from lodcore.ops.common import Array, check_equal
-from lodcore.ops.lod_rules import same_as
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Nested
+from lodcore.operators.arguments import choice_of
+from lodcore.operators.lod_rules import same_as
+from lodcore.operators.operands import Array, check_equal
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec

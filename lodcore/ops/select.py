@@ -10,12 +10,12 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
-from lodcore.ops.arguments import integer_of, level_of, mask_of
-from lodcore.ops.common import Array
-from lodcore.ops.lod_rules import computed, levels_of
-from lodcore.ops.moving import as_rows_or_nested, put_together, spec_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Index, Rows
+from lodcore.operators.arguments import integer_of, level_of, mask_of
+from lodcore.operators.copies import as_rows_or_nested, put_together, spec_rows
+from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.operands import Array
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Index, Rows
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -16,11 +16,11 @@ from lodcore.base import buffers
 from lodcore.base.caller import named_caller
 from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
-from lodcore.ops.arguments import level_of
-from lodcore.ops.common import Array, check_equal
-from lodcore.ops.lod_rules import computed, levels_of
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Nested
+from lodcore.operators.arguments import level_of
+from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.operands import Array, check_equal
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -11,16 +11,16 @@ from lodcore.base import buffers
 from lodcore.base.memory import as_size, unharmed
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError
-from lodcore.ops.arguments import each_of, level_of, structure_of
+from lodcore.operators.arguments import each_of, level_of, structure_of
+from lodcore.operators.copies import lod_of, nested_operand
+from lodcore.operators.lod_rules import computed
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Index, Structure
 from lodcore.ops.convert import rows
 from lodcore.ops.gather import gather_sequences
 from lodcore.ops.index import take_nested
-from lodcore.ops.lod_rules import computed
-from lodcore.ops.moving import lod_of, nested_operand
 from lodcore.ops.places import lod_num
 from lodcore.ops.position import insert_level
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Index, Structure
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

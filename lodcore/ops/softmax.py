@@ -10,12 +10,12 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
-from lodcore.ops.arguments import level_of
-from lodcore.ops.common import Array, below, with_levels
-from lodcore.ops.lod_rules import before
+from lodcore.operators.arguments import level_of
+from lodcore.operators.lod_rules import before
+from lodcore.operators.operands import Array, below, with_levels
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested
 from lodcore.ops.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec

@@ -10,14 +10,14 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError
-from lodcore.ops.arguments import integer_of, level_of
-from lodcore.ops.common import Array, below
-from lodcore.ops.lod_rules import computed
-from lodcore.ops.moving import spec_rows
+from lodcore.operators.arguments import integer_of, level_of
+from lodcore.operators.copies import spec_rows
+from lodcore.operators.lod_rules import computed
+from lodcore.operators.operands import Array, below
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested
 from lodcore.ops.ordering import check_order, ordered, placed
 from lodcore.ops.pool import result_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -9,15 +9,15 @@ import numpy as np
 
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import integer_of, level_of, single_of
+from lodcore.operators.arguments import integer_of, level_of, single_of
+from lodcore.operators.copies import add_back, as_rows_or_nested, row_ranges, spec_rows
+from lodcore.operators.lod_rules import computed, levels_of, no_lod, same_as
+from lodcore.operators.operands import Array, check_equal, rows_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Index, Map, Nested, Rows, Steps
 from lodcore.ops.array import check_steps
 from lodcore.ops.array_joining import cut_rows, joined_elements
-from lodcore.ops.common import Array, check_equal, rows_of
 from lodcore.ops.gather import concat_batches
-from lodcore.ops.lod_rules import computed, levels_of, no_lod, same_as
-from lodcore.ops.moving import add_back, as_rows_or_nested, row_ranges, spec_rows
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Index, Map, Nested, Rows, Steps
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_dtype

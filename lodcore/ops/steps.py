@@ -9,13 +9,13 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.errors import LoDError, ShapeError
-from lodcore.ops.arguments import integer_of, level_of
+from lodcore.operators.arguments import integer_of, level_of
+from lodcore.operators.lod_rules import computed
+from lodcore.operators.operands import Array, rows_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import MapOrPlaces, Nested, Steps
 from lodcore.ops.array import check_steps, element_spec
 from lodcore.ops.array_joining import cut_rows, joined_elements, same_shapes
-from lodcore.ops.common import Array, rows_of
-from lodcore.ops.lod_rules import computed
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import MapOrPlaces, Nested, Steps
 from lodcore.tensors import core, structure, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor

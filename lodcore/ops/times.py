@@ -8,16 +8,16 @@ import numpy as np
 
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import choice_of, integer_of
+from lodcore.operators.arguments import choice_of, integer_of
+from lodcore.operators.copies import nested_operand
+from lodcore.operators.operands import check_equal
 from lodcore.ops.arrange import rows_to_level
-from lodcore.ops.common import check_equal
 from lodcore.ops.compare import greater_equal_than, less_equal_than, less_than, logical_and, logical_or
 from lodcore.ops.convert import cast, rows
 from lodcore.ops.expand import sequence_expand_as
 from lodcore.ops.group import match_keys
 from lodcore.ops.lod_data import lod_lengths
 from lodcore.ops.math import add, minus, mul, where
-from lodcore.ops.moving import nested_operand
 from lodcore.ops.pick import gather_nested
 from lodcore.ops.pieces import distance_of
 from lodcore.ops.places import lod_positions

@@ -12,11 +12,11 @@ from lodcore.base import buffers
 from lodcore.base.memory import as_integer, check_out, check_size, unharmed
 from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import dense_of, each_of, integer_of, level_of, nested_index_of
-from lodcore.ops.common import Array, below, check_equal, unbroadcast
-from lodcore.ops.lod_rules import computed, levels_of
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Index, Nested, NestedIndex, Updates
+from lodcore.operators.arguments import dense_of, each_of, integer_of, level_of, nested_index_of
+from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.operands import Array, below, check_equal, unbroadcast
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Index, Nested, NestedIndex, Updates
 from lodcore.ops.window import DOUBLE, NO_PADDING, SINGLE
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD

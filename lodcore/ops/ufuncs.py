@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.ops.registry import VJPRule
+from lodcore.operators.registry import VJPRule
 
 __all__ = ["UFUNC_RULES", "vjp_of_ufunc"]
 

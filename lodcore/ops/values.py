@@ -12,20 +12,20 @@ from lodcore.base import buffers
 from lodcore.base.memory import integer
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError, ShapeError
+from lodcore.operators.arguments import choice_of, dense_of, level_of, list_of, single_of
+from lodcore.operators.elementwise import elementwise_operator
+from lodcore.operators.lod_rules import before, no_lod
+from lodcore.operators.operands import Array, below, rows_of, with_levels
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Keys, Nested
 from lodcore.ops import axes as reductions
-from lodcore.ops.arguments import choice_of, dense_of, level_of, list_of, single_of
 from lodcore.ops.arrange import rows_to_level
 from lodcore.ops.axes import tensor_of
 from lodcore.ops.axes_of_levels import axes_of
-from lodcore.ops.common import Array, below, rows_of, with_levels
 from lodcore.ops.convert import cast, rows
 from lodcore.ops.index_values import index_values
-from lodcore.ops.kinds import elementwise_operator
-from lodcore.ops.lod_rules import before, no_lod
 from lodcore.ops.math import elementwise, mul
 from lodcore.ops.position import by_position, insert_level
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Keys, Nested
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 

@@ -12,10 +12,10 @@ from lodcore.base.caller import named_caller
 from lodcore.base.memory import check_out, check_size
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.ops.arguments import dense_of, fits, integer_of, level_of
-from lodcore.ops.common import Array, below
-from lodcore.ops.registry import operator
-from lodcore.ops.roles import Dense, Nested
+from lodcore.operators.arguments import dense_of, fits, integer_of, level_of
+from lodcore.operators.operands import Array, below
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense, Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec

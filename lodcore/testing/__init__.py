@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.ops.registry import Op
-from lodcore.ops.roles import Index
+from lodcore.operators.registry import Op
+from lodcore.operators.roles import Index
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.testing.assertions import assert_allclose, assert_equal
 from lodcore.testing.rules import (

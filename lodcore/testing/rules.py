@@ -11,9 +11,9 @@ from lodcore.graph import Executor, Program, append_backward, grad_check, vjp, w
 from lodcore.graph.gradients import Gradients, differentiable, values_of
 from lodcore.graph.tape import Tape
 from lodcore.graph.variable import Variable
+from lodcore.operators.registry import Op
+from lodcore.operators.roles import LISTS, spec_of
 from lodcore.ops import add, mul, sum, tensor_array_read
-from lodcore.ops.registry import Op
-from lodcore.ops.roles import LISTS, spec_of
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap, RankTable

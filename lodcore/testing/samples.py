@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore.base.articles import with_article
 from lodcore.graph.gradients import differentiable
-from lodcore.ops.registry import Op
+from lodcore.operators.registry import Op
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap, RankTable
 from lodcore.tensors.sparse_tensor import SparseTensor

@@ -11,8 +11,8 @@ import numpy as np
 from lodcore.base import buffers
 from lodcore.graph import Executor, Program, data, vjp, while_loop
 from lodcore.graph.gradients import differentiable, values_of
-from lodcore.ops.registry import OPS, Op
-from lodcore.ops.roles import spec_of
+from lodcore.operators.registry import OPS, Op
+from lodcore.operators.roles import spec_of
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_array import TensorArray

@@ -3,7 +3,7 @@
 import pytest
 
 from lodcore.base.later import Attached, Later, attached, later
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
 

@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 from lodcore import ops
+from lodcore.operators.elementwise import ElementwiseOp
+from lodcore.operators.registry import Op
 from lodcore.ops import public
-from lodcore.ops.kinds import ElementwiseOp
-from lodcore.ops.registry import Op
 from tests.helpers.dtypes_of_results import written
 
 STUBS = {name: Path(ops.__file__).with_name(f"{name}.pyi") for name in ("public", "__init__")}

@@ -7,7 +7,7 @@ import pytest
 
 import lodcore
 from lodcore import batching, graph, interop, nn, ops, testing
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference

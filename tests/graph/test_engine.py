@@ -10,7 +10,7 @@ from lodcore import LoDTensor, ShapeError, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, data, while_loop
 from lodcore.graph.back import Context, Gradients
 from lodcore.graph.engine import Call, Leave, run
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -6,8 +6,8 @@ import pytest
 import lodcore
 from lodcore import DenseTensor, DTypeError, LoDTensor, SparseTensor, Spec, Tensor, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, Variable, data, is_inheritance_of, register_inheritance, var_get_mutable
-from lodcore.ops.registry import OPS
-from lodcore.ops.roles import Batches, spec_of
+from lodcore.operators.registry import OPS
+from lodcore.operators.roles import Batches, spec_of
 from tests.helpers.tables import for_each
 from tests.samples import SAMPLES
 

@@ -7,8 +7,8 @@ import lodcore
 from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
 from lodcore import DenseTensor, DTypeError, LoD, LoDError, LoDTensor, SparseTensor, Spec, Tensor, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, data, register_inheritance, while_loop
-from lodcore.ops.registry import OPS
-from lodcore.ops.roles import spec_of
+from lodcore.operators.registry import OPS
+from lodcore.operators.roles import spec_of
 from lodcore.testing.rules import fits
 from lodcore.testing.samples import Sample, several, with_tensors
 from tests.helpers.tables import for_each

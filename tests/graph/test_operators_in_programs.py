@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import ops
 from lodcore.graph import Program, data
-from lodcore.ops.registry import OPS
-from lodcore.ops.roles import spec_of
+from lodcore.operators.registry import OPS
+from lodcore.operators.roles import spec_of
 from lodcore.tensors.tensor import Spec
 from lodcore.testing import rules, ways
 from lodcore.testing.samples import Sample, fresh, several

@@ -9,8 +9,8 @@ from hypothesis import given, strategies
 import lodcore
 from lodcore import LoDTensor, ops, vjp
 from lodcore.graph import VarArray, while_loop
-from lodcore.ops.common import unbroadcast
-from lodcore.ops.registry import OPS
+from lodcore.operators.operands import unbroadcast
+from lodcore.operators.registry import OPS
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -9,9 +9,9 @@ import lodcore
 from lodcore import DenseTensor, DTypeError, LoD, LoDError, LoDTensor, SparseTensor, TensorArray, map_fn, ops, vjp
 from lodcore.graph import Program, VarArray
 from lodcore.graph import data as declared
-from lodcore.ops import roles
-from lodcore.ops.registry import OPS
-from lodcore.ops.roles import spec_of
+from lodcore.operators import roles
+from lodcore.operators.registry import OPS
+from lodcore.operators.roles import spec_of
 from tests.helpers.tables import for_each
 from tests.helpers.ways import WHILE_RECORDING
 from tests.samples import SAMPLES

@@ -14,7 +14,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, TensorArray, vjp
 from lodcore.graph import Executor, Program, VarArray, Variable, data
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 from tests.helpers.tables import for_each
 from tests.helpers.ways import run_body
 from tests.helpers.wrong_calls import run, things

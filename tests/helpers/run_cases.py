@@ -8,7 +8,7 @@ import lodcore
 from lodcore import IndicesMap, LoD, LoDTensor, RankTable, TensorArray, vjp
 from lodcore.graph import Variable, while_loop
 from lodcore.graph.gradients import differentiable, values_of
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from reference.write_cases import write
 from tests.helpers.agree import offsets_of
 from tests.helpers.draw import read_only

@@ -5,7 +5,7 @@ import numpy as np
 import lodcore
 from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
 from lodcore import LoDTensor, TensorArray
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from lodcore.testing.samples import Sample, several, tensors_of, with_tensors
 
 __all__ = ["calls", "gradients", "is_float"]

@@ -14,7 +14,7 @@ import lodcore
 from lodcore import LoDTensor, TensorArray, ops, vjp
 from lodcore.base.dispatch import Symbol
 from lodcore.graph import Executor, Program, append_backward, data, while_loop
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 
 
 def listed(result):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import Executor, LoDTensor, Program, data, ops, vjp
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 from lodcore.testing.samples import bits
 from tests.helpers.with_lists import aligned_lists
 

@@ -20,7 +20,7 @@ from lodcore import (
     sequence_shift,
     vjp,
 )
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 from lodcore.tensors import tensor_core
 from lodcore.testing.samples import bits
 from tests.helpers.draw import lods

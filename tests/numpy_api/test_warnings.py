@@ -10,7 +10,7 @@ import pytest
 import lodcore
 from lodcore import Executor, LoDTensor, Program, data, ops, vjp, while_loop
 from lodcore.base import caller
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

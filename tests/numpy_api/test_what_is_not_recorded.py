@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lodcore import LoDTensor, Program, data
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import DTypeError, Executor, LoD, LoDError, LoDTensor, Program, ShapeError, data, grad_check, ops, vjp
-from lodcore.ops.kinds import elementwise_operator
-from lodcore.ops.roles import spec_of
+from lodcore.operators.elementwise import elementwise_operator
+from lodcore.operators.roles import spec_of
 from lodcore.tensors import core
 from lodcore.testing.samples import bits
 from reference.ops.math import elementwise

@@ -12,7 +12,7 @@ import lodcore
 from lodcore import LoDTensor, ops, vjp
 from lodcore.base import threads
 from lodcore.graph.gradients import differentiable, values_of
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from lodcore.testing.rules import with_floats
 from lodcore.testing.samples import bits, floats_of, fresh, sample_of, several
 from tests.helpers.draw import at_most

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import LoDTensor, TensorArray
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from lodcore.testing.samples import bits, elements_of, fresh, sample_of, several, with_tensors
 from tests.helpers.draw import at_most
 from tests.samples import SAMPLES

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, IndicesMap, LevelError, LoD, LoDError, LoDTensor, RankTable
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from lodcore.testing.rules import described
 from lodcore.testing.samples import Sample, sample_of, tensors_of
 from tests.helpers.draw import at_most, lods

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from lodcore.testing.samples import bits
 from tests.helpers.small_calls import calls, gradients
 from tests.helpers.tables import for_each

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lodcore import DTypeError
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from lodcore.testing.samples import with_tensors
 from tests.helpers.small_calls import calls, gradients, is_float
 from tests.helpers.tables import for_each

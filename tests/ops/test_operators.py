@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, Program, ShapeError, SparseTensor, testing, vjp
-from lodcore.ops.lod_rules import LoDRule
-from lodcore.ops.registry import OPS
-from lodcore.ops.roles import LISTS, Element, spec_of
+from lodcore.operators.lod_rules import LoDRule
+from lodcore.operators.registry import OPS
+from lodcore.operators.roles import LISTS, Element, spec_of
 from lodcore.tensors.tensor import Spec
 from lodcore.testing import rules, ways
 from lodcore.testing.samples import bits, several

@@ -6,7 +6,7 @@ import pytest
 
 import lodcore
 import lodcore.graph
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from tests.helpers.tables import for_each
 
 PAGE = Path(__file__).parents[2] / "docs/operators.md"

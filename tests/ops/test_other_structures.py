@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoD, LoDTensor, TensorArray
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from lodcore.testing.samples import Sample, elements_of, of_elements, sample_of, with_tensors
 from tests.helpers.agree import assert_close, numbers, tolerance_of
 from tests.samples import SAMPLES

@@ -6,7 +6,7 @@ import pytest
 import lodcore
 from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
 from lodcore import LoDTensor, SparseTensor, TensorArray
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from lodcore.testing.samples import Sample, several, with_tensors
 from tests.helpers.tables import for_each
 

@@ -6,8 +6,8 @@ import pytest
 import lodcore
 from lodcore import DTypeError, LoDError, LoDTensor, TensorArray, concat_batches, lod_rank_table, sequence_concat, vjp
 from lodcore.graph import Executor, Program, Variable
-from lodcore.ops.registry import OPS
-from lodcore.ops.roles import spec_of
+from lodcore.operators.registry import OPS
+from lodcore.operators.roles import spec_of
 from lodcore.testing.samples import bits
 from tests.helpers.tables import for_each
 

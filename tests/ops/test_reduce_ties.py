@@ -8,7 +8,7 @@ import pytest
 
 import lodcore
 from lodcore import LoDTensor, Program, data, ops
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 
 pytestmark = pytest.mark.not_on_reference
 NAN, INF = np.nan, np.inf

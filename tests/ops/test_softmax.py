@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, sequence_cumsum, sequence_logsumexp, sequence_softmax, vjp
-from lodcore.ops.registry import OPS
-from lodcore.ops.roles import spec_of
+from lodcore.operators.registry import OPS
+from lodcore.operators.roles import spec_of
 from tests.helpers.draw import lods, read_only
 
 DTYPES = [np.dtype(name) for name in ("f4", "f8", "f2", "i8", "u1")]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoDTensor, sequence_sort, sequence_topk, vjp
 from lodcore.base import threads
-from lodcore.ops.registry import OPS
-from lodcore.ops.roles import spec_of
+from lodcore.operators.registry import OPS
+from lodcore.operators.roles import spec_of
 from tests.helpers.agree import same
 from tests.helpers.draw import lods, read_only
 

@@ -8,8 +8,8 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, LoDTensor, TensorArray
-from lodcore.ops.registry import OPS
-from lodcore.ops.roles import NO_ELEMENTS
+from lodcore.operators.registry import OPS
+from lodcore.operators.roles import NO_ELEMENTS
 from lodcore.tensors.tensor import Spec
 
 pytestmark = pytest.mark.not_on_reference  # no kernels

@@ -7,7 +7,7 @@ import pytest
 
 import lodcore
 from lodcore import LoDTensor, TensorArray, batching, nn, ops, vjp
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from lodcore.testing.samples import bits
 
 pytestmark = pytest.mark.not_on_reference  # options are handled above the kernels

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, grad_check, sequence_enumerate, sequence_erase, sequence_scatter, vjp
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from lodcore.testing import rules
 from lodcore.testing.samples import Sample
 from tests.helpers.draw import lods, read_only, whole_numbers

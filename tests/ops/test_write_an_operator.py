@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import lodcore
+from lodcore.operators.registry import OPS
 from lodcore.ops import Dense, Nested, Spec, check_operator, computed, elementwise_operator, operator, same_as
-from lodcore.ops.registry import OPS
 from lodcore.testing.samples import Sample
 from lodcore.testing.ways import ABSENT, AT_ONCE, IN_PROGRAMS, as_a_method, into_out, of_lists, under_vjp
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore.graph  # whose operators are registered
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from reference import write_cases
 from reference.case import drawn
 from reference.cases import OPERATORS

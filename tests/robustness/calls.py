@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 import lodcore
 from lodcore import LoD, LoDTensor, SparseTensor, TensorArray, vjp
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from lodcore.testing import ways
 from lodcore.testing.samples import Sample
 from tests.helpers import wrong_calls
@@ -201,7 +201,7 @@ TEXTS = [
 def _recorded(x: Any, pool_type: str) -> Any:
     """Pool in a Program, on values that are fed when it runs."""
     from lodcore.graph import Executor, Program, data
-    from lodcore.ops.roles import spec_of
+    from lodcore.operators.roles import spec_of
 
     with Program() as program:
         given = data("x", spec_of(x))

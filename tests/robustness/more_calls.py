@@ -288,7 +288,7 @@ def segmented(x: Any) -> Any:
 def run_twice(x: Any, v: Any) -> Any:
     """Run a Program two times."""
     from lodcore.graph import Executor, Program, append_backward, data
-    from lodcore.ops.roles import spec_of
+    from lodcore.operators.roles import spec_of
 
     with Program() as program:
         given, rows = data("x", spec_of(x)), data("v", spec_of(v))

@@ -21,7 +21,7 @@ import lodcore
 from lodcore import LoD, LoDTensor, TensorArray, vjp
 from lodcore.base.dispatch import open_block
 from lodcore.graph import Executor, Program, VarArray, append_backward, data, map_fn, parameter, while_loop
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 
 X = LoDTensor(np.arange(12.0).reshape(6, 2), LoD.from_lengths([2, 4]))
 V = np.arange(6.0).reshape(3, 2)

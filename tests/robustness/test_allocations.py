@@ -198,7 +198,7 @@ def test_interpreters_that_find_no_memory(share, survivor):
         + f"""
 import os, _testcapi
 from lodcore.graph import Executor, Program, data
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 v, i = np.arange(12.0).reshape(6, 2), np.array([1, 0, 1])
 x = LoDTensor(v, LoD.from_lengths([2, 4]))
 with Program() as program:

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.not_on_reference  # only compiled code can crash
 def test_a_list_that_contains_itself_is_refused_beside_a_variable():
     survives("""
 from lodcore.graph import Executor, Program, map_fn
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 v, x = lodcore.Variable(np.ones(3)), lodcore.array([[1.0, 2.0], [3.0]])
 own, deep, both = [], [], []
 own.append(own)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import IndicesMap, LoD, LoDError, LoDTensor, TensorArray
 from lodcore.graph.arrays import ArrayVariable
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from reference.ops import array as oracle
 from reference.ops.gather import concat_batches
 from reference.ops.levels import sequences

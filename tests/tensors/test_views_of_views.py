@@ -10,7 +10,7 @@ import lodcore
 from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
 from lodcore import LoD, LoDTensor, TensorArray
 from lodcore.base.buffers import owner_of
-from lodcore.ops.registry import OPS
+from lodcore.operators.registry import OPS
 from tests.robustness.programs import survives
 
 pytestmark = pytest.mark.not_on_reference

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import DTypeError, Executor, LoD, LoDTensor, Program, data, vjp
-from lodcore.ops.roles import spec_of
+from lodcore.operators.roles import spec_of
 from lodcore.testing import assert_allclose, assert_equal
 from tests.helpers.draw import lod_tensors, lods
 

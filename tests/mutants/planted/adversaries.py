@@ -54,7 +54,7 @@ MUTANTS = [
     ),
     Mutant(
         "long-bytes-cut",
-        "lodcore/ops/common.py",
+        "lodcore/operators/operands.py",
         '    text = dtype.kind in "US"',
         '    text = dtype.kind in "U"',
         "tests/robustness/test_values_are_held.py",

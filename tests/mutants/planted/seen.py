@@ -186,7 +186,7 @@ MUTANTS = [
     ),
     Mutant(
         "recorded-levels-are-not-checked",
-        "lodcore/ops/lod_rules.py",
+        "lodcore/operators/lod_rules.py",
         "        if count:  # otherwise",
         "        if not count:  # else",
         "tests/ops/test_levels.py",

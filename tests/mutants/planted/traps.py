@@ -33,7 +33,7 @@ MUTANTS = [
     ),
     Mutant(
         "finite-numbers-become-infinite",
-        "lodcore/ops/common.py",
+        "lodcore/operators/operands.py",
         'np.errstate(invalid="ignore", over="raise")',
         'np.errstate(invalid="ignore", over="ignore")',
         "tests/ops/test_empty_sequences.py",

@@ -7,8 +7,8 @@ from typing import Any
 
 from lodcore.base.dispatch import VariableBody
 from lodcore.errors import GraphError
-from lodcore.ops.lod_rules import deepest, same
-from lodcore.ops.roles import LISTS, spec_of
+from lodcore.operators.lod_rules import deepest, same
+from lodcore.operators.roles import LISTS, spec_of
 from lodcore.tensors.kinds import is_foreign, is_kept, plain_spec
 from lodcore.tensors.tensor import Spec
 

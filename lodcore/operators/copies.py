@@ -10,8 +10,8 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
-from lodcore.ops.arguments import nested_of, rows_given_of, structure_of
-from lodcore.ops.common import Array
+from lodcore.operators.arguments import nested_of, rows_given_of, structure_of
+from lodcore.operators.operands import Array
 from lodcore.tensors import core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD

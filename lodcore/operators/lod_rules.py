@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.ops.arguments import level_of
+from lodcore.operators.arguments import level_of
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
-from lodcore.ops.arguments import WEAK, dense_of
+from lodcore.operators.arguments import WEAK, dense_of
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from lodcore.kernels.loading import load
-from lodcore.ops.registry import Op
+from lodcore.operators.registry import Op
 
 __all__ = ["check_operator"]
 

@@ -9,12 +9,12 @@ from typing import Any, overload
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.ops.alignment import broadcast_spec, shared
-from lodcore.ops.arguments import WEAK
-from lodcore.ops.common import no_dtype
-from lodcore.ops.lod_rules import deepest
-from lodcore.ops.registry import OPS, Op
-from lodcore.ops.roles import Dense, Role
+from lodcore.operators.alignment import broadcast_spec, shared
+from lodcore.operators.arguments import WEAK
+from lodcore.operators.lod_rules import deepest
+from lodcore.operators.operands import no_dtype
+from lodcore.operators.registry import OPS, Op
+from lodcore.operators.roles import Dense, Role
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["elementwise_operator"]

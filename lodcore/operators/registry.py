@@ -15,10 +15,10 @@ from lodcore.base.dispatch import OpBody
 from lodcore.base.keywords import refuse_unknown
 from lodcore.base.naming import without_any
 from lodcore.errors import GraphError, LoDError, ShapeError
-from lodcore.ops import foreign
-from lodcore.ops.arguments import list_of
-from lodcore.ops.lod_rules import LoDRule, computed, same, spec_with_levels
-from lodcore.ops.roles import LISTS, Kind, Role, Structured, spec_of, spec_of_list
+from lodcore.operators import foreign
+from lodcore.operators.arguments import list_of
+from lodcore.operators.lod_rules import LoDRule, computed, same, spec_with_levels
+from lodcore.operators.roles import LISTS, Kind, Role, Structured, spec_of, spec_of_list
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.kinds import is_foreign, of_kind, plain_of, plain_spec
 from lodcore.tensors.lod import LoD

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
-from lodcore.ops.arguments import (
+from lodcore.operators.arguments import (
     given_of,
     nested_index_of,
     nested_of,
@@ -305,7 +305,7 @@ def spec_of(value: Any) -> Spec:
     Examples
     --------
     >>> import lodcore
-    >>> from lodcore.ops.roles import spec_of
+    >>> from lodcore.operators.roles import spec_of
     >>> spec_of(lodcore.array([[1, 2], [3]])).num_levels
     1
     """

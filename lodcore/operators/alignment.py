@@ -21,8 +21,9 @@ from lodcore.base.articles import with_article
 from lodcore.base.recycling import computed
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.ops.arguments import operand_of
-from lodcore.ops.common import (
+from lodcore.operators.arguments import operand_of
+from lodcore.operators.copies import sum_copies
+from lodcore.operators.operands import (
     NUMBER_TYPES,
     Array,
     below,
@@ -33,7 +34,6 @@ from lodcore.ops.common import (
     operand_name,
     rows_of,
 )
-from lodcore.ops.moving import sum_copies
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -1,0 +1,1 @@
+"""What an operator is: the registry, roles, arguments, LoD rules, alignment, and elementwise operators."""

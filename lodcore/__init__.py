@@ -82,12 +82,12 @@ if TYPE_CHECKING:
     from lodcore.interop.torch import to_torch as to_torch
     from lodcore.interop.xarray import from_xarray as from_xarray
     from lodcore.interop.xarray import to_xarray as to_xarray
-    from lodcore.ops.axes import all as all
-    from lodcore.ops.axes import any as any
-    from lodcore.ops.axes import max as max
-    from lodcore.ops.axes import min as min
-    from lodcore.ops.axes import sum as sum
     from lodcore.ops.public import *
+    from lodcore.ops.reduce.axes import all as all
+    from lodcore.ops.reduce.axes import any as any
+    from lodcore.ops.reduce.axes import max as max
+    from lodcore.ops.reduce.axes import min as min
+    from lodcore.ops.reduce.axes import sum as sum
 
 __version__ = "0.1.0"
 

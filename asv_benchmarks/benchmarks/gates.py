@@ -3,9 +3,9 @@
 import numpy as np
 
 from lodcore import LoDTensor, dynamic_gru, dynamic_lstm, vjp
-from lodcore.ops.gates import Rule
-from lodcore.ops.gru import GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
-from lodcore.ops.lstm import LSTMWeights, lstm_backward, lstm_forward
+from lodcore.ops.networks.gates import Rule
+from lodcore.ops.networks.gru import GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
+from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 
 SEED = 7
 GATES = {"lstm": 4, "gru": 3, "simple": 1}

@@ -12,7 +12,7 @@ from lodcore.batching.arguments import Int64, as_choice, as_count, as_lengths, s
 from lodcore.batching.plan import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
 from lodcore.ops import gather_nested, lod_append, lod_reset, rows, sequence_chunk, sequence_concat, sequence_pool
-from lodcore.ops.chunk import chunk_ranges
+from lodcore.ops.move.chunk import chunk_ranges
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

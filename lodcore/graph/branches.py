@@ -26,7 +26,7 @@ from lodcore.graph.scope import Look, Record
 from lodcore.graph.variable import Variable, resolved, spec_text
 from lodcore.graph.while_loop import LoopOp, met_by, write_back
 from lodcore.operators.roles import NO_ELEMENTS, Batches
-from lodcore.ops.array import element_spec
+from lodcore.ops.arrays.tensor_arrays import element_spec
 from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 

@@ -26,7 +26,7 @@ from lodcore.graph.scope import LOOKING, Look, Record, Scope
 from lodcore.graph.variable import Variable
 from lodcore.operators.registry import OPS
 from lodcore.operators.roles import NO_ELEMENTS, spec_of
-from lodcore.ops.array import element_spec
+from lodcore.ops.arrays.tensor_arrays import element_spec
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 

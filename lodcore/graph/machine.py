@@ -18,7 +18,7 @@ from lodcore.graph.scheduled import Place, Sink, scheduled
 from lodcore.graph.traced import Value
 from lodcore.graph.way_back import WayBack
 from lodcore.operators.operands import Array
-from lodcore.ops.gates import (
+from lodcore.ops.networks.gates import (
     Neighbours,
     Run,
     Weight,

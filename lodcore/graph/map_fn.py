@@ -17,9 +17,9 @@ from lodcore.operators.lod_rules import computed, no_lod
 from lodcore.operators.operands import rows_of
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Steps, spec_of
-from lodcore.ops.array import check_steps, tensor_array_read, tensor_array_size, tensor_array_write
-from lodcore.ops.array_joining import stacked_elements, tensor_array_unstack
-from lodcore.ops.compare import greater_equal_than
+from lodcore.ops.arrays.joined_arrays import stacked_elements, tensor_array_unstack
+from lodcore.ops.arrays.tensor_arrays import check_steps, tensor_array_read, tensor_array_size, tensor_array_write
+from lodcore.ops.elementwise.compare import greater_equal_than
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion

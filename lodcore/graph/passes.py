@@ -12,7 +12,7 @@ from lodcore.graph.scheduled import Program
 from lodcore.graph.traced import Value
 from lodcore.graph.way_back import WayBack
 from lodcore.operators.operands import Array
-from lodcore.ops.gates import Run, Weight
+from lodcore.ops.networks.gates import Run, Weight
 
 __all__ = ["BackwardPass", "ForwardPass", "Hoisted", "Kept", "Packed", "Pass", "Wanted"]
 

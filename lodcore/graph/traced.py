@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.graph.ufunc_loops import has_loop
-from lodcore.ops.ufuncs import vjp_of_ufunc
+from lodcore.ops.elementwise.ufuncs import vjp_of_ufunc
 
 __all__ = ["NATIVE", "SOURCES", "Node", "Traced", "Untraceable", "Value", "Values"]
 

@@ -26,7 +26,7 @@ from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved, spec_text
 from lodcore.operators.registry import Op
 from lodcore.operators.roles import Batches, spec_of
-from lodcore.ops.array import refuse_name
+from lodcore.ops.arrays.tensor_arrays import refuse_name
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 

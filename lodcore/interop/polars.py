@@ -23,7 +23,7 @@ from lodcore.interop.tables import (
     plain_table,
     row_keys,
 )
-from lodcore.ops.keys import numbered
+from lodcore.ops.order.keys import numbered
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["from_polars", "to_polars"]

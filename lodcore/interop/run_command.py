@@ -21,7 +21,7 @@ from lodcore.interop import look
 from lodcore.interop.arrow import to_arrow
 from lodcore.interop.pack_command import FAILURES
 from lodcore.interop.storage import load, save
-from lodcore.ops.gather import concat_batches
+from lodcore.ops.move.gather import concat_batches
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["main"]

@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.grouped import Groups
 from lodcore.ops import gather_nested
-from lodcore.ops.keys import keys_of, nested_groups
+from lodcore.ops.order.keys import keys_of, nested_groups
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD

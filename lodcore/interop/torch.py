@@ -175,7 +175,7 @@ def torch_tensor(where: str, values: Array, copy: bool | None = None) -> Any:
 
 def _packed(torch: Any, where: str, x: LoDTensor) -> Any:
     """Return a PackedSequence: the rows of all first steps, then of all second steps, and so on."""
-    from lodcore.ops.steps import in_step_order  # loads the operators, which no other conversion needs
+    from lodcore.ops.move.steps import in_step_order  # loads the operators, which no other conversion needs
 
     lengths = x.lengths
     if not len(lengths):

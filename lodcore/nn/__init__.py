@@ -14,9 +14,9 @@ from lodcore.nn.optimizers import *
 from lodcore.nn.recurrent import *
 from lodcore.nn.recurrent_op import *
 from lodcore.nn.schedules import *
-from lodcore.ops.attention import dot_attention as dot_attention
-from lodcore.ops.dense import cross_entropy as cross_entropy
-from lodcore.ops.dropout import dropout as dropout
+from lodcore.ops.elementwise.dropout import dropout as dropout
+from lodcore.ops.networks.attention import dot_attention as dot_attention
+from lodcore.ops.networks.matmul import cross_entropy as cross_entropy
 
 __all__ = [name for name, x in globals().items() if name[0] != "_" and type(x) is not _ModuleType]
 

@@ -20,7 +20,7 @@ from lodcore.nn.cell_steps import CellSteps
 from lodcore.nn.kept_cells import CellBody, give_back, key_of, same_tree, take
 from lodcore.nn.script import Script
 from lodcore.operators.roles import spec_of
-from lodcore.ops.steps import in_step_order
+from lodcore.ops.move.steps import in_step_order
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray

@@ -16,8 +16,8 @@ from lodcore.graph.variable import Variable, resolved
 from lodcore.operators.arguments import fits, integer_of
 from lodcore.operators.numbers import number_of
 from lodcore.ops import layer_norm, lookup_table
-from lodcore.ops.dropout import dropout
-from lodcore.ops.linear import linear
+from lodcore.ops.elementwise.dropout import dropout
+from lodcore.ops.networks.linear import linear
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Dropout", "Embedding", "LayerNorm", "Linear"]

@@ -10,7 +10,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError
 from lodcore.ops import cast, mean, minus, mul
-from lodcore.ops.axes import tensor_of
+from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["binary_cross_entropy", "mean_squared_error"]

@@ -15,7 +15,7 @@ from lodcore.graph.passes import Kept, Wanted
 from lodcore.graph.plan import Return
 from lodcore.graph.variable import Variable
 from lodcore.operators.operands import Array
-from lodcore.ops.gates import Run, runs_of
+from lodcore.ops.networks.gates import Run, runs_of
 
 __all__ = ["OneByOne", "as_matrix", "as_rows", "is_told"]
 

@@ -28,8 +28,8 @@ from lodcore.ops import (
     tanh,
     zero_states,
 )
-from lodcore.ops.gates import Rule
-from lodcore.ops.lstm import LSTMWeights, PackedLSTM
+from lodcore.ops.networks.gates import Rule
+from lodcore.ops.networks.lstm import LSTMWeights, PackedLSTM
 
 __all__ = ["GRU", "LSTM", "SimpleRNN"]
 

@@ -15,7 +15,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import integer
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import axis_of
-from lodcore.ops.axes import tensor_of
+from lodcore.ops.reduce.axes import tensor_of
 
 __all__ = [
     "ALL",

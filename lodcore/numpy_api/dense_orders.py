@@ -11,7 +11,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.numpy_api.dense import ALL, DENSE, at_axis, axis_in, call, dense_of, flat, integers, on_dense
 from lodcore.numpy_api.protocols import concatenate
-from lodcore.ops.nans import fill_nan
+from lodcore.ops.reduce.nans import fill_nan
 
 __all__ = ["accumulate", "angle", "argsort", "conjugate", "cumprod", "cumsum", "imag", "real"]
 

@@ -15,12 +15,12 @@ from lodcore.numpy_api.exchange import refuse_exchange
 from lodcore.numpy_api.paired import Group, check_together, is_number, is_vector
 from lodcore.operators.alignment import fitted
 from lodcore.operators.operands import check_equal, kept_in, rows_of
-from lodcore.ops.axes import tensor_of
-from lodcore.ops.expand import sequence_reverse
-from lodcore.ops.gather import gather_sequences
-from lodcore.ops.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
-from lodcore.ops.index_values import index_values
-from lodcore.ops.position import insert_level
+from lodcore.ops.index.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
+from lodcore.ops.index.index_values import index_values
+from lodcore.ops.move.expand import sequence_reverse
+from lodcore.ops.move.gather import gather_sequences
+from lodcore.ops.move.position import insert_level
+from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors import core, direct, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

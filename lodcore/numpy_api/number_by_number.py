@@ -12,7 +12,7 @@ from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError
 from lodcore.numpy_api.protocols import refuse_symbols, stands_for
 from lodcore.operators.alignment import shared
-from lodcore.ops.axes import tensor_of
+from lodcore.ops.reduce.axes import tensor_of
 
 __all__ = ["clip", "copy", "round"]
 

@@ -15,10 +15,10 @@ from lodcore.numpy_api.protocols import accumulate, axis_of, concatenate, refuse
 from lodcore.operators.alignment import shared
 from lodcore.operators.arguments import integer_of
 from lodcore.operators.operands import rows_of
-from lodcore.ops import nans
-from lodcore.ops.along import argsort_along, sort_along
-from lodcore.ops.axes import tensor_of
-from lodcore.ops.axes_of_levels import brought_last
+from lodcore.ops.move.along import argsort_along, sort_along
+from lodcore.ops.reduce import nans
+from lodcore.ops.reduce.axes import tensor_of
+from lodcore.ops.reduce.axes_of_levels import brought_last
 from lodcore.tensors import core, tensor_core
 
 __all__ = ["argsort", "cumprod"]

@@ -20,10 +20,10 @@ from lodcore.numpy_api.dense import DENSE, all_dense
 from lodcore.numpy_api.indexing import READ_ONLY, getitem
 from lodcore.operators.alignment import aligned, shared
 from lodcore.operators.roles import as_batches, spec_of
-from lodcore.ops.along import along
-from lodcore.ops.axes import tensor_of
-from lodcore.ops.axes_of_levels import axes_of
-from lodcore.ops.reduce import dtype_of_accumulate, in_dtype
+from lodcore.ops.move.along import along
+from lodcore.ops.reduce.axes import tensor_of
+from lodcore.ops.reduce.axes_of_levels import axes_of
+from lodcore.ops.reduce.rows import dtype_of_accumulate, in_dtype
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.sequences import sequences_like

@@ -12,8 +12,8 @@ from lodcore.base.memory import as_size
 from lodcore.errors import LoDError, ShapeError
 from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, concatenate, expand_dims, refuse_symbols, stands_for
 from lodcore.operators.roles import as_batches
-from lodcore.ops.axes import tensor_of
-from lodcore.ops.axes_of_levels import axes_of
+from lodcore.ops.reduce.axes import tensor_of
+from lodcore.ops.reduce.axes_of_levels import axes_of
 
 __all__ = ["FUNCTIONS"]
 

@@ -14,24 +14,24 @@ from lodcore.operators.lod_rules import same as same
 from lodcore.operators.lod_rules import same_as as same_as
 from lodcore.operators.registry import operator as operator
 from lodcore.operators.roles import *
-from lodcore.ops.attention import *
-from lodcore.ops.axes import *
-from lodcore.ops.beside import *
-from lodcore.ops.convert import *
-from lodcore.ops.dropout import *
-from lodcore.ops.index import *
-from lodcore.ops.index_values import *
-from lodcore.ops.layers import *
-from lodcore.ops.linear import *
-from lodcore.ops.nans import *
-from lodcore.ops.norm import *
-from lodcore.ops.numpy_call import *
-from lodcore.ops.position import *
-from lodcore.ops.product import *
+from lodcore.ops.dense.numpy_call import *
+from lodcore.ops.elementwise.convert import *
+from lodcore.ops.elementwise.dropout import *
+from lodcore.ops.index.index import *
+from lodcore.ops.index.index_values import *
+from lodcore.ops.move.joined_kinds import *
+from lodcore.ops.move.position import *
+from lodcore.ops.move.values import *
+from lodcore.ops.networks.attention import *
+from lodcore.ops.networks.linear import *
+from lodcore.ops.networks.norm import *
+from lodcore.ops.networks.recurrent_layers import *
+from lodcore.ops.networks.states import *
 from lodcore.ops.public import *
-from lodcore.ops.reduce import *
-from lodcore.ops.states import *
-from lodcore.ops.values import *
+from lodcore.ops.reduce.axes import *
+from lodcore.ops.reduce.nans import *
+from lodcore.ops.reduce.product import *
+from lodcore.ops.reduce.rows import *
 from lodcore.tensors.tensor import Spec as Spec
 
 __all__ = [name for name, x in globals().items() if name[0] != "_" and type(x) is not _ModuleType]
@@ -39,9 +39,6 @@ __all__ = [name for name, x in globals().items() if name[0] != "_" and type(x) i
 
 def __dir__() -> list[str]:
     return __all__
-
-
-del gather  # type: ignore[name-defined]  # noqa: F821, the file, whose name is that of no function
 
 
 def __getattr__(name: str) -> _Any:

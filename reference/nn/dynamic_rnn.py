@@ -1,7 +1,7 @@
 """The definition of dynamic_rnn: a cell runs over the elements of each sequence, one sequence after another."""
 
-from reference.ops.layers import run_cell
 from reference.ops.levels import each_at_level, sequences
+from reference.ops.recurrent_layers import run_cell
 
 __all__ = ["dynamic_rnn"]
 

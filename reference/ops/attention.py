@@ -1,7 +1,7 @@
 """Attention over the rows of sequences."""
 
-from reference.ops.dense import softmax
 from reference.ops.levels import each_at_level, sequences
+from reference.ops.matmul import softmax
 from reference.reals import add_up
 
 __all__ = ["attend", "dot_attention"]

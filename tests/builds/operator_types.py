@@ -178,7 +178,7 @@ def stub_text(stub):
 
 
 #: Files whose functions make operators and rules, and are typed by hand.
-BY_HAND = {f"lodcore.ops.{name}" for name in ("registry", "lod_rules", "kinds", "checking", "roles")}
+BY_HAND = {f"lodcore.operators.{name}" for name in ("registry", "lod_rules", "elementwise", "checking", "roles")}
 
 if __name__ == "__main__":
     for name, path in STUBS.items():

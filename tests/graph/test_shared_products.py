@@ -7,8 +7,8 @@ import lodcore
 from lodcore import kernels, nn, ops, vjp
 from lodcore.errors import ShapeError
 from lodcore.graph import while_loop
-from lodcore.ops import matrix
-from lodcore.ops.matrix import SharedMatrix
+from lodcore.ops.networks import matrix
+from lodcore.ops.networks.matrix import SharedMatrix
 
 DTYPES = [np.float32, np.float64]
 SMALL = matrix.SMALL

@@ -15,7 +15,7 @@ import numpy as np
 from asv_benchmarks.benchmarks.operators import NUMBERS, WIDE, X
 from lodcore import LoDTensor, TensorArray
 from lodcore.operators.registry import OPS
-from lodcore.ops.ufuncs import UFUNC_RULES
+from lodcore.ops.elementwise.ufuncs import UFUNC_RULES
 from lodcore.testing.rules import described
 from lodcore.testing.samples import Sample, elements_of, several, with_tensors
 from tests.helpers import table_of_dtypes

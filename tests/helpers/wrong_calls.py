@@ -13,6 +13,7 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, TensorArray
+from lodcore.operators.registry import OPS
 
 
 def things():
@@ -60,7 +61,7 @@ def things():
 
 def run(call, names):
     """Run a call with these names and the public names."""
-    return eval(call, {**public_names(), "np": np, "operator": operator, "rebuilt": rebuilt}, names)
+    return eval(call, {**public_names(), "np": np, "operator": operator, "rebuilt": rebuilt, "OPS": OPS}, names)
 
 
 @functools.cache

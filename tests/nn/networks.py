@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from lodcore import LoDTensor, nn, tree_leaves, tree_map
-from reference.ops import layers as oracle
+from reference.ops import recurrent_layers as oracle
 
 N_IN = 3
 

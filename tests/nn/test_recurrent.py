@@ -27,8 +27,8 @@ from lodcore import (
     vjp,
 )
 from reference.nn.dynamic_rnn import dynamic_rnn as meaning_of_loop
-from reference.ops.layers import layer as meaning
-from reference.ops.layers import run_cell
+from reference.ops.recurrent_layers import layer as meaning
+from reference.ops.recurrent_layers import run_cell
 from tests.helpers.draw import lengths
 from tests.helpers.tables import for_each
 from tests.nn.networks import (

@@ -9,6 +9,7 @@ import pytest
 
 import lodcore
 from lodcore import LoDTensor, nn, ops, tree_leaves, tree_map
+from lodcore.ops.networks.matrix import SharedMatrix
 
 pytestmark = pytest.mark.not_on_reference  # too many rows for plain loops
 
@@ -155,7 +156,7 @@ def test_the_kernel_does_not_depend_on_where_an_array_came_from(monkeypatch):
     layer, loss = NETWORKS["lstm looped"]
     parameters = layer.init(np.random.default_rng(5))
     x, counts = LoDTensor.from_lengths(ROWS.astype(np.float32), LENGTHS), []
-    multiply, run_steps = ops.matrix.SharedMatrix.forward, lodcore.kernels.machine.run_steps
+    multiply, run_steps = SharedMatrix.forward, lodcore.kernels.machine.run_steps
 
     def counted(self, rows):
         made = multiply(self, rows)
@@ -166,7 +167,7 @@ def test_the_kernel_does_not_depend_on_where_an_array_came_from(monkeypatch):
         counts[-1] += len(weights) * (len(rest[3]) - 1)
         return run_steps(arrays, weights, *rest)
 
-    monkeypatch.setattr(ops.matrix.SharedMatrix, "forward", counted)
+    monkeypatch.setattr(SharedMatrix, "forward", counted)
     monkeypatch.setattr(lodcore.kernels.machine, "run_steps", counted_steps)
     for change in (
         lambda one: one,

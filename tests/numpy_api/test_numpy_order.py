@@ -77,7 +77,7 @@ def test_what_has_no_numbers():
 
 @pytest.mark.parametrize("name", ["nansum", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanprod", "nanmedian"])
 def test_gradients_pass_nan_by(name):
-    function, x = getattr(ops.nans, name), lodcore.array([[3.0, NAN, 1.5], [2.0, 0.5], [NAN, 5.0, 4.0, -1.0]])
+    function, x = getattr(np, name), lodcore.array([[3.0, NAN, 1.5], [2.0, 0.5], [NAN, 5.0, 4.0, -1.0]])
     numbers = lodcore.array([[3.0, 1.5], [2.0, 0.5], [5.0, 4.0, -1.0]])
     out, pullback = lodcore.vjp(lambda x: function(x, axis=1), x)
     want, pullback_of_numbers = lodcore.vjp(lambda x: function(x, axis=1), numbers)

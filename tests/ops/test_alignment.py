@@ -242,7 +242,9 @@ def test_assignment_aligns_as_an_operand_does(x, data_):
 
 @pytest.mark.parametrize("call", [2**14, 0, 2**40])
 def test_products_of_sequences_are_those_of_matrices(call, monkeypatch):
-    monkeypatch.setattr(sys.modules["lodcore.ops.sequence_matmul"], "CALL", call)  # whether equal shapes are combined
+    monkeypatch.setattr(
+        sys.modules["lodcore.ops.networks.sequence_matmul"], "CALL", call
+    )  # whether equal shapes are combined
     rows = np.random.default_rng(0).standard_normal((12, 3))
     for one, other in itertools.product(([3, 0, 2], [1, 1, 1], [2, 2, 2]), ([1, 4, 0], [2, 2, 2])):
         x, y = (LoDTensor.from_lengths(rows[: sum(lengths)], lengths) for lengths in (one, other))

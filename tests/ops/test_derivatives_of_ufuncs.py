@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore.ops.ufuncs import UFUNC_RULES
+from lodcore.ops.elementwise.ufuncs import UFUNC_RULES
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import DTypeError, Executor, LoDTensor, Program, data, grad_check, vjp
 from lodcore.operators.roles import spec_of
-from lodcore.ops.embedding import embedding_bag
-from lodcore.ops.pool import POOL_TYPES
-from lodcore.ops.reduce import INDEX, REDUCTIONS
+from lodcore.ops.networks.embedding import embedding_bag
+from lodcore.ops.reduce.pool import POOL_TYPES
+from lodcore.ops.reduce.rows import INDEX, REDUCTIONS
 from lodcore.testing.samples import bits
 from tests.helpers.tables import for_each
 from tests.samples.common import batches, smooth_batches

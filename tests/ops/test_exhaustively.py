@@ -7,7 +7,7 @@ import pytest
 
 import lodcore
 from lodcore import LoDError, LoDTensor, ShapeError
-from lodcore.ops.quantiles import METHODS
+from lodcore.ops.reduce.quantiles import METHODS
 from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # kernels are compared with their twins elsewhere

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, sequence_argsort, sequence_median, sequence_quantile, sequence_sort, sort_by_key, vjp
-from lodcore.ops.quantiles import METHODS, TAKING
+from lodcore.ops.reduce.quantiles import METHODS, TAKING
 from lodcore.tensors import core
 from tests.helpers.agree import same
 from tests.helpers.tables import for_each

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, dynamic_gru, dynamic_lstm, grad_check, kernels, vjp
-from lodcore.ops.gates import Rule, last_states, last_states_back, runs_of
-from lodcore.ops.gru import GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
-from lodcore.ops.lstm import LSTMWeights, lstm_backward, lstm_forward
+from lodcore.ops.networks.gates import Rule, last_states, last_states_back, runs_of
+from lodcore.ops.networks.gru import GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
+from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.testing.samples import bits
 from reference.ops import recurrent as oracle
 from tests.helpers.draw import lengths, running_sum

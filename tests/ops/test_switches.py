@@ -27,7 +27,7 @@ def shared(**options):
 
 def written(**options):
     """Write past the end of an array."""
-    array = lodcore.ops.array.tensor_array_new(1, **options)
+    array = lodcore.ops.arrays.tensor_arrays.tensor_array_new(1, **options)
     return lodcore.tensor_array_write(array, 3, 1.0)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoD, LoDTensor, grad_check, row_conv, sequence_conv, vjp
-from lodcore.ops import window
+from lodcore.ops.windows import window
 from tests.helpers.agree import same_memory
 from tests.helpers.draw import int64, lods, read_only, whole_numbers
 

@@ -10,16 +10,16 @@ from reference.ops import (
     attention,
     axes,
     columns,
-    dense,
     deviation,
     group,
-    layers,
     levels,
+    matmul,
     neighbours,
     norm,
     order,
     pool,
     recurrent,
+    recurrent_layers,
     reduce,
     rolling,
     search,
@@ -72,7 +72,7 @@ def test_pools_softmax_and_sums(column):
         close(pool.pooled([[one, 2 * one] for one in column], kind), [wanted, 2 * wanted])
     powers = np.exp(x - x.max())
     close(softmax.softmax(column), powers / powers.sum())
-    close(dense.softmax(column), powers / powers.sum())
+    close(matmul.softmax(column), powers / powers.sum())
     close(softmax.logsumexp(column), np.logaddexp.reduce(x))
     close(softmax.cumsum(column), np.cumsum(x))
     for name in ("sum", "prod", "mean", "max", "min", "any", "all"):
@@ -161,12 +161,12 @@ X, Y = RANDOM.standard_normal((4, 3)), RANDOM.standard_normal((3, 2))
 
 
 def test_products_norms_and_losses():
-    close([dense.product(row, Y.tolist()) for row in X.tolist()], X @ Y)
-    close([dense.product(row, Y[:, 0].tolist()) for row in X.tolist()], X @ Y[:, 0])
+    close([matmul.product(row, Y.tolist()) for row in X.tolist()], X @ Y)
+    close([matmul.product(row, Y[:, 0].tolist()) for row in X.tolist()], X @ Y[:, 0])
     powers = np.exp(X) / np.exp(X).sum(1, keepdims=True)
     for label, row, shares in zip([0, 2, 1, 2], X.tolist(), powers, strict=True):
-        close(dense.cross_entropy(row, label), -np.log(shares[label]))
-        close(dense.cross_entropy(row, label, 0.25), -0.75 * np.log(shares[label]) - 0.25 * np.log(shares).mean())
+        close(matmul.cross_entropy(row, label), -np.log(shares[label]))
+        close(matmul.cross_entropy(row, label, 0.25), -0.75 * np.log(shares[label]) - 0.25 * np.log(shares).mean())
     scale, shift = [1.0, -2.0, 0.5], [0.0, 1.0, -1.0]
     for row in X:
         wanted = (row - row.mean()) / np.sqrt(row.var() + 0.25) * scale + shift
@@ -198,23 +198,28 @@ def test_one_step_of_each_cell():
     candidate, into, forget, out = np.split(row @ w + h @ u + b, 4)
     cell = sigmoid(forget) * c + sigmoid(into) * np.tanh(candidate)
     named = {"weight_x": w.tolist(), "weight_h": u.tolist(), "bias": b.tolist()}
-    found, (_, kept) = layers.lstm_cell(named, row.tolist(), (h.tolist(), c.tolist()))
+    found, (_, kept) = recurrent_layers.lstm_cell(named, row.tolist(), (h.tolist(), c.tolist()))
     close(kept, cell)
     close(found, sigmoid(out) * np.tanh(cell))
-    _, (_, clipped) = layers.lstm_cell(named, row.tolist(), (h.tolist(), (c * 100).tolist()), clip=0.5)
+    _, (_, clipped) = recurrent_layers.lstm_cell(named, row.tolist(), (h.tolist(), (c * 100).tolist()), clip=0.5)
     assert max(map(abs, clipped)) == 0.5
     named = {"weight_x": w[:, :2].tolist(), "weight_h": u[:, :2].tolist(), "bias": b[:2].tolist()}
-    close(layers.simple_cell(named, row.tolist(), h.tolist())[0], np.tanh(row @ w[:, :2] + h @ u[:, :2] + b[:2]))
+    close(
+        recurrent_layers.simple_cell(named, row.tolist(), h.tolist())[0], np.tanh(row @ w[:, :2] + h @ u[:, :2] + b[:2])
+    )
     flat = RANDOM.standard_normal(12)
     gates, last = flat[:8].reshape(2, 4), flat[8:].reshape(2, 2)
     named = {"weight_x": w[:, :6].tolist(), "weight_h": flat.reshape(2, 6).tolist(), "bias": b[:6].tolist()}
     given = row @ w[:, :6] + b[:6]
     update, reset = sigmoid(given[:2] + h @ gates[:, :2]), sigmoid(given[2:4] + h @ gates[:, 2:])
     new = np.tanh(given[4:] + (reset * h) @ last)
-    close(layers.gru_cell(named, row.tolist(), h.tolist())[0], (1 - update) * h + update * new)
-    close(layers.gru_cell(named, row.tolist(), h.tolist(), True)[0], update * h + (1 - update) * new)
-    assert layers.run_cell(lambda x, state: (x + state, x + state), [1, 2, 3], 10, False) == ([11, 13, 16], 16)
-    assert layers.run_cell(lambda x, state: (x + state, x + state), [1, 2, 3], 10, True) == ([16, 15, 13], 16)
+    close(recurrent_layers.gru_cell(named, row.tolist(), h.tolist())[0], (1 - update) * h + update * new)
+    close(recurrent_layers.gru_cell(named, row.tolist(), h.tolist(), True)[0], update * h + (1 - update) * new)
+    assert recurrent_layers.run_cell(lambda x, state: (x + state, x + state), [1, 2, 3], 10, False) == (
+        [11, 13, 16],
+        16,
+    )
+    assert recurrent_layers.run_cell(lambda x, state: (x + state, x + state), [1, 2, 3], 10, True) == ([16, 15, 13], 16)
     assert recurrent.plus([1, 2], [10, 20], [5, 5]) == [16, 27]
     assert recurrent.times([1.0, 2.0], [[9.0, 1.0, 2.0], [9.0, 3.0, 4.0]], 1, 2) == [7.0, 10.0]
 

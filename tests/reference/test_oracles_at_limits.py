@@ -9,22 +9,21 @@ from reference.batching import attention, chunks
 from reference.dual import Dual, derivatives
 from reference.ops import (
     arrange,
-    array,
     axes,
     chunk,
-    dense,
     expand,
     gather,
     group,
     index,
-    layers,
     levels,
+    matmul,
     neighbours,
     order,
     pick,
     position,
     ranges,
     rank,
+    recurrent_layers,
     reduce,
     rolling,
     runs,
@@ -34,6 +33,7 @@ from reference.ops import (
     softmax,
     states,
     structure,
+    tensor_arrays,
     tokens,
     values,
     window,
@@ -113,8 +113,8 @@ def test_many_sequences():
     assert expand.sequence_reverse(RUNS_OF_TWO, 0) == turned
     assert expand.sequence_reverse([RUNS_OF_TWO], 1) == [turned]
     assert arrange.sequence_roll(RUNS_OF_TWO, [1] * 20, 0) == turned
-    assert array.step_order([[1], [2, 3], []], 0, False) == [0, 1, 2]
-    assert array.step_order([[1], [2, 3], []], 0, True) == [1, 0, 2]
+    assert tensor_arrays.step_order([[1], [2, 3], []], 0, False) == [0, 1, 2]
+    assert tensor_arrays.step_order([[1], [2, 3], []], 0, True) == [1, 0, 2]
     assert select.split_by_mask([[1], [2], [3]], [1, 0, 1], 0) == ([[1], [3]], [[2]])
     assert select.split_by_mask([[1], [2], [3]], [True, False, True], 0) == ([[1], [3]], [[2]])
 
@@ -128,7 +128,7 @@ def test_states_are_not_changed():
 def test_cells_that_are_clipped():
     parameters = {"weight_x": [[9.0, 0.0, 0.0, 0.0]], "weight_h": [[0.0] * 4], "bias": [0.0, 9.0, 9.0, 9.0]}
     for cell, wanted in ((5.0, 2.0), (-5.0, -2.0)):
-        _, (_, c) = layers.lstm_cell(parameters, [0.0], ([0.0], [cell]), clip=2.0)
+        _, (_, c) = recurrent_layers.lstm_cell(parameters, [0.0], ([0.0], [cell]), clip=2.0)
         assert c == [wanted]
 
 
@@ -171,10 +171,10 @@ def test_the_last_entries_of_each():
     assert index.slice_along([*range(6)], 5, None, -2, 0) == [5, 3, 1]
     assert all(math.isnan(x) for column in ([NAN, 1.0], [1.0, NAN]) for x in softmax.softmax(column))
     assert softmax.cumsum([1] * 10) == [*range(1, 11)]
-    assert dense.softmax([]) == []
+    assert matmul.softmax([]) == []
     assert group.match_keys([1], [2], "right") == ([2], [-1], [0])
     assert select.merge_by_mask([*range(10)], [10, 11], [True] * 10 + [False] * 2, 0) == [*range(12)]
-    assert layers.run_cell(lambda one, state: (one, one), [*range(10)], None, True) == ([*range(10)], 0)
+    assert recurrent_layers.run_cell(lambda one, state: (one, one), [*range(10)], None, True) == ([*range(10)], 0)
     assert chunk.chunks([0, 1, 2], 4, 4, "full") == [[0, 1, 2]]
     assert runs.sequence_rank([[7, 7, 3]], "ordinal", 0, False, 1, ()) == [[2, 3, 1]]
     assert rolling.sequence_rolling([[1.0]], 2, "sum", 0, 0, 0, 1, ()) == [[1.0]]

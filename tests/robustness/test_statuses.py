@@ -43,12 +43,12 @@ KNOWN = {
     "lodcore/graph/ufunc_loops.py": {"kernels.machine.run_steps"},
     "lodcore/nn/beam_search.py": {"kernels.beam.select_best"},
     "lodcore/numpy_api/indexing.py": {"kernels.index.true_offsets"},
-    "lodcore/ops/index.py": {"kernels.index.true_offsets"},
+    "lodcore/ops/index/index.py": {"kernels.index.true_offsets"},
 }
 #: Kernels that are passed as values: their callers check the status, or the data was checked before.
 PASSED_ON = {
-    "lodcore/ops/embedding.py": {"kernels.embedding.sum_bags", "kernels.embedding.best_bags"},  # by pool_bags
-    "lodcore/ops/combine.py": {"kernels.combine.pair_ranges", "kernels.combine.product_ranges"},  # by Partners
+    "lodcore/ops/networks/embedding.py": {"kernels.embedding.sum_bags", "kernels.embedding.best_bags"},  # by pool_bags
+    "lodcore/ops/move/combine.py": {"kernels.combine.pair_ranges", "kernels.combine.product_ranges"},  # by Partners
 }
 
 

@@ -74,8 +74,8 @@ SAMPLES = {
         part,
         None,
         [
-            ("ops.registry.OPS['structure_of'](x, 'indices')", DTypeError, "x: is a LoDTensor, which has no indices"),
-            ("ops.registry.OPS['structure_of'](x, 'width')", DTypeError, "part.*'width'"),
+            ("OPS['structure_of'](x, 'indices')", DTypeError, "x: is a LoDTensor, which has no indices"),
+            ("OPS['structure_of'](x, 'width')", DTypeError, "part.*'width'"),
         ],
     ),
 }

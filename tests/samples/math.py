@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
-from lodcore.ops.ufuncs import UFUNC_RULES
+from lodcore.ops.elementwise.ufuncs import UFUNC_RULES
 from reference.ops.math import UNARY, elementwise
 from tests.helpers.draw import composite, read_only, sampled_from
 from tests.samples import Samples, call

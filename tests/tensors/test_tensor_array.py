@@ -9,7 +9,7 @@ import lodcore
 from lodcore import IndicesMap, LoD, LoDError, LoDTensor, TensorArray
 from lodcore.graph.arrays import ArrayVariable
 from lodcore.operators.registry import OPS
-from reference.ops import array as oracle
+from reference.ops import tensor_arrays as oracle
 from reference.ops.gather import concat_batches
 from reference.ops.levels import sequences
 from tests.helpers.agree import assert_lod, assert_rows, from_the_first, numbered, same, same_memory

@@ -4,7 +4,7 @@ from tests.mutants.mutant import Mutant
 
 FEW = "lodcore/kernels/beam.h"
 CELLS = "lodcore/kernels/beam_cells.h"
-OPS = "lodcore/ops/beam.py"
+OPS = "lodcore/ops/networks/beam.py"
 NN = "lodcore/nn/beam_search.py"
 SAMPLING = "lodcore/nn/token_sampling.py"
 KERNEL_TESTS = "tests/kernels/test_beam.py"

@@ -26,14 +26,14 @@ MUTANTS = [
     # -- what the steps of a loop share
     Mutant(
         "shared-gradient-begins-anew",
-        "lodcore/ops/matrix.py",
+        "lodcore/ops/networks/matrix.py",
         "multiply_pairs(rows, None, d, None, total is not None, made)",
         "multiply_pairs(rows, None, d, None, False, made)",
         TEST_SHARED,
     ),
     Mutant(
         "later-slice-replaces-gradient",
-        "lodcore/ops/index_values.py",
+        "lodcore/ops/index/index_values.py",
         "            known[chosen] += d\n",
         "            known[chosen] = d\n",
         TEST_SHARED,
@@ -175,7 +175,7 @@ MUTANTS = [
     Mutant("rows-of-several-axes-joined", BACK, "if cnp.PyArray_NDIM(d) != 2 or ", "if ", TEST_SHARED_OPERANDS),
     Mutant(
         "weight-not-transposed",
-        "lodcore/ops/dense.py",
+        "lodcore/ops/networks/matmul.py",
         "d.dot(y.T) if needs[0]",
         "d.dot(y) if needs[0]",
         TEST_SHARED_OPERANDS,
@@ -204,7 +204,7 @@ MUTANTS = [
     ),
     Mutant(
         "product-read-by-no-gradient",
-        "lodcore/ops/math.py",
+        "lodcore/ops/elementwise/math.py",
         "def _(d: Array, x: Any, y: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:\n    return d * y",
         "def _(d: Array, y: Any, out: Any, needs: Any) -> tuple[Any, Any]:\n    x = out\n    return d * y",
         TEST_SHARED_OPERANDS,
@@ -264,21 +264,21 @@ MUTANTS = [
     ),
     Mutant(
         "overwritten-slot-gets-a-gradient",
-        "lodcore/ops/array.py",
+        "lodcore/ops/arrays/tensor_arrays.py",
         "return d, None, d.pop(",
         "return d, None, d.get(",
         TEST_ARRAYS,
     ),
     Mutant(
         "elements-joined-along-the-first-axis-only",
-        "lodcore/ops/array_joining.py",
+        "lodcore/ops/arrays/joined_arrays.py",
         "    axis %= d.ndim\n",
         "    axis = 0\n",
         f"{TEST_ARRAYS} tests/ops/test_operators.py",
     ),
     Mutant(
         "boot-at-the-first-slot",
-        "lodcore/ops/array.py",
+        "lodcore/ops/arrays/tensor_arrays.py",
         "    if at < 0:\n        if default is None:\n",
         "    if at <= 0:\n        if default is None:\n",
         TEST_ARRAYS,

@@ -2,10 +2,10 @@
 
 from tests.mutants.mutant import Mutant
 
-ATTENTION = "lodcore/ops/attention.py"
-DROPOUT = "lodcore/ops/dropout.py"
-DENSE = "lodcore/ops/dense.py"
-NORM = "lodcore/ops/norm.py"
+ATTENTION = "lodcore/ops/networks/attention.py"
+DROPOUT = "lodcore/ops/elementwise/dropout.py"
+DENSE = "lodcore/ops/networks/matmul.py"
+NORM = "lodcore/ops/networks/norm.py"
 ADDITIVE = "lodcore/nn/attention.py"
 CLIPPING = "lodcore/nn/clipping.py"
 OPTIMIZERS = "lodcore/nn/optimizers.py"

@@ -5,12 +5,12 @@ from tests.mutants.mutant import Mutant
 EXPAND_H = "lodcore/kernels/expand.h"
 EXPAND = "lodcore/kernels/expand.pyx"
 PAD_H = "lodcore/kernels/pad.h"
-OPS_EXPAND = "lodcore/ops/expand.py"
-OPS_GATHER = "lodcore/ops/gather.py"
+OPS_EXPAND = "lodcore/ops/move/expand.py"
+OPS_GATHER = "lodcore/ops/move/gather.py"
 OPS_MOVING = "lodcore/operators/copies.py"
-OPS_PAD = "lodcore/ops/pad.py"
-OPS_SELECT = "lodcore/ops/select.py"
-OPS_STRUCTURE = "lodcore/ops/structure.py"
+OPS_PAD = "lodcore/ops/move/pad.py"
+OPS_SELECT = "lodcore/ops/move/select.py"
+OPS_STRUCTURE = "lodcore/ops/move/structure.py"
 STRUCTURE = "lodcore/tensors/structure.pyx"
 
 MUTANTS = [

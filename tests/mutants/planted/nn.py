@@ -2,10 +2,10 @@
 
 from tests.mutants.mutant import Mutant
 
-OPERATORS = "lodcore/ops/layers.py"
-STATES = "lodcore/ops/states.py"
-LSTM = "lodcore/ops/lstm.py"
-GATES = "lodcore/ops/gates.py"
+OPERATORS = "lodcore/ops/networks/recurrent_layers.py"
+STATES = "lodcore/ops/networks/states.py"
+LSTM = "lodcore/ops/networks/lstm.py"
+GATES = "lodcore/ops/networks/gates.py"
 LAYERS = "lodcore/nn/recurrent.py"
 COMBINED = "lodcore/nn/combined.py"
 LOOP = "lodcore/nn/dynamic_rnn.py"

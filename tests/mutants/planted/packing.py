@@ -88,7 +88,7 @@ MUTANTS = [
     ),
     Mutant(
         "overlapping-windows-added-twice",
-        "lodcore/ops/chunk.py",
+        "lodcore/ops/move/chunk.py",
         "starts = np.minimum(starts, np.maximum(over, 0)[sequences])",
         "starts = np.minimum(starts, lengths[sequences])",
         "tests/batching/test_chunks.py",

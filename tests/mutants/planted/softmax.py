@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
-SCORES, SORT = "lodcore/ops/softmax.py", "lodcore/ops/sort.py"
+SCORES, SORT = "lodcore/ops/networks/softmax.py", "lodcore/ops/order/sort.py"
 KERNELS = "tests/kernels/test_softmax.py"
 ORDER = "tests/kernels/test_sort.py"
 OPERATORS = "tests/ops/test_softmax.py tests/ops/test_sort.py"
@@ -175,7 +175,7 @@ MUTANTS = [
     ),
     Mutant(
         "sort-saves-no-order",
-        "lodcore/ops/ordering.py",
+        "lodcore/ops/order/ordering.py",
         "if positions and target.size else None",
         "if positions and target.size > 1 else None",
         OPERATORS,

@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 TOKENS = "lodcore/kernels/tokens.h"
 DROP = "lodcore/kernels/drop.h"
 KERNELS = "lodcore/kernels/tokens.pyx"
-OPS = "lodcore/ops/tokens.py"
+OPS = "lodcore/ops/text/tokens.py"
 KERNEL_TESTS = "tests/kernels/test_tokens.py"
 TESTS = "tests/ops/test_tokens.py"
 

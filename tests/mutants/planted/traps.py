@@ -4,22 +4,22 @@ from tests.mutants.mutant import Mutant
 
 ADVICE = "lodcore/numpy_api/advice.py"
 ASSERTIONS = "lodcore/testing/assertions.py"
-AXES = "lodcore/ops/axes.py"
-AXES_OF_LEVELS = "lodcore/ops/axes_of_levels.py"
+AXES = "lodcore/ops/reduce/axes.py"
+AXES_OF_LEVELS = "lodcore/ops/reduce/axes_of_levels.py"
 CALLER = "lodcore/base/caller.pyx"
 DOORS = "lodcore/tensors/doors.py"
 INDEXING = "lodcore/numpy_api/indexing.py"
 LOD = "lodcore/tensors/lod.py"
 NESTED = "lodcore/tensors/nested.py"
 NUMPY_API = "lodcore/numpy_api/protocols.py"
-REDUCE = "lodcore/ops/reduce.py"
+REDUCE = "lodcore/ops/reduce/rows.py"
 SEQUENCES = "lodcore/tensors/sequences.py"
 TENSOR_CORE = "lodcore/tensors/tensor_core.pyx"
 
 MUTANTS = [
     Mutant(
         "records-compared-by-one-field",
-        "lodcore/ops/compare.py",
+        "lodcore/ops/elementwise/compare.py",
         "return operator.eq(np.asarray(x), np.asarray(y))",
         "return operator.eq(*[np.asarray(one)[np.asarray(one).dtype.names[0]] for one in (x, y)])",
         "tests/numpy_api/test_records.py",
@@ -40,7 +40,7 @@ MUTANTS = [
     ),
     Mutant(
         "filled-row-by-row",
-        "lodcore/ops/convert.py",
+        "lodcore/ops/elementwise/convert.py",
         '        fill = fitted("full_like", values.shape, x.lod, fill)\n',
         "        pass\n",
         "tests/ops/test_alignment.py",

@@ -4,7 +4,7 @@ from tests.mutants.mutant import Mutant
 
 WINDOW = "lodcore/kernels/window.h"
 TAPS = "lodcore/kernels/taps.h"
-OPS = "lodcore/ops/window.py"
+OPS = "lodcore/ops/windows/window.py"
 KERNEL_TESTS = "tests/kernels/test_window.py"
 TESTS = "tests/ops/test_window.py"
 

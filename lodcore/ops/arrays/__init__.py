@@ -1,0 +1,1 @@
+"""The operators of TensorArray, which are its methods."""

@@ -1,0 +1,1 @@
+"""NumPy's functions on dense arrays as operators, with the rules of their gradients."""

@@ -1,0 +1,1 @@
+"""Indexing along the axes of a ragged shape."""

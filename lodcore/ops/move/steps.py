@@ -1,0 +1,320 @@
+"""Operators that convert sequences to steps and back; the gradient of each is computed by the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.errors import LoDError, ShapeError
+from lodcore.operators.arguments import integer_of, level_of
+from lodcore.operators.lod_rules import computed
+from lodcore.operators.operands import Array, rows_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import MapOrPlaces, Nested, Steps
+from lodcore.ops.arrays.joined_arrays import cut_rows, joined_elements, same_shapes
+from lodcore.ops.arrays.tensor_arrays import check_steps, element_spec
+from lodcore.tensors import core, structure, tensor_core
+from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_values
+from lodcore.tensors.rank_table import IndicesMap, map_of, map_of_order
+from lodcore.tensors.tensor import Spec
+from lodcore.tensors.tensor_array import TensorArray
+
+__all__ = ["tensor_array_pack", "tensor_array_unpack"]
+
+
+of_steps = computed(
+    "of the steps the levels below `level`, of the map none",
+    lambda x, level: (x.num_levels - level_of("tensor_array_unpack", x, level) - 1, 0),
+)
+of_sequences = computed(
+    "up to `level` that of the map; below that of the steps",
+    lambda ta, level: None if level < 0 else ta.num_levels + level + 1,  # the levels of the map are unknown
+)
+
+
+@operator(x=Nested, lod_rule=of_steps, results=2)
+def tensor_array_unpack(x: Any, level: int, sort_by_length: bool = True, out: Array | None = None) -> Any:
+    """Cut the sequences of a level into steps: step t holds element t of every sequence longer than t.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+    level : int
+    sort_by_length : bool, default True
+        Whether sequences are ordered by length within each step, longest first, equal lengths in the order of the
+        batch; otherwise all sequences keep their order.
+    out : ndarray, optional
+        The buffer of the steps, with the shape of x.values.
+
+    Returns
+    -------
+    steps : TensorArray
+        One per element of the longest sequence: read-only views of one buffer. Finer levels are the LoD of each
+        step.
+    indices_map : IndicesMap
+        The map that `tensor_array_pack` needs; also `steps.rank`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> steps, indices_map = lodcore.tensor_array_unpack([[1, 2], [], [3, 4, 5]], 0)
+    >>> list(steps)
+    [array([3, 1]), array([4, 2]), array([5])]
+    """
+    by_step, indices_map = in_step_order("tensor_array_unpack", x, level, sort_by_length, out)
+    return TensorArray.over(by_step, indices_map), indices_map
+
+
+def in_step_order(
+    where: str, x: Any, level: int, sort_by_length: bool, out: Array | None
+) -> tuple[LoDTensor, IndicesMap]:
+    """Reorder the elements of a level by steps; return a LoDTensor whose outermost sequences are steps, and the map.
+
+    The arguments are those of `tensor_array_unpack`.
+    """
+    if type(x) is not LoDTensor:
+        x = as_nested(f"{where}: x", x)
+    lod = x.lod
+    k = core.normalize_level(lod, level, where)
+    offsets = core.offsets_view(lod, k)
+    count = len(offsets) - 1
+    steps = structure.steps_of(lod, k)
+    if sort_by_length:
+        order = buffers.new_offsets(count)
+        kernels.rank.rank_by_length(offsets, steps, order)
+    else:
+        order = np.arange(count)
+    indices_map = map_of_order(lod, k, order, steps)
+    order, steps = indices_map.order, indices_map.steps
+    if k == lod.num_levels - 1:
+        rows = buffers.new_rows(where, x.values, lod.num_rows, out)
+        kernels.rank.unpack_rows(tensor_core.rows_as_bytes(x), offsets, order, steps, buffers.as_bytes(rows))
+        buffers.seal(rows)
+        by_step = tensor_core.owned_tensor(rows, core.make_lod([steps], lod.num_rows))
+    else:
+        by_step = tensor_core.gather(x, where, k + 1, indices_map.values, out, [steps])
+        rows = by_step.values
+        buffers.seal(rows)
+        by_step = tensor_core.new_tensor(rows, by_step.lod)
+    return by_step, indices_map
+
+
+@tensor_array_unpack.define_residuals("by_step", "order")
+def _(x: Any, level: int, sort_by_length: bool = True, out: Any = None) -> Any:
+    by_step, indices_map = in_step_order("tensor_array_unpack", x, level, sort_by_length, out)
+    return (TensorArray.over(by_step, indices_map), indices_map), by_step, indices_map
+
+
+@tensor_array_unpack.define_infer
+def _(x: Spec, level: int, sort_by_length: bool) -> tuple[Spec, Spec]:
+    k = level_of("tensor_array_unpack", x, level)
+    return (
+        x._replace(num_levels=x.num_levels - k - 1, kind=TensorArray),
+        Spec((None,), np.dtype(np.int32), 0, IndicesMap),
+    )
+
+
+@tensor_array_unpack.define_vjp
+def _(d: dict[int, Array], d_map: None, by_step: LoDTensor, order: IndicesMap, context: Any) -> Array:
+    bounds = by_step.lod.row_offsets(0).tolist()
+    count, shape = len(bounds) - 1, by_step.values.shape
+    elements = {}
+    if count and by_step.num_levels == 1:  # the gradients are packed without copying
+        for index in range(count):
+            found = d.get(index)
+            rows = (bounds[index + 1] - bounds[index], *shape[1:])
+            elements[index] = np.zeros(rows, by_step.values.dtype) if found is None else found
+        steps = TensorArray.of_elements(count, elements)
+    else:
+        buffer = np.empty(shape, by_step.values.dtype)
+        for index in range(count):
+            buffer[bounds[index] : bounds[index + 1]] = d.get(index, 0)
+        steps = TensorArray.over(tensor_core.new_tensor(buffer, by_step.lod))
+    return packed(steps, order.level, order, context.new("x")).values
+
+
+@operator(ta=Steps, indices_map=MapOrPlaces, lod_rule=of_sequences)
+def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None = None) -> Any:
+    """Join steps into sequences: the inverse of `tensor_array_unpack`.
+
+    Parameters
+    ----------
+    ta : TensorArray
+    level : int
+        The level that was unpacked.
+    indices_map : IndicesMap, RankTable, or ndarray of int
+        The map that `tensor_array_unpack` returned, or the rank of the steps; or the places alone, as its `values`, if
+        the array knows its structure: it is what `tensor_array_unpack` made, perhaps with other elements.
+    out : ndarray, optional
+        shape (number of rows, ...): the array to write the rows to.
+
+    Returns
+    -------
+    LoDTensor
+        Has the levels of the unpacked tensor up to `level`, and below them the finer levels of the steps. Steps may
+        have any width, dtype and finer levels; only their numbers of elements must be those of the map.
+
+    Raises
+    ------
+    LoDError
+        If the level or the sizes of the steps are not those of the map, or the array knows that it is of another batch.
+
+    Notes
+    -----
+    Steps that were written into a new array, such as those of a network, know nothing of the batch. If the map of
+    another batch has as many elements in each step, nothing can tell: the rows go to the places of that map.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> steps, indices_map = lodcore.tensor_array_unpack([[1, 2], [], [3, 4, 5]], 0)
+    >>> lodcore.tensor_array_pack(steps, 0, indices_map)
+    LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2], [], [3, 4, 5]])
+    """
+    check_steps("tensor_array_pack", ta)
+    return packed(ta, level, _map_for(ta, indices_map), out)
+
+
+def _map_for(ta: TensorArray, given: Any) -> IndicesMap:
+    """Return the map to pack an array by; raise LoDError if the array is known to be of another batch."""
+    where = "tensor_array_pack: indices_map"
+    rank: IndicesMap | None = ta.step_rank
+    if isinstance(given, np.ndarray):
+        if rank is None:
+            raise LoDError(
+                f"{where}: has places only, and the array does not know the structure of the batch; the map that "
+                "`unpack` returned is needed, or its rank"
+            )
+        if not np.array_equal(given, rank.values):
+            raise LoDError(f"{where}: has other places than the steps of the array, which are of another batch")
+        return rank
+    made = map_of(where, given)
+    sizes_differ = rank is not None and not np.array_equal(rank.steps, made.steps)  # `packed` names the step
+    if rank is not None and rank is not made and not sizes_differ and not _alike(rank, made):
+        raise LoDError(f"{where}: is of another batch than the array: {made!r}; the array has {rank!r}")
+    return made
+
+
+def _alike(one: IndicesMap, other: IndicesMap) -> bool:
+    """Return whether two maps have the same level, structure down to it, and order of the sequences."""
+    if one.level != other.level or not np.array_equal(one.order, other.order):
+        return False
+    return all(np.array_equal(one.lod.offsets(j), other.lod.offsets(j)) for j in range(one.level + 1))
+
+
+def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | None = None) -> LoDTensor:
+    """Join steps into sequences; see `tensor_array_pack`."""
+    where = "tensor_array_pack"
+    lod, k = indices_map.lod, indices_map.level
+    if core.normalize_level(lod, level, where) != k:
+        raise LoDError(f"{where}: level: is {level}; the map is of level {k}")
+    upper = [lod.offsets(j) for j in range(k + 1)]
+    source = ta.untouched_source
+    if isinstance(source, LoDTensor):
+        _check_sizes(where, source.lengths, indices_map.steps)
+        if source.num_levels == 1:
+            return _pack_buffer(where, source, indices_map, upper, out)
+    else:
+        elements = ta.elements(where)
+        counted = buffers.new_int64(len(elements) + 1)
+        joinable = kernels.gather.count_rows(elements, counted) < 0
+        if not joinable:
+            counted[0] = 0
+            for at, element in enumerate(elements):
+                if not element.shape:
+                    raise IndexError(f"{where}: element {at}: has no axis, to count sequences")
+            np.cumsum([len(element) for element in elements], out=counted[1:])
+        if not np.array_equal(counted, indices_map.steps):
+            _check_sizes(where, counted[1:] - counted[:-1], indices_map.steps)
+        if elements and (joinable or not any(isinstance(element, LoDTensor) for element in elements)):
+            rows = elements if joinable else _of_one_kind(where, elements)
+            return _pack_arrays(where, rows, indices_map, upper, out)
+    flat = joined_elements(ta, 0, where)[0]
+    if not isinstance(flat, LoDTensor):  # for no steps
+        return tensor_core.new_tensor(flat, core.make_lod(upper, 0))
+    back = np.empty(len(indices_map), np.int64)
+    back[indices_map.values] = np.arange(len(back))
+    return tensor_core.gather(flat, where, 0, back, out, upper)
+
+
+def _check_sizes(where: str, sizes: Array, steps: Array) -> None:
+    """Raise if steps do not have the sizes of a map."""
+    if len(sizes) != len(steps) - 1:
+        raise LoDError(f"{where}: indices_map: is of {len(steps) - 1} steps; the array has {len(sizes)}")
+    wrong = sizes != steps[1:] - steps[:-1]
+    if wrong.any():
+        t = int(np.argmax(wrong))
+        raise LoDError(
+            f"{where}: indices_map: has {steps[t + 1] - steps[t]} elements at step {t}; the array has {sizes[t]}"
+        )
+
+
+def _of_one_kind(where: str, elements: list[Array]) -> list[Array]:
+    """Convert elements to C-contiguous arrays with one dtype."""
+    same_shapes(where, [element[:0] for element in elements], 0)
+    dtype = np.result_type(*{element.dtype for element in elements})
+    return [as_values(where, np.ascontiguousarray(element, dtype)) for element in elements]
+
+
+def _pack_buffer(
+    where: str, steps: LoDTensor, indices_map: IndicesMap, upper: list[Array], out: Array | None
+) -> LoDTensor:
+    """Pack rows of one buffer, step by step."""
+    rows = buffers.new_rows(where, steps.values, steps.num_rows, out)
+    offsets = core.offsets_view(indices_map.lod, indices_map.level)
+    kernels.rank.pack_rows(
+        tensor_core.rows_as_bytes(steps), offsets, indices_map.order, indices_map.steps, buffers.as_bytes(rows)
+    )
+    return tensor_core.owned_tensor(rows, core.make_lod(upper, len(rows)))
+
+
+def _pack_arrays(
+    where: str, elements: list[Array], indices_map: IndicesMap, upper: list[Array], out: Array | None
+) -> LoDTensor:
+    """Pack one ndarray per step."""
+    total = len(indices_map)
+    rows = buffers.new_rows(where, as_values(where, elements[0]), total, out)
+    target = buffers.as_bytes(rows)
+    if out is not None and kernels.gather.first_overlap(elements, target) >= 0:
+        raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
+    offsets = core.offsets_view(indices_map.lod, indices_map.level)
+    bad = kernels.rank.pack_steps(elements, offsets, indices_map.order, indices_map.steps, target)
+    if bad >= 0:
+        raise ShapeError(f"{where}: element {bad}: changed while it was read")
+    return tensor_core.owned_tensor(rows, core.make_lod(upper, total))
+
+
+@tensor_array_pack.define_residuals("sizes", "order")
+def _(ta: Any, level: int, indices_map: Any, out: Any = None) -> Any:
+    check_steps("tensor_array_pack", ta)
+    order = _map_for(ta, indices_map)
+    made = packed(ta, level, order)
+    return made, [len(rows_of(element)) for element in ta.elements("tensor_array_pack")], order
+
+
+@tensor_array_pack.define_infer
+def _(ta: Spec, level: int, indices_map: Spec) -> Spec:
+    one = element_spec(ta)
+    if one.kind is object or integer_of("tensor_array_pack: level", level) < 0:
+        return one._replace(kind=object)
+    return one._replace(num_levels=one.num_levels + level + 1, kind=LoDTensor)
+
+
+@tensor_array_pack.define_vjp
+def _(d: Array, out: LoDTensor, sizes: list[int], order: IndicesMap) -> tuple[Any, None]:
+    whole, indices_map = out, order
+    k, lod = indices_map.level, indices_map.lod
+    if whole.num_levels == k + 1:
+        rows = np.empty_like(d)
+        kernels.rank.unpack_rows(
+            buffers.as_bytes(d), core.offsets_view(lod, k), indices_map.order, indices_map.steps, buffers.as_bytes(rows)
+        )
+    else:
+        d_x = tensor_core.new_tensor(d, whole.lod)
+        rows = tensor_core.gather(d_x, "tensor_array_pack", k + 1, indices_map.values).values
+    return cut_rows(rows, sizes), None

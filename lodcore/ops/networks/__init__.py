@@ -1,0 +1,1 @@
+"""Operators of networks: embeddings, products, recurrent layers, attention, normalization, beam search."""

@@ -1,0 +1,232 @@
+"""Softmax, logsumexp and cumulative sums within sequences, column by column."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base.threads import over_sequences
+from lodcore.errors import DTypeError
+from lodcore.operators.arguments import level_of
+from lodcore.operators.lod_rules import before
+from lodcore.operators.operands import Array, below, with_levels
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested
+from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
+
+__all__ = ["sequence_cumsum", "sequence_logsumexp", "sequence_softmax"]
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+COST = 8  # of one exponential, relative to copying a number
+
+
+@operator(x=Nested)
+def sequence_softmax(x: Any, level: int = -1, out: Array | None = None) -> LoDTensor:
+    """Compute the softmax within each sequence: exp(x - max) / sum(exp(x - max)).
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Real numbers; the softmax of each column is computed separately.
+    level : int
+        The level of the sequences; the sum over all rows below one is 1.
+    out : ndarray, optional
+        shape (number of rows, ...): the array to write to.
+
+    Returns
+    -------
+    LoDTensor
+        Has the LoD and the dtype of x; float64 for integers.
+
+    Raises
+    ------
+    LevelError
+        If the level does not exist.
+    DTypeError
+        If x does not hold real numbers.
+
+    Notes
+    -----
+    Large numbers do not overflow. The result for a sequence with nan or inf, or with -inf only, is nan; otherwise that
+    for -inf is 0. Exponentials are accurate to 1.1 units in the last place, and have the same bits on every processor.
+    Results that would be subnormal (below 1.2e-38 for float32, 2.3e-308 for float64) are 0.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_softmax([[0.0, 0.0], [], [1000.0, 1000.0, -1000.0]])
+    LoDTensor(3 sequences of lengths 0..3, float64: [[0.5, 0.5], [], [0.5, 0.5, 0.]])
+    """
+    where = "sequence_softmax"
+    values, lod = x.values, x.lod
+    work, dtype = _reals_of(where, values.dtype)
+    k = core.normalize_level(lod, level, where)
+    result = result_rows(where, values, len(values), dtype, out)
+    cells = cells_for(result, work)
+    over_sequences(kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells, cost=COST)
+    if dtype != work:
+        convert_into(cells, result)
+    return tensor_core.owned_tensor(result, lod)
+
+
+@sequence_softmax.define_infer
+def _(x: Spec, level: int) -> Spec:
+    where = "sequence_softmax"
+    dtype = _reals_of(where, x.dtype)[1]
+    level_of(where, x, level)
+    return Spec(x.shape, dtype)
+
+
+@sequence_softmax.define_vjp
+def _(d: Array, out: LoDTensor, level: int, context: Any) -> Array:
+    d_x: Array = context.new("x")
+    work, _ = _reals_of("sequence_softmax", d_x.dtype)
+    rows, cells = cells_of(out.values, work), cells_for(d_x, work)
+    offsets = below(out.lod, core.normalize_level(out.lod, level))
+    over_sequences(kernels.softmax.pull_softmax, "rror", rows, cells_of(d, work), offsets, cells, cost=COST)
+    convert_into(cells, d_x)
+    return d_x
+
+
+@operator(x=Nested, lod_rule=before("level"))
+def sequence_logsumexp(x: Any, level: int = -1) -> Any:
+    """Compute log(sum(exp(x))) of each sequence.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Real numbers; each column is reduced separately.
+    level : int
+        The level of the sequences, with all rows below each.
+
+    Returns
+    -------
+    LoDTensor, or ndarray for the outermost level
+        Has the levels before `level`, one row per sequence, and the dtype of x; float64 for integers.
+
+    Raises
+    ------
+    LevelError
+        If the level does not exist.
+    DTypeError
+        If x does not hold real numbers.
+
+    Notes
+    -----
+    Large numbers do not overflow. The result is -inf for an empty sequence and one with -inf only, inf for one with
+    inf, and nan for one with nan. The gradient is the softmax.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_logsumexp([[0.0, 0.0], [], [1000.0]])
+    array([6.93147181e-01,           -inf, 1.00000000e+03])
+    """
+    where = "sequence_logsumexp"
+    values, lod = x.values, x.lod
+    work, dtype = _reals_of(where, values.dtype)
+    k = core.normalize_level(lod, level, where)
+    result = result_rows(where, values, lod.num_sequences(k), dtype, None)
+    cells = cells_for(result, work)
+    over_sequences(kernels.softmax.log_sum_exp, "ros", cells_of(values, work), below(lod, k), cells, cost=COST)
+    if dtype != work:
+        convert_into(cells, result)
+    return with_levels(result, lod, k)
+
+
+@sequence_logsumexp.define_infer
+def _(x: Spec, level: int) -> Spec:
+    return Spec((None, *x.shape[1:]), _reals_of("sequence_logsumexp", x.dtype)[1])
+
+
+@sequence_logsumexp.define_vjp
+def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
+    d_x: Array = context.new("x")
+    work, _ = _reals_of("sequence_logsumexp", d_x.dtype)
+    cells = cells_for(d_x, work)
+    offsets = below(x.lod, core.normalize_level(x.lod, level))
+    rows, values = cells_of(d, work), cells_of(x.values, work)
+    over_sequences(kernels.softmax.spread_softmax, "sror", rows, values, offsets, cells, cost=COST)
+    convert_into(cells, d_x)
+    return d_x
+
+
+@operator(x=Nested)
+def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
+    """Compute the cumulative sums of each sequence.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Numbers; each column is accumulated separately.
+    level : int
+        The level of the sequences, with all rows below each.
+
+    Returns
+    -------
+    LoDTensor
+        Has the LoD of x, and the dtype of NumPy's cumsum: int64 or uint64 for integers, which wrap around. Sums of
+        float16 are computed in float32.
+
+    Raises
+    ------
+    LevelError
+        If the level does not exist.
+    DTypeError
+        If x does not hold numbers of at most float64.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_cumsum([[1, 2, 3], [], [10, 20]])
+    LoDTensor(3 sequences of lengths 0..3, int64: [[1, 3, 6], [], [10, 30]])
+    """
+    where = "sequence_cumsum"
+    values, lod = x.values, x.lod
+    work, dtype = numbers_of(where, "sum", values.dtype)
+    k = core.normalize_level(lod, level, where)
+    result = result_rows(where, values, len(values), dtype, None)
+    cells = cells_for(result, work)
+    over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(values, work), below(lod, k), False, cells, cost=2)
+    if dtype != work:
+        convert_into(cells, result)
+    return tensor_core.owned_tensor(result, lod)
+
+
+@sequence_cumsum.define_infer
+def _(x: Spec, level: int) -> Spec:
+    where = "sequence_cumsum"
+    dtype = numbers_of(where, "sum", x.dtype)[1]
+    level_of(where, x, level)
+    return Spec(x.shape, dtype)
+
+
+@sequence_cumsum.define_vjp
+def _(d: Array, level: int, context: Any) -> Array:
+    lod, d_x = context.input_lod("x"), context.new("x")
+    work, _ = numbers_of("sequence_cumsum", "sum", d_x.dtype)
+    cells = cells_for(d_x, work)
+    offsets = below(lod, core.normalize_level(lod, level))
+    over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(d, work), offsets, True, cells, cost=2)
+    convert_into(cells, d_x)
+    found: Array = d_x
+    return found
+
+
+# -- dtypes ------------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _reals_of(where: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """Return the dtype in which functions of real numbers are computed, and that of the result."""
+    if dtype.kind not in "biuf" or dtype.itemsize > DOUBLE.itemsize:
+        raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers of at most float64 are needed")
+    if dtype.kind != "f":
+        return DOUBLE, DOUBLE
+    return (SINGLE, dtype) if dtype.itemsize < SINGLE.itemsize else (dtype, dtype)

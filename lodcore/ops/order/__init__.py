@@ -1,0 +1,1 @@
+"""Order within sequences and among them: sorting, ranks, runs, search, groups, shuffling."""

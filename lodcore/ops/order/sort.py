@@ -1,0 +1,213 @@
+"""Sorting the rows of sequences, and their greatest rows, column by column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.threads import get_num_threads, in_parts, parts
+from lodcore.errors import DTypeError
+from lodcore.operators.arguments import integer_of, level_of
+from lodcore.operators.copies import spec_rows
+from lodcore.operators.lod_rules import computed
+from lodcore.operators.operands import Array, below
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested
+from lodcore.ops.order.ordering import check_order, ordered, placed
+from lodcore.ops.reduce.pool import result_rows
+from lodcore.tensors import core, tensor_core
+from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
+
+__all__ = ["sequence_sort", "sequence_topk"]
+
+POSITION = np.dtype(np.int64)
+COST = 8  # of sorting numbers, relative to copying them
+
+
+@operator(x=Nested)
+def sequence_sort(x: Any, level: int = -1, descending: bool = False) -> LoDTensor:
+    """Sort the rows of each sequence, column by column.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Has dtype bool, integer, float16, float32 or float64, complex, text, bytes, datetime64 or timedelta64.
+    level : int
+        The level of the sequences whose rows are sorted.
+    descending : bool
+        Whether the greatest comes first.
+
+    Returns
+    -------
+    LoDTensor
+        Has the LoD of x.
+
+    Raises
+    ------
+    LevelError
+        If the level does not exist.
+    DTypeError
+        If the dtype cannot be sorted, or is wider than float64.
+
+    Notes
+    -----
+    As in NumPy, nan and NaT are the greatest: last, or first if descending. Equal numbers keep their order. Text is
+    sorted by code points, complex numbers by real parts and then by imaginary parts.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_sort([[3, 1, 2], [], [5, 4]])
+    LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2, 3], [], [4, 5]])
+    """
+    return _sorted(x, level, descending, False)[0]
+
+
+@sequence_sort.define_residuals("positions")
+def _(x: Any, level: int = -1, descending: bool = False) -> tuple[LoDTensor, Array | None]:
+    return _sorted(x, level, descending, True)
+
+
+def _sorted(x: Any, level: int, descending: bool, saving: bool) -> tuple[LoDTensor, Array | None]:
+    """Sort; with `saving`, return the previous positions, too."""
+    where = "sequence_sort"
+    values, lod = x.values, x.lod
+    check_order(where, values.dtype)
+    k = core.normalize_level(lod, level, where)
+    result, positions = ordered(where, values, below(lod, k), bool(descending), True, saving)
+    return tensor_core.owned_tensor(result, lod), positions
+
+
+@sequence_sort.define_infer
+def _(x: Spec, level: int, descending: bool) -> Spec:
+    check_order("sequence_sort", x.dtype)
+    level_of("sequence_sort", x, level)
+    return Spec(x.shape, x.dtype)
+
+
+@sequence_sort.define_vjp
+def _(d: Array, level: int, positions: Array | None, context: Any) -> Array:
+    lod = context.input_lod("x")
+    offsets = below(lod, core.normalize_level(lod, level))
+    return placed("sequence_sort", d, offsets, offsets, positions, context.new("x"))
+
+
+def _levels_left(x: Any, level: int) -> int:
+    return level_of("sequence_topk", x, level) + 1
+
+
+@operator(
+    x=Nested, results=2, lod_rule=computed("the levels of `x` up to `level`, whose sequences are shorter", _levels_left)
+)
+def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor]:
+    """Return the k greatest rows of each sequence, column by column, and their positions.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Has dtype bool, integer, float16, float32 or float64.
+    k : int
+        0 or more; of a shorter sequence, all rows are returned.
+    level : int
+        The level of the sequences, with all rows below each.
+
+    Returns
+    -------
+    values, positions : LoDTensor
+        Have one LoD: the levels up to `level`, whose sequences now have min(k, length) rows. The greatest comes first.
+        Positions count rows within the sequence: int64.
+
+    Raises
+    ------
+    LevelError
+        If the level does not exist.
+    DTypeError
+        If the dtype cannot be sorted or is wider than float64, or k is not an integer.
+    ValueError
+        If k is negative.
+
+    Notes
+    -----
+    As in NumPy's order, nan is the greatest. Equal numbers keep their order.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> values, positions = lodcore.sequence_topk([[3, 1, 2], [], [5]], 2)
+    >>> values
+    LoDTensor(3 sequences of lengths 0..2, int64: [[3, 2], [], [5]])
+    >>> positions
+    LoDTensor(3 sequences of lengths 0..2, int64: [[0, 2], [], [0]])
+    """
+    where = "sequence_topk"
+    most = _count(k)
+    values, lod, at = _rows_of(where, x, level)
+    offsets = below(lod, at)
+    count = len(offsets) - 1
+    kept = buffers.new_offsets(count + 1)
+    kernels.sort.keep_first(offsets, most, kept)
+    n_kept = kept.item(count)
+    best = buffers.new_rows(where, values, n_kept)
+    positions = buffers.new_int64(n_kept) if values.ndim == 1 else result_rows(where, values, n_kept, POSITION, None)
+    _best_rows(buffers.as_cells(values), offsets, kept, buffers.as_cells(best), buffers.as_cells(positions))
+    left = core.make_lod([*map(lod.offsets, range(at)), kept] if at else [kept], n_kept)
+    return tensor_core.owned_tensor(best, left), tensor_core.owned_tensor(positions, left)
+
+
+def _best_rows(x: Array, offsets: Any, kept: Array, best: Array, positions: Array) -> None:
+    """Write the greatest rows, in several threads if allowed and worth it."""
+    if get_num_threads() == 1:
+        kernels.sort.sort_rows(x, offsets, kept, True, best, positions)
+        return
+    cuts = np.asarray(offsets)
+
+    def run(start: int, stop: int) -> None:
+        low, high = cuts[start], cuts[stop]
+        first, last = kept[start], kept[stop]
+        bounds, left = cuts[start : stop + 1] - low, kept[start : stop + 1] - first
+        kernels.sort.sort_rows(x[low:high], bounds, left, True, best[first:last], positions[first:last])
+
+    in_parts(run, parts(cuts, COST * x.nbytes))
+
+
+@sequence_topk.define_infer
+def _(x: Spec, k: int, level: int) -> tuple[Spec, Spec]:
+    _count(k)
+    _check_order("sequence_topk", x.dtype)
+    rows = spec_rows(x)
+    return Spec(rows, x.dtype), Spec(rows, POSITION)
+
+
+@sequence_topk.define_vjp
+def _(d: Array, _: None, out: tuple[LoDTensor, LoDTensor], level: int, context: Any) -> Array:
+    lod, positions = context.input_lod("x"), out[1]
+    k = core.normalize_level(lod, level)
+    places = buffers.as_cells(positions.values)
+    return placed("sequence_topk", d, below(lod, k), core.offsets_view(positions.lod, k), places, context.new("x"))
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def _rows_of(where: str, x: Any, level: int) -> tuple[Array, LoD, int]:
+    """Return rows that can be sorted, their structure, and a level counted from the first."""
+    values, lod = x.values, x.lod
+    _check_order(where, values.dtype)
+    return values, lod, core.normalize_level(lod, level, where)
+
+
+def _check_order(where: str, dtype: np.dtype[Any]) -> None:
+    """Raise if kernels cannot sort a dtype."""
+    if dtype.char not in "dfliqbhBHILQ?e":
+        raise DTypeError(f"{where}: x: has dtype {dtype}; bool, integers or floats of at most float64 are needed")
+
+
+def _count(k: Any) -> int:
+    """Return a checked number of rows."""
+    number = integer_of("sequence_topk: k", k, 0)
+    return number if number < 2**63 else 2**63 - 1

@@ -1,0 +1,1 @@
+"""Reductions: of sequences, along axes of a ragged shape, of rows."""

@@ -1,0 +1,545 @@
+"""Reductions over the axes of a ragged shape: sequences, one axis per level, then the axes of a row.
+
+Axis `num_levels` holds the rows of the sequences of the last level; `sequence_pool` and its relatives reduce it.
+Coarser axes hold sequences of different lengths: elements at the same position are reduced, as in awkward.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.articles import with_article
+from lodcore.base.dispatch import Symbol
+from lodcore.base.keywords import no_level
+from lodcore.base.naming import call_named
+from lodcore.errors import DTypeError, GraphError, ShapeError
+from lodcore.operators.registry import PLAIN
+from lodcore.ops.elementwise.compare import greater_than, less_than
+from lodcore.ops.elementwise.convert import full_like
+from lodcore.ops.elementwise.math import add, div, minus, mul, sqrt
+from lodcore.ops.elementwise.math import where as choose
+from lodcore.ops.move.expand import sequence_expand_as
+from lodcore.ops.reduce.axes_of_levels import (
+    axes_of,
+    brought_last,
+    is_below,
+    is_vector,
+    of_each,
+    over_levels,
+    pooled,
+    put_back,
+    with_axes_of_1,
+)
+from lodcore.ops.reduce.dates import are_dates, mean_of_durations, reduce_dates
+from lodcore.ops.reduce.deviation import sequence_std, sequence_var
+from lodcore.ops.reduce.rows import (
+    cast_for,
+    check_kind,
+    in_dtype,
+    kept_empty,
+    kept_initial,
+    mean_dtype,
+    reduce_values,
+)
+from lodcore.tensors import direct
+from lodcore.tensors.kinds import is_foreign, plain_of
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import refuse_conversion
+from lodcore.tensors.tensor import DenseTensor, Tensor, is_holder
+
+__all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
+
+#: The value of masked-out elements.
+NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}
+
+
+def tensor_of(where: str, x: Any) -> Any:
+    """Return a LoDTensor, an array or a Variable; convert lists to arrays."""
+    if type(x) is LoDTensor or isinstance(x, np.ndarray):
+        return x
+    if isinstance(x, Symbol):
+        known: Any = x.current()
+        if type(getattr(known, "held", None)) in (np.ndarray, LoDTensor):  # the usual case
+            return known
+        kind = known.spec.kind if isinstance(known, Symbol) else type(known)  # type: ignore[attr-defined]
+        if is_foreign(kind):
+            return PLAIN(known, f"{where}: x")
+        if kind is not np.ndarray and kind is not LoDTensor:
+            refuse_conversion(f"{where}: x", kind)
+        if kind is object:
+            raise GraphError(f"{where}: {known!r}: is not known to be a tensor while it is recorded")
+        if kind not in (np.ndarray, LoDTensor, DenseTensor, int, float, complex) and not hasattr(kind, "__array__"):
+            raise DTypeError(f"{where}: x: is {with_article(kind.__name__)}; a LoDTensor or an array is needed")
+        return known
+    if isinstance(x, LoDTensor):
+        return x
+    if is_foreign(type(x)):
+        return plain_of(f"{where}: x", x)
+    refuse_conversion(f"{where}: x", x)
+    if isinstance(x, Tensor) and not hasattr(x, "__array__"):
+        raise DTypeError(f"{where}: x: is {with_article(type(x).__name__)}; a LoDTensor or an array is needed")
+    try:
+        made = x.values if is_holder(x) else np.asarray(x)
+    except ValueError:
+        raise ShapeError(f"{where}: x: is a list of uneven lists; use lodcore.array for sequences") from None
+    if made.dtype.hasobject:
+        raise DTypeError(f"{where}: x: is {type(x).__name__}; a tensor is needed")
+    return made
+
+
+def check_keepdims(name: str, axis: Any, keepdims: Any) -> None:
+    """Raise if axes shall be kept where none is given."""
+    if keepdims and axis is None:
+        raise TypeError(f"{name}: keepdims: needs an axis")
+
+
+def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: Any, mask: Any, empty: Any = None) -> Any:
+    """Reduce axes of a tensor."""
+    if out is not None:
+        raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
+    levels = getattr(x, "num_levels", 0)
+    if levels and are_dates(name, x):
+        return _reduced_dates(name, x, axis, keepdims, initial, mask, empty)
+    plain = mask is True and initial is None and empty is None and not keepdims
+    if plain and axis is None:  # as in a loss
+        check_kind(name, x.dtype, False)
+        return reduce_values(x, name)
+    if plain and levels and type(axis) is int and levels in (axis, axis + x.ndim):  # the usual case
+        check_kind(name, x.dtype, True)
+        return pooled(name, x, levels - 1, None, None)
+    axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)
+    check_kind(name, x.dtype, 0 < len([one for one in axes if one <= levels]) <= levels)
+    initial = kept_initial(name, initial, x.dtype) if initial is not None else None
+    empty = _checked_empty(name, empty, initial, x.dtype) if empty is not None else None
+    if mask is not True:
+        mask = tensor_of(f"{name}: where", mask)
+        if mask.dtype != np.bool_:
+            raise DTypeError(f"{name}: where: has dtype {mask.dtype}; bool is needed")
+        if name in ("max", "min") and initial is None:
+            raise ValueError(
+                f"{name}: where: needs an initial value, for where nothing is chosen; empty= is not a part of it"
+            )
+        x = choose(mask, x, initial if name in ("max", "min") else x.dtype.type(NEUTRAL[name]))
+    first = initial if name in ("max", "min") else None
+    upper = [one for one in axes if one <= levels] if levels else []
+    rows = tuple(one - levels for one in axes if one not in upper)
+    if len(upper) == levels + 1:  # all sequences
+        whole = None if axis is None and not keepdims else (0, *rows)
+        reduced = reduce_values(x, name, whole, keepdims, first, empty)
+        if keepdims:
+            reduced = with_axes_of_1(reduced, levels)
+    else:
+        reduced = reduce_values(x, name, rows, keepdims, first, empty) if rows or not upper else x
+        if upper:
+            reduced = over_levels(name, reduced, upper, levels, keepdims, first, empty)
+    if initial is None or name in ("max", "min"):
+        return reduced
+    return add(reduced, initial) if name == "sum" else mul(reduced, initial)
+
+
+def _reduced_dates(name: str, x: Any, axis: Any, keepdims: bool, initial: Any, mask: Any, empty: Any) -> Any:
+    """Reduce dates as integers; `initial` and `empty` are checked as those of dates."""
+    if mask is not True and name in ("max", "min") and initial is None:
+        raise ValueError(f"{name}: where: needs an initial value, for where nothing is chosen")
+    first = kept_initial(name, initial, x.dtype) if initial is not None else None
+    none = _checked_empty(name, empty, first, x.dtype) if empty is not None else None
+
+    def reduce(name: str, values: Any, initial: Any, empty: Any) -> Any:
+        return _reduced(name, values, axis, None, keepdims, initial, mask, empty)
+
+    return reduce_dates(name, x, reduce, first, none)
+
+
+def _checked_empty(name: str, empty: Any, initial: Any, dtype: np.dtype[Any]) -> Any:
+    """Check the result for no values, which may not be given together with an initial value."""
+    if initial is not None:
+        raise ValueError(
+            f"{name}: empty, initial: are {empty}, {initial}; one of them is needed: initial is among all values, "
+            "empty is used where there are none"
+        )
+    return kept_empty(name, empty, dtype)
+
+
+def sum(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+    *,
+    level: None = None,
+) -> Any:
+    """Add up values.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+    axis : int or tuple of int, optional
+        By default, all values are reduced. The axes of a LoDTensor are those of its `shape`: sequences, one axis per
+        level, then the axes of a row. The axis of the last level adds up the rows of each sequence; a coarser one adds
+        up the elements at the same position of the sequences that are long enough.
+    dtype : dtype_like, optional
+        The dtype of the computation and of the result.
+    out : None
+        Not supported.
+    keepdims : bool
+        Keep the reduced axes with length 1. They align with x unless a ragged axis follows; in that case the axis stays
+        a level whose sequences have one element.
+    initial : number, optional
+        The starting value.
+    where : LoDTensor or array_like of bool
+        The elements to include; it broadcasts with x.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If the axis does not exist.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1, 2], [], [3]])
+    >>> int(lodcore.ops.sum(x)), lodcore.ops.sum(x, axis=1), lodcore.ops.sum(x, axis=0)
+    (6, array([3, 0, 3]), array([4, 2]))
+    """
+    if level is not None:
+        raise no_level("sum")
+    found = direct.reduced("sum", x, axis, keepdims, where, dtype, out, initial)
+    if found is not None:
+        return found
+    x = tensor_of("sum", x)
+    return in_dtype(_reduced("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where), dtype)
+
+
+def prod(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """Multiply values. The parameters are those of `sum`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.prod(lodcore.array([[1, 2], [], [3]]), axis=1)
+    array([2, 1, 3])
+    """
+    x = tensor_of("prod", x)
+    return in_dtype(_reduced("prod", cast_for("prod", x, dtype), axis, out, keepdims, initial, where), dtype)
+
+
+def mean(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    empty: Any = None,
+    level: None = None,
+) -> Any:
+    """Average values. The parameters are those of `sum`.
+
+    Parameters
+    ----------
+    empty : number, optional
+        The mean of no values; by default nan.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+        float64 for integers; the mean of durations is a duration, rounded toward zero.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1, 2], [], [3]])
+    >>> float(lodcore.ops.mean(x)), lodcore.ops.mean(x, axis=1)
+    (2.0, array([1.5, nan, 3. ]))
+    >>> lodcore.ops.mean(x, axis=1, empty=0)
+    array([1.5, 0. , 3. ])
+    """
+    if level is not None:
+        raise no_level("mean")
+    found = direct.reduced("mean", x, axis, keepdims, where, dtype, out, empty)
+    if found is not None:
+        return found
+    x = tensor_of("mean", x)
+    if x.dtype.kind == "m" and dtype is None:
+        none = None if empty is None else kept_empty("mean", empty, x.dtype)
+        return mean_of_durations(x, lambda name, v: _reduced(name, v, axis, out, keepdims, None, where), none)
+    check_kind("mean", x.dtype, False)
+    x = cast_for("mean", x, dtype)
+    if where is True:
+        return _reduced("mean", x, axis, out, keepdims, None, True, empty)
+    half = x.dtype == np.float16  # whose sums are those of float32, as in NumPy
+    x = cast_for("mean", x, np.dtype(np.float32) if half else mean_dtype(x.dtype))
+    total, count = _reduced("sum", x, axis, out, keepdims, None, where), _count(x, axis, keepdims, where, 0)
+    if empty is None:
+        found = div(total, count)
+    else:
+        found = choose(greater_than(count, 0), div(total, count), kept_empty("mean", empty, x.dtype))
+    return in_dtype(found, np.float16) if half else found
+
+
+def _count(x: Any, axis: Any, keepdims: bool, mask: Any, ddof: Any) -> Any:
+    """Count the averaged values minus the degrees of freedom; return nan where none is left."""
+    count = minus(_reduced("sum", full_like(x, 1), axis, None, keepdims, None, mask), ddof)
+    return choose(greater_than(count, 0), count, np.nan)
+
+
+def var(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """Average the squared distance from the mean. The parameters are those of `sum`.
+
+    Parameters
+    ----------
+    ddof : number
+        Subtracted from the number of values to give the divisor.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+        nan for no values; float64 for integers.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.var(lodcore.array([[1, 3], [], [3]]), axis=1)
+    array([ 1., nan,  0.])
+    """
+    x = tensor_of("var", x)
+    if x.dtype.kind == "c":
+        raise DTypeError(f"var: x: has dtype {x.dtype}; real numbers are needed")
+    x = cast_for("var", x, mean_dtype(x.dtype) if dtype is None else dtype)
+    if x.dtype.kind == "c":
+        raise DTypeError(f"var: dtype: is {x.dtype}; real numbers are needed")
+    levels = getattr(x, "num_levels", 0)
+    axes = tuple(range(x.ndim)) if axis is None else axes_of("var", axis, x.ndim)
+    upper = [one for one in axes if one <= levels] if levels else []
+    if where is True and out is None and is_below(axes, levels):
+        found = sequence_var(x, ddof, axes[0] - 1)
+        return with_axes_of_1(found, len(axes)) if keepdims else found
+    if upper and len(upper) <= levels and not is_below(tuple(upper), levels):
+        behind = brought_last(x, upper)
+        mask = where if where is True else brought_last(greater_than(choose(where, full_like(x, 1), 0), 0), upper)
+        rows = tuple(one - levels for one in axes if one > levels)
+        chosen = (*range(levels + 1 - len(upper), levels + 1), *axes[len(upper) :])
+        found = var(behind, chosen, None, out, ddof, where=mask)
+        return put_back(found, upper, levels, rows) if keepdims else found
+    if upper and upper[0] > 0 and len(upper) == len(axes):  # the same as with axes of length 1, but faster
+        average = sequence_expand_as(mean(x, axes, where=where), x, upper[0] - 1)
+    else:
+        average = mean(x, axes, keepdims=True, where=where)
+    distance = minus(x, average)
+    del average  # so that its memory is reused
+    return div(
+        _reduced("sum", mul(distance, distance), axis, out, keepdims, None, where),
+        _count(x, axis, keepdims, where, ddof),
+    )
+
+
+def std(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """Compute the square root of `var`, with the same parameters. Where all values are equal, the derivative is 0.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.std(lodcore.array([[1, 3], [], [3]]), axis=1)
+    array([ 1., nan,  0.])
+    """
+    x = tensor_of("std", x)
+    levels = getattr(x, "num_levels", 0)
+    plain = where is True and out is None and dtype is None and axis is not None and x.dtype.kind != "c"
+    if levels and plain and x.dtype.itemsize <= 8:
+        is_last = type(axis) is int and axis == levels  # the usual case
+        axes = (levels,) if is_last else axes_of("std", axis, x.ndim)
+        if is_below(axes, levels):
+            found = call_named("std", sequence_std, x, ddof, axes[0] - 1)
+            return with_axes_of_1(found, len(axes)) if keepdims else found
+    squared = call_named("std", var, x, axis, dtype, out, ddof, keepdims, where=where)
+    if not isinstance(squared, Symbol):
+        return sqrt(squared)
+    wide = greater_than(squared, 0)
+    return choose(wide, sqrt(choose(wide, squared, 1)), squared)
+
+
+def max(
+    x: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+    *,
+    empty: Any = None,
+    level: None = None,
+) -> Any:
+    """Return the maximum, or nan if a value is nan. The parameters are those of `sum`.
+
+    Parameters
+    ----------
+    empty : number, optional
+        The maximum of no values. Unlike `initial`, it does not affect sequences that have values.
+
+    Raises
+    ------
+    ValueError
+        If there are no values, and neither `empty` nor an initial value; the message names the first empty sequence.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[-1, -2], [], [3]])
+    >>> lodcore.ops.max(x, axis=1, empty=0), lodcore.ops.max(x, axis=1, initial=0)
+    (array([-1,  0,  3]), array([0, 0, 3]))
+    """
+    if level is not None:
+        raise no_level("max")
+    found = direct.reduced("max", x, axis, keepdims, where, out, initial, empty)
+    if found is not None:
+        return found
+    return _reduced("max", tensor_of("max", x), axis, out, keepdims, initial, where, empty)
+
+
+def min(
+    x: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+    *,
+    empty: Any = None,
+    level: None = None,
+) -> Any:
+    """Return the minimum, or nan if a value is nan. Parameters and errors are those of `max`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.min(lodcore.array([[1, 2], [3]]), axis=1)
+    array([1, 3])
+    """
+    if level is not None:
+        raise no_level("min")
+    found = direct.reduced("min", x, axis, keepdims, where, out, initial, empty)
+    if found is not None:
+        return found
+    return _reduced("min", tensor_of("min", x), axis, out, keepdims, initial, where, empty)
+
+
+def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    """Return whether any value is true, or not 0. The parameters are those of `sum`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.any(lodcore.array([[0, 2], [], [0]]), axis=1)
+    array([ True, False, False])
+    """
+    return _reduced("any", tensor_of("any", x), axis, out, keepdims, None, where)
+
+
+def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    """Return whether all values are true, or not 0. The parameters are those of `sum`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.all(lodcore.array([[0, 2], [], [1]]), axis=1)
+    array([False,  True,  True])
+    """
+    return _reduced("all", tensor_of("all", x), axis, out, keepdims, None, where)
+
+
+def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False, empty: Any = None) -> Any:
+    """Return the position of the maximum, the first of equal ones; nan is greater than all other values.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+    axis : int, optional
+        The axis of the last level, or one of a row; by default, the position is that among all values.
+    out : None
+        Not supported.
+    keepdims : bool
+    empty : int or array_like of int, shape (number of sequences,), optional
+        The result for no values; along the axis of the last level also one for each sequence, for all its columns.
+
+    Raises
+    ------
+    ValueError
+        If there are no values, and `empty` is not given; the message names the first empty sequence.
+    ShapeError, DTypeError
+        If the axis does not exist, or `empty` is not a number, or one for each sequence.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.argmax(lodcore.array([[1, 2], [], [3]]), axis=1, empty=-1)
+    array([ 1, -1,  0])
+    >>> lodcore.ops.argmax(lodcore.array([[1, 2], [], [3]]), axis=1, empty=[7, 8, 9])
+    array([1, 8, 0])
+    """
+    return _place("argmax", x, axis, out, keepdims, empty)
+
+
+def argmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False, empty: Any = None) -> Any:
+    """Return the position of the minimum. Parameters and errors are those of `argmax`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.argmin(lodcore.array([[2, 1], [3]]), axis=1)
+    array([1, 0])
+    """
+    return _place("argmin", x, axis, out, keepdims, empty)
+
+
+def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool, empty: Any) -> Any:
+    x = tensor_of(name, x)
+    if isinstance(axis, tuple):
+        raise DTypeError(f"{name}: axis: is {axis!r}; an integer is needed")
+    levels = getattr(x, "num_levels", 0)
+    if levels:
+        check_keepdims(name, axis, keepdims)
+    if axis is None or not levels:
+        if out is not None:
+            raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
+        chosen = None if axis is None else axes_of(name, axis, x.ndim)
+        return reduce_values(x, name, chosen, keepdims, None, kept_empty(name, empty, x.dtype))
+    if empty is None or not is_vector(empty) or axes_of(name, axis, x.ndim) != (levels,):
+        return _reduced(name, x, axis, out, keepdims, None, True, empty)
+    place = _reduced(name, x, axis, out, keepdims, None, True, -1)
+    return choose(less_than(place, 0), of_each(name, empty, place, x.ndim - levels - 1 + bool(keepdims)), place)

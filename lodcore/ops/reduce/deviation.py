@@ -1,0 +1,169 @@
+"""Variances and standard deviations of sequences, column by column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base.threads import over_sequences
+from lodcore.errors import DTypeError
+from lodcore.operators.copies import spec_rows
+from lodcore.operators.lod_rules import before
+from lodcore.operators.operands import Array, below, rows_below, with_levels
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Nested
+from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of
+from lodcore.tensors import core
+from lodcore.tensors.tensor import Spec
+
+__all__ = ["sequence_std", "sequence_var"]
+
+DOUBLE = np.dtype(np.float64)
+
+
+@operator(x=Nested, lod_rule=before("level"))
+def sequence_var(x: Any, ddof: float = 0, level: int = -1) -> Any:
+    """Average the squared distances of the rows of each sequence from their mean, column by column.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Real numbers of at most float64.
+    ddof : number
+        Subtracted from the number of rows to give the divisor.
+    level : int
+        The level of the sequences whose rows are reduced.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if `level` is the first
+        One row per sequence, with the dtype of x, float64 for integers; nan where the divisor is not positive, as for
+        an empty sequence.
+
+    Raises
+    ------
+    LevelError, DTypeError
+        If the level does not exist, x does not hold real numbers, or ddof is not a number.
+
+    Notes
+    -----
+    Sums are computed in float64, for float32 as well, in the same order on every machine; see
+    `lodcore.kernels.deviation`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_var([[1.0, 3.0], [], [3.0]])
+    array([ 1., nan,  0.])
+    """
+    return _varied("sequence_var", x, ddof, level)[0]
+
+
+@sequence_var.define_residuals("means")
+def _(x: Any, ddof: float = 0, level: int = -1) -> tuple[Any, Array]:
+    return _varied("sequence_var", x, ddof, level)
+
+
+def _varied(where: str, x: Any, ddof: Any, level: int, root: bool = False) -> tuple[Any, Array]:
+    """Compute variances, or standard deviations, and means."""
+    values = x.values
+    work, dtype = _dtypes(where, values.dtype)
+    taken = _number(where, ddof)
+    k = core.normalize_level(x.lod, level, where)
+    offsets = below(x.lod, k)
+    cells = cells_of(values, work)
+    shape = (len(offsets) - 1, cells.shape[1])
+    means, squares = np.empty(shape), np.empty(shape)
+    over_sequences(kernels.deviation.vary_rows, "ro.ss", cells, offsets, taken, means, squares)
+    result = squares.reshape(len(squares), *values.shape[1:])
+    if dtype != DOUBLE:
+        with np.errstate(over="ignore"):
+            result = result.astype(dtype)
+    if root:
+        np.sqrt(result, out=result)
+    return with_levels(result, x.lod, k), means
+
+
+def _dtypes(where: str, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
+    """Return the dtype in which rows are read, and that of the result."""
+    if dtype.kind == "c":
+        raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers are needed")
+    return numbers_of(where, "mean", dtype)
+
+
+def _number(where: str, ddof: Any) -> float:
+    if isinstance(ddof, (bool, np.bool_)) or not isinstance(ddof, (int, float, np.integer, np.floating)):
+        raise DTypeError(f"{where}: ddof: is {ddof!r}; a number is needed")
+    return float(ddof)
+
+
+@sequence_var.define_infer
+def _(x: Spec, ddof: float, level: int) -> Spec:
+    _number("sequence_var", ddof)
+    return Spec(spec_rows(x), _dtypes("sequence_var", x.dtype)[1])
+
+
+@sequence_var.define_vjp
+def _(d: Array, x: Any, ddof: float, level: int, means: Array, context: Any) -> Array:
+    left = _left(x, ddof, level)
+    return _spread(x, level, means, 2 * d.reshape(means.shape).astype(DOUBLE) / left, context.new("x"))
+
+
+def _left(x: Any, ddof: float, level: int) -> Array:
+    """Compute the divisors; they are infinite where they would not be positive, since the derivative is 0 there."""
+    left = rows_below(x.lod, core.normalize_level(x.lod, level))[:, None] - float(ddof)
+    return np.where(left > 0, left, np.inf)
+
+
+def _spread(x: Any, level: int, means: Array, scales: Array, d_x: Array) -> Array:
+    """Multiply the distances from the means by a scale per sequence."""
+    work, _ = _dtypes("sequence_var", x.dtype)
+    offsets, rows = below(x.lod, core.normalize_level(x.lod, level)), cells_for(d_x, work)
+    over_sequences(kernels.deviation.spread_distances, "rossr", cells_of(x.values, work), offsets, means, scales, rows)
+    convert_into(rows, d_x)
+    return d_x
+
+
+@operator(x=Nested, lod_rule=before("level"))
+def sequence_std(x: Any, ddof: float = 0, level: int = -1) -> Any:
+    """Compute the standard deviation of the rows of each sequence: the square root of `sequence_var`.
+
+    Parameters
+    ----------
+    x, ddof, level
+        As in `sequence_var`.
+
+    Returns
+    -------
+    LoDTensor, or ndarray if `level` is the first
+        As in `sequence_var`; where all rows are equal, the derivative is 0.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.sequence_std([[1.0, 3.0], [], [3.0]])
+    array([ 1., nan,  0.])
+    """
+    return _varied("sequence_std", x, ddof, level, True)[0]
+
+
+@sequence_std.define_residuals("means")
+def _(x: Any, ddof: float = 0, level: int = -1) -> tuple[Any, Array]:
+    return _varied("sequence_std", x, ddof, level, True)
+
+
+@sequence_std.define_infer
+def _(x: Spec, ddof: float, level: int) -> Spec:
+    _number("sequence_std", ddof)
+    return Spec(spec_rows(x), _dtypes("sequence_std", x.dtype)[1])
+
+
+@sequence_std.define_vjp
+def _(d: Array, x: Any, ddof: float, level: int, out: Any, means: Array, context: Any) -> Array:
+    width = np.asarray(getattr(out, "values", out)).reshape(means.shape).astype(DOUBLE)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = _left(x, ddof, level)
+        scales = np.where((width == 0) | np.isinf(left), 0.0, d.reshape(means.shape) / (left * width))
+    return _spread(x, level, means, scales, context.new("x"))

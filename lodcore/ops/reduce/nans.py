@@ -1,0 +1,521 @@
+"""Reductions that ignore nan, and quantiles, over the axes of a ragged shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore import kernels
+from lodcore.base import buffers
+from lodcore.base.dispatch import Symbol
+from lodcore.base.naming import named
+from lodcore.errors import DTypeError
+from lodcore.operators.arguments import dense_of
+from lodcore.operators.operands import Array, rows_of
+from lodcore.operators.registry import operator
+from lodcore.operators.roles import Dense
+from lodcore.ops.elementwise.compare import equal, greater_than, logical_and
+from lodcore.ops.elementwise.convert import cast, concat_values
+from lodcore.ops.elementwise.math import div, minus, mul, sqrt
+from lodcore.ops.elementwise.math import where as choose
+from lodcore.ops.index.index import select_by_mask
+from lodcore.ops.index.index_values import index_values
+from lodcore.ops.move.arrange import rows_to_level
+from lodcore.ops.move.expand import per_sequence
+from lodcore.ops.move.position import insert_level
+from lodcore.ops.order.order import sequence_quantile
+from lodcore.ops.reduce.axes import any as any_true
+from lodcore.ops.reduce.axes import (
+    argmax,
+    argmin,
+    check_keepdims,
+    max,
+    mean,
+    min,
+    prod,
+    std,
+    sum,
+    tensor_of,
+    var,
+)
+from lodcore.ops.reduce.axes_of_levels import axes_of, brought_last, is_below, place_along, put_back, with_axes_of_1
+from lodcore.ops.reduce.product import refuse_empty
+from lodcore.tensors import tensor_core
+from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.tensor import Spec
+
+__all__ = [
+    "fill_nan",
+    "nanargmax",
+    "nanargmin",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanprod",
+    "nanquantile",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "quantile",
+]
+
+
+@operator(x=Dense)
+def fill_nan(x: Any, value: float = 0.0) -> Any:
+    """Replace each nan by a number.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+        Real numbers of at most float64; dtypes without nan are copied.
+    value : float
+
+    Returns
+    -------
+    LoDTensor or ndarray
+        Has the LoD and the dtype of x.
+
+    Raises
+    ------
+    DTypeError
+        If x does not hold real numbers, or value is not a number.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.fill_nan(lodcore.array([[1.0, float("nan")], [], [3.0]]))
+    LoDTensor(3 sequences of lengths 0..2, float64: [[1., 0.], [], [3.]])
+    """
+    given = dense_of("fill_nan: x", x, levels=True)
+    values = np.require(given, given.dtype.newbyteorder("="), ["C", "A"])
+    number = _filled(values.dtype, value)
+    if values.dtype.kind != "f":
+        made: Any = values.copy()
+    elif values.dtype.itemsize == 2:
+        made = np.where(values == values, values, values.dtype.type(number))
+    else:
+        made = buffers.new_rows("fill_nan", values, len(values)) if values.ndim else np.empty_like(values)
+        kernels.order.fill_nan(values.reshape(-1), number, made.reshape(-1))
+    made = made.reshape(np.shape(x.values if isinstance(x, LoDTensor) else x))
+    return tensor_core.new_tensor(made, x.lod) if isinstance(x, LoDTensor) and x.num_levels else made
+
+
+def _filled(dtype: np.dtype[Any], value: Any) -> float:
+    if dtype.kind not in "biuf" or dtype.itemsize > 8:
+        raise DTypeError(f"fill_nan: x: has dtype {dtype}; real numbers of at most float64 are needed")
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise DTypeError(f"fill_nan: value: is {value!r}; a number is needed")
+    return float(value)
+
+
+@fill_nan.define_infer
+def _(x: Spec, value: float) -> Spec:
+    _filled(x.dtype, value)
+    return Spec(x.shape, x.dtype.newbyteorder("="))
+
+
+@fill_nan.define_vjp
+def _(d: Array, x: Any) -> Array:
+    values = np.asarray(rows_of(x))
+    return np.where(values == values, d, 0).astype(values.dtype, copy=False)
+
+
+def _chosen(x: Any, where: Any) -> Any:
+    """Return the mask of elements that are not nan, combined with a given mask."""
+    if x.dtype.kind not in "fc":
+        return where
+    known = equal(x, x)
+    return known if where is True else logical_and(known, where)
+
+
+def _without(name: str, x: Any, where: Any) -> tuple[Any, Any]:
+    """Replace nan by 0, so that it does not spoil derivatives; return also the mask of the other elements."""
+    x = tensor_of(name, x)
+    mask = _chosen(x, where)
+    if mask is where:
+        return x, mask
+    return (fill_nan(x) if x.dtype.kind == "f" else choose(mask, x, x.dtype.type(0))), mask
+
+
+@named
+def nansum(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """Sum the values that are not nan. The parameters are those of `sum`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nansum(lodcore.array([[1.0, float("nan")], [], [3.0]]), axis=1)
+    array([1., 0., 3.])
+    """
+    x = _without("nansum", x, where)[0]
+    return sum(x, axis, dtype, out, keepdims, initial, where)
+
+
+@named
+def nanprod(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """Multiply the values that are not nan. The parameters are those of `sum`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanprod(lodcore.array([[2.0, float("nan")], [], [3.0]]), axis=1)
+    array([2., 1., 3.])
+    """
+    x, mask = _without("nanprod", x, where)
+    return prod(x, axis, dtype, out, keepdims, initial, mask)
+
+
+@named
+def nanmean(
+    x: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
+) -> Any:
+    """Compute the mean of the values that are not nan, or nan if all are. The parameters are those of `mean`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanmean(lodcore.array([[1.0, float("nan")], [], [3.0]]), axis=1)
+    array([ 1., nan,  3.])
+    """
+    x, mask = _without("nanmean", x, where)
+    if x.dtype.kind == "m":
+        return mean(
+            x, axis, dtype, out, keepdims, where=equal(x, x) if mask is True else logical_and(equal(x, x), mask)
+        )
+    if where is not True or mask is True or dtype is not None:
+        return mean(x, axis, dtype, out, keepdims, where=mask)
+    count = sum(mask, axis, None, out, keepdims)
+    kept = x.dtype.type(np.nan).real.dtype
+    return div(sum(x, axis, None, out, keepdims), cast(choose(greater_than(count, 0), count, np.nan), kept))
+
+
+@named
+def nanvar(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """Compute the variance of the values that are not nan. The parameters are those of `var`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanvar(lodcore.array([[1.0, float("nan"), 3.0], []]), axis=1)
+    array([ 1., nan])
+    """
+    return _of_kept("nanvar", var, x, axis, dtype, out, ddof, keepdims, where)
+
+
+@named
+def nanstd(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """Compute the square root of `nanvar`, with the same parameters.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanstd(lodcore.array([[1.0, float("nan"), 3.0], []]), axis=1)
+    array([ 1., nan])
+    """
+    return _of_kept("nanstd", std, x, axis, dtype, out, ddof, keepdims, where)
+
+
+def _of_kept(
+    name: str, function: Any, x: Any, axis: Any, dtype: Any, out: None, ddof: Any, keepdims: bool, where: Any
+) -> Any:
+    """Compute variances of the values that are not nan; where sequences may become shorter, remove nan first."""
+    x = tensor_of(name, x)
+    levels = getattr(x, "num_levels", 0)
+    plain = levels and axis is not None and where is True and x.dtype.kind == "f"
+    if plain and is_below(axes_of(name, axis, x.ndim), levels):
+        if x.ndim == levels + 1:
+            return function(select_by_mask(x, equal(x, x)), axis, dtype, out, ddof, keepdims)
+        if dtype is None and out is None and not keepdims and x.dtype.itemsize > 2:
+            squared = _var_of_columns(x, axes_of(name, axis, x.ndim), ddof)
+            return squared if function is var else _root(squared)
+    x, mask = _without(name, x, where)
+    return function(x, axis, dtype, out, ddof, keepdims, where=mask)
+
+
+def _var_of_columns(x: Any, axes: tuple[int, ...], ddof: Any) -> Any:
+    """Compute the variances of the columns of rows without nan: each column may have nan in other rows."""
+    known = cast(equal(x, x), x.dtype)
+    count, filled = sum(known, axes), fill_nan(x)
+    average = div(sum(filled, axes), np.maximum(count, 1))
+    distance = mul(minus(filled, per_sequence(x, average, axes[0] - 1)), known)
+    left = minus(count, ddof)
+    found = div(sum(mul(distance, distance), axes), choose(greater_than(left, 0), left, np.nan))
+    return cast(found, x.dtype)
+
+
+def _root(squared: Any) -> Any:
+    """Compute square roots, whose derivative is 0 at 0."""
+    if not isinstance(squared, Symbol):
+        return sqrt(squared)
+    wide = greater_than(squared, 0)
+    return choose(wide, sqrt(choose(wide, squared, 1)), squared)
+
+
+@named
+def nanmax(
+    x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
+    """Return the maximum of the values that are not nan, or nan if all are. Parameters and errors are those of `max`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanmax(lodcore.array([[1.0, float("nan")], [float("nan")], [3.0]]), axis=1)
+    array([ 1., nan,  3.])
+    """
+    return _extreme("nanmax", max, -np.inf, x, axis, out, keepdims, initial, where)
+
+
+@named
+def nanmin(
+    x: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
+    """Return the minimum of the values that are not nan, or nan if all are. Parameters and errors are those of `max`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanmin(lodcore.array([[1.0, float("nan")], [float("nan")], [3.0]]), axis=1)
+    array([ 1., nan,  3.])
+    """
+    return _extreme("nanmin", min, np.inf, x, axis, out, keepdims, initial, where)
+
+
+def _extreme(
+    name: str, function: Any, last: float, x: Any, axis: Any, out: None, keepdims: bool, initial: Any, where: Any
+) -> Any:
+    """Return the maximum or minimum with nan replaced by the extreme that never wins."""
+    x = tensor_of(name, x)
+    if x.dtype.kind != "f":
+        return function(x, axis, out, keepdims, initial, where)
+    known = equal(x, x)
+    found = function(fill_nan(x, last), axis, out, keepdims, initial, where)
+    if initial is not None:
+        return found
+    return choose(any_true(known, axis, None, keepdims), found, x.dtype.type(np.nan))
+
+
+@named
+def nanargmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
+    """Return the position of the maximum of the values that are not nan. The parameters are those of `argmax`.
+
+    Raises
+    ------
+    ValueError
+        If all values are nan; the message names the first such sequence.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanargmax(lodcore.array([[1.0, float("nan"), 2.0], [3.0]]), axis=1)
+    array([2, 0])
+    """
+    return _place("nanargmax", max, -np.inf, x, axis, out, keepdims)
+
+
+@named
+def nanargmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
+    """Return the position of the minimum of the values that are not nan. Parameters and errors as in `nanargmax`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanargmin(lodcore.array([[1.0, float("nan"), 2.0], [3.0]]), axis=1)
+    array([0, 0])
+    """
+    return _place("nanargmin", min, np.inf, x, axis, out, keepdims)
+
+
+def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, keepdims: bool) -> Any:
+    x = tensor_of(name, x)
+    find = argmax if function is max else argmin
+    if x.dtype.kind != "f":
+        return find(x, axis, out, keepdims=keepdims)
+    levels = getattr(x, "num_levels", 0)
+    if levels:
+        check_keepdims(name, axis, keepdims)
+    axes = None if axis is None or isinstance(axis, tuple) else axes_of(name, axis, x.ndim)
+    known = equal(x, x)
+    wide = levels and x.ndim > levels + 1
+    # nan is replaced by -inf, and the first -inf that is not from nan is searched
+    if axes is None or not levels or wide:
+        _refuse_nothing(name, any_true(known, axis))
+    if axes is None or not levels or axes[0] > levels:
+        extreme = function(fill_nan(x, last), axis, keepdims=axes is not None)
+        return find_first(equal(x, extreme), known, axis, out, keepdims)
+    if axes[0] < levels:
+        if out is not None:
+            raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
+
+        def best(x: Any) -> Any:
+            return equal(x, per_sequence(x, function(fill_nan(x, last), levels)))
+
+        if not wide:
+            refuse_empty(select_by_mask(brought_last(x, list(axes)), brought_last(known, list(axes))), name, levels - 1)
+        found = place_along("argmax", x, axes[0], best)
+        return put_back(found, list(axes), levels) if keepdims else found
+    level = axes[0] - 1
+    if not wide:
+        refuse_empty(select_by_mask(x, known), name, level)
+    extreme = function(fill_nan(x, last), axis)
+    return find_first(equal(x, per_sequence(x, extreme, level)), known, axis, out, keepdims)
+
+
+def _refuse_nothing(name: str, found: Any) -> None:
+    """Raise an error if all values are nan."""
+    if isinstance(found, Symbol):
+        raise TypeError(f"{name}: of rows with axes, and of all values, it is not recorded")
+    values = np.asarray(found.values if isinstance(found, LoDTensor) else found)
+    if not values.all():
+        place = tuple(map(int, np.argwhere(~values)[0]))
+        raise ValueError(f"{name}: x: has nothing else than nan at position {place} of the result")
+
+
+def find_first(best: Any, known: Any, axis: Any, out: None, keepdims: bool) -> Any:
+    """Return the position of the first value that equals the extreme and is not masked out."""
+    return argmax(logical_and(known, best), axis, out, keepdims=keepdims)
+
+
+# -- quantiles ---------------------------------------------------------------------------------------------------------
+
+
+@named
+def quantile(
+    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False, skip_nan: bool = False
+) -> Any:
+    """Compute quantiles over axes of levels.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+    q : float or sequence of float
+    axis : int or tuple of int, optional
+        As in `sum`; by default all values. Axes must be those of levels, and besides them all axes of a row or none.
+    method : str
+        As in `sequence_quantile`.
+    keepdims : bool
+    skip_nan : bool
+        Whether to ignore nan.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+        If q is a sequence, its axis is the first one, as in NumPy, or the first axis of a row if levels are left.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 2.0, 4.0], [3.0]])
+    >>> lodcore.ops.quantile(x, 0.5, axis=1), lodcore.ops.quantile(x, [0, 1], axis=1).tolist()
+    (array([2., 3.]), [[1.0, 3.0], [4.0, 3.0]])
+    """
+    name = "nanquantile" if skip_nan else "quantile"
+    x = tensor_of(name, x)
+    levels = getattr(x, "num_levels", 0)
+    if not levels:
+        raise TypeError(f"{name}: x: has no levels; use numpy.{name}")
+    axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)
+    upper = [one for one in axes if one <= levels]
+    rows = tuple(one - levels for one in axes if one > levels)
+    if rows and len(rows) != x.ndim - levels - 1:
+        raise TypeError(f"{name}: axis: is {axis}; axes of levels, and of rows all or none, are possible")
+    check_keepdims(name, axis, keepdims)
+    for _ in rows:
+        x = rows_to_level(x)
+    upper += [levels + one for one in rows]
+    whole = len(upper) == x.num_levels + 1
+    x = insert_level(x, 0, True) if whole else brought_last(x, upper)
+    found = _quantiles(x, q, method, 0 if whole else x.num_levels - len(upper), skip_nan)
+    if whole and not keepdims:
+        return _first(found, np.ndim(q))
+    if not keepdims:
+        return found
+    if whole or is_below(tuple(upper), levels + len(rows)):
+        return _kept(found, len(upper) - whole, np.ndim(q))
+    if np.ndim(q):
+        raise TypeError(f"{name}: keepdims: goes with one quantile along axis {axis}")
+    return put_back(with_axes_of_1(found, len(rows)), upper[: len(upper) - len(rows)], levels)
+
+
+def _quantiles(x: Any, q: Any, method: str, level: int, skip_nan: bool) -> Any:
+    """Compute quantiles of sequences; if no levels are left, several quantiles are along the first axis."""
+    if np.ndim(q) == 0 or level % x.num_levels:
+        return sequence_quantile(x, q, method, level, skip_nan)
+    found = sequence_quantile(x, q, method, level, skip_nan)
+    if type(found) is np.ndarray:
+        return np.moveaxis(found, 1, 0)
+    each = [sequence_quantile(x, one, method, level, skip_nan) for one in np.asarray(q)]
+    return concat_values([index_values(one, [None]) for one in each], 0) if each else found
+
+
+def _first(found: Any, several: int) -> Any:
+    """Return the only entry, for a reduction of all values."""
+    return index_values(found, [slice(None), 0] if several else [0])
+
+
+def _kept(found: Any, count: int, several: int) -> Any:
+    """Restore the reduced axes with length 1."""
+    front = [slice(None)] * (2 if several and type(found) is not LoDTensor else 1)
+    return index_values(found, [*front, *[None] * count])
+
+
+@named
+def nanquantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+    """Compute quantiles of the values that are not nan. The parameters are those of `quantile`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanquantile(lodcore.array([[1.0, float("nan"), 2.0], []]), 0.5, axis=1)
+    array([1.5, nan])
+    """
+    return quantile(x, q, axis, method, keepdims, True)
+
+
+@named
+def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Compute the median of the values that are not nan. The parameters are those of `quantile`.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.nanmedian(lodcore.array([[1.0, float("nan"), 2.0], []]), axis=1)
+    array([1.5, nan])
+    """
+    return quantile(x, 0.5, axis, keepdims=keepdims, skip_nan=True)

@@ -1,0 +1,263 @@
+"""Weighted averages, moments, covariance, correlation and linear fits, along an axis of the ragged shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.memory import integer
+from lodcore.base.naming import named
+from lodcore.errors import DTypeError
+from lodcore.ops.elementwise.compare import greater_than, not_equal
+from lodcore.ops.elementwise.convert import cast, full_like
+from lodcore.ops.elementwise.math import add, div, minus, mul, sqrt, where
+from lodcore.ops.move.values import spread
+from lodcore.ops.reduce import axes as reductions
+from lodcore.ops.reduce.axes import tensor_of
+from lodcore.ops.reduce.axes_of_levels import axes_of, brought_last, is_below
+
+#: Numbers whose standard deviation is not greater than this many units of rounding of their average are constant.
+ROUNDING = 4
+
+__all__ = ["average", "corr", "cov", "linear_fit", "moment"]
+
+
+def _real(name: str, argument: str, x: Any) -> Any:
+    """Return real numbers as floats."""
+    made = tensor_of(name, x)
+    if made.dtype.kind not in "biuf":
+        raise DTypeError(f"{name}: {argument}: has dtype {made.dtype}; real numbers are needed")
+    return made if made.dtype.kind == "f" else cast(made, np.float64)
+
+
+def _sum(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
+    """Sum weighted values."""
+    return reductions.sum(x if weights is None else mul(x, weights), axis, keepdims=keepdims)
+
+
+def _mass(x: Any, weights: Any, axis: Any, keepdims: bool = False) -> Any:
+    """Sum weights, or count values."""
+    return reductions.sum(full_like(x, 1) if weights is None else spread(weights, x), axis, keepdims=keepdims)
+
+
+def _weights(name: str, weights: Any) -> Any:
+    return None if weights is None else _real(name, "weights", weights)
+
+
+@named
+def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+    """Average values with weights, as `numpy.average` does.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+        Real numbers.
+    axis : int or tuple of int, optional
+        As in `lodcore.ops.sum`; by default all values.
+    weights : LoDTensor or array_like, optional
+        Broadcast with x; by default all are 1.
+    returned : bool
+        Whether to return the sum of the weights, too.
+    keepdims : bool
+
+    Returns
+    -------
+    LoDTensor, ndarray or number, or a tuple of two
+        nan where the sum of the weights is 0.
+
+    Raises
+    ------
+    DTypeError, ShapeError, LoDError
+        If x or weights are not real numbers or do not broadcast, or the axis does not exist.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 3.0], [], [5.0]])
+    >>> lodcore.average(x, axis=1, weights=lodcore.array([[3.0, 1.0], [], [2.0]]))
+    array([1.5, nan, 5. ])
+    """
+    x, weights = _real("average", "x", x), _weights("average", weights)
+    if weights is None:
+        found = reductions.mean(x, axis, keepdims=keepdims)
+        return (found, cast(_mass(x, None, axis, keepdims), found.dtype)) if returned else found
+    mass = _mass(x, weights, axis, keepdims)
+    found = _ratio(_sum(x, weights, axis, keepdims), mass)
+    return (found, cast(mass, found.dtype)) if returned else found
+
+
+def _ratio(x: Any, y: Any) -> Any:
+    """Divide without warnings; 0 / 0 is nan."""
+    return div(x, where(not_equal(y, 0), y, float("nan")))
+
+
+@named
+def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
+    """Compute the moment about 0: the average of powers of values.
+
+    Parameters
+    ----------
+    x : LoDTensor or array_like
+    n : int
+        The power, 0 or more.
+    axis, weights
+        As in `average`.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.moment(lodcore.array([[1.0, 3.0], [], [5.0]]), 2, axis=1)
+    array([ 5., nan, 25.])
+    """
+    x = _real("moment", "x", x)
+    power = integer("moment: n", n)
+    if power < 0:
+        raise ValueError(f"moment: n: is {power}; 0 or more is needed")
+    raised = full_like(x, 1) if power == 0 else x
+    for _ in range(power - 1):
+        raised = mul(raised, x)
+    return average(raised, axis, weights)
+
+
+def _together(name: str, axis: Any, *operands: Any) -> tuple[Any, ...]:
+    """Move coarser axes of levels after the others, so that the reduced result broadcasts with its operand.
+
+    Returns
+    -------
+    tuple
+        The axis, and the operands with the shape of the first one.
+    """
+    x = operands[0]
+    levels = getattr(x, "num_levels", 0)
+    if axis is None or not levels:
+        return axis, *operands
+    axes = axes_of(name, axis, x.ndim)
+    upper = [one for one in axes if one <= levels]
+    if not upper or len(upper) > levels or is_below(tuple(upper), levels):
+        return axis, *operands
+    others = [one if one is None else spread(one, x) for one in operands[1:]]
+    moved = [one if one is None else brought_last(one, upper) for one in (x, *others)]
+    return (*range(levels + 1 - len(upper), levels + 1), *axes[len(upper) :]), *moved
+
+
+def _centred(name: str, x: Any, axis: Any, weights: Any) -> Any:
+    """Subtract the mean from values."""
+    x = _real(name, "x", x)
+    return minus(x, average(x, axis, weights, keepdims=axis is not None))
+
+
+@named
+def cov(x: Any, y: Any, axis: Any = None, weights: Any = None, ddof: Any = 0) -> Any:
+    """Compute the covariance of two variables: the average product of their distances from the means.
+
+    Parameters
+    ----------
+    x, y : LoDTensor or array_like
+        Must broadcast.
+    axis : int or tuple of int, optional
+        As in `lodcore.ops.sum`.
+    weights
+        As in `average`.
+    ddof : number
+        Subtracted from the sum of the weights to give the divisor.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 3.0], [], [5.0]])
+    >>> lodcore.cov(x, x * 2, axis=1)
+    array([ 2., nan,  0.])
+    """
+    x, y, weights = _real("cov", "x", x), _real("cov", "y", y), _weights("cov", weights)
+    axis, x, y, weights = _together("cov", axis, x, y, weights)
+    product = mul(_centred("cov", x, axis, weights), _centred("cov", y, axis, weights))
+    mass = _mass(product, weights, axis)
+    return _ratio(_sum(product, weights, axis), mass if ddof == 0 else minus(mass, ddof))
+
+
+@named
+def corr(x: Any, y: Any, axis: Any = None, weights: Any = None) -> Any:
+    """Compute the correlation of two variables: their covariance divided by the product of their standard deviations.
+
+    Parameters
+    ----------
+    x, y, axis, weights
+        As in `cov`.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+        nan where x or y is constant, except for the rounding of numbers of their size.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 3.0, 2.0], [1.0]])
+    >>> lodcore.corr(x, -x, axis=1)
+    array([-1., nan])
+    """
+    x, y, weights = _real("corr", "x", x), _real("corr", "y", y), _weights("corr", weights)
+    axis, x, y, weights = _together("corr", axis, x, y, weights)
+    one, other = _centred("corr", x, axis, weights), _centred("corr", y, axis, weights)
+    mass = _mass(one, weights, axis)
+    pairs = ((one, average(x, axis, weights)), (other, average(y, axis, weights)))
+    squares = mul(*(_squares(*pair, mass, weights, axis) for pair in pairs))
+    return _ratio(_sum(mul(one, other), weights, axis), sqrt(squares))
+
+
+def _squares(centred: Any, middle: Any, mass: Any, weights: Any, axis: Any) -> Any:
+    """Sum the squares of centred numbers; nan where they are constant but for rounding."""
+    squares, rest = _sum(mul(centred, centred), weights, axis), _sum(centred, weights, axis)
+    least = mul(mul(middle, middle), mul(mass, (ROUNDING * float(np.finfo(squares.dtype).eps)) ** 2))
+    exact = minus(squares, _ratio(mul(rest, rest), mass))  # since the average of many numbers is not
+    return where(greater_than(exact, add(least, mul(squares, 0.01))), squares, float("nan"))
+
+
+@named
+def linear_fit(x: Any, y: Any, axis: Any = None, weights: Any = None) -> tuple[Any, Any, Any, Any]:
+    """Fit lines by least squares: y = intercept + slope * x.
+
+    Parameters
+    ----------
+    x, y, axis, weights
+        As in `cov`; weights are 1 / error ** 2 for the error of y. x may have one number for rows of several of y.
+
+    Returns
+    -------
+    intercept, slope, intercept_error, slope_error : LoDTensor, ndarray or number
+        nan where x is constant: where it differs from its average by no more than the rounding of numbers of its size.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[0.0, 1.0, 2.0], [1.0]])
+    >>> intercept, slope, *errors = lodcore.linear_fit(x, x * 3 + 1, axis=1)
+    >>> intercept, slope
+    (array([ 1., nan]), array([ 3., nan]))
+    """
+    x, y, weights = _real("linear_fit", "x", x), _real("linear_fit", "y", y), _weights("linear_fit", weights)
+    if getattr(x, "num_levels", 0) and x.ndim < y.ndim:
+        x = spread(x, y)  # one x for all columns of y
+    axis, x, y, weights = _together("linear_fit", axis, x, y, weights)
+    one = _centred("linear_fit", x, axis, weights)
+    mass = _mass(one, weights, axis)
+    middle = average(x, axis, weights)
+    squares = _squares(one, middle, mass, weights, axis)
+    slope = _ratio(_sum(mul(one, y), weights, axis), squares)
+    intercept = minus(average(y, axis, weights), mul(slope, middle))
+    share = _ratio(mul(middle, middle), squares)
+    return (
+        intercept,
+        slope,
+        sqrt(add(_ratio(full_like(mass, 1), mass), share)),
+        sqrt(_ratio(full_like(mass, 1), squares)),
+    )

@@ -1,0 +1,1 @@
+"""Windows within sequences: convolutions, rolling reductions, neighbours, and times."""

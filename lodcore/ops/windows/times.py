@@ -1,0 +1,347 @@
+"""Sequences in time: windows around each row, the nearest row of another sequence, and points at equal distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lodcore.base.naming import named
+from lodcore.errors import DTypeError, LoDError, ShapeError
+from lodcore.operators.arguments import choice_of, integer_of
+from lodcore.operators.copies import nested_operand
+from lodcore.operators.operands import check_equal
+from lodcore.ops.elementwise.compare import greater_equal_than, less_equal_than, less_than, logical_and, logical_or
+from lodcore.ops.elementwise.convert import cast, rows
+from lodcore.ops.elementwise.math import add, minus, mul, where
+from lodcore.ops.index.pick import gather_nested
+from lodcore.ops.move.arrange import rows_to_level
+from lodcore.ops.move.expand import sequence_expand_as
+from lodcore.ops.move.lod_data import lod_lengths
+from lodcore.ops.move.pieces import distance_of
+from lodcore.ops.move.places import lod_positions
+from lodcore.ops.move.ranges import arange
+from lodcore.ops.move.values import reshape_rows
+from lodcore.ops.order.group import match_keys
+from lodcore.ops.order.search import sequence_interp, sequence_searchsorted
+from lodcore.ops.reduce.pool import sequence_pool
+from lodcore.tensors import core
+from lodcore.tensors.lod_tensor import LoDTensor
+
+__all__ = ["join_asof", "sequence_resample", "windows_around"]
+
+DIRECTIONS = ("backward", "forward", "nearest")
+CLOSED = {
+    "both": ("left", "right"),
+    "right": ("right", "right"),
+    "left": ("left", "left"),
+    "neither": ("right", "left"),
+}
+
+
+def _starts(x: Any, like: Any) -> Any:
+    """Return for each row of `like` the number of the first row of the same sequence of x."""
+    lengths = lod_lengths(x, -1)
+    return sequence_expand_as(minus(np.cumsum(lengths), lengths), like)
+
+
+@named
+def windows_around(x: Any, before: Any, after: Any = 0, times: Any = None, closed: str = "both") -> Any:
+    """Return the window of rows around each row of a sequence of the last level, shorter near its ends.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Rows of any dtype and shape.
+    before, after : int, or a distance of times
+        How far a window reaches to either side, 0 or more: a number of rows; with times, a number, or a duration
+        (timedelta64 or timedelta) if times are dates or durations.
+    times : LoDTensor or nested lists, optional
+        Numbers, dates or durations with the LoD of x, sorted within each sequence. The window of a row then has all
+        rows from its time minus `before` to its time plus `after`.
+    closed : {"both", "right", "left", "neither"}
+        With times, at which ends rows exactly as far away belong to the window.
+
+    Returns
+    -------
+    LoDTensor
+        Has one more level, with one window per row of x. Any reduction of the last level, such as
+        ``sequence_median(windows)``, has the LoD of x again.
+
+    Raises
+    ------
+    DTypeError, ValueError
+        If before or after is no such distance or negative, or closed is unknown.
+    LoDError, ShapeError
+        If times do not have the LoD of x, or have several numbers per row.
+
+    Notes
+    -----
+    The rows of all windows are copied. `sequence_rolling` reduces windows that end at each row without copies.
+
+    Examples
+    --------
+    A centred rolling median, and the sums of the last 30 minutes:
+
+    >>> import lodcore
+    >>> x = lodcore.array([[1.0, 9.0, 2.0, 3.0], [], [5.0]])
+    >>> lodcore.sequence_median(lodcore.windows_around(x, 1, 1))
+    LoDTensor(3 sequences of lengths 0..4, float64: [[5., 2., 3., 2.5], [], [5.]])
+    >>> minutes = lodcore.array([[0, 10, 20, 45], [], [0]])
+    >>> lodcore.sequence_pool(lodcore.windows_around(x, 30, times=minutes), "sum")
+    LoDTensor(3 sequences of lengths 0..4, float64: [[1., 10., 12., 5.], [], [5.]])
+    """
+    name = "windows_around"
+    x = nested_operand(f"{name}: x", x)
+    choice_of(f"{name}: closed", closed, tuple(CLOSED))
+    lengths = sequence_expand_as(lod_lengths(x, -1), x)
+    if times is None:
+        reach = [min(integer_of(f"{name}: {side}", n, 0), 2**62) for side, n in (("before", before), ("after", after))]
+        places = lod_positions(x, -1)
+        start = np.maximum(minus(places, reach[0]), 0)
+        stop = np.minimum(add(places, reach[1] + 1), lengths)
+    else:
+        times = _times_of(name, "times", times)
+        if isinstance(x, LoDTensor) and isinstance(times, LoDTensor):
+            check_equal(name, x.lod, times.lod, "times")
+        sides = CLOSED[closed]
+        start = sequence_searchsorted(times, _moved(name, "before", times, before, minus), sides[0])
+        stop = sequence_searchsorted(times, _moved(name, "after", times, after, add), sides[1])
+        stop = np.maximum(start, stop)
+    first = _starts(x, x)
+    inside = arange(rows(add(first, start)), rows(add(first, stop)))
+    windows = gather_nested(inside, add(first, lod_positions(x, -1)))
+    return gather_nested(rows(x), windows)
+
+
+def _moved(name: str, side: str, times: Any, given: Any, move: Any) -> Any:
+    """Return the ends of windows in time; those of integers stay in the range of their dtype."""
+    if times.dtype.kind in "mM" and isinstance(given, int) and given == 0:
+        given = np.zeros((), f"m8[{np.datetime_data(times.dtype)[0]}]")[()]
+    distance = distance_of(f"{name}: {side}", given, times.dtype)
+    if times.dtype.kind not in "biu":
+        return move(times, distance)
+    if isinstance(given, (float, np.floating)) and not float(given).is_integer():
+        raise DTypeError(f"{name}: {side}: is {given}; a whole number is needed, as times have dtype {times.dtype}")
+    dtype = np.dtype(np.uint64 if times.dtype == np.uint64 else np.int64)
+    least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    far, times = int(distance), cast(times, dtype)
+    while far:  # a distance may exceed the greatest number
+        step = min(far, most)
+        far -= step
+        if move is minus:
+            times = minus(np.maximum(times, dtype.type(least + step)), dtype.type(step))
+        else:
+            times = add(np.minimum(times, dtype.type(most - step)), dtype.type(step))
+    return times
+
+
+def _times_of(name: str, argument: str, given: Any) -> Any:
+    """Return checked times: one per row, sorted within each sequence as far as this can be seen."""
+    times = nested_operand(f"{name}: {argument}", given)
+    if times.ndim != times.num_levels + 1:
+        axes = times.ndim - times.num_levels - 1
+        raise ShapeError(f"{name}: {argument}: has rows of {axes} axes; one number or date per row is needed")
+    if isinstance(times, LoDTensor) and times.num_rows:
+        values = times.values
+        falls = ~(values[:-1] <= values[1:]) & (values[1:] == values[1:])  # nan and NaT come last
+        bounds = times.lod.offsets(-1)[1:-1]
+        falls[bounds[(bounds > 0) & (bounds < len(values))] - 1] = False
+        if falls.any():
+            row = int(np.argmax(falls)) + 1
+            raise ValueError(
+                f"{name}: {argument}: row {row} is {values[row]}, below the row before it; times must be sorted within "
+                "each sequence, see sort_by_key"
+            )
+    return times
+
+
+@named
+def join_asof(
+    x: Any,
+    y: Any,
+    *columns: Any,
+    direction: str = "backward",
+    tolerance: Any = None,
+    default: Any = None,
+    x_keys: Any = None,
+    y_keys: Any = None,
+) -> tuple[Any, ...]:
+    """Find for each time the last one, the next one, or the nearest one, in the same sequence of another batch.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Times in any order: real numbers, dates or durations.
+    y : LoDTensor or nested lists
+        Times of the same kind, sorted within each sequence of the last level; as many sequences as x.
+    *columns : LoDTensor
+        Rows of any dtype and shape with the LoD of y.
+    direction : {"backward", "forward", "nearest"}
+        Which time is taken: the last one that is not later, the first one that is not earlier, or of these two the one
+        that is less far away, the earlier one if both are equally far. Of equal times, the last one is taken backward
+        and the first one forward.
+    tolerance : number, timedelta64 or timedelta, optional
+        The greatest distance at which a time is taken.
+    default : scalar, optional
+        The row of a column where there is no such time; nan, NaT or empty text, if the dtype has one.
+    x_keys, y_keys : array_like, shape (len(x),) and (len(y),), optional
+        Keys of the outermost sequences: each sequence of x is joined with that of y that has the same key, or with
+        none. Those of y are distinct. By default, sequences are joined in their order.
+
+    Returns
+    -------
+    places : LoDTensor of int64
+        Has the LoD of x: the positions in the sequences of y, -1 where there is no such time, as beside nan.
+    *joined : LoDTensor
+        One per column: its rows at these places. Gradients are passed to the column.
+
+    Raises
+    ------
+    ValueError
+        If y is not sorted, y_keys repeat, tolerance is negative, or direction is unknown.
+    DTypeError, ShapeError, LoDError
+        If x and y do not hold times of one kind, a column has another LoD than y, or a default is missing because its
+        dtype has none.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> trades, quotes = lodcore.array([[3.0, 9.0], [1.0]]), lodcore.array([[1.0, 8.0], [2.0]])
+    >>> places, prices = lodcore.join_asof(trades, quotes, lodcore.array([[10.5, 11.0], [7.5]]))
+    >>> places.tolist(), prices.tolist()
+    ([[0, 1], [-1]], [[10.5, 11.0], [nan]])
+    >>> lodcore.join_asof(trades, quotes, direction="nearest", tolerance=1)[0].tolist()
+    [[-1, 1], [0]]
+    """
+    name = "join_asof"
+    choice_of(f"{name}: direction", direction, DIRECTIONS)
+    x = nested_operand(f"{name}: x", x)
+    y = _times_of(name, "y", y)
+    given = [nested_operand(f"{name}: column {j}", column) for j, column in enumerate(columns)]
+    rows_by_default = [_default_of(j, column, default) for j, column in enumerate(given)]
+    for j, column in enumerate(given):
+        if isinstance(column, LoDTensor) and isinstance(y, LoDTensor):
+            check_equal(name, y.lod, column.lod, f"column {j}", "y")
+    if x_keys is not None or y_keys is not None:
+        order = _partners(x_keys, y_keys, len(x))
+        y, *given = (gather_nested(one, order, []) for one in (y, *given))
+    _check_pairs(x, y)
+    first = _starts(y, x)
+    found = {
+        side: _taken(x, y, first, side, tolerance) for side in ("backward", "forward") if direction in (side, "nearest")
+    }
+    if direction == "nearest":
+        (earlier, down), (later, up) = found["backward"], found["forward"]
+        back = logical_or(less_than(later, 0), logical_and(greater_equal_than(earlier, 0), less_equal_than(down, up)))
+        places = where(back, earlier, later)
+    else:
+        places = found[direction][0]
+    at = where(less_than(places, 0), -1, add(places, first))
+    return places, *(gather_nested(rows(one), at, d) for one, d in zip(given, rows_by_default, strict=True))
+
+
+def _check_pairs(x: Any, y: Any) -> None:
+    """Raise if sequences cannot be paired; what is recorded is checked when it runs."""
+    if x.num_levels != y.num_levels:
+        raise LoDError(f"join_asof: y: has {y.num_levels} levels; x has {x.num_levels}")
+    if isinstance(x, LoDTensor) and isinstance(y, LoDTensor):
+        last = x.num_levels - 1
+        if last:
+            check_equal("join_asof", core.slice_levels(x.lod, 0, last), core.slice_levels(y.lod, 0, last), "y")
+        elif len(x) != len(y):
+            raise LoDError(f"join_asof: y: has {len(y)} sequences; x has {len(x)}")
+
+
+def _taken(x: Any, y: Any, first: Any, side: str, tolerance: Any) -> tuple[Any, Any]:
+    """Return the places of the last times before, or of the first ones after, -1 for none, and their distances."""
+    backward = side == "backward"
+    place = sequence_searchsorted(y, x, "right" if backward else "left")
+    place = minus(place, 1) if backward else place
+    inside = less_than(place, sequence_expand_as(lod_lengths(y, -1), x))
+    at = where(logical_and(inside, greater_equal_than(place, 0)), add(place, first), -1)
+    time = gather_nested(rows(y), at, "NaT" if y.dtype.kind in "mM" else 0)
+    low, high = (time, x) if backward else (x, time)
+    found = logical_and(greater_equal_than(at, 0), less_equal_than(low, high))  # not beside nan
+    apart = _apart(low, high)
+    if tolerance is not None:
+        most = distance_of("join_asof: tolerance", tolerance, apart.dtype)
+        found = logical_and(found, less_equal_than(apart, most))
+    return where(found, place, -1), apart
+
+
+def _apart(low: Any, high: Any) -> Any:
+    """Subtract times; differences of integers are exact even if int64 cannot hold them."""
+    if low.dtype.kind in "biu" and high.dtype.kind in "biu":
+        low, high = cast(low, np.uint64), cast(high, np.uint64)
+    return minus(high, low)
+
+
+def _default_of(j: int, column: Any, default: Any) -> Any:
+    """Return the row of a column where no time is found."""
+    if default is not None:
+        return default
+    kind = column.dtype.kind
+    if kind not in "fcmMUS":
+        raise DTypeError(f"join_asof: column {j}: has dtype {column.dtype}, which has no nan; a default is needed")
+    return (
+        np.nan
+        if kind in "fc"
+        else np.datetime64("NaT")
+        if kind == "M"
+        else np.timedelta64("NaT")
+        if kind == "m"
+        else ""
+    )
+
+
+def _partners(x_keys: Any, y_keys: Any, count: int) -> Any:
+    """Return for each key of x the position of the same key of y, -1 if there is none."""
+    if x_keys is None or y_keys is None:
+        raise ValueError(f"join_asof: {'x_keys' if x_keys is None else 'y_keys'}: is None; keys of both are needed")
+    _, places, order = match_keys(x_keys, y_keys, "left")
+    if np.shape(places) != (count,):
+        raise ValueError("join_asof: y_keys: repeat; one sequence of y per key is needed")
+    return order
+
+
+@named
+def sequence_resample(x: Any, n: int, times: Any = None) -> Any:
+    """Interpolate each sequence of the last level linearly at n points, at equal distances from the first to the last.
+
+    Parameters
+    ----------
+    x : LoDTensor or nested lists
+        Rows of real numbers, of any shape.
+    n : int
+        The number of points, 1 or more; a single point is the first.
+    times : LoDTensor or nested lists, optional
+        Real numbers with the LoD of x, increasing within each sequence. By default the positions in the sequence.
+
+    Returns
+    -------
+    LoDTensor of float64
+        Has as many levels as x; all sequences of the last one have n rows, nan for an empty one. The times of the
+        points are ``sequence_resample(times, n, times)``.
+
+    Raises
+    ------
+    DTypeError, ShapeError, LoDError, ValueError
+        If x or times do not hold such numbers, times do not have the LoD of x or are not sorted, or n is below 1.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> x = lodcore.array([[0.0, 10.0, 20.0], [5.0]])
+    >>> lodcore.sequence_resample(x, 5).tolist()
+    [[0.0, 5.0, 10.0, 15.0, 20.0], [5.0, 5.0, 5.0, 5.0, 5.0]]
+    >>> lodcore.sequence_resample(x, 3, [[0.0, 1.0, 4.0], [2.0]]).tolist()
+    [[0.0, 13.333333333333334, 20.0], [5.0, 5.0, 5.0]]
+    """
+    name = "sequence_resample"
+    x, count = nested_operand(f"{name}: x", x), integer_of(f"{name}: n", n, 1)
+    at = lod_positions(x, -1) if times is None else _times_of(name, "times", times)
+    at = cast(at, np.float64)
+    ends = [reshape_rows(sequence_pool(at, end, np.nan), (1,)) for end in ("first", "last")]
+    points = add(ends[0], mul(minus(ends[1], ends[0]), np.linspace(0.0, 1.0, count)))
+    return sequence_interp(rows_to_level(np.minimum(points, ends[1])), at, x)

@@ -311,7 +311,7 @@ def test_one_place_decides_whether_a_call_is_recorded():
     recording = {path for path, text in texts.items() if re.search(r"\b(?!super\(\))[\w.]+\.record\(\w+, \(?\w+", text)}
     assert {path for path in recording if not path.startswith("lodcore/interop/")} == {
         "lodcore/base/dispatch.pyx",
-        "lodcore/graph/while_loop.py",  # a loop is one call in the outer Block
+        "lodcore/graph/loops/while_loop.py",  # a loop is one call in the outer Block
     }
 
 

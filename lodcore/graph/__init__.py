@@ -1,23 +1,23 @@
 """Programs: Variables, Blocks of recorded operators, loops, and their gradients."""
 
 from lodcore.base.naming import without_any as _without_any
-from lodcore.graph.arrays import ArrayVariable
-from lodcore.graph.autodiff import value_and_grad, vjp
-from lodcore.graph.backward import append_backward
 from lodcore.graph.block import Block, Operator
-from lodcore.graph.body import LoopVariable
-from lodcore.graph.cond import IfElse, cond
 from lodcore.graph.executor import Executor
-from lodcore.graph.grad_check import grad_check
-from lodcore.graph.gradients import Context
-from lodcore.graph.kinds import is_inheritance_of, register_inheritance, var_get_mutable
-from lodcore.graph.map_fn import map_fn
+from lodcore.graph.gradients.append_backward import append_backward
+from lodcore.graph.gradients.autodiff import value_and_grad, vjp
+from lodcore.graph.gradients.cotangents import Context
+from lodcore.graph.gradients.grad_check import grad_check
+from lodcore.graph.inheritance import is_inheritance_of, register_inheritance, var_get_mutable
+from lodcore.graph.loops.array_versions import ArrayVariable
+from lodcore.graph.loops.body import LoopVariable
+from lodcore.graph.loops.cond import IfElse, cond
+from lodcore.graph.loops.map_fn import map_fn
+from lodcore.graph.loops.var_array import Slot, VarArray
+from lodcore.graph.loops.while_loop import WhileLoop, while_loop
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
 from lodcore.graph.trees import tree_leaves, tree_map
-from lodcore.graph.var_array import Slot, VarArray
 from lodcore.graph.variable import Variable, data, parameter
-from lodcore.graph.while_loop import WhileLoop, while_loop
 from lodcore.numpy_api.methods import attach
 
 __all__ = [

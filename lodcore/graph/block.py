@@ -10,8 +10,8 @@ import numpy as np
 
 from lodcore.base.dispatch import Symbol, recording
 from lodcore.errors import DTypeError, GraphError
-from lodcore.graph.arrays import new_variable
 from lodcore.graph.engine import Call, Layout, function_of
+from lodcore.graph.loops.array_versions import new_variable
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.operators.registry import Op

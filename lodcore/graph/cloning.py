@@ -6,10 +6,10 @@ import copy
 from typing import Any
 
 from lodcore.graph.block import Operator
-from lodcore.graph.branches import Branches
-from lodcore.graph.gradient_operators import GradientOperator, Seed
-from lodcore.graph.learned import ParameterUpdate
-from lodcore.graph.loop_run import StepRunner
+from lodcore.graph.gradients.gradient_operators import GradientOperator, Seed
+from lodcore.graph.gradients.learned import ParameterUpdate
+from lodcore.graph.loops.branches import Branches
+from lodcore.graph.loops.frames import StepRunner
 from lodcore.graph.variable import Variable
 
 __all__ = ["operators_for_test"]

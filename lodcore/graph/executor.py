@@ -13,15 +13,15 @@ from lodcore.base.caller import named_caller
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph import engine
-from lodcore.graph.arrays import of_user
 from lodcore.graph.block import Operator
 from lodcore.graph.engine import Call, Frame, Layout
 from lodcore.graph.feeding import fed_values
-from lodcore.graph.gradient_operators import GradientOperator, Seed
-from lodcore.graph.gradients import Gradients, Owner, conjugated, of_type, values_of
-from lodcore.graph.learned import ParameterUpdate, check_update, own_copy
-from lodcore.graph.loop_run import KEEPS_ALL, Trace, has_bodies, records_of_ops
-from lodcore.graph.plan import Return, computing
+from lodcore.graph.gradients.cotangents import Gradients, Owner, conjugated, of_type, values_of
+from lodcore.graph.gradients.gradient_operators import GradientOperator, Seed
+from lodcore.graph.gradients.learned import ParameterUpdate, check_update, own_copy
+from lodcore.graph.gradients.rule_plans import Return, computing
+from lodcore.graph.loops.array_versions import of_user
+from lodcore.graph.loops.frames import KEEPS_ALL, Trace, has_bodies, records_of_ops
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Look, Record, Scope
 from lodcore.graph.variable import Variable, resolved, spec_text

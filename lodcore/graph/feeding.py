@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
-from lodcore.graph.gradients import values_of
+from lodcore.graph.gradients.cotangents import values_of
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.operators.operands import kept_in

@@ -7,10 +7,10 @@ from typing import Any
 
 from lodcore.base.contexts import Opening
 from lodcore.errors import GraphError
-from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import NamedBlock, Operator, computed
-from lodcore.graph.learned import ParameterUpdate, update_value
-from lodcore.graph.plan import computing
+from lodcore.graph.gradients.learned import ParameterUpdate, update_value
+from lodcore.graph.gradients.rule_plans import computing
+from lodcore.graph.loops.array_versions import new_variable
 from lodcore.graph.variable import Unnamed, Variable, spec_text
 from lodcore.operators.registry import Op
 from lodcore.tensors.tensor_array import TensorArray
@@ -211,7 +211,7 @@ class Program(Opening, NamedBlock):
         return made and variable.has_value and variable.spec.kind is not TensorArray
 
     def __str__(self) -> str:
-        from lodcore.graph.text import program_text
+        from lodcore.graph.printing import program_text
 
         return program_text(self)
 
@@ -261,7 +261,7 @@ class Program(Opening, NamedBlock):
 
     def to_dot(self) -> str:
         """Return the Program as Graphviz source."""
-        from lodcore.graph.text import program_dot
+        from lodcore.graph.printing import program_dot
 
         return program_dot(self)
 

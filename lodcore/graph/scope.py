@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, GraphError
-from lodcore.graph.arrays import of_user
+from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.variable import Variable
 from lodcore.tensors.lod_tensor import LoDTensor
 

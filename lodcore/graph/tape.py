@@ -9,9 +9,9 @@ import numpy as np
 from lodcore.base.dispatch import variable_of
 from lodcore.base.journal import take_contents
 from lodcore.errors import GraphError
-from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block
-from lodcore.graph.plan import differentiable, give_to_loop, taped
+from lodcore.graph.gradients.rule_plans import differentiable, give_to_loop, taped
+from lodcore.graph.loops.array_versions import new_variable
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value
 from lodcore.operators.registry import Op

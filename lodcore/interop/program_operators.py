@@ -9,8 +9,8 @@ from types import ModuleType
 from typing import Any
 
 from lodcore.errors import DTypeError, LoDError
-from lodcore.graph.branches import COND
-from lodcore.graph.while_loop import RUN
+from lodcore.graph.loops.branches import COND
+from lodcore.graph.loops.while_loop import RUN
 from lodcore.nn.cell_steps import RUN as RECURRENCE
 from lodcore.nn.clipping import CLIP
 from lodcore.nn.recorded_steps import STEP

@@ -8,10 +8,10 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError
 from lodcore.graph.block import Operator
-from lodcore.graph.body import Body
-from lodcore.graph.gradient_operators import GradientOperator, Seed
-from lodcore.graph.gradients import differentiable_spec
-from lodcore.graph.learned import ParameterUpdate, check_update
+from lodcore.graph.gradients.cotangents import differentiable_spec
+from lodcore.graph.gradients.gradient_operators import GradientOperator, Seed
+from lodcore.graph.gradients.learned import ParameterUpdate, check_update
+from lodcore.graph.loops.body import Body
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.interop.block_reader import INVALID, BlockReader, agrees, dict_of, list_of

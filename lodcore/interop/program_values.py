@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore.base.archives import dtype_of
 from lodcore.errors import DTypeError, GraphError, LoDError
-from lodcore.graph.var_array import VarArray
+from lodcore.graph.loops.var_array import VarArray
 from lodcore.interop.generators import PLACES, generator_of, is_generator
 from lodcore.interop.program_operators import kind_of, name_of_kind
 from lodcore.nn.optimizers import SGD, Adam, AdamW, Optimizer

@@ -17,13 +17,13 @@ from typing import Any
 
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.block import Block, Operator
-from lodcore.graph.body import Body, Break, LoopVariable, Update
-from lodcore.graph.branches import Branches
-from lodcore.graph.gradient_operators import GradientOperator, Seed
-from lodcore.graph.learned import ParameterUpdate
+from lodcore.graph.gradients.gradient_operators import GradientOperator, Seed
+from lodcore.graph.gradients.learned import ParameterUpdate
+from lodcore.graph.loops.body import Body, Break, LoopVariable, Update
+from lodcore.graph.loops.branches import Branches
+from lodcore.graph.loops.while_loop import WhileLoop
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable
-from lodcore.graph.while_loop import WhileLoop
 from lodcore.interop.generators import is_generator
 from lodcore.interop.program_operators import name_of
 from lodcore.interop.program_values import ValueWriter, text_of_spec

@@ -11,11 +11,11 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base.dispatch import recorder, recording
-from lodcore.graph.body import Body
+from lodcore.graph.loops.body import Body
+from lodcore.graph.loops.while_loop import WhileLoop
 from lodcore.graph.tape import Tape
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
-from lodcore.graph.while_loop import WhileLoop
 from lodcore.nn.cell_steps import CellSteps
 from lodcore.nn.kept_cells import CellBody, give_back, key_of, same_tree, take
 from lodcore.nn.script import Script

@@ -10,17 +10,17 @@ import numpy as np
 from lodcore.base.caller import named_caller
 from lodcore.errors import LoDError
 from lodcore.graph import engine
-from lodcore.graph.body import spec_in_body
 from lodcore.graph.engine import Layout
-from lodcore.graph.gradients import Gradients, path
-from lodcore.graph.lowered import Lowered
-from lodcore.graph.machine import Compiled
-from lodcore.graph.passes import Wanted
-from lodcore.graph.plan import Return
-from lodcore.graph.traced import Untraceable
+from lodcore.graph.gradients.cotangents import Gradients, path
+from lodcore.graph.gradients.rule_plans import Return
+from lodcore.graph.loops.body import spec_in_body
+from lodcore.graph.loops.lowered import Lowered
+from lodcore.graph.loops.machine import Compiled
+from lodcore.graph.loops.passes import Wanted
+from lodcore.graph.loops.traced import Untraceable
+from lodcore.graph.loops.while_loop import LoopOp
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
-from lodcore.graph.while_loop import LoopOp
 from lodcore.nn.one_by_one import OneByOne, as_matrix, as_rows, is_told
 from lodcore.operators.roles import Batches
 from lodcore.tensors import core, tensor_core

@@ -12,7 +12,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.graph import Variable, tree_leaves, tree_map
-from lodcore.graph.body import LoopVariable, changes, spec_in_body
+from lodcore.graph.loops.body import LoopVariable, changes, spec_in_body
 from lodcore.graph.trees import map_leaves_of_two
 from lodcore.graph.variable import as_value, resolved, spec_text
 from lodcore.nn.cell_loop import CellLoop, Deferred, Keeper

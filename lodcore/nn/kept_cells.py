@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from lodcore.graph.block import Operator
-from lodcore.graph.body import Body
+from lodcore.graph.loops.body import Body
 from lodcore.graph.trees import tree_leaves
 from lodcore.graph.variable import Variable
 from lodcore.nn.script import Script

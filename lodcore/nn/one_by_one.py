@@ -9,10 +9,10 @@ import numpy as np
 
 from lodcore.graph import engine
 from lodcore.graph.engine import Layout
-from lodcore.graph.gradients import Gradients, path
-from lodcore.graph.loop_run import named_error
-from lodcore.graph.passes import Kept, Wanted
-from lodcore.graph.plan import Return
+from lodcore.graph.gradients.cotangents import Gradients, path
+from lodcore.graph.gradients.rule_plans import Return
+from lodcore.graph.loops.frames import named_error
+from lodcore.graph.loops.passes import Kept, Wanted
 from lodcore.graph.variable import Variable
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import Run, runs_of

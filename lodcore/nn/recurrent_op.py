@@ -7,7 +7,7 @@ from typing import Any
 from lodcore.base.naming import call_named
 from lodcore.errors import ShapeError
 from lodcore.graph import tree_leaves, tree_map, vjp
-from lodcore.graph.autodiff import Pullback
+from lodcore.graph.gradients.autodiff import Pullback
 from lodcore.nn.dynamic_rnn import CellFunction, run_over_sequences, run_steps, state_of_cell, take_inputs
 from lodcore.ops import tensor_array_stack, tensor_array_unstack
 

@@ -209,8 +209,8 @@ class Op(OpBody):
     def define_steps(self, rule: Rule) -> Rule:
         """Register how the operator takes part in the compiled steps of a loop: what it computes on rows.
 
-        The rule is called with the rows of the step (`lodcore.graph.lowered.Lowered`) and the arguments by name; rows
-        and outer objects are opaque. It returns the rows of the result, made by the methods of the first argument.
+        The rule is called with the rows of the step (`lodcore.graph.loops.lowered.Lowered`) and the arguments by name;
+        rows and outer objects are opaque. It returns the rows of the result, made by the methods of the first argument.
         """
         self.in_steps = rule
         return rule

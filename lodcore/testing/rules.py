@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.graph import Executor, Program, append_backward, grad_check, vjp, while_loop
-from lodcore.graph.gradients import Gradients, differentiable, values_of
+from lodcore.graph.gradients.cotangents import Gradients, differentiable, values_of
 from lodcore.graph.tape import Tape
 from lodcore.graph.variable import Variable
 from lodcore.operators.registry import Op

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.base.articles import with_article
-from lodcore.graph.gradients import differentiable
+from lodcore.graph.gradients.cotangents import differentiable
 from lodcore.operators.registry import Op
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap, RankTable

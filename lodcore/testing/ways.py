@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore.base import buffers
 from lodcore.graph import Executor, Program, data, vjp, while_loop
-from lodcore.graph.gradients import differentiable, values_of
+from lodcore.graph.gradients.cotangents import differentiable, values_of
 from lodcore.operators.registry import OPS, Op
 from lodcore.operators.roles import spec_of
 from lodcore.tensors import tensor_core

@@ -24,7 +24,7 @@ from lodcore import (
     vjp,
 )
 from lodcore.graph import Executor, Program, VarArray, Variable, append_backward, data, parameter, while_loop
-from lodcore.graph.gradients import of_type
+from lodcore.graph.gradients.cotangents import of_type
 from tests.helpers.agree import same_memory
 from tests.helpers.tables import for_each
 

@@ -8,8 +8,8 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, ShapeError, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, data, while_loop
-from lodcore.graph.back import Context, Gradients
 from lodcore.graph.engine import Call, Leave, run
+from lodcore.graph.gradients.backward_pass import Context, Gradients
 from lodcore.operators.registry import OPS
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own

@@ -8,7 +8,7 @@ import numpy as np
 import lodcore
 from lodcore import LoDTensor, TensorArray, ops, tree_map, value_and_grad, vjp
 from lodcore.graph import Executor, Program, Scope, VarArray, append_backward, cond, data, map_fn, parameter, while_loop
-from lodcore.graph.gradients import differentiable, values_of
+from lodcore.graph.gradients.cotangents import differentiable, values_of
 from lodcore.operators.registry import OPS
 from lodcore.testing.samples import tensors_of, with_tensors
 from lodcore.testing.ways import AT_ONCE, IN_PROGRAMS

@@ -7,7 +7,7 @@ import numpy as np
 import lodcore
 from lodcore import IndicesMap, LoD, LoDTensor, RankTable, TensorArray, vjp
 from lodcore.graph import Variable, while_loop
-from lodcore.graph.gradients import differentiable, values_of
+from lodcore.graph.gradients.cotangents import differentiable, values_of
 from lodcore.operators.registry import OPS
 from reference.write_cases import write
 from tests.helpers.agree import offsets_of

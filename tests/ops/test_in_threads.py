@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoDTensor, ops, vjp
 from lodcore.base import threads
-from lodcore.graph.gradients import differentiable, values_of
+from lodcore.graph.gradients.cotangents import differentiable, values_of
 from lodcore.operators.registry import OPS
 from lodcore.testing.rules import with_floats
 from lodcore.testing.samples import bits, floats_of, fresh, sample_of, several

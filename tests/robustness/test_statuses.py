@@ -40,7 +40,7 @@ TELLING = telling()
 RETURNING = returning()
 #: Calls whose result is a count, which follows from the written offsets, too.
 KNOWN = {
-    "lodcore/graph/ufunc_loops.py": {"kernels.machine.run_steps"},
+    "lodcore/graph/loops/ufunc_loops.py": {"kernels.machine.run_steps"},
     "lodcore/nn/beam_search.py": {"kernels.beam.select_best"},
     "lodcore/numpy_api/indexing.py": {"kernels.index.true_offsets"},
     "lodcore/ops/index/index.py": {"kernels.index.true_offsets"},

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import IndicesMap, LoD, LoDError, LoDTensor, TensorArray
-from lodcore.graph.arrays import ArrayVariable
+from lodcore.graph.loops.array_versions import ArrayVariable
 from lodcore.operators.registry import OPS
 from reference.ops import tensor_arrays as oracle
 from reference.ops.gather import concat_batches

@@ -33,7 +33,7 @@ MUTANTS = [
     ),
     Mutant(
         "out-that-is-the-cotangent",
-        "lodcore/graph/autodiff.py",
+        "lodcore/graph/gradients/autodiff.py",
         "        given += [d for d in gradients.found.values() if isinstance(d, np.ndarray)]\n",
         "",
         "tests/ops/test_out.py",
@@ -145,14 +145,14 @@ MUTANTS = [
     ),
     Mutant(
         "slot-read-once",
-        "lodcore/graph/var_array.py",
+        "lodcore/graph/loops/var_array.py",
         "or any(x is not y for x, y in zip(self._read, now, strict=True))",
         "",
         "tests/graph/test_slots.py",
     ),
     Mutant(
         "writes-kept-of-what-raised",
-        "lodcore/graph/autodiff.py",
+        "lodcore/graph/gradients/autodiff.py",
         "    recorded = tree_map(tape.output, computing(f, *variables))\n",
         "    try:\n        recorded = tree_map(tape.output, computing(f, *variables))\n"
         "    except Exception:\n        tape.write_outside()\n        raise\n",

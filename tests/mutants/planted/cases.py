@@ -69,14 +69,14 @@ MUTANTS = [
     # -- what the cases found
     Mutant(
         "elements-without-a-gradient-are-holes",
-        "lodcore/graph/gradients.py",
+        "lodcore/graph/gradients/cotangents.py",
         "for at, one in known if differentiable(one)}",
         "for at, one in known if at in gradient}",
         "tests/graph/test_autodiff.py",
     ),
     Mutant(
         "gradient-of-a-batch-in-strides",
-        "lodcore/graph/gradients.py",
+        "lodcore/graph/gradients/cotangents.py",
         "tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)\n    if isinstance(value, TensorArray)",
         "tensor_core.new_tensor(gradient, value.lod)\n    if isinstance(value, TensorArray)",
         "tests/graph/test_autodiff.py",

@@ -4,13 +4,13 @@ from tests.mutants.mutant import Mutant
 
 TENSOR_ARRAY = "lodcore/tensors/tensor_array.py"
 BLOCK = "lodcore/graph/block.py"
-BODY = "lodcore/graph/body.py"
-BACK = "lodcore/graph/back.pyx"
+BODY = "lodcore/graph/loops/body.py"
+BACK = "lodcore/graph/gradients/backward_pass.pyx"
 ENGINE = "lodcore/graph/engine.pyx"
 EXECUTOR = "lodcore/graph/executor.py"
-GRADIENTS = "lodcore/graph/gradients.py"
-STEPS = "lodcore/graph/loop_run.py"
-WHILE_LOOP = "lodcore/graph/while_loop.py"
+GRADIENTS = "lodcore/graph/gradients/cotangents.py"
+STEPS = "lodcore/graph/loops/frames.py"
+WHILE_LOOP = "lodcore/graph/loops/while_loop.py"
 
 TEST_ARRAYS = "tests/graph/test_arrays.py"
 TEST_AUTODIFF = "tests/graph/test_autodiff.py"
@@ -219,7 +219,7 @@ MUTANTS = [
     Mutant("gradient-stays-broadcast", BACK, "if not has_shape_of(gradient, value):", "if False:", TEST_AUTODIFF),
     Mutant(
         "gradients-share-memory",
-        "lodcore/graph/plan.pyx",
+        "lodcore/graph/gradients/rule_plans.pyx",
         "elif key in self._seen or cnp.PyArray_BASE(values) is not NULL or not cnp.PyArray_ISWRITEABLE(values):",
         "elif key in self._seen:",
         TEST_AUTODIFF,
@@ -234,21 +234,21 @@ MUTANTS = [
     ),
     Mutant(
         "integers-on-the-way",
-        "lodcore/graph/plan.pyx",
+        "lodcore/graph/gradients/rule_plans.pyx",
         "[out for out in outputs if differentiable(out.held)]",
         "outputs",
         f"{TEST_AUTODIFF} {TEST_PROGRAM}",
     ),
     Mutant(
         "gradients-first-to-last",
-        "lodcore/graph/backward.py",
+        "lodcore/graph/gradients/append_backward.py",
         "[GradientOperator(op, seed) for op in reversed(way)]",
         "[GradientOperator(op, seed) for op in way]",
         TEST_PROGRAM,
     ),
     Mutant(
         "data-among-parameters",
-        "lodcore/graph/backward.py",
+        "lodcore/graph/gradients/append_backward.py",
         "if v in gradient_of and v in known]",
         "if v in gradient_of]",
         TEST_PROGRAM,
@@ -285,14 +285,14 @@ MUTANTS = [
     ),
     Mutant(
         "slot-read-once-for-all-versions",
-        "lodcore/graph/var_array.py",
+        "lodcore/graph/loops/var_array.py",
         "now = block, block.known(self._array)",
         "now = block, block",
         "tests/graph/test_arrays_as_they_are.py",
     ),
     Mutant(
         "mapped-rows-cut-in-another-order",
-        "lodcore/graph/map_fn.py",
+        "lodcore/graph/loops/map_fn.py",
         "ends = np.cumsum(rows)",
         "ends = np.cumsum(rows[::-1])",
         "tests/graph/test_map_fn.py",
@@ -335,7 +335,13 @@ MUTANTS = [
         "        return x\n    if home is None:\n",
         TEST_LATER,
     ),
-    Mutant("run-reads-what-a-variable-became", "lodcore/graph/plan.pyx", "[v.held if", "[v.get() if", TEST_LATER),
+    Mutant(
+        "run-reads-what-a-variable-became",
+        "lodcore/graph/gradients/rule_plans.pyx",
+        "[v.held if",
+        "[v.get() if",
+        TEST_LATER,
+    ),
     Mutant(
         "numbers-have-no-name-of-their-own",
         BODY,
@@ -345,14 +351,14 @@ MUTANTS = [
     ),
     Mutant(
         "only-what-is-known-to-be-one-counts",
-        "lodcore/graph/counter.py",
+        "lodcore/graph/loops/counters.py",
         "return None if all([size in (None, 1) for size in spec.shape]) else False",
         "return False",
         "tests/graph/test_counters.py",
     ),
     Mutant(
         "any-integers-count",
-        "lodcore/graph/counter.py",
+        "lodcore/graph/loops/counters.py",
         "        if not is_one_integer(spec):\n",
         "        if is_one_integer(spec) is None:\n",
         "tests/graph/test_counters.py",

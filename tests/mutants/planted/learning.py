@@ -12,7 +12,7 @@ OPTIMIZERS = "lodcore/nn/optimizers.py"
 UPDATES = "lodcore/nn/updates.py"
 SCHEDULES = "lodcore/nn/schedules.py"
 TREES = "lodcore/interop/trees.py"
-STEPS = "lodcore/graph/loop_run.py"
+STEPS = "lodcore/graph/loops/frames.py"
 TESTS = "tests/nn"
 
 MUTANTS = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from lodcore.graph.lowered import CHEAP, Lowered, Pair
-from lodcore.graph.traced import SOURCES, Value
+from lodcore.graph.loops.lowered import CHEAP, Lowered, Pair
+from lodcore.graph.loops.traced import SOURCES, Value
 
 __all__ = ["Apart", "WayBack"]
 

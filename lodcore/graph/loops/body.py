@@ -9,10 +9,10 @@ import numpy as np
 
 from lodcore.base.dispatch import Symbol, open_block
 from lodcore.errors import GraphError
-from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Block, NamedBlock, Operator, text_of
-from lodcore.graph.counter import Counter
 from lodcore.graph.engine import Call, Layout, Leave
+from lodcore.graph.loops.array_versions import new_variable
+from lodcore.graph.loops.counters import Counter
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.operators.operands import kept_in

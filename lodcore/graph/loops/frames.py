@@ -15,13 +15,13 @@ import numpy as np
 from lodcore.base.contexts import held
 from lodcore.errors import GraphError
 from lodcore.graph import engine
-from lodcore.graph.arrays import of_user
 from lodcore.graph.block import Operator
-from lodcore.graph.body import Body, LoopVariable, Update
-from lodcore.graph.draws import generators_of, states_of
 from lodcore.graph.engine import Call, Frame, Layout, Leave
-from lodcore.graph.gradients import Gradients, differentiable_spec, path
-from lodcore.graph.plan import Return, drawing_again
+from lodcore.graph.gradients.cotangents import Gradients, differentiable_spec, path
+from lodcore.graph.gradients.rule_plans import Return, drawing_again
+from lodcore.graph.loops.array_versions import of_user
+from lodcore.graph.loops.body import Body, LoopVariable, Update
+from lodcore.graph.random_states import generators_of, states_of
 from lodcore.graph.scope import LOOKING, Look, Record, Scope
 from lodcore.graph.variable import Variable
 from lodcore.operators.registry import OPS

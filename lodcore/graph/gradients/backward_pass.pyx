@@ -7,7 +7,7 @@ from cpython.object cimport PyObject, PyObject_GenericGetAttr
 
 from lodcore.base cimport caller, dispatch, recycling
 from lodcore.graph.engine cimport PyObject_Vectorcall, fetched, is_matrix
-from lodcore.graph.plan cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Operands, Plan, Return
+from lodcore.graph.gradients.rule_plans cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Operands, Plan, Return
 
 import numpy as np
 

@@ -10,9 +10,9 @@ import numpy as np
 from lodcore.base.dispatch import recording
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
+from lodcore.graph.loops.while_loop import WhileLoop
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, as_value, resolved
-from lodcore.graph.while_loop import WhileLoop
 from lodcore.operators.lod_rules import computed, no_lod
 from lodcore.operators.operands import rows_of
 from lodcore.operators.registry import operator
@@ -49,7 +49,7 @@ def map_fn_results(ta: Any, spec: Spec, sequences: bool) -> Any:
     --------
     >>> import numpy as np
     >>> import lodcore
-    >>> from lodcore.graph.map_fn import map_fn_results
+    >>> from lodcore.graph.loops.map_fn import map_fn_results
     >>> ta = lodcore.TensorArray(unstack_from=lodcore.array([[1, 2], [3]]))
     >>> map_fn_results(ta, lodcore.Spec((None,), np.dtype(int), 1), True)
     LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
@@ -120,7 +120,7 @@ def map_fn_size(ta: Any, other: Any, number: int) -> Any:
     Examples
     --------
     >>> import lodcore
-    >>> from lodcore.graph.map_fn import map_fn_size
+    >>> from lodcore.graph.loops.map_fn import map_fn_size
     >>> map_fn_size(lodcore.TensorArray(unstack_from=[1, 2]), lodcore.TensorArray(unstack_from=[3, 4]), 1)
     2
     """

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
-from lodcore.graph.instructions import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
-from lodcore.graph.lowered import Lowered
-from lodcore.graph.passes import BackwardPass, ForwardPass, Hoisted, Kept, Packed, Wanted
-from lodcore.graph.scheduled import Place, Sink, scheduled
-from lodcore.graph.traced import Value
-from lodcore.graph.way_back import WayBack
+from lodcore.graph.gradients.lowered_gradients import WayBack
+from lodcore.graph.loops.instructions import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
+from lodcore.graph.loops.lowered import Lowered
+from lodcore.graph.loops.passes import BackwardPass, ForwardPass, Hoisted, Kept, Packed, Wanted
+from lodcore.graph.loops.scheduled import Place, Sink, scheduled
+from lodcore.graph.loops.traced import Value
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import (
     Neighbours,

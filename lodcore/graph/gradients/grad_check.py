@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.graph.autodiff import check_differentiable, vjp
-from lodcore.graph.gradients import differentiable, values_of
+from lodcore.graph.gradients.autodiff import check_differentiable, vjp
+from lodcore.graph.gradients.cotangents import differentiable, values_of
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor

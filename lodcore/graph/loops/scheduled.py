@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore.graph.instructions import AFTER, BATCH, BEFORE, CODES, ROW, TILE
-from lodcore.graph.traced import SOURCES, Value
+from lodcore.graph.loops.instructions import AFTER, BATCH, BEFORE, CODES, ROW, TILE
+from lodcore.graph.loops.traced import SOURCES, Value
 from lodcore.operators.operands import Array
 
 __all__ = ["Place", "Program", "Sink", "scheduled"]

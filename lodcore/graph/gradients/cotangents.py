@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.graph.back import Context, Gradients, values_of
-from lodcore.graph.plan import Owner, conjugated, differentiable
+from lodcore.graph.gradients.backward_pass import Context, Gradients, values_of
+from lodcore.graph.gradients.rule_plans import Owner, conjugated, differentiable
 from lodcore.graph.variable import Variable
 from lodcore.tensors import tensor_core
 from lodcore.tensors.kinds import is_foreign, is_kept, of_kind

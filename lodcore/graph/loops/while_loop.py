@@ -15,11 +15,11 @@ from lodcore.base.dispatch import Symbol, open_block, recorder, recording
 from lodcore.base.memory import as_size
 from lodcore.base.recycling import Recycled
 from lodcore.errors import GraphError
-from lodcore.graph.arrays import ArrayVariable, of_user
 from lodcore.graph.block import Block, NamedBlock
-from lodcore.graph.body import Body, Break, LoopVariable, Update, operand, size_of, spec_in_body
-from lodcore.graph.counter import Counter, is_one_integer
-from lodcore.graph.loop_run import StepRunner, Trace
+from lodcore.graph.loops.array_versions import ArrayVariable, of_user
+from lodcore.graph.loops.body import Body, Break, LoopVariable, Update, operand, size_of, spec_in_body
+from lodcore.graph.loops.counters import Counter, is_one_integer
+from lodcore.graph.loops.frames import StepRunner, Trace
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.scope import Scope
 from lodcore.graph.trees import tree_leaves, tree_map

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore import kernels
-from lodcore.graph.lowered import Lowered
-from lodcore.graph.scheduled import Program
-from lodcore.graph.traced import Value
-from lodcore.graph.way_back import WayBack
+from lodcore.graph.gradients.lowered_gradients import WayBack
+from lodcore.graph.loops.lowered import Lowered
+from lodcore.graph.loops.scheduled import Program
+from lodcore.graph.loops.traced import Value
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import Run, Weight
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.graph.ufunc_loops import has_loop
+from lodcore.graph.loops.ufunc_loops import has_loop
 from lodcore.ops.elementwise.ufuncs import vjp_of_ufunc
 
 __all__ = ["NATIVE", "SOURCES", "Node", "Traced", "Untraceable", "Value", "Values"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from lodcore.graph.block import Block, Operator, text_of
-from lodcore.graph.body import LoopVariable
-from lodcore.graph.branches import Branches
-from lodcore.graph.learned import ParameterUpdate
+from lodcore.graph.gradients.learned import ParameterUpdate
+from lodcore.graph.loops.body import LoopVariable
+from lodcore.graph.loops.branches import Branches
+from lodcore.graph.loops.while_loop import WhileLoop
 from lodcore.graph.variable import Variable, spec_text
-from lodcore.graph.while_loop import WhileLoop
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["program_dot", "program_text"]

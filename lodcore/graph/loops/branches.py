@@ -15,16 +15,16 @@ from lodcore.base.dispatch import recorder
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError, ShapeError
 from lodcore.graph import engine
-from lodcore.graph.arrays import of_user
 from lodcore.graph.block import Block, Operator
-from lodcore.graph.body import Body, changes
 from lodcore.graph.engine import Frame, Layout
-from lodcore.graph.gradients import Gradients, path
-from lodcore.graph.loop_run import common_spec, named_error, records_of_ops
-from lodcore.graph.plan import Return
+from lodcore.graph.gradients.cotangents import Gradients, path
+from lodcore.graph.gradients.rule_plans import Return
+from lodcore.graph.loops.array_versions import of_user
+from lodcore.graph.loops.body import Body, changes
+from lodcore.graph.loops.frames import common_spec, named_error, records_of_ops
+from lodcore.graph.loops.while_loop import LoopOp, met_by, write_back
 from lodcore.graph.scope import Look, Record
 from lodcore.graph.variable import Variable, resolved, spec_text
-from lodcore.graph.while_loop import LoopOp, met_by, write_back
 from lodcore.operators.roles import NO_ELEMENTS, Batches
 from lodcore.ops.arrays.tensor_arrays import element_spec
 from lodcore.tensors.tensor import Spec

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import disjoint_base
 
-from lodcore.graph.plan import Return
+from lodcore.graph.gradients.rule_plans import Return
 from lodcore.operators.arguments import WEAK as WEAK
 
 @disjoint_base

@@ -12,8 +12,8 @@ from lodcore.base.dispatch import open_block, recording
 from lodcore.base.journal import Journal
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, GraphError
-from lodcore.graph.body import changes, operand
-from lodcore.graph.branches import Branch, BranchBody, Branches, run_branches
+from lodcore.graph.loops.body import changes, operand
+from lodcore.graph.loops.branches import Branch, BranchBody, Branches, run_branches
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.operators.arguments import integer_of, mask_of

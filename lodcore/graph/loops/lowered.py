@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.graph.block import Operator
-from lodcore.graph.traced import Traced, Untraceable, Value, Values
+from lodcore.graph.loops.traced import Traced, Untraceable, Value, Values
 from lodcore.graph.variable import Variable
 from lodcore.operators.registry import VJPRule
 from lodcore.tensors.tensor import Spec

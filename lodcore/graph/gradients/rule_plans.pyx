@@ -14,7 +14,7 @@ import numpy as np
 
 from lodcore.base.dispatch import Symbol, recording
 from lodcore.base.journal import release_arrays
-from lodcore.graph.arrays import ArrayVariable
+from lodcore.graph.loops.array_versions import ArrayVariable
 from lodcore.graph.variable import Variable
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.sparse_tensor import SparseTensor

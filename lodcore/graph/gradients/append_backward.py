@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import GraphError
-from lodcore.graph.arrays import new_variable
 from lodcore.graph.block import Operator
-from lodcore.graph.gradient_operators import GradientOperator, Seed
-from lodcore.graph.gradients import differentiable_spec, path
+from lodcore.graph.gradients.cotangents import differentiable_spec, path
+from lodcore.graph.gradients.gradient_operators import GradientOperator, Seed
+from lodcore.graph.loops.array_versions import new_variable
 from lodcore.graph.program import Program
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable

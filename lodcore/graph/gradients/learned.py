@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import GraphError
-from lodcore.graph.arrays import of_user
 from lodcore.graph.block import text_of
+from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.operators.operands import kept_in
 from lodcore.operators.roles import spec_of

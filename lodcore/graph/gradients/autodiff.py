@@ -13,9 +13,9 @@ from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import check_out
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
-from lodcore.graph.arrays import of_user
-from lodcore.graph.gradients import Gradients, Owner, differentiable, of_type, values_of
-from lodcore.graph.plan import computing, taping
+from lodcore.graph.gradients.cotangents import Gradients, Owner, differentiable, of_type, values_of
+from lodcore.graph.gradients.rule_plans import computing, taping
+from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.tape import Tape, recorded_error
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Variable

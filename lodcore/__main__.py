@@ -14,7 +14,7 @@ import numpy as np
 
 import lodcore
 from lodcore import LoD, LoDTensor, TensorArray
-from lodcore.interop import look
+from lodcore.interop.files import inspect_command as look
 
 SECONDS = 0.3  # per measured operation
 
@@ -71,11 +71,11 @@ def run(arguments: Sequence[str]) -> int:
 
         return demo.main(others)
     if chosen.command == "run":
-        from lodcore.interop import run_command
+        from lodcore.interop.files import run_command
 
         return run_command.main(others)
     if chosen.command == "pack":
-        from lodcore.interop import pack_command
+        from lodcore.interop.files import pack_command
 
         return pack_command.main(others)
     if chosen.command == "pronounce":

@@ -9,8 +9,8 @@ from lodcore.kernels.loading import load as _load
 
 #: The public names of each module.
 DOORS = {
-    "arrow": ("ArrowTable", "arrow_c_array", "arrow_c_schema", "arrow_c_stream", "from_arrow", "to_arrow"),
-    "arrays": (
+    "arrow.interface": ("ArrowTable", "arrow_c_array", "arrow_c_schema", "arrow_c_stream", "from_arrow", "to_arrow"),
+    "array_libraries": (
         "Segments",
         "from_dlpack",
         "from_jax",
@@ -25,9 +25,9 @@ DOORS = {
     "awkward": ("from_awkward", "to_awkward"),
     "engines": ("ArrowBatches", "arrow_batches"),
     "plots": ("occupancy", "plot_lengths", "plot_occupancy"),
-    "storage": ("append", "load", "save"),
-    "groups": ("load_from_group", "save_to_group"),
-    "sealed": ("Shared", "share"),
+    "files.storage": ("append", "load", "save"),
+    "hdf5_and_zarr": ("load_from_group", "save_to_group"),
+    "files.shared_memory": ("Shared", "share"),
     "grouped": ("Groups",),
     "pandas": ("from_pandas", "to_pandas"),
     "polars": ("from_polars", "to_polars"),

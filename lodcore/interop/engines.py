@@ -13,9 +13,9 @@ import numpy as np
 from lodcore.base.libraries import library
 from lodcore.base.memory import integer
 from lodcore.errors import BatchError, DTypeError, LoDError, ShapeError
-from lodcore.interop.arrow import from_arrow, wish_of
-from lodcore.interop.arrow_nodes import Node, node_of
-from lodcore.interop.arrow_write import array_capsule, schema_capsule
+from lodcore.interop.arrow.interface import from_arrow, wish_of
+from lodcore.interop.arrow.nodes import Node, node_of
+from lodcore.interop.arrow.writing import array_capsule, schema_capsule
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["ArrowBatches", "arrow_batches"]

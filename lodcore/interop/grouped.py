@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.interop.arrow_objects import table_of_arrow
+from lodcore.interop.arrow.objects import table_of_arrow
 from lodcore.ops import match_keys
 from lodcore.tensors import core
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.arrow_objects import naming_column
+from lodcore.interop.arrow.objects import naming_column
 from lodcore.interop.pandas_columns import column_of, is_lists, is_text
 from lodcore.interop.tables import (
     Key,

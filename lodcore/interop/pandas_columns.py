@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.interop.arrow_columns import column_of_arrow
-from lodcore.interop.arrow_types import DIGITS
+from lodcore.interop.arrow.columns import column_of_arrow
+from lodcore.interop.arrow.types import DIGITS
 from lodcore.interop.tables import Column
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.lod_tensor import LoDTensor

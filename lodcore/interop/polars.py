@@ -10,9 +10,9 @@ import numpy as np
 
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError
-from lodcore.interop.arrow import ArrowTable
-from lodcore.interop.arrow_columns import column_of_arrow
-from lodcore.interop.arrow_objects import naming_column
+from lodcore.interop.arrow.columns import column_of_arrow
+from lodcore.interop.arrow.interface import ArrowTable
+from lodcore.interop.arrow.objects import naming_column
 from lodcore.interop.tables import (
     Column,
     Key,

@@ -37,7 +37,7 @@ def test_no_free_threaded_python_is_promised():
     texts = [
         PROJECT,
         (ROOT / "setup.py").read_text(encoding="utf-8"),
-        *(path.read_text(encoding="utf-8") for path in ROOT.glob("lodcore/*/*.pyx")),
+        *(path.read_text(encoding="utf-8") for path in (ROOT / "lodcore").rglob("*.pyx")),
     ]
     assert not re.search(r"freethreading_compatible|cp3\d+t\b|Free Threading", "\n".join(texts))
 

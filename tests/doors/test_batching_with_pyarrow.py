@@ -86,7 +86,7 @@ def test_empty_tables(tmp_path):
 
 
 def test_values_are_not_those_of_the_slice_before():
-    from lodcore.interop.documents import _of_lists
+    from lodcore.interop.files.documents import _of_lists
 
     array = pyarrow.array(X.tolist()).slice(2, 2)
     values, lengths = _of_lists("ids", array)

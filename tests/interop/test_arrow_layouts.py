@@ -9,7 +9,7 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, LoDError, LoDTensor, from_arrow
-from lodcore.interop.arrow_nodes import node_of
+from lodcore.interop.arrow.nodes import node_of
 from tests.helpers.capsules import (
     GET,
     RELEASE,

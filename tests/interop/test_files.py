@@ -14,8 +14,9 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError, SparseTensor
-from lodcore.interop import storage, trees
-from lodcore.interop.documents import read_documents, write_packed
+from lodcore.interop.files import storage
+from lodcore.interop.files import tree_data as trees
+from lodcore.interop.files.documents import read_documents, write_packed
 from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference

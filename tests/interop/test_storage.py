@@ -18,7 +18,9 @@ import lodcore
 from lodcore import LoD, LoDTensor
 from lodcore.base.archives import dtype_of
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop import folder, sealed, share
+from lodcore.interop import share
+from lodcore.interop.files import folder
+from lodcore.interop.files import shared_memory as sealed
 from tests.helpers.draw import DTYPES, lod_tensors
 from tests.helpers.tables import for_each
 
@@ -521,7 +523,7 @@ class Crash(BaseException):
 @pytest.mark.parametrize("made", ["append", "save"])
 def test_a_crash_at_any_step_leaves_what_was_there_or_all(tmp_path, monkeypatch, made):
     """Every write, flush and rename is the last one, once."""
-    from lodcore.interop import folder
+    from lodcore.interop.files import folder
 
     name, more = tmp_path / "x.lod", lodcore.array([[[7]], []])
     other = {"append": lodcore.concat_batches([DEEP, more]), "save": more}[made]

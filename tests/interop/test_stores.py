@@ -22,7 +22,7 @@ from lodcore import DTypeError, LoDError, LoDTensor, Vocabulary
 from lodcore.__main__ import main
 from lodcore.base import drafts, files
 from lodcore.batching import PackPlan, pack_plan
-from lodcore.interop import folder, folder_writer, manifest, npz
+from lodcore.interop.files import folder, folder_writer, manifest, npz
 from tests.helpers.disks import failing_at, interrupted_at, killed_at, losses, named, steps_of, watched
 from tests.helpers.tables import for_each
 

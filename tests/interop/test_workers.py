@@ -9,7 +9,7 @@ import pytest
 
 import lodcore
 from lodcore import LoD, LoDError, LoDTensor
-from lodcore.interop.folder import MAPPED
+from lodcore.interop.files.folder import MAPPED
 
 X = LoDTensor(np.arange(3000.0).reshape(1500, 2), LoD.from_lengths([2, 1, 0], [500, 300, 700]))
 

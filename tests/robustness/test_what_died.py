@@ -396,7 +396,7 @@ finally:
 
 def test_instances_that_were_never_initialized():
     survives("""
-import gc, lodcore.graph, lodcore.ops, lodcore.batching, lodcore.interop.arrow, lodcore.interop.torch
+import gc, lodcore.graph, lodcore.ops, lodcore.batching, lodcore.interop.arrow.interface, lodcore.interop.torch
 x = lodcore.array([[1.0, 2.0], [3.0]])
 x.pool, x + 1, iter(x), x.values
 compiled = {kind for module in list(sys.modules.values()) if str(getattr(module, "__file__", "")).endswith(".so")

@@ -160,7 +160,7 @@ MUTANTS = [
     ),
     Mutant(
         "filling-of-one-id-only",
-        "lodcore/interop/arrays.py",
+        "lodcore/interop/array_libraries.py",
         "        filling = ids >= count\n",
         "        filling = ids == count\n",
         "tests/interop/test_filling_of_jax.py",
@@ -356,21 +356,21 @@ MUTANTS = [
     ),
     Mutant(
         "the-last-bytes-are-not-verified",
-        "lodcore/interop/folder.py",
+        "lodcore/interop/files/folder.py",
         "    if kernels.doors.checksum(raw[:whole], 0) != stored.sum or raw[whole:].tobytes().hex() != stored.rest:",
         "    if kernels.doors.checksum(raw[:whole], 0) != stored.sum:",
         "tests/interop/test_storage.py",
     ),
     Mutant(
         "a-record-is-there-if-one-field-is",
-        "lodcore/interop/arrow_parts.py",
+        "lodcore/interop/arrow/parts.py",
         "                mask = whole if mask is None else mask & whole",
         "                mask = whole if mask is None else mask | whole",
         "tests/interop/test_arrow.py",
     ),
     Mutant(
         "times-that-wrap-around",
-        "lodcore/interop/arrow_nodes.py",
+        "lodcore/interop/arrow/nodes.py",
         "if changed is None or not np.array_equal(changed.astype(values.dtype), values, equal_nan=True):",
         "if False:",
         "tests/interop/test_arrow.py",

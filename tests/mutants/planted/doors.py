@@ -2,14 +2,14 @@
 
 from tests.mutants.mutant import Mutant
 
-ARROW_IN = "lodcore/interop/arrow_in.py"
-ARROW_READ = "lodcore/interop/arrow_read.pyx"
+ARROW_IN = "lodcore/interop/arrow/importing.py"
+ARROW_READ = "lodcore/interop/arrow/reading.pyx"
 ARCHIVES = "lodcore/base/archives.py"
-MANIFEST = "lodcore/interop/manifest.py"
+MANIFEST = "lodcore/interop/files/manifest.py"
 STORES = "tests/interop/test_stores.py"
-WRITER = "lodcore/interop/folder_writer.py"
-PARTS = "lodcore/interop/arrow_parts.py"
-WRITE = "lodcore/interop/arrow_write.pyx"
+WRITER = "lodcore/interop/files/folder_writer.py"
+PARTS = "lodcore/interop/arrow/parts.py"
+WRITE = "lodcore/interop/arrow/writing.pyx"
 HOSTILE = "tests/interop/test_arrow_hostile.py"
 
 MUTANTS = [
@@ -141,7 +141,7 @@ MUTANTS = [
     ),
     Mutant(
         "a-reader-that-lost-a-race-gives-up",
-        "lodcore/interop/folder.py",
+        "lodcore/interop/files/folder.py",
         "            if data == before:",
         "            if True:",
         STORES,
@@ -183,7 +183,7 @@ MUTANTS = [
     ),
     Mutant(
         "memory-of-files-is-lent",
-        "lodcore/interop/lending.py",
+        "lodcore/interop/shared_values.py",
         "    return not isinstance(base, (bytes, mmap.mmap))",
         "    return not isinstance(base, bytes)",
         "tests/interop/test_doors.py",

@@ -11,7 +11,7 @@ CLIPPING = "lodcore/nn/clipping.py"
 OPTIMIZERS = "lodcore/nn/optimizers.py"
 UPDATES = "lodcore/nn/updates.py"
 SCHEDULES = "lodcore/nn/schedules.py"
-TREES = "lodcore/interop/trees.py"
+TREES = "lodcore/interop/files/tree_data.py"
 STEPS = "lodcore/graph/loops/frames.py"
 TESTS = "tests/nn"
 

@@ -123,14 +123,14 @@ MUTANTS = [
     ),
     Mutant(
         "ids-of-what-is-not-there-are-checked",
-        "lodcore/interop/arrow_in.py",
+        "lodcore/interop/arrow/importing.py",
         "checked = ids if there is None else ids[there]",
         "checked = ids",
         "tests/interop/test_arrow.py",
     ),
     Mutant(
         "hidden-list-views-keep-their-size",
-        "lodcore/interop/arrow_in.py",
+        "lodcore/interop/arrow/importing.py",
         "        begins[~there], sizes[~there] = 0, 0",
         "        begins[~there] = 0",
         "tests/interop/test_arrow.py",

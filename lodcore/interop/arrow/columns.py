@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.interop.arrow_in import Options
-from lodcore.interop.arrow_objects import naming, read_arrow
+from lodcore.interop.arrow.importing import Options
+from lodcore.interop.arrow.objects import naming, read_arrow
 from lodcore.interop.tables import Column
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor

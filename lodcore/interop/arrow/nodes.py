@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.arrow_read import Column
-from lodcore.interop.arrow_types import format_of
+from lodcore.interop.arrow.reading import Column
+from lodcore.interop.arrow.types import format_of
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.text import utf8_of

@@ -151,7 +151,7 @@ def _node(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: i
 
 def _of_program(where: str, packed: Packed, tree: Any, path: tuple[str, ...], depth: int) -> Any:
     """Return a Program, a Generator or an optimizer as JSON; None for anything else."""
-    from lodcore.interop.program_writer import written  # which needs the whole of lodcore.graph and lodcore.nn
+    from lodcore.interop.files.program_writer import written  # which needs the whole of lodcore.graph and lodcore.nn
 
     return written(where, packed, tree, path, lambda x, path: _node(where, packed, x, path, depth + 1))
 
@@ -204,7 +204,7 @@ class Reader:
         if set(node) == {"sparse", "indices", "height"}:
             return self._sparse(node)
         if not PROGRAMS.isdisjoint(node):
-            from lodcore.interop.program_reader import read_part
+            from lodcore.interop.files.program_reader import read_part
 
             return read_part(self, node, depth)
         if len(node) != 1:

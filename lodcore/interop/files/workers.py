@@ -11,8 +11,8 @@ import numpy as np
 
 from lodcore.base.archives import check_values, dtype_of
 from lodcore.errors import LoDError
-from lodcore.interop.folder import MAPPED, Gone, Structure, map_file, read_lod
-from lodcore.interop.manifest import MANIFEST, Stored, parse_manifest, read_content
+from lodcore.interop.files.folder import MAPPED, Gone, Structure, map_file, read_lod
+from lodcore.interop.files.manifest import MANIFEST, Stored, parse_manifest, read_content
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

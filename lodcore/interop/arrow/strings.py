@@ -10,8 +10,8 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import LoDError
-from lodcore.interop.arrow_parts import Part
-from lodcore.interop.arrow_read import Column
+from lodcore.interop.arrow.parts import Part
+from lodcore.interop.arrow.reading import Column
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.text import fixed_width
 

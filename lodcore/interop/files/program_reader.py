@@ -14,9 +14,9 @@ from lodcore.graph.gradients.learned import ParameterUpdate, check_update
 from lodcore.graph.loops.body import Body
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, spec_text
-from lodcore.interop.block_reader import INVALID, BlockReader, agrees, dict_of, list_of
-from lodcore.interop.program_values import ValueReader, described
-from lodcore.interop.program_writer import VERSION
+from lodcore.interop.files.block_reader import INVALID, BlockReader, agrees, dict_of, list_of
+from lodcore.interop.files.program_values import ValueReader, described
+from lodcore.interop.files.program_writer import VERSION
 from lodcore.operators.roles import spec_of
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray

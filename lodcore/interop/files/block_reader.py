@@ -17,8 +17,8 @@ from lodcore.graph.loops.branches import COND, Branch, BranchBody, Branches
 from lodcore.graph.loops.counters import Counter
 from lodcore.graph.loops.while_loop import RUN, WhileLoop
 from lodcore.graph.variable import Variable, spec_text
-from lodcore.interop.program_operators import operator_of
-from lodcore.interop.program_values import described, spec_of_text
+from lodcore.interop.files.program_operators import operator_of
+from lodcore.interop.files.program_values import described, spec_of_text
 from lodcore.nn.cell_steps import RUN as RECURRENCE
 from lodcore.nn.cell_steps import CellSteps
 from lodcore.operators.registry import Op

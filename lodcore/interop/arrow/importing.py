@@ -10,10 +10,10 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.arrow_parts import Part, is_flat, masked, records, taken
-from lodcore.interop.arrow_read import Column
-from lodcore.interop.arrow_strings import fixed_size, viewed
-from lodcore.interop.arrow_types import DIGITS, LIST_VIEWS, LISTS, decimal_of, stored, width_of
+from lodcore.interop.arrow.parts import Part, is_flat, masked, records, taken
+from lodcore.interop.arrow.reading import Column
+from lodcore.interop.arrow.strings import fixed_size, viewed
+from lodcore.interop.arrow.types import DIGITS, LIST_VIEWS, LISTS, decimal_of, stored, width_of
 
 __all__ = ["Options", "content"]
 

@@ -22,8 +22,8 @@ from lodcore.base import buffers, files
 from lodcore.base.archives import check_values
 from lodcore.base.memory import check_size
 from lodcore.errors import LoDError
-from lodcore.interop.manifest import MANIFEST, WORD, Manifest, Stored, parse_manifest, read_content
-from lodcore.interop.trees import Reader
+from lodcore.interop.files.manifest import MANIFEST, WORD, Manifest, Stored, parse_manifest, read_content
+from lodcore.interop.files.tree_data import Reader
 from lodcore.tensors import core
 from lodcore.tensors.lod import LoD
 

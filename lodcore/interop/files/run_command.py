@@ -17,10 +17,10 @@ from lodcore.base.archives import read_npy
 from lodcore.base.libraries import library
 from lodcore.graph.executor import Executor
 from lodcore.graph.program import Program
-from lodcore.interop import look
-from lodcore.interop.arrow import to_arrow
-from lodcore.interop.pack_command import FAILURES
-from lodcore.interop.storage import load, save
+from lodcore.interop.arrow.interface import to_arrow
+from lodcore.interop.files import inspect_command as look
+from lodcore.interop.files.pack_command import FAILURES
+from lodcore.interop.files.storage import load, save
 from lodcore.ops.move.gather import concat_batches
 from lodcore.tensors.lod_tensor import LoDTensor
 

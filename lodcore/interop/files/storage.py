@@ -11,11 +11,11 @@ from typing import Any
 from lodcore.base import files
 from lodcore.base.drafts import replace
 from lodcore.errors import DTypeError
-from lodcore.interop.folder import is_folder, read_folder
-from lodcore.interop.folder_writer import append_to_folder, write_folder
-from lodcore.interop.npz import read_npz, write_npz
-from lodcore.interop.trees import Packed, pack
-from lodcore.interop.workers import send_names
+from lodcore.interop.files.folder import is_folder, read_folder
+from lodcore.interop.files.folder_writer import append_to_folder, write_folder
+from lodcore.interop.files.npz import read_npz, write_npz
+from lodcore.interop.files.tree_data import Packed, pack
+from lodcore.interop.files.workers import send_names
 
 __all__ = ["append", "load", "save"]
 
@@ -148,7 +148,7 @@ def load(file: Any, *, verify: bool = False, operators: Iterable[Any] = ()) -> A
     """
     where = "lodcore.load"
     if operators:
-        from lodcore.interop.program_operators import imported
+        from lodcore.interop.files.program_operators import imported
 
         imported(where, operators)
     if hasattr(file, "read"):

@@ -10,9 +10,9 @@ import numpy as np
 
 from lodcore.base import files
 from lodcore.base.libraries import library
-from lodcore.interop.arrow import from_arrow
+from lodcore.interop.arrow.interface import from_arrow
+from lodcore.interop.files.storage import load
 from lodcore.interop.plots import occupancy
-from lodcore.interop.storage import load
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["buckets", "describe", "describe_tree", "histogram", "padding_cost", "read"]
@@ -155,7 +155,7 @@ def buckets(lengths: Array, count: int = BUCKETS) -> tuple[list[int], float]:
     Examples
     --------
     >>> import numpy as np
-    >>> from lodcore.interop.look import buckets
+    >>> from lodcore.interop.files.inspect_command import buckets
     >>> buckets(np.array([1, 1, 1, 7, 8, 8]), 2)
     ([1, 8], 0.9629...)
     """

@@ -11,8 +11,8 @@ import numpy as np
 from lodcore.base.archives import dtype_of
 from lodcore.errors import DTypeError, GraphError, LoDError
 from lodcore.graph.loops.var_array import VarArray
-from lodcore.interop.generators import PLACES, generator_of, is_generator
-from lodcore.interop.program_operators import kind_of, name_of_kind
+from lodcore.interop.files.generators import PLACES, generator_of, is_generator
+from lodcore.interop.files.program_operators import kind_of, name_of_kind
 from lodcore.nn.optimizers import SGD, Adam, AdamW, Optimizer
 from lodcore.nn.settings import SCHEDULES, settings_of
 from lodcore.tensors.lod import LoD

@@ -11,8 +11,8 @@ from libc.stdint cimport INT64_MAX, int64_t, uintptr_t
 from libc.string cimport memset
 
 from lodcore.base.buffers cimport array_over, held_by
-from lodcore.interop.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
-from lodcore.interop.arrow_write cimport node_of
+from lodcore.interop.arrow.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
+from lodcore.interop.arrow.writing cimport node_of
 
 import numpy as np
 

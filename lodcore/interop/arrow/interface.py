@@ -15,12 +15,12 @@ import numpy as np
 
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError
-from lodcore.interop.arrow_columns import columns_of_arrow
-from lodcore.interop.arrow_in import Options
-from lodcore.interop.arrow_nodes import node_of, table_node, without_rows
-from lodcore.interop.arrow_objects import read_arrow
-from lodcore.interop.arrow_read import read_schema
-from lodcore.interop.arrow_write import array_capsule, schema_capsule, stream_capsule
+from lodcore.interop.arrow.columns import columns_of_arrow
+from lodcore.interop.arrow.importing import Options
+from lodcore.interop.arrow.nodes import node_of, table_node, without_rows
+from lodcore.interop.arrow.objects import read_arrow
+from lodcore.interop.arrow.reading import read_schema
+from lodcore.interop.arrow.writing import array_capsule, schema_capsule, stream_capsule
 from lodcore.interop.tables import Column, Key, grouped_table, names_of_keys
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values

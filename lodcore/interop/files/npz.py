@@ -8,8 +8,8 @@ from typing import IO, Any
 
 from lodcore.base.archives import Archive, read_archive, write_array
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.manifest import LARGEST, check_length
-from lodcore.interop.trees import Packed, Reader
+from lodcore.interop.files.manifest import LARGEST, check_length
+from lodcore.interop.files.tree_data import Packed, Reader
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 

@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 
 from lodcore.batching.packing import METHODS, OVERFLOWS, pack_plan
 from lodcore.batching.show import show_bins
-from lodcore.interop.documents import is_saved, read_documents, write_packed
+from lodcore.interop.files.documents import is_saved, read_documents, write_packed
 
 __all__ = ["main"]
 

@@ -16,8 +16,8 @@ from lodcore.base.libraries import library
 from lodcore.batching.plan import PackPlan
 from lodcore.batching.stored import write_arrays
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop import folder, npz
-from lodcore.interop.storage import load, save
+from lodcore.interop.files import folder, npz
+from lodcore.interop.files.storage import load, save
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 

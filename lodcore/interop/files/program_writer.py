@@ -24,9 +24,9 @@ from lodcore.graph.loops.branches import Branches
 from lodcore.graph.loops.while_loop import WhileLoop
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable
-from lodcore.interop.generators import is_generator
-from lodcore.interop.program_operators import name_of
-from lodcore.interop.program_values import ValueWriter, text_of_spec
+from lodcore.interop.files.generators import is_generator
+from lodcore.interop.files.program_operators import name_of
+from lodcore.interop.files.program_values import ValueWriter, text_of_spec
 from lodcore.nn.cell_steps import CellSteps
 from lodcore.nn.optimizers import Optimizer
 from lodcore.tensors.tensor import Spec

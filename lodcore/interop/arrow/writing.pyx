@@ -14,7 +14,7 @@ from libc.string cimport memset
 
 cimport lodcore.kernels.arrays as cnp
 
-from lodcore.interop.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
+from lodcore.interop.arrow.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
 
 cdef extern from "Python.h":
     int Py_IsInitialized() nogil

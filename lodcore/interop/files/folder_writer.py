@@ -20,7 +20,7 @@ import numpy as np
 
 from lodcore.base import files
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.manifest import (
+from lodcore.interop.files.manifest import (
     FILE,
     MANIFEST,
     RECORD,
@@ -33,7 +33,7 @@ from lodcore.interop.manifest import (
     read_content,
     record,
 )
-from lodcore.interop.trees import Packed
+from lodcore.interop.files.tree_data import Packed
 
 __all__ = ["append_to_folder", "write_folder"]
 

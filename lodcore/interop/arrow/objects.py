@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.arrow_in import Options, content
-from lodcore.interop.arrow_parts import Finished, finish, joined
-from lodcore.interop.arrow_read import read_array, read_stream
+from lodcore.interop.arrow.importing import Options, content
+from lodcore.interop.arrow.parts import Finished, finish, joined
+from lodcore.interop.arrow.reading import read_array, read_stream
 
 __all__ = ["naming", "naming_column", "pair_of", "read_arrow", "table_of_arrow"]
 

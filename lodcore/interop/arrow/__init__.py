@@ -1,0 +1,1 @@
+"""Arrow arrays, imported and exported by the C data interface."""

@@ -1,16 +1,16 @@
 """Batching: documents packed into bins of a budget, batches within a budget, windows, and samplers."""
 
 from lodcore.base.naming import without_any as _without_any
-from lodcore.batching.attention import AttentionInputs, attention_inputs, cu_seqlens
-from lodcore.batching.batch_report import BatchReport
+from lodcore.batching.attention_inputs import AttentionInputs, attention_inputs, cu_seqlens
 from lodcore.batching.batches import BatchPlan, batches, pack_batches
 from lodcore.batching.chunks import ChunkPlan, chunk_plan, concat_and_cut
-from lodcore.batching.isolation import assert_isolated
+from lodcore.batching.pack_plans import PackPlan
 from lodcore.batching.packing import pack_plan
-from lodcore.batching.plan import PackPlan
-from lodcore.batching.report import PackReport
+from lodcore.batching.reports.batch_report import BatchReport
+from lodcore.batching.reports.isolation import assert_isolated
+from lodcore.batching.reports.pack_report import PackReport
+from lodcore.batching.reports.pictures import fills, plot_occupancy, show_bins
 from lodcore.batching.sampling import SourceSampler, sample_by_temperature
-from lodcore.batching.show import fills, plot_occupancy, show_bins
 from lodcore.batching.stream import Stream, StreamFill, batch_stream, pack_stream
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
-from lodcore.batching.arguments import Plan
+from lodcore.batching.limits import Plan
 from lodcore.errors import LoDError
 from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_unflatten
 from lodcore.tensors import core

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from lodcore.base.memory import integer
 from lodcore.base.recycling import Recycled
-from lodcore.batching.arguments import MOST, Int64, Plan, as_choice, as_count, as_lengths, as_rank
-from lodcore.batching.batch_report import BatchReport, batch_report, sums_and_longest
 from lodcore.batching.buckets import bucket_edges
 from lodcore.batching.epoch import Epoch, Settings, arranged_classes, epoch_of
-from lodcore.batching.states import check_state, digest
-from lodcore.batching.steps import END, Stepping
+from lodcore.batching.iterators import END, Stepping
+from lodcore.batching.limits import MOST, Int64, Plan, as_choice, as_count, as_lengths, as_rank
+from lodcore.batching.reports.batch_report import BatchReport, batch_report, sums_and_longest
+from lodcore.batching.sampler_states import check_state, digest
 from lodcore.errors import DTypeError
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

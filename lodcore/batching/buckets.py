@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.batching.arguments import MOST, Int64, as_count, size_counts
+from lodcore.batching.limits import MOST, Int64, as_count, size_counts
 from lodcore.errors import LoDError
 
 __all__ = ["bucket_edges", "classes_by_edges", "classes_by_length", "cut", "least_padding", "occupancy", "suggested"]

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore.base.dispatch import Symbol
-from lodcore.batching.arguments import Int64, as_choice, as_count, as_lengths, sealed
-from lodcore.batching.plan import PackPlan, Pieces, plan_of_pieces
+from lodcore.batching.limits import Int64, as_choice, as_count, as_lengths, sealed
+from lodcore.batching.pack_plans import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
 from lodcore.ops import gather_nested, lod_append, lod_reset, rows, sequence_chunk, sequence_concat, sequence_pool
 from lodcore.ops.move.chunk import chunk_ranges

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lodcore.batching.arguments import Int64, sealed
 from lodcore.batching.buckets import classes_by_edges, classes_by_length, cut
+from lodcore.batching.limits import Int64, sealed
 from lodcore.batching.packing import equal_shards
 
 __all__ = ["Epoch", "Settings", "arranged_classes", "epoch_of"]

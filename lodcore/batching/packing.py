@@ -9,8 +9,8 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.base.recycling import Recycled
-from lodcore.batching.arguments import MOST, Int64, as_choice, as_count, as_lengths, longest_first, size_counts
-from lodcore.batching.plan import PackPlan, Pieces, plan_of_pieces
+from lodcore.batching.limits import MOST, Int64, as_choice, as_count, as_lengths, longest_first, size_counts
+from lodcore.batching.pack_plans import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
 from lodcore.ops import gather_sequences
 from lodcore.tensors.lod import LoD

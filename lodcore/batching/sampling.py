@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore.base import buffers
-from lodcore.batching.arguments import MOST, Int64, as_count
-from lodcore.batching.states import check_state, digest
-from lodcore.batching.steps import END, Stepping
+from lodcore.batching.iterators import END, Stepping
+from lodcore.batching.limits import MOST, Int64, as_count
+from lodcore.batching.sampler_states import check_state, digest
 from lodcore.errors import DTypeError, LoDError
 
 __all__ = ["SourceSampler", "sample_by_temperature"]

@@ -12,7 +12,7 @@ import numpy as np
 from lodcore.base import files
 from lodcore.base.archives import Archive, read_archive
 from lodcore.base.drafts import replace
-from lodcore.batching.arguments import MOST, Int64, Plan, as_lengths, sealed
+from lodcore.batching.limits import MOST, Int64, Plan, as_lengths, sealed
 from lodcore.errors import LoDError
 from lodcore.tensors.lod import LoD
 

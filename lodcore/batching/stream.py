@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from lodcore.batching.arguments import MOST, as_choice, as_count
-from lodcore.batching.states import check_state, digest
-from lodcore.batching.steps import StreamBody
+from lodcore.batching.iterators import StreamBody
+from lodcore.batching.limits import MOST, as_choice, as_count
+from lodcore.batching.sampler_states import check_state, digest
 
 __all__ = ["Stream", "StreamFill", "batch_stream", "pack_stream"]
 

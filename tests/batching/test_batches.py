@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoD, LoDError, gather_sequences
 from lodcore.batching import batches
-from lodcore.batching.arguments import longest_first, size_counts
 from lodcore.batching.buckets import classes_by_edges, classes_by_length, least_padding, suggested
+from lodcore.batching.limits import longest_first, size_counts
 from tests.helpers.plans import document_lengths, documents_of
 from tests.helpers.tables import for_each
 

@@ -26,7 +26,7 @@ from lodcore.batching import (
     sample_by_temperature,
 )
 from lodcore.batching.packing import equal_shards
-from lodcore.batching.report import bins_at_least
+from lodcore.batching.reports.pack_report import bins_at_least
 from reference.batching.exact import fewest_bins
 from tests.helpers.plans import METHODS, document_lengths, documents_of
 from tests.helpers.tables import for_each

@@ -13,7 +13,7 @@ from lodcore.base import files
 from lodcore.base.archives import Archive, read_archive, read_npy
 from lodcore.base.drafts import replace
 from lodcore.base.libraries import library
-from lodcore.batching.plan import PackPlan
+from lodcore.batching.pack_plans import PackPlan
 from lodcore.batching.stored import write_arrays
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.files import folder, npz

@@ -12,7 +12,7 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 from lodcore.batching.packing import METHODS, OVERFLOWS, pack_plan
-from lodcore.batching.show import show_bins
+from lodcore.batching.reports.pictures import show_bins
 from lodcore.interop.files.documents import is_saved, read_documents, write_packed
 
 __all__ = ["main"]

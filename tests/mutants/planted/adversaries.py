@@ -230,7 +230,7 @@ MUTANTS = [
     ),
     Mutant(
         "a-report-forgets-max_items",
-        "lodcore/batching/report.py",
+        "lodcore/batching/reports/pack_report.py",
         "    least = bins_at_least(within, plan.budget, plan.max_items) + len(sizes) - len(within)",
         "    least = bins_at_least(within, plan.budget) + len(sizes) - len(within)",
         "tests/batching/test_packing.py",

@@ -74,14 +74,14 @@ MUTANTS = [
     ),
     Mutant(
         "a-leak-in-one-direction-only",
-        f"{BATCHING}/isolation.py",
+        f"{BATCHING}/reports/isolation.py",
         "for one in (bit, ~bit)]",
         "for one in (bit,)]",
         "tests/batching/test_attention.py",
     ),
     Mutant(
         "a-buffer-that-runs-empty",
-        f"{BATCHING}/steps.pyx",
+        f"{BATCHING}/iterators.pyx",
         "while len(self.waiting) < self.size and self.arrive():",
         "while not self.waiting and self.arrive():",
         "tests/batching/test_stream.py",

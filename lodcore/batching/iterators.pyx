@@ -19,7 +19,7 @@ from time import sleep
 
 import numpy as np
 
-from lodcore.batching import arguments
+from lodcore.batching import limits as arguments
 from lodcore.errors import LoDError
 
 #: What `following` returns at the end.

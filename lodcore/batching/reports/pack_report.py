@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lodcore.batching.arguments import Int64, Plan, sealed, size_counts
+from lodcore.batching.limits import Int64, Plan, sealed, size_counts
 
 __all__ = ["PackReport", "bins_at_least", "pack_report"]
 

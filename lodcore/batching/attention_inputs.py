@@ -11,7 +11,7 @@ from lodcore import kernels
 from lodcore.base.libraries import library
 from lodcore.base.memory import check_size, integer, narrow, unharmed
 from lodcore.base.recycling import Recycled
-from lodcore.batching.arguments import Int64, as_choice, as_count
+from lodcore.batching.limits import Int64, as_choice, as_count
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD

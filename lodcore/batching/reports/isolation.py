@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lodcore.batching.arguments import Int64
+from lodcore.batching.limits import Int64
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD

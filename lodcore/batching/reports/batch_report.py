@@ -6,9 +6,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from lodcore.batching.arguments import MOST, Int64
 from lodcore.batching.buckets import GOOD, occupancy, suggested
-from lodcore.batching.report import NAMED, counted
+from lodcore.batching.limits import MOST, Int64
+from lodcore.batching.reports.pack_report import NAMED, counted
 
 __all__ = ["BatchReport", "batch_report", "sums_and_longest"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.libraries import axes_to_draw_in
-from lodcore.batching.arguments import Int64, as_count
 from lodcore.batching.batches import BatchPlan
-from lodcore.batching.plan import PackPlan
+from lodcore.batching.limits import Int64, as_count
+from lodcore.batching.pack_plans import PackPlan
 from lodcore.errors import DTypeError
 
 __all__ = ["fills", "plot_occupancy", "show_bins"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from lodcore.base.memory import integer
 from lodcore.batching.applying import pack_documents, unpack_documents
-from lodcore.batching.arguments import Int64, as_rank, sealed
-from lodcore.batching.report import PackReport, pack_report
+from lodcore.batching.limits import Int64, as_rank, sealed
+from lodcore.batching.reports.pack_report import PackReport, pack_report
 from lodcore.batching.stored import arrays_of_plan, checked_arrays, read_arrays, write_arrays
 from lodcore.ops import gather_sequences
 from lodcore.tensors.lod import LoD

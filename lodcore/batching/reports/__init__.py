@@ -1,0 +1,1 @@
+"""Reports on plans and batches, and pictures of them."""

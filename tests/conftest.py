@@ -38,7 +38,7 @@ with contextlib.suppress(ImportError, AttributeError):
     reflection.inspect = types.SimpleNamespace(**{**vars(inspect), "getsource": functools.cache(inspect.getsource)})
 
 # The folders of tests that `make test` runs on the compiled kernels and on the reference; `make twins` runs all.
-BOTH_TREES = {"kernels", "ops", "tensors"}
+BOTH_TREES = {"kernels", "operators", "ops", "tensors"}
 
 # These tests read the source tree, which an installed package does not have.
 OF_SOURCES = ["test_architecture.py", "docs/test_promises.py", "robustness/test_statuses.py"]

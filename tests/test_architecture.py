@@ -198,6 +198,28 @@ def test_kernels_are_called_by_module_attribute():
     assert not [path_id(path) for path in MODULES if facts(path).kernels_kept]
 
 
+#: Folders of tests that have no counterpart in the library.
+OF_TESTS = {
+    "ancestor",
+    "builds",
+    "docs",
+    "doors",
+    "helpers",
+    "helpers/drawing",
+    "mutants",
+    "mutants/planted",
+    "reference",
+}
+OF_TESTS |= {"demo/pages", "robustness", "samples", "types"}
+
+
+@not_on_reference
+def test_folders_of_tests_are_those_of_the_library():
+    paths = [path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("*.py")]
+    folders = {path.as_posix() for path in paths if path.parts} - OF_TESTS
+    assert not [folder for folder in folders if not (ROOT / "lodcore" / folder / "__init__.py").exists()]
+
+
 # -- kernels and their twins ---------------------------------------------------------------------------------------
 
 
@@ -534,22 +556,9 @@ def test_exported_names():
 
 
 @not_on_reference
-@for_each("path", sorted((ROOT / "lodcore/ops").glob("[!_]*.py")))
+@for_each("path", sorted((ROOT / "lodcore/ops").rglob("[!_]*.py")))
 def test_what_is_public_in_a_file_of_operators_is_exported(path):
-    helpers = {
-        "public",
-        "alignment",
-        "beam_gradients",
-        "beam_step",
-        "common",
-        "foreign",
-        "moving",
-        "ufuncs",
-        "gates",
-        "gru",
-        "lstm",
-        "numbers",
-    }
-    helpers |= {"numpy_rules", "numpy_moves", "numpy_products", "numpy_linalg", "numpy_fft", "numpy_orders", "keys"}
-    if path.stem not in helpers | {"arguments", "registry", "roles", "lod_rules", "matrix"}:
+    helpers = {"public", "beam_gradients", "beam_step", "ufuncs", "gates", "gru", "lstm", "keys", "matrix"}
+    helpers |= {"numpy_rules", "numpy_moves", "numpy_products", "numpy_linalg", "numpy_fft", "numpy_orders"}
+    if path.stem not in helpers:
         assert set(import_module(module_of(path)).__all__) <= set(ops.__all__)

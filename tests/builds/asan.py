@@ -10,10 +10,14 @@ import sys
 from tests.builds import tree
 
 TESTS = (
-    *("tests/kernels", "tests/test_errors.py", "tests/robustness/test_hostile.py", "tests/ops/test_operators.py"),
-    *("tests/base/test_recycling.py", "tests/graph/test_shared_operands.py"),
+    *("tests/kernels", "tests/test_errors.py", "tests/robustness/test_hostile.py", "tests/operators/test_operators.py"),
+    *("tests/base/test_recycling.py", "tests/graph/loops/test_shared_operands.py"),
     *("tests/robustness/test_public_names.py", "tests/robustness/test_injection.py"),
-    *("tests/interop/test_arrow.py", "tests/interop/test_arrow_hostile.py", "tests/interop/test_storage.py"),
+    *(
+        "tests/interop/arrow/test_interface.py",
+        "tests/interop/arrow/test_invalid_arrays.py",
+        "tests/interop/files/test_storage.py",
+    ),
 )
 
 

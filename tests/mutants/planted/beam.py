@@ -8,7 +8,7 @@ OPS = "lodcore/ops/networks/beam.py"
 NN = "lodcore/nn/beam_search.py"
 SAMPLING = "lodcore/nn/token_sampling.py"
 KERNEL_TESTS = "tests/kernels/test_beam.py"
-TESTS = "tests/ops/test_beam.py"
+TESTS = "tests/ops/networks/test_beam.py"
 DECODER_TESTS = "tests/nn/test_beam_search.py"
 
 MUTANTS = [
@@ -44,7 +44,7 @@ MUTANTS = [
         OPS,
         "differ = prefixes[1:] != items[:-1]",
         "differ = prefixes[1:] < items[:-1]",
-        "tests/ops/test_operators.py",
+        "tests/operators/test_operators.py",
     ),
     Mutant("logarithms-alone", OPS, "found += before.reshape(-1, 1)", "pass", TESTS),
     Mutant(

@@ -27,7 +27,7 @@ MUTANTS = [
         BUFFERS,
         "if cnp.PyArray_DIM(vector, 0) != count:",
         "if cnp.PyArray_DIM(vector, 0) > count:",
-        "tests/ops/test_gather.py tests/test_errors.py",
+        "tests/ops/move/test_gather.py tests/test_errors.py",
     ),
     Mutant(
         "views-of-read-only-rows-writable",
@@ -91,7 +91,7 @@ MUTANTS = [
         CORE,
         "    for k in range(first, lod.n_levels):\n        offsets = new_offsets(size[0] + 1)",
         "    for k in range(first, min(lod.n_levels, 2)):\n        offsets = new_offsets(size[0] + 1)",
-        "tests/ops/test_gather.py",
+        "tests/ops/move/test_gather.py",
     ),
     Mutant(
         "levels-of-a-cut-overlap",
@@ -126,7 +126,7 @@ MUTANTS = [
         TENSOR_CORE,
         "[] if upper is None else upper)",
         "[])",
-        "tests/ops/test_gather.py",
+        "tests/ops/move/test_gather.py",
     ),
     Mutant(
         "iteration-stays-at-the-first-rows",

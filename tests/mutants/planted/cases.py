@@ -72,14 +72,14 @@ MUTANTS = [
         "lodcore/graph/gradients/cotangents.py",
         "for at, one in known if differentiable(one)}",
         "for at, one in known if at in gradient}",
-        "tests/graph/test_autodiff.py",
+        "tests/graph/gradients/test_autodiff.py",
     ),
     Mutant(
         "gradient-of-a-batch-in-strides",
         "lodcore/graph/gradients/cotangents.py",
         "tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)\n    if isinstance(value, TensorArray)",
         "tensor_core.new_tensor(gradient, value.lod)\n    if isinstance(value, TensorArray)",
-        "tests/graph/test_autodiff.py",
+        "tests/graph/gradients/test_autodiff.py",
     ),
     Mutant(
         "gradient-of-an-extreme-of-nothing",
@@ -93,6 +93,6 @@ MUTANTS = [
         "lodcore/tensors/rank_table.py",
         "buffers.sealed(lod.lengths(level)[order])",
         "buffers.sealed(lod.lengths(level))",
-        "tests/ops/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-lod_rank_table]",
+        "tests/operators/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-lod_rank_table]",
     ),
 ]

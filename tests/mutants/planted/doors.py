@@ -6,11 +6,11 @@ ARROW_IN = "lodcore/interop/arrow/importing.py"
 ARROW_READ = "lodcore/interop/arrow/reading.pyx"
 ARCHIVES = "lodcore/base/archives.py"
 MANIFEST = "lodcore/interop/files/manifest.py"
-STORES = "tests/interop/test_stores.py"
+STORES = "tests/interop/files/test_folder.py"
 WRITER = "lodcore/interop/files/folder_writer.py"
 PARTS = "lodcore/interop/arrow/parts.py"
 WRITE = "lodcore/interop/arrow/writing.pyx"
-HOSTILE = "tests/interop/test_arrow_hostile.py"
+HOSTILE = "tests/interop/arrow/test_invalid_arrays.py"
 
 MUTANTS = [
     Mutant(
@@ -46,7 +46,7 @@ MUTANTS = [
         ARROW_IN,
         "    values: Array = column.buffer(1, found.dtype, column.offset + start, column.offset + stop)",
         "    values: Array = column.buffer(1, found.dtype, start, stop)",
-        "tests/interop/test_arrow.py",
+        "tests/interop/arrow/test_interface.py",
     ),
     Mutant(
         "a-capsule-is-not-emptied",
@@ -81,35 +81,35 @@ MUTANTS = [
         WRITE,
         "    Py_INCREF(node)\n    made.private_data = <void*> node\n",
         "    Py_INCREF(node)\n    Py_INCREF(node)\n    made.private_data = <void*> node\n",
-        "tests/interop/test_arrow.py",
+        "tests/interop/arrow/test_interface.py",
     ),
     Mutant(
         "null-lists-keep-their-rows",
         PARTS,
         "    if (lengths[~there] > 0).any():",
         "    if False:",
-        "tests/interop/test_arrow.py",
+        "tests/interop/arrow/test_interface.py",
     ),
     Mutant(
         "ids-of-other-dictionaries-are-joined",
         PARTS,
         "        if not same:",
         "        if False:",
-        "tests/interop/test_arrow.py",
+        "tests/interop/arrow/test_interface.py",
     ),
     Mutant(
         "a-manifest-is-not-compared-with-its-sum",
         MANIFEST,
         '    if zlib.crc32(text.encode()) != outer["checksum"]:',
         "    if False:",
-        "tests/interop/test_storage.py",
+        "tests/interop/files/test_storage.py",
     ),
     Mutant(
         "an-appended-folder-keeps-torn-bytes",
         WRITER,
         "                opened.truncate(size)\n                opened.seek(size)\n",
         "                opened.seek(0, os.SEEK_END)\n",
-        "tests/interop/test_storage.py",
+        "tests/interop/files/test_storage.py",
     ),
     Mutant(
         "a-manifest-is-written-in-place",
@@ -172,14 +172,14 @@ MUTANTS = [
         ARCHIVES,
         "        if info.file_size > most or packed > total:",
         "        if packed > total:",
-        "tests/interop/test_storage.py",
+        "tests/interop/files/test_storage.py",
     ),
     Mutant(
         "bools-may-be-anything",
         ARCHIVES,
         '    elif dtype.kind == "b" and len(data) and data.max() > 1:',
         '    elif dtype.kind == "b" and len(data) and data.max() > 9:',
-        "tests/interop/test_storage.py",
+        "tests/interop/files/test_storage.py",
     ),
     Mutant(
         "memory-of-files-is-lent",

@@ -10,7 +10,7 @@ LSTM = "lodcore/ops/networks/lstm.py"
 GRU = "lodcore/ops/networks/gru.py"
 KERNEL_TESTS = "tests/kernels/test_gates.py"
 MATRIX_TESTS = "tests/kernels/test_matrix.py"
-TESTS = "tests/ops/test_recurrent.py"
+TESTS = "tests/ops/networks/test_recurrent.py"
 
 MUTANTS = [
     Mutant(

@@ -12,15 +12,15 @@ GRADIENTS = "lodcore/graph/gradients/cotangents.py"
 STEPS = "lodcore/graph/loops/frames.py"
 WHILE_LOOP = "lodcore/graph/loops/while_loop.py"
 
-TEST_ARRAYS = "tests/graph/test_arrays.py"
-TEST_AUTODIFF = "tests/graph/test_autodiff.py"
+TEST_ARRAYS = "tests/graph/loops/test_arrays.py"
+TEST_AUTODIFF = "tests/graph/gradients/test_autodiff.py"
 TEST_ENGINE = "tests/graph/test_engine.py"
 TEST_PROGRAM = "tests/graph/test_program.py"
-TEST_LATER = "tests/graph/test_loops_that_run_later.py"
-TEST_RANDOM = "tests/graph/test_random_loops.py"
-TEST_SHARED = "tests/graph/test_shared_products.py"
-TEST_SHARED_OPERANDS = "tests/graph/test_shared_operands.py"
-TEST_WHILE_LOOP = "tests/graph/test_while_loop.py"
+TEST_LATER = "tests/graph/loops/test_deferred_loops.py"
+TEST_RANDOM = "tests/graph/loops/test_random_loops.py"
+TEST_SHARED = "tests/graph/loops/test_shared_products.py"
+TEST_SHARED_OPERANDS = "tests/graph/loops/test_shared_operands.py"
+TEST_WHILE_LOOP = "tests/graph/loops/test_while_loop.py"
 
 MUTANTS = [
     # -- what the steps of a loop share
@@ -230,7 +230,7 @@ MUTANTS = [
         GRADIENTS,
         "if not operator.op.cuts and not",
         "if not",
-        "tests/graph/test_gradients_that_are_cut.py",
+        "tests/graph/gradients/test_stopped_gradients.py",
     ),
     Mutant(
         "integers-on-the-way",
@@ -274,7 +274,7 @@ MUTANTS = [
         "lodcore/ops/arrays/joined_arrays.py",
         "    axis %= d.ndim\n",
         "    axis = 0\n",
-        f"{TEST_ARRAYS} tests/ops/test_operators.py",
+        f"{TEST_ARRAYS} tests/operators/test_operators.py",
     ),
     Mutant(
         "boot-at-the-first-slot",
@@ -288,14 +288,14 @@ MUTANTS = [
         "lodcore/graph/loops/var_array.py",
         "now = block, block.known(self._array)",
         "now = block, block",
-        "tests/graph/test_arrays_as_they_are.py",
+        "tests/graph/loops/test_captured_arrays.py",
     ),
     Mutant(
         "mapped-rows-cut-in-another-order",
         "lodcore/graph/loops/map_fn.py",
         "ends = np.cumsum(rows)",
         "ends = np.cumsum(rows[::-1])",
-        "tests/graph/test_map_fn.py",
+        "tests/graph/loops/test_map_fn.py",
     ),
     # -- Programs and Scopes
     Mutant("everything-runs", EXECUTOR, "if any(out in needed for out in op.outputs):", "if True:", TEST_PROGRAM),
@@ -354,14 +354,14 @@ MUTANTS = [
         "lodcore/graph/loops/counters.py",
         "return None if all([size in (None, 1) for size in spec.shape]) else False",
         "return False",
-        "tests/graph/test_counters.py",
+        "tests/graph/loops/test_counters.py",
     ),
     Mutant(
         "any-integers-count",
         "lodcore/graph/loops/counters.py",
         "        if not is_one_integer(spec):\n",
         "        if is_one_integer(spec) is None:\n",
-        "tests/graph/test_counters.py",
+        "tests/graph/loops/test_counters.py",
     ),
     Mutant("operator-named-twice", STEPS, "where if first == name or first in OPS else ", "", TEST_ENGINE),
     Mutant(
@@ -369,6 +369,6 @@ MUTANTS = [
         STEPS,
         "[size if size == same else None for",
         "[size for",
-        "tests/graph/test_loops_of_no_entries.py",
+        "tests/graph/loops/test_loops_without_entries.py",
     ),
 ]

@@ -102,7 +102,7 @@ MUTANTS = [
         STATES,
         "made[rank.order[start:stop]] = rows_of(element)[start:]",
         "made[rank.order[start:stop]] = rows_of(element)[: stop - start]",
-        "tests/ops/test_operators.py",
+        "tests/operators/test_operators.py",
     ),
     Mutant(
         "boot-states-keep-what-steps-replaced",

@@ -17,7 +17,7 @@ OPS_REDUCE = "lodcore/ops/reduce/rows.py"
 INDEXING = "lodcore/numpy_api/indexing.py"
 NUMPY_API = "lodcore/numpy_api/protocols.py"
 ROLES = "lodcore/operators/roles.py"
-GRADIENTS = "tests/ops/test_operators.py::test_gradients_are_derivatives"
+GRADIENTS = "tests/operators/test_operators.py::test_gradients_are_derivatives"
 
 MUTANTS = [
     # -- kernels
@@ -62,14 +62,14 @@ MUTANTS = [
         ALIGNMENT,
         "if axis > count and shapes[j][axis] not in (1, None):",
         "if axis > count + 1 and shapes[j][axis] not in (1, None):",
-        "tests/ops/test_alignment.py",
+        "tests/operators/test_alignment.py",
     ),
     Mutant(
         "other-structure-is-taken",
         ALIGNMENT,
         "        if own is not lod:\n",
         "        if own is None:\n",
-        "tests/ops/test_operators.py::test_wrong_calls",
+        "tests/operators/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "gradient-of-a-stretched-row",
@@ -97,14 +97,14 @@ MUTANTS = [
         OPS_DENSE,
         "if nested and len(right) > len(left):",
         "if nested and len(right) > len(left) + 1:",
-        "tests/ops/test_operators.py::test_wrong_calls",
+        "tests/operators/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "one-matrix-a-row",
         OPS_DENSE,
         "right[0] not in (1, None):",
         "right[0] not in (1, None, left[0]):",
-        "tests/ops/test_alignment.py",
+        "tests/operators/test_alignment.py",
     ),
     # -- indices
     Mutant(
@@ -112,14 +112,14 @@ MUTANTS = [
         OPS_INDEX,
         "lambda x: levels_of(x) - 1",
         "lambda x: levels_of(x)",
-        "tests/ops/test_operators.py::test_rules_and_ways_tell_the_truth[lodcore.kernels-pick_along]",
+        "tests/operators/test_operators.py::test_rules_and_ways_tell_the_truth[lodcore.kernels-pick_along]",
     ),
     Mutant(
         "mask-of-another-structure",
         OPS_INDEX,
         '        check_equal(where, core.slice_levels(x.lod, 0, axis), mask.lod, "mask")\n',
         "",
-        "tests/ops/test_operators.py::test_wrong_calls",
+        "tests/operators/test_operators.py::test_wrong_calls",
     ),
     Mutant(
         "truncated-when-written",
@@ -220,28 +220,28 @@ MUTANTS = [
         ROLES,
         '"Index", _copied, _stays, ',
         '"Index", as_array, _stays, ',
-        "tests/ops/test_recorded_lists.py",
+        "tests/operators/test_recorded_lists.py",
     ),
     Mutant(
         "lists-are-shared-with-who-records",
         ROLES,
         "return [_copied(where, x) if isinstance(x, (list, tuple)) else x for x in given]",
         "return given",
-        "tests/ops/test_recorded_lists.py",
+        "tests/operators/test_recorded_lists.py",
     ),
     Mutant(
         "empty-lists-keep-their-levels",
         ROLES,
         "            deeper = made[j].num_levels < spec.num_levels\n",
         "            deeper = False\n",
-        "tests/ops/test_recorded_lists.py",
+        "tests/operators/test_recorded_lists.py",
     ),
     Mutant(
         "arrays-without-rows-say-nothing",
         ROLES,
         "and not one.num_rows and not has_leaves(x)\n",
         "and not one.num_rows\n",
-        "tests/ops/test_recorded_lists.py",
+        "tests/operators/test_recorded_lists.py",
     ),
     # -- numbers of reductions
     Mutant(

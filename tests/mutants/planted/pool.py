@@ -13,7 +13,7 @@ EMBEDDING = "lodcore/ops/networks/embedding.py"
 SPARSE = "lodcore/tensors/sparse_tensor.py"
 KERNEL_TESTS = "tests/kernels/test_pool.py"
 TABLE_TESTS = "tests/kernels/test_embedding.py"
-TESTS = "tests/ops/test_pool.py tests/ops/test_operators.py -k pool"
+TESTS = "tests/ops/reduce/test_pool.py tests/operators/test_operators.py -k pool"
 
 MUTANTS = [
     # -- kernels
@@ -128,14 +128,14 @@ MUTANTS = [
         EMBEDDING,
         "lambda ids: levels_of(ids) - 1)",
         "lambda ids: levels_of(ids))",
-        "tests/ops/test_pool.py",
+        "tests/ops/reduce/test_pool.py",
     ),
     Mutant(
         "padding-has-a-gradient",
         EMBEDDING,
         "kept = index != skip",
         "kept = index >= 0",
-        "tests/ops/test_pool.py",
+        "tests/ops/reduce/test_pool.py",
     ),
     # -- sparse
     Mutant(

@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 SCORES, SORT = "lodcore/ops/networks/softmax.py", "lodcore/ops/order/sort.py"
 KERNELS = "tests/kernels/test_softmax.py"
 ORDER = "tests/kernels/test_sort.py"
-OPERATORS = "tests/ops/test_softmax.py tests/ops/test_sort.py"
+OPERATORS = "tests/ops/networks/test_softmax.py tests/ops/order/test_sort.py"
 
 MUTANTS = [
     # -- softmax: kernels

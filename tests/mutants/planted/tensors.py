@@ -32,7 +32,7 @@ MUTANTS = [
         "lodcore/tensors/structure.pyx",
         "if lod.n_levels != num_levels:",
         "if lod.n_levels < num_levels:",
-        "tests/tensors/test_lod.py tests/ops/test_gather.py tests/test_errors.py",
+        "tests/tensors/test_lod.py tests/ops/move/test_gather.py tests/test_errors.py",
     ),
     # -- Python: tensors
     Mutant(
@@ -75,21 +75,21 @@ MUTANTS = [
         "lodcore/base/memory.py",
         "np.may_share_memory(out, given):",
         "out is given:",
-        "tests/test_errors.py tests/ops/test_gather.py",
+        "tests/test_errors.py tests/ops/move/test_gather.py",
     ),
     Mutant(
         "out-is-read-only",
         "lodcore/base/memory.py",
         "if not out.flags.writeable:",
         "if not out.flags.aligned:",
-        "tests/test_errors.py tests/ops/test_gather.py",
+        "tests/test_errors.py tests/ops/move/test_gather.py",
     ),
     Mutant(
         "out-is-strided",
         "lodcore/base/memory.py",
         "if not (out.flags.c_contiguous and out.flags.aligned):",
         "if not out.flags.aligned:",
-        "tests/test_errors.py tests/ops/test_gather.py",
+        "tests/test_errors.py tests/ops/move/test_gather.py",
     ),
     # -- Python: TensorArray, ranks
     Mutant(
@@ -153,7 +153,7 @@ MUTANTS = [
         "lodcore/ops/order/rank.py",
         "if len(x) != len(table):",
         "if len(x) < len(table):",
-        "tests/ops/test_rank.py tests/test_errors.py",
+        "tests/ops/order/test_rank.py tests/test_errors.py",
     ),
     Mutant(
         "pickled-order-unchecked",

@@ -7,7 +7,7 @@ DROP = "lodcore/kernels/drop.h"
 KERNELS = "lodcore/kernels/tokens.pyx"
 OPS = "lodcore/ops/text/tokens.py"
 KERNEL_TESTS = "tests/kernels/test_tokens.py"
-TESTS = "tests/ops/test_tokens.py"
+TESTS = "tests/ops/text/test_tokens.py"
 
 MUTANTS = [
     Mutant(
@@ -101,7 +101,7 @@ MUTANTS = [
         OPS,
         "    if not low <= number <= high:",
         "    if not low <= number:",
-        "tests/ops/test_operators.py",
+        "tests/operators/test_operators.py",
     ),
     Mutant(
         "gradient-of-updates-not-summed",

@@ -6,7 +6,7 @@ WINDOW = "lodcore/kernels/window.h"
 TAPS = "lodcore/kernels/taps.h"
 OPS = "lodcore/ops/windows/window.py"
 KERNEL_TESTS = "tests/kernels/test_window.py"
-TESTS = "tests/ops/test_window.py"
+TESTS = "tests/ops/windows/test_window.py"
 
 MUTANTS = [
     Mutant(
@@ -126,7 +126,7 @@ MUTANTS = [
         OPS,
         "return Spec((x.shape[0], weights.shape[1]), dtype)",
         "return Spec(x.shape, dtype)",
-        "tests/ops/test_operators.py",
+        "tests/operators/test_operators.py",
     ),
     Mutant(
         "row-conv-of-the-last-level",

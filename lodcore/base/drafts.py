@@ -7,7 +7,9 @@ import errno
 import io
 import itertools
 import os
+import re
 import shutil
+import stat
 import zlib
 from collections.abc import Callable
 
@@ -17,15 +19,15 @@ __all__ = ["replace"]
 
 LOCK = "lock"
 NEW = "new"
-AHEAD = 4  # higher numbers whose writers may have died
+DRAFT = re.compile(r"\.lodcore-[0-9a-f]{8}-[0-9]+")
 
 
 def replace(where: str, path: str, write: Callable[[str], None]) -> None:
     """Let a function write a file or folder, and put it in the place of a file at once.
 
     Whatever happens, the name refers to the old contents or to the new ones. A folder next to the file,
-    ``.lodcore-<checksum of the name>-<number>``, holds a draft and a lock. The lock of a dead writer is free: the next
-    writer of the same file removes its draft.
+    ``.lodcore-<checksum of the name>-<number>``, holds a draft and a lock. The lock of a dead writer is free: whoever
+    writes next to its draft removes it first, which gives its space back. On a file system without locks it stays.
 
     Parameters
     ----------
@@ -48,44 +50,67 @@ def replace(where: str, path: str, write: Callable[[str], None]) -> None:
         mode = os.stat(path).st_mode
         if not os.path.isdir(path):
             files.check_regular(f"{where}: {path}", mode)
-    folder, held = _draft(path)
-    with held:
+    tried: list[str] = []
+    try:
         try:
-            place = os.path.join(folder, NEW + os.path.splitext(path)[1])
-            write(place)
-            _sync(place)
-            os.replace(place, path)
-            files.sync_folder(os.path.dirname(path))
+            with _draft(path, tried) as held:  # bound to no name before, so that an interrupt frees the lock
+                _replace(path, write, tried[-1], held)
         finally:
-            if not held.closed:  # as it is in a forked copy of the writer
-                _remove(folder)
-                files.unlock(held)
+            _give_up(tried)
+    finally:  # once more, since an interrupt may come just before the other try
+        _give_up(tried)
 
 
-def _draft(path: str) -> tuple[str, io.FileIO]:
-    """Make and lock the folder of a draft; remove those of dead writers."""
+def _replace(path: str, write: Callable[[str], None], draft: str, held: io.FileIO) -> None:
+    """Write a draft, put it in the place of the file, and remove its folder."""
+    try:
+        place = os.path.join(draft, NEW + os.path.splitext(path)[1])
+        write(place)
+        _sync(place)
+        os.replace(place, path)
+        files.sync_folder(os.path.dirname(path))
+    finally:
+        if not held.closed:  # as it is in a forked copy of the writer
+            _remove(draft)
+            files.unlock(held)
+
+
+def _draft(path: str, tried: list[str]) -> io.FileIO:
+    """Make and lock the folder of a draft, whose name is noted before it is there; remove those of dead writers."""
     parent, name = os.path.split(path)
     if not os.path.isdir(parent):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    _sweep_all(parent)
     stem = os.path.join(parent, f".lodcore-{zlib.crc32(os.fsencode(name)):08x}-")
     for number in itertools.count():
         folder = f"{stem}{number}"
+        tried.append(folder)
         if not _make(folder, path):
-            _sweep(folder)
-            if not _make(folder, path):
-                continue
-        try:
-            held = files.lock(os.path.join(folder, LOCK), needed=False)
-        except (BlockingIOError, FileNotFoundError):  # another writer has taken it for that of a dead one
+            tried.pop()
             continue
+        try:
+            return files.lock(os.path.join(folder, LOCK), needed=False)
+        except (BlockingIOError, FileNotFoundError):  # another writer has taken it for that of a dead one
+            tried.pop()
         except BaseException:
             _remove(folder)
             raise
-        for more in range(number + 1, number + 1 + AHEAD):
-            if os.path.isdir(f"{stem}{more}"):
-                _sweep(f"{stem}{more}")
-        return folder, held
     raise AssertionError
+
+
+def _give_up(tried: list[str]) -> None:
+    """Remove what an interrupted writer has left of its drafts; nothing, unless it was interrupted."""
+    for folder in tried:
+        if os.path.isdir(folder):
+            _sweep(folder)
+
+
+def _sweep_all(parent: str) -> None:
+    """Remove the drafts of dead writers in a folder."""
+    with contextlib.suppress(OSError):  # who may add entries need not be allowed to list them
+        for name in os.listdir(parent):
+            if DRAFT.fullmatch(name):
+                _sweep(os.path.join(parent, name))
 
 
 def _make(folder: str, path: str) -> bool:
@@ -100,12 +125,15 @@ def _make(folder: str, path: str) -> bool:
 
 
 def _sweep(folder: str) -> None:
-    """Remove a draft unless its writer lives."""
-    if files.locks is None or os.path.islink(folder):
+    """Remove a draft unless its writer lives. Nobody else can put a link in the place of a folder of ours in time."""
+    if files.locks is None:
         return
-    with contextlib.suppress(OSError), files.lock(os.path.join(folder, LOCK)) as held:
-        _remove(folder)
-        files.unlock(held)
+    with contextlib.suppress(OSError):
+        found = os.lstat(folder)
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid():
+            with files.lock(os.path.join(folder, LOCK)) as held:
+                _remove(folder)
+                files.unlock(held)
 
 
 def _remove(folder: str) -> None:

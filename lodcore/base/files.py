@@ -210,18 +210,19 @@ def lock(path: str, needed: bool = True) -> io.FileIO:
         If it cannot be opened, is not a regular file, or is on a file system without locks.
     """
     while True:
-        held = _open(path, "a", _WARY | _NO_LINK)
+        held = [_open(path, "a", _WARY | _NO_LINK)]
         try:
-            now = os.fstat(held.fileno())
+            now = os.fstat(held[0].fileno())
             if not stat.S_ISREG(now.st_mode):
                 raise FileExistsError(f"{path}: is not a regular file, so that it cannot be the file of a lock")
-            _flock(held, needed)
+            _flock(held[0], needed)
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(now, os.lstat(path)):
-                    return held
-            held.close()
+                    return held.pop()  # so that no frame of a traceback holds it if an interrupt comes now
+            held.pop().close()
         except BaseException:
-            held.close()
+            for opened in held:
+                opened.close()
             raise
 
 

@@ -231,7 +231,7 @@ def stored():
     def call():
         lodcore.save(folder / "x.npz", lodcore.array([[1.0, 2.0], [3.0]]))
 
-    return call, lambda: (lodcore.load(folder / "x.npz").tolist(), sorted(path.name for path in folder.glob("x*")))
+    return call, lambda: (lodcore.load(folder / "x.npz").tolist(), sorted(path.name for path in folder.iterdir()))
 
 
 def running():

@@ -2,6 +2,7 @@
 
 import ctypes
 import errno
+import functools
 import io
 import json
 import multiprocessing
@@ -615,6 +616,30 @@ def test_drafts_of_living_writers_stay(tmp_path, quick):
     drafts.replace("test", path, first)
     assert Path(path).read_bytes() == b"last"
     assert os.listdir(tmp_path) == ["x.npz"]
+
+
+def test_whoever_writes_next_removes_the_drafts_of_dead_writers_of_any_file(tmp_path, quick):
+    """A writer that is killed before any of its steps leaves nothing once another file is saved beside it."""
+    number, left = 1, 0
+    while killed_at(functools.partial(lodcore.save, tmp_path / f"{number}.npz", OLD), number):
+        left += any(name.startswith(".lodcore-") for name in os.listdir(tmp_path))
+        lodcore.save(tmp_path / "x.npz", NEW)
+        assert {name for name in os.listdir(tmp_path) if name != f"{number}.npz"} == {"x.npz"}, number
+        (tmp_path / f"{number}.npz").unlink(missing_ok=True)
+        number += 1
+    assert left > 5
+
+
+def test_what_only_looks_like_a_draft_stays(tmp_path, quick):
+    """A file, a link and folders of other names are somebody else's."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine").write_bytes(b"1")
+    (tmp_path / ".lodcore-0000abcd-0").write_bytes(b"2")
+    (tmp_path / ".lodcore-0000abcd-1").symlink_to("other")
+    (tmp_path / ".lodcore-mine-1").mkdir()
+    before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
+    lodcore.save(tmp_path / "x.npz", OLD)
+    assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*") if path.name != "x.npz"} == before
 
 
 # -- only regular files --------------------------------------------------------------------------------------------

@@ -156,8 +156,8 @@ MUTANTS = [
     Mutant(
         "drafts-of-dead-writers-stay",
         "lodcore/base/drafts.py",
-        "            _sweep(folder)\n",
-        "            pass\n",
+        "                _sweep(os.path.join(parent, name))\n",
+        "                pass\n",
         STORES,
     ),
     Mutant(

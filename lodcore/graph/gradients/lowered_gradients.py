@@ -38,6 +38,10 @@ class WayBack:
         The gradient of each state that needs one, by its number.
     inputs, lines : dict
         The gradients of inputs by number, and of lines by their object: one row for each row.
+    rooms : list of Value
+        The values that are needed for all rows at once.
+    parts : dict
+        Which of them are columns of others: these, and the first column.
     pairs : list of Pair
         The products whose matrix has a gradient.
     apart : list of Apart
@@ -57,9 +61,26 @@ class WayBack:
             needed = [(j, v) for j, v in enumerate(body.states) if v in self._needed]
             self.states = {j: self._total(v) or body.number(0, v.width) for j, v in needed}
             self.inputs = {j: d for j, v in enumerate(body.sources) if v in self._needed and (d := self._total(v))}
-            self.lines = {v.detail: (v, d) for v in self._lines() if (d := self._total(v))}
+            self.lines = {v.detail: d for v in self._lines() if (d := self._total(v))}
         finally:
             body.inside -= 1
+        found = [*[pair.d for pair in self.pairs], *[one.d for one in self.apart], *self.lines.values()]
+        self.rooms = list(dict.fromkeys(found))
+        self.parts = self._find_parts()
+
+    def _find_parts(self) -> dict[Value, tuple[Value, int]]:
+        """Return which of the values that are needed for all rows are columns of others."""
+        found: dict[Value, tuple[Value, int]] = {}
+        for whole in self.rooms:
+            column = 0
+            for part in whole.inputs if whole.code == "join" else ():
+                if part in self.rooms and part.code != "join":
+                    found.setdefault(part, (whole, column))
+                column += part.width
+        for part in self.rooms:
+            if part.code == "slice" and part.inputs[0] in self.rooms:
+                found.setdefault(part, (part.inputs[0], part.detail))
+        return found
 
     def _lines(self) -> list[Value]:
         return [v for v in self._needed if v.code == "line"]
@@ -147,7 +168,7 @@ class WayBack:
 
     def roots(self) -> list[Value]:
         """List the values that must be computed."""
-        found = [*self.states.values(), *self.inputs.values(), *[d for _, d in self.lines.values()]]
+        found = [*self.states.values(), *self.inputs.values(), *self.lines.values()]
         return found + [pair.d for pair in self.pairs] + [one.d for one in self.apart]
 
     def kept(self, forward: set[Value], free: Iterable[Value]) -> set[Value]:

@@ -46,6 +46,7 @@ class Compiled:
         self._forward: dict[Any, ForwardPass] = {}
         self._back: dict[Any, BackwardPass] = {}
         self._hoisted: dict[Value, Hoisted] = {}
+        self._multiplied: set[int] = set()  # states that are operands of products
         self._computed = self._find_computed()
         self._widths = [v.width for v in body.outputs]
         self._changing = [j for j in range(len(body.states)) if not self._stays(j)]
@@ -54,19 +55,21 @@ class Compiled:
             if node.matrix is not None and node.inputs[0].code == "state":
                 self._factors.setdefault(node.inputs[0].detail, []).append(node.matrix)
 
-    def _find_computed(self) -> set[Value]:
-        """Return all values of the forward pass."""
-        found: set[Value] = set()
+    def _find_computed(self) -> dict[Value, None]:
+        """Return all values of the forward pass, in a fixed order."""
+        found: dict[Value, None] = {}
         todo = [*self.body.outputs, *self.body.following]
         while todo:
             v = todo.pop()
             if v not in found:
-                found.add(v)
+                found[v] = None
                 todo += v.inputs
                 if v.code == "product":
                     x, start = v.inputs[0], 0
                     if x.code == "slice":
                         x, start = x.inputs[0], x.detail
+                    if x.code == "state":
+                        self._multiplied.add(x.detail)
                     if x.code == "input":
                         self._hoisted[v] = Hoisted(v, x.detail, start, v.inputs[0].width, v.detail[0])
         return found
@@ -115,52 +118,61 @@ class Compiled:
             body, kept = self.body, set[Value]()
             if wanted is not None:
                 back = WayBack(body, wanted.inputs, wanted.states, set(wanted.outer), [True] * len(body.outputs))
-                kept = back.kept(self._computed, body.outputs)
+                kept = back.kept(set(self._computed), body.outputs)
+            again = [j for j in self._changing if body.following[j] in kept and j not in self._multiplied]
 
             def source(v: Value) -> Place | None:
+                if v.code == "state" and v.detail in again:
+                    return self._of_previous_row(v.detail)
                 if v.code == "state" and not self._stays(v.detail):
                     return Place(BEFORE, ("pair", v.detail, 0), v.width, 0, ("pair", v.detail, 1))
                 return self._source(v)
 
             sinks = [Sink(v, Place(BATCH, ("output", j), v.width)) for j, v in enumerate(body.outputs)]
-            outputs = set(body.outputs)
-            sinks += [Sink(v, Place(BATCH, ("kept", v), v.width)) for v in kept - outputs if v not in self._hoisted]
+            own = [v for v in self._computed if v in kept and v not in body.outputs and v not in self._hoisted]
+            sinks += [Sink(v, Place(BATCH, ("kept", v), v.width)) for v in own]
             for j, v in enumerate(body.following):
-                if not self._stays(j):
+                if j in self._changing and j not in again:
                     sinks.append(Sink(v, Place(AFTER, ("pair", j, 0), v.width, 0, ("pair", j, 1))))
 
             def first(v: Value) -> int:
                 x = v.inputs[0]
                 return int(x.code == "state" and len(v.inputs) == 1 and any(zeros) and zeros[x.detail])
 
-            made = scheduled(sinks, source, first)
+            used = {*kept, *body.following}
+            spare = {("kept", v): v.width for v in self._hoisted if v not in used}
+            movable = {("kept", v) for v in own if v not in body.following}
+            made = scheduled(sinks, source, first, spare, movable)
             found = self._forward[wanted, zeros] = ForwardPass(made, body, kept, [*self._hoisted.values()])
         return found
+
+    def _of_previous_row(self, number: int) -> Place:
+        """Return the place of a state whose values are kept: in the row before, at the first step that of the boot."""
+        following = self.body.following[number]
+        return Place(EARLIER, ("kept", following), following.width, 0, ("boot", number))
 
     def backward_pass(self, wanted: Wanted, prepared: Any, cotangents: tuple[bool, ...]) -> BackwardPass:
         """Return the backward pass; the forward pass was prepared for at least these gradients."""
         found = self._back.get((wanted, prepared, cotangents))
         if found is None:
-            body, kept = self.body, self.forward_pass(prepared).kept
+            body, forward = self.body, self.forward_pass(prepared)
             back = WayBack(body, wanted.inputs, wanted.states, set(wanted.outer), cotangents)
 
             def source(v: Value) -> Place | None:
-                if v in kept:
-                    return Place(BATCH, ("kept", v), v.width)
+                if v in forward.kept:
+                    place = Place(BATCH, ("kept", v), v.width)
+                    return forward.program.moved.get(place.key, place)
                 if v.code == "after":
                     return Place(AFTER, ("pair", v.detail, 0), v.width, 0, ("pair", v.detail, 1))
                 if v.code == "cotangent":
                     return Place(BATCH, ("cotangent", v.detail), v.width)
                 if v.code == "state" and not self._stays(v.detail):
-                    following = body.following[v.detail]
-                    return Place(EARLIER, ("kept", following), v.width, 0, ("boot", v.detail))
+                    return self._of_previous_row(v.detail)
                 return self._source(v)
 
             sinks = [Sink(d, Place(BEFORE, ("pair", j, 0), d.width, 0, ("pair", j, 1))) for j, d in back.states.items()]
             sinks += [Sink(d, Place(BATCH, ("d_input", j), d.width)) for j, d in back.inputs.items()]
-            sinks += [Sink(d, Place(BATCH, ("d_line", v), d.width)) for v, d in back.lines.values()]
-            for d in dict.fromkeys([*[pair.d for pair in back.pairs], *[one.d for one in back.apart]]):
-                sinks.append(Sink(d, Place(BATCH, ("d", d), d.width)))
+            sinks += [Sink(d, Place(BATCH, ("d", d), d.width)) for d in back.rooms if d not in back.parts]
             ends = {d for j, d in back.states.items() if not wanted.states[j]}
 
             def first(v: Value) -> int:
@@ -211,6 +223,8 @@ class Compiled:
         outputs = [np.empty((count, width), dtype) for width in self._widths]
         for v, width, output in one.rooms:
             given.arrays[v] = np.empty((count, width), dtype) if output < 0 else outputs[output]
+        for v, whole, column in one.moved:
+            given.arrays[v] = given.arrays[whole][:, column : column + v.width]
         own = {("output", j): made for j, made in enumerate(outputs)}
         packed = _packed(outer, one.matrices)
         flags, ends = [0] * len(runs), [{}] * len(runs)  # type: list[int], list[Any]
@@ -232,7 +246,7 @@ class Compiled:
             rows = given.inputs[j][run.low : run.high, start : start + width]
             packed[matrix, False].times(rows, given.arrays[v][run.low : run.high])
         pairs, dtype = {}, self.body.dtype
-        for j in self._changing:
+        for j in one.states:
             boot = given.boots[j]
             pairs[j] = run.states(boot, boot.shape[1], dtype), np.empty((len(run.order), boot.shape[1]), dtype)
         return one.run(given, run, packed, own, pairs, False), pairs
@@ -287,6 +301,8 @@ class Compiled:
         one = self.backward_pass(wanted, given.wanted, tuple([d is not None for d in cotangents]))
         count, dtype = given.n_rows, self.body.dtype
         own: dict[Any, Array] = {key: np.empty((count, width), dtype) for key, width in one.rooms}
+        for d, (whole, column) in one.way.parts.items():
+            own["d", d] = own["d", whole][:, column : column + d.width]
         own.update({("cotangent", j): d for j, d in enumerate(cotangents) if d is not None})
         packed = _packed(given.outer, one.matrices)
         d_boots: list[Any] = [
@@ -349,10 +365,10 @@ class Compiled:
                 pair_product(given.inputs[left.detail], None, rows, None, out, adding)
             else:
                 pair_product(given.arrays[left], None, rows, None, out, adding)
-        for variable, (v, _) in back.lines.items():
+        for variable, d in back.lines.items():
             shape = given.outer[variable].shape
-            total = np.empty(v.width, body.dtype)
-            add_up(arrays["d_line", v], total)
+            total = np.empty(d.width, body.dtype)
+            add_up(arrays["d", d], total)
             found[variable] = found[variable] + total.reshape(shape) if variable in found else total.reshape(shape)
         return found
 

@@ -159,6 +159,10 @@ class ForwardPass(Pass):
     hoisted : list of Hoisted
     rooms : list of (Value, int, int)
         The values that need memory for all rows, their widths, and the number of the output that is the value, or -1.
+    moved : list of (Value, Value, int)
+        The values that lie in the memory of others, and their first column there.
+    states : list of int
+        The states that have a pair of arrays.
     """
 
     def __init__(self, program: Program, body: Lowered, kept: set[Value], hoisted: list[Hoisted]) -> None:
@@ -166,7 +170,11 @@ class ForwardPass(Pass):
         self.kept, self.hoisted = kept, hoisted
         apart = {one.value for one in hoisted}
         numbers = {v: j for j, v in reversed(list(enumerate(body.outputs))) if v not in apart}
-        self.rooms = [(v, v.width, numbers.get(v, -1)) for v in dict.fromkeys([*kept, *apart])]
+        moved = program.moved
+        rooms = [v for v in dict.fromkeys([*kept, *apart]) if ("kept", v) not in moved]
+        self.rooms = [(v, v.width, numbers.get(v, -1)) for v in rooms]
+        self.moved = [(v, moved["kept", v].key[1], moved["kept", v].column) for v in kept if ("kept", v) in moved]
+        self.states = sorted({key[1] for key in program.arrays if key[0] == "pair"})
 
 
 class BackwardPass(Pass):
@@ -182,7 +190,7 @@ class BackwardPass(Pass):
     def __init__(self, program: Program, body: Lowered, way: WayBack) -> None:
         super().__init__(program, body, [*program.weights, *[(one.matrix, True) for one in way.apart]])
         self.way = way
-        keys = [key for key in dict.fromkeys(program.arrays) if key[0] in ("d_input", "d_line", "d")]
+        keys = [key for key in dict.fromkeys(program.arrays) if key[0] in ("d_input", "d")]
         self.rooms = [(key, _gradient_of(way, key).width) for key in keys]
 
 
@@ -190,5 +198,5 @@ def _gradient_of(way: WayBack, key: Any) -> Value:
     """Return the value that an array of gradients has."""
     if key[0] == "d_input":
         return way.inputs[key[1]]
-    made: Value = way.lines[key[1].detail][1] if key[0] == "d_line" else key[1]
+    made: Value = key[1]
     return made

@@ -57,6 +57,8 @@ class Program(NamedTuple):
     weights : list of (object, bool)
         The matrix of each product, and whether it is transposed.
     ufuncs : list of numpy.ufunc
+    moved : dict
+        The places of arrays that lie in others, by key.
     """
 
     operands: Array
@@ -64,10 +66,15 @@ class Program(NamedTuple):
     arrays: list[Any]
     weights: list[tuple[Any, bool]]
     ufuncs: list[Any]
+    moved: dict[Any, Place]
 
 
 def scheduled(
-    sinks: list[Sink], source: Callable[[Value], Place | None], first: Callable[[Value], int] = lambda v: 0
+    sinks: list[Sink],
+    source: Callable[[Value], Place | None],
+    first: Callable[[Value], int] = lambda v: 0,
+    spare: dict[Any, int] | None = None,
+    movable: Iterable[Any] = (),
 ) -> Program:
     """Make the program that computes values.
 
@@ -79,8 +86,12 @@ def scheduled(
         Returns the place of a value that is there before the step, None for one that must be computed.
     first : callable
         Returns what a product does at the first step: 0 the same, 1 it writes zeros, 2 nothing.
+    spare : dict, optional
+        The arrays of the batch, by key with their widths, that nobody needs once the program has read their row.
+    movable : iterable of key
+        The arrays of the batch that may lie in these.
     """
-    return _Schedule(sinks, source, first).program()
+    return _Schedule(sinks, source, first).program(spare or {}, set(movable))
 
 
 class _Schedule:
@@ -190,10 +201,13 @@ class _Schedule:
 
     # -- instructions --------------------------------------------------------------------------------------------------
 
-    def program(self) -> Program:
-        """Return the program."""
+    def program(self, spare: dict[Any, int], movable: set[Any]) -> Program:
+        """Return the program; see `scheduled`."""
         self._place_all()
         lines = list(self._in_passes())
+        moved = _moved(lines, spare, movable)
+        if moved:
+            lines = [(code, width, [_in(moved, p) for p in places], number) for code, width, places, number in lines]
         cells = _cells(lines)
         rows = []
         for code, width, operands, number in lines:
@@ -204,7 +218,7 @@ class _Schedule:
             if len(found) == 4:
                 rows[-1][5:] = [found[3], number, 0]
         table = np.array([row[:8] for row in rows], np.int64).reshape(len(rows), 8)
-        return Program(self._table(), table, self._keys, list(self._weights), list(self._ufuncs))
+        return Program(self._table(), table, self._keys, list(self._weights), list(self._ufuncs), moved)
 
     def _in_passes(self) -> Iterable[tuple[str, int, list[Place], Any]]:
         """Yield code, width, places of result and operands, and a number, of each instruction."""
@@ -276,6 +290,33 @@ class _Schedule:
 def _root(v: Value) -> Value:
     """Return the value that a slice is a part of."""
     return _root(v.inputs[0]) if v.code == "slice" else v
+
+
+def _moved(
+    lines: list[tuple[str, int, list[Place], Any]], spare: dict[Any, int], movable: set[Any]
+) -> dict[Any, Place]:
+    """Return the places of arrays in others whose row is read for the last time before theirs is written."""
+    read: dict[Any, int] = {}
+    written: dict[Any, tuple[int, int]] = {}
+    for at, (_, _, places, _) in enumerate(lines):
+        for place in places[1:]:
+            read[place.key] = at
+        if places[0].key in movable:
+            written.setdefault(places[0].key, (at, places[0].line))
+    columns = dict.fromkeys(spare, 0)
+    found: dict[Any, Place] = {}
+    for key, (at, width) in written.items():
+        for other, end in columns.items():
+            if read.get(other, -1) < at and end + width <= spare[other]:
+                found[key], columns[other] = Place(BATCH, other, spare[other], end), end + width
+                break
+    return found
+
+
+def _in(moved: dict[Any, Place], place: Place) -> Place:
+    """Return a place, in another array if its own one was moved there."""
+    found = moved.get(place.key) if place.kind == BATCH else None
+    return place if found is None else found._replace(column=found.column + place.column)
 
 
 def _cells(lines: list[tuple[str, int, list[Place], Any]]) -> dict[Hashable, int]:

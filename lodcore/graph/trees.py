@@ -103,6 +103,18 @@ def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
 
 
 def _mapped(function: Callable[..., Any], tree: Any, trees: tuple[Any, ...], place: str) -> Any:
+    kind = type(tree)
+    if kind is tuple or kind is list:
+        if not trees:
+            return kind([_mapped(function, one, (), "") if _is_tree(type(one)) else function(one) for one in tree])
+        if len(trees) == 1 and type(trees[0]) is kind and len(trees[0]) == len(tree):
+            pairs = enumerate(zip(tree, trees[0], strict=True))
+            return kind(
+                [
+                    _mapped(function, one, (other,), f"{place}[{j}]") if _is_tree(type(one)) else function(one, other)
+                    for j, (one, other) in pairs
+                ]
+            )
     branches = _branches(tree)
     if branches is None:
         return function(tree, *trees) if trees else function(tree)

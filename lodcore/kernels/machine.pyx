@@ -25,7 +25,7 @@ from libc.string cimport memset
 
 from lodcore.kernels.machine_rows cimport AFTER, BATCH, BEFORE, EARLIER, LINE, ROW, TILE
 from lodcore.kernels.machine_rows cimport AS_ALWAYS, EXPAND, LARGEST, PRODUCT, PRODUCT_ADDED, SUM, UFUNC, ZEROS
-from lodcore.kernels.machine_rows cimport RAISED, Instruction, Loop, Operand, Steps, fetestexcept, in_tiles
+from lodcore.kernels.machine_rows cimport RAISED, Instruction, Loop, Operand, Steps, in_tiles, raised
 from lodcore.kernels.matrix cimport real, times_packed
 from lodcore.kernels.sizes cimport agree
 
@@ -51,7 +51,7 @@ cdef extern from "numpy/ufuncobject.h" nogil:
 
 cdef enum:
     MOST_ROWS = 32  # of a tile
-    CACHED = 1 << 14  # bytes of the scratch memory, beside which other operands fit into the first cache
+    CACHED = 1 << 15  # bytes of the scratch memory
     MOST = 1 << 24  # cells of a row of the scratch memory
 
 
@@ -59,21 +59,24 @@ cdef enum:
 
 
 cdef void in_tiles_plain(
-    const Instruction* some, int64_t count, int64_t rows, int64_t tile, const int64_t* starts, real* unused
+    const Instruction* some, int64_t count, int64_t rows, int64_t tile, const int64_t* starts, const int64_t* counted,
+    real* unused
 ) noexcept nogil:
-    in_tiles(some, count, rows, tile, starts, unused)
+    in_tiles(some, count, rows, tile, starts, counted, unused)
 
 
 cdef avx2_void in_tiles_avx2(
-    const Instruction* some, int64_t count, int64_t rows, int64_t tile, const int64_t* starts, real* unused
+    const Instruction* some, int64_t count, int64_t rows, int64_t tile, const int64_t* starts, const int64_t* counted,
+    real* unused
 ) noexcept nogil:
-    in_tiles(some, count, rows, tile, starts, unused)
+    in_tiles(some, count, rows, tile, starts, counted, unused)
 
 
 cdef avx512_void in_tiles_avx512(
-    const Instruction* some, int64_t count, int64_t rows, int64_t tile, const int64_t* starts, real* unused
+    const Instruction* some, int64_t count, int64_t rows, int64_t tile, const int64_t* starts, const int64_t* counted,
+    real* unused
 ) noexcept nogil:
-    in_tiles(some, count, rows, tile, starts, unused)
+    in_tiles(some, count, rows, tile, starts, counted, unused)
 
 
 # -- steps -------------------------------------------------------------------------------------------------------------
@@ -129,12 +132,12 @@ cdef void run_all(
                 stop += 1
             feclearexcept(RAISED)
             if level == SIMD_AVX512:
-                in_tiles_avx512(one, stop - k, rows, steps.tile, steps.starts, unused)
+                in_tiles_avx512(one, stop - k, rows, steps.tile, steps.starts, steps.counted, unused)
             elif level == SIMD_AVX2:
-                in_tiles_avx2(one, stop - k, rows, steps.tile, steps.starts, unused)
+                in_tiles_avx2(one, stop - k, rows, steps.tile, steps.starts, steps.counted, unused)
             else:
-                in_tiles_plain(one, stop - k, rows, steps.tile, steps.starts, unused)
-            met[0] |= fetestexcept(RAISED)
+                in_tiles_plain(one, stop - k, rows, steps.tile, steps.starts, steps.counted, unused)
+            met[0] |= raised(RAISED)
             k = stop
     feclearexcept(RAISED)
 
@@ -206,6 +209,7 @@ def run_steps(
     cdef Instruction* program
     cdef char* scratch
     cdef Steps run
+    cdef int64_t* counted
     cdef int flags = 0, number
     if not arrays or operands.shape[1] != 4 or instructions.shape[1] != 8 or not fits(steps, starts, stride, n_rows):
         raise ValueError("the arrays do not belong together")
@@ -222,9 +226,13 @@ def run_steps(
     program = <Instruction*> calloc(max(size, 1), sizeof(Instruction))
     run.tile = max(4, min(MOST_ROWS, CACHED // max(1, cells * (4 if single else 8))))
     scratch = <char*> malloc(max(cells * run.tile * 8, 1))
+    counted = <int64_t*> malloc(max(starts.shape[0], run.tile) * sizeof(int64_t))
     try:
-        if places == NULL or program == NULL or scratch == NULL:
+        if places == NULL or program == NULL or scratch == NULL or counted == NULL:
             raise MemoryError
+        for j in range(max(starts.shape[0], run.tile)):
+            counted[j] = j
+        run.counted = counted
         run.bounds, run.stride, run.count = &steps[0], stride, steps.shape[0] - 1
         run.starts = &starts[0] if starts.shape[0] else NULL
         for j in range(count):
@@ -241,6 +249,7 @@ def run_steps(
         free(places)
         free(program)
         free(scratch)
+        free(counted)
     return (
         bool(flags & FE_DIVBYZERO) + 2 * bool(flags & FE_OVERFLOW) + 4 * bool(flags & FE_UNDERFLOW)
         + 8 * bool(flags & FE_INVALID)

@@ -249,6 +249,11 @@ class Keeper:
         Their leaves.
     rest : tuple
         What else the body depends on.
+
+    Attributes
+    ----------
+    seen : bool
+        Whether there was a call that is alike, so that there are kernels for its inputs and states.
     """
 
     def __init__(
@@ -256,13 +261,13 @@ class Keeper:
     ) -> None:
         found = recorder((*xs, *states, *tree_leaves(parameters)))
         self._key = key_of(cell, xs, x, state, states, *rest) if found is None or isinstance(found, Tape) else None
-        self._seen, self._rest = False, rest
+        self.seen, self._rest = False, rest
         self._xs, self._states = xs, states
 
     def take(self) -> CellLoop | None:
         """Return a loop whose body is compiled, or None."""
         found = None if self._key is None else take(self._key)
-        self._seen = found is not None
+        self.seen = found is not None
         if not isinstance(found, CellLoop):
             return None
         found.begin_again(self._states)
@@ -279,7 +284,7 @@ class Keeper:
         """
         if self._key is None:
             return
-        if not self._seen:
+        if not self.seen:
             give_back(self._key, True)
             return
         if loop.script is None:

@@ -21,7 +21,7 @@ from lodcore.graph.loops.traced import Untraceable
 from lodcore.graph.loops.while_loop import LoopOp
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
-from lodcore.nn.one_by_one import OneByOne, as_matrix, as_rows, is_told
+from lodcore.nn.one_by_one import OneByOne, as_array, as_matrix, as_rows, is_told
 from lodcore.operators.roles import Batches
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -61,7 +61,8 @@ class CellSteps:
         self._layout = Layout()
         self._layout.slots(outer)
         self._prelude = [op.call(self._layout, True) for op in compiled.body.prelude]
-        self._ways: dict[frozenset[int], Any] = {}
+        self._ways: dict[tuple[bool, ...], tuple[Wanted, Any]] = {}
+        self._axes = [len(v.spec.shape) for v in (*inputs, *before)]
 
     @classmethod
     def of(cls, loop: Any) -> CellSteps | None:
@@ -117,13 +118,15 @@ class CellSteps:
                 raise LoDError(
                     f"dynamic_rnn: initial_state: has {len(one)} entries; there are {len(offsets) - 1} sequences"
                 )
-        frame = [None, *inputs[self.n_inputs + self.n_states :], *self._layout.base[1 + len(self.outer) :]]
-        engine.run(self._prelude, frame, len(self._prelude))
-        values = self._layout.values(frame)
-        outer = {v: np.require(x, dtype, ["C", "A"]) for v, x in values.items()}
-        wanted = None
-        if keep:
-            wanted = compiled.all_wanted
+        given = inputs[self.n_inputs + self.n_states :]
+        if self._prelude:
+            frame = [None, *given, *self._layout.base[1 + len(self.outer) :]]
+            engine.run(self._prelude, frame, len(self._prelude))
+            values = self._layout.values(frame)
+        else:
+            frame, values = None, dict(zip(self.outer, given, strict=True))
+        outer = {v: as_array(x, dtype) for v, x in values.items()}
+        wanted = compiled.all_wanted if keep else None
         rows = [as_matrix(x.values, dtype) for x in xs]
         outputs, lasts, kept, flags = compiled.forward(rows, boots, outer, offsets, self.is_reverse, wanted)
         if flags and is_told(flags):
@@ -139,12 +142,8 @@ class CellSteps:
         """Return the gradients of the inputs."""
         kept, frame = saved
         compiled, dtype = self.compiled, self.compiled.body.dtype
-        n, m = self.n_inputs, self.n_states
-        names = [*self.outer]
-        wanted_outer = {v for v, needed in zip(names, needs[n + m :], strict=True) if needed}
-        way = self._way(frozenset(j for j, v in enumerate(names) if v in wanted_outer))
-        outer = wanted_outer | {v for op in way[1] for v in op.outputs} if way is not None else wanted_outer
-        wanted = Wanted(tuple(needs[:n]), tuple(needs[n : n + m]), frozenset(outer))
+        m = self.n_states
+        wanted, way = self._wanted(tuple(needs))
         widths = [v.width for v in compiled.body.outputs]
         rows = [None if d is None else as_matrix(np.asarray(d), dtype) for d in cotangents[: len(widths)]]
         lasts: list[Any] = [None] * m
@@ -161,20 +160,25 @@ class CellSteps:
             gradients.back(way[2], frame)
             gradients.finish()
             d_outer = gradients.found
-        specs = [*[v.spec for v in self.inputs], *self.state_specs]
-        found = [as_rows(d, len(spec.shape)) for d, spec in zip((*d_rows, *d_boots), specs, strict=True)]
-        return found + [d_outer.get(v) for v in names]
+        found = [as_rows(d, axes) for d, axes in zip((*d_rows, *d_boots), self._axes, strict=True)]
+        return found + [d_outer.get(v) for v in self.outer]
 
-    def _way(self, wanted: frozenset[int]) -> Any:
-        """Return the way back through the prelude."""
-        if not self._prelude:
-            return None
-        if wanted not in self._ways:
-            prelude = self.compiled.body.prelude
-            needed, way = path(prelude, [self.outer[j] for j in wanted])
-            calls = dict(zip(prelude, self._prelude, strict=True))
-            self._ways[wanted] = needed, way, [Return(op, needed, calls[op], set()) for op in reversed(way)]
-        return self._ways[wanted]
+    def _wanted(self, needs: tuple[bool, ...]) -> tuple[Wanted, Any]:
+        """Return of what gradients are wanted, and the way back through the prelude."""
+        found = self._ways.get(needs)
+        if found is None:
+            n, m = self.n_inputs, self.n_states
+            outer = {v for v, needed in zip(self.outer, needs[n + m :], strict=True) if needed}
+            way = None
+            if self._prelude:
+                prelude = self.compiled.body.prelude
+                needed, ops = path(prelude, [v for v in self.outer if v in outer])
+                calls = dict(zip(prelude, self._prelude, strict=True))
+                way = needed, ops, [Return(op, needed, calls[op], set()) for op in reversed(ops)]
+                outer |= {v for op in ops for v in op.outputs}
+            wanted = Wanted(tuple(needs[:n]), tuple(needs[n : n + m]), frozenset(outer))
+            found = self._ways[needs] = wanted, way
+        return found
 
     def specs(self, inputs: list[Any]) -> tuple[Spec, ...]:
         """Return the Specs of the results."""

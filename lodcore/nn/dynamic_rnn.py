@@ -169,12 +169,13 @@ def run_over_sequences(
         return [steps for steps, _ in unpacked], tensor_array_size(unpacked[0][0]), rank, sorted_states
 
     leaves = tree_leaves(state)
-    if not Deferred.suits(made, k, leaves):
+    rest = k, bool(is_reverse)
+    keeper = Keeper(cell, parameters, x, state, made, leaves, rest)
+    kept = keeper.take()
+    if kept is None and not keeper.seen and not Deferred.suits(made, k, leaves):
         loop, rank = _recorded(where, cell, parameters, x, state, in_steps(), CellLoop())
     else:
-        rest = k, bool(is_reverse)
-        keeper = Keeper(cell, parameters, x, state, made, leaves, rest)
-        loop = keeper.take() or CellLoop(Deferred(made, leaves), *rest)
+        loop = kept or CellLoop(Deferred(made, leaves), *rest)
         loop.make = in_steps
         loop, rank = _recorded(where, cell, parameters, x, state, loop.places(), loop)
         if loop.compiled is not None:
@@ -231,6 +232,8 @@ def _recorded(
 ) -> tuple[CellLoop, Any]:
     """Record the steps of a cell from lists of the steps of its inputs and of its states; return their rank, too."""
     steps, count, rank, states = found
+    if loop.script is not None:  # recorded before
+        return record_steps(where, cell, parameters, None, state, count, rank, loop), rank
     places, boots = iter(steps), iter(states)
     in_x, in_state = tree_map(lambda _: next(places), x), tree_map(lambda _: next(boots), state)
     return record_steps(where, cell, parameters, in_x, in_state, count, rank, loop), rank

@@ -91,7 +91,7 @@ def key_of(cell: Any, xs: list[Any], x: Any, state: Any, leaves: list[Any], *res
         layer = getattr(cell, "layer", None)
         code = (type(cell), id(layer)) if layer is not None else (type(cell), id(cell))
     specs = [one.spec if isinstance(one, Variable) else spec_of(one) for one in (*xs, *leaves)]
-    return code, form_of(x), form_of(state), tuple([(*s.shape[1:], s.dtype, s.num_levels) for s in specs]), rest
+    return code, form_of(x), form_of(state), tuple([(s.kind, *s.shape[1:], s.dtype, s.num_levels) for s in specs]), rest
 
 
 def form_of(tree: Any) -> Hashable:

@@ -17,7 +17,7 @@ from lodcore.graph.variable import Variable
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import Run, runs_of
 
-__all__ = ["OneByOne", "as_matrix", "as_rows", "is_told"]
+__all__ = ["OneByOne", "as_array", "as_matrix", "as_rows", "is_told"]
 
 #: The bits of exceptions of floating point, and the names that `numpy.errstate` has for them.
 EXCEPTIONS = ((1, "divide"), (2, "over"), (4, "under"), (8, "invalid"))
@@ -29,9 +29,18 @@ def is_told(flags: int) -> bool:
     return any(flags & bit and wanted[name] != "ignore" for bit, name in EXCEPTIONS)
 
 
+def as_array(x: Any, dtype: Any) -> Array:
+    """Return a C-contiguous, aligned array of a dtype."""
+    if type(x) is np.ndarray and x.dtype == dtype and x.dtype.isnative:  # the usual case
+        flags = x.flags
+        if flags.c_contiguous and flags.aligned:
+            return x
+    return np.require(x, dtype, ["C", "A"])
+
+
 def as_matrix(x: Array, dtype: Any) -> Array:
     """Return rows as a C-contiguous matrix."""
-    made = np.require(x, dtype, ["C", "A"])
+    made = as_array(x, dtype)
     return made if made.ndim == 2 else made.reshape(len(made), 1)
 
 

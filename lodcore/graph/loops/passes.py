@@ -173,7 +173,8 @@ class ForwardPass(Pass):
         moved = program.moved
         rooms = [v for v in dict.fromkeys([*kept, *apart]) if ("kept", v) not in moved]
         self.rooms = [(v, v.width, numbers.get(v, -1)) for v in rooms]
-        self.moved = [(v, moved["kept", v].key[1], moved["kept", v].column) for v in kept if ("kept", v) in moved]
+        places: list[tuple[Value, Any]] = [(v, moved["kept", v]) for v in kept if ("kept", v) in moved]
+        self.moved = [(v, place.key[1], place.column) for v, place in places]
         self.states = sorted({key[1] for key in program.arrays if key[0] == "pair"})
 
 

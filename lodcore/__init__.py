@@ -36,7 +36,8 @@ from lodcore import errors
 from lodcore.errors import DTypeError, GraphError, LevelError, LoDError, ShapeError
 
 try:
-    from lodcore.base.recycling import get_recycled_bytes, set_recycled_bytes
+    from lodcore.base.recycling import get_recycled_bytes as get_recycled_bytes
+    from lodcore.base.recycling import set_recycled_bytes as set_recycled_bytes
     from lodcore.base.threads import get_num_threads, set_num_threads
     from lodcore.kernels.loading import load as _load
     from lodcore.tensors.from_lists import array
@@ -94,7 +95,7 @@ __version__ = "0.1.0"
 #: The name of LoDTensor in the design of the Tensor family.
 LODDenseTensor = LoDTensor
 
-#: All public names except the operators, which are in `lodcore.ops.public`.
+#: All listed names except the operators, which are in `lodcore.ops.public`.
 __all__ = [
     "Block",
     "DTypeError",
@@ -131,18 +132,10 @@ __all__ = [
     "data",
     "errors",
     "from_arrow",
-    "from_awkward",
-    "from_dlpack",
-    "from_jax",
     "from_pandas",
     "from_polars",
-    "from_scipy",
-    "from_tensorflow",
-    "from_thinc",
     "from_torch",
-    "from_xarray",
     "get_num_threads",
-    "get_recycled_bytes",
     "grad_check",
     "graph",
     "interop",
@@ -152,22 +145,13 @@ __all__ = [
     "nn",
     "ops",
     "parameter",
-    "plot_lengths",
-    "plot_occupancy",
     "save",
     "set_num_threads",
-    "set_recycled_bytes",
     "testing",
     "to_arrow",
-    "to_awkward",
-    "to_jax",
     "to_pandas",
     "to_polars",
-    "to_scipy",
-    "to_tensorflow",
-    "to_thinc",
     "to_torch",
-    "to_xarray",
     "tree_leaves",
     "tree_map",
     "value_and_grad",
@@ -188,6 +172,29 @@ if not TYPE_CHECKING:
     _DOORS = frozenset(
         ["append", "collate", "cu_seqlens", "from_dlpack", "load", "plot_lengths", "plot_occupancy", "save"]
         + [f"{way}_{library}" for way in ("from", "to") for library in _LIBRARIES]
+    )
+    #: Operators for few uses: names of `lodcore.ops`, which resolve here, too, but are not listed. So do the dtypes,
+    #: and the conversions for rare libraries, which are listed in `lodcore.interop`.
+    _FOR_FEW = frozenset(
+        [
+            "argcartesian",
+            "argcombinations",
+            "average",
+            "combination_places",
+            "corr",
+            "cov",
+            "elementwise",
+            "group_rows",
+            "interleave_places",
+            "linear_fit",
+            "lod_num",
+            "moment",
+            "num_rows",
+            "repeat_runs",
+            "sample_places",
+            "sequence_mode",
+            "sequence_rank",
+        ]
     )
     #: Further operators like `mean`; they would shadow Python builtins, and so are neither exported nor listed.
     _SHADOWING = frozenset(("all", "any", "max", "min", "sum"))
@@ -216,7 +223,8 @@ if not TYPE_CHECKING:
         elif name == "__all__":
             if _caller(1).f_globals.get("__name__") == "pydoc":
                 return []  # help(lodcore) is the docstring above, not the pages of all names
-            return sorted([*_OWN, *_DTYPES, *(x for x in vars(_load("lodcore.ops.public")) if x[0] != "_")])
+            operators = (x for x in vars(_load("lodcore.ops.public")) if x[0] != "_" and x not in _FOR_FEW)
+            return sorted([*_OWN, *operators])
         else:
             found = None
         if found is None:

@@ -21,9 +21,7 @@ from lodcore.operators.roles import spec_of
 from lodcore.ops import (
     full_like,
     greater_equal_than,
-    last_of_steps,
     lod_lengths,
-    refuse_unlike,
     reorder_by_rank,
     sequence_reverse,
     shrink_memory,
@@ -34,6 +32,7 @@ from lodcore.ops import (
     tensor_array_write,
 )
 from lodcore.ops import sum as sum_of
+from lodcore.ops.networks.states import last_of_steps, refuse_unlike
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_array import TensorArray

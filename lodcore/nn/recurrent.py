@@ -13,23 +13,11 @@ from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import resolved
 from lodcore.operators.arguments import choice_of, integer_of
-from lodcore.ops import (
-    add,
-    elementwise,
-    gru_layer,
-    index_values,
-    lstm_layer,
-    matmul,
-    minus,
-    mul,
-    relu,
-    sigmoid,
-    simple_layer,
-    tanh,
-    zero_states,
-)
+from lodcore.ops import add, elementwise, index_values, matmul, minus, mul, relu, sigmoid, tanh
 from lodcore.ops.networks.gates import Rule
 from lodcore.ops.networks.lstm import LSTMWeights, PackedLSTM
+from lodcore.ops.networks.recurrent_layers import gru_layer, lstm_layer, simple_layer
+from lodcore.ops.networks.states import zero_states
 
 __all__ = ["GRU", "LSTM", "SimpleRNN"]
 

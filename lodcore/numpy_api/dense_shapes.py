@@ -11,6 +11,7 @@ from lodcore.base.memory import integer
 from lodcore.errors import ShapeError
 from lodcore.numpy_api.dense import ALL, axis_in, call, dense_of, flat, integers, on_dense
 from lodcore.operators.arguments import choice_of
+from lodcore.ops.move.values import reshape_rows
 
 __all__ = ["diagonal", "ravel", "reshape", "squeeze", "swapaxes", "trace", "transpose"]
 
@@ -155,7 +156,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
         raise ShapeError(
             f"numpy.reshape: shape: is {tuple(sizes)}; None is valid for the first axis, whose length stays"
         )
-    return ops.reshape_rows(x, tuple(sizes[1:])) if sizes[:1] == [None] else ops.reshape(x, sizes)
+    return reshape_rows(x, tuple(sizes[1:])) if sizes[:1] == [None] else ops.reshape(x, sizes)
 
 
 @on_dense(np.ravel)

@@ -15,6 +15,7 @@ from lodcore.numpy_api.protocols import accumulate, axis_of, concatenate, refuse
 from lodcore.operators.alignment import shared
 from lodcore.operators.arguments import integer_of
 from lodcore.operators.operands import rows_of
+from lodcore.ops.index.index import pick_along, take_nested
 from lodcore.ops.move.along import argsort_along, sort_along
 from lodcore.ops.reduce import nans
 from lodcore.ops.reduce.axes import tensor_of
@@ -70,7 +71,7 @@ def _sorted(where: str, a: Any, kth: Any, axis: Any, sort: Any) -> Any:
         if as_integer(one) is None:
             raise TypeError(f"numpy.{where}: kth: is {kth!r}; integers are needed")
         try:
-            ops.pick_along(brought_last(x, [levels + at]), int(one), levels)
+            pick_along(brought_last(x, [levels + at]), int(one), levels)
         except IndexError as error:
             if at == 0:
                 raise
@@ -105,7 +106,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
         or axis_of("take_along_axis", axis, x.ndim) != levels
     ):
         raise TypeError("numpy.take_along_axis: rows of one number, and indices of the same levels, are supported")
-    return ops.take_nested(x, index)
+    return take_nested(x, index)
 
 
 # -- quantiles ---------------------------------------------------------------------------------------------------------

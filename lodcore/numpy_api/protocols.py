@@ -21,6 +21,7 @@ from lodcore.numpy_api.indexing import READ_ONLY, getitem
 from lodcore.operators.alignment import aligned, shared
 from lodcore.operators.roles import as_batches, spec_of
 from lodcore.ops.move.along import along
+from lodcore.ops.move.joined_kinds import rows_beside, sequences_beside
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.ops.reduce.axes_of_levels import axes_of
 from lodcore.ops.reduce.rows import dtype_of_accumulate, in_dtype
@@ -275,7 +276,7 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
             raise ShapeError(f"numpy.concatenate: arrays[{j}]: has {x.ndim} axes; arrays[0] has {xs[0].ndim}")
     at = axis_of("concatenate", axis, shaped.ndim)
     if nested:
-        beside = ops.sequences_beside if at <= shaped.num_levels else ops.rows_beside
+        beside = sequences_beside if at <= shaped.num_levels else rows_beside
         xs = beside("concatenate: arrays", xs, at)
     wanted = np.result_type(*[x.dtype for x in xs]) if dtype is None else as_dtype("numpy.concatenate: dtype", dtype)
     for j, x in enumerate(xs):

@@ -12,6 +12,8 @@ from lodcore.base.memory import as_size
 from lodcore.errors import LoDError, ShapeError
 from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, concatenate, expand_dims, refuse_symbols, stands_for
 from lodcore.operators.roles import as_batches
+from lodcore.ops.move.position import by_position
+from lodcore.ops.move.values import reshape_rows, transpose_rows
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.ops.reduce.axes_of_levels import axes_of
 
@@ -172,7 +174,7 @@ def transpose(a: Any, axes: Any = None) -> Any:
             x = _swapped(x, swap - 1)
             place[swap - 1], place[swap] = place[swap], place[swap - 1]
     back = [one - levels for one in order[levels + 1 :]]
-    return x if back == sorted(back) else ops.transpose_rows(x, tuple(back))
+    return x if back == sorted(back) else transpose_rows(x, tuple(back))
 
 
 def _rows_as_levels(x: Any, count: int) -> Any:
@@ -198,7 +200,7 @@ def _swapped(x: Any, at: int) -> Any:
             f"transpose: axes: sequence {s} of level {level} has {found}; axes {at} and {at + 1} change places where "
             "sequences are equally long, and not empty"
         )
-    return ops.by_position(x, at)
+    return by_position(x, at)
 
 
 @stands_for(np.swapaxes)
@@ -256,7 +258,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, copy: Any = None)
             )
     if len(given) < levels + 1:
         raise ShapeError(f"reshape: shape: is {given}; x has {levels + 1} axes of levels, which stay")
-    return ops.reshape_rows(x, given[levels + 1 :])
+    return reshape_rows(x, given[levels + 1 :])
 
 
 # -- broadcasting ------------------------------------------------------------------------------------------------------

@@ -34,7 +34,42 @@ from lodcore.ops.reduce.product import *
 from lodcore.ops.reduce.rows import *
 from lodcore.tensors.tensor import Spec as Spec
 
-__all__ = [name for name, x in globals().items() if name[0] != "_" and type(x) is not _ModuleType]
+#: Operators that others record, and parts of them: a printed Program names them, nobody calls them.
+_PARTS = frozenset(
+    [
+        "MapOrPlaces",
+        "by_position",
+        "combination_places",
+        "group_rows",
+        "gru_layer",
+        "interleave_places",
+        "last_of_steps",
+        "lstm_layer",
+        "pick_along",
+        "pool_positions",
+        "reduce_values",
+        "refuse_empty",
+        "refuse_unlike",
+        "reshape_rows",
+        "rows_beside",
+        "sample_places",
+        "sequence_bitwise",
+        "sequence_place",
+        "sequence_prod",
+        "sequence_truth",
+        "sequences_beside",
+        "simple_layer",
+        "slice_along",
+        "take_nested",
+        "take_of_each",
+        "transpose_rows",
+        "zero_states",
+    ]
+)
+
+__all__ = [
+    name for name, x in globals().items() if name[0] != "_" and type(x) is not _ModuleType and name not in _PARTS
+]
 
 
 def __dir__() -> list[str]:

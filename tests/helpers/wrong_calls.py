@@ -4,6 +4,7 @@ An entry is a call, its error, and a pattern that matches argument, position and
 The names in calls are those of `things`.
 """
 
+import builtins
 import functools
 import operator
 import pickle
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, TensorArray
+from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError, TensorArray, ops
 from lodcore.operators.registry import OPS
 
 
@@ -67,7 +68,9 @@ def run(call, names):
 @functools.cache
 def public_names():
     """Return the names that calls may use, including lazily loaded ones."""
-    return {**{name: getattr(lodcore, name) for name in lodcore.__all__}, **vars(lodcore)}
+    listed = {name: getattr(lodcore, name) for name in lodcore.__all__}
+    others = {name: call for name, call in vars(ops).items() if not hasattr(builtins, name)}
+    return {**others, **listed, **vars(lodcore)}
 
 
 def rebuilt(thing, *state):

@@ -6,6 +6,7 @@ import pytest
 
 import lodcore
 import lodcore.graph
+from lodcore import ops
 from lodcore.operators.registry import OPS
 from tests.helpers.tables import for_each
 
@@ -21,8 +22,10 @@ pytestmark = pytest.mark.not_on_reference
 def test_every_operator_is_listed_once():
     listed = [row[0].strip("`") for row in ROWS]
     assert sorted(listed) == sorted(OPS)
-    inner = PAGE.read_text(encoding="utf-8").split("\n## ")[-1]
-    assert [name for name in listed if f"| `{name}` |" in inner] == [n for n in listed if n not in lodcore.__all__]
+    *_, few, parts = PAGE.read_text(encoding="utf-8").split("\n## ")
+    for name in listed:
+        where = few if name in ops.__all__ else parts
+        assert name in lodcore.__all__ or f"| `{name}` |" in where, name
 
 
 @for_each("row", ROWS)

@@ -19,6 +19,7 @@ MODE = os.environ.get("LODCORE_BUILD", "release")
 JOBS = int(os.environ.get("LODCORE_JOBS", os.cpu_count() or 1))
 
 KERNELS = Path("lodcore/kernels")
+VECTORS = KERNELS / "vectors"  # its headers are found from every folder
 TENSORS = Path("lodcore/tensors")  # its compiled files run loops of the kernels themselves
 SOURCES = sorted(Path("lodcore").rglob("*.pyx"))
 SHARED = "lodcore.kernels._cyutility"  # the memoryview support of Cython, compiled once for all modules
@@ -96,7 +97,8 @@ def headers(path: Path) -> list[str]:
     while waiting:
         source = waiting.pop()
         text = source.read_text(encoding="utf-8")
-        named = [Path(os.path.normpath(source.parent / name)) for name in NAMED.findall(text)]
+        places = [folder / name for name in NAMED.findall(text) for folder in (source.parent, VECTORS)]
+        named = [Path(os.path.normpath(place)) for place in places]
         for module, names in CIMPORTED.findall(text):
             named += [Path(*module.split("."), f"{name}.pxd") for name in names.split(", ")]
             named.append(Path(*module.split(".")).with_suffix(".pxd"))
@@ -118,7 +120,7 @@ def extensions() -> list[Extension]:
 
     _, compiler, linker, macros = MODES[MODE]
     common = {
-        "include_dirs": [numpy.get_include()],
+        "include_dirs": [numpy.get_include(), str(VECTORS)],
         "extra_compile_args": SAME_BITS + STRICT + compiler,
         "extra_link_args": linker,
         "define_macros": [
@@ -167,6 +169,9 @@ def translated(found: list[Extension]) -> list[Extension]:
     folder = Path(".") if MODE == "trace" else Path(f"build/cython-{MODE}")  # coverage needs .c beside .pyx
     for path in (folder / "lodcore").rglob("*.c"):  # memoryviews of two sizes must not meet
         if not path.read_text(encoding="utf-8").endswith(mark):
+            path.unlink()
+    for path in (folder / "lodcore").rglob("*.h"):  # Cython copies headers here, where they are found first
+        if not Path(*path.parts[len(folder.parts) :]).exists():
             path.unlink()
     made = cythonize(
         found,

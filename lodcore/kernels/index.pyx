@@ -4,21 +4,20 @@ An element of a level is a sequence of the next level, or a row at the last leve
 """
 
 cimport lodcore.kernels.arrays as cnp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 
+from lodcore.kernels.simd cimport read_once
 from lodcore.kernels.sizes cimport agree, ends_at
 
-cdef extern from "rows.h" nogil:
-    int64_t read_once(const int64_t* place)
-
-cdef extern from "masks.h" nogil:
-    void count_true(const int64_t* offsets, int64_t n_seqs, const unsigned char* mask, int64_t* out)
-    void take_true_rows(const char* rows, int64_t n_rows, int64_t row_bytes, const unsigned char* mask, char* out,
-                        int64_t size)
-    void put_true_rows(const char* rows, int64_t size, int64_t row_bytes, const unsigned char* mask, char* out,
-                       int64_t n_rows)
-
 cnp.import_array()
+
+
+ctypedef fused cell:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
 
 
 cdef inline int64_t clip(int64_t bound, int64_t length, int64_t low, int64_t high) noexcept nogil:
@@ -308,3 +307,106 @@ def nested_ranges(const int64_t[::1] offsets not None, const int64_t[::1] index_
             if bad >= 0:
                 break
     return bad
+
+
+# -- rows for which a mask is true -------------------------------------------------------------------------------------
+
+
+cdef inline int64_t count_bytes(uint64_t bytes) noexcept nogil:
+    """Count how many of 8 bytes are not 0."""
+    cdef uint64_t low = 0x7f7f7f7f7f7f7f7f, ones = 0x0101010101010101
+    return <int64_t> (((((((bytes & low) + low) | bytes) >> 7) & ones) * ones) >> 56)
+
+
+cdef void count_true(const int64_t* offsets, int64_t n_seqs, const unsigned char* mask, int64_t* out) noexcept nogil:
+    """Compute the offsets of the elements of each sequence that a mask selects."""
+    cdef int64_t total = 0, s, j, end
+    cdef uint64_t bytes
+    out[0] = 0
+    for s in range(n_seqs):
+        j, end = offsets[s], offsets[s + 1]
+        while j + 8 <= end:
+            memcpy(&bytes, mask + j, 8)
+            total += count_bytes(bytes)
+            j += 8
+        while j < end:
+            total += mask[j] != 0
+            j += 1
+        out[s + 1] = total
+
+
+cdef inline void take_cells(
+    const char* rows, int64_t n_rows, const unsigned char* mask, char* out, int64_t size, cell* unused
+) noexcept nogil:
+    """Copy small rows: each is written, and overwritten by the next one if its mask is false."""
+    cdef int64_t r, k = 0
+    for r in range(n_rows):
+        if k == size:
+            return
+        memcpy(out + k * sizeof(cell), rows + r * sizeof(cell), sizeof(cell))
+        k += mask[r] != 0
+
+
+cdef inline void put_cells(
+    const char* rows, int64_t size, const unsigned char* mask, char* out, int64_t n_rows, cell* unused
+) noexcept nogil:
+    """Scatter small rows, without branches on the mask."""
+    cdef int64_t r, k = 0
+    cdef cell one
+    for r in range(n_rows):
+        memcpy(&one, rows + (k if k < size else size - 1) * sizeof(cell), sizeof(cell))
+        one &= <cell> (0 - <cell> (mask[r] != 0))
+        memcpy(out + r * sizeof(cell), &one, sizeof(cell))
+        k += mask[r] != 0
+
+
+cdef void take_true_rows(
+    const char* rows, int64_t n_rows, int64_t row_bytes, const unsigned char* mask, char* out, int64_t size
+) noexcept nogil:
+    """Copy the `size` rows for which the mask is true."""
+    cdef int64_t k = 0, end = 0, r, count
+    if row_bytes == 1:
+        take_cells(rows, n_rows, mask, out, size, <uint8_t*> NULL)
+    elif row_bytes == 2:
+        take_cells(rows, n_rows, mask, out, size, <uint16_t*> NULL)
+    elif row_bytes == 4:
+        take_cells(rows, n_rows, mask, out, size, <uint32_t*> NULL)
+    elif row_bytes == 8:
+        take_cells(rows, n_rows, mask, out, size, <uint64_t*> NULL)
+    else:
+        while k < size:  # run by run
+            r = end
+            while r < n_rows and mask[r] == 0:
+                r += 1
+            end = r
+            while end < n_rows and mask[end] != 0:
+                end += 1
+            count = end - r if end - r < size - k else size - k
+            if count == 0:
+                return
+            memcpy(out + k * row_bytes, rows + r * row_bytes, count * row_bytes)
+            k += count
+
+
+cdef void put_true_rows(
+    const char* rows, int64_t size, int64_t row_bytes, const unsigned char* mask, char* out, int64_t n_rows
+) noexcept nogil:
+    """Scatter rows to the positions where the mask is true, and write zero bytes elsewhere."""
+    cdef int64_t r, k = 0
+    if size == 0:
+        memset(out, 0, n_rows * row_bytes)
+    elif row_bytes == 1:
+        put_cells(rows, size, mask, out, n_rows, <uint8_t*> NULL)
+    elif row_bytes == 2:
+        put_cells(rows, size, mask, out, n_rows, <uint16_t*> NULL)
+    elif row_bytes == 4:
+        put_cells(rows, size, mask, out, n_rows, <uint32_t*> NULL)
+    elif row_bytes == 8:
+        put_cells(rows, size, mask, out, n_rows, <uint64_t*> NULL)
+    else:
+        for r in range(n_rows):
+            if mask[r] != 0 and k < size:
+                memcpy(out + r * row_bytes, rows + k * row_bytes, row_bytes)
+                k += 1
+            else:
+                memset(out + r * row_bytes, 0, row_bytes)

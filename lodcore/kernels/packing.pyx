@@ -5,23 +5,22 @@ a bin holds at most `max_items` items. Best fit selects the bin with the least s
 that which received an item last.
 """
 
-from libc.stdint cimport INT32_MAX, int32_t, int64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-cdef extern from "packing.h" nogil:
-    const int64_t NO_MEMORY
-    int64_t first_misfit(const int64_t* lengths, int64_t count, int64_t budget)
-    int64_t fill_next(const int64_t* lengths, int64_t count, int64_t budget, int64_t max_items, int64_t window,
-                      int64_t* out)
-    int64_t fill_first(const int64_t* lengths, int64_t count, int64_t budget, int64_t max_items, int64_t* out)
-    int64_t fill_best(const int64_t* lengths, int64_t count, int64_t budget, int64_t max_items, int64_t* out)
-    int64_t fill_by_counts(const int64_t* sizes, const int64_t* counts, int64_t n_sizes, const int64_t* order,
-                           int64_t count, int64_t budget, int64_t max_items, int64_t* items, int64_t* out)
-    int64_t list_by_bin(const int64_t* bins, int64_t count, const int64_t* order, int64_t n_bins, int64_t* offsets,
-                        int64_t* items)
-    int64_t cut_in_order(const int64_t* lengths, int64_t n_lengths, const int64_t* order, int64_t count,
-                         const int64_t* groups, int64_t n_groups, int64_t budget, int padded, int64_t max_items,
-                         int64_t* out)
+from lodcore.kernels.fits cimport GOOD, NO_MEMORY, cut_in_order, fill_best, fill_first, fill_next, first_misfit
+from lodcore.kernels.fits cimport list_by_bin
+from lodcore.kernels.rooms cimport RoomSet, close_rooms, make_place, open_rooms, put_room, take_room
+
+# A group of bins with equal content: that of `parent` (-1: empty bins), and `times` items of one more size in each.
+ctypedef struct BinGroup:
+    int64_t parent, size, times, depth, room, places, count
+
+ctypedef struct GroupList:
+    BinGroup* groups
+    int64_t count, capacity
+    RoomSet open
 
 
 cdef int64_t checked(int64_t state) except -2:
@@ -165,6 +164,124 @@ def histogram_fit(const int64_t[::1] sizes not None, const int64_t[::1] counts n
     return checked(state)
 
 
+cdef bint add_group(
+    GroupList* made, int64_t parent, int64_t depth, int64_t room, int64_t places, int64_t size, int64_t times,
+    int64_t count
+) noexcept nogil:
+    """Append a group of bins; return whether there is memory for it."""
+    cdef BinGroup* group
+    cdef bint done = True
+    if not make_place(<void**> &made.groups, &made.capacity, made.count, sizeof(BinGroup)):
+        return False
+    group = made.groups + made.count
+    group.parent, group.size, group.times, group.count = parent, size, times, count
+    group.depth, group.room, group.places = depth, room, places
+    made.count += 1
+    if places:
+        put_room(&made.open, made.count - 1, room, &done)
+    return done
+
+
+cdef inline bint fill_size(
+    GroupList* made, int64_t k, int64_t size, int64_t left, int64_t budget, int64_t max_items
+) noexcept nogil:
+    """Put the `left` items of size number k into groups of bins; return whether there is memory for them."""
+    cdef int64_t room, places, depth, count, parent, times, full, rest
+    cdef bint done = True
+    while left > 0:
+        room, places, depth, count, parent = budget, max_items, 0, INT64_MAX, -1
+        take_room(&made.open, size, &parent, &room)
+        if parent >= 0:
+            places, depth = made.groups[parent].places, made.groups[parent].depth
+            count = made.groups[parent].count
+        times = places
+        if size > 0 and room // size < times:
+            times = room // size
+        full, rest = left // times, left % times
+        if full >= count:
+            full, rest = count, 0
+        left -= full * times + rest
+        if parent >= 0:
+            count -= full + (rest > 0)
+            made.groups[parent].count = count
+            if count > 0:
+                put_room(&made.open, parent, room, &done)
+                if not done:
+                    return False
+        if full > 0 and not add_group(
+            made, parent, depth + 1, room - times * size, places - times, k, times, full
+        ):
+            return False
+        if rest > 0 and not add_group(made, parent, depth + 1, room - rest * size, places - rest, k, rest, 1):
+            return False
+    return True
+
+
+cdef void fill_bins(
+    const GroupList* made, int64_t* next, int64_t* path, const int64_t* order, int64_t count,
+    int64_t* items, int64_t* out
+) noexcept nogil:
+    """Assign items to each bin of each group: of each size, those that come next in `order`."""
+    cdef int64_t bins = 0, at = 0, g, k, step, j, depth, _
+    cdef int64_t* source
+    cdef const BinGroup* taken
+    out[0] = 0
+    for g in range(made.count):
+        depth = made.groups[g].depth
+        if made.groups[g].count == 0:
+            continue
+        k = g
+        for step in range(depth - 1, -1, -1):
+            path[step] = k
+            k = made.groups[k].parent
+        for _ in range(made.groups[g].count):
+            for step in range(depth):
+                taken = made.groups + path[step]
+                source = next + taken.size
+                j = 0
+                while j < taken.times:  # few of them, most often
+                    items[at] = order[source[0]]
+                    source[0] += 1
+                    at += 1
+                    j += 1
+            bins += 1
+            out[bins] = at
+    out[count + 1] = bins
+
+
+cdef int64_t fill_by_counts(
+    const int64_t* sizes, const int64_t* counts, int64_t n_sizes, const int64_t* order, int64_t count, int64_t budget,
+    int64_t max_items, int64_t* items, int64_t* out
+) noexcept nogil:
+    """Pack counts of sizes, and assign the items; return GOOD or NO_MEMORY."""
+    cdef GroupList made
+    cdef int64_t deepest = 0, k
+    cdef int64_t* next = <int64_t*> malloc((n_sizes + 1) * sizeof(int64_t))
+    cdef int64_t* path = NULL
+    cdef bint done = next != NULL and open_rooms(&made.open, budget, count)
+    made.groups, made.count, made.capacity = NULL, 0, 0
+    if done:
+        for k in range(n_sizes):
+            done = fill_size(&made, k, sizes[k], counts[k], budget, max_items)
+            if not done:
+                break
+        close_rooms(&made.open)
+    for k in range(made.count):
+        deepest = made.groups[k].depth if made.groups[k].depth > deepest else deepest
+    if done:
+        path = <int64_t*> malloc((deepest + 1) * sizeof(int64_t))
+        done = path != NULL
+    if done:
+        next[0] = 0
+        for k in range(n_sizes):
+            next[k + 1] = next[k] + counts[k]
+        fill_bins(&made, next, path, order, count, items, out)
+    free(made.groups)
+    free(next)
+    free(path)
+    return GOOD if done else NO_MEMORY
+
+
 def group_items(const int64_t[::1] bins not None, const int64_t[::1] order not None, int64_t[::1] offsets not None,
                 int64_t[::1] items not None):
     """List items bin by bin.
@@ -186,7 +303,7 @@ def group_items(const int64_t[::1] bins not None, const int64_t[::1] order not N
         The first position whose bin is out of range, -1 if there is none.
     """
     cdef int64_t count = bins.shape[0], n_bins = offsets.shape[0] - 1, state
-    check_shapes(order.shape[0] == count and items.shape[0] == count)
+    check_shapes(order.shape[0] == count and items.shape[0] == count and offsets.shape[0] > 0)
     cdef const int64_t* source = &bins[0] if count else NULL
     cdef const int64_t* numbers = &order[0] if count else NULL
     cdef int64_t* ends = &offsets[0]
@@ -222,14 +339,17 @@ def cut_batches(const int64_t[::1] lengths not None, const int64_t[::1] order no
     int
         The first position whose item or length is out of range, -1 if there is none.
     """
-    cdef int64_t count = order.shape[0], n_groups = groups.shape[0] - 1, n_lengths = lengths.shape[0], state
-    check_shapes(out.shape[0] == count + 2 and max_items > 0 and groups[n_groups] == count)
+    cdef int64_t count = order.shape[0], n_groups = groups.shape[0] - 1, n_lengths = lengths.shape[0], state = GOOD
+    check_shapes(out.shape[0] == count + 2 and max_items > 0 and n_groups >= 0 and groups[n_groups] == count)
     cdef const int64_t* sizes = &lengths[0] if n_lengths else NULL
     cdef const int64_t* numbers = &order[0] if count else NULL
     cdef const int64_t* ends = &groups[0]
     cdef int64_t* result = &out[0]
     with nogil:
-        state = cut_in_order(sizes, n_lengths, numbers, count, ends, n_groups, budget, padded, max_items, result)
+        if padded:
+            cut_in_order(sizes, n_lengths, numbers, count, ends, n_groups, budget, True, max_items, result, &state)
+        else:
+            cut_in_order(sizes, n_lengths, numbers, count, ends, n_groups, budget, False, max_items, result, &state)
     return state
 
 
@@ -257,7 +377,8 @@ def segment_ends(const int64_t[::1] documents not None, const int64_t[::1] bins 
     """
     cdef int64_t n_bins = bins.shape[0] - 1, n_documents = documents.shape[0] - 1, b, s, at = 0, segments = 0
     cdef int64_t longest = 0, size, bad = -1
-    check_shapes(out.shape[0] == n_documents + n_bins + 3 and bins[n_bins] == n_documents and length >= 0)
+    check_shapes(n_bins >= 0 and n_documents >= 0 and length >= 0)
+    check_shapes(out.shape[0] == n_documents + n_bins + 3 and bins[n_bins] == n_documents)
     cdef const int64_t* ends = &documents[0]
     cdef const int64_t* rows = &bins[0]
     cdef int32_t* result = &out[0]
@@ -314,7 +435,7 @@ def attention_rows(
         The first bin with more tokens than a row, -1 if there is none.
     """
     cdef int64_t n_bins = bins.shape[0] - 1, length = input_ids.shape[1], b, s, at, size, first, k
-    check_shapes(settings.shape[0] == 5 and targets.shape[0] == tokens.shape[0])
+    check_shapes(settings.shape[0] == 5 and targets.shape[0] == tokens.shape[0] and n_bins >= 0 and documents.shape[0])
     check_shapes(documents[documents.shape[0] - 1] == tokens.shape[0] and bins[n_bins] == documents.shape[0] - 1)
     check_shapes(input_ids.shape[0] == n_bins and same(input_ids, labels) and same(input_ids, positions))
     check_shapes(segment_ids.shape[0] == n_bins and segment_ids.shape[1] == length)

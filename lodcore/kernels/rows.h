@@ -8,14 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__GNUC__)
-#define LODCORE_PREFETCH(address) __builtin_prefetch(address)
-#define LODCORE_PREFETCH_TO_WRITE(address) __builtin_prefetch(address, 1)
-#else
-#define LODCORE_PREFETCH(address) ((void)(address))
-#define LODCORE_PREFETCH_TO_WRITE(address) ((void)(address))
-#endif
-
 /* Another thread may write to a caller's array during a check: the value that was checked must be the one that is
  * used. */
 static inline int64_t read_once(const int64_t *place)

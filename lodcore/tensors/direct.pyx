@@ -11,15 +11,11 @@ from lodcore import kernels
 from lodcore.base import threads
 from lodcore.base.buffers cimport as_bytes, new_offsets, new_rows
 from lodcore.base.dispatch cimport recorder
+from lodcore.kernels.index cimport count_true, take_true_rows
 from lodcore.kernels.pool cimport pool_double, pool_float, verb_of
 from lodcore.tensors.core cimport last, make_lod, own_kernels
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_core cimport LoDTensorBody, owned_tensor
-
-cdef extern from "../kernels/masks.h" nogil:
-    void count_true(const int64_t* offsets, int64_t n_seqs, const unsigned char* mask, int64_t* out)
-    void take_true_rows(const char* rows, int64_t n_rows, int64_t row_bytes, const unsigned char* mask, char* out,
-                        int64_t size)
 
 cnp.import_array()
 

@@ -261,6 +261,24 @@ def test_best_fit(sizes, budget, wanted):
     assert out.tolist() == [*wanted, max(wanted) + 1]
 
 
+@pytest.mark.not_on_reference
+def test_offsets_have_at_least_one_entry():
+    """Nothing is read before their first entry, or written."""
+    nothing, one, row = unwritten(0), np.zeros(1, np.int64), unwritten(0, 4)
+    settings, short = int64([0] * 5), unwritten(0, 4, dtype=np.int32)
+    calls = [
+        ("group_items", (one, one, nothing, unwritten(1))),
+        ("cut_batches", (one, one, nothing, 5, False, 3, unwritten(3))),
+        ("segment_ends", (nothing, one, 5, False, unwritten(2, dtype=np.int32))),
+        ("segment_ends", (one, nothing, 5, False, unwritten(2, dtype=np.int32))),
+        ("attention_rows", (nothing, nothing, nothing, one, settings, row, row, row, short, short)),
+        ("attention_rows", (nothing, nothing, one, nothing, settings, row, row, row, short, short)),
+    ]
+    for name, arguments in calls:
+        with pytest.raises(ValueError, match="belong together"):
+            getattr(kernels.packing, name)(*arguments)
+
+
 def test_counts_have_the_sum_of_the_items():
     for counts in ([1, 1], [2, 0], [0, 0]):
         arguments = int64([2, 1]), int64(counts), int64(range(3)), 5, 3

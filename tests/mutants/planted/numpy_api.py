@@ -194,9 +194,9 @@ MUTANTS = [
     ),
     Mutant(
         "mask-of-rows-forgets-one",
-        "lodcore/kernels/masks.h",
-        "        for (int64_t r = 0, k = 0; k < size && r < n_rows; r++) { ",
-        "        for (int64_t r = 1, k = 0; k < size && r < n_rows; r++) { ",
+        "lodcore/kernels/index.pyx",
+        "    for r in range(n_rows):\n        if k == size:\n",
+        "    for r in range(1, n_rows):\n        if k == size:\n",
         "tests/kernels/test_index.py",
     ),
     # -- NumPy's protocols

@@ -2,8 +2,8 @@
 
 from tests.mutants.mutant import Mutant
 
-ROOMS = "lodcore/kernels/rooms.h"
-KERNELS = "lodcore/kernels/packing.h"
+ROOMS = "lodcore/kernels/rooms.pxd"
+FITS = "lodcore/kernels/fits.pxd"
 DOOR = "lodcore/kernels/packing.pyx"
 BATCHING = "lodcore/batching"
 KERNEL_TESTS = "tests/kernels/test_packing.py"
@@ -11,37 +11,37 @@ KERNEL_TESTS = "tests/kernels/test_packing.py"
 MUTANTS = [
     Mutant(
         "the-next-bin-takes-one-item-too-many",
-        KERNELS,
-        "if (lengths[k] > room || held == max_items) {",
-        "if (lengths[k] > room || held > max_items) {",
+        FITS,
+        "if lengths[k] > room or held == max_items:",
+        "if lengths[k] > room or held > max_items:",
         KERNEL_TESTS,
     ),
     Mutant(
         "a-bin-of-many-counted-as-one",
-        KERNELS,
-        "list->groups[parent].count -= full + (rest > 0);",
-        "list->groups[parent].count -= full;",
+        DOOR,
+        "count -= full + (rest > 0)",
+        "count -= full",
         KERNEL_TESTS,
     ),
     Mutant(
         "bits-of-rooms-that-stay",
         ROOMS,
-        "set->bits[level][place >> 6] &= ~((uint64_t)1 << (place & 63));",
-        "set->bits[level][place >> 6] &= ~((uint64_t)1 << (place & 31));",
+        "rooms.bits[level][place >> 6] &= ~(<uint64_t> 1 << (place & 63))",
+        "rooms.bits[level][place >> 6] &= ~(<uint64_t> 1 << (place & 31))",
         KERNEL_TESTS,
     ),
     Mutant(
         "half-of-a-full-block-lost",
         ROOMS,
-        "full->count = fresh->count = BLOCK_ENTRIES / 2;",
-        "full->count = fresh->count = BLOCK_ENTRIES / 2 - 1;",
+        "here.count = here[1].count = BLOCK_ENTRIES // 2",
+        "here.count = here[1].count = BLOCK_ENTRIES // 2 - 1",
         KERNEL_TESTS,
     ),
     Mutant(
         "first-fit-takes-any-bin",
         ROOMS,
-        "k = 2 * k + (tree->most[2 * k] < need);",
-        "k = 2 * k + (tree->most[2 * k + 1] >= need);",
+        "k = 2 * k + (tree.most[2 * k] < need)",
+        "k = 2 * k + (tree.most[2 * k + 1] >= need)",
         KERNEL_TESTS,
     ),
     Mutant(

@@ -19,9 +19,9 @@ MUTANTS = [
     ),
     Mutant(
         "padded-batches-with-lengths-of-0",
-        "lodcore/kernels/packing.h",
-        "padded ? after > 0 && held + 1 > budget / after : after > budget",
-        "padded ? after > 0 && held + 1 > budget / after + (length == 0) : after > budget",
+        "lodcore/kernels/fits.pxd",
+        "full = after > 0 and held + 1 > budget // after",
+        "full = after > 0 and held + 1 > budget // after + (length == 0)",
         "tests/kernels/test_packing.py",
     ),
     Mutant(

@@ -2,8 +2,6 @@
 
 from tests.mutants.mutant import Mutant
 
-TOKENS = "lodcore/kernels/tokens.h"
-DROP = "lodcore/kernels/drop.h"
 KERNELS = "lodcore/kernels/tokens.pyx"
 OPS = "lodcore/ops/text/tokens.py"
 KERNEL_TESTS = "tests/kernels/test_tokens.py"
@@ -12,44 +10,44 @@ TESTS = "tests/ops/text/test_tokens.py"
 MUTANTS = [
     Mutant(
         "tokens-wrap-around",
-        TOKENS,
-        "return size == 8 || (number >= -half && number < half);",
-        "return 1;",
+        KERNELS,
+        "return size == 8 or (number >= -half and number < half)",
+        "return True",
         KERNEL_TESTS,
     ),
     Mutant(
         "unsigned-tokens-may-be-negative",
-        TOKENS,
-        "return number >= 0 && (size == 8 || number < 2 * half);",
-        "return size == 8 || number < 2 * half;",
+        KERNELS,
+        "return number >= 0 and (size == 8 or number < 2 * half)",
+        "return size == 8 or number < 2 * half",
         KERNEL_TESTS,
     ),
     Mutant(
         "few-tokens-filled-up-with-garbage",
-        TOKENS,
-        "for (int64_t k = set->count; 0 < k && k < FEW; k++)",
-        "for (int64_t k = set->count; 0 < k && k < 0; k++)",
+        KERNELS,
+        "for k in range(made.count, FEW):",
+        "for k in range(made.count, 0):",
         KERNEL_TESTS,
     ),
     Mutant(
         "behind-the-table-is-its-last-entry",
-        DROP,
-        "place = place <= range ? place : range + 1;",
-        "place = place <= range ? place : range;",
+        KERNELS,
+        "place = place if place <= reach else reach + 1",
+        "place = place if place <= reach else reach",
         KERNEL_TESTS,
     ),
     Mutant(
         "search-misses-the-first",
-        DROP,
-        "at = at[rest / 2] <= x[i] ? at + rest / 2 : at;",
-        "at = at[rest / 2] < x[i] ? at + rest / 2 : at;",
+        KERNELS,
+        "at = at + rest // 2 if at[rest // 2] <= x[i] else at",
+        "at = at + rest // 2 if at[rest // 2] < x[i] else at",
         KERNEL_TESTS,
     ),
     Mutant(
         "offsets-of-the-first-block",
-        DROP,
-        "out_offsets[s] = kept + place[offsets[s] - first];",
-        "out_offsets[s] = place[offsets[s] - first];",
+        KERNELS,
+        "out_offsets[s] = kept + place[offsets[s] - first]",
+        "out_offsets[s] = place[offsets[s] - first]",
         KERNEL_TESTS,
     ),
     Mutant(

@@ -3,6 +3,7 @@
 #ifndef LODCORE_SIMD_H
 #define LODCORE_SIMD_H
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,40 @@
 #else
 #define LODCORE_ROLLED
 #endif
+
+#if defined(__GNUC__)
+#define LODCORE_PREFETCH(address) __builtin_prefetch(address)
+#define LODCORE_PREFETCH_TO_WRITE(address) __builtin_prefetch(address, 1)
+#else
+#define LODCORE_PREFETCH(address) ((void)(address))
+#define LODCORE_PREFETCH_TO_WRITE(address) ((void)(address))
+#endif
+
+/* Return the position of the lowest bit that is set; there is one. */
+LODCORE_INLINE int64_t lowest_bit(uint64_t word)
+{
+#if defined(__GNUC__)
+    return __builtin_ctzll(word);
+#else
+    int64_t place = 0;
+    for (; !(word & 1); word >>= 1)
+        place++;
+    return place;
+#endif
+}
+
+/* Multiply two words, and combine the halves of the product. */
+LODCORE_INLINE uint64_t folded(uint64_t a, uint64_t b)
+{
+#if defined(__SIZEOF_INT128__)
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    a = (a ^ (a >> 33)) * 0xff51afd7ed558ccdULL;
+    b = (b ^ (b >> 29)) * 0xc4ceb9fe1a85ec53ULL;
+    return (a ^ (a >> 33)) ^ ((b ^ (b >> 31)) * 0x9e3779b97f4a7c15ULL);
+#endif
+}
 
 enum { SIMD_NONE, SIMD_AVX2, SIMD_AVX512 };
 

@@ -429,8 +429,10 @@ def test_what_mutants_replace_stands_once():
 
 
 @not_on_reference
-def test_mutants_have_names_of_their_own():
+def test_mutants_have_names_of_their_own_and_tests_that_exist():
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+    files = {(mutant.name, file) for mutant in MUTANTS for file in re.findall(r"tests/[\w/]+\.py", mutant.tests)}
+    assert not [(name, file) for name, file in files if not (ROOT / file).exists()]
 
 
 # -- modules loaded by an import ---------------------------------------------------------------------------------------

@@ -732,3 +732,18 @@ def test_occupancy_of_a_short_last_batch():
     assert (filled.tolist(), total) == ([0.75, 1.0, 1.0], 9 / 11)
     for lengths in ([], [0], [0, 0, 0]):
         assert occupancy(np.array(lengths, int), 2)[1] == 1.0
+
+
+INTEGERS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS[:4])
+@pytest.mark.parametrize("beyond", [-1, 0, 1, 2])
+def test_cu_seqlens_of_any_dtype_holds_the_offsets_or_refuses_them(dtype, beyond):
+    total = int(np.iinfo(dtype).max) + beyond
+    x = LoDTensor.from_lengths(np.zeros(total, np.int8), [total - 28, 28])
+    if beyond > 0:
+        with pytest.raises(OverflowError, match=rf"offsets: are {total} at position 2; {np.dtype(dtype)} holds"):
+            lodcore.cu_seqlens(x, dtype=dtype)
+    else:
+        assert lodcore.cu_seqlens(x, dtype=dtype).tolist() == [0, total - 28, total]

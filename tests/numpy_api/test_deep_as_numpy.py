@@ -330,3 +330,8 @@ def test_differences_of_any_order(num_levels, axis, n):
     sizes, rows = [[4], [5] * 4, [3] * 20][:num_levels], array.reshape(-1, *array.shape[num_levels + 1 :])
     x = LoDTensor.from_lengths(rows, *sizes)
     assert np.diff(x, n, axis).tolist() == np.diff(array, n, axis).tolist()
+
+
+def test_concatenate_of_a_number_along_the_last_of_three_levels():
+    joined = np.concatenate([lodcore.array([[[[1, 2], [3]], []], [[[4]]]]), 7], axis=3)
+    assert joined.tolist() == [[[[1, 2, 7], [3, 7]], []], [[[4, 7]]]]

@@ -545,3 +545,14 @@ def test_rows_that_a_mask_chooses_take_what_broadcasts(shape):
     rows = lodcore.LoDTensor.from_lengths(values, [1, 1]) if values.ndim == 2 and len(values) == 2 else values
     x[lodcore.array([[True, False], [True]])] = rows
     assert x.values.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("fill", [0.0, 7.0, [1.0, 2.0]], ids=str)
+def test_assignment_by_every_mask_of_three_rows_equals_numpy(fill):
+    rows = np.arange(6.0).reshape(3, 2)
+    for chosen in itertools.product([False, True], repeat=3):
+        x = LoDTensor(rows.copy(), lodcore.LoD.from_lengths([2, 1]), share=True)
+        wanted = rows.copy()
+        wanted[np.array(chosen)] = fill
+        x[x.with_values(np.array(chosen))] = fill
+        assert x.values.tolist() == wanted.tolist()

@@ -19,7 +19,7 @@ from reference.ops.axes import insert_axis, reduce_axis, reduction
 from tests.helpers.agree import assert_close, same, same_memory
 from tests.helpers.draw import lods
 from tests.helpers.ways import rows_of
-from tests.samples.common import SEEDS, batches
+from tests.samples.common import SEEDS, batches, smooth_values
 
 PAGE = (Path(__file__).parents[2] / "docs/numpy.md").read_text(encoding="utf-8")
 NEWER = hasattr(np, "unstack")  # NumPy 2.1, whose clip takes bounds by these names
@@ -714,3 +714,24 @@ def test_a_nan_that_wins_over_the_initial_value_keeps_its_gradient(name, axis):
     value, pullback = lodcore.vjp(lambda a: getattr(lodcore.ops, name)(a, axis=axis, initial=2.5), x)
     assert np.isnan(np.ravel(value)[0])
     assert pullback(np.ones_like(value))[0].values[0] == 1.0
+
+
+def test_functions_that_move_rows_have_gradients():
+    x = LoDTensor.from_lengths(smooth_values(0, (6, 2)), [3, 1, 2])
+
+    def loss(x):
+        parts = [
+            np.stack([x, x * 2], 1),
+            np.roll(x, 1, (0, 1)),
+            np.repeat(x, 2, 1),
+            np.tile(x, (2, 1, 2)),
+            x[..., None].mT,
+            x.reshape(3, None, 2, 1),
+            np.broadcast_to(x[..., None], (3, None, 2, 3)),
+            x[:, None],
+            np.concatenate([0.5, x, np.ones((3, 1, 2))], 1),
+            lodcore.rows_to_level(x),
+        ]
+        return sum((part * part).sum() for part in parts) + np.ptp(x, 2).sum() + np.repeat(x, 2).sum()
+
+    grad_check(loss, x)

@@ -387,3 +387,10 @@ def test_a_number_beside_rows_is_not_rounded():
         np.concatenate([x, 1.5], axis=-1)
     with pytest.raises(DTypeError, match=r"is 1\.5; int64 cannot hold it"):
         np.concatenate([1.5, x.with_values(np.arange(3))], axis=1)
+
+
+@pytest.mark.not_on_reference
+def test_elementwise_takes_lists_tuples_arrays_and_numbers():
+    for form in ([1.0, 2.0], (1.0, 2.0), np.array([1.0, 2.0])):
+        assert ops.elementwise([form, (3.0, 4.0)], np.add).tolist() == [4.0, 6.0]
+        assert ops.elementwise((form, 3), np.multiply).tolist() == [3.0, 6.0]

@@ -64,3 +64,24 @@ def test_products_of_matrices(left, right):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12, strict=True)
     np.testing.assert_allclose(vjp(lambda x: lodcore.matmul(x, y), x)[1](d)[0], wanted[0], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(vjp(lambda y: lodcore.matmul(x, y), y)[1](d)[0], wanted[1], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 255, 256, 257, 600, 1025])
+def test_gradients_of_shared_operands_of_many_rows_are_sums_over_their_parts(count):
+    """For any number of blocks, the gradient of many rows is that of their parts."""
+    random = np.random.default_rng(count)
+    x, d = random.normal(size=(2, count, 3))
+    scale, shift, matrix = random.normal(size=3), random.normal(size=3), random.normal(size=(3, 2))
+    calls = {
+        "layer_norm": (lambda x, scale, shift: ops.layer_norm(x, scale, shift), [scale, shift], d),
+        "matmul": (lambda x, w: lodcore.matmul(x, w), [matrix], d[:, :2].copy()),
+        "add": (lambda x, b: lodcore.add(x, b), [shift], d),
+        "mul": (lambda x, b: lodcore.mul(x, b), [scale], d),
+    }
+    for function, shared, cotangent in calls.values():
+        whole = vjp(function, x, *shared)[1](cotangent)
+        pieces = [slice(start, start + 100) for start in range(0, count, 100)]
+        parts = [vjp(function, x[one], *shared)[1](cotangent[one]) for one in pieces]
+        np.testing.assert_allclose(whole[0], np.concatenate([part[0] for part in parts]), rtol=1e-9, atol=1e-12)
+        for j in range(1, 1 + len(shared)):
+            np.testing.assert_allclose(whole[j], sum(part[j] for part in parts), rtol=1e-9, atol=1e-9)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import lodcore
+from lodcore import LoDTensor, ops, vjp
 from tests.helpers.dtypes_of_results import CALLS, SAME_EVERYWHERE, inferred, run, samples_of, written
 from tests.helpers.tables import for_each
 
@@ -106,3 +107,81 @@ def test_casts_are_those_of_numpy(given, wanted):
         expected, found = x.astype(wanted), lodcore.ops.cast(x, wanted)
     assert found.dtype == expected.dtype
     np.testing.assert_array_equal(found, expected)
+
+
+LENGTHS = [3, 0, 1, 4]
+
+
+def of(x):
+    """Return the values of a tensor."""
+    return np.asarray(getattr(x, "values", x))
+
+
+LINEAR = {
+    "diff": lambda x: lodcore.sequence_diff(x, 2),
+    "shift": lambda x: lodcore.sequence_shift(x, -1),
+    "cumsum": lodcore.sequence_cumsum,
+    "accumulate": lambda x: lodcore.sequence_accumulate(x, np.add),
+    "sum": lambda x: lodcore.sequence_pool(x, "sum"),
+    "mean": lambda x: lodcore.sequence_pool(x, "mean"),
+    "sqrt": lambda x: lodcore.sequence_pool(x, "sqrt"),
+    "first": lambda x: lodcore.sequence_pool(x, "first"),
+    "last": lambda x: lodcore.sequence_pool(x, "last"),
+    "windows": lambda x: lodcore.sliding_window(x, 2),
+    "pad": lambda x: lodcore.sequence_pad(x, 1j)[0],
+    "positions": lambda x: ops.pool_positions(x, "mean"),
+    "by position": ops.by_position,
+    "reverse": lodcore.sequence_reverse,
+    "gather": lambda x: lodcore.gather_nested(x, [3, 0, 3]),
+    "split": lambda x: lodcore.split_by_mask(x, [True, False, True, True])[0],
+    "sort": lodcore.sequence_sort,
+    "rows": lambda x: ops.reduce_values(x, "mean", (0,)),
+    "reshape": lambda x: lodcore.sequence_reshape(x, 1),
+    "steps": lambda x: lodcore.tensor_array_pack(*(lambda s, m: (s, 0, m))(*lodcore.tensor_array_unpack(x, 0))),
+    "repeat": lambda x: lodcore.repeat_runs(x, x.with_values(np.arange(x.num_rows) % 3)),
+}
+
+
+@for_each(("name", "dtype"), list(itertools.product(LINEAR, ("c8", "c16"))))
+def test_gradients_of_linear_operators_on_complex_numbers_are_linear(name, dtype):
+    values = np.arange(1.0, 9) + 1j * np.cos(np.arange(8))
+    x = LoDTensor.from_lengths(values.astype(dtype), LENGTHS)
+    out, back = vjp(LINEAR[name], x)
+    wave = np.sin(1 + np.arange(of(out).size)).reshape(of(out).shape)
+    real, imag, both = (back((wave * w).astype(dtype))[0].values for w in (1, 1j, 1 + 2j))
+    assert np.abs(real).max() > 0.1
+    np.testing.assert_allclose(real.imag, 0, atol=1e-6)
+    np.testing.assert_allclose(imag, 1j * real, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(both, (1 + 2j) * real, rtol=1e-5, atol=1e-6)
+
+
+@for_each("name", [*LINEAR, "average", "rolling", "softmax", "logsumexp", "max"])
+def test_results_of_float16_are_those_of_float32_rounded(name):
+    """Results of float16 are those of float32, rounded."""
+    call = (
+        LINEAR.get(name)
+        or {
+            "average": lambda x: lodcore.sequence_moving_average(x, 0.25),
+            "rolling": lambda x: lodcore.sequence_rolling(x, 2),
+            "softmax": lodcore.sequence_softmax,
+            "logsumexp": lodcore.sequence_logsumexp,
+            "max": lambda x: lodcore.sequence_pool(x, "max"),
+        }[name]
+    )
+    if name == "pad":
+        call = lambda x: lodcore.sequence_pad(x, 0.5)[0]  # noqa: E731
+    half = np.cos(np.arange(8)).astype(np.float16)
+    found, wanted = (of(call(LoDTensor.from_lengths(half.astype(dtype), LENGTHS))) for dtype in ("f2", "f4"))
+    assert found.dtype == np.float16
+    np.testing.assert_allclose(found.astype("f4"), wanted, rtol=1.5e-3, atol=1e-6)
+
+
+@for_each("dtype", [">f4", ">i2", "<f8", "f2", ">c8"])
+def test_full_like_has_the_requested_dtype_and_byte_order(dtype):
+    x = lodcore.array([[1, 2], [3]])
+    with lodcore.Program():
+        declared = ops.full_like(lodcore.data("x", (None,), num_levels=1), 5, dtype).dtype
+    for given in (x, x.values, np.ones((2, 0))):
+        made = ops.full_like(given, 5, dtype)
+        assert of(made).dtype == made.dtype == declared == np.dtype(dtype)
+        assert (of(made) == 5).all()

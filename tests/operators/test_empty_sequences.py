@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, Executor, LoDTensor, Program, data, grad_check, vjp
+from lodcore import DTypeError, Executor, LoDTensor, Program, data, grad_check, ops, vjp
 from lodcore.operators.roles import spec_of
 from lodcore.ops.networks.embedding import embedding_bag
 from lodcore.ops.reduce.pool import POOL_TYPES
@@ -162,3 +162,42 @@ def test_wrong_choices():
             call()
         with pytest.raises(error, match=says):
             vjp(lambda _, call=call: call(), x)
+
+
+SHORT = lodcore.array([[1.0, 3.0, 2.0, 7.0], [4.0], [], [2.0, 2.0, 5.0], [6.0, 6.0]])
+
+ROLLING = ["sum", "mean", "max", "min", "var", "std"]
+
+CALLS = {
+    **{
+        f"rolling {kind} of {size}, at least {least}": lambda x, kind=kind, size=size, least=least: (
+            ops.sequence_rolling(x, size, kind, min_periods=least)
+        )
+        for kind in ROLLING
+        for size, least in [(3, None), (2, 2), (4, 2), (3, 3), (2, 1)]
+    },
+    **{
+        f"{name}, ddof {ddof}": lambda x, name=name, ddof=ddof: getattr(ops, name)(x, ddof=ddof)
+        for name in ("sequence_std", "sequence_var")
+        for ddof in (0, 1, 2, 3)
+    },
+    **{f"pool {kind}": lambda x, kind=kind: ops.sequence_pool(x, kind, pad_value=np.nan) for kind in ("mean", "max")},
+    "quantile": lambda x: ops.sequence_quantile(x, 0.3),
+    "logsumexp": ops.sequence_logsumexp,
+    "difference": ops.sequence_diff,
+    "shift": lambda x: ops.sequence_shift(x, 2, np.nan),
+}
+
+
+@for_each("name", CALLS)
+@pytest.mark.parametrize("width", [0, 2])
+def test_gradients_of_undefined_results_are_finite_and_do_not_contribute(name, width):
+    call = CALLS[name]
+    x = lodcore.LoDTensor(np.stack([SHORT.values, -SHORT.values], 1), SHORT.lod) if width else SHORT
+    with np.errstate(all="ignore"):
+        out, back = lodcore.vjp(call, x)
+        rows = np.asarray(getattr(out, "values", out))
+        all_ones, held = np.ones_like(rows), np.where(np.isfinite(rows), 1.0, 0.0)
+        (found,), (wanted,) = back(all_ones), back(held)
+    assert np.isfinite(found.values).all(), found
+    np.testing.assert_array_equal(found.values, wanted.values)

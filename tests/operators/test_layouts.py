@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lodcore
 from lodcore import LoDTensor, TensorArray
 from lodcore.operators.registry import OPS
 from lodcore.testing.samples import bits, elements_of, fresh, sample_of, several, with_tensors
 from tests.helpers.draw import at_most
+from tests.helpers.tables import for_each
 from tests.samples import SAMPLES
 
 pytestmark = pytest.mark.not_on_reference  # operands reach all kernels as the same arrays
@@ -99,3 +101,27 @@ def test_out_is_written_or_refused(name, data):
         assert out.tobytes() == before
     else:
         np.testing.assert_array_equal(out, wanted)
+
+
+@for_each("dtype", ["f8", "i2", "c8", "U2"])
+def test_dense_rows_of_any_memory_order_give_the_same_results(dtype):
+    dense = np.arange(24).astype(dtype).reshape(6, 4)
+    table = lodcore.lod_rank_table([[1]] * 2 + [[1, 2]] + [[]])
+    for x in (
+        np.asfortranarray(dense),
+        dense[::-1],
+        dense[:, ::2],
+        dense[::2],
+        dense.T,
+        dense.T[::-1, 1:3],
+        dense[:, 0],
+    ):
+        wanted = np.ascontiguousarray(x)
+        assert lodcore.gather_nested(x, [2, 0, -1]).tolist() == wanted[[2, 0, -1]].tolist()
+        assert lodcore.gather_nested(x, [[2], [0, 1]]).tolist() == [wanted[[2]].tolist(), wanted[[0, 1]].tolist()]
+        assert lodcore.gather_nested(x, [2, 0, 2], default=wanted[1]).tolist() == wanted[[2, 0, 2]].tolist()
+        mask = np.arange(len(x)) % 3 == 0
+        assert lodcore.split_by_mask(x, mask)[0].tolist() == wanted[mask].tolist()
+        assert lodcore.lod_reset(x, target_lod=[0, len(x)]).tolist() == [wanted.tolist()]
+        if len(x) > 3:
+            assert lodcore.reorder_by_rank(x[:4], table).tolist() == wanted[table.indices].tolist()

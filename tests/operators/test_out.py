@@ -5,7 +5,7 @@ import pytest
 
 import lodcore
 from asv_benchmarks.benchmarks.operators import ARGUMENTS, KEYWORDS
-from lodcore import LoDTensor, SparseTensor, TensorArray
+from lodcore import LoDTensor, SparseTensor, TensorArray, ops
 from lodcore.operators.registry import OPS
 from lodcore.testing.samples import Sample, several, with_tensors
 from tests.helpers.tables import for_each
@@ -150,3 +150,21 @@ def test_an_out_that_overlaps_an_input_is_refused_and_one_beside_it_is_not(name)
             begin = room + array.nbytes
             out = memory[begin : begin + wanted.nbytes].view(wanted.dtype).reshape(wanted.shape)
             np.testing.assert_array_equal(result_of(name, changed, out=out), wanted)
+
+
+def test_out_is_returned_and_refused_where_it_overlaps_any_input():
+    x, dense = lodcore.array([[1.0, 2.0], [3.0]]), np.ones((2, 2))
+    out = np.empty(2)
+    assert ops.sequence_pool(x, "sum", 0.5, out=out) is out
+    assert ops.sequence_pool(x, "first", out=out) is out
+    out = np.empty((2, 2))
+    assert lodcore.sequence_pad(x, out=out)[0] is out
+    assert ops.layer_norm(dense, [1.0, 1.0], [0.0, 0.0], out=out) is out
+    pad = np.ones(2)
+    with pytest.raises(ValueError, match=r"out: .*overlaps"):
+        ops.sequence_pool(LoDTensor.from_lengths(dense, [2]), "sum", pad, out=pad.reshape(1, 2))
+    with pytest.raises(ValueError, match=r"out: .*overlaps"):
+        lodcore.row_conv(LoDTensor.from_lengths(dense, [2]), out, out=out)
+    padding = np.zeros((2, 2))
+    with pytest.raises(ValueError, match=r"out: .*overlaps"):
+        lodcore.sequence_conv(LoDTensor.from_lengths(dense, [2]), np.ones((6, 2)), 3, -1, padding, out=padding)

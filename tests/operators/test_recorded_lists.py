@@ -226,3 +226,25 @@ def test_a_list_that_changes_later_is_what_it_was(name, x, given):
                 changed(one)
         found = Executor().run(program, {}, wanted)
         assert bits(tuple(found) if isinstance(made, tuple) else found[0]) == eager
+
+
+@for_each("name", ["gather", "reset", "append", "split", "merge", "reorder", "shrink", "pool", "concat", "scatter"])
+def test_tuples_are_taken_as_lists(name):
+    table = lodcore.lod_rank_table([[1, 2], [3]])
+    call = {
+        "gather": lambda x: lodcore.gather_nested(x, [1, 0]),
+        "reset": lambda x: lodcore.lod_reset(x, target_lod=[0, 1, 3]),
+        "append": lambda x: lodcore.lod_append(x, lengths=[2, 0, 1]),
+        "split": lambda x: lodcore.split_by_mask(x, [True, False])[0],
+        "merge": lambda x: lodcore.merge_by_mask(x, x, [True, False, False, True]),
+        "reorder": lambda x: lodcore.reorder_by_rank(x, table),
+        "shrink": lambda x: lodcore.shrink_memory(x, 1, table),
+        "pool": lambda x: lodcore.sequence_pool(x, "sum"),
+        "concat": lambda x: lodcore.concat_batches((x, x)),
+        "scatter": lambda x: lodcore.sequence_scatter(np.zeros((2, 4)), x, x),
+    }[name]
+    wanted = call([[1, 2], [3]])
+    for form in (((1, 2), (3,)), [(1, 2), (3,)], ([1, 2], [3])):
+        found = call(form)
+        assert type(found) is type(wanted)
+        assert found.tolist() == wanted.tolist()

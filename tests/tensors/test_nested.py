@@ -232,3 +232,14 @@ def test_dicts_and_dates_that_do_not_fit(rows, text):
 def test_dicts_need_a_dtype_with_fields():
     with pytest.raises(lodcore.DTypeError, match="dtype: is float32, which has no fields"):
         lodcore.array([[{"a": 1}]], "f4")
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("place", [0, 1, 15, 63, 64, 65, 199])
+@pytest.mark.parametrize(("text", "odd"), [("a", 1), ("a", b"a"), (b"a", "a"), (b"a", 1.5), ("a", True)])
+def test_array_of_text_refuses_a_value_of_another_kind_at_any_place(place, text, odd):
+    leaves = [text] * 200
+    leaves[place] = odd
+    for nested in ([leaves], [leaves[:50], leaves[50:]], [[leaves[:100]], [leaves[100:]]]):
+        with pytest.raises(lodcore.DTypeError):
+            lodcore.array(nested)

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lodcore
 from lodcore import (
     DenseTensor,
     LoD,
     LoDTensor,
+    SparseTensor,
     Spec,
     Tensor,
     TensorArray,
@@ -501,3 +503,33 @@ def test_one_past_the_end():
         for i in (len(x), -len(x) - 1):
             with pytest.raises(IndexError, match=f"index {i} is out of bounds for axis 0 with size {len(x)}"):
                 x[i]
+
+
+MAKERS = {
+    "array of parts": lambda v: lodcore.array([v, v[:1]]),
+    "from_lengths": lambda v: LoDTensor.from_lengths(v, [2, 1]),
+    "from_arrays": lambda v: LoDTensor.from_arrays([v[:2], v[2:]]),
+    "from_padded": lambda v: LoDTensor.from_padded(v[None], [3]),
+    "TensorArray.unstack": lambda v: lodcore.TensorArray.unstack(v).stack(),
+    "TensorArray.unstack, axis 1": lambda v: lodcore.TensorArray.unstack(v, 1).stack(),
+    "TensorArray.write": lambda v: written(v),
+    "SparseTensor": lambda v: SparseTensor([0, 2, 2], v, 4).to_dense(),
+    "SparseTensor.merge": lambda v: SparseTensor([0, 2, 2], v, 4).merge().to_dense(),
+}
+
+
+def written(v):
+    made = lodcore.TensorArray()
+    made.write(0, v)
+    return made.stack()
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("dtype", ["i2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("maker", MAKERS)
+def test_constructors_make_native_arrays_of_other_byte_orders(maker, dtype):
+    native = np.arange(6).reshape(3, 2).astype(dtype)
+    found, wanted = (MAKERS[maker](given) for given in (native.astype(native.dtype.newbyteorder()), native))
+    assert found.dtype.isnative
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(getattr(found, "values", found), getattr(wanted, "values", wanted))

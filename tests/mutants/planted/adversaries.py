@@ -15,7 +15,7 @@ MUTANTS = [
         "lodcore/base/memory.py",
         "int(offsets[-1]) > np.iinfo(kind).max:",
         "int(offsets[-1]) > np.iinfo(kind).max + 1:",
-        "tests/ops/test_many_rows.py",
+        "tests/interop/test_doors.py",
     ),
     Mutant(
         "out-that-is-the-ids",
@@ -127,21 +127,21 @@ MUTANTS = [
         "lodcore/ops/order/group.py",
         "if keys.dtype == np.uint64 else",
         'if keys.dtype.kind in "iu" else',
-        "tests/ops/test_many_rows.py",
+        "tests/ops/order/test_group.py",
     ),
     Mutant(
         "index-in-order-loses-its-levels",
         "lodcore/ops/index/pick.py",
         "        if lod is None and len(places) == count and",
         "        if len(places) == count and",
-        "tests/ops/test_many_rows.py",
+        "tests/ops/index/test_pick.py",
     ),
     Mutant(
         "text-looked-at-in-part",
         "lodcore/tensors/nested.py",
         "for j, leaf in enumerate(leaves) if not isinstance(leaf, text)",
         "for j, leaf in enumerate(leaves[:64]) if not isinstance(leaf, text)",
-        "tests/ops/test_many_rows.py",
+        "tests/tensors/test_nested.py",
     ),
     Mutant(
         "slot-read-once",
@@ -205,7 +205,7 @@ MUTANTS = [
         "lodcore/ops/windows/rolling.py",
         "            shares[constant], means[constant] = 0, 0",
         "            means[constant] = 0",
-        "tests/ops/test_gradients_beside_nothing.py",
+        "tests/operators/test_empty_sequences.py tests/ops/windows/test_rolling.py",
     ),
     Mutant(
         "counts-of-special-words-are-those-of-others",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import lodcore
+from lodcore import ops
 from lodcore.ops.elementwise.ufuncs import UFUNC_RULES
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
@@ -148,3 +149,19 @@ def test_numbers_have_derivatives_at_ties(name):
     assert pullback(np.ones(2))[0].values.tolist() == wanted
     _, pullback = lodcore.vjp(lambda a, b: lodcore.ops.elementwise([a, b], getattr(np, name)), 1.0, 1.0)
     assert list(map(float, pullback(1.0))) == [1.0, 0.0]
+
+
+INTEGERS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, "?", "f2"])
+@pytest.mark.parametrize("name", ["sigmoid", "tanh", "exp", "sqrt"])
+def test_functions_at_the_ends_of_a_dtype_equal_float64(name, dtype):
+    kind = np.dtype(dtype).kind
+    ends = {"b": [False, True], "f": [-65504, 65504, -6e-8]}.get(kind) or [np.iinfo(dtype).min, np.iinfo(dtype).max]
+    x = np.array([*ends, 0, 1], dtype)
+    with np.errstate(all="ignore"):
+        found = getattr(ops, name)(x)
+        wanted = getattr(ops, name)(x.astype(np.float64)).astype(found.dtype)
+    close = 1e-3 if found.dtype == np.float16 else 1e-6
+    np.testing.assert_allclose(found.astype(np.float64), wanted.astype(np.float64), rtol=close)

@@ -1,15 +1,19 @@
 """gather_sequences, concat_batches and sequence_slice, compared with their oracles."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodcore import LoD, LoDTensor, concat_batches, gather_sequences, sequence_concat, sequence_slice
+import lodcore
+from lodcore import LoD, LoDTensor, concat_batches, gather_sequences, sequence_concat, sequence_slice, vjp
 from reference.ops import gather as oracle
 from reference.ops.levels import sequences
 from tests.helpers.agree import assert_rows, from_the_first, numbered, offsets_of, same, same_memory
 from tests.helpers.draw import DTYPES, ROW_SHAPES, indices, lod_tensors, lods, odd_forms, values
+from tests.helpers.tables import for_each
 
 
 @st.composite
@@ -196,3 +200,34 @@ def test_batches_of_a_class_of_ones_own_are_joined(join, lengths):
     x = LoDTensor(np.zeros(sum(lengths[-1])), LoD.from_lengths(*lengths))
     of_a_user = Sentences(x.values, x.lod)
     assert same(join([of_a_user, x, of_a_user]), join([x, x, x]))
+
+
+BATCHES = [
+    [[[1, 2], [3]], []],
+    [[[4], [], [5, 6]], [[7]]],
+    [[], [[8, 9]]],
+    [[[10], [11, 12]], [[13], []]],
+]
+
+
+@pytest.mark.not_on_reference
+@for_each("count", range(1, 5))
+def test_sequence_concat_and_concat_batches_of_several_batches_in_every_order(count):
+    for some in itertools.permutations(BATCHES, count):
+        xs = [lodcore.array(one, dtype=int, num_levels=2) for one in some]
+        joined = [[*itertools.chain(*[one[j] for one in some])] for j in range(2)]
+        assert lodcore.sequence_concat(xs, 0).tolist() == joined
+        assert lodcore.concat_batches(xs).tolist() == [*itertools.chain(*some)]
+
+
+def of(x):
+    """Return the values of a tensor."""
+    return np.asarray(getattr(x, "values", x))
+
+
+@pytest.mark.not_on_reference
+def test_gather_sequences_adds_cotangents_of_long_complex_numbers():
+    x = LoDTensor.from_lengths(np.array([1, 2j, 3 + 1j], "G"), [1, 2])
+    d = np.array([1j, 2 + 3j, 4, 5, 6j, 7], "G")
+    (found,) = vjp(lambda x: lodcore.gather_sequences(x, [1, 0, 1, 0]), x)[1](d)
+    assert of(found).tolist() == [4 + 7, 5 + 1j, 2 + 9j]

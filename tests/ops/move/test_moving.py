@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoD, LoDTensor, array, vjp
+from lodcore import LoD, LoDTensor, array, ops, vjp
 from lodcore.ops import per_sequence
 from tests.helpers.agree import same, same_memory
 from tests.helpers.draw import DTYPES, at_most, composite, integers, lod_tensors, read_only, values, whole_numbers
+from tests.helpers.tables import for_each
 
 FLOATS = [np.dtype("f4"), np.dtype("f8")]
 
@@ -278,3 +279,23 @@ def test_rows_without_a_level():
     assert lodcore.lod_append(rows, lengths=[2, 1]).tolist() == [[[0, 1], [2, 3]], [[4, 5]]]
     none = LoDTensor(rows, LoD.from_offsets(num_rows=3))
     assert type(lodcore.sequence_expand(none, LoD.from_lengths([1, 1, 1]))) is np.ndarray
+
+
+@pytest.mark.not_on_reference
+@for_each("axis", [0, 1, -1])
+def test_concat_values_gradient_is_split_for_parts_of_any_width(axis):
+    sizes = [2, 0, 3, 1]
+    xs = [np.ones((n, 2) if axis == 0 else (2, n)) for n in sizes]
+    d = np.arange(12.0).reshape((6, 2) if axis == 0 else (2, 6))
+    found = vjp(lambda *xs: ops.concat_values(xs, axis), *xs)[1](d)
+    for one, wanted in zip(found, np.split(d, np.cumsum(sizes)[:-1], axis), strict=True):
+        assert one.tolist() == wanted.tolist()
+
+
+@pytest.mark.not_on_reference
+@for_each("row_shape", [(), (3,), (2, 3), (3, 2), (3, 3), (1, 3, 2), (2, 2, 3)])
+def test_sequence_reshape_of_rows_with_any_axes(row_shape):
+    numbers = np.arange(4 * np.prod(row_shape, dtype=int))
+    x = LoDTensor.from_lengths(numbers.reshape(4, *row_shape), [1, 3])
+    wanted = np.split(numbers.reshape(-1, 1), [len(numbers) // 4])
+    assert lodcore.sequence_reshape(x, 1).tolist() == [part.tolist() for part in wanted]

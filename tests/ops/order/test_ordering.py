@@ -1,4 +1,4 @@
-"""Sorting of rows and quantiles, compared with NumPy sequence by sequence."""
+"""Sorting of rows, texts and complex numbers, compared with NumPy sequence by sequence."""
 
 from itertools import pairwise
 
@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, sequence_argsort, sequence_median, sequence_quantile, sequence_sort, sort_by_key, vjp
-from lodcore.ops.reduce.quantiles import METHODS, TAKING
+from lodcore import LoDTensor, sequence_argsort, sequence_sort, sort_by_key, vjp
 from lodcore.tensors import core
 from tests.helpers.agree import same
 from tests.helpers.tables import for_each
@@ -71,55 +70,6 @@ def test_gradients_of_complex_numbers_go_where_they_were():
     assert pullback(np.array([1 + 5j, 10, 100j]))[0].values.tolist() == [100j, 10, 1 + 5j]
 
 
-def quantiles(part, chances, method):
-    """By NumPy's definitions, except "closest_observation" by its own: NumPy 2.0 counts its positions from 0."""
-    if method != "closest_observation":
-        return np.quantile(part, chances, method=method)
-    place = len(part) * chances - 0.5
-    below = np.floor(place)
-    place = below + ((place > below) | (below % 2 == 1))  # between two, the even one
-    return np.sort(part)[np.clip(place.astype(int), 1, len(part)) - 1]
-
-
-@pytest.mark.parametrize("method", sorted(METHODS))
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1"])
-def test_quantiles_as_numpy(method, dtype):
-    random = np.random.default_rng(3)
-    lengths = [1, 2, 3, 4, 5, 8, 11, 40, 101]
-    values = random.integers(0, 9, sum(lengths)).astype(dtype)
-    x = LoDTensor.from_lengths(values if dtype[0] != "f" else (values / 4).astype(dtype), lengths)
-    chances = [0, 0.1, 0.25, 1 / 3, 0.5, 0.6, 0.75, 0.9, 1]
-    found = sequence_quantile(x, chances, method)
-    want = np.stack([quantiles(part, np.array(chances), method) for part in x.to_arrays()])
-    assert found.shape == want.shape
-    assert found.dtype == (x.dtype if dtype[0] == "f" or method in TAKING else np.float64)
-    np.testing.assert_allclose(found, want, rtol=1e-6 if dtype == "f4" else 1e-13)
-
-
-def test_quantiles_where_there_are_nan():
-    x = lodcore.array([[1.0, np.nan, 4.0], [], [np.nan], [2.0, 3.0], [np.inf, np.inf]])
-    np.testing.assert_array_equal(sequence_median(x), [np.nan, np.nan, np.nan, 2.5, np.inf])
-    np.testing.assert_array_equal(sequence_median(x, skip_nan=True), [2.5, np.nan, np.nan, 2.5, np.inf])
-    wide = LoDTensor.from_lengths(np.array([[1.0, np.nan], [3.0, 5.0]]), [2])
-    np.testing.assert_array_equal(sequence_median(wide), [[2.0, np.nan]])
-    np.testing.assert_array_equal(sequence_quantile(wide, [0, 1], skip_nan=True), [[[1, 5], [3, 5]]])
-
-
-def test_medians_beside_infinity():
-    """As in np.median; np.quantile returns nan there."""
-    parts = [[1.0, 2, np.inf, np.inf], [-np.inf, 1.0], [-np.inf, np.inf], [-1.7e308, 1.7e308]]
-    with np.errstate(invalid="ignore"):
-        np.testing.assert_array_equal(sequence_median(parts), [np.median(part) for part in parts])
-    np.testing.assert_array_equal(sequence_quantile(parts[:2], 0.25), [1.75, -np.inf])
-
-
-def test_gradients_go_to_the_neighbours():
-    x = lodcore.array([[3.0, 1.0, 2.0, 7.0], [], [5.0]])
-    _, pullback = vjp(lambda x: sequence_quantile(x, [0.5, 1]), x)
-    d = np.array([[2.0, 1.0], [9.0, 9.0], [1.0, 1.0]])
-    assert pullback(d)[0].values.tolist() == [1, 0, 1, 1, 2]
-
-
 def test_sort_by_a_key():
     x = lodcore.array([[[1], [2, 3], []], [[4, 5, 6], [7]]])
     lengths = LoDTensor(x.lod.lengths(1), core.slice_levels(x.lod, 0, 1))
@@ -167,21 +117,3 @@ def test_texts_of_every_size_stand_as_numpy_sorts_them(size, kind, descending):
     wanted = sorted(range(len(column)), key=column.__getitem__, reverse=descending)
     np.testing.assert_array_equal(sequence_argsort(x, descending=descending).values, wanted)
     np.testing.assert_array_equal(sequence_sort(x, descending=descending).values, column[wanted])
-
-
-@pytest.mark.parametrize("method", ["averaged_inverted_cdf", "hazen", "weibull", "linear"])
-def test_nothing_lies_above_the_last_number_that_is_not_nan(method):
-    x = lodcore.array([[1.0, 2.0, np.nan], [np.nan, 3.0]])
-    assert lodcore.sequence_quantile(x, 1.0, method, skip_nan=True).tolist() == [2.0, 3.0]
-
-
-def test_interpolation_between_equal_points_has_finite_gradients():
-    """Also at the points, before the first and after the last; nothing warns."""
-    x, xp = lodcore.array([[0.0, 1.0, 1.5, 2.0, 9.0], [5.0]]), lodcore.array([[1.0, 1.0, 2.0, 2.0], [5.0, 5.0]])
-    fp = lodcore.array([[1.0, 3.0, 7.0, 8.0], [2.0, 4.0]])
-    found, pullback = vjp(lodcore.sequence_interp, x, xp, fp)
-    assert found.tolist() == [[1.0, 3.0, 5.0, 8.0, 8.0], [4.0]]
-    d_x, d_xp, d_fp = pullback(found.with_values(np.ones(6)))
-    assert d_x.tolist() == [[0.0, 4.0, 4.0, 0.0, 0.0], [0.0]]
-    assert np.isfinite(d_xp.values).all()
-    assert d_fp.tolist() == [[1.0, 1.5, 0.5, 2.0], [0.0, 1.0]]

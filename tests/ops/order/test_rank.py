@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lodcore
 from lodcore import (
     LoD,
     LoDError,
@@ -132,3 +133,67 @@ def test_sequences_longer_than_a_step_in_any_order(lengths):
     tables = lod_rank_table(x), TensorArray.unpack(x, 0, sort_by_length=False)[1].rank
     for table in tables:
         assert [table.count_longer(step) for step in range(7)] == [sum(n > step for n in lengths) for step in range(7)]
+
+
+def tables():
+    """Yield tables in the order of a batch, and longest first, with the lengths in their order."""
+    for count in range(5):
+        for lengths in itertools.product(range(3), repeat=count):
+            x = LoDTensor.from_lengths(np.zeros(sum(lengths)), np.array(lengths, int))
+            for sort_by_length in (False, True):
+                table = lodcore.TensorArray.unpack(x, 0, sort_by_length=sort_by_length)[1]
+                yield (sorted(lengths, reverse=True) if sort_by_length else list(lengths)), table
+
+
+@pytest.fixture(scope="module")
+def all_tables():
+    return list(tables())
+
+
+@pytest.mark.not_on_reference
+def test_shrink_memory_keeps_the_sequences_longer_than_the_step_in_every_table(all_tables):
+    for lengths, table in all_tables:
+        batches = {tuple(j for j, length in enumerate(lengths) if length > t) for t in range(-1, 3)}
+        for step in range(4):
+            for there in batches:
+                left = [j for j in there if lengths[j] > step]
+                if len(left) == sum(length > step for length in lengths):
+                    assert lodcore.shrink_memory(np.array(there, int), step, table).tolist() == left
+            wanted = {len(there) for there in batches if len(there) >= sum(length > step for length in lengths)}
+            falls = lengths == sorted(lengths, reverse=True)
+            for count in range(len(lengths) + 2):
+                most = sum(length > step for length in lengths) <= count <= len(lengths)
+                if count not in wanted and not (falls and most):
+                    with pytest.raises(LoDError, match=rf"shrink_memory: x: has {count} sequences; "):
+                        lodcore.shrink_memory(np.zeros(count), step, table)
+
+
+@pytest.mark.not_on_reference
+def test_shrink_memory_gradient_is_zero_for_sequences_that_were_dropped(all_tables):
+    for lengths, table in all_tables[-162:]:
+        x = LoDTensor.from_lengths(np.zeros(sum(lengths)), lengths)
+        for step in range(3):
+            left = np.repeat(np.array(lengths) > step, lengths)
+            result, back = lodcore.vjp(lambda x, step=step, table=table: lodcore.shrink_memory(x, step, table), x)
+            assert result.lengths.tolist() == [length for length in lengths if length > step]
+            (found,) = back(np.arange(1.0, left.sum() + 1))
+            assert found.values[left].tolist() == list(range(1, left.sum() + 1))
+            assert not found.values[~left].any()
+
+
+@pytest.mark.not_on_reference
+def test_shrink_memory_refuses_sequences_in_another_order_at_every_step():
+    lengths = [3, 1, 3, 2]
+    of_batch = lodcore.TensorArray.unpack(LoDTensor.from_lengths(np.zeros(9), lengths), 0, sort_by_length=False)[1]
+    for order in itertools.permutations(lengths):
+        for table, of_table in ((of_batch, lengths), (lodcore.lod_rank_table(of_batch.lod), [3, 3, 2, 1])):
+            x = LoDTensor.from_lengths(np.zeros(9), order)
+            if list(order) == of_table:
+                continue
+            j = [a == b for a, b in zip(order, of_table, strict=True)].index(False)
+            with pytest.raises(LoDError, match=f"sequence {j} has length {order[j]}, the table {of_table[j]} there"):
+                lodcore.shrink_memory(x, 0, table)
+    late = LoDTensor.from_lengths(np.zeros(5), [2, 3])  # what remains at step 1, but for the last
+    with pytest.raises(LoDError, match="sequence 0 has length 2, the table 3 there"):
+        lodcore.shrink_memory(late, 2, RANKED := lodcore.RankTable([0, 1], [3, 2]))
+    assert len(RANKED) == 2

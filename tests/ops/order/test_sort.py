@@ -14,6 +14,7 @@ from lodcore.operators.registry import OPS
 from lodcore.operators.roles import spec_of
 from tests.helpers.agree import same
 from tests.helpers.draw import lods, read_only
+from tests.helpers.tables import for_each
 
 DTYPES = [np.dtype(name) for name in ("f4", "f8", "f2", "i8", "i4", "u1", "?")]
 
@@ -145,3 +146,17 @@ def test_threads_change_nothing(n, row_shape, monkeypatch):
         lodcore.set_num_threads(1)
     for one, other in zip(whole, parts_of_it, strict=True):
         assert same(one, other)
+
+
+def of(x):
+    """Return the values of a tensor."""
+    return np.asarray(getattr(x, "values", x))
+
+
+@pytest.mark.not_on_reference
+@for_each("n", [1, 2, 3])
+def test_sequence_sort_of_complex_numbers_moves_cotangents_whole(n):
+    values, d = np.arange(n, 0, -1) + 1j, np.arange(1, n + 1) * (2 - 3j)
+    for x, wanted in ((values, d[::-1]), (values[::-1], d)):
+        (found,) = vjp(lodcore.sequence_sort, lodcore.array([x.copy()]))[1](d)
+        assert of(found).tolist() == wanted.tolist()

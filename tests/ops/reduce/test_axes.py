@@ -1,14 +1,20 @@
-"""Reductions with ties, nan or infinity, compared with NumPy and plain loops, for every choice of options."""
+"""Reductions over axes: ties, nan, infinity, initial values, bits; compared with NumPy and plain loops."""
 
 import itertools
 import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, Program, data, ops
 from lodcore.operators.roles import spec_of
+from reference.ops.levels import sequences
+from tests.helpers.draw import lods
+from tests.helpers.tables import for_each
+from tests.samples.common import SEEDS
 
 pytestmark = pytest.mark.not_on_reference
 NAN, INF = np.nan, np.inf
@@ -136,13 +142,75 @@ def test_the_greatest_by_the_last_bit_has_the_gradient(dtype):
     rows = np.array([1, 1 + bit, 1, 1 - bit, 1 - bit / 2, 1 + 2 * bit], dtype)
     x, ids = LoDTensor.from_lengths(rows, [3, 3]), [[0, 1, 2], [3, 4, 5]]
     for name, wanted in (("max", [0, 1, 0, 0, 0, 1]), ("min", [1, 0, 0, 1, 0, 0])):
-        for call, given in (
+        for call, source in (
             (lambda x, name=name: ops.sequence_pool(x, name), x),
             (lambda x, name=name: getattr(x, name)(axis=1), x),
             (lambda t, name=name: lodcore.embedding_bag(t, ids, name), rows[:, None]),
             (lambda t, name=name: lodcore.embedding_bag(t, ids, name), rows[:, None].repeat(9, 1)),
         ):
-            value, (d,) = (found := lodcore.vjp(call, given))[0], found[1](np.ones_like(found[0]))
+            value, (d,) = (found := lodcore.vjp(call, source))[0], found[1](np.ones_like(found[0]))
             d = d.to_dense()[:, 0] if isinstance(d, lodcore.SparseTensor) else d.values
             assert d.tolist() == wanted
             assert np.ravel(value)[0] == (1 + bit if name == "max" else 1)
+
+
+LENGTHS = [3, 0, 1, 4]
+
+
+def cut(values, lengths=LENGTHS):
+    return np.split(values, np.cumsum(lengths)[:-1])
+
+
+@for_each(
+    ("name", "dtype"), list(itertools.product(("sum", "prod", "max", "min"), ("i1", "u1", "i2", "i8", "f4", "f8", "?")))
+)
+def test_initial_is_held_by_the_dtype_of_the_result_or_refused(name, dtype):
+    values = np.array([[1, 0], [1, 1], [0, 1]], dtype)
+    x = LoDTensor.from_lengths(values, [2, 0, 1])
+    for initial in (0, 1, 300, -3, 2**40, 0.5):
+        try:
+            held = np.array(initial, getattr(np, name)(values).dtype)
+        except OverflowError:
+            held = np.array(-1)
+        if held != initial:
+            with pytest.raises(lodcore.DTypeError, match=f"{name}: initial: "):
+                getattr(ops, name)(x, initial=initial)
+            continue
+        wanted = [getattr(np, name)(part, axis=0, initial=initial) for part in cut(values, [2, 0, 1])]
+        assert getattr(ops, name)(x, axis=1, initial=initial).tolist() == np.array(wanted).tolist()
+        assert getattr(ops, name)(x, initial=initial) == getattr(np, name)(values, initial=initial)
+
+
+def test_reduce_values_of_no_values_is_the_value_for_empty_whatever_initial_is():
+    none = np.empty((2, 0))
+    for name, initial in itertools.product(("sum", "max", "min", "prod"), (None, 9.0)):
+        assert ops.reduce_values(none, name, (1,), False, initial, 5.0).tolist() == [5.0, 5.0]
+
+
+@for_each(("name", "axis"), list(itertools.product(("and", "or", "xor"), (None, 0, 1, 2, 3, 4))))
+def test_bitwise_reduce_along_any_axis_equals_numpy(name, axis):
+    dense = np.random.default_rng(1).integers(0, 1 << 40, (2, 3, 2, 3, 4))
+    x = LoDTensor.from_lengths(dense.reshape(6, 2, 3, 4), [3, 3])
+    found = ops.bitwise_reduce(x, name, axis)
+    found = found.to_regular() if isinstance(found, LoDTensor) else found
+    np.testing.assert_array_equal(found, getattr(np, f"bitwise_{name}").reduce(dense, axis))
+
+
+@given(lods(1, 3, 5), SEEDS, st.data())
+def test_sum_over_several_coarse_axes_equals_lists(lod, seed, data):
+    x = LoDTensor(np.random.default_rng(seed).integers(-5, 6, lod.num_rows), lod)
+    low = data.draw(st.integers(0, lod.num_levels))
+    high = data.draw(st.integers(low, lod.num_levels))
+    nested = x.tolist()
+
+    def joined(entry, depth):
+        """Move the axes from low to high together."""
+        if depth > 0:
+            return [joined(one, depth - 1) for one in entry]
+        return sequences(entry, high - low)
+
+    merged = joined(nested, low)
+    wanted = lodcore.array(merged, num_levels=lod.num_levels - (high - low)) if lod.num_levels > high - low else merged
+    expected = wanted.sum(axis=low).tolist() if isinstance(wanted, LoDTensor) else sum(wanted)
+    found = x.sum(axis=tuple(range(low, high + 1)))
+    assert np.asarray(found).tolist() == expected if not isinstance(found, LoDTensor) else found.tolist() == expected

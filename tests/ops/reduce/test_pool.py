@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, embedding_bag, lookup_table, sequence_pool, vjp
+from lodcore import LoDTensor, embedding_bag, lookup_table, ops, sequence_pool, vjp
 from lodcore.tensors.tensor import Spec
 from tests.helpers.draw import lod_tensors, lods, read_only
 
@@ -251,3 +251,30 @@ def test_the_gradient_of_extremes_of_bags(sign):
         (d,) = pullback(np.array([[1.0, 2.0, 4.0], [1.0, 1.0, 1.0], [8.0, 16.0, 32.0], [64.0, 128.0, 256.0]]))
         np.testing.assert_array_equal(sign * out, [[4, 5, nan], [0, 0, 0], [4, 5, nan], [4, 5, 1]])
         assert d.to_dense().tolist() == [[0.0, 16.0, 36.0], [1.0, 0.0, 0.0], [72.0, 130.0, 256.0]]
+
+
+@pytest.mark.not_on_reference
+def test_gradient_of_pad_value_is_a_sum_in_double_precision():
+    x = LoDTensor.from_lengths(np.empty((0, 3)), [0, 0])
+    for call in (lambda pad: ops.sequence_pool(x, "sum", pad), lambda pad: ops.sequence_pad(x, pad, 1)[0]):
+        for pad in (np.array(0.5), np.zeros(3), np.zeros(1)):
+            try:
+                out, back = vjp(call, pad)
+            except lodcore.ShapeError:
+                continue
+            d = np.full(out.shape, 1 + 2.0**-40)
+            (found,) = back(d)
+            assert found.shape == pad.shape
+            assert found.sum() == d.sum()
+
+
+@pytest.mark.not_on_reference
+def test_pool_of_text_pads_empty_sequences_with_text():
+    x = lodcore.array([["a"], []])
+    for kind in ("first", "last"):
+        assert [lodcore.sequence_pool(x, kind, pad).tolist() for pad in (0, "b", 0.0)] == [
+            ["a", ""],
+            ["a", "b"],
+            ["a", ""],
+        ]
+        assert lodcore.sequence_pool(x, kind, 1).tolist() == ["a", "1"]

@@ -1,4 +1,6 @@
-"""Integer weights are repetitions of rows, in every result of every statistic that accepts weights."""
+"""Averages, moments, covariances and linear fits, with and without weights, compared with NumPy."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -6,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor
+from lodcore import LoD, LoDTensor, ops
+from lodcore.graph import grad_check
+from tests.helpers.draw import lods
+from tests.helpers.tables import for_each
+from tests.samples.common import SEEDS, smooth_values
 
 STATISTICS = {
     "average": lambda x, y, axis, w: lodcore.average(x, axis, w, returned=True),
@@ -74,3 +80,98 @@ def test_bags_are_computed_in_the_wider_dtype(of_table, of_weights, pool):
     bags = np.split(table.astype("f8")[ids.values] * weights.astype("f8")[:, None], np.cumsum([3, 0, 30]))
     wanted = [bag.sum(0) if pool == "sum" or not len(bag) else bag.mean(0) for bag in bags]
     np.testing.assert_allclose(found, wanted, rtol=40 * np.finfo(wide).eps, atol=40 * np.finfo(wide).eps)
+
+
+def of(x):
+    """Return the values of a tensor."""
+    return np.asarray(getattr(x, "values", x))
+
+
+@pytest.mark.not_on_reference
+@for_each(("of_x", "of_weights"), list(itertools.product(["f4", "f8", "i8"], repeat=2)))
+def test_average_and_cov_with_weights_of_another_dtype_equal_numpy(of_x, of_weights):
+    x, w = (np.array(one, dtype) for one, dtype in (([1, 2, 4], of_x), ([1, 2, 1], of_weights)))
+    nested = [LoDTensor.from_lengths(one, [3]) for one in (x, w)]
+    for keep in (False, True):
+        found, mass = ops.average(nested[0], 1, nested[1], True, keepdims=keep)
+        wanted = np.average(x.astype("f8"), weights=w)
+        wide = np.result_type(*["f8" if one == "i8" else one for one in (of_x, of_weights)])
+        assert of(found).dtype == of(mass).dtype == wide
+        assert (of(found).ravel().tolist(), of(mass).ravel().tolist()) == ([wanted], [4.0])
+    for ddof in (0, 1, 0.5):
+        found = ops.cov(nested[0], nested[0] * 2, 1, nested[1], ddof)
+        assert found == pytest.approx([2 * ((x - wanted) ** 2 * w).sum() / (4 - ddof)], rel=1e-5)
+
+
+@pytest.mark.not_on_reference
+@for_each("n", range(9))
+def test_moment_of_any_order_equals_the_mean_of_powers(n):
+    numbers = [[1.0, 2.0, -3.0], [2.0]]
+    wanted = [sum(x**n for x in part) / len(part) for part in numbers]
+    assert ops.moment(lodcore.array(numbers), n, axis=1).tolist() == wanted
+
+
+@given(lods(1, 2, 5), SEEDS)
+def test_statistics_equal_numpy_sequence_by_sequence(lod, seed):
+    x, y, w = (LoDTensor(smooth_values(seed + j, (lod.num_rows,)), lod) for j in range(3))
+    axis, flat = lod.num_levels, LoD.from_offsets(lod.offsets(-1))
+    found = {
+        "average": lodcore.average(x, axis, w),
+        "moment": lodcore.moment(x, 3, axis),
+        "cov": lodcore.cov(x, y, axis, ddof=0),
+        "weighted": lodcore.cov(x, y, axis, w),
+        "corr": lodcore.corr(x, y, axis),
+        "slope": lodcore.linear_fit(x, y, axis)[1],
+        "intercept": lodcore.linear_fit(x, y, axis)[0],
+    }
+    parts = [LoDTensor(one.values, flat).to_arrays() for one in (x, y, w)]
+    for at, (a, b, weights) in enumerate(zip(*parts, strict=True)):
+        if len(a) < 2:
+            continue
+        slope, intercept = np.polyfit(a, b, 1)
+        wanted = {
+            "average": np.average(a, weights=weights),
+            "moment": (a**3).mean(),
+            "cov": np.cov(a, b, bias=True)[0, 1],
+            "weighted": np.cov(a, b, bias=True, aweights=weights)[0, 1],
+            "corr": np.corrcoef(a, b)[0, 1],
+            "slope": slope,
+            "intercept": intercept,
+        }
+        for name, value in wanted.items():
+            one = found[name].values if isinstance(found[name], LoDTensor) else found[name]
+            np.testing.assert_allclose(one[at], value, rtol=1e-7, atol=1e-9, err_msg=name)
+
+
+def test_linear_fit_errors_are_the_root_of_the_covariance_diagonal():
+    x = LoDTensor.from_lengths([0.0, 1.0, 2.0, 5.0], [4])
+    *_, intercept_error, slope_error = lodcore.linear_fit(x, x * 2 + 1, 1)
+    design = np.stack([np.ones(4), x.values], 1)
+    wanted = np.sqrt(np.diag(np.linalg.inv(design.T @ design)))
+    np.testing.assert_allclose([intercept_error[0], slope_error[0]], wanted)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_linear_fit_and_corr_of_values_equal_but_for_rounding_are_nan(dtype):
+    """There are nan where numbers of that size cannot hold the spread, also for the error of the average of many."""
+    eps = float(np.finfo(dtype).eps)
+    alike = [[0.3, 0.3 * (1 + eps), 0.3], [1e9, 1e9], [0.1 + 0.2, 0.3, 0.3], [0.0, 0.0], [0.1] * 7, [5.0], []]
+    apart = [[1e9, 1e9 * (1 + 40 * eps), 1e9 * (1 + 80 * eps)], [0.0, eps * 1e-9], [-1.0, 0.0, 1.0]]
+    x = lodcore.array([np.array(one, dtype) for one in alike + apart])
+    found = [*lodcore.linear_fit(x, x.positions(), axis=1), lodcore.corr(x, x.positions(), axis=1)]
+    for one in found:
+        assert np.isnan(one).tolist() == [True] * len(alike) + [False] * len(apart)
+    many = LoDTensor.from_lengths(np.full(100_000, 0.1, dtype), [100_000])
+    slope = lodcore.linear_fit(many, many.positions() % 7, axis=1)[1]
+    assert np.isnan(slope).all()
+
+
+def test_linear_fit_corr_average_and_moment_have_gradients():
+    x = LoDTensor.from_lengths(smooth_values(0, (7,)), [4, 3])
+    y = LoDTensor.from_lengths(smooth_values(1, (7,)), [4, 3])
+
+    def loss(x, y):
+        intercept, slope, *_ = lodcore.linear_fit(x, y, 1)
+        return ops.sum(intercept * slope + lodcore.corr(x, y, 1) + lodcore.average(x, 1, y) + lodcore.moment(x, 3, 1))
+
+    grad_check(loss, x, y)

@@ -1,16 +1,19 @@
 """Windows of numbers, removed numbers, columns given by ids: errors of Paddle, and laws."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, grad_check, sequence_enumerate, sequence_erase, sequence_scatter, vjp
+from lodcore import LoD, LoDTensor, grad_check, sequence_enumerate, sequence_erase, sequence_scatter, vjp
 from lodcore.operators.registry import OPS
 from lodcore.testing import rules
 from lodcore.testing.samples import Sample
 from tests.helpers.draw import lods, read_only, whole_numbers
+from tests.helpers.tables import for_each
 
 # -- errors of Paddle --------------------------------------------------------------------------------------------------
 
@@ -168,3 +171,48 @@ def test_a_number_for_all_ids_has_no_dtype_of_its_own(dtype, number):
     rules.check_infer(OPS["sequence_scatter"], Sample((x, ids, number), {}))
     assert made.dtype == wanted.dtype
     np.testing.assert_array_equal(made, np.array([[2, 0, 1], [0, 0, 0]]) * number)
+
+
+@pytest.mark.not_on_reference
+@for_each("order", "CFK")
+def test_sequence_scatter_into_arrays_of_any_memory_order(order):
+    lines = np.arange(24.0).reshape(2, 3, 4)
+    given = {"C": lines, "F": np.asfortranarray(lines), "K": np.ascontiguousarray(lines.T).T}[order]
+    for dtype in ("f8", "f4"):
+        updates = LoDTensor.from_lengths(np.ones((3, 4), dtype), [2, 1])
+        found = lodcore.sequence_scatter(given, [[0, 2], [1]], updates)
+        wanted = lines.copy()
+        wanted[[0, 0, 1], [0, 2, 1]] += 1
+        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(given, lines)
+
+
+@pytest.mark.not_on_reference
+@for_each("dtype", ["i1", "i8", "u8"])
+def test_sequence_erase_ignores_tokens_that_the_dtype_cannot_hold(dtype):
+    ends = [np.iinfo(dtype).min, 0, 1, np.iinfo(dtype).max]
+    x = LoDTensor(np.array(ends, dtype), LoD.from_lengths([2, 2]))
+    for count in range(5):
+        for tokens in itertools.combinations(ends, count):
+            for beyond in ([], [2**70], [-(2**70)], [2**64], [-(2**63) - 1], [-1] if dtype == "u8" else []):
+                found = lodcore.sequence_erase(x, [*tokens, *beyond])
+                assert found.tolist() == [[v for v in part if v not in tokens] for part in (ends[:2], ends[2:])]
+
+
+@pytest.mark.not_on_reference
+def test_sequence_enumerate_in_threads_with_as_many_rows_as_offsets():
+    n = 50_000
+    lengths = np.ones(n, int)
+    lengths[: n // 2 : 2], lengths[1 : n // 2 : 2], lengths[0] = 2, 0, 3
+    values = np.arange(lengths.sum())
+    before = lodcore.get_num_threads()
+    lodcore.set_num_threads(2)
+    try:
+        found = lodcore.sequence_enumerate(LoDTensor.from_lengths(values, lengths), 2, -1).values
+    finally:
+        lodcore.set_num_threads(before)
+    last = np.cumsum(lengths)[lengths > 0] - 1
+    wanted = np.stack([values, values + 1], axis=1)
+    wanted[last, 1] = -1
+    assert len(values) == n + 1
+    assert (found == wanted).all()

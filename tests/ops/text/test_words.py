@@ -288,3 +288,11 @@ def test_words_of_two_kinds():
     for words in (["a", None], ["a", 1], [["a", None]], [["a", 1]], ["\ud800"], [["\ud800"]]):
         with pytest.raises(DTypeError):
             encode_utf8(words)
+
+
+@pytest.mark.not_on_reference
+def test_vocabulary_copies_the_counts_and_words_it_is_made_of():
+    counts, words = np.array([5, 6]), np.array(["a", "b"])
+    vocabulary = lodcore.Vocabulary(words, counts=counts)
+    counts[0], words[0] = 9, "c"
+    assert (vocabulary.counts.tolist(), vocabulary.tokens) == ([5, 6], ["a", "b"])

@@ -1,5 +1,7 @@
 """Convolutions: errors of Paddle, windows across blocks, and laws."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from lodcore import LoD, LoDTensor, grad_check, row_conv, sequence_conv, vjp
 from lodcore.ops.windows import window
 from tests.helpers.agree import same_memory
 from tests.helpers.draw import int64, lods, read_only, whole_numbers
+from tests.helpers.tables import for_each
 
 RANDOM = np.random.default_rng(0)
 
@@ -235,3 +238,52 @@ def test_nan_times_a_filter_of_one_zero_is_nan(count):
     found, pullback = vjp(lambda x, weights: lodcore.sequence_conv(x, weights, 1), x, np.zeros((1, 1)))
     assert np.isnan(found.values).all()
     assert np.isnan(pullback(np.zeros((count, 1)))[1]).all()
+
+
+LENGTHS = [3, 0, 1, 4]
+
+
+def cut(values, lengths=LENGTHS):
+    """Split rows into those of each sequence."""
+    return np.split(values, np.cumsum(lengths)[:-1])
+
+
+@pytest.mark.not_on_reference
+def test_row_conv_and_sequence_conv_gradients_of_the_filter_in_double_precision():
+    values, d = np.cos(np.arange(16.0)).reshape(8, 2), np.sin(1 + np.arange(16.0)).reshape(8, 2)
+    x, taps = LoDTensor.from_lengths(values, LENGTHS), np.ones((3, 2))
+    wanted = [sum((a[j:] * b[: len(b) - j]).sum(0) for a, b in zip(cut(values), cut(d), strict=True)) for j in range(3)]
+    for dtype in ("f8", "f4"):
+        (found,) = vjp(lambda taps: lodcore.row_conv(x, taps), taps.astype(dtype))[1](d)
+        np.testing.assert_allclose(found, wanted, rtol=1e-13 if dtype == "f8" else 1e-6)
+    (found,) = vjp(lambda filter: lodcore.sequence_conv(x, filter, 3, 0), np.ones((6, 2)))[1](d)
+    wanted = [sum(a[j:].T @ b[: len(b) - j] for a, b in zip(cut(values), cut(d), strict=True)) for j in range(3)]
+    np.testing.assert_allclose(found, np.concatenate(wanted), rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.not_on_reference
+@for_each("start", [-(2**70), -(2**40), -5, 5, 2**40, 2**62, 2**70])
+def test_sequence_conv_with_a_window_beyond_all_rows_is_zero(start):
+    for lengths in ([], [0], [2], [0, 2, 0], [70, 0, 3]):
+        x = LoDTensor.from_lengths(np.ones(sum(lengths)), np.array(lengths, int))
+        for length in (1, 2):
+            found = lodcore.sequence_conv(x, np.ones((length, 1)), length, start).values
+            near = [sum(0 <= t + start + j < n for j in range(length)) for n in lengths for t in range(n)]
+            assert found.ravel().tolist() == near
+
+
+@pytest.mark.not_on_reference
+@for_each("lengths", [[1], [2], [1, 1], [3], [1, 0, 1]])
+def test_sequence_conv_of_short_sequences_equals_windows_times_the_filter(lengths):
+    values = 1.0 + np.arange(2.0 * sum(lengths)).reshape(-1, 2)
+    for width, new_width, size in itertools.product((1, 2), (1, 2, 3), (1, 2)):
+        x, weights = values[:, :width], np.cos(np.arange(size * width * new_width)).reshape(size * width, new_width)
+        for start in range(-2, 3):
+            wanted = []
+            for part in np.split(x, np.cumsum(lengths)[:-1]):
+                places = np.arange(len(part))[:, None] + start + np.arange(size)
+                there = (places >= 0) & (places < len(part))
+                windows = np.where(there[..., None], part[np.where(there, places, 0)], 0) if len(part) else part
+                wanted.extend(windows.reshape(len(part), -1) @ weights if len(part) else [])
+            found = lodcore.sequence_conv(LoDTensor.from_lengths(x, lengths), weights, size, start)
+            np.testing.assert_allclose(found.values, wanted, rtol=1e-12, atol=1e-13)

@@ -1,14 +1,44 @@
-"""Gradients of undefined results, of too few rows or none: they are finite, and such results do not contribute."""
+"""Rolling reductions, compared with NumPy window by window."""
+
+import itertools
 
 import numpy as np
 import pytest
 
 import lodcore
-from lodcore import ops
+from lodcore import LoDTensor, ops
 from tests.helpers.tables import for_each
 
-SHORT = lodcore.array([[1.0, 3.0, 2.0, 7.0], [4.0], [], [2.0, 2.0, 5.0], [6.0, 6.0]])
+LENGTHS = [3, 0, 1, 4]
+
+
+def cut(values, lengths=LENGTHS):
+    return np.split(values, np.cumsum(lengths)[:-1])
+
+
+@pytest.mark.not_on_reference
+@for_each(
+    ("kind", "least", "ddof"),
+    list(itertools.product(("sum", "mean", "max", "min", "var", "std"), (None, 0, 1, 2, 3, 4), (0, 1, 2.5))),
+)
+def test_sequence_rolling_equals_numpy_for_each_window_min_periods_and_ddof(kind, least, ddof):
+    values = np.cos(np.arange(8.0))
+    found = lodcore.sequence_rolling(LoDTensor.from_lengths(values, LENGTHS), 3, kind, least, ddof).to_arrays()
+    options = {"ddof": ddof} if kind in ("var", "std") else {}
+    for one, part in zip(found, cut(values), strict=True):
+        windows = [part[max(0, j - 2) : j + 1] for j in range(len(part))]
+        with np.errstate(all="ignore"):
+            wanted = [
+                getattr(np, kind)(w, **options)
+                if len(w) >= (3 if least is None else least) and len(w) > options.get("ddof", 0)
+                else np.nan
+                for w in windows
+            ]
+        np.testing.assert_allclose(one, wanted, rtol=1e-12, atol=1e-12)
+
+
 ROLLING = ["sum", "mean", "max", "min", "var", "std"]
+
 CALLS = {
     **{
         f"rolling {kind} of {size}, at least {least}": lambda x, kind=kind, size=size, least=least: (
@@ -30,22 +60,8 @@ CALLS = {
 }
 
 
-@for_each("name", CALLS)
-@pytest.mark.parametrize("width", [0, 2])
-def test_gradients_are_finite_and_none_comes_from_where_no_value_is(name, width):
-    call = CALLS[name]
-    x = lodcore.LoDTensor(np.stack([SHORT.values, -SHORT.values], 1), SHORT.lod) if width else SHORT
-    with np.errstate(all="ignore"):
-        out, back = lodcore.vjp(call, x)
-        rows = np.asarray(getattr(out, "values", out))
-        all_ones, held = np.ones_like(rows), np.where(np.isfinite(rows), 1.0, 0.0)
-        (found,), (wanted,) = back(all_ones), back(held)
-    assert np.isfinite(found.values).all(), found
-    np.testing.assert_array_equal(found.values, wanted.values)
-
-
 @for_each(("kind", "number"), [(kind, number) for kind in ROLLING for number in (np.nan, np.inf)])
-def test_what_no_window_holds_has_no_gradient(kind, number):
+def test_sequence_rolling_gradient_of_rows_in_no_window_is_zero(kind, number):
     """The first sequence is shorter than a window, so that its numbers have no part in any result."""
     x = lodcore.array([[number], [1.0, 3.0, 2.0]])
     out, back = lodcore.vjp(lambda x: ops.sequence_rolling(x, 2, kind), x)

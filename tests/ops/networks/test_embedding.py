@@ -1,0 +1,33 @@
+"""Rows of tables by lists of arrays and with weights, compared with NumPy."""
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import ops
+
+
+def of(x):
+    """Return the values of a tensor."""
+    return np.asarray(getattr(x, "values", x))
+
+
+@pytest.mark.not_on_reference
+def test_tables_take_ids_as_lists_of_arrays():
+    table = np.arange(8.0).reshape(4, 2)
+    for ids in ([[0, 3], [1]], [[0, 3], [1, 2]], [[2]]):
+        given = [np.array(one) for one in ids]
+        for found in (lodcore.lookup_table(table, given), lodcore.gather_nested(table, given)):
+            assert found.tolist() == [table[one].tolist() for one in ids]
+        wanted = [table[one].sum(0).tolist() for one in ids]
+        assert ops.embedding_bag(table, given).tolist() == wanted
+
+
+@pytest.mark.not_on_reference
+def test_embedding_bag_in_a_program_takes_constant_weights():
+    with lodcore.Program() as program:
+        ids = lodcore.data("ids", (None,), "i8", num_levels=1)
+        bags = ops.embedding_bag(np.eye(3), ids, per_sample_weights=np.array([1.0, 2.0, 3.0]))
+    assert bags.shape[1:] == (3,)
+    (found,) = lodcore.Executor().run(program, {"ids": lodcore.array([[0, 2], [2]])}, [bags])
+    assert of(found).tolist() == [[1, 0, 2], [0, 0, 3]]

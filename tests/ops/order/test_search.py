@@ -1,0 +1,67 @@
+"""Positions and interpolation among sorted rows, compared with NumPy."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import LoD, LoDTensor, ops, vjp
+from tests.helpers.tables import for_each
+
+
+@pytest.mark.not_on_reference
+@for_each(("of_x", "of_v"), list(itertools.product(["D", "h", "s"], repeat=2)))
+def test_sequence_searchsorted_compares_dates_of_two_units_exactly(of_x, of_v):
+    for kind in "Mm":
+        x = np.array([0, 86400, 172800], f"{kind}8[s]").astype(f"{kind}8[{of_x}]")
+        v = np.array([0, 1, 3600, 86400, 90000, 172799, 172800, 172801], f"{kind}8[s]").astype(f"{kind}8[{of_v}]")
+        for side in ("left", "right"):
+            found = lodcore.sequence_searchsorted(
+                LoDTensor(x, LoD.from_lengths([3])), LoDTensor(v, LoD.from_lengths([8])), side
+            )
+            assert found.values.tolist() == np.searchsorted(x, v, side).tolist()
+
+
+@pytest.mark.not_on_reference
+def test_sequence_interp_without_points_has_gradients_of_zeros():
+    nothing = LoDTensor.from_lengths(np.empty(0), [0, 0])
+    x = LoDTensor.from_lengths(np.array([1.0, 2.0, 3.0]), [2, 1])
+    found = vjp(lodcore.sequence_interp, x, nothing, nothing)[1](np.ones(3))
+    assert [one.values.tolist() for one in found] == [[0.0, 0.0, 0.0], [], []]
+
+
+def of(x):
+    """Return the values of a tensor."""
+    return np.asarray(getattr(x, "values", x))
+
+
+@pytest.mark.not_on_reference
+@for_each("size", [1, 7, 8, 9, 16, 17, 40])
+def test_sequence_searchsorted_of_text_of_any_length(size):
+    words = [letter * size for letter in "aceg"]
+    for kind in ("S", "U"):
+        x, v = (lodcore.array([np.array(given, kind)]) for given in (words, ["b" * size, "c" * size, "h"]))
+        assert ops.sequence_searchsorted(x, v).tolist() == [[1, 1, 4]]
+        assert ops.sequence_searchsorted(x, v, "right").tolist() == [[1, 2, 4]]
+
+
+@pytest.mark.not_on_reference
+def test_sequence_interp_gradients_have_the_dtypes_of_the_inputs():
+    x = lodcore.array([[1.0], [2.0]])
+    given = [x.astype("f4"), x[:, :0].astype("f2"), x[:, :0].astype("f8")]
+    found = vjp(ops.sequence_interp, *given)[1](np.ones(2))
+    assert [of(one).dtype for one in found] == ["f4", "f2", "f8"]
+    assert [of(one).tolist() for one in found] == [[0, 0], [], []]
+
+
+def test_sequence_interp_between_equal_points_has_finite_gradients():
+    """Also at the points, before the first and after the last; nothing warns."""
+    x, xp = lodcore.array([[0.0, 1.0, 1.5, 2.0, 9.0], [5.0]]), lodcore.array([[1.0, 1.0, 2.0, 2.0], [5.0, 5.0]])
+    fp = lodcore.array([[1.0, 3.0, 7.0, 8.0], [2.0, 4.0]])
+    found, pullback = vjp(lodcore.sequence_interp, x, xp, fp)
+    assert found.tolist() == [[1.0, 3.0, 5.0, 8.0, 8.0], [4.0]]
+    d_x, d_xp, d_fp = pullback(found.with_values(np.ones(6)))
+    assert d_x.tolist() == [[0.0, 4.0, 4.0, 0.0, 0.0], [0.0]]
+    assert np.isfinite(d_xp.values).all()
+    assert d_fp.tolist() == [[1.0, 1.5, 0.5, 2.0], [0.0, 1.0]]

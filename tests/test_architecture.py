@@ -20,7 +20,7 @@ import pytest
 import lodcore
 from lodcore import kernels, ops
 from lodcore.base.later import Later
-from lodcore.numpy_api import methods
+from lodcore.numpy_api import attached_methods as methods
 from lodcore.operators.registry import OPS
 from tests.helpers.processes import environment
 from tests.helpers.tables import for_each
@@ -569,3 +569,14 @@ FOR_OTHER_FILES |= {"numpy_rules", "numpy_moves", "numpy_products", "numpy_linal
 def test_what_is_public_in_a_file_of_operators_is_exported(path):
     if path.stem not in FOR_OTHER_FILES:
         assert set(import_module(module_of(path)).__all__) <= set(vars(ops))
+
+
+@not_on_reference
+def test_files_of_one_name_are_rooms_of_one_family():
+    found = {}
+    for path in MODULES:
+        if path.stem not in ("__init__", "__main__") and "demo" not in path.parts:
+            found.setdefault(path.stem, []).append(path_id(path))
+    several = {name: paths for name, paths in found.items() if len(paths) > 1}
+    assert several.keys() <= {*KERNELS, "recurrent"}, several
+    assert not [paths for paths in several.values() if len(paths) > 2], several

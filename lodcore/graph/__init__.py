@@ -18,7 +18,7 @@ from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, data, parameter
-from lodcore.numpy_api.methods import attach
+from lodcore.numpy_api.attached_methods import attach
 
 __all__ = [
     "ArrayVariable",

@@ -208,7 +208,7 @@ def _of_version(function, ta, *args, **kwargs):
     return function(ta if type(ta) is ArrayVersion else ArrayVersion.of(ta), *args, **kwargs)
 
 
-cdef class Leave:
+cdef class BreakIf:
     """The instruction that ends a run if a condition holds.
 
     Parameters
@@ -237,7 +237,7 @@ def run(list instructions, list frame, Py_ssize_t count):
     Parameters
     ----------
     instructions : list
-        Call, Leave, or None for no operation.
+        Call, BreakIf, or None for no operation.
     frame : list
         After an error, slot 0 holds the position of the failed instruction.
     count : int
@@ -246,7 +246,7 @@ def run(list instructions, list frame, Py_ssize_t count):
     Returns
     -------
     int
-        The position of the Leave that ended the run, or -1 if none did.
+        The position of the BreakIf that ended the run, or -1 if none did.
     """
     cdef Py_ssize_t at = 0
     dispatch.running += 1
@@ -255,7 +255,7 @@ def run(list instructions, list frame, Py_ssize_t count):
             instruction = instructions[at]
             if type(instruction) is Call:
                 (<Call> instruction).run(frame)
-            elif instruction is not None and holds(frame[(<Leave?> instruction).slot]):
+            elif instruction is not None and holds(frame[(<BreakIf?> instruction).slot]):
                 return at
     except BaseException:
         frame[0] = at

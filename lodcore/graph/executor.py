@@ -16,10 +16,10 @@ from lodcore.graph import engine
 from lodcore.graph.block import Operator
 from lodcore.graph.engine import Call, Frame, Layout
 from lodcore.graph.feeding import fed_values
-from lodcore.graph.gradients.cotangents import Gradients, Owner, conjugated, of_type, values_of
+from lodcore.graph.gradients.cotangents import GradientOwner, Gradients, conjugated, of_type, values_of
 from lodcore.graph.gradients.gradient_operators import GradientOperator, Seed
 from lodcore.graph.gradients.learned import ParameterUpdate, check_update, own_copy
-from lodcore.graph.gradients.rule_plans import Return, computing
+from lodcore.graph.gradients.rule_plans import BackwardCall, computing
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.loops.frames import KEEPS_ALL, Trace, has_bodies, records_of_ops
 from lodcore.graph.program import Program
@@ -217,7 +217,7 @@ class Plan:
         places = [j for j, one in enumerate(wanted) if one in self.gradients]
         dense = [j for j in places if isinstance(found[j], (np.ndarray, LoDTensor))]
         given = [values_of(found[j]) for j in dense]
-        own = [*map(Owner().own, given)]
+        own = [*map(GradientOwner().own, given)]
         for j, values, before in zip(dense, own, given, strict=True):
             if values is not before:
                 found[j] = of_type(frame[self.layout.slot(self.gradients[wanted[j]])], values)
@@ -267,7 +267,7 @@ def _back(
 ) -> Callable[[Frame], None]:
     """Return the function that runs the backward pass of one operator."""
     seed = layout.slot(op.seed)
-    way = [Return(op.forward, wanted[op.seed], calls[op.forward])]
+    way = [BackwardCall(op.forward, wanted[op.seed], calls[op.forward])]
 
     def back(frame: Frame) -> None:
         frame[seed].back(way, frame)

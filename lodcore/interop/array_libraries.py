@@ -10,7 +10,7 @@ from lodcore import kernels
 from lodcore.base.libraries import library
 from lodcore.base.memory import check_size, integer, narrow
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.shared_values import private_lod
+from lodcore.interop.foreign_data import private_lod
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD

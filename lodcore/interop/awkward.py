@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.shared_values import private_level
+from lodcore.interop.foreign_data import private_level
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.nested import guarded_values

@@ -13,7 +13,7 @@ from lodcore.base.libraries import library
 from lodcore.base.memory import narrow
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.shared_values import lent, private_lod
+from lodcore.interop.foreign_data import lent, private_lod
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod import LoD

@@ -3,7 +3,7 @@
 from types import ModuleType as _ModuleType
 
 from lodcore.base.naming import without_any as _without_any
-from lodcore.nn.attention import *
+from lodcore.nn.additive_attention import *
 from lodcore.nn.beam_search import *
 from lodcore.nn.clipping import *
 from lodcore.nn.combined import *

@@ -12,7 +12,7 @@ from lodcore.errors import LoDError
 from lodcore.graph import engine
 from lodcore.graph.engine import Layout
 from lodcore.graph.gradients.cotangents import Gradients, path
-from lodcore.graph.gradients.rule_plans import Return
+from lodcore.graph.gradients.rule_plans import BackwardCall
 from lodcore.graph.loops.body import spec_in_body
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.machine import Compiled
@@ -174,7 +174,7 @@ class CellSteps:
                 prelude = self.compiled.body.prelude
                 needed, ops = path(prelude, [v for v in self.outer if v in outer])
                 calls = dict(zip(prelude, self._prelude, strict=True))
-                way = needed, ops, [Return(op, needed, calls[op], set()) for op in reversed(ops)]
+                way = needed, ops, [BackwardCall(op, needed, calls[op], set()) for op in reversed(ops)]
                 outer |= {v for op in ops for v in op.outputs}
             wanted = Wanted(tuple(needs[:n]), tuple(needs[n : n + m]), frozenset(outer))
             found = self._ways[needs] = wanted, way

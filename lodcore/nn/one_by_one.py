@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.graph import engine
 from lodcore.graph.engine import Layout
 from lodcore.graph.gradients.cotangents import Gradients, path
-from lodcore.graph.gradients.rule_plans import Return
+from lodcore.graph.gradients.rule_plans import BackwardCall
 from lodcore.graph.loops.frames import named_error
 from lodcore.graph.loops.passes import Kept, Wanted
 from lodcore.graph.variable import Variable
@@ -125,7 +125,7 @@ class OneByOne:
         sources = [v for v, needed in zip(self._inputs, wanted.inputs, strict=True) if needed]
         needed, way = path(self._ops, [*sources, *[self._before[j] for j in numbers], *wanted.outer])
         known = dict(zip(self._ops, calls, strict=True))
-        ways = [Return(op, needed, known[op], set()) for op in reversed(way)]
+        ways = [BackwardCall(op, needed, known[op], set()) for op in reversed(way)]
         for run in runs_of(kept.offsets, 0, is_reverse):
             with np.errstate(all="ignore"):
                 frames = [(places, frame) for places, frame, _ in self._frames(kept, run, layout, calls)]

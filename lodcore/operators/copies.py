@@ -14,10 +14,10 @@ from lodcore.operators.arguments import nested_of, rows_given_of, structure_of
 from lodcore.operators.operands import Array
 from lodcore.tensors import core
 from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.joining import concat_lods
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
-from lodcore.tensors.structure import concat_lods
 from lodcore.tensors.tensor import Spec
 
 __all__ = [

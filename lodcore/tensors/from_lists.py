@@ -10,7 +10,7 @@ from lodcore.base.memory import as_size
 from lodcore.base.naming import without_any
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import tensor_core
-from lodcore.tensors.doors import taken
+from lodcore.tensors.conversions import taken
 from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import DEEPEST, as_dtype, has_leaves, refuse_conversion

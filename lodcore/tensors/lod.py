@@ -14,7 +14,7 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_out, integer, whole
 from lodcore.errors import LevelError, LoDError
 from lodcore.tensors import core
-from lodcore.tensors.structure import checked_lod, concat_lods
+from lodcore.tensors.joining import checked_lod, concat_lods
 
 if TYPE_CHECKING:
     import numpy.typing as npt

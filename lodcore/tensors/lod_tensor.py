@@ -12,7 +12,7 @@ from lodcore.base.memory import integer, unharmed
 from lodcore.base.other_names import explained
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.tensors import core, tensor_core
-from lodcore.tensors.doors import Doors, for_caller
+from lodcore.tensors.conversions import Doors, for_caller
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.methods import TensorMethods, method
 from lodcore.tensors.nested import as_values, guarded_values, is_view, join_arrays, nest

@@ -16,7 +16,7 @@ __all__ = ["TensorMethods", "method"]
 Axis = Any  # int, tuple of int, or None
 
 #: The decorator of a method whose body is an operator, or calls one in NumPy's way.
-BODIES = "lodcore.numpy_api.methods"
+BODIES = "lodcore.numpy_api.attached_methods"
 method = later(BODIES)
 
 

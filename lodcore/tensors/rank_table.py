@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.tensors import core, structure
+from lodcore.tensors import core, joining
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.tensor import Tensor
 
@@ -262,7 +262,7 @@ def table_of_level(lod: LoD, level: int, order: Array | None = None) -> RankTabl
     if order is None:
         offsets = core.offsets_view(lod, level)
         order = buffers.new_offsets(len(offsets) - 1)
-        kernels.rank.rank_by_length(offsets, structure.steps_of(lod, level), order)
+        kernels.rank.rank_by_length(offsets, joining.steps_of(lod, level), order)
     made = RankTable.__new__(RankTable)
     made._indices, made._lengths = buffers.sealed(order), buffers.sealed(lod.lengths(level)[order])
     made._falls = falls or not bool((np.diff(made._lengths) > 0).any())
@@ -274,7 +274,7 @@ def map_of_order(lod: LoD, level: int, order: Array, steps: Array | None = None)
     """Return the map of a level (counted from the first) whose sequences are in a given order in the steps."""
     made = IndicesMap.__new__(IndicesMap)
     made._lod, made._level, made._order = lod, level, buffers.sealed(order)
-    made._steps = buffers.sealed(structure.steps_of(lod, level) if steps is None else steps)
+    made._steps = buffers.sealed(joining.steps_of(lod, level) if steps is None else steps)
     made._values, made._rank = None, None
     return made
 

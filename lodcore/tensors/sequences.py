@@ -8,9 +8,9 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.tensors import core, tensor_core
+from lodcore.tensors.joining import concat_lods
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.nested import join_arrays, levels_and_leaves, no_number, values_of_leaves
-from lodcore.tensors.structure import concat_lods
 from lodcore.tensors.tensor_core import LoDTensorBody
 from lodcore.tensors.text import utf8_of
 

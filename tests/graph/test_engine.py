@@ -8,7 +8,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, ShapeError, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, data, while_loop
-from lodcore.graph.engine import Call, Leave, run
+from lodcore.graph.engine import BreakIf, Call, run
 from lodcore.graph.gradients.backward_pass import Context, Gradients
 from lodcore.operators.registry import OPS
 
@@ -131,8 +131,8 @@ def test_a_frame_tells_where_it_failed():
         run([good, None, bad], frame, 3)
     assert frame[:3] == [2, 1.0, -1.0]
     frame = [None, np.True_, None, None]
-    assert run([None, Leave(1), bad], frame, 3) == 1
-    assert run([None, Leave(1), bad], frame, 1) == -1
+    assert run([None, BreakIf(1), bad], frame, 3) == 1
+    assert run([None, BreakIf(1), bad], frame, 1) == -1
 
 
 def test_arguments_that_end_are_released_if_they_are_like_the_result():

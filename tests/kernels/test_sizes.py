@@ -60,7 +60,7 @@ CALLS = [
     ("combine.combination_offsets", [ENDS, 2, 0, n(3)], []),
     ("deviation.vary_rows", [np.ones((5, 3)), ENDS, 0.0, np.ones((2, 3)), np.ones((2, 3))], []),
     ("deviation.spread_distances", [TABLE, ENDS, *np.ones((2, 2, 3)), np.ones((5, 3))], []),
-    ("doors.copy_offsets", [ENDS, n(1), n(3)], []),
+    ("foreign_data.copy_offsets", [ENDS, n(1), n(3)], []),
 ]
 
 
@@ -79,7 +79,7 @@ def test_every_array_and_axis(name, arguments, free):
                     kernel(*arguments[:j], other, *arguments[j + 1 :])
         if array is ENDS and not name.startswith(("gather", "index.s", "index.c", "index.p", "index.n", "expand.s")):
             for last in (4, 6):
-                if name not in ("combine.combination_offsets", "doors.copy_offsets"):
+                if name not in ("combine.combination_offsets", "foreign_data.copy_offsets"):
                     with pytest.raises(ValueError, match=r"belong together"):
                         kernel(*arguments[:j], int64([0, 2, last]), *arguments[j + 1 :])
 

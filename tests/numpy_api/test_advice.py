@@ -10,8 +10,8 @@ import lodcore
 from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
 from lodcore.base.other_names import FUNCTIONS as INSTEAD
 from lodcore.numpy_api.advice import NUMBER_BY_NUMBER, TOGETHER, refused
-from lodcore.numpy_api.methods import FUNCTIONS
-from lodcore.tensors.doors import ASKING
+from lodcore.numpy_api.attached_methods import FUNCTIONS
+from lodcore.tensors.conversions import ASKING
 
 
 def numbers():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import DTypeError, GraphError, LoDError, LoDTensor, ShapeError, Spec, vjp
 from lodcore.graph import Executor, Program, Variable, data, grad_check
-from lodcore.numpy_api.methods import OWN, MethodBodies
+from lodcore.numpy_api.attached_methods import OWN, MethodBodies
 from lodcore.numpy_api.protocols import FUNCTIONS, NAMED
 from reference.ops.axes import insert_axis, reduce_axis, reduction
 from tests.helpers.agree import assert_close, same, same_memory

@@ -8,7 +8,7 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, ShapeError
-from lodcore.tensors import structure
+from lodcore.tensors import joining
 from tests.helpers.tables import for_each
 
 LENGTHS = [[2, 0, 1], [1, 2, 1], [2, 0, 1, 2], [3, 1, 0, 2, 1]]
@@ -337,19 +337,19 @@ WRONG_WORDS = [
 
 
 def test_memory_that_is_given_as_a_structure_is_checked():
-    assert structure.lod_over(np.array(WORDS), 2) == LoD.from_lengths([2, 1], [1, 0, 2])
-    assert structure.lod_over(np.array([7]), 0) == LoD.from_offsets(num_rows=7)
-    assert structure.lod_over(np.array([0, 0, 0]), 1) == LoD.from_lengths([])
+    assert joining.lod_over(np.array(WORDS), 2) == LoD.from_lengths([2, 1], [1, 0, 2])
+    assert joining.lod_over(np.array([7]), 0) == LoD.from_offsets(num_rows=7)
+    assert joining.lod_over(np.array([0, 0, 0]), 1) == LoD.from_lengths([])
     for place, number, says in WRONG_WORDS:
         words = np.array(WORDS)
         words[place] = number
         with pytest.raises(LoDError, match=says):
-            structure.lod_over(words, 2)
+            joining.lod_over(words, 2)
     for levels in (-1, 10, 11):
         with pytest.raises(LoDError, match=f"has {levels} levels; there are 10 numbers"):
-            structure.lod_over(np.array(WORDS), levels)
+            joining.lod_over(np.array(WORDS), levels)
     with pytest.raises(LoDError, match="level 1 has 3 sequences; there are 3 offsets left"):
-        structure.lod_over(np.array(WORDS[:-1]), 2)
+        joining.lod_over(np.array(WORDS[:-1]), 2)
 
 
 @pytest.mark.not_on_reference

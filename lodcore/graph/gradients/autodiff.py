@@ -13,7 +13,7 @@ from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import check_out
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
-from lodcore.graph.gradients.cotangents import Gradients, Owner, differentiable, of_type, values_of
+from lodcore.graph.gradients.cotangents import GradientOwner, Gradients, differentiable, of_type, values_of
 from lodcore.graph.gradients.rule_plans import computing, taping
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.tape import Tape, recorded_error
@@ -63,7 +63,7 @@ class Pullback(Generic[G]):
         gradients = Gradients(self._needed)
         self._begin(gradients, cotangents)
         places = {} if out is None else self._place(gradients, (out,) if isinstance(out, np.ndarray) else out)
-        owner = Owner(gradients.places.values(), True)
+        owner = GradientOwner(gradients.places.values(), True)
         computing(gradients.back_alone, self._ops)
         given = functools.partial(self._given, gradients.found, owner, places)
         return tuple([None if isinstance(x, str) else tree_map(given, x) for x in self._inputs])  # type: ignore[return-value]
@@ -112,7 +112,9 @@ class Pullback(Generic[G]):
             places[x] = taken, place
         return places
 
-    def _given(self, found: dict[Any, Any], owner: Owner, places: dict[Any, tuple[Array, Array]], x: Any) -> Any:
+    def _given(
+        self, found: dict[Any, Any], owner: GradientOwner, places: dict[Any, tuple[Array, Array]], x: Any
+    ) -> Any:
         """Convert the gradient of an input to its type; return text in a tree unchanged."""
         if not isinstance(x, Variable):
             return x if isinstance(x, str) else None

@@ -7,7 +7,7 @@ from cpython.object cimport PyObject, PyObject_GenericGetAttr
 
 from lodcore.base cimport caller, dispatch, recycling
 from lodcore.graph.engine cimport PyObject_Vectorcall, fetched, is_matrix
-from lodcore.graph.gradients.rule_plans cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Operands, Plan, Return
+from lodcore.graph.gradients.rule_plans cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Operands, Plan, BackwardCall
 
 import numpy as np
 
@@ -27,7 +27,7 @@ cdef object NUMBER_TYPES = common.NUMBER_TYPES
 cdef Py_ssize_t MANY = 128  # rows of calls for which the gradient of shared operands is computed at once
 
 
-cdef class Together:
+cdef class SharedCalls:
     """Calls with shared operands whose gradients have not been added yet.
 
     Parameters
@@ -61,17 +61,17 @@ cdef class Context:
     Parameters
     ----------
     frame : list
-    way : Return
+    way : BackwardCall
         The backward pass through the operator.
     gradients : Gradients
         The gradients that are needed, and where they are written.
     """
 
     cdef list _frame
-    cdef Return _way
+    cdef BackwardCall _way
     cdef Gradients _gradients
 
-    def __init__(self, list frame, Return way, Gradients gradients):
+    def __init__(self, list frame, BackwardCall way, Gradients gradients):
         self._frame, self._way, self._gradients = frame, way, gradients
 
     def __getattribute__(self, name):
@@ -178,9 +178,9 @@ cdef class Gradients:
 
         Parameters
         ----------
-        ways : list of Return
+        ways : list of BackwardCall
         """
-        cdef Return way
+        cdef BackwardCall way
         cdef Py_ssize_t j
         before, setting = recycling.begin(), caller.begin()
         dispatch.running += 1
@@ -198,10 +198,10 @@ cdef class Gradients:
 
         Parameters
         ----------
-        ways : list of Return
+        ways : list of BackwardCall
         frame : list
         """
-        cdef Return way
+        cdef BackwardCall way
         dispatch.running += 1
         try:
             for way in ways:
@@ -209,7 +209,7 @@ cdef class Gradients:
         finally:
             dispatch.running -= 1
 
-    cdef go(self, Return way, list frame):
+    cdef go(self, BackwardCall way, list frame):
         """Run the backward pass through one operator if one of its results has a gradient."""
         cdef tuple cotangents
         if len(way.outputs) == 1:
@@ -227,7 +227,7 @@ cdef class Gradients:
             raise no_gradient(way.op)
         self.through(way, frame, cotangents)
 
-    cdef through(self, Return way, list frame, tuple cotangents):
+    cdef through(self, BackwardCall way, list frame, tuple cotangents):
         """Add the gradients of the inputs of an operator."""
         cdef Py_ssize_t j
         cdef bint elementwise = way.plan.elementwise
@@ -253,7 +253,7 @@ cdef class Gradients:
             else:
                 self.add(target, fitting(way, gradient, operands[j]))
 
-    cdef object called(self, Return way, list frame, tuple cotangents, list values, out, tuple needs):
+    cdef object called(self, BackwardCall way, list frame, tuple cotangents, list values, out, tuple needs):
         """Call a vjp rule."""
         cdef PyObject* given[MOST]  # the objects are referenced by the arguments, the frame, and here
         cdef Plan plan = way.plan
@@ -291,12 +291,12 @@ cdef class Gradients:
 
     # -- calls that share operands -------------------------------------------------------------------------------------
 
-    cdef bint through_rows(self, Return way, list frame, d) except -1:
+    cdef bint through_rows(self, BackwardCall way, list frame, d) except -1:
         """Add the gradient of the rows, and store the residuals for shared operands; return whether it was possible.
 
         One product of all rows takes less time than one product per step and their sum.
         """
-        cdef Together calls
+        cdef SharedCalls calls
         x = frame[way.operands.slots[way.row]]
         if x is None and way.targets[way.row] is not None:
             x = d  # as in `operands_of`
@@ -324,7 +324,7 @@ cdef class Gradients:
             self.add_shared(way, calls)
         return True
 
-    cdef object of_rows(self, Return way, list frame, Together calls, d, x, out):
+    cdef object of_rows(self, BackwardCall way, list frame, SharedCalls calls, d, x, out):
         """Compute the gradient of the rows by the vjp rule."""
         if calls.by_columns is None:
             calls.by_columns = [np.asfortranarray(y) if is_matrix(y) else y for y in calls.values]
@@ -333,7 +333,7 @@ cdef class Gradients:
         calls.by_columns[way.row] = None
         return fitting(way, found[way.row], x)
 
-    cdef Together begin(self, Return way, list frame, d):
+    cdef SharedCalls begin(self, BackwardCall way, list frame, d):
         """Return the record of calls with shared operands."""
         cdef Py_ssize_t j
         cdef list values = operands_of(way, frame, d)
@@ -343,9 +343,9 @@ cdef class Gradients:
             if j != way.row and not (is_narrow(values[j]) if way.plan.elementwise else is_array(values[j])):
                 possible = False
         prepared = frame[way.prepared] if way.prepared and way.row == 0 else None
-        return Together(frame if way.plan.reads_frame else None, values, possible, prepared)
+        return SharedCalls(frame if way.plan.reads_frame else None, values, possible, prepared)
 
-    cdef add_shared(self, Return way, Together calls):
+    cdef add_shared(self, BackwardCall way, SharedCalls calls):
         """Add the gradients of the shared operands of calls, by the vjp rule for all their rows."""
         cdef Py_ssize_t j
         cdef list values = calls.values.copy()
@@ -368,13 +368,13 @@ cdef class Gradients:
     def finish(self):
         """Add all pending gradients."""
         for way, calls in self._together.items():
-            if (<Together> calls).rows:
+            if (<SharedCalls> calls).rows:
                 self.add_shared(way, calls)
-            if (<Together> calls).total is not None:
-                self.add((<Return> way).targets[1], (<Together> calls).total)
+            if (<SharedCalls> calls).total is not None:
+                self.add((<BackwardCall> way).targets[1], (<SharedCalls> calls).total)
 
 
-cdef list operands_of(Return way, list frame, d):
+cdef list operands_of(BackwardCall way, list frame, d):
     """Return the operands of a call; a released array is replaced by one with its shape and dtype."""
     cdef Py_ssize_t j
     cdef list found
@@ -391,7 +391,7 @@ cdef list operands_of(Return way, list frame, d):
     return found
 
 
-cdef inline object result_of(Return way, list frame):
+cdef inline object result_of(BackwardCall way, list frame):
     """Return the result of a call if the vjp rule reads it, for an elementwise operator its values."""
     if not way.plan.reads_out:
         return None
@@ -423,7 +423,7 @@ cdef inline bint has_shape_of(gradient, value) except -1:
     return np.shape(gradient) == np.shape(value)
 
 
-cdef fitting(Return way, gradient, value):
+cdef fitting(BackwardCall way, gradient, value):
     """Convert a gradient to the dtype of its value, in contiguous memory, and check its shape."""
     if type(gradient) is cnp.ndarray:
         values = value if type(value) is cnp.ndarray else values_of(value)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.graph.gradients.backward_pass import Context, Gradients, values_of
-from lodcore.graph.gradients.rule_plans import Owner, conjugated, differentiable
+from lodcore.graph.gradients.rule_plans import GradientOwner, conjugated, differentiable
 from lodcore.graph.variable import Variable
 from lodcore.tensors import tensor_core
 from lodcore.tensors.kinds import is_foreign, is_kept, of_kind
@@ -19,8 +19,8 @@ from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = [
     "Context",
+    "GradientOwner",
     "Gradients",
-    "Owner",
     "conjugated",
     "differentiable",
     "differentiable_spec",

@@ -25,7 +25,7 @@ cdef class Operands:
     cdef Py_ssize_t[MOST] slots
 
 
-cdef class Return:
+cdef class BackwardCall:
     cdef object op
     cdef readonly list outputs
     cdef readonly list frame

@@ -8,7 +8,7 @@ class Operands:
     def __init__(self, op: Any, rule: Any, by_name: dict[str, Any]) -> None: ...
 
 @disjoint_base
-class Return:
+class BackwardCall:
     @property
     def outputs(self) -> list[Any]: ...
     @property
@@ -22,7 +22,7 @@ class Plan:
 def conjugated(gradient: Any) -> Any: ...
 
 @disjoint_base
-class Owner:
+class GradientOwner:
     def __init__(self, placed: Iterable[Any] = (), conjugates: bool = False) -> None: ...
     def own(self, gradient: Any) -> Any: ...
 

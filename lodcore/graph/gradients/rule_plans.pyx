@@ -79,7 +79,7 @@ cdef class Operands:
             self.slots[j] = place
 
 
-cdef class Return:
+cdef class BackwardCall:
     """The prepared backward pass through one call of an operator.
 
     Parameters
@@ -188,7 +188,7 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
     cdef list given = op.bound(args, kwargs), frame = [], targets = [], outputs
     cdef Py_ssize_t j
     cdef bint keep = False, of_tensor, several, lost
-    cdef Return made
+    cdef BackwardCall made
     here = tape.reference
     if given is None:
         given = [*op.bind(args, kwargs).values()]
@@ -222,7 +222,7 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
         keep = True  # the way back says that there is no gradient, if one arrives
     if keep:
         needed.update([out for out in outputs if differentiable(out.held)])
-        made = Return.__new__(Return)
+        made = BackwardCall.__new__(BackwardCall)
         made.op, made.outputs, made.targets, made.frame, made.row = op, outputs, targets, frame, -1
         tape.ops.append(made)
     return tuple(outputs) if several or op.writes is not None else outputs[0]
@@ -311,7 +311,7 @@ def conjugated(gradient):
     return np.conjugate(gradient) if isinstance(gradient, np.complexfloating) else gradient
 
 
-cdef class Owner:
+cdef class GradientOwner:
     """Gives gradients memory of their own, where several or something else are the same array or a view of one.
 
     Rules of gradients may hand on what they got; who gets two gradients may change one in place.

@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.base.dispatch import Symbol, open_block
 from lodcore.errors import GraphError
 from lodcore.graph.block import Block, NamedBlock, Operator, text_of
-from lodcore.graph.engine import Call, Layout, Leave
+from lodcore.graph.engine import BreakIf, Call, Layout
 from lodcore.graph.loops.array_versions import new_variable
 from lodcore.graph.loops.counters import Counter
 from lodcore.graph.recorder import Recorder
@@ -301,9 +301,9 @@ class Break:
         """The Variables that are read."""
         return [self.condition] if isinstance(self.condition, Variable) else []
 
-    def call(self, layout: Layout, keep: bool) -> Leave:
+    def call(self, layout: Layout, keep: bool) -> BreakIf:
         """Return the instruction that ends the run of a frame."""
-        return Leave(layout.slot(self.condition))
+        return BreakIf(layout.slot(self.condition))
 
     def __repr__(self) -> str:
         return f"break_if({text_of(self.condition)})"

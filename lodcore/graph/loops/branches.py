@@ -18,7 +18,7 @@ from lodcore.graph import engine
 from lodcore.graph.block import Block, Operator
 from lodcore.graph.engine import Frame, Layout
 from lodcore.graph.gradients.cotangents import Gradients, path
-from lodcore.graph.gradients.rule_plans import Return
+from lodcore.graph.gradients.rule_plans import BackwardCall
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.loops.body import Body, changes
 from lodcore.graph.loops.frames import common_spec, named_error, records_of_ops
@@ -75,7 +75,7 @@ class Branch:
         self.places: dict[Variable, int] = {}
         self.layout, self._lock = Layout(), threading.Lock()
         self._compiled: dict[bool, list[Any]] = {}
-        self._ways: dict[frozenset[int], tuple[set[Variable], list[Return]]] = {}
+        self._ways: dict[frozenset[int], tuple[set[Variable], list[BackwardCall]]] = {}
 
     def with_ops(self, ops: list[Any]) -> Branch:
         """Return the branch with other operators on the same Variables."""
@@ -118,7 +118,7 @@ class Branch:
                 [v for v, place in self.places.items() if place in read],
             )
             calls = dict(zip(self.body.ops, self.instructions(True), strict=True))
-            self._ways[read] = needed, [Return(op, needed, calls[op]) for op in reversed(way)]
+            self._ways[read] = needed, [BackwardCall(op, needed, calls[op]) for op in reversed(way)]
         needed, operators = self._ways[read]
         gradients = Gradients(needed)
         for source, d in zip(self.results, cotangents, strict=True):

@@ -16,9 +16,9 @@ from lodcore.base.contexts import held
 from lodcore.errors import GraphError
 from lodcore.graph import engine
 from lodcore.graph.block import Operator
-from lodcore.graph.engine import Call, Frame, Layout, Leave
+from lodcore.graph.engine import BreakIf, Call, Frame, Layout
 from lodcore.graph.gradients.cotangents import Gradients, differentiable_spec, path
-from lodcore.graph.gradients.rule_plans import Return, drawing_again
+from lodcore.graph.gradients.rule_plans import BackwardCall, drawing_again
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.loops.body import Body, LoopVariable, Update
 from lodcore.graph.random_states import generators_of, states_of
@@ -79,11 +79,11 @@ class Trace:
         return runner.record_of(self, around)
 
 
-class Way(NamedTuple):
+class BackwardStep(NamedTuple):
     """The backward pass through a step: the Variables that need a gradient, and the operators, last first."""
 
     needed: set[Variable]
-    operators: list[Return]
+    operators: list[BackwardCall]
 
 
 class StepRunner:
@@ -107,9 +107,9 @@ class StepRunner:
         self.max_steps, self.recompute = max_steps, recompute
         self._layout, self._lock = Layout(), threading.Lock()
         self._layout.slots([*carried, *captured])  # reserves the first slots, in this order
-        self._compiled: dict[tuple[bool, bool], list[Call | Leave | None]] = {}
+        self._compiled: dict[tuple[bool, bool], list[Call | BreakIf | None]] = {}
         self._prepared: list[tuple[Callable[[Any], Any], int, int]] = []  # function, source slot, target slot
-        self._ways: dict[frozenset[int], Way] = {}
+        self._ways: dict[frozenset[int], BackwardStep] = {}
         self._sources: dict[int, list[Variable]] = {}
         self._trace: Callable[[], Trace | None] = _nothing
         self._counters = [
@@ -223,7 +223,7 @@ class StepRunner:
             self._sources[count] = [after[v] for v in self.carried]
         return self._sources[count]
 
-    def instructions(self, keep: bool, keep_all: bool = False) -> list[Call | Leave | None]:
+    def instructions(self, keep: bool, keep_all: bool = False) -> list[Call | BreakIf | None]:
         """Return the instructions of the operators of the body, which keep what gradients read, or everything."""
         if keep_all:
             self.instructions(keep)  # whose slots the way back reads, so that frames have them
@@ -236,7 +236,7 @@ class StepRunner:
                 self._compiled[keep, keep_all] = made
             return self._compiled[keep, keep_all]
 
-    def _prepare(self, calls: list[Call | Leave | None]) -> None:
+    def _prepare(self, calls: list[Call | BreakIf | None]) -> None:
         """Prepare the second operands that calls share, once for all steps."""
         places: dict[Any, Variable] = {v: v for v in self.captured}
         for op, call in zip(self.body.ops, calls, strict=True):
@@ -275,7 +275,7 @@ class StepRunner:
             gradients.finish()
         return [*map(gradients.found.get, [*self.carried, *self.captured])]
 
-    def _way_back(self, wanted: frozenset[int]) -> Way:
+    def _way_back(self, wanted: frozenset[int]) -> BackwardStep:
         """Return the Variables that need a gradient if these inputs do, and the calls that they need, last first."""
         if wanted not in self._ways:
             body = self.body
@@ -291,7 +291,9 @@ class StepRunner:
                 begin |= carried_on
             calls = dict(zip(body.ops, self.instructions(True), strict=True))
             shared = set(self.captured)
-            self._ways[wanted] = Way(needed, [Return(op, needed, calls[op], shared) for op in reversed(way)])
+            self._ways[wanted] = BackwardStep(
+                needed, [BackwardCall(op, needed, calls[op], shared) for op in reversed(way)]
+            )
         return self._ways[wanted]
 
     def _again(self, trace: Trace, step: int) -> Frame:
@@ -403,7 +405,7 @@ def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
     return [found] if isinstance(found, Spec) else list(found)
 
 
-def _release_early(ops: list[Any], calls: list[Call | Leave | None], layout: Layout) -> None:
+def _release_early(ops: list[Any], calls: list[Call | BreakIf | None], layout: Layout) -> None:
     """Make calls release arguments that are not read later: results with one reader that no gradient reads.
 
     They would be most of the memory that steps keep.

@@ -163,7 +163,7 @@ def _offsets(column: Column, dtype: np.dtype[Any], start: int, stop: int) -> tup
         return offsets, 0
     given = column.buffer(1, dtype, column.offset + start, column.offset + stop + 1, "offsets")
     first = buffers.new_int64(1)
-    bad = kernels.doors.copy_offsets(given, first, offsets)
+    bad = kernels.foreign_data.copy_offsets(given, first, offsets)
     if bad >= 0:
         before = f" ({given[bad - 1]} -> {given[bad]})" if bad else f" ({given[bad]})"
         raise LoDError(

@@ -13,10 +13,10 @@ from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import core, tensor_core
+from lodcore.tensors.joining import concat_lods
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.nested import join_arrays
 from lodcore.tensors.padding import hold
-from lodcore.tensors.structure import concat_lods
 
 __all__ = ["Finished", "Part", "finish", "is_flat", "joined", "masked", "records", "taken"]
 

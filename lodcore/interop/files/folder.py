@@ -144,7 +144,7 @@ def _read_offsets(where: str, path: str, count: int) -> tuple[Array, int]:
             part = offsets[checked : read // WORD]  # a read may end inside a word
             if not len(part):
                 continue
-            bad = kernels.doors.first_fall(part, before)
+            bad = kernels.foreign_data.first_fall(part, before)
             if offsets[0] or bad >= 0:
                 return offsets, checked + bad if not offsets[0] else 0
             before, checked = int(part[-1]), checked + len(part)
@@ -154,7 +154,7 @@ def _read_offsets(where: str, path: str, count: int) -> tuple[Array, int]:
 def _verify(where: str, stored: Stored, raw: Array) -> None:
     """Raise if bytes do not have their checksum."""
     whole = len(raw) // WORD * WORD
-    if kernels.doors.checksum(raw[:whole], 0) != stored.sum or raw[whole:].tobytes().hex() != stored.rest:
+    if kernels.foreign_data.checksum(raw[:whole], 0) != stored.sum or raw[whole:].tobytes().hex() != stored.rest:
         raise LoDError(f"{where}: is damaged: its checksum differs")
 
 

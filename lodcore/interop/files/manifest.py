@@ -53,7 +53,7 @@ class Stored:
     shape : list of int
         The number of valid rows, and the shape of a row.
     sum : int
-        The checksum of the whole words of the valid bytes; see `lodcore.kernels.doors.checksum`.
+        The checksum of the whole words of the valid bytes; see `lodcore.kernels.foreign_data.checksum`.
     rest : str
         The bytes after the last whole word, in hexadecimal digits.
     single : bool
@@ -84,7 +84,7 @@ class Stored:
         raw = np.ascontiguousarray(rows).reshape(-1).view(np.uint8) if rows.nbytes else np.empty(0, np.uint8)
         data = np.concatenate([data, raw]) if len(data) else raw
         whole = len(data) // WORD * WORD
-        self.sum = kernels.doors.checksum(data[:whole], self.sum)
+        self.sum = kernels.foreign_data.checksum(data[:whole], self.sum)
         self.rest = data[whole:].tobytes().hex()
         self.shape[0] += len(rows)
 

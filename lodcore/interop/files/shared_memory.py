@@ -13,8 +13,8 @@ from lodcore.base.archives import dtype_of
 from lodcore.errors import LoDError
 from lodcore.tensors import tensor_core
 from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.joining import lod_over
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.structure import lod_over
 
 __all__ = ["Shared", "share"]
 

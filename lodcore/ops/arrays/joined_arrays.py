@@ -26,11 +26,11 @@ from lodcore.ops.arrays.tensor_arrays import (
     unstacked_spec,
 )
 from lodcore.tensors import tensor_core
+from lodcore.tensors.joining import concat_lods
 from lodcore.tensors.kinds import joinable
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import join_arrays
-from lodcore.tensors.structure import concat_lods
 from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray, source_of
 

@@ -22,9 +22,9 @@ from lodcore.ops.move.gather import sequence_concat
 from lodcore.ops.move.position import drop_level
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.joining import check_coarser
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.structure import check_coarser
 from lodcore.tensors.tensor import Spec
 
 __all__ = [

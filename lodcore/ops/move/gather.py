@@ -23,9 +23,9 @@ from lodcore.operators.registry import operator
 from lodcore.operators.roles import Batches, Index, Nested, as_batches
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.joining import check_coarser, concat_lods
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import join_rows, new_joined
-from lodcore.tensors.structure import check_coarser, concat_lods
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["concat_batches", "gather_sequences", "sequence_concat", "sequence_slice"]

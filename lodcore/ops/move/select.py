@@ -17,9 +17,9 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Index, Rows
 from lodcore.tensors import core, tensor_core
+from lodcore.tensors.joining import check_coarser
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.structure import check_coarser
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["merge_by_mask", "split_by_mask"]

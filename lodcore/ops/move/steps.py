@@ -16,7 +16,7 @@ from lodcore.operators.registry import operator
 from lodcore.operators.roles import MapOrPlaces, Nested, Steps
 from lodcore.ops.arrays.joined_arrays import cut_rows, joined_elements, same_shapes
 from lodcore.ops.arrays.tensor_arrays import check_steps, element_spec
-from lodcore.tensors import core, structure, tensor_core
+from lodcore.tensors import core, joining, tensor_core
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
@@ -83,7 +83,7 @@ def in_step_order(
     k = core.normalize_level(lod, level, where)
     offsets = core.offsets_view(lod, k)
     count = len(offsets) - 1
-    steps = structure.steps_of(lod, k)
+    steps = joining.steps_of(lod, k)
     if sort_by_length:
         order = buffers.new_offsets(count)
         kernels.rank.rank_by_length(offsets, steps, order)

@@ -17,9 +17,9 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Index, Nested, Rows, Structure
 from lodcore.tensors import core, tensor_core
+from lodcore.tensors.joining import checked_lod
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.structure import checked_lod
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["lod_append", "lod_reset", "sequence_reshape"]

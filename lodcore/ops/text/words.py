@@ -16,7 +16,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.kernels.loading import load
 from lodcore.ops.move.gather import gather_sequences
 from lodcore.tensors import core, tensor_core
-from lodcore.tensors.doors import taken
+from lodcore.tensors.conversions import taken
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -74,14 +74,14 @@ MUTANTS = [
     ),
     Mutant(
         "levels-do-not-agree",
-        "lodcore/tensors/structure.pyx",
+        "lodcore/tensors/joining.pyx",
         "if end != cnp.PyArray_DIM(levels[k + 1], 0) - 1:",
         "if end > cnp.PyArray_DIM(levels[k + 1], 0) - 1:",
         "tests/tensors/test_lod.py tests/test_errors.py",
     ),
     Mutant(
         "rows-left-over",
-        "lodcore/tensors/structure.pyx",
+        "lodcore/tensors/joining.pyx",
         "elif rows >= 0 and end != rows:",
         "elif rows >= 0 and end > rows:",
         "tests/tensors/test_lod.py tests/test_errors.py",

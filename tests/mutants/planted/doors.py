@@ -15,17 +15,17 @@ HOSTILE = "tests/interop/arrow/test_invalid_arrays.py"
 MUTANTS = [
     Mutant(
         "offsets-are-checked-against-the-first-of-a-block",
-        "lodcore/kernels/doors.h",
+        "lodcore/kernels/foreign_data.h",
         "        before = place[chunk - 1];\n        if (*first != 0)",
         "        before = *first;\n        if (*first != 0)",
-        "tests/kernels/test_doors.py",
+        "tests/kernels/test_foreign_data.py",
     ),
     Mutant(
         "sums-forget-what-was-before",
-        "lodcore/kernels/doors.h",
+        "lodcore/kernels/foreign_data.h",
         "        lanes[7] = sum;",
         "        lanes[7] = 0;",
-        "tests/kernels/test_doors.py",
+        "tests/kernels/test_foreign_data.py",
     ),
     Mutant(
         "a-list-may-end-behind-its-child",
@@ -183,7 +183,7 @@ MUTANTS = [
     ),
     Mutant(
         "memory-of-files-is-lent",
-        "lodcore/interop/shared_values.py",
+        "lodcore/interop/foreign_data.py",
         "    return not isinstance(base, (bytes, mmap.mmap))",
         "    return not isinstance(base, bytes)",
         "tests/interop/test_doors.py",

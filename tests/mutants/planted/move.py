@@ -11,7 +11,7 @@ OPS_MOVING = "lodcore/operators/copies.py"
 OPS_PAD = "lodcore/ops/move/pad.py"
 OPS_SELECT = "lodcore/ops/move/select.py"
 OPS_STRUCTURE = "lodcore/ops/move/structure.py"
-STRUCTURE = "lodcore/tensors/structure.pyx"
+STRUCTURE = "lodcore/tensors/joining.pyx"
 
 MUTANTS = [
     # -- kernels

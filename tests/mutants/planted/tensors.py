@@ -29,7 +29,7 @@ MUTANTS = [
     ),
     Mutant(
         "batches-of-fewer-levels-joined",
-        "lodcore/tensors/structure.pyx",
+        "lodcore/tensors/joining.pyx",
         "if lod.n_levels != num_levels:",
         "if lod.n_levels < num_levels:",
         "tests/tensors/test_lod.py tests/ops/move/test_gather.py tests/test_errors.py",

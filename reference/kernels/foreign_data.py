@@ -1,4 +1,4 @@
-"""Twin of lodcore/kernels/doors.pyx."""
+"""Twin of lodcore/kernels/foreign_data.pyx."""
 
 
 def copy_offsets(offsets, first, out):

@@ -16,7 +16,7 @@ WIDTHS = st.sampled_from([np.int32, np.int64])
 def copied(offsets):
     """Copy offsets with the kernel: return its result, the first offset, and the copy."""
     first, out = unwritten(1), unwritten(len(offsets))
-    return kernels.doors.copy_offsets(offsets, first, out), int(first[0]), out
+    return kernels.foreign_data.copy_offsets(offsets, first, out), int(first[0]), out
 
 
 @pytest.mark.not_on_reference
@@ -24,39 +24,39 @@ class TestTwins:
     @given(OFFSETS, st.integers(0, 2**20), WIDTHS)
     def test_copy_offsets(self, offsets, start, dtype):
         given = (offsets + start).astype(dtype)
-        assert agree("doors.copy_offsets", given, unwritten(1), unwritten(len(given))) == -1
+        assert agree("foreign_data.copy_offsets", given, unwritten(1), unwritten(len(given))) == -1
 
     @given(st.lists(st.integers(-3, 9), min_size=1, max_size=9), WIDTHS)
     def test_copy_offsets_of_any_numbers(self, drawn, dtype):
-        agree("doors.copy_offsets", np.array(drawn, dtype), unwritten(1), unwritten(len(drawn)))
+        agree("foreign_data.copy_offsets", np.array(drawn, dtype), unwritten(1), unwritten(len(drawn)))
 
     @given(st.lists(st.sampled_from([-(2**63), -1, 0, 1, 2**62, 2**63 - 1]), min_size=1, max_size=6))
     def test_copy_offsets_of_what_wraps_around(self, drawn):
-        agree("doors.copy_offsets", int64(drawn), unwritten(1), unwritten(len(drawn)))
+        agree("foreign_data.copy_offsets", int64(drawn), unwritten(1), unwritten(len(drawn)))
 
     @pytest.mark.parametrize("dtype", [np.int32, np.int64])
     @pytest.mark.parametrize("bad", [1, 1023, 1024, 1025, 2048, 2999])
     def test_copy_offsets_finds_a_fall_anywhere(self, bad, dtype):
         given = np.arange(7, 3007, dtype=dtype)
         given[bad] = given[bad - 1] - 1
-        assert agree("doors.copy_offsets", given, unwritten(1), unwritten(3000)) == bad
+        assert agree("foreign_data.copy_offsets", given, unwritten(1), unwritten(3000)) == bad
 
     @given(st.lists(st.sampled_from([-(2**63), -1, 0, 1, 2, 3, 2**62, 2**63 - 1]), max_size=6), st.integers(0, 3))
     def test_first_fall(self, drawn, before):
-        agree("doors.first_fall", int64(drawn), before)
+        agree("foreign_data.first_fall", int64(drawn), before)
 
     @pytest.mark.parametrize("bad", [0, 1, 1023, 2999])
     def test_first_fall_finds_one_anywhere(self, bad):
         given = np.arange(7, 3007)
-        assert agree("doors.first_fall", given, 7) == -1
+        assert agree("foreign_data.first_fall", given, 7) == -1
         given[bad] = 6 + bad - 1
-        assert agree("doors.first_fall", given, 7) == bad
+        assert agree("foreign_data.first_fall", given, 7) == bad
 
     @given(st.integers(0, 40), st.integers(0, 2**64 - 1), st.integers(0, 2**32))
     def test_checksum(self, n_words, before, seed):
         data = np.random.default_rng(seed).integers(0, 256, 8 * n_words, np.uint8)
         data.flags.writeable = False
-        agree("doors.checksum", data, before)
+        agree("foreign_data.checksum", data, before)
 
 
 class TestLaws:
@@ -69,12 +69,12 @@ class TestLaws:
     @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 2**32))
     def test_a_sum_goes_on_where_another_ended(self, n_words, more, seed):
         data = np.random.default_rng(seed).integers(0, 256, 8 * (n_words + more), np.uint8)
-        first = kernels.doors.checksum(data[: 8 * n_words], 5)
-        assert kernels.doors.checksum(data[8 * n_words :], first) == kernels.doors.checksum(data, 5)
+        first = kernels.foreign_data.checksum(data[: 8 * n_words], 5)
+        assert kernels.foreign_data.checksum(data[8 * n_words :], first) == kernels.foreign_data.checksum(data, 5)
 
     @given(st.integers(1, 20), st.data())
     def test_a_changed_bit_shows(self, n_words, data):
         given = np.random.default_rng(0).integers(0, 256, 8 * n_words, np.uint8)
-        before = kernels.doors.checksum(given, 0)
+        before = kernels.foreign_data.checksum(given, 0)
         given[data.draw(st.integers(0, len(given) - 1))] ^= 1 << data.draw(st.integers(0, 7))
-        assert kernels.doors.checksum(given, 0) != before
+        assert kernels.foreign_data.checksum(given, 0) != before

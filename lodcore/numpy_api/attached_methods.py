@@ -20,9 +20,9 @@ from lodcore.numpy_api.functions import FUNCTIONS  # importing it registers its 
 from lodcore.numpy_api.indexing import getitem, refuse_setitem, setitem
 from lodcore.numpy_api.number_by_number import clip, copy
 from lodcore.numpy_api.number_by_number import round as rounded
-from lodcore.numpy_api.order import argsort, cumprod
 from lodcore.numpy_api.protocols import array_function, array_ufunc, beside, cumsum
 from lodcore.numpy_api.shapes import nonzero, ptp, repeat, reshape, squeeze, swapaxes, transpose
+from lodcore.numpy_api.sorting import argsort, cumprod
 from lodcore.ops.move.lod_data import structure_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import IndicesMap

@@ -48,7 +48,7 @@ def private_level(where: str, given: Any) -> tuple[Array, int]:
     if not len(array):
         raise LoDError(f"{where}: is empty; offsets have one entry more than there are sequences")
     first, offsets = buffers.new_int64(1), buffers.new_offsets(len(array))
-    bad = kernels.doors.copy_offsets(array, first, offsets)
+    bad = kernels.foreign_data.copy_offsets(array, first, offsets)
     if bad >= 0:
         found = f"{array[bad - 1]} -> {array[bad]}" if bad else array[bad]
         raise LoDError(f"{where}: fall at position {bad} ({found}); offsets are not negative and never fall")

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from lodcore.kernels.sizes cimport agree
 
-cdef extern from "doors.h" nogil:
+cdef extern from "foreign_data.h" nogil:
     int64_t copy_checked(const char* given, int64_t count, int64_t size, int64_t* first, int64_t* out)
     void step_signs(const int64_t* offsets, int64_t count, int64_t before, int64_t* signs)
     uint64_t word_sum(const unsigned char* data, int64_t n_words, uint64_t sum)

@@ -25,6 +25,8 @@ from lodcore.operators.operands import Array
 
 __all__ = [
     "ACTIVATIONS",
+    "EVERYTHING",
+    "Asked",
     "Neighbours",
     "Rule",
     "Run",
@@ -74,6 +76,19 @@ class Rule(NamedTuple):
     candidate: int = 1
     origin_mode: bool = False
     clip: float = np.inf
+
+
+class Asked(NamedTuple):
+    """Of which operands gradients are asked for."""
+
+    x: bool = True
+    weight_x: bool = True
+    weight: bool = True
+    bias: bool = True
+    projection: bool = True
+
+
+EVERYTHING = Asked()
 
 
 class Weight:

@@ -11,6 +11,8 @@ import numpy as np
 from lodcore import kernels
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import (
+    EVERYTHING,
+    Asked,
     Neighbours,
     Rule,
     Run,
@@ -46,9 +48,9 @@ class GRUWeights(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """The gradients of the arguments of a network; None for arguments that were None."""
+    """The gradients of the arguments of a network; None for arguments that were None, and if nobody asked."""
 
-    x: Array
+    x: Array | None
     weights: GRUWeights
     h_0: Array | None
 
@@ -152,14 +154,15 @@ def _gru_steps(kept: Residuals, run: Run, gate: Weight, candidate: Weight, state
 
 
 @in_kept_memory
-def gru_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
-    """Return the gradients of all arguments of `gru_forward`.
+def gru_backward(residuals: Residuals, d_hidden: Array, asked: Asked = EVERYTHING) -> Gradients:
+    """Return the gradients of the arguments of `gru_forward`.
 
     Parameters
     ----------
     residuals : Residuals
         Not changed.
     d_hidden : ndarray, shape (n_rows, D)
+    asked : Asked
 
     Returns
     -------
@@ -173,16 +176,16 @@ def gru_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
     def steps_back(run: Run, d_state: Array) -> None:
         _gru_steps_back(residuals, run, gate, candidate, d_hidden, d_state, reset, d_gates)
 
-    pairs, d_x, d_h_0 = _steps_of_runs(residuals, steps_back, d_gates)
+    pairs, d_x, d_h_0 = _steps_of_runs(residuals, steps_back, d_gates, asked)
     d_weight = np.empty_like(weight)
     d_gate, d_candidate = parts_of(d_weight)
     d_both, d_last = d_gates[:, : 2 * width], d_gates[:, 2 * width :]
     # without boot states there is nothing to reset in first rows
     index = pairs.behind if residuals.h_0 is None else None
-    tasks = _state_products(residuals, pairs, d_both, d_gate)
-    for at in split_rows(width, len(x) * width):
+    tasks = _state_products(residuals, pairs, d_both, d_gate) if asked.weight else []
+    for at in split_rows(width, len(x) * width) if asked.weight else ():
         tasks.append(partial(pair_product, reset, index, d_last[:, at], index, d_candidate[:, at], False))
-    return _gradients(residuals, tasks, d_gates, d_weight, d_x, d_h_0)
+    return _gradients(residuals, tasks, d_gates, d_weight, d_x, d_h_0, asked)
 
 
 def _gru_steps_back(
@@ -277,14 +280,15 @@ def simple_forward(
 
 
 @in_kept_memory
-def simple_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
-    """Return the gradients of all arguments of `simple_forward`.
+def simple_backward(residuals: Residuals, d_hidden: Array, asked: Asked = EVERYTHING) -> Gradients:
+    """Return the gradients of the arguments of `simple_forward`.
 
     Parameters
     ----------
     residuals : Residuals
         Not changed.
     d_hidden : ndarray, shape (n_rows, D)
+    asked : Asked
 
     Returns
     -------
@@ -311,21 +315,21 @@ def simple_backward(residuals: Residuals, d_hidden: Array) -> Gradients:
             if t or booted:
                 second.times(d_step[:count], d_state[:count])
 
-    pairs, d_x, d_h_0 = _steps_of_runs(residuals, steps_back, d_gates)
-    tasks = _state_products(residuals, pairs, d_gates, d_weight)
-    return _gradients(residuals, tasks, d_gates, d_weight, d_x, d_h_0)
+    pairs, d_x, d_h_0 = _steps_of_runs(residuals, steps_back, d_gates, asked)
+    tasks = _state_products(residuals, pairs, d_gates, d_weight) if asked.weight else []
+    return _gradients(residuals, tasks, d_gates, d_weight, d_x, d_h_0, asked)
 
 
 # -- the backward pass of both -----------------------------------------------------------------------------------------
 
 
 def _steps_of_runs(
-    residuals: Residuals, steps_back: Callable[[Run, Array], None], d_gates: Array
+    residuals: Residuals, steps_back: Callable[[Run, Array], None], d_gates: Array, asked: Asked
 ) -> tuple[Neighbours, Array, Array | None]:
     """Run the backward steps of all runs, the gradients of the inputs included; find the rows with a predecessor."""
     x, weights, runs = residuals.x, residuals.weights, residuals.runs
     width, dtype = len(weights.weight), weights.weight.dtype
-    first = None if weights.weight_x is None else Weight(weights.weight_x, True)
+    first = None if weights.weight_x is None or not asked.x else Weight(weights.weight_x, True)
     d_x = d_gates if first is None else np.empty_like(x)
     d_h_0 = None if residuals.h_0 is None else np.zeros_like(residuals.h_0)
 
@@ -360,15 +364,17 @@ def _gradients(
     d_weight: Array,
     d_x: Array,
     d_h_0: Array | None,
+    asked: Asked,
 ) -> Gradients:
     """Run these tasks, and those of the inputs."""
     x, weights = residuals.x, residuals.weights
     d_weight_x = None
-    if weights.weight_x is not None:
+    if weights.weight_x is not None and asked.weight_x:
         d_weight_x = np.empty_like(weights.weight_x)
         tasks = input_products(x, weights.weight_x, d_gates, x, d_weight_x, (False, True)) + tasks
-    d_bias = None if weights.bias is None else np.empty_like(weights.bias)
+    d_bias = None if weights.bias is None or not asked.bias else np.empty_like(weights.bias)
     if d_bias is not None:
         tasks.append(partial(add_up, d_gates, d_bias))
     side_by_side(tasks, len(x) * weights.weight.size)
-    return Gradients(d_x, GRUWeights(d_weight, d_weight_x, d_bias), d_h_0)
+    found = GRUWeights(d_weight if asked.weight else None, d_weight_x, d_bias)  # type: ignore[arg-type]
+    return Gradients(d_x if asked.x else None, found, d_h_0)

@@ -11,6 +11,8 @@ import numpy as np
 from lodcore import kernels
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import (
+    EVERYTHING,
+    Asked,
     Neighbours,
     Rule,
     Run,
@@ -50,9 +52,9 @@ class LSTMWeights(NamedTuple):
 
 
 class LSTMGradients(NamedTuple):
-    """The gradients of the arguments of `lstm_forward`; None for arguments that were None."""
+    """The gradients of the arguments of `lstm_forward`; None for arguments that were None, and if nobody asked."""
 
-    x: Array
+    x: Array | None
     weights: LSTMWeights
     h_0: Array | None
     c_0: Array | None
@@ -225,8 +227,10 @@ class PackedLSTM:
 
 
 @in_kept_memory
-def lstm_backward(residuals: Residuals, d_hidden: Array | None, d_cell: Array | None) -> LSTMGradients:
-    """Return the gradients of all arguments of `lstm_forward`.
+def lstm_backward(
+    residuals: Residuals, d_hidden: Array | None, d_cell: Array | None, asked: Asked = EVERYTHING
+) -> LSTMGradients:
+    """Return the gradients of the arguments of `lstm_forward`.
 
     Parameters
     ----------
@@ -234,6 +238,7 @@ def lstm_backward(residuals: Residuals, d_hidden: Array | None, d_cell: Array | 
         Not changed.
     d_hidden, d_cell : ndarray or None
         Cotangents of all rows; None for zeros.
+    asked : Asked
 
     Returns
     -------
@@ -242,7 +247,7 @@ def lstm_backward(residuals: Residuals, d_hidden: Array | None, d_cell: Array | 
     x, weights, runs, h_0, c_0 = residuals.x, residuals.weights, residuals.runs, residuals.h_0, residuals.c_0
     weight, dtype = weights.weight, weights.weight.dtype
     state_width, width = weight.shape[0], weight.shape[1] // 4
-    first = None if weights.weight_x is None else Weight(weights.weight_x, True)
+    first = None if weights.weight_x is None or not asked.x else Weight(weights.weight_x, True)
     second = Weight(weight, True)
     third = None if weights.projection is None else Weight(weights.projection, True)
     d_gates = np.empty((len(x), 4 * width), dtype)
@@ -264,7 +269,8 @@ def lstm_backward(residuals: Residuals, d_hidden: Array | None, d_cell: Array | 
 
     pairs = Neighbours(residuals.offsets, runs[0].backwards)
     side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find], len(x) * weight.size)
-    return LSTMGradients(d_x, _weight_gradients(residuals, pairs, d_gates, d_full), d_h_0, d_c_0)
+    found = _weight_gradients(residuals, pairs, d_gates, d_full, asked)
+    return LSTMGradients(d_x if asked.x else None, found, d_h_0, d_c_0)
 
 
 def _steps_back(
@@ -307,25 +313,29 @@ def _steps_back(
             second.times(d_step[:count], d_state[:count])
 
 
-def _weight_gradients(residuals: Residuals, pairs: Neighbours, d_gates: Array, d_full: Array | None) -> LSTMWeights:
-    """Compute the gradients of all weights as products over all rows."""
+def _weight_gradients(
+    residuals: Residuals, pairs: Neighbours, d_gates: Array, d_full: Array | None, asked: Asked
+) -> LSTMWeights:
+    """Compute the gradients of weights as products over all rows."""
     x, weights, n_rows = residuals.x, residuals.weights, len(residuals.x)
-    d_weight, d_weight_x, d_projection = np.empty_like(weights.weight), None, None
+    d_weight = d_weight_x = d_projection = None
     tasks: list[Callable[[], Any]] = []
-    if weights.weight_x is not None:
+    if weights.weight_x is not None and asked.weight_x:
         d_weight_x = np.empty_like(weights.weight_x)
         tasks += input_products(x, weights.weight_x, d_gates, x, d_weight_x, (False, True))
-    for at in split_rows(d_gates.shape[1], n_rows * len(d_weight)):
-        tasks.append(partial(pairs.product, residuals.hidden, residuals.h_0, d_gates[:, at], d_weight[:, at]))
-    if d_full is not None and residuals.inner is not None and weights.projection is not None:
+    if asked.weight:
+        d_weight = np.empty_like(weights.weight)
+        for at in split_rows(d_gates.shape[1], n_rows * len(d_weight)):
+            tasks.append(partial(pairs.product, residuals.hidden, residuals.h_0, d_gates[:, at], d_weight[:, at]))
+    if d_full is not None and residuals.inner is not None and weights.projection is not None and asked.projection:
         d_projection = np.empty_like(weights.projection)
         tasks.append(partial(pair_product, residuals.inner, None, d_full, None, d_projection, False))
-    d_bias = None if weights.bias is None else np.empty_like(weights.bias)
+    d_bias = None if weights.bias is None or not asked.bias else np.empty_like(weights.bias)
     if d_bias is not None:
         tasks.append(partial(add_up, d_gates, d_bias))
     side_by_side(tasks, len(x) * weights.weight.size)
-    d_peepholes = None if weights.peepholes is None else _peephole_gradient(residuals, pairs, d_gates)
-    return LSTMWeights(d_weight, d_weight_x, d_bias, d_peepholes, d_projection)
+    d_peepholes = None if weights.peepholes is None or not asked.bias else _peephole_gradient(residuals, pairs, d_gates)
+    return LSTMWeights(d_weight, d_weight_x, d_bias, d_peepholes, d_projection)  # type: ignore[arg-type]
 
 
 def _peephole_gradient(residuals: Residuals, pairs: Neighbours, d_gates: Array) -> Array:

@@ -11,7 +11,7 @@ from lodcore.operators.arguments import choice_of, dense_of, fits, nested_of
 from lodcore.operators.operands import Array, below
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Nested
-from lodcore.ops.networks.gates import ACTIVATIONS, Rule
+from lodcore.ops.networks.gates import ACTIVATIONS, Asked, Rule
 from lodcore.ops.networks.gru import GRUWeights, gru_backward, gru_forward
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.tensors import tensor_core
@@ -145,9 +145,11 @@ def _(
 
 
 @dynamic_lstm.define_vjp
-def _(d_hidden: Array | None, d_cell: Array | None, bias: Any, network: Any) -> tuple[Any, ...]:
-    dtype = network.weights.weight.dtype
-    found = lstm_backward(network, cotangent_of(d_hidden, dtype), cotangent_of(d_cell, dtype))
+def _(
+    d_hidden: Array | None, d_cell: Array | None, bias: Any, network: Any, needs: tuple[bool, ...]
+) -> tuple[Any, ...]:
+    dtype, asked = network.weights.weight.dtype, Asked(needs[0], False, needs[1], needs[2])
+    found = lstm_backward(network, cotangent_of(d_hidden, dtype), cotangent_of(d_cell, dtype), asked)
     d_bias = found.weights.bias
     if d_bias is not None and found.weights.peepholes is not None:
         d_bias = np.concatenate([d_bias, found.weights.peepholes])
@@ -260,10 +262,10 @@ def _(
 
 
 @dynamic_gru.define_vjp
-def _(d_hidden: Array, bias: Any, network: Any) -> tuple[Any, ...]:
+def _(d_hidden: Array, bias: Any, network: Any, needs: tuple[bool, ...]) -> tuple[Any, ...]:
     cotangent = cotangent_of(d_hidden, network.weights.weight.dtype)
     assert cotangent is not None
-    found = gru_backward(network, cotangent)
+    found = gru_backward(network, cotangent, Asked(needs[0], False, needs[1], needs[2]))
     return found.x, found.weights.weight, _shaped("dynamic_gru", found.weights.bias, bias), found.h_0
 
 

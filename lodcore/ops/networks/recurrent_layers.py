@@ -12,7 +12,7 @@ from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array, below
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Nested
-from lodcore.ops.networks.gates import ACTIVATIONS, Rule, last_states, last_states_back
+from lodcore.ops.networks.gates import ACTIVATIONS, Asked, Rule, last_states, last_states_back
 from lodcore.ops.networks.gru import Gradients, GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.ops.networks.recurrent import cotangent_of, dtype_of, of_one_dtype, operands
@@ -152,10 +152,12 @@ def _(
 
 
 @lstm_layer.define_vjp
-def _(d_hidden: Array | None, d_last: Array | None, d_last_cell: Array | None, network: Any) -> tuple[Any, ...]:
+def _(
+    d_hidden: Array | None, d_last: Array | None, d_last_cell: Array | None, network: Any, needs: tuple[bool, ...]
+) -> tuple[Any, ...]:
     d_states, d_h_0 = _with_last(network, d_hidden, d_last)
     d_cells, d_c_0 = _with_last(network, None, d_last_cell)
-    found = lstm_backward(network, d_states, d_cells)
+    found = lstm_backward(network, d_states, d_cells, Asked(*needs[:5]))
     of = found.weights
     d_bias = of.bias if of.peepholes is None or of.bias is None else np.concatenate([of.bias, of.peepholes])
     boots = _plus(found.h_0, d_h_0), _plus(found.c_0, d_c_0)
@@ -246,10 +248,10 @@ def _(
 
 
 @gru_layer.define_vjp
-def _(d_hidden: Array | None, d_last: Array | None, network: Any) -> tuple[Any, ...]:
+def _(d_hidden: Array | None, d_last: Array | None, network: Any, needs: tuple[bool, ...]) -> tuple[Any, ...]:
     d_states, d_h_0 = _with_last(network, d_hidden, d_last)
     assert d_states is not None
-    return _gradients(gru_backward(network, d_states), d_h_0)
+    return _gradients(gru_backward(network, d_states, Asked(*needs[:4])), d_h_0)
 
 
 @operator(x=Nested, weight_x=Dense, weight_h=Dense, bias=Dense, h_0=Dense, lod_rule=OF_STATES, results=2)
@@ -332,10 +334,10 @@ def _(
 
 
 @simple_layer.define_vjp
-def _(d_hidden: Array | None, d_last: Array | None, network: Any) -> tuple[Any, ...]:
+def _(d_hidden: Array | None, d_last: Array | None, network: Any, needs: tuple[bool, ...]) -> tuple[Any, ...]:
     d_states, d_h_0 = _with_last(network, d_hidden, d_last)
     assert d_states is not None
-    return _gradients(simple_backward(network, d_states), d_h_0)
+    return _gradients(simple_backward(network, d_states, Asked(*needs[:4])), d_h_0)
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Recurrent networks: errors of Paddle, laws, threads, and the networks of layers with their inputs."""
 
+import importlib
 from itertools import pairwise
 
 import numpy as np
@@ -270,6 +271,50 @@ def test_gru_and_simple_network_with_their_inputs(is_reverse, booted):
         found = backward(residuals, d_hidden)
         each = [found.x, *found.weights, *([found.h_0] if booted else [])]
         derivatives_agree(lambda *given, run=run, d=d_hidden: (run(*given)[0] * d).sum(), inputs, each)
+
+
+#: Networks as operators on x, the weights, and states; the columns of the weights for each cell.
+ASKED = {
+    "lstm_layer": (4, lambda x, a, w, b, h, p: lodcore.ops.lstm_layer(x, a, w, b, p, h, h @ p.T)[0]),
+    "gru_layer": (3, lambda x, a, w, b, h, p: lodcore.ops.gru_layer(x, a, w, b, h)[0]),
+    "simple_layer": (1, lambda x, a, w, b, h, p: lodcore.ops.simple_layer(x, a, w, b, h)[0]),
+    "dynamic_lstm": (4, lambda x, a, w, b, h, p: dynamic_lstm(x @ a, w, b, h, h)[0]),
+    "dynamic_gru": (3, lambda x, a, w, b, h, p: dynamic_gru(x @ a, w, b, h)),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_each_gradient_alone_has_the_bits_of_all_together(name):
+    gates, run = ASKED[name]
+    random = np.random.default_rng(7)
+    width, state = 4, 3 if name == "lstm_layer" else 4
+    shapes = [(11, 3), (3, gates * width), (state, gates * width), (gates * width,), (4, state), (width, state)]
+    rows, *rest = (random.standard_normal(shape) for shape in shapes)
+    inputs = [LoDTensor.from_lengths(rows, [3, 0, 6, 2]), *rest]
+    whole = gradients(run, *inputs)
+    for j, wanted in enumerate(whole):
+        (alone,) = gradients(lambda x, j=j: run(*inputs[:j], x, *inputs[j + 1 :]), inputs[j])
+        assert bits(alone) == bits(wanted), j
+
+
+@pytest.mark.not_on_reference
+@pytest.mark.skipif(not kernels.matrix.is_fast(), reason="NumPy multiplies")
+def test_what_nobody_asks_for_is_not_computed(monkeypatch):
+    """The gradient of x is a product, as are those of the weights."""
+    gates = importlib.import_module("lodcore.ops.networks.gates")
+    counted = []
+    multiply, pairs = gates.Weight.times, gates.kernels.matrix.multiply_pairs
+    monkeypatch.setattr(gates.Weight, "times", lambda *args: counted.append("times") or multiply(*args))
+    monkeypatch.setattr(gates.kernels.matrix, "multiply_pairs", lambda *args: counted.append("pairs") or pairs(*args))
+    x = LoDTensor.from_lengths(np.ones((6, 3)), [4, 2])
+    for layer, cells in ((lodcore.ops.lstm_layer, 4), (lodcore.ops.gru_layer, 3), (lodcore.ops.simple_layer, 1)):
+        given = [x, np.ones((3, 4 * cells)), np.ones((4, 4 * cells)), np.ones(4 * cells)]
+        for asked, back in ((0, ["times"]), (1, ["pairs"]), (3, [])):
+            run = lambda one, asked=asked, given=given, layer=layer: layer(*given[:asked], one, *given[asked + 1 :])[0]  # noqa: E731
+            result, pullback = vjp(run, given[asked])
+            counted.clear()
+            pullback(result)
+            assert counted == back, (layer, asked)
 
 
 def test_simple_network_is_what_the_oracle_says():

@@ -24,8 +24,8 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from lodcore.kernels.machine_rows cimport AFTER, BATCH, BEFORE, EARLIER, LINE, ROW, TILE
-from lodcore.kernels.machine_rows cimport AS_ALWAYS, EXPAND, LARGEST, PRODUCT, PRODUCT_ADDED, SUM, UFUNC, ZEROS
-from lodcore.kernels.machine_rows cimport RAISED, Instruction, Loop, Operand, Steps, in_tiles, raised
+from lodcore.kernels.machine_rows cimport AS_ALWAYS, EXPAND, LARGEST, PRODUCT, PRODUCT_ADDED, SHORT, SUM, UFUNC, ZEROS
+from lodcore.kernels.machine_rows cimport RAISED, Instruction, Loop, Operand, Steps, fetestexcept, in_tiles
 from lodcore.kernels.matrix cimport real, times_packed
 from lodcore.kernels.sizes cimport agree
 
@@ -137,7 +137,7 @@ cdef void run_all(
                 in_tiles_avx2(one, stop - k, rows, steps.tile, steps.starts, steps.counted, unused)
             else:
                 in_tiles_plain(one, stop - k, rows, steps.tile, steps.starts, steps.counted, unused)
-            met[0] |= raised(RAISED)
+            met[0] |= fetestexcept(RAISED)
             k = stop
     feclearexcept(RAISED)
 
@@ -200,10 +200,10 @@ def run_steps(
     Returns
     -------
     int
-        0, or a sum of 1 (division by zero), 2 (overflow), 4 (underflow) and 8 (invalid value, or a comparison with
-        nan), the bits of `numpy.seterrcall`, of what elementwise instructions met.
+        0, or a sum of 1 (division by zero), 2 (overflow), 4 (underflow) and 8 (invalid value), the bits of
+        `numpy.seterrcall`, of what elementwise instructions met.
     """
-    cdef Py_ssize_t j, count = operands.shape[0], size = instructions.shape[0], cells = 0
+    cdef Py_ssize_t j, count = operands.shape[0], size = instructions.shape[0], cells = 0, width = 0
     cdef bint single
     cdef Operand* places
     cdef Instruction* program
@@ -225,7 +225,10 @@ def run_steps(
     places = <Operand*> calloc(max(count, 1), sizeof(Operand))
     program = <Instruction*> calloc(max(size, 1), sizeof(Instruction))
     run.tile = max(4, min(MOST_ROWS, CACHED // max(1, cells * (4 if single else 8))))
-    scratch = <char*> malloc(max(cells * run.tile * 8, 1))
+    for j in range(size):
+        if instructions[j, 0] == UFUNC and 0 < instructions[j, 1] <= SHORT:
+            width = max(width, instructions[j, 1])
+    scratch = <char*> malloc(max((cells + 3 * width) * run.tile * 8, 1))
     counted = <int64_t*> malloc(max(starts.shape[0], run.tile) * sizeof(int64_t))
     try:
         if places == NULL or program == NULL or scratch == NULL or counted == NULL:
@@ -238,7 +241,7 @@ def run_steps(
         for j in range(count):
             resolve(places + j, operands, j, arrays, scratch, run.tile, 4 if single else 8, starts.shape[0], n_rows)
         for j in range(size):
-            program[j].met = &flags
+            program[j].met, program[j].spare = &flags, scratch + cells * run.tile * 8
             translate(program + j, instructions, j, operands, places, arrays, weights, ufuncs, 4 if single else 8)
         with nogil:
             if single:

@@ -22,9 +22,8 @@ from lodcore.operators.alignment import aligned, shared
 from lodcore.operators.roles import as_batches, spec_of
 from lodcore.ops.move.along import along
 from lodcore.ops.move.joined_kinds import rows_beside, sequences_beside
-from lodcore.ops.reduce.axes import tensor_of
-from lodcore.ops.reduce.axes_of_levels import axes_of
-from lodcore.ops.reduce.rows import dtype_of_accumulate, in_dtype
+from lodcore.ops.reduce.axes import dtype_of_accumulate, in_dtype, tensor_of
+from lodcore.ops.reduce.reduce_values import axes_of
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.sequences import sequences_like

@@ -15,7 +15,7 @@ from lodcore.operators.roles import as_batches
 from lodcore.ops.move.position import by_position
 from lodcore.ops.move.values import reshape_rows, transpose_rows
 from lodcore.ops.reduce.axes import tensor_of
-from lodcore.ops.reduce.axes_of_levels import axes_of
+from lodcore.ops.reduce.reduce_values import axes_of
 
 __all__ = ["FUNCTIONS"]
 

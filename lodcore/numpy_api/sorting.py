@@ -17,9 +17,9 @@ from lodcore.operators.arguments import integer_of
 from lodcore.operators.operands import rows_of
 from lodcore.ops.index.index import pick_along, take_nested
 from lodcore.ops.move.along import argsort_along, sort_along
-from lodcore.ops.reduce import nans
+from lodcore.ops.reduce import nans, quantiles
 from lodcore.ops.reduce.axes import tensor_of
-from lodcore.ops.reduce.axes_of_levels import brought_last
+from lodcore.ops.reduce.reduce_values import brought_last
 from lodcore.tensors import core, tensor_core
 
 __all__ = ["argsort", "cumprod"]
@@ -123,14 +123,14 @@ def _refuse(where: str, **given: Any) -> None:
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Compute the median, as `lodcore.ops.quantile` does."""
     _refuse("median", out=out)
-    return nans.quantile(a, 0.5, axis, keepdims=_true(keepdims))
+    return quantiles.quantile(a, 0.5, axis, keepdims=_true(keepdims))
 
 
 @stands_for(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Compute the median of the values that are not nan, as `lodcore.ops.nanmedian` does."""
     _refuse("nanmedian", out=out)
-    return nans.nanmedian(a, axis, _true(keepdims))
+    return quantiles.nanmedian(a, axis, _true(keepdims))
 
 
 def _true(keepdims: Any) -> bool:
@@ -156,7 +156,7 @@ def _quantile(function: Any, percent: bool, skip_nan: bool) -> None:
         """Compute quantiles, or percentiles, as `lodcore.ops.quantile` does."""
         _refuse(where, out=out, weights=weights, interpolation=interpolation)
         chances = np.true_divide(q, 100) if percent else q
-        return nans.quantile(a, chances, axis, method, _true(keepdims), skip_nan)
+        return quantiles.quantile(a, chances, axis, method, _true(keepdims), skip_nan)
 
 
 _quantile(np.quantile, False, False)

@@ -29,9 +29,11 @@ from lodcore.ops.networks.recurrent_layers import *
 from lodcore.ops.networks.states import *
 from lodcore.ops.public import *
 from lodcore.ops.reduce.axes import *
+from lodcore.ops.reduce.deviation import *
 from lodcore.ops.reduce.nans import *
 from lodcore.ops.reduce.product import *
-from lodcore.ops.reduce.rows import *
+from lodcore.ops.reduce.quantiles import *
+from lodcore.ops.reduce.reduce_values import *
 from lodcore.tensors.tensor import Spec as Spec
 
 #: Operators that others record, and parts of them: a printed Program names them, nobody calls them.

@@ -4,7 +4,6 @@ from lodcore.ops.arrays.joined_arrays import *
 from lodcore.ops.arrays.tensor_arrays import *
 from lodcore.ops.elementwise.compare import *
 from lodcore.ops.elementwise.math import *
-from lodcore.ops.index.pick import *
 from lodcore.ops.move.arrange import *
 from lodcore.ops.move.chunk import *
 from lodcore.ops.move.combine import *
@@ -12,11 +11,10 @@ from lodcore.ops.move.expand import *
 from lodcore.ops.move.gather import *
 from lodcore.ops.move.lod_data import *
 from lodcore.ops.move.map_sequences import *
+from lodcore.ops.move.masks import *
 from lodcore.ops.move.pad import *
 from lodcore.ops.move.pieces import *
-from lodcore.ops.move.places import *
 from lodcore.ops.move.ranges import *
-from lodcore.ops.move.select import *
 from lodcore.ops.move.steps import *
 from lodcore.ops.move.structure import *
 from lodcore.ops.networks.beam import *
@@ -34,8 +32,11 @@ from lodcore.ops.order.search import *
 from lodcore.ops.order.shuffle import *
 from lodcore.ops.order.sort import *
 from lodcore.ops.reduce.axes import mean as mean  # the names of all others shadow Python builtins
-from lodcore.ops.reduce.deviation import *
+from lodcore.ops.reduce.deviation import sequence_std as sequence_std
+from lodcore.ops.reduce.deviation import sequence_var as sequence_var
 from lodcore.ops.reduce.pool import *
+from lodcore.ops.reduce.quantiles import sequence_median as sequence_median
+from lodcore.ops.reduce.quantiles import sequence_quantile as sequence_quantile
 from lodcore.ops.reduce.statistics import *
 from lodcore.ops.text.tokens import *
 from lodcore.ops.text.words import *

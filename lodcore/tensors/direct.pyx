@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 
 from lodcore import kernels
 from lodcore.base import threads
-from lodcore.base.buffers cimport as_bytes, new_offsets, new_rows
+from lodcore.base.buffers cimport as_bytes, new_int64, new_offsets, new_rows
 from lodcore.base.dispatch cimport recorder
 from lodcore.kernels.index cimport count_true, take_true_rows
 from lodcore.kernels.pool cimport pool_double, pool_float, verb_of
@@ -103,6 +103,19 @@ def reduced(str name not None, given, axis, keepdims, where, first=None, second=
     return _reduced(name, given, axis)
 
 
+cdef cnp.ndarray counted(cnp.ndarray mask, const int64_t* bounds, Py_ssize_t n_seqs):
+    """Count the rows of each sequence for which a mask is true."""
+    cdef cnp.ndarray out = new_int64(n_seqs + 1)
+    cdef int64_t* counts = <int64_t*> cnp.PyArray_DATA(out)
+    cdef const unsigned char* bits = <const unsigned char*> cnp.PyArray_DATA(mask)
+    cdef Py_ssize_t s
+    with nogil:
+        count_true(bounds, n_seqs, bits, counts)
+        for s in range(n_seqs):
+            counts[s] = counts[s + 1] - counts[s]
+    return out[:n_seqs]
+
+
 cdef _reduced(str name, LoDTensorBody x, axis):
     """Reduce the rows of each sequence, or return None."""
     cdef Py_ssize_t levels = x.structure.n_levels, n_seqs, s, c, width = 1
@@ -112,7 +125,9 @@ cdef _reduced(str name, LoDTensorBody x, axis):
     cdef void* source
     cdef void* target
     cdef int verb = VERBS[name], divide = name == "mean"
-    if levels == 0 or axis not in (levels, -ndim) or kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE):
+    if levels == 0 or axis not in (levels, -ndim):
+        return None
+    if kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE) and not (kind == cnp.NPY_BOOL and name == "sum" and ndim == 1):
         return None
     if x.field is not None or not cnp.PyArray_ISNOTSWAPPED(x.array):
         return None
@@ -121,6 +136,9 @@ cdef _reduced(str name, LoDTensorBody x, axis):
     if not own_kernels() or recorder(()) is not None:
         return None
     bounds = x.structure.level(levels - 1, &n_seqs)
+    if kind == cnp.NPY_BOOL:
+        out = counted(x.array, bounds, n_seqs)
+        return out if levels == 1 else owned_tensor(out, x.structure.part(0, levels - 1))
     if verb != SUM:
         for s in range(n_seqs):
             if bounds[s] == bounds[s + 1]:

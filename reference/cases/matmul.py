@@ -7,7 +7,7 @@ from reference.draw_tensors import dense, level_of, levels_below, ragged, rows_f
 from reference.dtypes import float_of, promoted
 from reference.ops import matmul as oracle
 from reference.ops.levels import each_at_level, sequences
-from reference.ops.reduce import REDUCTIONS, reduce_axes
+from reference.ops.reduce_values import REDUCTIONS, reduce_axes
 from reference.reals import add_up
 from reference.tensors import Dense
 

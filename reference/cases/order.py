@@ -1,12 +1,13 @@
-"""The order of the rows of sequences, and quantiles of them."""
+"""The order of the rows of sequences."""
 
 from reference.case import cases
 from reference.corners import ROWS, STRUCTURES, walks
-from reference.draw import DTYPES, FLOATS
+from reference.draw import DTYPES
 from reference.draw_tensors import level_of, ragged
 from reference.ops import order as oracle
 
 EVERY = STRUCTURES | ROWS | walks(4)
+
 FLAVOURS = ("quarters", "any", "equal", "nan", "infinite")
 
 
@@ -20,18 +21,3 @@ def sequence_argsort(source):
 def _(x, level, descending):
     found = oracle.sequence_argsort(x.nested, x.level(level), descending, x.num_levels, x.row_shape)
     return x.made(found, dtype="int64")
-
-
-@cases(EVERY | {*FLOATS, "ties", "nan", "infinite", "skip_nan True", "skip_nan False"}, exact=False)
-def sequence_quantile(source):
-    x = ragged(source, dtypes=FLOATS, flavours=FLAVOURS)
-    q = source.choice([0.5, 0.0, 1.0, 0.3, [0.1, 0.75]])
-    given = {"x": x, "q": q, "method": source.choice(sorted(oracle.METHODS)), "level": level_of(source, x)}
-    return {**given, "skip_nan": source.choice([False, True])}
-
-
-@sequence_quantile.expected
-def _(x, q, method, level, skip_nan):
-    at = x.level(level)
-    found = oracle.sequence_quantile(x.nested, q, method, at, skip_nan, x.num_levels, x.row_shape)
-    return x.made(found, at, (*((len(q),) if isinstance(q, list) else ()), *x.row_shape))

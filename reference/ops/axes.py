@@ -4,7 +4,7 @@ Lists along an axis may have different lengths: entries at the same position are
 """
 
 from reference.ops.levels import at_level, sequences
-from reference.ops.reduce import REDUCTIONS
+from reference.ops.reduce_values import REDUCTIONS
 
 __all__ = ["insert_axis", "reduce_axis", "reduce_below", "reduction"]
 

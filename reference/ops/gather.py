@@ -1,8 +1,8 @@
-"""Selection and slicing of whole sequences, and concatenation of batches."""
+"""Selection and slicing of whole sequences, concatenation of batches, and rows by nested numbers."""
 
-from reference.ops.levels import each_at_level, sequences
+from reference.ops.levels import at_level, each_at_level, sequences
 
-__all__ = ["concat_batches", "gather_sequences", "sequence_concat", "sequence_slice"]
+__all__ = ["concat_batches", "gather_nested", "gather_sequences", "sequence_concat", "sequence_slice"]
 
 
 def gather_sequences(nested, index, level):
@@ -28,3 +28,16 @@ def sequence_slice(nested, offset, length, level):
     found = sequences(nested, level)
     pieces = [found[s][offset[s] : offset[s] + length[s]] for s in range(len(found))]
     return each_at_level(pieces, nested, level)
+
+
+def gather_nested(nested, index, index_levels, default=None):
+    """Gather the entries of a batch by their numbers, in the structure of the numbers."""
+
+    def entry(number):
+        if default is None or 0 <= number < len(nested):
+            return nested[number]
+        return default
+
+    if not index_levels:
+        return [entry(number) for number in index]
+    return at_level(lambda numbers: [entry(number) for number in numbers], index, index_levels - 1)

@@ -14,7 +14,7 @@ from lodcore import DTypeError, Executor, LoDTensor, Program, data, grad_check, 
 from lodcore.operators.roles import spec_of
 from lodcore.ops.networks.embedding import embedding_bag
 from lodcore.ops.reduce.pool import POOL_TYPES
-from lodcore.ops.reduce.rows import INDEX, REDUCTIONS
+from lodcore.ops.reduce.reduce_values import INDEX, REDUCTIONS
 from lodcore.testing.samples import bits
 from tests.helpers.tables import for_each
 from tests.samples.common import batches, smooth_batches

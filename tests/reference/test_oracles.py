@@ -16,11 +16,11 @@ from reference.ops import (
     matmul,
     neighbours,
     norm,
-    order,
     pool,
+    quantiles,
     recurrent,
     recurrent_layers,
-    reduce,
+    reduce_values,
     rolling,
     search,
     softmax,
@@ -78,7 +78,7 @@ def test_pools_softmax_and_sums(column):
     for name in ("sum", "prod", "mean", "max", "min", "any", "all"):
         close(axes.reduction(name)(column), getattr(np, name)(x))
     for name in ("argmax", "argmin"):
-        assert reduce.REDUCTIONS[name](column, None) == getattr(np, name)(x)
+        assert reduce_values.REDUCTIONS[name](column, None) == getattr(np, name)(x)
     assert sort.order_of(column, False) == np.argsort(x, kind="stable").tolist()
     close([column[k] for k in sort.order_of(column, True)], np.sort(x)[::-1])
 
@@ -98,15 +98,15 @@ def quantile(column, q, method):
     return sorted(column)[max(round(len(column) * q), 1) - 1]  # of two that are as close, the even one
 
 
-@pytest.mark.parametrize("method", sorted(order.METHODS))
+@pytest.mark.parametrize("method", sorted(quantiles.METHODS))
 @pytest.mark.parametrize("column", FINITE)
 def test_quantiles(column, method):
     for q in (0.0, 0.1, 0.25, 0.5, 2 / 3, 0.9, 1.0):
         wanted = quantile(column, q, method)
-        close(order.quantile(column, q, method, False), wanted)
-        close(order.quantile([*column, NAN], q, method, True), wanted)
-    assert math.isnan(order.quantile([*column, NAN], 0.5, method, False))
-    assert math.isnan(order.quantile([], 0.5, method, False))
+        close(quantiles.quantile(column, q, method, False), wanted)
+        close(quantiles.quantile([*column, NAN], q, method, True), wanted)
+    assert math.isnan(quantiles.quantile([*column, NAN], 0.5, method, False))
+    assert math.isnan(quantiles.quantile([], 0.5, method, False))
 
 
 @pytest.mark.parametrize("column", FINITE)
@@ -280,9 +280,9 @@ def test_axes():
     assert axes.insert_axis([[1], [2, 3]], 1) == [[[1]], [[2, 3]]]
     parts = RANDOM.standard_normal((2, 3, 4))
     for chosen in ((0,), (1,), (0, 1), (1, 2), (0, 1, 2)):
-        found = reduce.reduce_axes(lambda numbers: sum(numbers), [parts.tolist()], parts.shape, chosen)
+        found = reduce_values.reduce_axes(lambda numbers: sum(numbers), [parts.tolist()], parts.shape, chosen)
         close(found, parts.sum(chosen))
-        found = reduce.reduce_axes(lambda numbers: sum(numbers), [parts.tolist()], parts.shape, chosen, True)
+        found = reduce_values.reduce_axes(lambda numbers: sum(numbers), [parts.tolist()], parts.shape, chosen, True)
         close(found, parts.sum(chosen, keepdims=True))
 
 

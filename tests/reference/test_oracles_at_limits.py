@@ -16,19 +16,18 @@ from reference.ops import (
     group,
     index,
     levels,
+    masks,
     matmul,
     neighbours,
-    order,
-    pick,
     position,
+    quantiles,
     ranges,
     rank,
     recurrent_layers,
-    reduce,
+    reduce_values,
     rolling,
     runs,
     search,
-    select,
     shuffle,
     softmax,
     states,
@@ -53,7 +52,7 @@ def test_the_first_of_equal_numbers_stays_and_the_first_nan(better):
     assert better(one, 1.0) is one
     for before, after in ((NAN, OTHER), (NAN, 1.0), (1.0, NAN)):
         assert better(before, after) is NAN
-    best = reduce.largest if better is neighbours.greatest else reduce.smallest
+    best = reduce_values.largest if better is neighbours.greatest else reduce_values.smallest
     assert best([one, 1.0, True], None) is one
     assert best([1.0, NAN, OTHER, 5.0], None) is NAN
     assert best([], None) is None
@@ -61,7 +60,11 @@ def test_the_first_of_equal_numbers_stays_and_the_first_nan(better):
 
 
 def test_places():
-    assert [reduce.place(numbers, numbers[-1]) for numbers in ([1, 2, 3, 4, NAN], [NAN, OTHER], [2, 2])] == [4, 0, 0]
+    assert [reduce_values.place(numbers, numbers[-1]) for numbers in ([1, 2, 3, 4, NAN], [NAN, OTHER], [2, 2])] == [
+        4,
+        0,
+        0,
+    ]
     nested = [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
     assert indexing.getitem(nested, [[0, 1], [1, 0], 1]) == [4, 6]
     assert indexing.getitem(nested, [indexing.Nested([[1], [0, 1]], 1), 0]) == [[3], [5, 7]]
@@ -74,7 +77,7 @@ def test_points():
 
 
 def test_quantiles_ranks_and_windows():
-    assert order.quantile([2.9, 9.8], 0.5, "linear", False) == 9.8 - (9.8 - 2.9) * 0.5
+    assert quantiles.quantile([2.9, 9.8], 0.5, "linear", False) == 9.8 - (9.8 - 2.9) * 0.5
     assert runs.sequence_rank([[7, 7, 9, 7]], "average", 0, False, 1, ()) == [[2, 2, 4, 2]]
     assert runs.sequence_rank([[7, 7]], "average", 0, False, 1, ()) == [[1.5, 1.5]]
     for kind in ("var", "std"):
@@ -115,8 +118,8 @@ def test_many_sequences():
     assert arrange.sequence_roll(RUNS_OF_TWO, [1] * 20, 0) == turned
     assert tensor_arrays.step_order([[1], [2, 3], []], 0, False) == [0, 1, 2]
     assert tensor_arrays.step_order([[1], [2, 3], []], 0, True) == [1, 0, 2]
-    assert select.split_by_mask([[1], [2], [3]], [1, 0, 1], 0) == ([[1], [3]], [[2]])
-    assert select.split_by_mask([[1], [2], [3]], [True, False, True], 0) == ([[1], [3]], [[2]])
+    assert masks.split_by_mask([[1], [2], [3]], [1, 0, 1], 0) == ([[1], [3]], [[2]])
+    assert masks.split_by_mask([[1], [2], [3]], [True, False, True], 0) == ([[1], [3]], [[2]])
 
 
 def test_states_are_not_changed():
@@ -162,7 +165,7 @@ def test_the_last_entries_of_each():
     assert structure.sequence_reshape([[[1, 2]], [], [[1, 2], [3, 4]]], 2, 1) == [[[1, 2]], [], [[1, 2], [3, 4]]]
     filtered = window.sequence_conv([[[1.0]]], [[1.0], [10.0], [100.0]], 1, 3, -1, [[5.0], [7.0]], 0, 1)
     assert filtered == [[[715.0]]]
-    assert pick.gather_nested([1, 2], [-1, 0, 2], 0, 9) == [9, 1, 9]
+    assert gather.gather_nested([1, 2], [-1, 0, 2], 0, 9) == [9, 1, 9]
     assert gather.sequence_slice(RUNS_OF_TWO, [0] * 20, [1] * 20, 0) == [[2 * s] for s in range(20)]
     assert rank.shrink_memory("abc", 3, [5, 4, 3]) == ["a", "b"]
     assert [len(found) for found in position.by_position([*[[1]] * 18, [1, 2]], 0)] == [19, 1]
@@ -173,7 +176,7 @@ def test_the_last_entries_of_each():
     assert softmax.cumsum([1] * 10) == [*range(1, 11)]
     assert matmul.softmax([]) == []
     assert group.match_keys([1], [2], "right") == ([2], [-1], [0])
-    assert select.merge_by_mask([*range(10)], [10, 11], [True] * 10 + [False] * 2, 0) == [*range(12)]
+    assert masks.merge_by_mask([*range(10)], [10, 11], [True] * 10 + [False] * 2, 0) == [*range(12)]
     assert recurrent_layers.run_cell(lambda one, state: (one, one), [*range(10)], None, True) == ([*range(10)], 0)
     assert chunk.chunks([0, 1, 2], 4, 4, "full") == [[0, 1, 2]]
     assert runs.sequence_rank([[7, 7, 3]], "ordinal", 0, False, 1, ()) == [[2, 3, 1]]

@@ -1,4 +1,4 @@
-"""Samples of the operators that select whole sequences."""
+"""Samples of the operators that select sequences, and rows by nested numbers."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -14,13 +14,46 @@ from tests.helpers.draw import (
     integers,
     lengths,
     lod_tensors,
+    lods,
     odd_forms,
+    read_only,
     running_sum,
     sampled_from,
     values,
 )
 from tests.samples import Samples, call
-from tests.samples.expand import FLOAT, NARROW, PLAIN, levels_of, lods_of, tame
+from tests.samples.common import SEEDS
+from tests.samples.expand import FLOAT, NARROW, PLAIN, levels_of, lods_of, tame, tensors_of
+
+
+@composite
+def nested_gather_calls(draw, dtypes=PLAIN, row_shapes=ROW_SHAPES):
+    levels = draw(integers(0, 2))
+    x = draw(tensors_of(draw(integers(1, 5)), levels, dtypes, row_shapes))
+    default = draw(sampled_from([None, [] if levels else 1]))
+    if default == 1 and x.dtype.kind not in "iufc":
+        default = None
+    least, most = (-len(x), len(x) - 1) if default is None else (-3, len(x) + 3)
+    random = np.random.default_rng(draw(SEEDS))
+    if draw(st.booleans()):
+        lod = draw(lods(1, 2, 4))
+        numbers = random.integers(least, most + 1, lod.num_rows).astype(draw(sampled_from(["i8", "i4"])))
+        return call(x, LoDTensor(read_only(numbers), lod), default)
+    numbers = random.integers(least, most + 1, draw(integers(0, 5)))
+    return call(x, draw(odd_forms(numbers)) if len(numbers) else numbers, default)
+
+
+def filled(default, row_shape):
+    """Make a row of one number."""
+    return [filled(default, row_shape[1:])] * row_shape[0] if row_shape else default
+
+
+def gathered_nested(arguments):
+    x, index, default = arguments["x"], arguments["index"], arguments["default"]
+    if default == 1:
+        default = filled(np.ones((), x.dtype).item(), x.shape[1:])
+    nested = index.tolist() if isinstance(index, LoDTensor) else np.ravel(index).tolist()
+    return oracle.gather_nested(x.tolist(), nested, getattr(index, "num_levels", 0), default)
 
 
 @composite
@@ -141,5 +174,18 @@ SAMPLES = {
         sliced,
         slice_calls(FLOAT, NARROW).map(tame),
         [("sequence_slice(flat, [0, 1, 0], 0)", IndexError, "offset, length.*1, 0 for sequence 1.*0")],
+    ),
+    "gather_nested": Samples(
+        nested_gather_calls(),
+        gathered_nested,
+        nested_gather_calls(FLOAT, [(), (2,), (0,)]).map(tame),
+        [
+            ("gather_nested(rows, [0, 5])", IndexError, "index: is 5 at position 1; there are 5 rows"),
+            ("gather_nested(flat, [[0], [-4]])", IndexError, "index: is -4 at position 1; there are 3 sequences"),
+            ("gather_nested(rows, [0.5])", DTypeError, "index: has dtype float64"),
+            ("gather_nested(rows, [0], default='a')", DTypeError, "default: is 'a'; int64 cannot hold it"),
+            ("gather_nested(flat, [0], default=0)", DTypeError, "default: is 0; x has levels"),
+            ("gather_nested(None, [0])", DTypeError, "x: is None"),
+        ],
     ),
 }

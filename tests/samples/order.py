@@ -1,33 +1,8 @@
-"""Samples of sorting positions and of quantiles."""
+"""Samples of sorting positions."""
 
-from lodcore import DTypeError, LevelError, ShapeError
 from reference.ops import order as oracle
-from tests.helpers.agree import from_the_first
-from tests.helpers.draw import composite, integers, sampled_from
-from tests.samples import Samples, call
-from tests.samples.common import batches, full_batches
+from tests.samples import Samples
 from tests.samples.sort import by, errors, sort_calls, tensors, texts
-
-METHODS = sorted(oracle.METHODS)
-CHANCES = [0.5, 0, 1.0, 0.3, [0.1, 0.75], (0.25, 0.5, 0.5), []]
-
-
-@composite
-def quantile_calls(draw, drawn):
-    x = draw(drawn)
-    level = draw(integers(-x.num_levels, x.num_levels - 1))
-    method = draw(sampled_from(METHODS if x.dtype.kind == "f" else ["linear", "weibull", "midpoint"]))
-    q = draw(sampled_from(CHANCES))
-    return draw(sampled_from([call(x, q), call(x, q, method, level), call(x, q, method, level, True)]))
-
-
-def quantiles(arguments):
-    """Compute `expected`."""
-    x, given = arguments["x"], dict(arguments)
-    given["level"] = from_the_first(given["level"], x.lod)
-    del given["x"]
-    return oracle.sequence_quantile(x.tolist(), **given, num_levels=x.num_levels, row_shape=x.values.shape[1:])
-
 
 SAMPLES = {
     "sequence_argsort": Samples(
@@ -35,27 +10,5 @@ SAMPLES = {
         by(oracle.sequence_argsort, "descending"),
         None,
         errors("sequence_argsort"),
-    ),
-    "sequence_quantile": Samples(
-        quantile_calls(batches(["f8", "f4", "f2", "i8", "i4", "u1", "?"])),
-        quantiles,
-        quantile_calls(full_batches()),
-        [
-            ("sequence_quantile(flat, 0.5, level=1)", LevelError, "level: is 1; there is 1 level"),
-            ("sequence_quantile(flat, 1.5)", ValueError, "q: is 1.5 at position 0; 0 .. 1"),
-            ("sequence_quantile(flat, [0.5, np.nan])", ValueError, "q: is nan at position 1; 0 .. 1"),
-            ("sequence_quantile(flat, 'a')", DTypeError, "q: has dtype <U1"),
-            ("sequence_quantile(flat, [[0.5]])", ShapeError, r"q: has shape \(1, 1\)"),
-            ("sequence_quantile(flat, [[0.5], 1])", ShapeError, "q: is nested unevenly"),
-            ("sequence_quantile(flat, 0.5, 'best')", ValueError, "method: is 'best'; one of"),
-            (
-                "sequence_quantile(flat, 0.5, 'lower')",
-                ValueError,
-                "x: sequence 1 of level 0 is empty; int64 has no nan",
-            ),
-            ("sequence_quantile([['a']], 0.5)", DTypeError, "x: has dtype <U1"),
-            ("sequence_quantile(rows, 0.5)", DTypeError, "x: .*ndarray"),
-        ],
-        exact=False,
     ),
 }

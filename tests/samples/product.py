@@ -9,7 +9,7 @@ from reference.ops import product as oracle
 from tests.helpers.draw import composite, integers, read_only
 from tests.samples import Samples, call
 from tests.samples.common import batches, smooth_batches
-from tests.samples.reduce import NUMBERS, SMOOTH
+from tests.samples.reduce_values import NUMBERS, SMOOTH
 
 
 @composite

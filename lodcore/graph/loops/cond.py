@@ -19,7 +19,7 @@ from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.operators.arguments import integer_of, mask_of
 from lodcore.operators.operands import kept_in
 from lodcore.operators.roles import spec_of
-from lodcore.ops.move.select import merge_by_mask, split_by_mask
+from lodcore.ops.move.masks import merge_by_mask, split_by_mask
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 

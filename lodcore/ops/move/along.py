@@ -9,11 +9,11 @@ from lodcore.ops.elementwise.convert import rows as values_of
 from lodcore.ops.elementwise.convert import with_values
 from lodcore.ops.elementwise.math import add, minus
 from lodcore.ops.index.index_values import index_values
-from lodcore.ops.move.places import lod_index, lod_positions
+from lodcore.ops.move.lod_data import lod_index, lod_positions
 from lodcore.ops.order.group import group_rows
 from lodcore.ops.order.order import sequence_argsort
 from lodcore.ops.order.sort import sequence_sort
-from lodcore.ops.reduce.axes_of_levels import brought_last, row_numbers
+from lodcore.ops.reduce.reduce_values import brought_last, row_numbers
 
 __all__: list[str] = []
 

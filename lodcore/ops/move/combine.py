@@ -17,8 +17,7 @@ from lodcore.operators.operands import Array, check_equal
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Batches, Nested
 from lodcore.ops.index.index import take_nested
-from lodcore.ops.index.pick import gather_nested
-from lodcore.ops.move.gather import sequence_concat
+from lodcore.ops.move.gather import gather_nested, sequence_concat
 from lodcore.ops.move.position import drop_level
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested

@@ -12,7 +12,7 @@ from lodcore.ops.elementwise.convert import full_like
 from lodcore.ops.index.index_values import index_values
 from lodcore.ops.move.arrange import rows_to_level
 from lodcore.ops.move.expand import per_sequence
-from lodcore.ops.move.places import lod_num
+from lodcore.ops.move.lod_data import lod_num
 from lodcore.ops.move.position import insert_level
 from lodcore.ops.move.values import spread
 

@@ -18,7 +18,7 @@ from lodcore.ops.elementwise.convert import cast
 from lodcore.ops.elementwise.math import minus
 from lodcore.ops.index.index import select_by_mask
 from lodcore.ops.move.arrange import sequence_unflatten
-from lodcore.ops.move.places import lod_positions
+from lodcore.ops.move.lod_data import lod_positions
 from lodcore.ops.networks.softmax import sequence_cumsum
 from lodcore.ops.order.runs import run_lengths
 from lodcore.ops.windows.neighbours import sequence_shift

@@ -25,7 +25,7 @@ from lodcore.ops.move.arrange import rows_to_level
 from lodcore.ops.move.position import by_position, insert_level
 from lodcore.ops.reduce import axes as reductions
 from lodcore.ops.reduce.axes import tensor_of
-from lodcore.ops.reduce.axes_of_levels import axes_of
+from lodcore.ops.reduce.reduce_values import axes_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 

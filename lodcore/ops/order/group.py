@@ -17,8 +17,8 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
 from lodcore.ops.elementwise.convert import rows
-from lodcore.ops.index.pick import gather_nested
 from lodcore.ops.move.expand import sequence_expand_as
+from lodcore.ops.move.gather import gather_nested
 from lodcore.ops.move.structure import lod_reset
 from lodcore.ops.order.keys import check_keys, is_several, keys_of, listed, numbered, records_of_keys, sorting_of
 from lodcore.tensors import core, tensor_core

@@ -18,7 +18,7 @@ from lodcore.operators.lod_rules import before, computed, levels_of
 from lodcore.operators.operands import Array, below, check_equal, with_levels
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
-from lodcore.ops.order.ordering import check_order, ordered
+from lodcore.ops.order.order import check_order, ordered
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor

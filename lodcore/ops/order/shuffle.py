@@ -19,7 +19,7 @@ from lodcore.operators.roles import Index, Structure
 from lodcore.ops.elementwise.convert import rows
 from lodcore.ops.index.index import take_nested
 from lodcore.ops.move.gather import gather_sequences
-from lodcore.ops.move.places import lod_num
+from lodcore.ops.move.lod_data import lod_num
 from lodcore.ops.move.position import insert_level
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD

@@ -16,7 +16,7 @@ from lodcore.operators.lod_rules import computed
 from lodcore.operators.operands import Array, below
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
-from lodcore.ops.order.ordering import check_order, ordered, placed
+from lodcore.ops.order.order import check_order, ordered, placed
 from lodcore.ops.reduce.pool import result_rows
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD

@@ -13,35 +13,25 @@ import numpy as np
 from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
 from lodcore.base.keywords import no_level
-from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, GraphError, ShapeError
+from lodcore.operators.operands import kept_in
 from lodcore.operators.registry import PLAIN
 from lodcore.ops.elementwise.compare import greater_than, less_than
-from lodcore.ops.elementwise.convert import full_like
-from lodcore.ops.elementwise.math import add, div, minus, mul, sqrt
+from lodcore.ops.elementwise.convert import cast, full_like, sized
+from lodcore.ops.elementwise.math import add, div, minus, mul
 from lodcore.ops.elementwise.math import where as choose
-from lodcore.ops.move.expand import sequence_expand_as
-from lodcore.ops.reduce.axes_of_levels import (
+from lodcore.ops.reduce.dates import are_dates, mean_of_durations, reduce_dates
+from lodcore.ops.reduce.reduce_values import (
+    REDUCTIONS,
     axes_of,
-    brought_last,
-    is_below,
     is_vector,
+    kept_empty,
+    mean_dtype,
     of_each,
     over_levels,
     pooled,
-    put_back,
-    with_axes_of_1,
-)
-from lodcore.ops.reduce.dates import are_dates, mean_of_durations, reduce_dates
-from lodcore.ops.reduce.deviation import sequence_std, sequence_var
-from lodcore.ops.reduce.rows import (
-    cast_for,
-    check_kind,
-    in_dtype,
-    kept_empty,
-    kept_initial,
-    mean_dtype,
     reduce_values,
+    with_axes_of_1,
 )
 from lodcore.tensors import direct
 from lodcore.tensors.kinds import is_foreign, plain_of
@@ -49,7 +39,7 @@ from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
 from lodcore.tensors.tensor import DenseTensor, Tensor, is_holder
 
-__all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"]
+__all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "sum"]
 
 #: The value of masked-out elements.
 NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True}
@@ -95,12 +85,14 @@ def check_keepdims(name: str, axis: Any, keepdims: Any) -> None:
         raise TypeError(f"{name}: keepdims: needs an axis")
 
 
-def _reduced(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: Any, mask: Any, empty: Any = None) -> Any:
+def reduce_axes(
+    name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: Any, mask: Any, empty: Any = None
+) -> Any:
     """Reduce axes of a tensor."""
     if out is not None:
         raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
     levels = getattr(x, "num_levels", 0)
-    if levels and are_dates(name, x):
+    if levels and x.dtype.kind in "mM" and are_dates(name, x):
         return _reduced_dates(name, x, axis, keepdims, initial, mask, empty)
     plain = mask is True and initial is None and empty is None and not keepdims
     if plain and axis is None:  # as in a loss
@@ -147,7 +139,7 @@ def _reduced_dates(name: str, x: Any, axis: Any, keepdims: bool, initial: Any, m
     none = _checked_empty(name, empty, first, x.dtype) if empty is not None else None
 
     def reduce(name: str, values: Any, initial: Any, empty: Any) -> Any:
-        return _reduced(name, values, axis, None, keepdims, initial, mask, empty)
+        return reduce_axes(name, values, axis, None, keepdims, initial, mask, empty)
 
     return reduce_dates(name, x, reduce, first, none)
 
@@ -216,7 +208,7 @@ def sum(
     if found is not None:
         return found
     x = tensor_of("sum", x)
-    return in_dtype(_reduced("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where), dtype)
+    return in_dtype(reduce_axes("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where), dtype)
 
 
 def prod(
@@ -237,7 +229,7 @@ def prod(
     array([2, 1, 3])
     """
     x = tensor_of("prod", x)
-    return in_dtype(_reduced("prod", cast_for("prod", x, dtype), axis, out, keepdims, initial, where), dtype)
+    return in_dtype(reduce_axes("prod", cast_for("prod", x, dtype), axis, out, keepdims, initial, where), dtype)
 
 
 def mean(
@@ -280,14 +272,14 @@ def mean(
     x = tensor_of("mean", x)
     if x.dtype.kind == "m" and dtype is None:
         none = None if empty is None else kept_empty("mean", empty, x.dtype)
-        return mean_of_durations(x, lambda name, v: _reduced(name, v, axis, out, keepdims, None, where), none)
+        return mean_of_durations(x, lambda name, v: reduce_axes(name, v, axis, out, keepdims, None, where), none)
     check_kind("mean", x.dtype, False)
     x = cast_for("mean", x, dtype)
     if where is True:
-        return _reduced("mean", x, axis, out, keepdims, None, True, empty)
+        return reduce_axes("mean", x, axis, out, keepdims, None, True, empty)
     half = x.dtype == np.float16  # whose sums are those of float32, as in NumPy
     x = cast_for("mean", x, np.dtype(np.float32) if half else mean_dtype(x.dtype))
-    total, count = _reduced("sum", x, axis, out, keepdims, None, where), _count(x, axis, keepdims, where, 0)
+    total, count = reduce_axes("sum", x, axis, out, keepdims, None, where), count_left(x, axis, keepdims, where, 0)
     if empty is None:
         found = div(total, count)
     else:
@@ -295,103 +287,10 @@ def mean(
     return in_dtype(found, np.float16) if half else found
 
 
-def _count(x: Any, axis: Any, keepdims: bool, mask: Any, ddof: Any) -> Any:
+def count_left(x: Any, axis: Any, keepdims: bool, mask: Any, ddof: Any) -> Any:
     """Count the averaged values minus the degrees of freedom; return nan where none is left."""
-    count = minus(_reduced("sum", full_like(x, 1), axis, None, keepdims, None, mask), ddof)
+    count = minus(reduce_axes("sum", full_like(x, 1), axis, None, keepdims, None, mask), ddof)
     return choose(greater_than(count, 0), count, np.nan)
-
-
-def var(
-    x: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    ddof: Any = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-) -> Any:
-    """Average the squared distance from the mean. The parameters are those of `sum`.
-
-    Parameters
-    ----------
-    ddof : number
-        Subtracted from the number of values to give the divisor.
-
-    Returns
-    -------
-    LoDTensor, ndarray or number
-        nan for no values; float64 for integers.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> lodcore.ops.var(lodcore.array([[1, 3], [], [3]]), axis=1)
-    array([ 1., nan,  0.])
-    """
-    x = tensor_of("var", x)
-    if x.dtype.kind == "c":
-        raise DTypeError(f"var: x: has dtype {x.dtype}; real numbers are needed")
-    x = cast_for("var", x, mean_dtype(x.dtype) if dtype is None else dtype)
-    if x.dtype.kind == "c":
-        raise DTypeError(f"var: dtype: is {x.dtype}; real numbers are needed")
-    levels = getattr(x, "num_levels", 0)
-    axes = tuple(range(x.ndim)) if axis is None else axes_of("var", axis, x.ndim)
-    upper = [one for one in axes if one <= levels] if levels else []
-    if where is True and out is None and is_below(axes, levels):
-        found = sequence_var(x, ddof, axes[0] - 1)
-        return with_axes_of_1(found, len(axes)) if keepdims else found
-    if upper and len(upper) <= levels and not is_below(tuple(upper), levels):
-        behind = brought_last(x, upper)
-        mask = where if where is True else brought_last(greater_than(choose(where, full_like(x, 1), 0), 0), upper)
-        rows = tuple(one - levels for one in axes if one > levels)
-        chosen = (*range(levels + 1 - len(upper), levels + 1), *axes[len(upper) :])
-        found = var(behind, chosen, None, out, ddof, where=mask)
-        return put_back(found, upper, levels, rows) if keepdims else found
-    if upper and upper[0] > 0 and len(upper) == len(axes):  # the same as with axes of length 1, but faster
-        average = sequence_expand_as(mean(x, axes, where=where), x, upper[0] - 1)
-    else:
-        average = mean(x, axes, keepdims=True, where=where)
-    distance = minus(x, average)
-    del average  # so that its memory is reused
-    return div(
-        _reduced("sum", mul(distance, distance), axis, out, keepdims, None, where),
-        _count(x, axis, keepdims, where, ddof),
-    )
-
-
-def std(
-    x: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    ddof: Any = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-) -> Any:
-    """Compute the square root of `var`, with the same parameters. Where all values are equal, the derivative is 0.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> lodcore.ops.std(lodcore.array([[1, 3], [], [3]]), axis=1)
-    array([ 1., nan,  0.])
-    """
-    x = tensor_of("std", x)
-    levels = getattr(x, "num_levels", 0)
-    plain = where is True and out is None and dtype is None and axis is not None and x.dtype.kind != "c"
-    if levels and plain and x.dtype.itemsize <= 8:
-        is_last = type(axis) is int and axis == levels  # the usual case
-        axes = (levels,) if is_last else axes_of("std", axis, x.ndim)
-        if is_below(axes, levels):
-            found = call_named("std", sequence_std, x, ddof, axes[0] - 1)
-            return with_axes_of_1(found, len(axes)) if keepdims else found
-    squared = call_named("std", var, x, axis, dtype, out, ddof, keepdims, where=where)
-    if not isinstance(squared, Symbol):
-        return sqrt(squared)
-    wide = greater_than(squared, 0)
-    return choose(wide, sqrt(choose(wide, squared, 1)), squared)
 
 
 def max(
@@ -429,7 +328,7 @@ def max(
     found = direct.reduced("max", x, axis, keepdims, where, out, initial, empty)
     if found is not None:
         return found
-    return _reduced("max", tensor_of("max", x), axis, out, keepdims, initial, where, empty)
+    return reduce_axes("max", tensor_of("max", x), axis, out, keepdims, initial, where, empty)
 
 
 def min(
@@ -456,7 +355,7 @@ def min(
     found = direct.reduced("min", x, axis, keepdims, where, out, initial, empty)
     if found is not None:
         return found
-    return _reduced("min", tensor_of("min", x), axis, out, keepdims, initial, where, empty)
+    return reduce_axes("min", tensor_of("min", x), axis, out, keepdims, initial, where, empty)
 
 
 def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
@@ -468,7 +367,7 @@ def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, w
     >>> lodcore.ops.any(lodcore.array([[0, 2], [], [0]]), axis=1)
     array([ True, False, False])
     """
-    return _reduced("any", tensor_of("any", x), axis, out, keepdims, None, where)
+    return reduce_axes("any", tensor_of("any", x), axis, out, keepdims, None, where)
 
 
 def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
@@ -480,7 +379,7 @@ def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, w
     >>> lodcore.ops.all(lodcore.array([[0, 2], [], [1]]), axis=1)
     array([False,  True,  True])
     """
-    return _reduced("all", tensor_of("all", x), axis, out, keepdims, None, where)
+    return reduce_axes("all", tensor_of("all", x), axis, out, keepdims, None, where)
 
 
 def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False, empty: Any = None) -> Any:
@@ -540,6 +439,55 @@ def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool, empty: Any) -
         chosen = None if axis is None else axes_of(name, axis, x.ndim)
         return reduce_values(x, name, chosen, keepdims, None, kept_empty(name, empty, x.dtype))
     if empty is None or not is_vector(empty) or axes_of(name, axis, x.ndim) != (levels,):
-        return _reduced(name, x, axis, out, keepdims, None, True, empty)
-    place = _reduced(name, x, axis, out, keepdims, None, True, -1)
+        return reduce_axes(name, x, axis, out, keepdims, None, True, empty)
+    place = reduce_axes(name, x, axis, out, keepdims, None, True, -1)
     return choose(less_than(place, 0), of_each(name, empty, place, x.ndim - levels - 1 + bool(keepdims)), place)
+
+
+def check_kind(name: str, dtype: np.dtype[Any], ragged: bool) -> None:
+    """Raise if values of a dtype cannot be reduced along ragged, or along other, axes."""
+    if name in ("max", "min", "argmax", "argmin"):
+        if ragged and dtype.kind not in "biuf":
+            raise DTypeError(f"{name}: x: has dtype {dtype}; along axes of levels real numbers are needed")
+    elif dtype.kind not in "biufc":
+        raise DTypeError(f"{name}: x: has dtype {dtype}; numbers are needed")
+    elif name == "prod" and ragged and dtype.kind == "c":
+        raise DTypeError(f"{name}: x: has dtype {dtype}; along axes of levels real numbers are needed")
+
+
+def cast_for(name: str, x: Any, dtype: Any) -> Any:
+    """Convert the values to the dtype in which they are reduced."""
+    if dtype is None:
+        return x
+    made = sized(name, dtype)
+    needed = "fc" if name in ("mean", "var", "std") else "biufc"
+    if x.dtype.kind not in "biufc" or made.kind not in needed:
+        raise DTypeError(
+            f"{name}: dtype: is {made}; x has {x.dtype}, and {'floats' if needed == 'fc' else 'numbers'} are needed"
+        )
+    return x if x.dtype == made else cast(x, made)
+
+
+def in_dtype(found: Any, dtype: Any) -> Any:
+    """Convert a result to the requested dtype; sums and products of integers are computed in 64 bits."""
+    if dtype is None or found.dtype == dtype:
+        return found
+    return found.astype(dtype) if isinstance(found, np.generic) else cast(found, dtype)
+
+
+def dtype_of_accumulate(where: str, ufunc: np.ufunc, given: np.dtype[Any], dtype: Any) -> np.dtype[Any]:
+    """Return the dtype in which a ufunc accumulates for a requested dtype; raise if it does not support it."""
+    try:
+        return ufunc.accumulate(np.ones(1, given), dtype=dtype).dtype
+    except TypeError as error:
+        raise DTypeError(f"{where}: dtype: is {dtype}; {error}") from None
+
+
+def kept_initial(name: str, initial: Any, dtype: np.dtype[Any]) -> Any:
+    """Convert the initial value to the dtype of the result, which must be able to hold it."""
+    if initial is None or isinstance(initial, Symbol):
+        return initial
+    kept = kept_in(f"{name}: initial", initial, REDUCTIONS[name](np.ones(1, dtype)).dtype)
+    if kept.ndim:
+        raise DTypeError(f"{name}: initial: has shape {kept.shape}; a number is needed")
+    return kept[()]

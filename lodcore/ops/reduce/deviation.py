@@ -1,4 +1,4 @@
-"""Variances and standard deviations of sequences, column by column."""
+"""Variances and standard deviations: of sequences, and over axes of the ragged shape."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base.dispatch import Symbol
+from lodcore.base.naming import call_named
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
 from lodcore.operators.copies import spec_rows
@@ -14,11 +16,18 @@ from lodcore.operators.lod_rules import before
 from lodcore.operators.operands import Array, below, rows_below, with_levels
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
+from lodcore.ops.elementwise.compare import greater_than
+from lodcore.ops.elementwise.convert import full_like
+from lodcore.ops.elementwise.math import div, minus, mul, sqrt
+from lodcore.ops.elementwise.math import where as choose
+from lodcore.ops.move.expand import sequence_expand_as
+from lodcore.ops.reduce.axes import cast_for, count_left, mean, reduce_axes, tensor_of
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of
+from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below, mean_dtype, put_back, with_axes_of_1
 from lodcore.tensors import core
 from lodcore.tensors.tensor import Spec
 
-__all__ = ["sequence_std", "sequence_var"]
+__all__ = ["sequence_std", "sequence_var", "std", "var"]
 
 DOUBLE = np.dtype(np.float64)
 
@@ -167,3 +176,96 @@ def _(d: Array, x: Any, ddof: float, level: int, out: Any, means: Array, context
         left = _left(x, ddof, level)
         scales = np.where((width == 0) | np.isinf(left), 0.0, d.reshape(means.shape) / (left * width))
     return _spread(x, level, means, scales, context.new("x"))
+
+
+def var(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """Average the squared distance from the mean. The parameters are those of `sum`.
+
+    Parameters
+    ----------
+    ddof : number
+        Subtracted from the number of values to give the divisor.
+
+    Returns
+    -------
+    LoDTensor, ndarray or number
+        nan for no values; float64 for integers.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.var(lodcore.array([[1, 3], [], [3]]), axis=1)
+    array([ 1., nan,  0.])
+    """
+    x = tensor_of("var", x)
+    if x.dtype.kind == "c":
+        raise DTypeError(f"var: x: has dtype {x.dtype}; real numbers are needed")
+    x = cast_for("var", x, mean_dtype(x.dtype) if dtype is None else dtype)
+    if x.dtype.kind == "c":
+        raise DTypeError(f"var: dtype: is {x.dtype}; real numbers are needed")
+    levels = getattr(x, "num_levels", 0)
+    axes = tuple(range(x.ndim)) if axis is None else axes_of("var", axis, x.ndim)
+    upper = [one for one in axes if one <= levels] if levels else []
+    if where is True and out is None and is_below(axes, levels):
+        found = sequence_var(x, ddof, axes[0] - 1)
+        return with_axes_of_1(found, len(axes)) if keepdims else found
+    if upper and len(upper) <= levels and not is_below(tuple(upper), levels):
+        behind = brought_last(x, upper)
+        mask = where if where is True else brought_last(greater_than(choose(where, full_like(x, 1), 0), 0), upper)
+        rows = tuple(one - levels for one in axes if one > levels)
+        chosen = (*range(levels + 1 - len(upper), levels + 1), *axes[len(upper) :])
+        found = var(behind, chosen, None, out, ddof, where=mask)
+        return put_back(found, upper, levels, rows) if keepdims else found
+    if upper and upper[0] > 0 and len(upper) == len(axes):  # the same as with axes of length 1, but faster
+        average = sequence_expand_as(mean(x, axes, where=where), x, upper[0] - 1)
+    else:
+        average = mean(x, axes, keepdims=True, where=where)
+    distance = minus(x, average)
+    del average  # so that its memory is reused
+    return div(
+        reduce_axes("sum", mul(distance, distance), axis, out, keepdims, None, where),
+        count_left(x, axis, keepdims, where, ddof),
+    )
+
+
+def std(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Any:
+    """Compute the square root of `var`, with the same parameters. Where all values are equal, the derivative is 0.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.std(lodcore.array([[1, 3], [], [3]]), axis=1)
+    array([ 1., nan,  0.])
+    """
+    x = tensor_of("std", x)
+    levels = getattr(x, "num_levels", 0)
+    plain = where is True and out is None and dtype is None and axis is not None and x.dtype.kind != "c"
+    if levels and plain and x.dtype.itemsize <= 8:
+        is_last = type(axis) is int and axis == levels  # the usual case
+        axes = (levels,) if is_last else axes_of("std", axis, x.ndim)
+        if is_below(axes, levels):
+            found = call_named("std", sequence_std, x, ddof, axes[0] - 1)
+            return with_axes_of_1(found, len(axes)) if keepdims else found
+    squared = call_named("std", var, x, axis, dtype, out, ddof, keepdims, where=where)
+    if not isinstance(squared, Symbol):
+        return sqrt(squared)
+    wide = greater_than(squared, 0)
+    return choose(wide, sqrt(choose(wide, squared, 1)), squared)

@@ -1,4 +1,4 @@
-"""Reductions that ignore nan, and quantiles, over the axes of a ragged shape."""
+"""Reductions that ignore nan, over the axes of a ragged shape."""
 
 from __future__ import annotations
 
@@ -16,50 +16,21 @@ from lodcore.operators.operands import Array, rows_of
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
 from lodcore.ops.elementwise.compare import equal, greater_than, logical_and
-from lodcore.ops.elementwise.convert import cast, concat_values
+from lodcore.ops.elementwise.convert import cast
 from lodcore.ops.elementwise.math import div, minus, mul, sqrt
 from lodcore.ops.elementwise.math import where as choose
 from lodcore.ops.index.index import select_by_mask
-from lodcore.ops.index.index_values import index_values
-from lodcore.ops.move.arrange import rows_to_level
 from lodcore.ops.move.expand import per_sequence
-from lodcore.ops.move.position import insert_level
-from lodcore.ops.order.order import sequence_quantile
 from lodcore.ops.reduce.axes import any as any_true
-from lodcore.ops.reduce.axes import (
-    argmax,
-    argmin,
-    check_keepdims,
-    max,
-    mean,
-    min,
-    prod,
-    std,
-    sum,
-    tensor_of,
-    var,
-)
-from lodcore.ops.reduce.axes_of_levels import axes_of, brought_last, is_below, place_along, put_back, with_axes_of_1
+from lodcore.ops.reduce.axes import argmax, argmin, check_keepdims, max, mean, min, prod, sum, tensor_of
+from lodcore.ops.reduce.deviation import std, var
 from lodcore.ops.reduce.product import refuse_empty
+from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below, place_along, put_back
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
-__all__ = [
-    "fill_nan",
-    "nanargmax",
-    "nanargmin",
-    "nanmax",
-    "nanmean",
-    "nanmedian",
-    "nanmin",
-    "nanprod",
-    "nanquantile",
-    "nanstd",
-    "nansum",
-    "nanvar",
-    "quantile",
-]
+__all__ = ["fill_nan", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar"]
 
 
 @operator(x=Dense)
@@ -157,7 +128,8 @@ def nansum(
     >>> lodcore.ops.nansum(lodcore.array([[1.0, float("nan")], [], [3.0]]), axis=1)
     array([1., 0., 3.])
     """
-    x = _without("nansum", x, where)[0]
+    x = tensor_of("nansum", x)
+    x = fill_nan(x) if x.dtype.kind == "f" else _without("nansum", x, where)[0]
     return sum(x, axis, dtype, out, keepdims, initial, where)
 
 
@@ -202,9 +174,9 @@ def nanmean(
         )
     if where is not True or mask is True or dtype is not None:
         return mean(x, axis, dtype, out, keepdims, where=mask)
-    count = sum(mask, axis, None, out, keepdims)
-    kept = x.dtype.type(np.nan).real.dtype
-    return div(sum(x, axis, None, out, keepdims), cast(choose(greater_than(count, 0), count, np.nan), kept))
+    total, count = sum(x, axis, None, out, keepdims), sum(mask, axis, None, out, keepdims)
+    known = choose(greater_than(count, 0), count, np.nan)
+    return div(total, known if x.dtype.char in "dD" else cast(known, x.dtype.type(0).real.dtype))
 
 
 @named
@@ -410,112 +382,3 @@ def _refuse_nothing(name: str, found: Any) -> None:
 def find_first(best: Any, known: Any, axis: Any, out: None, keepdims: bool) -> Any:
     """Return the position of the first value that equals the extreme and is not masked out."""
     return argmax(logical_and(known, best), axis, out, keepdims=keepdims)
-
-
-# -- quantiles ---------------------------------------------------------------------------------------------------------
-
-
-@named
-def quantile(
-    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False, skip_nan: bool = False
-) -> Any:
-    """Compute quantiles over axes of levels.
-
-    Parameters
-    ----------
-    x : LoDTensor or array_like
-    q : float or sequence of float
-    axis : int or tuple of int, optional
-        As in `sum`; by default all values. Axes must be those of levels, and besides them all axes of a row or none.
-    method : str
-        As in `sequence_quantile`.
-    keepdims : bool
-    skip_nan : bool
-        Whether to ignore nan.
-
-    Returns
-    -------
-    LoDTensor, ndarray or number
-        If q is a sequence, its axis is the first one, as in NumPy, or the first axis of a row if levels are left.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> x = lodcore.array([[1.0, 2.0, 4.0], [3.0]])
-    >>> lodcore.ops.quantile(x, 0.5, axis=1), lodcore.ops.quantile(x, [0, 1], axis=1).tolist()
-    (array([2., 3.]), [[1.0, 3.0], [4.0, 3.0]])
-    """
-    name = "nanquantile" if skip_nan else "quantile"
-    x = tensor_of(name, x)
-    levels = getattr(x, "num_levels", 0)
-    if not levels:
-        raise TypeError(f"{name}: x: has no levels; use numpy.{name}")
-    axes = tuple(range(x.ndim)) if axis is None else axes_of(name, axis, x.ndim)
-    upper = [one for one in axes if one <= levels]
-    rows = tuple(one - levels for one in axes if one > levels)
-    if rows and len(rows) != x.ndim - levels - 1:
-        raise TypeError(f"{name}: axis: is {axis}; axes of levels, and of rows all or none, are possible")
-    check_keepdims(name, axis, keepdims)
-    for _ in rows:
-        x = rows_to_level(x)
-    upper += [levels + one for one in rows]
-    whole = len(upper) == x.num_levels + 1
-    x = insert_level(x, 0, True) if whole else brought_last(x, upper)
-    found = _quantiles(x, q, method, 0 if whole else x.num_levels - len(upper), skip_nan)
-    if whole and not keepdims:
-        return _first(found, np.ndim(q))
-    if not keepdims:
-        return found
-    if whole or is_below(tuple(upper), levels + len(rows)):
-        return _kept(found, len(upper) - whole, np.ndim(q))
-    if np.ndim(q):
-        raise TypeError(f"{name}: keepdims: goes with one quantile along axis {axis}")
-    return put_back(with_axes_of_1(found, len(rows)), upper[: len(upper) - len(rows)], levels)
-
-
-def _quantiles(x: Any, q: Any, method: str, level: int, skip_nan: bool) -> Any:
-    """Compute quantiles of sequences; if no levels are left, several quantiles are along the first axis."""
-    if np.ndim(q) == 0 or level % x.num_levels:
-        return sequence_quantile(x, q, method, level, skip_nan)
-    found = sequence_quantile(x, q, method, level, skip_nan)
-    if type(found) is np.ndarray:
-        return np.moveaxis(found, 1, 0)
-    each = [sequence_quantile(x, one, method, level, skip_nan) for one in np.asarray(q)]
-    return concat_values([index_values(one, [None]) for one in each], 0) if each else found
-
-
-def _first(found: Any, several: int) -> Any:
-    """Return the only entry, for a reduction of all values."""
-    return index_values(found, [slice(None), 0] if several else [0])
-
-
-def _kept(found: Any, count: int, several: int) -> Any:
-    """Restore the reduced axes with length 1."""
-    front = [slice(None)] * (2 if several and type(found) is not LoDTensor else 1)
-    return index_values(found, [*front, *[None] * count])
-
-
-@named
-def nanquantile(x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
-    """Compute quantiles of the values that are not nan. The parameters are those of `quantile`.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> lodcore.ops.nanquantile(lodcore.array([[1.0, float("nan"), 2.0], []]), 0.5, axis=1)
-    array([1.5, nan])
-    """
-    return quantile(x, q, axis, method, keepdims, True)
-
-
-@named
-def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Compute the median of the values that are not nan. The parameters are those of `quantile`.
-
-    Examples
-    --------
-    >>> import lodcore
-    >>> lodcore.ops.nanmedian(lodcore.array([[1.0, float("nan"), 2.0], []]), axis=1)
-    array([1.5, nan])
-    """
-    return quantile(x, 0.5, axis, keepdims=keepdims, skip_nan=True)

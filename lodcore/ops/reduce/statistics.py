@@ -15,7 +15,7 @@ from lodcore.ops.elementwise.math import add, div, minus, mul, sqrt, where
 from lodcore.ops.move.values import spread
 from lodcore.ops.reduce import axes as reductions
 from lodcore.ops.reduce.axes import tensor_of
-from lodcore.ops.reduce.axes_of_levels import axes_of, brought_last, is_below
+from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below
 
 #: Numbers whose standard deviation is not greater than this many units of rounding of their average are constant.
 ROUNDING = 4

@@ -13,9 +13,9 @@ from lodcore.operators.copies import nested_operand
 from lodcore.ops.elementwise.compare import equal, logical_and
 from lodcore.ops.elementwise.convert import full_like, rows, with_values
 from lodcore.ops.elementwise.math import add, minus, mul, where
-from lodcore.ops.index.pick import gather_nested
 from lodcore.ops.move.expand import sequence_reverse
-from lodcore.ops.move.places import lod_positions
+from lodcore.ops.move.gather import gather_nested
+from lodcore.ops.move.lod_data import lod_positions
 from lodcore.ops.move.position import drop_level
 from lodcore.ops.move.values import reshape
 from lodcore.ops.windows.neighbours import sequence_accumulate

@@ -14,12 +14,11 @@ from lodcore.operators.operands import check_equal
 from lodcore.ops.elementwise.compare import greater_equal_than, less_equal_than, less_than, logical_and, logical_or
 from lodcore.ops.elementwise.convert import cast, rows
 from lodcore.ops.elementwise.math import add, minus, mul, where
-from lodcore.ops.index.pick import gather_nested
 from lodcore.ops.move.arrange import rows_to_level
 from lodcore.ops.move.expand import sequence_expand_as
-from lodcore.ops.move.lod_data import lod_lengths
+from lodcore.ops.move.gather import gather_nested
+from lodcore.ops.move.lod_data import lod_lengths, lod_positions
 from lodcore.ops.move.pieces import distance_of
-from lodcore.ops.move.places import lod_positions
 from lodcore.ops.move.ranges import arange
 from lodcore.ops.move.values import reshape_rows
 from lodcore.ops.order.group import match_keys

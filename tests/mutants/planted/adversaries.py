@@ -96,14 +96,14 @@ MUTANTS = [
     ),
     Mutant(
         "nan-that-wins-without-gradient",
-        "lodcore/ops/reduce/rows.py",
+        "lodcore/ops/reduce/reduce_values.py",
         "(found == out) | np.isnan(found)",
         "found == out",
         "tests/ops/reduce/test_axes.py",
     ),
     Mutant(
         "levels-kept-beside-axes-from-the-end",
-        "lodcore/ops/reduce/rows.py",
+        "lodcore/ops/reduce/reduce_values.py",
         "0 not in [axis % ndim for axis in axes]",
         "0 not in axes",
         "tests/ops/reduce/test_axes.py",
@@ -131,7 +131,7 @@ MUTANTS = [
     ),
     Mutant(
         "index-in-order-loses-its-levels",
-        "lodcore/ops/index/pick.py",
+        "lodcore/ops/move/gather.py",
         "        if lod is None and len(places) == count and",
         "        if len(places) == count and",
         "tests/ops/index/test_pick.py",

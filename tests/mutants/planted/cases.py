@@ -83,7 +83,7 @@ MUTANTS = [
     ),
     Mutant(
         "gradient-of-an-extreme-of-nothing",
-        "lodcore/ops/reduce/rows.py",
+        "lodcore/ops/reduce/reduce_values.py",
         "reshape(*[values.shape[axis] for axis in front], count)",
         "reshape(*[values.shape[axis] for axis in front], -1)",
         CASES,

@@ -9,7 +9,7 @@ OPS_EXPAND = "lodcore/ops/move/expand.py"
 OPS_GATHER = "lodcore/ops/move/gather.py"
 OPS_MOVING = "lodcore/operators/copies.py"
 OPS_PAD = "lodcore/ops/move/pad.py"
-OPS_SELECT = "lodcore/ops/move/select.py"
+OPS_SELECT = "lodcore/ops/move/masks.py"
 OPS_STRUCTURE = "lodcore/ops/move/structure.py"
 STRUCTURE = "lodcore/tensors/joining.pyx"
 

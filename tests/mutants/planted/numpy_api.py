@@ -7,13 +7,13 @@ POSITION = "lodcore/kernels/position.pyx"
 PRODUCT = "lodcore/kernels/product.pyx"
 ALIGNMENT = "lodcore/operators/alignment.py"
 AXES = "lodcore/ops/reduce/axes.py"
-AXES_OF_LEVELS = "lodcore/ops/reduce/axes_of_levels.py"
+AXES_OF_LEVELS = "lodcore/ops/reduce/reduce_values.py"
 COMMON = "lodcore/operators/operands.py"
 OPS_DENSE = "lodcore/ops/networks/matmul.py"
 OPS_INDEX = "lodcore/ops/index/index.py"
 OPS_MATH = "lodcore/ops/elementwise/math.py"
 OPS_POSITION = "lodcore/ops/move/position.py"
-OPS_REDUCE = "lodcore/ops/reduce/rows.py"
+OPS_REDUCE = "lodcore/ops/reduce/reduce_values.py"
 INDEXING = "lodcore/numpy_api/indexing.py"
 NUMPY_API = "lodcore/numpy_api/protocols.py"
 ROLES = "lodcore/operators/roles.py"
@@ -246,14 +246,14 @@ MUTANTS = [
     # -- numbers of reductions
     Mutant(
         "text-is-cast-for-its-sum",
-        OPS_REDUCE,
+        "lodcore/ops/reduce/axes.py",
         'if x.dtype.kind not in "biufc" or made.kind not in needed:',
         "if made.kind not in needed:",
         "tests/numpy_api/test_as_numpy.py",
     ),
     Mutant(
         "initial-of-any-shape",
-        OPS_REDUCE,
+        "lodcore/ops/reduce/axes.py",
         '    if kept.ndim:\n        raise DTypeError(f"{name}: initial',
         '    if kept.ndim > 1:\n        raise DTypeError(f"{name}: initial',
         "tests/numpy_api/test_as_numpy.py",

@@ -71,9 +71,9 @@ MUTANTS = [
     ),
     Mutant(
         "quantile-of-float16-is-float64",
-        "lodcore/ops/order/order.py",
-        'kept = dtype.kind == "f" or method in TAKING',
-        'kept = dtype.char in "fd" or method in TAKING',
+        "lodcore/ops/reduce/quantiles.py",
+        'kept = dtype.kind in "fmM" or method in TAKING',
+        'kept = dtype.char in "fdmM" or method in TAKING',
         "tests/operators/test_dtypes.py",
     ),
     Mutant(

@@ -175,7 +175,7 @@ MUTANTS = [
     ),
     Mutant(
         "sort-saves-no-order",
-        "lodcore/ops/order/ordering.py",
+        "lodcore/ops/order/order.py",
         "if positions and target.size else None",
         "if positions and target.size > 1 else None",
         OPERATORS,

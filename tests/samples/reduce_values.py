@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lodcore import DTypeError, LoDTensor, ShapeError
 from reference.ops.axes import reduce_axis, reduction
 from reference.ops.levels import each_at_level
-from reference.ops.reduce import REDUCTIONS
+from reference.ops.reduce_values import REDUCTIONS
 from tests.helpers.draw import composite, integers, sampled_from
 from tests.samples import Samples, call
 from tests.samples.common import batches, smooth_batches

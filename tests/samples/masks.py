@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, split_by_mask
-from reference.ops import select as oracle
+from reference.ops import masks as oracle
 from tests.helpers.agree import from_the_first
 from tests.helpers.draw import ROW_SHAPES, composite, integers, lod_tensors, read_only, sampled_from
 from tests.samples import Samples, call

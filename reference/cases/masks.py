@@ -3,7 +3,7 @@
 from reference.case import cases
 from reference.corners import MOVED, walks
 from reference.draw_tensors import dense, level_of, ragged, rows_for
-from reference.ops import select as oracle
+from reference.ops import masks as oracle
 from reference.ops.levels import sequences
 
 

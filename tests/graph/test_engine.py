@@ -46,7 +46,7 @@ def by_engine(op, given):
 
 @pytest.mark.parametrize("name", SHORT)
 @np.errstate(all="ignore")
-def test_the_same_types_and_bits(name):
+def test_engine_results_have_types_and_bits_of_the_function(name):
     op = OPS[name]
     for given in itertools.product(OPERANDS, repeat=len(op.parameters)):
         one, other = by_engine(op, given), by_function(op, given)
@@ -58,7 +58,7 @@ def test_the_same_types_and_bits(name):
             np.testing.assert_array_equal(one, other)
 
 
-def test_structures_are_seen():
+def test_engine_keeps_the_lod_of_lod_tensors():
     """The fast path is used for arrays only."""
     x = LoDTensor.from_lengths(np.ones((3, 2)), [1, 2])
     for name in SHORT:
@@ -67,12 +67,12 @@ def test_structures_are_seen():
         assert by_engine(OPS[name], given).lod is x.lod
 
 
-def test_those_that_compute_on_arrays():
+def test_common_operators_declare_on_arrays():
     assert {"add", "minus", "mul", "div", "tanh", "matmul", "greater_equal_than", "less_than"} <= set(SHORT)
 
 
 @pytest.mark.parametrize("name", WITH_RULES)
-def test_the_same_gradients(name):
+def test_vjp_rules_give_arrays_and_lod_tensors_the_same_gradients(name):
     """One rule serves arrays and the rows of LoDTensors."""
     op = OPS[name]
     real = [x for x in OPERANDS if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
@@ -95,7 +95,7 @@ def test_the_same_gradients(name):
             np.testing.assert_array_equal(one, other)
 
 
-def test_what_fails_is_said_as_outside_of_loops():
+def test_error_in_a_loop_has_the_text_of_the_call_outside():
     with pytest.raises(ShapeError) as alone:
         lodcore.add(np.ones(2), np.ones(3))
     loop = while_loop()
@@ -109,7 +109,7 @@ def test_what_fails_is_said_as_outside_of_loops():
     assert str(inside.value) == f"while_loop: step 0: {alone.value}"
 
 
-def test_lists_among_arguments_and_several_results():
+def test_program_runs_operators_with_lists_and_several_results():
     with Program() as program:
         x, y = data("x", (2,), "float64"), data("y", (2,), "float64")
         longest = ops.elementwise([x, y], np.maximum)
@@ -120,7 +120,7 @@ def test_lists_among_arguments_and_several_results():
     assert [one.tolist() for one in found] == [[3.0, 4.0], feed["z"]]
 
 
-def test_a_frame_tells_where_it_failed():
+def test_run_returns_the_call_that_failed():
     def fails(x):
         raise ValueError("no")
 
@@ -135,7 +135,7 @@ def test_a_frame_tells_where_it_failed():
     assert run([None, BreakIf(1), bad], frame, 1) == -1
 
 
-def test_arguments_that_end_are_released_if_they_are_like_the_result():
+def test_last_uses_are_released_if_shape_and_dtype_equal_the_result():
     """The backward pass takes shape and dtype from the cotangent."""
     given = [np.ones((2, 3)), np.ones((2, 3), np.float32), np.ones((1, 3)), np.ones(3), 1.0, np.float64(1)]
     for kept, x in enumerate(given):
@@ -149,7 +149,7 @@ def test_arguments_that_end_are_released_if_they_are_like_the_result():
 
 
 @pytest.mark.parametrize("name", SHORT)
-def test_wide_operands_stay_as_they_are(name):
+def test_engine_does_not_change_wide_operands(name):
     """NumPy may compute in the memory of temporary operands; those of a frame are not temporary."""
     op = OPS[name]
     given = [RNG.uniform(0.1, 0.9, (300, 300)) for _ in op.parameters]
@@ -164,7 +164,7 @@ def test_wide_operands_stay_as_they_are(name):
         np.testing.assert_array_equal(x, copy)
 
 
-def test_nothing_is_read_beyond_a_frame():
+def test_slots_beyond_a_frame_are_refused():
     call = Call(None, np.negative, None, ("x",), (7,), (2,), True, {}, False)
     with pytest.raises(IndexError):
         run([call], [None, 1.0, None], 1)
@@ -180,7 +180,7 @@ def test_nothing_is_read_beyond_a_frame():
         Gradients(set()).back([None], [None])
 
 
-def test_gradients_of_elements_of_arrays_add_up():
+def test_gradients_of_two_reads_of_one_element_add_up():
     """Two reads of one slot, in one step and in several."""
 
     def f(x, w):

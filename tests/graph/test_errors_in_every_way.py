@@ -192,7 +192,7 @@ WAYS_TO_BE_WRONG = {"vjp": under_vjp, "Program": in_a_program, "in a body": in_a
 
 
 @for_each("call", CALLS)
-def test_a_wrong_call_says_the_same(call):
+def test_wrong_calls_raise_one_type_and_text_in_every_way(call):
     kind, text = words(call, things())
     for way, run_in in WAYS_TO_BE_WRONG.items():
         with pytest.raises(Exception) as caught:  # noqa: PT011
@@ -213,7 +213,7 @@ OTHERS = [
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 @pytest.mark.parametrize("call", OTHERS)
-def test_a_wrong_call_of_other_tensors_says_the_same(call):
+def test_wrong_calls_with_np_matrix_raise_the_same_text_in_a_program(call):
     names = {**things(), "matrix": np.matrix([[1, 2]])}
     kind, text = words(call, names)
     with pytest.raises(kind) as caught:
@@ -234,7 +234,7 @@ def assert_same_text(way, kind, found, text):
         assert any(re.fullmatch(pattern, text, re.S) for pattern in patterns), (way, said, text)
 
 
-def test_the_levels_of_the_documents():
+def test_levels_out_of_range_or_no_integers_have_one_text_each():
     """One text for a level out of range, and one for a level that is not an integer."""
     x = lodcore.array([[1.0, 2.0], [3.0]])
     for call in (lambda: lodcore.sequence_pool(x, "sum", level=3), lambda: lodcore.sequence_cumsum(x, 3)):

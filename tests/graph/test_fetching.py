@@ -78,7 +78,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "with all others"])
-def test_each_is_what_it_was_last(way, alone):
+def test_fetches_alone_and_together_give_the_last_values(way, alone):
     program, things = everything()
     wanted = {name: listed(value) for name, (_, value) in things.items()}
     fetched = {name: WAYS[way](program, thing, name) for name, (thing, _) in things.items()}

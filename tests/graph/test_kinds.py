@@ -106,7 +106,7 @@ def test_parents_are_added_to_those_that_are_known():
         (TensorArray(), {TensorArray}),
     ],
 )
-def test_what_may_stand_for_what(value, kinds):
+def test_is_inheritance_of_and_var_get_mutable_follow_the_table_of_kinds(value, kinds):
     x = Variable("x", value)
     every = {LoDTensor, np.ndarray, DenseTensor, SparseTensor, Tensor, TensorArray}
     assert {kind for kind in every if is_inheritance_of(x, kind)} == kinds
@@ -115,7 +115,7 @@ def test_what_may_stand_for_what(value, kinds):
     assert var_get_mutable(x, type(value), enable_inheritance=False) is value
 
 
-def test_the_empty_ones():
+def test_get_mutable_makes_an_empty_tensor_of_each_kind():
     for kind, shape in ((np.ndarray, (0,)), (DenseTensor, (0,)), (LoDTensor, (0, None)), (SparseTensor, (0,))):
         made = Variable("x").get_mutable(kind)
         assert (made.shape, made.dtype) == (shape, np.float64)
@@ -191,7 +191,7 @@ def test_operators_that_cannot_take_sparse_say_so(name):
         lambda x: TensorArray.unpack(x, 0),
     ],
 )
-def test_computing_with_sparse_is_refused(call):
+def test_operators_refuse_sparse_tensors_in_every_way(call):
     """Nothing converts it to a dense array implicitly."""
     with pytest.raises(DTypeError, match="SparseTensor"):
         call(SPARSE)
@@ -201,7 +201,7 @@ def test_computing_with_sparse_is_refused(call):
         call(data("x", spec_of(SPARSE)))
 
 
-def test_maps_and_arrays_stand_in_their_places_only():
+def test_operators_refuse_arrays_and_maps_as_operands():
     with Program():
         steps, indices_map = TensorArray.unpack(data("x", (None,), "float64", num_levels=1), 0)
         for wrong, says in [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DenseTensor, DTypeError, GraphError, LoDTensor, SparseTensor, nn, ops
+from lodcore import DenseTensor, DTypeError, GraphError, LoDTensor, SparseTensor, TensorArray, nn, ops, vjp
 from lodcore.graph import (
     Executor,
     Program,
@@ -251,3 +251,42 @@ def test_what_a_dtype_cannot_hold_is_not_cast():
         y = lodcore.mul(data("x", (None,), "int16", cast=True), 1)
     with pytest.raises(DTypeError, match="feed: x: is 32768; int16 cannot hold it"):
         Executor().run(program, {"x": np.array([1, 32768])}, [y])
+
+
+ROWS = np.array([[1.0, -0.5], [0.25, 2.0], [-1.0, 0.75]])
+
+
+def test_operators_and_methods_name_their_results_by_name():
+    """001: "the name of the variable to output". Any operator, and any method of an array, takes it."""
+    with Program() as program:
+        x = data("x", (None, 2), "float64")
+        steps = TensorArray.unstack(x)
+        stacked = steps.stack(name="output")
+        gate = lodcore.sigmoid(x, name="gate")
+        read = steps.read(1, name="second")
+        count = steps.size(name="count")
+    assert [v.name for v in (stacked, gate, read, count)] == ["output", "gate", "second", "count"]
+    found = Executor().run(program, {"x": ROWS}, ["output", "second", "count"])
+    np.testing.assert_array_equal(found[0], ROWS)
+    np.testing.assert_array_equal(found[1], ROWS[1])
+    assert found[2] == 3
+    assert "gate = sigmoid(x=x)" in str(program)
+
+
+def test_names_of_results_are_unique_in_a_program_and_ignored_at_once():
+    with Program():
+        x = data("x", (None, 2), "float64")
+        with pytest.raises(GraphError, match="x"):
+            lodcore.tanh(x, name="x")
+        with pytest.raises(DTypeError, match="name: is int"):
+            lodcore.tanh(x, name=5)
+    np.testing.assert_array_equal(lodcore.tanh(X, name="anything"), np.tanh(X))
+    np.testing.assert_array_equal(vjp(lambda x: lodcore.tanh(x, name="anything"), X)[0], np.tanh(X))
+
+
+def test_arrays_have_the_name_that_is_given():
+    assert TensorArray(name="states").name == "states"
+    with Program() as program:
+        states = TensorArray(name="states")
+        states.write(0, data("x", (2,), "float64"))
+    assert "states" in str(program)

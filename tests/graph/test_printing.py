@@ -112,7 +112,7 @@ def whole():
     return program
 
 
-def test_the_whole_text():
+def test_str_of_a_program_is_its_whole_text():
     assert str(whole()).splitlines() == [
         "program:",
         "    data x: float64 (.,)",
@@ -130,7 +130,7 @@ def test_the_whole_text():
     assert repr(whole()) == "<Program of 2 operators>"
 
 
-def test_the_whole_picture():
+def test_to_dot_of_a_program_is_its_whole_picture():
     assert whole().to_dot().splitlines() == [
         "digraph program {",
         "    node [fontname=sans];",

@@ -42,7 +42,7 @@ every_rank = pytest.mark.parametrize(("sort_by_length", "name"), RANK_OF_STEPS)
 
 @every_way
 @every_rank
-def test_one_rank_serves_all(way, sort_by_length, name):
+def test_rank_of_unpack_serves_reorder_shrink_and_pack(way, sort_by_length, name):
     """In reorder_by_rank, shrink_memory and pack, also for unsorted steps, which are in the order of the batch."""
 
     def text(while_loop, x, boot, w, u):
@@ -64,7 +64,7 @@ def test_one_rank_serves_all(way, sort_by_length, name):
 @every_way
 @pytest.mark.parametrize("sort_by_length", [True, False])
 @pytest.mark.parametrize("kind", [TensorArray, VarArray])
-def test_an_rnn_with_unpack_alone(way, sort_by_length, kind):
+def test_rnn_over_unpacked_steps_with_steps_boot_equals_the_meaning(way, sort_by_length, kind):
     """Nothing is ranked twice: `steps.boot` takes a state in the order of the batch."""
 
     def text(while_loop, x, boot, w, u):
@@ -83,7 +83,7 @@ def test_an_rnn_with_unpack_alone(way, sort_by_length, kind):
 
 
 @every_way
-def test_a_boot_state_of_sequences(way):
+def test_boot_of_a_lod_tensor_is_reordered_by_sequences(way):
     """A state may be a LoDTensor with one sequence per sequence of x, in the order of the batch; two of x are empty."""
     memory = LoDTensor.from_lengths(RANDOM.standard_normal(9), [1, 3, 0, 2, 2, 0, 1])
 
@@ -101,7 +101,7 @@ def test_a_boot_state_of_sequences(way):
 
 
 @pytest.mark.parametrize("sort_by_length", [True, False])
-def test_what_a_rank_says(sort_by_length):
+def test_rank_has_indices_and_lengths_in_its_order(sort_by_length):
     steps, indices_map = TensorArray.unpack(X, 0, sort_by_length)
     order = np.argsort(-np.array(LENGTHS), kind="stable") if sort_by_length else np.arange(7)
     for rank in (steps.rank, indices_map):
@@ -156,7 +156,7 @@ def test_sequences_in_another_order_than_the_rank_are_refused(way):
     check(way, in_order, lambda x: LoDTensor.from_lengths(x.values[1:4], [3]), x)
 
 
-def test_a_dense_state_cannot_tell_and_the_docstring_says_so():
+def test_docstring_of_shrink_memory_says_that_dense_states_are_not_checked():
     assert "order" in lodcore.shrink_memory.__doc__
     assert "dense" in lodcore.shrink_memory.__doc__
 
@@ -175,7 +175,7 @@ def test_a_dense_state_cannot_tell_and_the_docstring_says_so():
     ],
     ids=["x.lengths", "lod_lengths", "lod_lengths of level 0", "x.offsets"],
 )
-def test_means_by_lengths(way, lengths_of):
+def test_lengths_of_a_variable_divide_sums_in_every_way(way, lengths_of):
     def text(while_loop, x):
         lengths = ops.cast(lengths_of(x), "float64")
         return lengths, lodcore.sequence_pool(x, "sum") / (lengths + 1.0)
@@ -188,7 +188,7 @@ def test_means_by_lengths(way, lengths_of):
 
 
 @every_way
-def test_a_lod_as_an_argument(way):
+def test_operators_take_x_lod_as_an_argument_in_every_way(way):
     def text(while_loop, x, v):
         return lodcore.sequence_expand_as(v, x.lod), lodcore.lod_reset(ops.sum(x, axis=-1), x.lod)
 
@@ -199,7 +199,7 @@ def test_a_lod_as_an_argument(way):
 
 
 @every_way
-def test_the_map_is_a_tensor(way):
+def test_indices_map_computes_as_an_int32_tensor(way):
     """The int32 tensor of the design document: from elements of the steps to elements of x."""
 
     def text(while_loop, x):
@@ -213,7 +213,7 @@ def test_the_map_is_a_tensor(way):
     check(way, text, lambda x: (rows + 1, rows * np.sum(x.values)), X)
 
 
-def test_structure_is_fetched():
+def test_executor_fetches_lengths_offsets_tables_and_maps():
     with Program() as program:
         x = data("x", (None,), "float64", num_levels=2)
         table = lodcore.lod_rank_table(x)
@@ -236,7 +236,7 @@ def test_structure_is_fetched():
         assert found[7] == fed.lod
 
 
-def test_levels_that_are_not_there_say_so():
+def test_lod_lengths_refuses_levels_out_of_range():
     for level in (1, -2, 5):
         with pytest.raises(lodcore.LevelError, match=f"lod_lengths: level: is {level}"):
             lodcore.lod_lengths(X, level)

@@ -97,7 +97,7 @@ class ScopeMachine(RuleBasedStateMachine):
 TestScope = ScopeMachine.TestCase
 
 
-def test_text_and_names():
+def test_scopes_behave_as_chains_of_dicts():
     scope = Scope()
     scope.var("w").set(np.ones(2))
     scope.new_scope().new_scope().var("w").set(1.0)

@@ -40,7 +40,7 @@ def test_operators_and_reshape_take_numbers_of_a_step(way, text):
         check(way, until_no_row_is_left, lambda x: sum(np.sum(x[at:] ** 2) * (4 - at) for at in range(4)), X)
 
 
-def test_the_shape_stays_that_of_the_spec():
+def test_shape_of_a_reshaped_variable_is_known_as_far_as_its_spec():
     with Program() as program:
         x, q = data("x", (None, 2), "float64"), data("q", (None, 2), "float64", num_levels=1)
         n, y = lodcore.num_rows(x), x.reshape(lodcore.num_rows(x) * 2)
@@ -54,7 +54,7 @@ def test_the_shape_stays_that_of_the_spec():
     np.testing.assert_allclose(found[5], 2 * X)
 
 
-def test_a_wrong_number_is_found_when_it_runs():
+def test_reshape_by_a_wrong_number_raises_when_it_runs():
     with Program() as program:
         x, n = data("x", (None, 2), "float64"), data("n", (), "int64")
         y = x.reshape(n, 3)
@@ -95,13 +95,13 @@ WRONG = [
 
 
 @for_each("around", [in_a_body, in_a_program])
-def test_numpy_and_python_cannot_take_them(around):
+def test_numpy_and_python_refuse_sizes_known_at_run_time(around):
     for says, call in WRONG:
         with pytest.raises(GraphError, match=says):
             around(call)
 
 
-def test_what_they_name_works():
+def test_operators_that_the_refusals_name_work():
     table, steps, found = np.arange(6.0).reshape(3, 2), TensorArray(unstack_from=X), TensorArray()
     loop = while_loop()
     with loop.loop():

@@ -87,13 +87,13 @@ def assert_kept_or_refused(call, x, by):
 
 @pytest.mark.parametrize("recording", WHILE_RECORDING)
 @pytest.mark.parametrize("name", CALLS)
-def test_kept_or_refused_by_its_own_name(name, recording):
+def test_operators_keep_a_sparse_tensor_or_refuse_it_by_their_name(name, recording):
     call, by = CALLS[name]
     WHILE_RECORDING[recording](lambda: assert_kept_or_refused(call, SPARSE, by))
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_as_an_input(name):
+def test_operators_under_vjp_and_in_programs_keep_or_refuse_a_sparse_tensor(name):
     call, by = CALLS[name]
     vjp(lambda x: [assert_kept_or_refused(call, x, by), None][1], SPARSE)
     with Program():
@@ -101,7 +101,7 @@ def test_as_an_input(name):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_what_makes_a_tensor_refuses_it(name):
+def test_constructors_refuse_a_sparse_tensor(name):
     call, by = MAKERS[name]
     with pytest.raises((DTypeError, LoDError), match=f"^{by}.*SparseTensor"):
         call(SPARSE)
@@ -150,5 +150,5 @@ def test_the_docstring_of_every_operator_says_that_it_refuses_it(name):
 
 
 @pytest.mark.parametrize("thing", [map_fn, DenseTensor, LoDTensor, TensorArray, VarArray.segment, TensorArray.unstack])
-def test_so_do_the_docstrings_of_what_takes_tensors(thing):
+def test_docstrings_of_constructors_name_sparse_tensors(thing):
     assert "SparseTensor" in thing.__doc__

@@ -7,6 +7,7 @@ import lodcore
 from lodcore import DenseTensor, DTypeError, GraphError, LoDTensor, ShapeError, Spec, TensorArray, ops, vjp
 from lodcore.graph import (
     ArrayVariable,
+    Executor,
     Program,
     VarArray,
     Variable,
@@ -15,6 +16,7 @@ from lodcore.graph import (
     value_and_grad,
     while_loop,
 )
+from tests.helpers.ways import WHILE_RECORDING
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -24,7 +26,7 @@ LISTS = lodcore.array([[1.0, 2.0], [], [3.0]])
 # -- the holder ------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_known_of_a_value():
+def test_variable_with_a_value_knows_its_spec():
     x = Variable("x", LISTS)
     assert (x.name, x.shape, x.dtype, x.ndim, x.num_levels) == ("x", (3, None), np.float64, 2, 1)
     assert x.spec == Spec((None,), np.dtype(float), 1, LoDTensor)
@@ -49,7 +51,7 @@ def test_rows_without_their_structure_are_recorded():
         assert (x.lengths.spec.shape, x.lengths.dtype) == ((None,), np.int64)
 
 
-def test_what_a_variable_has_of_its_value():
+def test_variable_has_lengths_offsets_and_num_rows_and_no_other_methods_of_its_value():
     x = Variable("x", LISTS)
     assert (x.lengths.tolist(), x.offsets.tolist(), x.num_rows) == ([2, 0, 1], [0, 2, 2, 3], 3)
     for name in ("to_padded", "lenghts"):
@@ -59,7 +61,7 @@ def test_what_a_variable_has_of_its_value():
         _ = Variable("y", np.ones(2)).lengths
 
 
-def test_nothing_is_known_of_nothing():
+def test_variable_without_spec_and_value_raises_when_asked():
     x = Variable()
     assert repr(x) == "Variable(variable)"
     assert not x.has_value
@@ -123,7 +125,7 @@ def test_clone_copies_value_and_kind():
         y.clone(Variable())
 
 
-def test_questions_about_values():
+def test_variable_with_a_value_converts_to_bool_int_float_and_array():
     x = Variable("x", np.array([2]))
     assert (bool(x), int(x), float(x), len(x), [7, 8, 9][x]) == (True, 2, 2.0, 1, 9)
     np.testing.assert_array_equal(np.asarray(x), [2])
@@ -148,7 +150,7 @@ def test_variables_of_no_block_stand_for_their_values():
         lambda w, x: ops.concat_values(xs=[w, x], axis=0),
     ],
 )
-def test_what_has_a_block_is_found_among_what_has_none(call):
+def test_operators_find_the_recorded_variable_among_others(call):
     weights = Variable("w", np.array([1.0, 2.0]))
     value, pullback = vjp(lambda x: ops.sum(call(weights, x)), np.array([3.0, 4.0]))
     assert value == np.sum(call(weights.get(), np.array([3.0, 4.0])))
@@ -179,7 +181,7 @@ def test_variables_with_arrays():
 # -- parameters and data -----------------------------------------------------------------------------------------------
 
 
-def test_parameters():
+def test_parameter_holds_its_value_and_refuses_what_is_no_tensor():
     values = np.ones(2, np.float32)
     assert parameter(values).get() is values
     assert parameter([1.0], "w").name == "w"
@@ -198,7 +200,7 @@ def test_parameters():
     assert program.parameters == [a, b, c]
 
 
-def test_data():
+def test_data_declares_name_shape_dtype_and_levels():
     with Program() as program:
         x = data("x", (None, 3))
         y = data("y", [2], "int64", num_levels=2)
@@ -227,7 +229,7 @@ def test_data():
         (Spec((None,), np.dtype(float)), {"dtype": "f4"}, "are parts of the given Spec"),
     ],
 )
-def test_wrong_data(spec, more, says):
+def test_data_refuses_wrong_specs_and_names(spec, more, says):
     with Program(), pytest.raises(DTypeError, match=f"data: .*{says}"):
         data("x", spec, **more)
     with Program(), pytest.raises(DTypeError, match="data: name"):
@@ -237,7 +239,7 @@ def test_wrong_data(spec, more, says):
 # -- Blocks do not mix -------------------------------------------------------------------------------------------------
 
 
-def test_two_blocks_do_not_mix():
+def test_variables_of_two_programs_are_refused_together():
     with Program():
         x = data("x", (2,), "float64")
     with Program() as other:
@@ -260,7 +262,7 @@ def use_in_a_loop(x):
         lodcore.mul(x, 2.0)
 
 
-def test_a_variable_is_no_attribute():
+def test_attributes_refuse_variables():
     with Program():
         x = data("x", (2, 2), "float64")
         for wrong in (lambda: ops.softmax(x, axis=x), lambda: lodcore.TensorArray.unstack(x, x)):
@@ -316,3 +318,85 @@ def test_vjp_says_what_a_recorded_variable_is():
         with pytest.raises(GraphError, match="is recorded in a body, where it has no value; call vjp with the loop"):
             vjp(lambda x: x, s)
         loop.break_if(True)
+
+
+ROWS = np.array([[1.0, -0.5], [0.25, 2.0], [-1.0, 0.75]])
+
+
+def test_data_with_a_known_first_axis_is_iterated():
+    """003: `for step_input in dataset`."""
+    with Program() as program:
+        dataset = data("dataset", (3, None), "float64")
+        assert len(dataset) == 3
+        total = ops.sum(dataset, axis=0) * 0.0
+        for step_input in dataset:
+            total = lodcore.add(lodcore.mul(total, 0.5), step_input)
+    found = Executor().run(program, {"dataset": ROWS}, [total])[0]
+    np.testing.assert_array_equal(found, ROWS[0] / 4 + ROWS[1] / 2 + ROWS[2])
+
+
+@pytest.mark.parametrize("use", [len, iter, list], ids=["len", "iter", "list"])
+@pytest.mark.parametrize(("shape", "levels"), [((None, 2), 0), ((None, 2), 1)], ids=["rows", "sequences"])
+def test_iteration_over_data_of_unknown_first_axis_is_refused(use, shape, levels):
+    with Program(), pytest.raises(GraphError, match=r"dataset: .*(while_loop|break_if)"):
+        use(data("dataset", shape, "float64", levels))
+
+
+X = np.array([0.5, -1.5, 2.0])
+
+
+@pytest.mark.parametrize("make", [lambda: lodcore.Var(12), lambda: Variable(12), lambda: Variable(value=12)])
+def test_variable_of_a_number_has_it_as_value(make):
+    v = make()
+    assert (int(v), v.shape, v.has_value) == (12, (), True)
+    assert v.dtype == np.int64
+    assert int(lodcore.add(v, 1)) == 13
+
+
+@pytest.mark.parametrize("value", [X, 2.5, LISTS, [1.0, 2.0]], ids=["array", "number", "sequences", "list"])
+def test_the_first_argument_of_a_variable_is_a_name_or_a_value(value):
+    v = lodcore.Var(value)
+    assert v.has_value
+    assert v.name == Variable().name
+    named = Variable("x", value)
+    assert (named.name, named.spec) == ("x", v.spec)
+    assert not Variable("x").has_value
+    with pytest.raises(DTypeError, match="Variable"):
+        Variable(value, value)
+
+
+def test_variable_of_a_shape_is_zeros_and_of_shape_0_a_scalar():
+    """003: `Variable(shape=[0], dtype=int32)` is a scalar 0; any other shape is one of zeros."""
+    time = lodcore.Variable(shape=[0], dtype=lodcore.int32)
+    assert (time.shape, time.dtype, int(time)) == ((), np.int32, 0)
+    for shape in [(2, 3), (), (4,)]:
+        v = Variable(shape=shape, dtype=lodcore.float32)
+        assert (v.shape, v.dtype) == (shape, np.float32)
+        assert not v.get().any()
+    loop = while_loop()
+    with loop.loop():
+        t = loop.loop_var(time)
+        loop.break_if(t >= 3)
+    assert (int(t), t.dtype) == (3, np.int32)
+
+
+@pytest.mark.parametrize("recording", ["at once", "Program"])
+def test_parameter_of_a_shape_is_drawn_small_and_not_all_zero(recording):
+    """Small numbers, not all zero, since a network with equal weights does not learn."""
+    w, b = WHILE_RECORDING[recording](
+        lambda: (parameter(shape=(3, 2), name="W"), parameter(shape=[4], dtype=lodcore.float64))
+    )
+    assert (w.name, w.shape, w.dtype) == ("W", (3, 2), np.float32)
+    assert (b.shape, b.dtype) == ((4,), np.float64)
+    assert np.isfinite(w.get()).all()
+    with pytest.raises(DTypeError, match=r"parameter: .*shape"):
+        parameter()
+
+
+def test_names_of_the_design_documents_are_public():
+    assert lodcore.LODDenseTensor is LoDTensor
+    assert lodcore.Var is lodcore.Variable
+    for name in ("int8", "int32", "int64", "float32", "float64"):
+        assert np.dtype(getattr(lodcore, name)) == np.dtype(name)
+    for name in ("LODDenseTensor", "Var", "create_whileloop", "lod_lengths"):
+        assert name in lodcore.__all__

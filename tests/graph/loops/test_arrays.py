@@ -23,7 +23,7 @@ pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
 
 @given(writes=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 6)), max_size=30), reads=st.data())
-def test_every_version_stays_as_it_is(writes, reads):
+def test_array_versions_are_unchanged_by_later_writes(writes, reads):
     start = TensorArray(unstack_from=np.arange(100, 103))
     versions = [ArrayVersion.of(start)]
     models = [{0: 100, 1: 101, 2: 102}]
@@ -96,7 +96,7 @@ def test_overwritten_slots_in_a_loop_get_no_gradient():
     assert (float(y), float(pullback(1.0)[0])) == (6.0, 3.0)
 
 
-def test_what_was_read_before_keeps_its_gradient():
+def test_read_before_an_overwrite_keeps_its_gradient():
     def f(x, y):
         array = TensorArray()
         array.write(0, x)
@@ -107,7 +107,7 @@ def test_what_was_read_before_keeps_its_gradient():
     assert [float(d) for d in vjp(f, np.array(1.0), np.array(2.0))[1](1.0)] == [10.0, 1.0]
 
 
-def test_the_arrays_that_are_given_hold_what_was_written():
+def test_outer_array_written_under_vjp_holds_the_values():
     outside = TensorArray()
     outside.write(0, np.array(5.0))
 
@@ -173,7 +173,7 @@ def test_arrays_of_variables_and_of_feeds_are_never_written_to():
         assert contents(array) == {0: 1.0}
 
 
-def test_what_a_scope_shows_of_an_array_is_a_copy():
+def test_array_in_a_scope_is_a_copy():
     arrays = TensorArray(name="kept"), TensorArray()
     for array in arrays:
         array.write(0, np.array(1.0))
@@ -295,7 +295,7 @@ def test_gradients_of_arrays_of_batches():
     assert d.read(0).lod == x[0].lod
 
 
-def test_holes_and_past_the_end():
+def test_read_of_a_hole_or_past_the_end_is_an_index_error():
     array = TensorArray(2)
     array.write(1, np.array(1.0))
     for at, says in [(0, "index: is 0, a hole"), (2, "index: is 2; the size is 2"), (-1, "index: is -1")]:
@@ -332,7 +332,7 @@ def test_indices_of_one_element(index):
     np.testing.assert_array_equal(array.stack(), [5.0, 12.0])
 
 
-def test_lists_are_dense_where_they_are_written():
+def test_write_of_a_list_stores_a_dense_array():
     eager, recorded = TensorArray(), TensorArray()
     eager.write(0, [1.0, 2.0])
     loop = while_loop()
@@ -342,7 +342,7 @@ def test_lists_are_dense_where_they_are_written():
     np.testing.assert_array_equal(eager.read(0), recorded.read(0), strict=True)
 
 
-def test_two_blocks_do_not_share_an_array():
+def test_array_recorded_in_one_vjp_is_refused_in_another():
     array = TensorArray()
 
     def f(x):
@@ -392,7 +392,7 @@ def test_what_a_loop_has_written_is_known_in_a_loop_inside():
     assert array.size() == 3
 
 
-def test_a_slot_may_be_a_state():
+def test_loop_var_takes_a_slot_as_initial_state():
     states = VarArray()
     states.update(0, 3.0)
     loop = while_loop()
@@ -415,7 +415,7 @@ def test_a_slot_is_read_anew_in_each_block():
     assert float(vjp(lambda x: lodcore.mul(x, slot), 2.0)[1](1.0)[0]) == 3.0
 
 
-def test_boot_stands_at_negative_indices_only():
+def test_get_uses_boot_at_negative_indices_only():
     states, boot = VarArray(), np.array([7.0])
     for at in (-1, -3, np.int8(-1), np.array([-1])):
         np.testing.assert_array_equal(states.get(at, boot).get(), boot)
@@ -452,7 +452,7 @@ def test_the_gradient_of_boot_accumulates():
     np.testing.assert_allclose(found, sum(w * (1 - h * h) for h in twice))
 
 
-def test_slots_without_gradient_count_as_zeros():
+def test_slots_without_cotangent_count_as_zeros():
     x = np.arange(6.0).reshape(3, 2)
     (d,) = vjp(lambda x: VarArray().segment(x).get(1), x)[1](np.ones(2))
     np.testing.assert_array_equal(d, [[0, 0], [1, 1], [0, 0]])
@@ -461,7 +461,7 @@ def test_slots_without_gradient_count_as_zeros():
     assert d.tolist() == [[0.0, 1.0, 0.0], [0.0], []]
 
 
-def test_segments_of_sequences_come_back():
+def test_segmented_sequences_are_packed_back_to_the_batch():
     x = lodcore.array([[1.0, 2.0], [], [3.0, 4.0, 5.0]])
     for sort in (True, False):
         steps = VarArray().segment(x, sort_by_length=sort)
@@ -489,7 +489,7 @@ def test_segments_of_sequences_come_back():
         assert VarArray().segment(x).size() == size
 
 
-def test_slots_cannot_slip_out_as_arrays():
+def test_asarray_of_a_slot_under_vjp_is_refused():
     def f(x):
         steps = VarArray().segment(x)
         return np.asarray(steps.get(0))
@@ -556,7 +556,7 @@ def states_of(x, h_0):
 
 
 @pytest.mark.parametrize("lengths", [[], [0], [0, 0, 0]])
-def test_what_a_loop_without_steps_writes_keeps_its_width(lengths):
+def test_states_of_a_loop_without_steps_keep_their_width(lengths):
     """A Program runs on a batch without rows: the states are empty, but have their width."""
     with Program() as program:
         x = data("x", (None, 2), np.float32, 1)
@@ -591,7 +591,7 @@ def test_an_array_is_made_of_a_lod_tensor():
     assert d.tolist() == [[0, 0], [], [2]]
 
 
-def test_names_are_refused_where_numbers_are_meant():
+def test_sizes_and_indices_refuse_strings():
     steps = TensorArray(unstack_from=np.arange(3.0))
 
     def recorded(call):

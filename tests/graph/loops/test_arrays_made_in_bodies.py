@@ -53,7 +53,7 @@ MAKERS = {
 
 @every_way
 @pytest.mark.parametrize("make", MAKERS)
-def test_fresh_in_each_step(way, make):
+def test_array_made_in_a_body_is_new_in_each_step(way, make):
     """The next step does not see what one step writes at 1, and beyond the end."""
 
     def text(while_loop, x, w):
@@ -78,7 +78,7 @@ def test_fresh_in_each_step(way, make):
 
 @every_way
 @pytest.mark.parametrize("sort_by_length", [True, False])
-def test_unpacked_in_the_body(way, sort_by_length):
+def test_unpack_and_pack_within_a_body(way, sort_by_length):
     def text(while_loop, x):
         loop = while_loop()
         with loop.loop():

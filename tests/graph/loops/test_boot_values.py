@@ -20,7 +20,7 @@ ROWS = np.array([[1.0, -0.5], [0.25, 2.0], [-1.0, 0.75]])
 @every_way
 @pytest.mark.parametrize("n", [3, 1, 0])
 @pytest.mark.parametrize("boot", [0.0, 2.5, np.array(1.5)], ids=repr)
-def test_a_number_as_what_stands_before_the_first(way, n, boot):
+def test_slot_before_the_first_is_the_given_number(way, n, boot):
     def text(while_loop, x):
         states = VarArray()
         loop = while_loop()
@@ -40,7 +40,7 @@ def test_a_number_as_what_stands_before_the_first(way, n, boot):
 
 
 @every_way
-def test_what_stands_before_the_first_has_a_gradient(way):
+def test_boot_value_of_slots_has_a_gradient(way):
     def text(while_loop, boot, w):
         states = VarArray()
         loop = while_loop()
@@ -60,7 +60,7 @@ def test_what_stands_before_the_first_has_a_gradient(way):
 
 
 @every_way
-def test_read_with_a_default(way):
+def test_read_default_is_used_at_negative_indices_and_its_gradient_is_summed(way):
     """The default is read if and only if the index is negative; its gradient is the sum over all steps that read it."""
 
     def text(while_loop, x, default):
@@ -87,7 +87,7 @@ def test_read_with_a_default(way):
 
 
 @every_way
-def test_overwriting_read_with_a_default_within_a_body(way):
+def test_read_with_default_of_an_array_overwritten_in_the_body(way):
     def text(while_loop, x):
         array = TensorArray()
         loop = while_loop()

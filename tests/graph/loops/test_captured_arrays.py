@@ -20,7 +20,7 @@ ROWS = np.array([[1.0, -0.5], [0.25, 2.0], [-1.0, 0.75]])
 @every_way
 @pytest.mark.parametrize("writes", [True, False], ids=["written in the body", "read in the body"])
 @pytest.mark.parametrize("kind", [TensorArray, VarArray])
-def test_a_loop_that_runs_later_takes_the_array_as_it_is_when_it_is_called(way, writes, kind):
+def test_deferred_loop_sees_writes_made_before_its_call(way, writes, kind):
     def text(while_loop, x):
         array = kind()
         array.write(0, x[0])
@@ -52,7 +52,7 @@ def test_a_loop_that_runs_later_takes_the_array_as_it_is_when_it_is_called(way, 
     check(way, text, meaning, ROWS)
 
 
-def test_a_program_leaves_the_outer_array_alone_that_a_later_loop_writes():
+def test_program_with_a_deferred_loop_never_changes_the_outer_array():
     array = TensorArray()
     array.write(0, np.ones(2))
     with Program() as program:
@@ -73,7 +73,7 @@ def test_a_program_leaves_the_outer_array_alone_that_a_later_loop_writes():
 
 
 @every_way
-def test_a_slot_that_was_read_sees_a_write_by_another(way):
+def test_slot_sees_a_write_through_another_slot_of_the_same_index(way):
     def text(while_loop, x):
         array = VarArray()
         array.write(0, x[0])
@@ -127,7 +127,7 @@ OTHERS = {
 
 
 @for_each("other", [*OTHERS])
-def test_the_map_of_another_batch_is_refused_by_an_array_that_knows_its_own(other):
+def test_pack_of_unpacked_steps_refuses_the_map_of_another_batch(other):
     steps, own = TensorArray.unpack(X, 1)
     _, indices_map = TensorArray.unpack(OTHERS[other], 1, sort_by_length=other != "not sorted")
     for wrong in (indices_map, indices_map.rank):
@@ -139,7 +139,7 @@ def test_the_map_of_another_batch_is_refused_by_an_array_that_knows_its_own(othe
         assert steps.pack(1, right).tolist() == X.tolist()
 
 
-def test_nothing_can_tell_for_steps_of_a_network():
+def test_pack_of_computed_steps_takes_any_map_with_fitting_counts():
     steps, own = TensorArray.unpack(X, 1)
     _, other = TensorArray.unpack(OTHERS["other order"], 1)
     made = TensorArray()
@@ -150,7 +150,7 @@ def test_nothing_can_tell_for_steps_of_a_network():
 
 
 @for_each("dtype", ["int32", "int64", ">i4"])
-def test_the_places_alone_are_a_map_for_an_array_that_knows_its_structure(dtype):
+def test_pack_of_unpacked_steps_takes_the_positions_alone(dtype):
     steps, own = TensorArray.unpack(X, 1)
     places = own.values.astype(dtype)
     found, pullback = vjp(lambda x: TensorArray.unpack(x, 1)[0].pack(1, places), X)
@@ -167,7 +167,7 @@ def test_the_places_alone_are_a_map_for_an_array_that_knows_its_structure(dtype)
         made.pack(1, places)
 
 
-def test_variables_hold_maps():
+def test_pack_takes_a_map_in_a_variable_and_as_an_array():
     steps, own = TensorArray.unpack(X, 0)
     assert steps.pack(0, Variable("map", own)).tolist() == X.tolist()
     assert float(ops.sum(steps.pack(0, own.values).values)) == 45

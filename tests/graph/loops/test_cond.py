@@ -277,7 +277,7 @@ def test_what_branches_capture_has_gradients():
         np.testing.assert_array_equal(dense[:, 0], [0, 0, 0, 0] if chosen else [0, 2, 0, 1])
 
 
-def test_branches_see_variables():
+def test_branches_receive_variables_in_every_way():
     seen = []
 
     def look(x):
@@ -290,7 +290,7 @@ def test_branches_see_variables():
     assert [x.shape for x in seen] == [(3, 2)] * 2 + [(None, 2)] * 2
 
 
-def test_what_a_branch_does_not_return_stays_there():
+def test_values_of_a_branch_that_it_does_not_return_are_refused_outside():
     seen = []
     with Program():
         c, x = data("c", (), "bool"), data("x", (2,), "float64")
@@ -300,7 +300,7 @@ def test_what_a_branch_does_not_return_stays_there():
                 call()
 
 
-def test_results_know_what_both_branches_know():
+def test_cond_result_has_the_shape_and_dtype_common_to_both_branches():
     with Program():
         c = data("c", (), "bool")
         x, y = data("x", (3, 2)), data("y", (4, 2))
@@ -313,7 +313,7 @@ def test_results_know_what_both_branches_know():
 
 
 @for_each("way", list(WHILE_RECORDING))
-def test_wrong_calls_say_the_same(way):
+def test_wrong_calls_of_cond_raise_one_text_in_every_way(way):
     run = WHILE_RECORDING[way]
     for error, says, call in WRONG:
         with pytest.raises(error, match=says):

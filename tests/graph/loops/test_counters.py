@@ -31,7 +31,7 @@ def counted(while_loop, first, steps=3, **options):
 
 @every_way
 @every_integer
-def test_one_integer_counts(way, first):
+def test_loop_var_of_one_integer_of_any_shape_counts_steps(way, first):
     check(
         way,
         lambda while_loop, first, x: (counted(while_loop, first), x * 1.0),
@@ -43,7 +43,7 @@ def test_one_integer_counts(way, first):
 
 @every_way
 @every_integer
-def test_a_result_counts_as_an_input_does(way, first):
+def test_loop_var_of_a_computed_integer_counts_steps(way, first):
     def text(while_loop, first, x):
         return counted(while_loop, lodcore.add(first, 1)), x * 1.0
 
@@ -52,7 +52,7 @@ def test_a_result_counts_as_an_input_does(way, first):
 
 @every_way
 @every_integer
-def test_one_integer_counts_in_a_loop_within(way, first):
+def test_inner_counter_continues_from_the_outer_value(way, first):
     """It continues from the value to which the outer loop has brought it."""
 
     def text(while_loop, first, x):
@@ -69,7 +69,7 @@ def test_one_integer_counts_in_a_loop_within(way, first):
 
 @every_way
 @every_integer
-def test_what_is_read_from_an_array_counts(way, first):
+def test_loop_var_read_from_an_array_counts_steps(way, first):
     """Its value is unknown while it is recorded, if the array was empty."""
 
     def text(while_loop, first, x):
@@ -87,7 +87,7 @@ def test_what_is_read_from_an_array_counts(way, first):
 
 @every_way
 @every_integer
-def test_what_is_updated_or_told_not_to_does_not_count(way, first):
+def test_loop_var_that_is_updated_or_has_advance_false_does_not_count(way, first):
     def text(while_loop, first, x):
         loop = while_loop()
         with loop.loop():
@@ -100,7 +100,7 @@ def test_what_is_updated_or_told_not_to_does_not_count(way, first):
 
 
 @for_each("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
-def test_the_greatest_and_the_least_advance(dtype):
+def test_advance_at_the_limits_of_the_dtype_is_taken_and_beyond_refused(dtype):
     limits = np.iinfo(dtype)
     for by in (1, 127, limits.max, limits.min):
         for first in (np.zeros((), dtype), np.zeros((1, 1), dtype)):
@@ -114,7 +114,7 @@ def test_the_greatest_and_the_least_advance(dtype):
 @every_way
 @pytest.mark.parametrize("first", INTEGERS[:3], ids=lambda first: str(first.tolist()))
 @pytest.mark.parametrize("by", [2, -3])
-def test_one_integer_advances_by_what_is_said(way, first, by):
+def test_loop_var_of_one_integer_advances_by_the_given_number(way, first, by):
     check(
         way,
         lambda while_loop, first, x: (counted(while_loop, first, advance=by), x * 1.0),
@@ -125,7 +125,7 @@ def test_one_integer_advances_by_what_is_said(way, first, by):
 
 
 @pytest.mark.parametrize("place", list(WHILE_RECORDING))
-def test_only_one_integer_advances_by_what_is_said(place):
+def test_advance_of_more_than_one_integer_is_refused_when_recorded_or_run(place):
     """Known violations raise when they are recorded, others when they run, with the same text."""
     from lodcore.graph import while_loop
 
@@ -140,7 +140,7 @@ def test_only_one_integer_advances_by_what_is_said(place):
 
 
 @every_way
-def test_nothing_else_counts(way):
+def test_loop_vars_of_floats_bools_and_sequences_do_not_count(way):
     """Floats, booleans and sequences do not count, even with one element."""
 
     def text(while_loop, x, b, q):
@@ -174,7 +174,7 @@ def test_counters_in_map_fn(way):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int64"])
-def test_the_dtype_stays(dtype):
+def test_counters_keep_their_dtype_in_a_program(dtype):
     from lodcore.graph import while_loop
 
     with Program() as program:
@@ -183,7 +183,7 @@ def test_the_dtype_stays(dtype):
     assert (value.tolist(), value.dtype) == ([6], np.dtype(dtype))
 
 
-def test_the_text_of_a_program_says_what_counts():
+def test_text_of_a_program_names_counters_and_what_may_count():
     from lodcore.graph import while_loop
 
     with Program() as program:

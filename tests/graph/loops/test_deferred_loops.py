@@ -54,7 +54,7 @@ def test_each_run_begins_with_the_first_value(way, runs):
 
 
 @every_way
-def test_a_number_that_an_operator_gave_has_a_name_of_its_own(way):
+def test_loop_var_of_a_computed_number_starts_anew_in_each_run(way):
     """Such a result has no axis: it is a number when computed at once, and still the loop variable."""
 
     def text(while_loop, x):
@@ -67,7 +67,7 @@ def test_a_number_that_an_operator_gave_has_a_name_of_its_own(way):
 
 
 @every_way
-def test_own_names_are_known_in_loops_within(way):
+def test_loop_vars_under_their_own_names_are_seen_in_inner_loops(way):
     def text(while_loop, x):
         own, number = lodcore.add(x, 1.0), ops.sum(x)
         loop = while_loop(loop_vars=[own, number])
@@ -94,7 +94,7 @@ def test_own_names_are_known_in_loops_within(way):
 
 
 @pytest.mark.parametrize("recorded", [False, True], ids=["at once", "vjp"])
-def test_a_variable_that_a_loop_leaves_changed_does_not_change_where_it_begins(recorded):
+def test_variable_changed_by_a_run_does_not_change_the_next_initial_value(recorded):
     """Each run starts with the value that the Variable had where the loop was recorded."""
     own = Variable("own", np.array(3.0))
     loop = doubling(while_loop, own)
@@ -109,7 +109,7 @@ def test_a_variable_that_a_loop_leaves_changed_does_not_change_where_it_begins(r
     assert float(own.get()) == 24.0
 
 
-def test_a_variable_under_vjp_is_met_where_the_loop_is():
+def test_variable_given_under_vjp_is_read_where_the_loop_is_recorded():
     own = Variable("own", np.array(3.0))
 
     def f(x):
@@ -122,7 +122,7 @@ def test_a_variable_under_vjp_is_met_where_the_loop_is():
     assert float(own.get()) == 24.0
 
 
-def test_a_variable_that_is_given_is_met_in_each_step_around():
+def test_variable_given_in_a_body_is_read_anew_in_each_outer_step():
     own = Variable("own", np.array(3.0))
 
     def body(step):
@@ -134,7 +134,7 @@ def test_a_variable_that_is_given_is_met_in_each_step_around():
     assert float(own.get()) == 24.0
 
 
-def test_a_variable_that_a_loop_met_outside_changes_in_a_body():
+def test_variable_of_a_loop_recorded_outside_changes_when_it_runs_in_a_body():
     own = Variable("own", np.array(3.0))
     loop = doubling(while_loop, own, count=1)
 
@@ -146,7 +146,7 @@ def test_a_variable_that_a_loop_met_outside_changes_in_a_body():
     assert float(own.get()) == 6.0
 
 
-def test_what_is_read_is_read_at_each_run():
+def test_parameters_are_read_at_each_run_and_initial_values_once():
     """Outer Variables are held by reference; only the initial values of a loop are kept as they were."""
     factor, begin = parameter(np.array(2.0)), parameter(np.array(1.0))
     loop = while_loop()
@@ -163,7 +163,7 @@ def test_what_is_read_is_read_at_each_run():
 
 
 @pytest.mark.parametrize("way", RECORDED)
-def test_what_another_loop_changed_is_read_at_the_run(way):
+def test_deferred_loop_reads_the_value_that_another_loop_left(way):
     """A recorded Variable passed to another loop has the last value afterwards, also for loops recorded earlier."""
 
     def text(while_loop, x):
@@ -180,7 +180,7 @@ def test_what_another_loop_changed_is_read_at_the_run(way):
     check(way, text, lambda x: (x + 2 * 8 * (x + 1), 8 * (x + 1)), X)
 
 
-def test_lengths_under_the_own_name():
+def test_num_rows_of_a_loop_variable_under_its_own_name_is_that_of_the_step():
     """Queries about a loop variable refer to it, whatever value the Variable had before."""
 
     def f(x):
@@ -245,7 +245,7 @@ def scaled(elements, factor):
 @every_way
 @every_array
 @pytest.mark.parametrize("runs", [1, 2])
-def test_a_loop_met_outside_runs_in_a_body(way, made, runs):
+def test_loop_recorded_outside_runs_in_a_body_on_the_array_of_that_time(way, made, runs):
     """Each of its runs starts with the array as it is then, with what was written since."""
 
     def text(while_loop, x):
@@ -273,7 +273,7 @@ def test_a_loop_met_outside_runs_in_a_body(way, made, runs):
 
 @every_way
 @every_array
-def test_a_loop_met_outside_runs_in_a_body_and_afterwards(way, made):
+def test_loop_recorded_outside_runs_in_a_body_and_afterwards(way, made):
     def text(while_loop, x, y):
         array, seen = ARRAYS[made](x), TensorArray()
         array.write(1, y)
@@ -302,7 +302,7 @@ def test_a_loop_met_outside_runs_in_a_body_and_afterwards(way, made):
 
 @every_way
 @every_array
-def test_a_loop_met_outside_runs_in_a_body_within_a_body(way, made):
+def test_loop_recorded_outside_runs_in_a_nested_body(way, made):
     def text(while_loop, x):
         array, total = ARRAYS[made](x), TensorArray()
         total.write(0, x[0] * 0.0)
@@ -338,7 +338,7 @@ def test_a_loop_met_outside_runs_in_a_body_within_a_body(way, made):
 
 @every_way
 @every_array
-def test_a_loop_met_in_a_body_runs_twice_there(way, made):
+def test_loop_recorded_in_a_body_runs_twice_on_the_array_of_each_time(way, made):
     """It takes the array as it is at each of its runs."""
 
     def text(while_loop, x):
@@ -362,7 +362,7 @@ def test_a_loop_met_in_a_body_runs_twice_there(way, made):
 
 
 @every_way
-def test_a_loop_met_in_a_body_runs_in_a_body_within(way):
+def test_loop_recorded_in_a_body_runs_in_an_inner_body(way):
     def text(while_loop, x):
         array, state = TensorArray.unstack(x), lodcore.add(x[0], 1.0)
         outer = while_loop(loop_vars=[state])
@@ -396,7 +396,7 @@ def test_a_loop_met_in_a_body_runs_in_a_body_within(way):
 
 @every_way
 @pytest.mark.parametrize("place", ["body", "map_fn"])
-def test_results_of_a_loop_met_outside_are_those_of_its_last_run(way, place):
+def test_results_of_a_loop_recorded_outside_are_those_of_its_last_run(way, place):
     """Loop variables refer in the body to the results of the run in this body."""
 
     def text(while_loop, x):
@@ -431,7 +431,7 @@ def test_results_of_a_loop_met_outside_are_those_of_its_last_run(way, place):
 
 
 @every_way
-def test_unpacked_steps_that_a_loop_met(way):
+def test_unpacked_steps_written_by_a_deferred_loop_pack_to_the_batch(way):
     def text(while_loop, x):
         steps, indices_map = TensorArray.unpack(x, 0)
         count = steps.size()
@@ -448,7 +448,7 @@ def test_unpacked_steps_that_a_loop_met(way):
 
 @pytest.mark.parametrize("recompute", [False, True], ids=["vjp", "recompute"])
 @pytest.mark.parametrize("runs", [1, 2])
-def test_an_array_that_is_differentiated_and_that_a_loop_met(recompute, runs):
+def test_vjp_of_an_array_that_a_deferred_loop_writes(recompute, runs):
     """An array among the inputs of vjp is taken like any other."""
 
     def f(array, y):
@@ -525,7 +525,7 @@ def test_nested_map_fn_reads_and_writes_arrays_from_outside(way, made):
 
 
 @every_way
-def test_nested_map_fn_runs_a_loop_that_was_met_outside(way):
+def test_nested_map_fn_runs_a_loop_recorded_outside(way):
     def text(while_loop, x):
         array = TensorArray.unstack(x)
         loop = scaling(while_loop, array, 0.5)
@@ -619,7 +619,7 @@ def test_loops_and_map_fn_take_turns_with_an_array_from_outside(way):
 
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("known", [False, True])
-def test_a_loop_that_runs_again_computes_of_what_it_met_while_a_program_is_recorded(inside, known):
+def test_loop_run_again_in_a_program_starts_from_the_captured_value(inside, known):
     """A Variable with a value that the loop doubles: each run, also one in a body, starts with the same value."""
     with Program() as program:
         x = parameter(ROWS) if known else data("x", (None, 2), "float64")

@@ -92,7 +92,7 @@ def test_the_tree_of_the_last_run_hangs_in_the_scope_of_the_executor(keep):
     np.testing.assert_array_equal(before[0].find_var("x").get(), X)
 
 
-def test_steps_that_are_computed_again_have_their_first_values():
+def test_scopes_of_recomputed_steps_show_their_first_values():
     program, _, outer, _ = nested(recompute=True)
     executor = Executor()
     executor.run(program, {"x": X}, ["W@GRAD"])
@@ -103,7 +103,7 @@ def test_steps_that_are_computed_again_have_their_first_values():
         assert step.kids == ()
 
 
-def test_the_order_of_looking_does_not_matter():
+def test_scopes_are_the_same_objects_in_any_order_of_access():
     program, _, outer, inner = nested()
     executor = Executor()
     executor.run(program, {"x": X}, ["W@GRAD"])
@@ -128,7 +128,7 @@ def test_the_scopes_of_a_run_are_dropped_before_the_next_begins():
     assert executor.scope.local_var_names() == []
 
 
-def test_they_are_drawn_by_a_print():
+def test_str_of_a_scope_shows_the_tree_of_runs():
     program, _, _, _ = nested()
     executor = Executor()
     executor.run(program, {"x": X}, ["W@GRAD"])
@@ -161,7 +161,7 @@ CHANGES = [
 ]
 
 
-def test_records_are_not_written():
+def test_scopes_of_a_run_refuse_writes():
     program, _, outer, _ = nested()
     executor = Executor()
     executor.run(program, {"x": X}, ["W@GRAD"])
@@ -196,7 +196,7 @@ def test_rows_and_arrays_of_a_record_are_copies_or_read_only():
     assert given.read(0).tolist() == [1, 1]
 
 
-def test_a_scope_of_the_user_has_the_record_of_its_runs():
+def test_run_with_a_scope_of_the_user_keeps_its_record_there():
     program, loss, outer, _ = nested()
     scope, executor = Scope(), Executor()
     own = scope.new_scope()
@@ -208,7 +208,7 @@ def test_a_scope_of_the_user_has_the_record_of_its_runs():
     assert scope.kids == ()
 
 
-def test_steps_under_vjp_are_the_same_objects_as_long_as_one_has_them():
+def test_step_scopes_under_vjp_are_the_same_objects_while_held():
     loops = []
 
     def f(x):
@@ -231,7 +231,7 @@ def test_steps_under_vjp_are_the_same_objects_as_long_as_one_has_them():
     assert float(scopes[1].find_var("input").get()) == 2
 
 
-def test_threads_that_look_see_the_same_scopes():
+def test_threads_get_the_same_scope_objects():
     program, _, outer, _ = nested()
     executor, found = Executor(), []
     executor.run(program, {"x": X}, ["W@GRAD"])
@@ -244,7 +244,7 @@ def test_threads_that_look_see_the_same_scopes():
     assert len(found) == 8
 
 
-def test_branches_have_scopes_too():
+def test_branches_of_cond_have_scopes():
     with Program() as program:
         x, w = data("x", (None, 2), "float64"), parameter(W, "W")
 

@@ -84,7 +84,7 @@ MADE = [
 
 
 @pytest.mark.parametrize("made", MADE)
-def test_no_entries_have_the_width_of_what_comes_from_outside(made):
+def test_map_fn_of_no_entries_has_the_width_of_captured_values(made):
     v, x = np.array([1.0, 2.0]), np.empty((0, 2))
     assert map_fn(made(v), x).shape == (0, 2)
     assert vjp(lambda x: map_fn(made(v), x), x)[0].shape == (0, 2)
@@ -98,7 +98,7 @@ def test_no_entries_have_the_width_of_what_comes_from_outside(made):
     assert total.get().shape == (0, 2)
 
 
-def test_a_loop_that_runs_twice_begins_with_the_array_as_it_is_then():
+def test_deferred_loop_that_runs_twice_reads_the_array_anew():
     q = LoDTensor.from_lengths(np.ones((2, 2)), [1, 1])
 
     def f(by, array):
@@ -118,7 +118,7 @@ def test_a_loop_that_runs_twice_begins_with_the_array_as_it_is_then():
         assert float(array.read(0)) == 2.0
 
 
-def test_sizes_that_a_loop_changes_are_not_known_of_no_entries():
+def test_map_fn_of_no_entries_leaves_sizes_changed_by_a_loop_unknown():
     """A loop variable may have more rows in each step; its width is known."""
 
     def of_row(row):
@@ -137,7 +137,7 @@ PARTS = LoDTensor.from_lengths(np.ones((3, 2)), [0, 2, 1])
 
 
 @pytest.mark.parametrize("made", MADE)
-def test_an_empty_sequence_has_the_width_that_the_others_have(made):
+def test_nested_map_fn_of_an_empty_sequence_has_the_width_of_the_others(made):
     """Nested: the loop over the rows of the empty sequence has no steps."""
     v = np.array([1.0, 2.0])
 
@@ -151,7 +151,7 @@ def test_an_empty_sequence_has_the_width_that_the_others_have(made):
     assert back(result)[0].values.shape == (3, 2)
 
 
-def test_an_array_of_no_steps_has_the_width_that_the_others_have():
+def test_array_of_no_steps_has_the_width_of_the_others():
     """An array is written in a loop with as many steps as a sequence has rows."""
     v = np.array([1.0, 2.0])
 
@@ -167,7 +167,7 @@ def test_an_array_of_no_steps_has_the_width_that_the_others_have():
     assert joined(np.empty((0, 2, 2)), lambda array: array.stack()).shape == (0, 0, 2)
 
 
-def test_an_array_of_no_steps_forgets_the_rows_that_steps_change():
+def test_array_of_no_steps_leaves_changing_row_counts_unknown():
     """Its elements would have more rows in each step."""
 
     def of_row(row):
@@ -185,7 +185,7 @@ def test_an_array_of_no_steps_forgets_the_rows_that_steps_change():
 
 
 @for_each(("rows", "wanted"), [([2], 2), ([2, 2], 2), ([1, 3], 0), ([3, 1], 0), ([2, 2, 0], 0)])
-def test_elements_of_an_array_have_rows_if_all_have_as_many(rows, wanted):
+def test_read_in_map_fn_of_no_entries_has_the_rows_common_to_all_elements(rows, wanted):
     outside = TensorArray()
     for k, count in enumerate(rows):
         outside.write(k, np.ones((count, 2)))

@@ -41,7 +41,7 @@ def test_results_of_rows_are_stacked(f):
     assert nothing.dtype == map_fn(f, x).dtype
 
 
-def test_entries_without_axes():
+def test_map_fn_over_numbers_returns_numbers():
     np.testing.assert_array_equal(map_fn(lambda x: x * x, np.arange(3)), [0, 1, 4], strict=True)
 
 
@@ -66,7 +66,7 @@ def test_as_many_rows_whatever_the_sequence():
     np.testing.assert_array_equal(map_fn(lambda rows: ops.sum(rows), ROWS), [6.0, 0, 39], strict=True)
 
 
-def test_the_kind_does_not_depend_on_the_data():
+def test_kind_of_the_result_depends_on_the_function_not_on_the_data():
     equal = LoDTensor.from_lengths(np.arange(6.0), [2, 2, 2])
     for x in (equal, equal[:1], equal[:0]):
         assert isinstance(map_fn(lambda rows: rows * 2, x), LoDTensor)
@@ -83,7 +83,7 @@ def test_sequences_of_sequences():
     assert map_fn(lambda document: document, NESTED[:0]).num_levels == 2
 
 
-def test_no_sequences():
+def test_map_fn_of_no_sequences_has_the_shape_and_dtype_of_the_function():
     for f, levels, shape in [
         (lambda rows: rows, 1, (0, None, 2)),
         (lambda rows: ops.cast(rows, "float32"), 1, (0, None, 2)),
@@ -98,7 +98,7 @@ def test_no_sequences():
 # -- forms -----------------------------------------------------------------------------------------------------------
 
 
-def test_several_results():
+def test_map_fn_returns_the_tree_that_the_function_returns():
     def f(rows):
         return {"sum": ops.sum(rows), "both": [rows * 2, (rows,)]}
 
@@ -112,7 +112,7 @@ def test_lists_are_sequences():
     assert map_fn(lambda rows: rows + 1, [[1, 2], [3]]).tolist() == [[2, 3], [4]]
 
 
-def test_it_is_called_once():
+def test_map_fn_calls_the_function_once():
     calls = []
     map_fn(lambda row: calls.append(1) or row, np.ones((5, 2)))
     assert len(calls) == 1
@@ -133,7 +133,7 @@ def test_it_is_called_once():
         (lambda row: shapes.read(at_of(row)), np.arange(2.0), ShapeError, "element 1: has shape"),
     ],
 )
-def test_what_is_refused(f, x, error, says):
+def test_map_fn_refuses_wrong_functions_and_inputs(f, x, error, says):
     with pytest.raises(error, match=says):
         map_fn(f, x)
     assert lodcore.mul(2, 3) == 6
@@ -185,7 +185,7 @@ def test_in_a_program():
         np.testing.assert_array_equal(found[1], lodcore.sequence_pool(given, "sum"), strict=True)
 
 
-def test_in_a_loop():
+def test_map_fn_in_the_body_of_a_loop():
     loop = while_loop()
     with loop.loop():
         x = loop.loop_var(LISTS)

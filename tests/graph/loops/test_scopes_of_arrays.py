@@ -38,12 +38,12 @@ USES = {
     [lambda: TensorArray(name="inner"), lambda: TensorArray(name="inner", unstack_from=X)],
     ids=["empty", "unstack_from"],
 )
-def test_used_after_the_loop_it_is_an_error_that_names_it(use, recording, make):
+def test_array_made_in_a_body_used_after_the_loop_is_an_error_with_its_name(use, recording, make):
     with pytest.raises(GraphError, match="inner"):
         WHILE_RECORDING[recording](lambda: leak(make, USES[use]))
 
 
-def test_one_of_an_outer_body_may_be_used_until_that_ends():
+def test_array_made_in_an_outer_body_is_usable_until_that_body_ends():
     kept = []
 
     def body(step):
@@ -61,7 +61,7 @@ def test_one_of_an_outer_body_may_be_used_until_that_ends():
 
 @pytest.mark.parametrize("way", ["at once", "vjp", "recompute", "Program"])
 @pytest.mark.parametrize("index", ["step", "constant", "step before"])
-def test_a_read_of_nothing_says_that_it_is_made_anew(way, index):
+def test_read_of_an_unwritten_element_of_an_array_made_in_the_body_says_it_is_new_each_step(way, index):
     """The most common mistake: states are made in the body, and the state of the previous step is read.
 
     There is nothing to read, so it is an IndexError, like any such read, whenever it is found.
@@ -85,7 +85,7 @@ def test_a_read_of_nothing_says_that_it_is_made_anew(way, index):
 @pytest.mark.parametrize("recording", WHILE_RECORDING)
 @pytest.mark.parametrize("given", [TensorArray, lambda: TensorArray(unstack_from=X)], ids=["empty", "filled"])
 @pytest.mark.parametrize("in_loop_vars", [False, True], ids=["loop_var", "loop_vars"])
-def test_an_array_is_no_loop_variable(recording, given, in_loop_vars):
+def test_loop_var_and_loop_vars_refuse_arrays(recording, given, in_loop_vars):
     """It is carried as it is: `loop_var` and `loop_vars` refuse it by the name of what was called."""
 
     def declare():
@@ -102,7 +102,7 @@ def test_an_array_is_no_loop_variable(recording, given, in_loop_vars):
 # -- where outer arrays end ------------------------------------------------------------------------------------------
 
 
-def test_computed_at_once_the_writes_stay():
+def test_writes_of_an_eager_loop_into_an_outer_array_stay():
     outside = TensorArray()
     run_body(lambda step: outside.write(step, step * 2))
     assert [int(element) for element in outside] == [0, 2]
@@ -110,7 +110,7 @@ def test_computed_at_once_the_writes_stay():
     assert [float(element) for element in outside] == [0, 2, 4.5, 4.5]
 
 
-def test_a_loop_that_runs_later_starts_from_the_array_as_it_is_then():
+def test_deferred_loop_reads_the_array_as_it_is_at_the_call():
     outside = TensorArray()
     outside.write(0, np.array(1.0))
     loop = while_loop()
@@ -124,7 +124,7 @@ def test_a_loop_that_runs_later_starts_from_the_array_as_it_is_then():
         assert float(s.get()) == total
 
 
-def test_a_program_starts_from_the_array_as_it_was_met_and_leaves_it_alone():
+def test_program_reads_a_captured_array_as_recorded_and_never_changes_it():
     outside = TensorArray()
     outside.write(0, np.array(1.0))
     with Program() as program:

@@ -66,18 +66,18 @@ def network(x, w, b, s):
 
 
 @pytest.mark.parametrize("rows", [0, 1, 5, 400])
-def test_as_unrolled(rows):
+def test_gradients_of_shared_weights_equal_the_unrolled_loop(rows):
     """A weight, a bias and a scale; with 400 rows and 3 steps their gradients are accumulated more than once."""
     check(network, RNG.standard_normal((rows, 3)), [RNG.standard_normal(shape) for shape in ((3, 3), (3,), (3,))])
 
 
-def test_in_either_order():
+def test_gradients_of_shared_operands_on_either_side_equal_the_unrolled_loop():
     x, b, s = RNG.standard_normal((4, 3)), RNG.standard_normal(3), RNG.standard_normal(3)
     check(lambda x, b, s: lodcore.tanh(lodcore.mul(s, lodcore.add(b, x))), x, [b, s])
     check(lambda x, b: lodcore.add(b, lodcore.mul(x, b)), x, [b])
 
 
-def test_operands_of_other_shapes():
+def test_gradients_of_shared_operands_that_broadcast_equal_the_unrolled_loop():
     """Operands as wide as the rows, of one number or row, and rows that are broadcast to more columns."""
     x = RNG.standard_normal((4, 3))
     for shape in ((), (1,), (1, 3), (4, 1), (4, 3)):
@@ -92,12 +92,12 @@ def test_operands_of_other_shapes():
     check(lambda x, w: lodcore.matmul(x, w), RNG.standard_normal(3), [RNG.standard_normal((3, 3))])
 
 
-def test_rows_with_a_structure():
+def test_gradients_of_shared_weights_of_a_lod_tensor_equal_the_unrolled_loop():
     x = LoDTensor.from_lengths(RNG.standard_normal((5, 3)), [2, 0, 3])
     check(network, x, [RNG.standard_normal(shape) for shape in ((3, 3), (3,), (3,))])
 
 
-def test_of_other_dtypes():
+def test_gradients_of_shared_float32_operands_stay_float32():
     """float32, alone and added to float64; no gradient of float32 may become float64."""
     check(
         lambda x, w: lodcore.tanh(lodcore.add(lodcore.matmul(x, w), np.ones((4, 3)))).astype(np.float32),
@@ -110,7 +110,7 @@ def test_of_other_dtypes():
     check(network, x, shared, rtol=2e-4)
 
 
-def test_whose_steps_shrink_and_that_is_used_outside():
+def test_gradients_of_shared_weights_of_shrinking_steps_that_are_used_outside_too():
     table = lodcore.lod_rank_table([[0] * 3, [0], [0] * 2])
     w, b = RNG.standard_normal((2, 2)), RNG.standard_normal(2)
 
@@ -137,7 +137,7 @@ def test_whose_steps_shrink_and_that_is_used_outside():
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
-def test_in_a_loop_in_a_loop():
+def test_gradients_of_weights_shared_by_nested_loops():
     def f(x, w):
         outer = while_loop()
         with outer.loop():
@@ -154,7 +154,7 @@ def test_in_a_loop_in_a_loop():
     lodcore.grad_check(f, RNG.standard_normal((2, 2)), RNG.standard_normal((2, 2)))
 
 
-def test_a_loop_variable_is_not_shared():
+def test_gradients_of_a_weight_that_changes_every_step():
     """A weight that changes from step to step."""
 
     def f(x, w):
@@ -179,13 +179,13 @@ def called(op, d, operands, out, needs):
     return found if len(operands) > 1 else (found,)
 
 
-def test_those_that_go_row_by_row():
+def test_add_mul_and_matmul_are_rowwise():
     assert {"add", "mul", "matmul"} <= set(ROWWISE)
 
 
 @pytest.mark.parametrize("name", ROWWISE)
 @given(rows=strategies.lists(strategies.integers(0, 4), min_size=1, max_size=4))
-def test_the_gradient_of_joined_rows(name, rows):
+def test_rowwise_vjp_of_joined_rows_is_the_sum_of_the_calls(name, rows):
     """It is the sum of the gradients of the calls."""
     op, rng = OPS[name], np.random.default_rng(rows)
     for place in [op.parameters.index(x) for x in op.rowwise]:
@@ -209,7 +209,7 @@ def test_the_gradient_of_joined_rows(name, rows):
 
 
 @pytest.mark.parametrize("name", WITH_RULES)
-def test_what_is_not_read(name):
+def test_vjp_rules_do_not_read_values_declared_unused(name):
     """If unread values are replaced by nan, the gradients are the same."""
     op = OPS[name]
     operands = [RNG.uniform(0.1, 0.9, (3, 3)) for _ in op.parameters]
@@ -222,7 +222,7 @@ def test_what_is_not_read(name):
         assert one is other is None or np.array_equal(one, other)
 
 
-def test_rules_of_arrays_and_memory():
+def test_gradients_through_array_reads_writes_and_shrinking_memory():
     """Reads, also before the first element, writes, and memory that shrinks."""
     table = lodcore.lod_rank_table([[0], [0] * 3, [0] * 3])
 
@@ -243,7 +243,7 @@ def test_rules_of_arrays_and_memory():
     lodcore.grad_check(f, RNG.standard_normal((3, 2)), RNG.standard_normal((3, 2)))
 
 
-def test_a_cotangent_in_memory_of_any_kind():
+def test_cotangents_that_are_read_only_or_unaligned_are_taken():
     """Read-only, or at an odd address."""
     table = lodcore.lod_rank_table([[0], [0] * 3, [0] * 3])
 
@@ -263,7 +263,7 @@ def test_a_cotangent_in_memory_of_any_kind():
     np.testing.assert_array_equal(found, [[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]])
 
 
-def test_what_nobody_reads_is_released():
+def test_values_that_no_gradient_reads_are_released_after_each_step():
     loops = []
 
     def f(x, w):
@@ -290,7 +290,7 @@ def test_what_nobody_reads_is_released():
 
 @pytest.mark.parametrize("rows", [1, 2, 3])
 @pytest.mark.parametrize("count", [1, 39, 40, 63, 64, 65, 100, 127, 128, 129, 200])
-def test_every_small_step_counts(count, rows):
+def test_gradient_of_many_small_steps_is_the_sum_over_all(count, rows):
     """Many steps of few rows are processed together: the gradient is the sum over all of them."""
     x, weight, bias = RNG.standard_normal((rows, 2)), 0.5 * RNG.standard_normal((2, 2)), RNG.standard_normal(2)
     drives = RNG.standard_normal((count, rows, 2))

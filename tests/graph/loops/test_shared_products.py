@@ -27,7 +27,7 @@ def whole(rng, *shape, dtype=np.float64):
 
 @pytest.mark.parametrize("dtype", [*DTYPES, ">f4", ">f8"])
 @pytest.mark.parametrize(("rows", "depth", "columns"), [(1, 1, 1), (5, 3, 2), (40, 17, 70), (3, 64, 33)])
-def test_products_are_those_of_numpy(rows, depth, columns, dtype):
+def test_shared_matrix_products_equal_numpy(rows, depth, columns, dtype):
     rng = np.random.default_rng(0)
     x, y = whole(rng, rows, depth, dtype=dtype), whole(rng, depth, columns, dtype=dtype)
     d = whole(rng, rows, columns, dtype=dtype)
@@ -46,7 +46,7 @@ def test_products_are_those_of_numpy(rows, depth, columns, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_matrices_may_lie_in_any_order(dtype):
+def test_shared_matrix_of_any_memory_order_equals_numpy(dtype):
     rng = np.random.default_rng(1)
     y, x, d = whole(rng, 40, 60, dtype=dtype), whole(rng, 3, 20, dtype=dtype), whole(rng, 3, 30, dtype=dtype)
     for given in (y[:20, :30], y.T[:20, :30], y[::-2, ::-2], np.asfortranarray(y[20:, 30:])):
@@ -56,13 +56,13 @@ def test_matrices_may_lie_in_any_order(dtype):
             np.testing.assert_array_equal(found.backward(d), d @ given.T)
 
 
-def test_small_matrices_are_left_to_numpy(monkeypatch):
+def test_shared_matrix_does_not_pack_small_matrices(monkeypatch):
     monkeypatch.setattr(matrix, "SMALL", SMALL)
     assert SharedMatrix.of(np.ones((32, 32))) is None
     assert (SharedMatrix.of(np.ones((64, 64))) is not None) == kernels.matrix.is_fast()
 
 
-def test_what_the_kernel_does_not_take_is_left_to_numpy():
+def test_shared_matrix_does_not_pack_other_dtypes_and_shapes():
     assert SharedMatrix.of(np.ones((2, 3), np.int64)) is None
     assert SharedMatrix.of(np.ones((0, 3))) is None
     for dtype in ("f2", "g", "c16"):
@@ -115,7 +115,7 @@ def unrolled(p, x, boot):
     return total
 
 
-def test_a_loop_is_its_steps():
+def test_loop_with_packed_matrices_equals_the_unrolled_steps():
     value, found = lodcore.value_and_grad(loss, (0, 1, 2))(parameters(), X, BOOT)
     expected, derivatives = lodcore.value_and_grad(unrolled, (0, 1, 2))(parameters(), X.values, BOOT)
     np.testing.assert_allclose(value, expected, rtol=1e-12)
@@ -126,7 +126,7 @@ def test_a_loop_is_its_steps():
     lodcore.grad_check(loss, parameters(), X, BOOT)
 
 
-def test_packed_and_unpacked_matrices_give_the_same(monkeypatch):
+def test_packed_and_unpacked_matrices_give_equal_losses_and_gradients(monkeypatch):
     packed = lodcore.value_and_grad(loss)(parameters(), X, BOOT)
     monkeypatch.setattr(SharedMatrix, "of", classmethod(lambda cls, values: None))
     plain = lodcore.value_and_grad(loss)(parameters(), X, BOOT)
@@ -135,7 +135,7 @@ def test_packed_and_unpacked_matrices_give_the_same(monkeypatch):
         np.testing.assert_allclose(packed[1][name], plain[1][name], rtol=1e-11)
 
 
-def test_a_pullback_gives_the_same_bits_each_time():
+def test_pullback_called_twice_gives_the_same_bits():
     _, pullback = vjp(lambda p: loss(p, X, BOOT), parameters())
     (first,), (second,) = pullback(1.0), pullback(1.0)
     for name in ("in", "of"):
@@ -146,7 +146,7 @@ def test_a_pullback_gives_the_same_bits_each_time():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_loop_that_computes_again_has_the_same_bits(dtype):
+def test_recompute_gives_the_same_bits(dtype):
     weight = whole(np.random.default_rng(3), 3, 3, dtype=dtype) / 7
 
     def power(weight, recompute):
@@ -177,12 +177,12 @@ def test_each_run_of_a_program_packs_its_own_matrices():
             np.testing.assert_array_equal(sequence, np.cumsum(rows[X.offsets[j] : X.offsets[j + 1]], axis=0))
 
 
-def test_a_wrong_width_is_the_same_error_in_a_loop():
+def test_product_of_wrong_widths_raises_in_a_loop_as_outside():
     with pytest.raises(ShapeError, match="inner sizes must be equal"):
         nn.dynamic_rnn(lambda w, x, s: (x @ w, s), np.ones((2, 3)), X, BOOT)
 
 
-def test_slices_of_one_tensor_add_up():
+def test_gradients_of_slices_of_one_tensor_add_up():
     x = np.arange(12.0).reshape(3, 4)
     weights = [np.full((3, 2), 10.0**k) for k in range(4)]
 
@@ -199,7 +199,7 @@ def test_slices_of_one_tensor_add_up():
     assert found is out
 
 
-def test_a_gradient_that_is_handed_on_is_not_added_to():
+def test_gradient_array_used_by_two_readers_is_not_added_to_in_place():
     def f(x):
         part = x[:, :2]
         y = part + 0.0  # its gradient is that of the sum, the very array
@@ -209,7 +209,7 @@ def test_a_gradient_that_is_handed_on_is_not_added_to():
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES, np.int64])
-def test_sigmoid_has_no_branch_and_the_same_numbers(dtype):
+def test_sigmoid_equals_the_formula_without_overflow(dtype):
     x = np.array([-1000, -745, -30, -1, 0, 1, 30, 745, 1000], dtype)
     found = ops.sigmoid(x)
     real = x.astype(found.dtype)
@@ -242,7 +242,7 @@ STEPS = {
 
 @pytest.mark.parametrize("shape", [(3,), (1, 3), (1, 1), ()], ids=str)
 @pytest.mark.parametrize("step", STEPS)
-def test_gradients_of_what_is_shared_are_those_of_steps_one_by_one(step, shape):
+def test_gradients_of_shared_operands_equal_those_of_single_steps(step, shape):
     def looped(h0, w, steps):
         loop = while_loop()
         with loop.loop():
@@ -270,7 +270,7 @@ def test_gradients_of_what_is_shared_are_those_of_steps_one_by_one(step, shape):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rows", [1, 50, 128, 300])
-def test_all_steps_of_a_long_loop_add_to_the_gradient(rows, dtype):
+def test_gradient_of_a_long_loop_sums_all_groups_of_steps(rows, dtype):
     """Products are added in groups of rows: of several steps, of one, and of the steps that are left."""
     rng = np.random.default_rng(rows)
     weight, first = whole(rng, 8, 8, dtype=dtype) / 16, whole(rng, rows, 8, dtype=dtype)

@@ -27,7 +27,7 @@ every_holder = pytest.mark.parametrize("hold", HOLDERS.values(), ids=HOLDERS)
 
 @every_holder
 @pytest.mark.parametrize("value", [0.0, 2.5, 0, 7, True, False], ids=repr)
-def test_numbers(hold, value):
+def test_slot_or_variable_of_one_number_converts_as_the_number(hold, value):
     held = hold(np.array(value))
     assert bool(held) is bool(value)
     assert int(held) == int(value)
@@ -40,7 +40,7 @@ def test_numbers(hold, value):
 
 
 @every_holder
-def test_tensors(hold):
+def test_slot_or_variable_of_a_tensor_has_its_len_shape_and_dtype(hold):
     held = hold(np.zeros((2, 3), np.float32))
     assert (len(held), held.shape, held.ndim, held.dtype) == (2, (2, 3), 2, np.float32)
     held = hold(LISTS)
@@ -49,7 +49,7 @@ def test_tensors(hold):
         bool(hold(np.zeros(2)))
 
 
-def test_a_slot_before_the_first_is_what_stands_there():
+def test_slot_at_a_negative_index_is_its_boot_value():
     slots = VarArray()
     assert not slots.get(-1, 0.0)
     assert float(slots.get(-1, 2.5)) == 2.5
@@ -71,7 +71,7 @@ USES = {
 
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("holder", ["slot", "Variable"])
-def test_without_a_value_it_is_an_error_that_names_break_if(use, holder):
+def test_conversion_of_a_slot_without_a_value_names_break_if(use, holder):
     def body(step):
         slots = VarArray().segment(np.arange(3))
         USES[use](slots.get(step) if holder == "slot" else step)
@@ -80,7 +80,7 @@ def test_without_a_value_it_is_an_error_that_names_break_if(use, holder):
         run_body(body)
 
 
-def test_what_is_known_of_a_slot_in_a_body():
+def test_slot_of_a_segmented_array_knows_shape_and_dtype_in_a_body():
     seen = []
 
     def body(step):
@@ -105,7 +105,7 @@ CUTS = {
 
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("holder", ["Variable", "slot", "result", "element"])
-def test_a_number_taken_out_under_vjp_is_an_error(cut, holder):
+def test_conversion_to_a_number_under_vjp_is_refused_and_names_get(cut, holder):
     """It would have no gradient. The error names the operator to use, or v.get() to look at the value."""
 
     def f(x):
@@ -120,7 +120,7 @@ def test_a_number_taken_out_under_vjp_is_an_error(cut, holder):
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16", ">f8"])
-def test_no_dtype_with_gradients_is_taken_out(dtype):
+def test_asarray_of_any_differentiable_variable_is_refused(dtype):
     with refused():
         vjp(np.asarray, np.ones(2, dtype))
     with Program(), refused():
@@ -132,7 +132,7 @@ def refused():
 
 
 @pytest.mark.parametrize("cut", ["float", "math.exp", "np.asarray", "int"])
-def test_a_parameter_taken_out_is_an_error_in_a_program_and_in_a_body(cut):
+def test_conversion_of_a_parameter_in_a_program_or_body_is_refused(cut):
     w = lodcore.parameter(np.array(0.5), "w")
     with Program(), pytest.raises((GraphError, TypeError), match=r"(?s)operator.*get\(\)"):
         CUTS[cut](w)
@@ -140,7 +140,7 @@ def test_a_parameter_taken_out_is_an_error_in_a_program_and_in_a_body(cut):
         run_body(lambda step: CUTS[cut](w))
 
 
-def test_a_look_at_a_value_is_get():
+def test_get_returns_the_value_under_vjp():
     seen = []
 
     def f(x):
@@ -165,7 +165,7 @@ def test_integers_and_bools_with_values_convert():
     assert (float(y), float(pullback(1.0)[0])) == (0.5 * derivative, derivative)
 
 
-def test_results_of_a_loop_that_was_computed_at_once_convert():
+def test_results_of_an_eager_loop_convert_to_numbers():
     loop = while_loop()
     with loop.loop():
         t, s = loop.loop_var(0), loop.loop_var(np.array(1.0))

@@ -23,7 +23,7 @@ NESTED = lodcore.array(WORDS)
 
 @every_way
 @pytest.mark.parametrize("n", [3, 1, 0])
-def test_an_array_made_in_the_body_shifts_nothing(way, n):
+def test_array_made_in_the_body_leaves_other_loop_variables_alone(way, n):
     def text(while_loop, one, two):
         loop = while_loop()
         with loop.loop():
@@ -101,7 +101,7 @@ def documents_of(seed):
 
 @every_way
 @pytest.mark.parametrize("seed", range(8))
-def test_words_to_sentences_to_documents_by_two_loops(way, seed):
+def test_nested_rnns_over_words_and_sentences_by_two_loops(way, seed):
     """The inner loop is an RNN over the words of all sentences of a document; the outer loop runs over documents."""
     random = np.random.default_rng(99)
     w, u = random.standard_normal((2, 2)) / 2, random.standard_normal((2, 2)) / 2
@@ -165,7 +165,7 @@ def test_a_loop_reads_what_was_written_before_it(way):
     check(way, text, lambda x: 6.0 * x, np.array(1.0))
 
 
-def test_the_number_and_the_gradient_of_three_writes():
+def test_loop_over_three_writes_has_the_value_and_gradient_of_the_formula():
     def three_writes(x):
         a = TensorArray()
         for k in range(3):
@@ -238,7 +238,7 @@ ELEMENTS = {
 
 @every_way
 @pytest.mark.parametrize("which", ELEMENTS)
-def test_what_is_known_of_the_elements_of_an_array(way, which):
+def test_elements_read_in_a_loop_know_shape_and_dtype(way, which):
     of_element, plain = ELEMENTS[which]
 
     def text(while_loop, x):
@@ -251,7 +251,7 @@ def test_what_is_known_of_the_elements_of_an_array(way, which):
 
 
 @every_way
-def test_elements_with_structure(way):
+def test_elements_that_are_lod_tensors_keep_their_structure_in_a_loop(way):
     sequences = LoDTensor.from_lengths(X, [2, 0, 1])
 
     def text(while_loop, x):
@@ -275,7 +275,7 @@ def test_unstack_from_is_recorded(way, x):
     check(way, text, lambda x: np.sum(rows_of(x) ** 2), x)
 
 
-def test_the_structure_of_a_loop_variable_is_that_of_the_step_in_a_loop_within():
+def test_lod_of_a_loop_variable_in_an_inner_loop_is_that_of_the_step():
     """It is recorded under the own name of the variable, though this has a value."""
     v, seen = Variable("v", lodcore.array([[1.0, 2.0], [], [3.0]])), TensorArray()
     outer = while_loop([v])
@@ -291,7 +291,7 @@ def test_the_structure_of_a_loop_variable_is_that_of_the_step_in_a_loop_within()
     assert v.get().lengths.tolist() == [1, 2, 2]
 
 
-def test_a_loop_that_runs_later_begins_with_what_a_variable_was():
+def test_deferred_loop_starts_from_the_value_captured_at_recording():
     def f(x):
         v = x * 1.0
         late = while_loop()

@@ -10,6 +10,7 @@ import lodcore
 from lodcore import DTypeError, GraphError, LoDTensor, TensorArray, ops, vjp
 from lodcore.graph import Program, Variable, engine, parameter, tree_leaves, tree_map, while_loop
 from tests.helpers.tables import for_each
+from tests.helpers.ways import check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -28,7 +29,7 @@ def refused(match, error=GraphError):
 # -- the meaning ---------------------------------------------------------------------------------------------------
 
 
-def test_updates_swap():
+def test_updates_of_two_loop_variables_swap_them():
     loop = while_loop()
     with loop.loop():
         count(loop, 3)
@@ -38,7 +39,7 @@ def test_updates_swap():
     assert (float(a.get()), float(b.get())) == (2.0, 1.0)
 
 
-def test_a_counter_is_the_step_that_broke():
+def test_counters_hold_the_step_of_the_break_and_respect_advance():
     loop = while_loop()
     with loop.loop():
         time = loop.loop_var(0)
@@ -50,7 +51,7 @@ def test_a_counter_is_the_step_that_broke():
     assert [v.get().tolist() for v in (time, half, still, many, number)] == [4, [18], 7, [1, 2], 4]
 
 
-def test_what_ran_before_the_break_counts():
+def test_updates_before_the_break_count_in_the_last_step():
     loop = while_loop()
     with loop.loop():
         before, after = loop.loop_var(0.0), loop.loop_var(0.0)
@@ -61,7 +62,7 @@ def test_what_ran_before_the_break_counts():
     assert (float(before.get()), float(after.get())) == (3.0, 2.0)
 
 
-def test_several_breaks():
+def test_loop_with_several_break_ifs_ends_at_the_first_that_holds():
     loop = while_loop()
     with loop.loop():
         x = loop.loop_var(1.0)
@@ -112,7 +113,7 @@ def test_a_counter_that_overflows():
     assert time.get() == -128
 
 
-def test_no_trip():
+def test_loop_that_breaks_at_once_returns_its_initial_values():
     x = np.array([1.0, 2.0])
     loop = while_loop()
     with loop.loop():
@@ -182,7 +183,7 @@ def test_variables_that_no_loop_declares_have_no_update():
 # -- what comes from outside ---------------------------------------------------------------------------------------
 
 
-def test_what_is_captured_is_read_at_each_run():
+def test_deferred_loop_reads_captured_values_at_each_run():
     x, w = np.array([1.0, 2.0]), parameter([3.0, 3.0], "w")
     loop = while_loop()
     with loop.loop(exec_immediately=False):
@@ -222,7 +223,7 @@ def test_constants_are_captured_once():
     assert sum(given is w for given, _ in loop.body.captures.values()) == 1
 
 
-def test_axis_0_is_not_known_inside():
+def test_first_axis_of_loop_variables_is_unknown_in_the_body():
     loop = while_loop()
     with loop.loop():
         count(loop, 1)
@@ -242,7 +243,7 @@ def test_parameters_made_inside():
     np.testing.assert_array_equal(x.get(), [4.0, 9.0])
 
 
-def test_lists_and_numbers_inside():
+def test_operators_in_a_body_take_lists_and_numbers():
     loop = while_loop()
     with loop.loop():
         count(loop, 2)
@@ -269,7 +270,7 @@ def test_lists_and_numbers_inside():
         lambda: lodcore.less_than(1, 2),
     ],
 )
-def test_numbers_alone(computed):
+def test_operators_of_numbers_alone_run_in_a_body(computed):
     wanted = np.asarray(computed())
     loop = while_loop()
     with loop.loop():
@@ -356,7 +357,7 @@ def test_updates_of_another_kind_are_refused(init, value, says):
         loop.loop_var(init).update(value)
 
 
-def test_updates_of_which_nothing_is_known_are_checked_when_they_run():
+def test_updates_of_unknown_shape_are_checked_at_run_time():
     array = TensorArray()
     array.write(0, np.ones(2, np.float32))
     loop = while_loop()
@@ -508,7 +509,7 @@ class Strange(Exception):
 
 
 @pytest.mark.parametrize("error", [Strange(1, 2), KeyError("key"), UnicodeDecodeError("utf-8", b"", 0, 1, "why")])
-def test_errors_that_cannot_be_made_of_a_text_alone(error, monkeypatch):
+def test_errors_without_a_text_constructor_pass_through_a_loop(error, monkeypatch):
     def fails(x):
         raise error
 
@@ -521,7 +522,7 @@ def test_errors_that_cannot_be_made_of_a_text_alone(error, monkeypatch):
     assert caught.value.__cause__ is error
 
 
-def test_errors_of_signals(monkeypatch):
+def test_errors_raised_by_signals_pass_through_a_loop_unchanged(monkeypatch):
     """They are raised unchanged between two calls, and are not lost in one."""
 
     def late(*given):
@@ -564,7 +565,7 @@ def test_variables_of_the_body_have_no_meaning_outside():
         y.get()
 
 
-def test_variables_of_the_body_are_no_first_values():
+def test_loop_var_refuses_an_initial_value_made_in_the_body():
     loop = while_loop()
     with refused("loop_var: init: Variable mul is made in the body; make it before"), loop.loop():
         loop.break_if(True)
@@ -572,7 +573,7 @@ def test_variables_of_the_body_are_no_first_values():
 
 
 @pytest.mark.parametrize("question", [bool, int, float, len, list, np.asarray, lambda x: range(x), lambda x: [1][x]])
-def test_values_are_not_there_while_it_is_recorded(question):
+def test_conversions_of_recorded_values_in_a_body_are_refused(question):
     loop = while_loop()
     with (
         refused(r"only the run knows|break_if|while_loop and map_fn|would not be recorded", (GraphError, TypeError)),
@@ -581,7 +582,7 @@ def test_values_are_not_there_while_it_is_recorded(question):
         question(lodcore.mul(loop.loop_var(np.array([1])), 2))
 
 
-def test_the_body_is_open_once():
+def test_loop_refuses_statements_outside_of_its_body_and_a_second_body():
     loop = while_loop()
     with refused("loop_var: the body is not open"):
         loop.loop_var(0)
@@ -618,7 +619,7 @@ def test_the_body_is_open_once():
         (lambda: in_body(lambda loop: loop.loop_var(0).set(1)), "loop_var: is a loop variable; update sets"),
     ],
 )
-def test_wrong_calls(wrong, error):
+def test_wrong_calls_of_while_loop_raise(wrong, error):
     with refused(error):
         wrong()
 
@@ -631,7 +632,7 @@ def in_body(function):
 
 
 @pytest.mark.parametrize("init", [object(), [[1], [1, 2]], None, iter([1]), {1: None}, np.array([None])])
-def test_first_values_that_are_no_tensors(init):
+def test_loop_var_refuses_initial_values_that_are_no_tensors(init):
     with pytest.raises((TypeError, ValueError), match="loop_var: init"):
         in_body(lambda loop: loop.loop_var(init))
 
@@ -697,7 +698,7 @@ def test_one_loop_in_many_threads():
     np.testing.assert_array_equal(array.stack(), np.arange(1.0, 52.0))
 
 
-def test_a_body_in_a_generator():
+def test_generator_that_stops_in_a_body_closes_it_without_a_run():
     """A generator that stops inside a body leaves it open; closing the generator ends it, and nothing runs."""
 
     def generator():
@@ -767,7 +768,7 @@ def test_a_number_of_numpy_stands_for_its_loop_variable_where_a_loop_inside_begi
 
 @pytest.mark.parametrize("steps", [0, 1, 3])
 @pytest.mark.parametrize("options", [{}, {"recompute": True}, {"max_steps": 5}])
-def test_the_first_instruction_may_end_the_loop(steps, options):
+def test_loop_whose_first_instruction_is_break_if_has_gradients(steps, options):
     def f(x):
         loop = while_loop(**options)
         with loop.loop():
@@ -788,7 +789,7 @@ A = np.array([[1.0, 2.0]])
 
 
 @for_each("tree", [{"h": A, "c": (A, 1.0)}, (A, [A]), [A, A]])
-def test_trees_are_carried(tree):
+def test_loop_var_carries_trees_of_tensors(tree):
     def run(tree):
         loop = while_loop()
         with loop.loop():
@@ -812,3 +813,48 @@ def test_lists_of_numbers_are_one_tensor_and_names_are_refused():
         with refused("break_if: cond: has dtype <U4; bool or a number"):
             loop.break_if("done")
         loop.break_if(True)
+
+
+X = np.array([0.5, -1.5, 2.0])
+
+
+@every_way
+def test_loop_vars_takes_numbers_and_tensors(way):
+    """A variable without a name in the body is `loop.loop_vars[k]`, there and after the loop."""
+
+    def text(while_loop, x):
+        loop = while_loop([0, 1.0, x * 1.0])
+        with loop.loop():
+            t, s, v = loop.loop_vars
+            loop.break_if(t >= 3)
+            s.update(s * 2.0)
+            v.update(v * s)
+        t, s, v = loop.loop_vars
+        return t, s, v
+
+    check(way, text, lambda x: (np.array(3), np.array(8.0), x * 8.0), X)
+
+
+def test_a_variable_given_to_loop_vars_holds_the_last_value():
+    step, state = Variable(1), Variable("state", X)
+    loop = lodcore.create_whileloop(loop_vars=[step, state])
+    with loop.frame():
+        loop.break_if(lodcore.equal(step, 12))
+        state.update(lodcore.mul(state, 2.0))
+    assert int(step) == 12
+    np.testing.assert_array_equal(state.get(), X * 2.0**11)
+    assert (int(loop.loop_vars[0]), loop.loop_vars[1].shape) == (12, (3,))
+
+
+@pytest.mark.parametrize("way", ["vjp", "recompute", "Program"])
+def test_a_recorded_variable_given_to_loop_vars_stands_for_the_last_value(way):
+    def text(while_loop, x):
+        state = x * 1.0
+        before = state + 0.0
+        loop = while_loop(loop_vars=[state])
+        with loop.loop():
+            loop.break_if(loop.step() >= 2)
+            state.update(state * x)
+        return before, state * 3.0
+
+    check(way, text, lambda x: (x, x**3 * 3.0), X)

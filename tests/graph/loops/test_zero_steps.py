@@ -101,7 +101,7 @@ def test_zero_steps_of_sequences(way):
 
 @every_way
 @pytest.mark.parametrize("lengths", [[0, 0, 0], [], [0]], ids=repr)
-def test_an_rnn_over_empty_sentences_alone_keeps_the_width(way, lengths):
+def test_rnn_over_empty_sentences_keeps_the_width_of_its_output(way, lengths):
     """The network computes rows of 3 from rows of 2; there are no rows, and yet its result has width 3."""
 
     def text(while_loop, x, w):
@@ -114,7 +114,7 @@ def test_an_rnn_over_empty_sentences_alone_keeps_the_width(way, lengths):
 
 
 @pytest.mark.parametrize("way", ["at once", "vjp"])
-def test_a_loop_of_python_over_empty_sentences_alone(way):
+def test_pack_of_an_array_never_written_by_a_python_loop_is_refused(way):
     """Nothing is ever written: no width is known, and an invented one might fail later."""
 
     def text(while_loop, x, w):
@@ -130,7 +130,7 @@ def test_a_loop_of_python_over_empty_sentences_alone(way):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("join", ["stack", "concat"])
-def test_where_nothing_is_known_there_is_one_error(way, join):
+def test_stack_and_concat_of_an_array_without_spec_raise_one_text_in_every_way(way, join):
     """One type and one text, in all ways of running: never a shape that fails later."""
 
     def text(while_loop, x):

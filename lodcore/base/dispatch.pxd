@@ -25,6 +25,7 @@ cdef class VariableBody(Symbol):
 
 
 cpdef variable_of(kind, name, value, spec, block)
+cdef object called(function, PyObject** given, Py_ssize_t count, dict saved)
 
 
 cdef class OpBody:
@@ -43,13 +44,15 @@ cdef class OpBody:
     cdef dict places  # positions of the parameters, by name
     cdef list unsaid  # the defaults of all parameters
     cdef tuple of_tensors  # whether each parameter has a role
-    cdef public object writes, with_residuals
+    cdef public object writes
+    cdef public object saving  # what runs if the vjp rule needs what the function saves; None if it saves nothing
+    cdef public tuple saves  # the names of these values
     cdef public bint gradient
     cdef readonly object nested  # the type of arguments whose structure plain rows receive, or None
     cpdef list bound(self, tuple args, dict kwargs)
-    cpdef of_values(self, function, list values, bint residuals)
+    cpdef of_values(self, function, list values, dict saved)
     cdef object recorder_among(self, tuple args, dict kwargs)
-    cdef object of_few(self, function, PyObject** given, Py_ssize_t count, bint residuals)
+    cdef object of_few(self, function, PyObject** given, Py_ssize_t count, dict saved)
 
     @cython.final
     cdef bint is_expected(self, Py_ssize_t j, given) except -1
@@ -58,6 +61,9 @@ cdef class OpBody:
     cdef object taken(self, Py_ssize_t j, given)
     cdef object finished(self, result, given, arguments, kwargs)
     cdef object compute(self, tuple args, dict kwargs)
+
+
+cdef list saved_values(OpBody op, dict saved)
 
 
 cdef class Standing:

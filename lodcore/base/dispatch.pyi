@@ -48,7 +48,8 @@ class OpBody:
     other_names: dict[str, str] | None
     changes: bool
     writes: str | None
-    with_residuals: Callable[..., Any] | None
+    saving: Callable[..., Any] | None
+    saves: tuple[str, ...]
     gradient: bool
     positional: int
     takes_out: bool
@@ -67,7 +68,7 @@ class OpBody:
         first: bool,
     ) -> None: ...
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None: ...
-    def of_values(self, function: Callable[..., Any], values: list[Any], residuals: bool) -> Any: ...
+    def of_values(self, function: Callable[..., Any], values: list[Any], saved: dict[str, Any] | None) -> Any: ...
     def __get__(self, instance: Any, owner: Any = None, /) -> Any: ...
 
 @disjoint_base

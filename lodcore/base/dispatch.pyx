@@ -7,6 +7,7 @@ from cpython.object cimport PyObject
 
 from contextvars import ContextVar
 from importlib import import_module
+from inspect import signature
 
 from lodcore.base.journal cimport ArrayBody
 
@@ -156,6 +157,22 @@ cdef list listed(PyObject** given, Py_ssize_t count):
     return [<object> given[j] for j in range(count)]
 
 
+cdef tuple SAVED = ("saved",)
+
+
+cdef object called(function, PyObject** given, Py_ssize_t count, dict saved):
+    """Call a function, which saves in a dict unless it is None; there is place for one more pointer."""
+    if saved is None:
+        return PyObject_Vectorcall(function, given, count, NULL)
+    given[count] = <PyObject*> saved
+    return PyObject_Vectorcall(function, given, count, <PyObject*> SAVED)
+
+
+cdef list saved_values(OpBody op, dict saved):
+    """List what a function has saved for the vjp rule, in the order of `saves`; None for what it has not."""
+    return [saved.get(name) for name in op.saves]
+
+
 #: The operators of the package by name, registered by `lodcore.ops`.
 OPS = {}
 
@@ -208,15 +225,18 @@ cdef class OpBody:
             recorder = self.recorder_among(args, kwargs)
         if recorder is not None:
             return recorder.record(self, args, kwargs)
-        if kwargs and "name" in kwargs and "name" not in (<object> self).parameters:
-            del kwargs["name"]  # of the result, where it is recorded
+        if kwargs:
+            if "name" in kwargs and "name" not in (<object> self).parameters:
+                del kwargs["name"]  # of the result, where it is recorded
+            if "saved" in kwargs and "saved" not in (<object> self).parameters:
+                refuse_unknown(self.__name__, self, kwargs)
         global running
         running += 1
         try:
             result = self.function(*args, **kwargs) if self.expected is None else self.compute(args, kwargs)
         except TypeError:
             if kwargs:
-                refuse_unknown(self.__name__, self.function, kwargs)
+                refuse_unknown(self.__name__, self, kwargs)
             raise
         finally:
             running -= 1
@@ -256,44 +276,44 @@ cdef class OpBody:
                 found = first_recorder(batches, found)
         return found
 
-    cpdef of_values(self, function, list values, bint residuals):
+    cpdef of_values(self, function, list values, dict saved):
         """Compute on recorded values, in the order of the parameters.
 
         Parameters
         ----------
         function : callable
-            The function of the operator, or the one that returns residuals as well.
+            The function of the operator.
         values : list
-        residuals : bool
-            Whether the function returns residuals.
+        saved : dict or None
+            Where the function saves what the vjp rule needs.
         """
         if self.expected is not None and not self.are_expected(values):
             values = self.converted(values)
-        result = function(**dict(zip(self.parameters, values))) if self.by_name else function(*values)
-        made = result[0] if residuals else result
-        if self.nested is not None and (type(made) is cnp.ndarray or type(made) is tuple):
+        if self.by_name:
+            named = dict(zip(self.parameters, values))
+            if saved is not None:
+                named["saved"] = saved
+            result = function(**named)
+        else:
+            result = function(*values) if saved is None else function(*values, saved=saved)
+        if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
             for given in values:
                 if type(given) is self.nested:
-                    made = self.finished(made, given, values, None)
-                    return (made, *result[1:]) if residuals else made
+                    return self.finished(result, given, values, None)
         return result
 
-    cdef object of_few(self, function, PyObject** given, Py_ssize_t count, bint residuals):
-        """Compute on recorded values as `of_values` does, without a list of them."""
+    cdef object of_few(self, function, PyObject** given, Py_ssize_t count, dict saved):
+        """Compute on recorded values as `of_values` does, without a list of them; they have place for one more."""
         cdef Py_ssize_t j
         if self.expected is not None:
             for j in range(min(count, len(self.expected))):
                 if not self.is_expected(j, <object> given[j]):
-                    return self.of_values(function, listed(given, count), residuals)
-        result = PyObject_Vectorcall(function, given, count, NULL)
-        if self.nested is None:
-            return result
-        made = result[0] if residuals else result
-        if type(made) is cnp.ndarray or type(made) is tuple:
+                    return self.of_values(function, listed(given, count), saved)
+        result = called(function, given, count, saved)
+        if self.nested is not None and (type(result) is cnp.ndarray or type(result) is tuple):
             for j in range(count):
                 if type(<object> given[j]) is self.nested:
-                    made = self.finished(made, <object> given[j], listed(given, count), None)
-                    return (made, *result[1:]) if residuals else made
+                    return self.finished(result, <object> given[j], listed(given, count), None)
         return result
 
     def look_at(self, expected, takes, nested, same_object, first):
@@ -406,9 +426,10 @@ cdef class BoundOp:
         return self.__func__.__doc__
 
     @property
-    def __wrapped__(self):
-        """The operator, for `inspect.signature`."""
-        return self.__func__.function.__get__(self.__self__, type(self.__self__))
+    def __signature__(self):
+        """What `inspect.signature` returns."""
+        whole = signature(self.__func__)
+        return whole.replace(parameters=[*whole.parameters.values()][1:])
 
     def __repr__(self):
         return f"<bound operator {self.__func__.__name__}>"

@@ -86,18 +86,18 @@ class Operator:
         layout : Layout
             The layout of the frame.
         keep : bool
-            Whether to store the residuals for the gradient.
+            Whether to store what operators save for their vjp rules.
         """
-        residuals = self.op.residuals if keep else ()
+        saves = self.op.saves if keep else ()
         return Call(
             self,
             function_of(self.op, keep) if self.op.writes is None else self.op.__wrapped__,  # type: ignore[attr-defined]
-            None if residuals else self.op.on_arrays,
+            None if saves else self.op.on_arrays,
             tuple(self.arguments),
             layout.arguments(self.arguments.values()),
             layout.slots(self.outputs),
             self.single,
-            {name: layout.slot((self, name)) for name in residuals},
+            {name: layout.slot((self, name)) for name in saves},
             bool(self.op.keywords),
         )
 
@@ -111,7 +111,7 @@ class Operator:
 def computed(op: Op, arguments: dict[str, Any]) -> Any:
     """Compute an operator on values by name."""
     function = function_of(op, False)
-    return op.of_values(function, list(arguments.values()), False) if op.converts else function(**arguments)
+    return op.of_values(function, list(arguments.values()), None) if op.converts else function(**arguments)
 
 
 def inferred_specs(op: Op, arguments: dict[str, Any]) -> Any:

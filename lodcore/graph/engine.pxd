@@ -14,8 +14,8 @@ cdef enum:
 cdef class Call:
     cdef readonly object operator
     cdef object function, on_arrays, op
-    cdef tuple names, slots, outs, residuals
-    cdef readonly dict places  # the slots of the arguments, `out` and residuals by name, for vjp rules
+    cdef tuple names, slots, outs, saves
+    cdef readonly dict places  # the slots of the arguments, `out` and what is saved by name, for vjp rules
     cdef public Py_ssize_t prepared  # the slot of the prepared second operand, or 0
     cdef public tuple ending  # slots of arguments that are not read later; their gradients need only their shapes
     cdef Py_ssize_t out, count
@@ -24,7 +24,7 @@ cdef class Call:
     cdef bint writes  # whether the first argument is an array that is written to
     cdef bint single, by_name
     cdef int run(self, list frame) except -1
-    cdef int put(self, list frame, result) except -1
+    cdef int put(self, list frame, result, dict saved) except -1
 
 
 cdef inline bint is_matrix(x):

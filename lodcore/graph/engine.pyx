@@ -5,7 +5,7 @@ cimport lodcore.kernels.arrays as cnp
 from cpython.object cimport PyObject
 
 from lodcore.base cimport dispatch
-from lodcore.base.dispatch cimport OpBody
+from lodcore.base.dispatch cimport OpBody, called, saved_values
 
 import functools
 
@@ -17,7 +17,7 @@ from lodcore.tensors.tensor_array import ArrayVersion
 
 cnp.import_array()
 
-#: The values of Variables and the residuals of operators in one run of a Block.
+#: The values of Variables, and what operators save for their vjp rules, in one run of a Block.
 Frame = list
 
 cdef object TRUE = np.True_, FALSE = np.False_
@@ -25,7 +25,7 @@ cdef frozenset NUMBERS = frozenset((np.int64, np.float32, np.float64))
 
 
 cdef class Layout:
-    """The slots of a frame: one per Variable, one per constant, and those of residuals.
+    """The slots of a frame: one per Variable, one per constant, and one per value saved for a vjp rule.
 
     Attributes
     ----------
@@ -90,8 +90,8 @@ cdef class Call:
         The slots of the results.
     single : bool
         Whether there is a single result instead of a tuple.
-    residuals : dict
-        The slots, by name, of the residuals, which the function returns after the result.
+    saves : dict
+        The slots, by name, of what the function saves for the vjp rule.
     by_name : bool
         Whether arguments are passed by name.
 
@@ -105,12 +105,12 @@ cdef class Call:
     """
 
     def __init__(
-        self, operator, function, on_arrays, tuple names, tuple slots, tuple outs, single, dict residuals, by_name
+        self, operator, function, on_arrays, tuple names, tuple slots, tuple outs, single, dict saves, by_name
     ):
         self.operator, self.function, self.on_arrays = operator, function, on_arrays
         self.names, self.slots, self.outs = names, slots, outs
         self.out = outs[0] if single else -1
-        self.single, self.residuals, self.by_name = single, tuple(residuals.values()), by_name
+        self.single, self.saves, self.by_name = single, tuple(saves.values()), by_name
         op = getattr(operator, "op", None)
         self.writes = op is not None and op.writes is not None
         self.op = op if op is not None and op.converts else None
@@ -121,21 +121,25 @@ cdef class Call:
             self.numbers[j] = slots[j]
         self.places = dict(zip(names, slots))
         self.places["out"] = outs[0] if single else list(outs)
-        self.places.update(residuals)
+        self.places.update(saves)
 
     cdef int run(self, list frame) except -1:
         """Compute, and store the results in their slots."""
-        cdef PyObject* given[FEW]  # referenced by the frame
+        cdef PyObject* given[FEW + 1]  # referenced by the frame
         cdef Py_ssize_t j
         cdef list values
+        cdef dict saved = {} if self.saves else None
         if not self.few:
             values = [fetched(frame, slot) for slot in self.slots]
             if self.writes:
                 values[0] = ArrayVersion.of(values[0])
             if self.op is not None:
-                return self.put(frame, self.op.of_values(self.function, values, self.residuals))
-            by_name = dict(zip(self.names, values)) if self.by_name else None
-            return self.put(frame, self.function(*values) if by_name is None else self.function(**by_name))
+                return self.put(frame, (<OpBody> self.op).of_values(self.function, values, saved), saved)
+            by_name = {} if saved is None else {"saved": saved}
+            if self.by_name:
+                by_name.update(zip(self.names, values))
+                values = []
+            return self.put(frame, self.function(*values, **by_name), saved)
         for j in range(self.count):
             given[j] = <PyObject*> frame[self.numbers[j]]
         if self.writes and type(<object> given[0]) is not ArrayVersion:  # writes to a private copy
@@ -158,14 +162,13 @@ cdef class Call:
                         frame[slot] = None  # its shape is that of the result
                 return 0
         if self.op is None:
-            return self.put(frame, PyObject_Vectorcall(self.function, given, self.count, NULL))
-        return self.put(frame, (<OpBody> self.op).of_few(self.function, given, self.count, len(self.residuals) > 0))
+            return self.put(frame, called(self.function, given, self.count, saved), saved)
+        return self.put(frame, (<OpBody> self.op).of_few(self.function, given, self.count, saved), saved)
 
-    cdef int put(self, list frame, result) except -1:
-        """Store the results and the residuals in their slots."""
-        if self.residuals:
-            result, *residuals = result
-            for slot, one in zip(self.residuals, residuals, strict=True):
+    cdef int put(self, list frame, result, dict saved) except -1:
+        """Store the results, and what was saved, in their slots."""
+        if saved is not None:
+            for slot, one in zip(self.saves, saved_values(self.operator.op, saved)):
                 frame[slot] = one
         if self.single:
             frame[self.out] = result
@@ -196,9 +199,9 @@ cdef bint are_arrays(PyObject** given, Py_ssize_t count):
 
 
 cpdef object function_of(OpBody op, bint keep):
-    """Return what computes where an operator is recorded, with its residuals if the gradient is wanted."""
-    if keep and op.with_residuals is not None:
-        return op.with_residuals
+    """Return what computes where an operator is recorded, and saves what its vjp rule needs if it is wanted."""
+    if keep and op.saving is not None:
+        return op.saving
     function = (<object> op).__wrapped__
     return function if op.writes is None else functools.partial(_of_version, function)
 

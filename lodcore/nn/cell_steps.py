@@ -22,6 +22,7 @@ from lodcore.graph.loops.while_loop import LoopOp
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.nn.one_by_one import OneByOne, as_array, as_matrix, as_rows, is_told
+from lodcore.operators.registry import Saved
 from lodcore.operators.roles import Batches
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -187,19 +188,16 @@ class CellSteps:
         return (*made, *[spec_in_body(self.state_specs[j]) for j in self.changed])
 
 
-def _run(inputs: Any, loop: CellSteps) -> Any:
+def _run(inputs: Any, loop: CellSteps, *, saved: Saved = None) -> Any:
     with named_caller():
-        return loop.run(inputs, False)[0]
+        results, kept = loop.run(inputs, saved is not None)
+    if saved is not None:
+        saved["kept"] = kept
+    return results
 
 
 RUN = LoopOp(_run, {"inputs": Batches}, results=None)  # type: ignore[arg-type]
 RUN.__name__ = "recurrence"
-
-
-@RUN.define_residuals("kept")
-def _(inputs: Any, loop: CellSteps) -> Any:
-    with named_caller():
-        return loop.run(inputs, True)
 
 
 @RUN.define_infer

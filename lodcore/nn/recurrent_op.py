@@ -119,7 +119,7 @@ class RecurrentGradientMachine:
         self._pullback: Pullback[Any] | None = None
 
     def forward(self, parameters: Any, x: Any, initial_state: Any = None) -> tuple[Any, Any]:
-        """Run the cell as `dynamic_rnn` does, and store the residuals for the backward pass."""
+        """Run the cell as `dynamic_rnn` does, and store what the backward pass needs."""
         where = "RecurrentGradientMachine"
 
         def run(parameters: Any, x: Any, initial_state: Any) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -25,13 +25,19 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
-__all__ = ["OPS", "Op", "VJPRule", "operator"]
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+__all__ = ["OPS", "Op", "Saved", "VJPRule", "operator"]
 
 #: The Spec of a value that is unknown until it is computed.
 UNKNOWN = Spec((), np.dtype(np.void), 0, object)
 
 #: A rule of an operator, as it is defined.
 Rule = TypeVar("Rule", bound=Callable[..., Any])
+
+#: Where a function saves what its vjp rule needs; None if nothing is needed.
+Saved: TypeAlias = "dict[str, Any] | None"
 
 #: The operators of the package by name.
 OPS: dict[str, Op] = dispatch.OPS
@@ -45,7 +51,7 @@ class VJPRule:
     function : callable
         A function of the cotangents and then of the values in `names`.
     names : tuple of str
-        Parameters of the operator, "out", residuals, "needs" and "context", in the order of its own parameters.
+        Parameters of the operator, "out", saved values, "needs" and "context", in the order of its own parameters.
     operands : tuple of str
         The parameters of the operator that may be tensors.
     elementwise : bool
@@ -61,6 +67,16 @@ class VJPRule:
     ) -> None:
         self.function, self.names, self.operands, self.elementwise = function, names, operands, elementwise
         self.plan: Any = None
+
+
+class Signature:
+    """What `inspect.signature` returns for an operator: that of its function, without `saved`."""
+
+    def __get__(self, op: Any, owner: type) -> inspect.Signature:
+        if op is None:
+            raise AttributeError("__signature__")  # that of the class is its own
+        whole = inspect.signature(op.__wrapped__)
+        return whole.replace(parameters=[one for name, one in whole.parameters.items() if name != "saved"])
 
 
 class Op(OpBody):
@@ -89,18 +105,22 @@ class Op(OpBody):
     Attributes
     ----------
     parameters : tuple of str
-        All but `out`.
+        All but `out` and `saved`.
     defaults : dict
         The defaults of optional parameters.
-    residuals : tuple of str
-        The names of the values that the forward pass computes for the vjp rule besides the result.
+    saves : tuple of str
+        The names of the values that the function saves for the vjp rule.
+    saving : callable or None
+        What runs if they are needed.
     slots : dict
-        The slots of a recorded call's values by name; its frame is a list of the arguments, `out`, and the residuals.
+        The slots of a recorded call's values by name; its frame is a list of the arguments, `out`, and what is saved.
     unused_by_vjp : frozenset of str
         The parameters, and "out", whose values the vjp rule does not read.
     prepare : callable or None
         Prepares an operand that the steps of a loop share, see `define_prepared`.
     """
+
+    __signature__ = Signature()
 
     elementwise = False
 
@@ -125,16 +145,19 @@ class Op(OpBody):
         given = function.__defaults__ or ()
         defaults = dict(zip(positional[len(positional) - len(given) :], given, strict=True))
         defaults.update(function.__kwdefaults__ or {})
-        self.parameters = tuple(name for name in names if name != "out")
+        self._function = function if "saved" in names else None
+        if "saved" in positional:
+            raise TypeError(f"operator: {function.__name__}: saved: must be a keyword: `*, saved=None`")
+        self.parameters = tuple([name for name in names if name not in ("out", "saved")])
         unknown = [name for name in [*roles, *rowwise] if name not in self.parameters]
         if unknown or not roles:
             wrong = f"has no parameter {unknown[0]}" if unknown else "no parameter has a role; at least one is a tensor"
             raise TypeError(f"operator: {function.__name__}: {wrong}")
         self.roles = {name: roles[name] for name in self.parameters if name in roles}
         self.tensors = tuple(self.roles)
-        self.defaults = {name: value for name, value in defaults.items() if name != "out"}
+        self.defaults = {name: value for name, value in defaults.items() if name in self.parameters}
         self.positional = positional.index("out") if "out" in positional else len(positional)
-        self.keywords = names[code.co_argcount :]
+        self.keywords = tuple([name for name in names[code.co_argcount :] if name != "saved"])
         self.takes_out = "out" in names
         self.lod_rule = lod_rule
         self.gradient = differentiable
@@ -142,10 +165,8 @@ class Op(OpBody):
         self.results = results
         self.on_arrays = on_arrays
         self.rowwise = rowwise
-        self.residuals: tuple[str, ...] = ()
         self.unused_by_vjp: frozenset[str] = frozenset()
-        self.slots = {name: at for at, name in enumerate((*self.parameters, "out"))}
-        self.with_residuals: Callable[..., Any] | None = None
+        self._save((), None)
         self.prepare: Callable[..., Any] | None = None
         self.in_steps: Callable[..., Any] | None = None
         self._infer: Callable[..., Any] | None = None
@@ -179,17 +200,32 @@ class Op(OpBody):
         return rule
 
     def define_residuals(self, *names: str) -> Callable[[Rule], Rule]:
-        """Register the function that runs if a gradient may be needed; it returns the result and the residuals."""
+        """Register another function that runs if a gradient may be needed, and returns the result and what is saved.
+
+        Operators from before `saved` have it; with `saved`, the function of the operator does both.
+        """
 
         def register(function: Rule) -> Rule:
-            self.with_residuals, self.residuals = function, names
-            self.slots = {name: at for at, name in enumerate((*self.parameters, "out", *names))}
+            def saving(*args: Any, saved: dict[str, Any], **kwargs: Any) -> Any:
+                result, *values = function(*args, **kwargs)
+                saved.update(zip(names, values, strict=True))
+                return result
+
+            self._save(names, saving)
             return function
 
         return register
 
+    def _save(self, names: tuple[str, ...], function: Callable[..., Any] | None) -> None:
+        """Set what is saved, and what runs to save it."""
+        self.saves, self.saving = names, function if names else None
+        self.slots = {name: at for at, name in enumerate((*self.parameters, "out", *names))}
+
     def define_vjp(self, rule: Rule) -> Rule:
         """Register the vjp rule: a function of the cotangents and of the values of the forward pass that it names."""
+        if self._function is not None:
+            known = {*self.parameters, "out", "needs", "context"}
+            self._save(tuple([name for name in self._names(rule) if name not in known]), self._function)
         self._vjp = self.prepared_rule(rule)
         read = self._vjp.names
         if "context" not in read:
@@ -217,12 +253,18 @@ class Op(OpBody):
 
     def prepared_rule(self, rule: Callable[..., Any]) -> VJPRule:
         """Return a vjp rule with the names of the values that it reads."""
-        code = rule.__code__
-        names = code.co_varnames[: code.co_argcount][1 if self.results is None else self.results :]
-        known = {*self.slots, "needs", "context"}
+        names, known = self._names(rule), {*self.slots, "needs", "context"}
         for name in [name for name in names if name not in known]:
-            raise TypeError(f"define_vjp: {self.__name__}: {name}: is not a parameter, residual, out, needs or context")
+            raise TypeError(
+                f"define_vjp: {self.__name__}: {name}: is not a parameter, out, needs or context, and the function has "
+                "no parameter saved, where it could save it"
+            )
         return VJPRule(rule, names, self.tensors, self.elementwise)
+
+    def _names(self, rule: Callable[..., Any]) -> tuple[str, ...]:
+        """Return what a vjp rule names besides the cotangents."""
+        code = rule.__code__
+        return code.co_varnames[: code.co_argcount][1 if self.results is None else self.results :]
 
     # -- calling -------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 import copy
 import importlib.util
+import inspect
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -111,12 +112,12 @@ def test_calls_of_check_operator_that_are_wrong():
 # ------------------------------------------------------------------------------------------------
 
 
-def honest():
+def honest(compute=lambda x, scale, saved: x.values * scale):
     """Make a correct operator; each test changes one part."""
 
     @operator(x=Nested, scale=Dense)
-    def tripled(x, scale):
-        return x.values * scale
+    def tripled(x, scale, *, saved=None):
+        return compute(x, scale, saved)
 
     @tripled.define_infer
     def _(x, scale):
@@ -170,15 +171,16 @@ def no_derivative():
     return shifted
 
 
-def residual_without_a_name():
-    op, kept = honest(), []
+def saved_without_a_name():
+    kept = []
 
-    @op.define_residuals("unused_by_vjp")
-    def _(x, scale):
-        kept[:] = [x.values, scale]
-        return x.values * scale, None
+    def compute(x, scale, saved):
+        if saved is not None:
+            kept[:] = [x.values, scale]
+        return x.values * scale
 
-    op.define_vjp(lambda d: (d * kept[1], (d * kept[0]).sum()))
+    op = honest(compute)
+    op.define_vjp(lambda d, unused: (d * kept[1], (d * kept[0]).sum()))
     return op
 
 
@@ -199,12 +201,8 @@ def changed_argument():
 
 
 def another_result_when_recorded():
-    op = honest()
-
-    @op.define_residuals("unused_by_vjp")
-    def _(x, scale):
-        return x.values * scale + 1, None
-
+    op = honest(lambda x, scale, saved: x.values * scale + (saved is not None))
+    op.define_vjp(lambda d, x, scale, unused: (d * scale, (d * x.values).sum()))
     return op
 
 
@@ -274,7 +272,7 @@ LIES = [
     (derivative_of_nothing, "vjp rule: .*derivative", (X, np.array(2.0))),
     (other_derivative_in_float32, "vjp rule: .*float32", (X, np.array(2.0))),
     (no_derivative, "vjp rule: .*there is none", (X, 2.0)),
-    (residual_without_a_name, "vjp rule: .*name what it needs", (X, np.array(2.0))),
+    (saved_without_a_name, "vjp rule: .*name what it needs", (X, np.array(2.0))),
     (argument_without_a_name, "vjp rule: .*does not name", (X, np.array(2.0))),
     (changed_argument, "computed at once: .*changed its arguments", (X, 2.0)),
     (another_result_when_recorded, "under vjp", (X, 2.0)),
@@ -417,7 +415,9 @@ def test_declarations_that_are_wrong():
         operator(x=5)(lambda_named("f", lambda x: x))
     made = operator(x=Nested)(lambda_named("f", lambda x: x.values[:1]))
     for rule in (lambda d, z: d, lambda d, x, out, z: d, lambda d, x, z, y: d):
-        with pytest.raises(TypeError, match="define_vjp: f: z: is not a parameter, residual, out, needs or context"):
+        with pytest.raises(
+            TypeError, match="define_vjp: f: z: is not a parameter, out, needs or context, and the function has no"
+        ):
             made.define_vjp(rule)
     for count, rows in ((1, lambda v: v[:1]), (4, lambda v: np.append(v, v[:1])), (0, lambda v: v[:0])):
         made = operator(x=Nested)(lambda_named("f", lambda x, rows=rows: rows(x.values)))
@@ -443,6 +443,49 @@ def test_of_what_is_unknown_all_results_are_unknown():
         if not any(role.entries for role in op.roles.values()):
             found = op.infer_arguments(arguments)
             assert found == (unknown if op.results in (1, None) else (unknown,) * op.results), op
+
+
+def test_what_a_function_saves():
+    given = []
+
+    @operator(x=Nested)
+    def halved(x, times=1, *, saved=None):
+        given.append(saved)
+        if saved is not None:
+            saved.update(factor=0.5**times, not_named=1)
+        return x.values * 0.5**times
+
+    halved.define_infer(lambda x, times: x)
+    halved.define_vjp(lambda d, factor, absent: d * factor if absent is None else None)
+    check_operator(halved, [(X,), (X, 2)])
+    assert halved.saves == ("factor", "absent")
+    given.clear()
+    halved(X)
+    lodcore.vjp(halved, X)
+    assert given == [None, {"factor": 0.5, "not_named": 1}]
+    assert str(inspect.signature(halved)) == "(x, times=1)"
+    assert str(inspect.signature(halved.__get__(X))) == "(times=1)"
+    for call in (halved, lambda *args, **kwargs: lodcore.vjp(lambda x: halved(x, **kwargs), *args)):
+        with pytest.raises(
+            TypeError, match="halved: got an unexpected keyword argument 'saved'; its arguments are x, times"
+        ):
+            call(X, saved={})
+    with pytest.raises(TypeError, match="operator: f: saved: must be a keyword"):
+        operator(x=Nested)(lambda_named("f", lambda x, saved=None: x))
+
+
+def test_the_earlier_way_to_save_goes_on():
+    @operator(x=Nested)
+    def cut(x, most):
+        return np.minimum(x.values, most)
+
+    @cut.define_residuals("kept")
+    def _(x, most):
+        return np.minimum(x.values, most), x.values <= most
+
+    cut.define_infer(lambda x, most: x)
+    cut.define_vjp(lambda d, kept: d * kept)
+    check_operator(cut, [(X, 1.5)])
 
 
 def test_a_list_is_needed_where_there_are_several_tensors():

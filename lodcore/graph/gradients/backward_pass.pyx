@@ -292,7 +292,7 @@ cdef class Gradients:
     # -- calls that share operands -------------------------------------------------------------------------------------
 
     cdef bint through_rows(self, BackwardCall way, list frame, d) except -1:
-        """Add the gradient of the rows, and store the residuals for shared operands; return whether it was possible.
+        """Add the gradient of the rows, and store what that of shared operands needs; return whether it was possible.
 
         One product of all rows takes less time than one product per step and their sum.
         """

@@ -6,7 +6,7 @@ Here are also the calls that make such frames while they compute, on a tape, and
 
 cimport lodcore.kernels.arrays as cnp
 
-from lodcore.base.dispatch cimport OpBody, VariableBody, open_block, variable_of
+from lodcore.base.dispatch cimport OpBody, VariableBody, open_block, saved_values, variable_of
 from lodcore.base.journal cimport Journal
 from lodcore.graph.engine cimport Call, function_of
 
@@ -36,13 +36,13 @@ cdef class Plan:
         The number of cotangents of the rule; 0 for all of them as a tuple.
     """
 
-    def __init__(self, rule, dict places, Py_ssize_t cotangents, tuple residuals):
+    def __init__(self, rule, dict places, Py_ssize_t cotangents, tuple saves):
         cdef Py_ssize_t j
         names = rule.names
         self.function, self.elementwise, self.cotangents = rule.function, rule.elementwise, cotangents
         self.own = None
         self.count, self.reads_out, self.reads_frame = len(names), "out" in names, False
-        self.of_arrays = "context" not in names and not set(residuals).intersection(names)
+        self.of_arrays = "context" not in names and not set(saves).intersection(names)
         if self.count + max(cotangents, 1) > MOST:
             raise TypeError(f"define_vjp: names {self.count} arguments; {MOST - cotangents} is the most")
         for j, name in enumerate(names):
@@ -98,7 +98,7 @@ cdef class BackwardCall:
     outputs : list of Variable
     frame : list or None
         The values that a vjp rule may read, if the call has a separate frame: all arguments, the result, and the
-        residuals, in the order of `op.slots`.
+        saved values, in the order of `op.slots`.
     """
 
     def __init__(self, operator, set needed, Call call, set shared=None):
@@ -121,7 +121,7 @@ cdef class BackwardCall:
         own = places is self.op.slots
         plan = rule.plan.get(self.op)
         if plan is None or not own and plan.reads_frame:
-            plan = Plan(rule, places, 0 if self.op.results is None else self.op.results, self.op.residuals)
+            plan = Plan(rule, places, 0 if self.op.results is None else self.op.results, self.op.saves)
             if own or not plan.reads_frame:
                 rule.plan[self.op] = plan
         if own and plan.own is None:
@@ -186,6 +186,7 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
         return computing(taped, tape, op, args, kwargs)
     cdef set needed = tape.needed
     cdef list given = op.bound(args, kwargs), frame = [], targets = [], outputs
+    cdef dict saved
     cdef Py_ssize_t j
     cdef bint keep = False, of_tensor, several, lost
     cdef BackwardCall made
@@ -207,12 +208,11 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
             keep = keep or target is not None
     lost = keep and not op.gradient
     keep = keep and op.gradient
-    result = op.of_values(function_of(op, keep), frame, keep and op.with_residuals is not None)
-    if keep and op.with_residuals is not None:
-        frame += result
-        result = result[0]
-    else:
-        frame.append(result)
+    saved = {} if keep and op.saving is not None else None
+    result = op.of_values(function_of(op, keep), frame, saved)
+    frame.append(result)
+    if saved is not None:
+        frame += saved_values(op, saved)
     several = type(result) is tuple
     outputs = [
         variable_of(ArrayVariable if isinstance(one, TensorArray) else Variable, op.__name__, one, None, tape)

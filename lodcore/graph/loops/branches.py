@@ -25,6 +25,7 @@ from lodcore.graph.loops.frames import common_spec, named_error, records_of_ops
 from lodcore.graph.loops.while_loop import LoopOp, met_by, write_back
 from lodcore.graph.scope import Look, Record
 from lodcore.graph.variable import Variable, resolved, spec_text
+from lodcore.operators.registry import Saved
 from lodcore.operators.roles import NO_ELEMENTS, Batches
 from lodcore.ops.arrays.tensor_arrays import element_spec
 from lodcore.tensors.tensor import Spec
@@ -232,20 +233,17 @@ def _holds(condition: Any) -> bool:
     return bool(found)
 
 
-def _run(inputs: Any, branches: Branches) -> Any:
+def _run(inputs: Any, branches: Branches, *, saved: Saved = None) -> Any:
     """Run the branch that the condition chooses."""
     with named_caller(), Recycled():
-        return branches.run(inputs, False)[0]
+        results, ran = branches.run(inputs, saved is not None)
+    if saved is not None:
+        saved["ran"] = ran
+    return results
 
 
 COND = LoopOp(_run, {"inputs": Batches}, results=None)  # type: ignore[arg-type]
 COND.__name__ = "cond"
-
-
-@COND.define_residuals("ran")
-def _(inputs: Any, branches: Branches) -> Any:
-    with named_caller(), Recycled():
-        return branches.run(inputs, True)
 
 
 @COND.define_infer

@@ -347,7 +347,7 @@ def records_of_ops(ops: Iterable[Any], layout: Layout, frame: Frame, around: Rec
     """Return the Scopes of the loops and branches among operators, from the frame in which they ran."""
     found = []
     for op in ops:
-        for name in op.op.residuals if isinstance(op, Operator) and has_bodies(op) else ():
+        for name in op.op.saves if isinstance(op, Operator) and has_bodies(op) else ():
             slot = layout.slot((op, name))
             ran = frame[slot] if slot < len(frame) else None
             if ran is not None:

@@ -15,7 +15,7 @@ from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, as_value, resolved
 from lodcore.operators.lod_rules import computed, no_lod
 from lodcore.operators.operands import rows_of
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Steps, spec_of
 from lodcore.ops.arrays.joined_arrays import stacked_elements, tensor_array_unstack
 from lodcore.ops.arrays.tensor_arrays import check_steps, tensor_array_read, tensor_array_size, tensor_array_write
@@ -30,7 +30,7 @@ __all__ = ["map_fn"]
 
 
 @operator(ta=Steps, lod_rule=computed("as the Spec says", lambda spec: spec.num_levels))
-def map_fn_results(ta: Any, spec: Spec, sequences: bool) -> Any:
+def map_fn_results(ta: Any, spec: Spec, sequences: bool, *, saved: Saved = None) -> Any:
     """Join the results of a mapped function: each as a sequence, or all along a new axis 0.
 
     Parameters
@@ -54,20 +54,20 @@ def map_fn_results(ta: Any, spec: Spec, sequences: bool) -> Any:
     >>> map_fn_results(ta, lodcore.Spec((None,), np.dtype(int), 1), True)
     LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
     """
-    return _together(ta, spec, sequences)[0]
-
-
-@map_fn_results.define_residuals("rows")
-def _together(ta: TensorArray, spec: Spec, sequences: bool) -> tuple[Any, list[int]]:
-    """Join results; return also the number of rows of each."""
     check_steps("map_fn_results", ta)
     elements = ta.elements("map_fn")
     rows = [len(rows_of(element)) if np.ndim(rows_of(element)) else 1 for element in elements]
     if not elements:
-        return _nothing(_filled(spec, ta.element_spec(), sequences)), rows
+        if saved is not None:
+            saved["rows"] = rows
+        return _nothing(_filled(spec, ta.element_spec(), sequences))
     if sequences and not isinstance(elements[0], LoDTensor):
-        return LoDTensor.from_arrays(elements), rows
-    return stacked_elements(ta, 0)[0], rows
+        if saved is not None:
+            saved["rows"] = rows
+        return LoDTensor.from_arrays(elements)
+    if saved is not None:
+        saved["rows"] = rows
+    return stacked_elements(ta, 0)[0]
 
 
 def _filled(spec: Spec, element: Spec | None, sequences: bool) -> Spec:

@@ -24,7 +24,7 @@ from lodcore.graph.recorder import Recorder
 from lodcore.graph.scope import Scope
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved, spec_text
-from lodcore.operators.registry import Op
+from lodcore.operators.registry import Op, Saved
 from lodcore.operators.roles import Batches, spec_of
 from lodcore.ops.arrays.tensor_arrays import refuse_name
 from lodcore.tensors.tensor import Spec, Tensor
@@ -357,11 +357,14 @@ def _columns(pairs: list[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
 # -- the loop as an operator -------------------------------------------------------------------------------------------
 
 
-def _run(inputs: Any, loop: WhileLoop) -> Any:
+def _run(inputs: Any, loop: WhileLoop, *, saved: Saved = None) -> Any:
     """Run a loop; its inputs are the first carried values, followed by the captured values."""
     assert loop.steps is not None
+    trace = None if saved is None else Trace()
+    if saved is not None:
+        saved["trace"] = trace
     with named_caller(), Recycled():
-        return loop.steps.run(inputs, None)
+        return loop.steps.run(inputs, trace)
 
 
 class LoopOp(Op):
@@ -379,14 +382,6 @@ class LoopOp(Op):
 
 RUN = LoopOp(_run, {"inputs": Batches}, results=None)  # type: ignore[arg-type]
 RUN.__name__ = "while_loop"
-
-
-@RUN.define_residuals("trace")
-def _(inputs: Any, loop: WhileLoop) -> Any:
-    assert loop.steps is not None
-    trace = Trace()
-    with named_caller(), Recycled():
-        return loop.steps.run(inputs, trace), trace
 
 
 @RUN.define_infer

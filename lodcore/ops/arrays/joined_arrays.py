@@ -14,7 +14,7 @@ from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import axis_of
 from lodcore.operators.lod_rules import computed
 from lodcore.operators.operands import Array, rows_of
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import NO_ELEMENTS, Dense, Steps
 from lodcore.ops.arrays.tensor_arrays import (
     check_steps,
@@ -156,7 +156,7 @@ def _shapes(ta: TensorArray, elements: list[Any]) -> list[tuple[int, ...]]:
 
 
 @operator(ta=Steps, lod_rule=of_stacked)
-def tensor_array_stack(ta: Any, axis: int = 0) -> Any:
+def tensor_array_stack(ta: Any, axis: int = 0, *, saved: Saved = None) -> Any:
     """Join the elements of an array along a new axis.
 
     Parameters
@@ -188,14 +188,10 @@ def tensor_array_stack(ta: Any, axis: int = 0) -> Any:
            [3, 4]])
     """
     check_steps("tensor_array_stack", ta)
-    return stacked_elements(ta, axis)[0]
-
-
-@tensor_array_stack.define_residuals("shapes")
-def _(ta: Any, axis: int = 0) -> Any:
-    check_steps("tensor_array_stack", ta)
     stacked, elements = stacked_elements(ta, axis)
-    return stacked, _shapes(ta, elements)
+    if saved is not None:
+        saved["shapes"] = _shapes(ta, elements)
+    return stacked
 
 
 @tensor_array_stack.define_infer
@@ -224,7 +220,7 @@ def cut_rows(d: Array, sizes: list[int]) -> dict[int, Array]:
 
 
 @operator(ta=Steps, lod_rule=of_elements)
-def tensor_array_concat(ta: Any, axis: int = 0) -> Any:
+def tensor_array_concat(ta: Any, axis: int = 0, *, saved: Saved = None) -> Any:
     """Join the elements of an array along an existing axis.
 
     Parameters
@@ -254,14 +250,10 @@ def tensor_array_concat(ta: Any, axis: int = 0) -> Any:
     array([1, 2, 3, 4])
     """
     check_steps("tensor_array_concat", ta)
-    return joined_elements(ta, axis)[0]
-
-
-@tensor_array_concat.define_residuals("shapes")
-def _(ta: Any, axis: int = 0) -> Any:
-    check_steps("tensor_array_concat", ta)
     joined, elements = joined_elements(ta, axis)
-    return joined, _shapes(ta, elements)
+    if saved is not None:
+        saved["shapes"] = _shapes(ta, elements)
+    return joined
 
 
 @tensor_array_concat.define_infer

@@ -9,7 +9,7 @@ import numpy as np
 from lodcore.errors import DTypeError
 from lodcore.operators.numbers import number_of
 from lodcore.operators.operands import Array, array_of
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -20,7 +20,7 @@ WHERE = "dropout"
 
 
 @operator(x=Dense)
-def dropout(x: Any, rate: float, rng: np.random.Generator | None) -> Any:
+def dropout(x: Any, rate: float, rng: np.random.Generator | None, *, saved: Saved = None) -> Any:
     """Set each number to zero with probability `rate`, and divide the others by 1 - rate.
 
     Parameters
@@ -59,17 +59,14 @@ def dropout(x: Any, rate: float, rng: np.random.Generator | None) -> Any:
     >>> lodcore.nn.dropout(x, 0.5, None)
     LoDTensor(3 sequences of lengths 0..2, float64: [[1., 2.], [], [3., 4.]])
     """
-    return _dropout(x, rate, rng)[0]
-
-
-@dropout.define_residuals("kept")
-def _dropout(x: Any, rate: float, rng: Any) -> tuple[Any, Array | None]:
     values = array_of(WHERE, x)
     chance = _checked(values.dtype, rate, rng)
     if rng is None or chance == 0:
-        return x if isinstance(x, LoDTensor) else values, None
+        return x if isinstance(x, LoDTensor) else values
     kept = np.asarray(rng.random(values.shape, np.float32) >= np.float32(chance))
-    return _masked(values, kept, chance), kept
+    if saved is not None:
+        saved["kept"] = kept
+    return _masked(values, kept, chance)
 
 
 def _checked(dtype: np.dtype[Any], rate: Any, rng: Any) -> float:

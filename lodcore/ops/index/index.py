@@ -18,7 +18,7 @@ from lodcore.operators.arguments import each_of, integer_of, integers_of, single
 from lodcore.operators.copies import add_back, spec_rows
 from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array, check_equal
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Index, Nested
 from lodcore.tensors import core, direct, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -73,7 +73,9 @@ def _back(d: Array, places: Array, context: Any) -> tuple[Array, None]:
 
 
 @operator(x=Nested, start=Index, stop=Index, step=Index, lod_rule=PICKED)
-def slice_along(x: Any, start: Any = None, stop: Any = None, step: Any = None, axis: int = 0) -> Any:
+def slice_along(
+    x: Any, start: Any = None, stop: Any = None, step: Any = None, axis: int = 0, *, saved: Saved = None
+) -> Any:
     """Return the same slice of every sequence, start:stop:step.
 
     Parameters
@@ -102,11 +104,6 @@ def slice_along(x: Any, start: Any = None, stop: Any = None, step: Any = None, a
     >>> lodcore.ops.slice_along([[1, 2, 3], [], [4, 5]], 1, None, axis=1)
     LoDTensor(3 sequences of lengths 0..2, int64: [[2, 3], [], [5]])
     """
-    return _sliced(x, start, stop, step, axis)[0]
-
-
-@slice_along.define_residuals("places")
-def _sliced(x: Any, start: Any = None, stop: Any = None, step: Any = None, axis: int = 0) -> tuple[Any, Array]:
     where = "slice_along"
     axis = _axis(where, axis, x.lod)
     first, last, by = _bounds(start, stop, step)
@@ -117,13 +114,15 @@ def _sliced(x: Any, start: Any = None, stop: Any = None, step: Any = None, axis:
         ranges = buffers.new_int64(count, 2)
         kernels.index.cut_ranges(offsets, first, last, ranges, new)
         if axis == 0:
-            return _view(x, 0, *ranges[0].tolist())
+            return _view(x, 0, ranges.item(0), ranges.item(1), saved)
     else:
         kernels.index.strided_offsets(offsets, first, last, by, new)
         ranges = buffers.new_int64(new.item(count), 2)
         kernels.index.strided_ranges(offsets, first, by, new, ranges)
     upper = [*_upper(x, axis - 1), new] if axis else []
-    return _picked(where, x, axis, ranges, new.item(count), upper), ranges
+    if saved is not None:
+        saved["places"] = ranges
+    return _picked(where, x, axis, ranges, new.item(count), upper)
 
 
 def _bounds(start: Any, stop: Any, step: Any) -> tuple[int, int, int]:
@@ -136,11 +135,13 @@ def _bounds(start: Any, stop: Any, step: Any) -> tuple[int, int, int]:
     return first, _number("slice_along: stop", stop, MOST if by > 0 else LEAST), by
 
 
-def _view(x: LoDTensor, axis: int, start: int, stop: int) -> tuple[Any, Array]:
-    """Return a view of sequences of level `axis`, or of rows, and the range of its rows."""
+def _view(x: LoDTensor, axis: int, start: int, stop: int, saved: Saved) -> Any:
+    """Return a view of sequences of level `axis`, or of rows; save the range of its rows."""
     lod, low, high = core.cut(x.lod, axis, start, stop)
+    if saved is not None:
+        saved["places"] = np.array([[low, high]])
     rows = buffers.view_rows(x.values, low, high)
-    return tensor_core.new_tensor(rows, lod) if lod.num_levels else rows, np.array([[low, high]])
+    return tensor_core.new_tensor(rows, lod) if lod.num_levels else rows
 
 
 @slice_along.define_infer
@@ -165,7 +166,7 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None, None, None]:
         "that of `x` without the level before the axis, the first for axis 0", lambda x: levels_of(x) - 1
     ),
 )
-def pick_along(x: Any, index: Any, axis: int = 0) -> Any:
+def pick_along(x: Any, index: Any, axis: int = 0, *, saved: Saved = None) -> Any:
     """Return one element of every sequence.
 
     Parameters
@@ -193,11 +194,6 @@ def pick_along(x: Any, index: Any, axis: int = 0) -> Any:
     >>> lodcore.ops.pick_along([[1, 2, 3], [4, 5]], -1, axis=1)
     array([3, 5])
     """
-    return _pick(x, index, axis)[0]
-
-
-@pick_along.define_residuals("places")
-def _pick(x: Any, index: Any, axis: int = 0) -> tuple[Any, Array]:
     where = "pick_along"
     lod = x.lod
     axis = _axis(where, axis, lod)
@@ -206,7 +202,7 @@ def _pick(x: Any, index: Any, axis: int = 0) -> tuple[Any, Array]:
         if not -size <= number < size:
             raise IndexError(f"index {number} is out of bounds for axis 0 with size {size}")
         bounds = core.offsets_view(lod, 0)
-        return _view(x, 1, bounds[number % size], bounds[number % size + 1])
+        return _view(x, 1, bounds[number % size], bounds[number % size + 1], saved)
     offsets = core.offsets_view(lod, axis - 1)
     count = len(offsets) - 1
     numbers = each_of(f"{where}: index", index, count)
@@ -217,7 +213,9 @@ def _pick(x: Any, index: Any, axis: int = 0) -> tuple[Any, Array]:
             f"index {numbers[bad]} is out of bounds for sequence {bad} of level {axis - 1} with length "
             f"{offsets[bad + 1] - offsets[bad]}"
         )
-    return _picked(where, x, axis, ranges, count, _upper(x, axis - 1)), ranges
+    if saved is not None:
+        saved["places"] = ranges
+    return _picked(where, x, axis, ranges, count, _upper(x, axis - 1))
 
 
 @pick_along.define_infer
@@ -238,7 +236,7 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
 
 
 @operator(x=Nested, mask=Index, lod_rule=PICKED)
-def select_by_mask(x: Any, mask: Any) -> Any:
+def select_by_mask(x: Any, mask: Any, *, saved: Saved = None) -> Any:
     """Return the elements for which a mask is true.
 
     Parameters
@@ -269,11 +267,6 @@ def select_by_mask(x: Any, mask: Any) -> Any:
     >>> lodcore.ops.select_by_mask(x, lodcore.greater_than(x, 2))
     LoDTensor(3 sequences of lengths 0..2, int64: [[3], [], [4, 5]])
     """
-    return _selected(x, mask)[0]
-
-
-@select_by_mask.define_residuals("places")
-def _selected(x: Any, mask: Any) -> tuple[Any, Array]:
     where = "select_by_mask"
     axis = _axis(where, levels_of(mask), x.lod)
     given = mask.values if isinstance(mask, LoDTensor) else as_array(f"{where}: mask", mask)
@@ -294,11 +287,15 @@ def _selected(x: Any, mask: Any) -> tuple[Any, Array]:
     new = buffers.new_offsets(len(offsets))
     if axis == x.lod.num_levels and x.values[:1].nbytes in SMALL:
         kernels.index.true_offsets(offsets, bits, new)
-        return direct.where_true(x, bits, new), bits
+        if saved is not None:
+            saved["places"] = bits
+        return direct.where_true(x, bits, new)
     ranges = buffers.new_int64(kernels.index.true_offsets(offsets, bits, new), 2)
     kernels.index.true_ranges(bits, ranges)
     size = new.item(len(offsets) - 1)
-    return _picked(where, x, axis, ranges, size, [*_upper(x, axis - 1), new] if axis else []), ranges
+    if saved is not None:
+        saved["places"] = ranges
+    return _picked(where, x, axis, ranges, size, [*_upper(x, axis - 1), new] if axis else [])
 
 
 def _check_bool(mask: Any, empty: bool) -> None:
@@ -330,7 +327,7 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
 
 
 @operator(x=Nested, index=Nested, lod_rule=PICKED)
-def take_nested(x: Any, index: Any) -> Any:
+def take_nested(x: Any, index: Any, *, saved: Saved = None) -> Any:
     """Return elements of every sequence by their numbers in the sequence.
 
     Parameters
@@ -358,11 +355,11 @@ def take_nested(x: Any, index: Any) -> Any:
     >>> lodcore.ops.take_nested([[1, 2, 3], [], [4, 5]], [[2, 0], [], [-1]])
     LoDTensor(3 sequences of lengths 0..2, int64: [[3, 1], [], [5]])
     """
-    return _taken(x, index)[0]
+    return _taken("take_nested", x, index, saved)
 
 
-@take_nested.define_residuals("places")
-def _taken(x: Any, index: Any, where: str = "take_nested") -> Any:
+def _taken(where: str, x: LoDTensor, index: LoDTensor, saved: Saved) -> Any:
+    """Take elements by their numbers in nested lists; save the ranges of their rows."""
     axis = _axis(where, index.lod.num_levels, x.lod)
     k = axis - 1
     if k:
@@ -382,7 +379,9 @@ def _taken(x: Any, index: Any, where: str = "take_nested") -> Any:
             f"index {numbers[bad]} is out of bounds for sequence {s} of level {k} with length "
             f"{offsets[s + 1] - offsets[s]}"
         )
-    return _picked(where, x, axis, ranges, len(numbers), [*_upper(x, k), new]), ranges
+    if saved is not None:
+        saved["places"] = ranges
+    return _picked(where, x, axis, ranges, len(numbers), [*_upper(x, k), new])
 
 
 @take_nested.define_infer
@@ -397,7 +396,7 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
 
 
 @operator(x=Nested, index=Index, lod_rule=PICKED)
-def take_of_each(x: Any, index: Any, axis: int) -> Any:
+def take_of_each(x: Any, index: Any, axis: int, *, saved: Saved = None) -> Any:
     """Return the same elements of every sequence by their numbers in the sequence.
 
     Parameters
@@ -424,18 +423,14 @@ def take_of_each(x: Any, index: Any, axis: int) -> Any:
     >>> lodcore.ops.take_of_each([[1, 2, 3], [4, 5]], [-1, 0], 1)
     LoDTensor(2 sequences of length 2, int64: [[3, 1], [5, 4]])
     """
-    return _taken_of_each(x, index, axis)[0]
-
-
-@take_of_each.define_residuals("places")
-def _taken_of_each(x: Any, index: Any, axis: int) -> Any:
     where, lod, axis = "take_of_each", x.lod, _inner_axis(axis, x.lod)
     numbers = integers_of(f"{where}: index", index)
     count = lod.num_sequences(axis - 1)
     check_size(where, count, len(numbers), 8)
     offsets = np.arange(count + 1) * len(numbers)
     levels = [*_upper(x, axis - 1), offsets]
-    return _taken(x, tensor_core.new_tensor(np.tile(numbers, count), core.make_lod(levels, offsets.item(count))), where)
+    nested = tensor_core.new_tensor(np.tile(numbers, count), core.make_lod(levels, offsets.item(count)))
+    return _taken(where, x, nested, saved)
 
 
 def _inner_axis(axis: Any, x: Any) -> int:

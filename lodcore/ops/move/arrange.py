@@ -14,7 +14,7 @@ from lodcore.operators.arguments import dense_of, each_of, level_of
 from lodcore.operators.copies import add_back, row_ranges, sequence_numbers, spec_rows, sum_copies
 from lodcore.operators.lod_rules import computed, levels_of, outer
 from lodcore.operators.operands import Array, check_equal, rows_of
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Counts, Dense, Index, Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod import LoD
@@ -27,7 +27,7 @@ __all__ = ["rows_to_level", "sequence_repeat", "sequence_roll", "sequence_unflat
 
 
 @operator(x=Nested, shift=Index, lod_rule=outer("level"))
-def sequence_roll(x: Any, shift: Any, level: int = -1) -> LoDTensor:
+def sequence_roll(x: Any, shift: Any, level: int = -1, *, saved: Saved = None) -> LoDTensor:
     """Shift the elements of each sequence cyclically, as `numpy.roll` does.
 
     Parameters
@@ -54,11 +54,6 @@ def sequence_roll(x: Any, shift: Any, level: int = -1) -> LoDTensor:
     >>> lodcore.sequence_roll([[1, 2, 3], [], [4, 5]], 1).tolist()
     [[3, 1, 2], [], [5, 4]]
     """
-    return _rolled(x, shift, level)[0]
-
-
-@sequence_roll.define_residuals("places")
-def _rolled(x: Any, shift: Any, level: int = -1) -> tuple[LoDTensor, Array]:
     where, lod = "sequence_roll", x.lod
     k = level_of(where, lod, level)
     lengths, offsets = lod.lengths(k), lod.offsets(k)
@@ -72,8 +67,12 @@ def _rolled(x: Any, shift: Any, level: int = -1) -> tuple[LoDTensor, Array]:
         rows = buffers.new_rows(where, x.values, total)
         kernels.gather.copy_ranges(tensor_core.rows_as_bytes(x), ranges, buffers.as_bytes(rows))
         rolled: LoDTensor = tensor_core.new_tensor(rows, lod)
-        return rolled, ranges
-    return tensor_core.take_ranges(x, where, k + 1, ranges, total, None, [lod.offsets(j) for j in range(k + 1)]), ranges
+        if saved is not None:
+            saved["places"] = ranges
+        return rolled
+    if saved is not None:
+        saved["places"] = ranges
+    return tensor_core.take_ranges(x, where, k + 1, ranges, total, None, [lod.offsets(j) for j in range(k + 1)])
 
 
 @sequence_roll.define_infer
@@ -92,7 +91,7 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None]:
 
 
 @operator(x=Nested, repeats=Counts, lod_rule=outer("level"))
-def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
+def sequence_repeat(x: Any, repeats: Any, level: int = -1, *, saved: Saved = None) -> LoDTensor:
     """Repeat each element of each sequence, as `numpy.repeat` does.
 
     Parameters
@@ -123,28 +122,12 @@ def sequence_repeat(x: Any, repeats: Any, level: int = -1) -> LoDTensor:
     >>> lodcore.sequence_repeat([[1, 2], [], [3]], [0, 1, 3]).tolist()
     [[2], [], [3, 3, 3]]
     """
-    if type(repeats) is int:
-        alike = _repeat_evenly(x, repeats, level_of("sequence_repeat", x.lod, level))
-        if alike is not None:
-            return alike
-    return _repeat(x, repeats, level)[0]
-
-
-def _repeat_evenly(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
-    """Repeat all narrow rows equally often, by NumPy, which is faster; return None for anything else."""
-    lod, count = x.lod, x.lod.num_rows
-    if k + 1 < lod.num_levels or not 0 < x.values.nbytes <= 16 * count or not 0 <= times < 2**62 // count:
-        return None
-    check_size("sequence_repeat", count, times, x.values.nbytes // count)
-    rows = np.repeat(x.values, times, axis=0)
-    levels = [*(lod.offsets(j) for j in range(k)), lod.offsets(k) * times]
-    return tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
-
-
-@sequence_repeat.define_residuals("bounds")
-def _repeat(x: Any, repeats: Any, level: int = -1) -> tuple[LoDTensor, Array]:
     where, lod = "sequence_repeat", x.lod
     k = level_of(where, lod, level)
+    if saved is None and type(repeats) is int:
+        alike = _repeat_evenly(x, repeats, k)
+        if alike is not None:
+            return alike
     offsets = lod.offsets(k)
     count = offsets.item(len(offsets) - 1)
     if isinstance(repeats, LoDTensor) and repeats.num_levels:
@@ -157,14 +140,27 @@ def _repeat(x: Any, repeats: Any, level: int = -1) -> tuple[LoDTensor, Array]:
         if counts[bad] >= 0:
             raise MemoryError(f"{where}: repeats: make more elements than int64 can count")
         raise ValueError(f"{where}: repeats: is {counts[bad]} at position {bad}; 0 or more is needed")
+    if saved is not None:
+        saved["bounds"] = bounds
     upper = [*(lod.offsets(j) for j in range(k)), bounds[offsets]]
     total = bounds.item(count)
     if k + 1 < lod.num_levels:
-        return tensor_core.gather(x, where, k + 1, sequence_numbers(bounds), None, upper), bounds
+        return tensor_core.gather(x, where, k + 1, sequence_numbers(bounds), None, upper)
     rows = buffers.new_rows(where, x.values, total)
     kernels.expand.repeat_rows(tensor_core.rows_as_bytes(x), bounds, buffers.as_bytes(rows))
     repeated: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
-    return repeated, bounds
+    return repeated
+
+
+def _repeat_evenly(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
+    """Repeat all narrow rows equally often, by NumPy, which is faster; return None for anything else."""
+    lod, count = x.lod, x.lod.num_rows
+    if k + 1 < lod.num_levels or not 0 < x.values.nbytes <= 16 * count or not 0 <= times < 2**62 // count:
+        return None
+    check_size("sequence_repeat", count, times, x.values.nbytes // count)
+    rows = np.repeat(x.values, times, axis=0)
+    levels = [*(lod.offsets(j) for j in range(k)), lod.offsets(k) * times]
+    return tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
 
 
 def _check_numbers(where: str, given: Any) -> None:

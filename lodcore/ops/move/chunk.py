@@ -13,7 +13,7 @@ from lodcore.operators.arguments import choice_of, integer_of, level_of
 from lodcore.operators.copies import add_back, nested_operand, spec_rows
 from lodcore.operators.lod_rules import computed
 from lodcore.operators.operands import Array
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.index.index import slice_along
 from lodcore.tensors import core, tensor_core
@@ -81,7 +81,14 @@ CHUNKED = computed("that of `x` before `level`; chunks, and what is in them, are
 
 @operator(x=Nested, lod_rule=CHUNKED)
 def sequence_chunk(
-    x: Any, size: int, stride: int | None = None, last: str = "short", level: int = -1, align: str = "start"
+    x: Any,
+    size: int,
+    stride: int | None = None,
+    last: str = "short",
+    level: int = -1,
+    align: str = "start",
+    *,
+    saved: Saved = None,
 ) -> Any:
     """Cut each sequence into chunks of a given size, which makes one more level.
 
@@ -125,13 +132,6 @@ def sequence_chunk(
     >>> lodcore.sequence_chunk(x, 2, align="end").tolist()
     [[[1], [2, 3], [4, 5]], [], [[6, 7]]]
     """
-    return _chunked(x, size, stride, last, level, align)[0]
-
-
-@sequence_chunk.define_residuals("places")
-def _chunked(
-    x: Any, size: int, stride: int | None = None, last: str = "short", level: int = -1, align: str = "start"
-) -> tuple[LoDTensor, Array]:
     where = "sequence_chunk"
     lod = x.lod
     k = level_of(where, lod, level)
@@ -145,13 +145,17 @@ def _chunked(
         finer = [lod.offsets(j) for j in range(k + 1, lod.num_levels)]
         levels = [*upper, np.concatenate([begins, total]), *finer]
         chunked: LoDTensor = tensor_core.new_tensor(x.values, core.make_lod(levels, lod.num_rows))
-        return chunked, np.array([[0, lod.num_rows]])
+        if saved is not None:
+            saved["places"] = np.array([[0, lod.num_rows]])
+        return chunked
     ranges = buffers.new_int64(len(begins), 2)
     ranges[:, 0] = begins
     np.add(firsts, stops, out=ranges[:, 1])
     cut = buffers.new_offsets(len(begins) + 1)
     unharmed(kernels.gather.count_ranges(ranges, cut))
-    return tensor_core.take_ranges(x, where, k + 1, ranges, cut.item(len(begins)), None, [*upper, cut]), ranges
+    if saved is not None:
+        saved["places"] = ranges
+    return tensor_core.take_ranges(x, where, k + 1, ranges, cut.item(len(begins)), None, [*upper, cut])
 
 
 def _sizes(size: Any, stride: Any, last: Any, align: Any) -> tuple[int, int]:

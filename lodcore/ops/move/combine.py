@@ -14,7 +14,7 @@ from lodcore.operators.arguments import integer_of, level_of, list_of
 from lodcore.operators.copies import add_back, nested_operand, row_ranges, sequence_numbers, spec_rows, sum_copies
 from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array, check_equal
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Batches, Nested
 from lodcore.ops.index.index import take_nested
 from lodcore.ops.move.gather import gather_nested, sequence_concat
@@ -100,7 +100,7 @@ def _pair_levels(x: Any, level: Any) -> list[Any]:
 
 
 @operator(x=Nested, lod_rule=computed("as `x` before `level`; pairs are computed", _pair_levels), results=2)
-def sequence_pairs(x: Any, replacement: bool = False, level: int = -1) -> tuple[Any, Any]:
+def sequence_pairs(x: Any, replacement: bool = False, level: int = -1, *, saved: Saved = None) -> tuple[Any, Any]:
     """Pair each element of a sequence with all following elements.
 
     Parameters
@@ -128,16 +128,13 @@ def sequence_pairs(x: Any, replacement: bool = False, level: int = -1) -> tuple[
     >>> first.tolist(), second.tolist()
     ([[1, 1, 2], [], []], [[2, 3, 3], [], []])
     """
-    return _pairs(x, replacement, level)[0]
-
-
-@sequence_pairs.define_residuals("partners")
-def _pairs(x: Any, replacement: bool = False, level: int = -1) -> tuple[tuple[LoDTensor, LoDTensor], Partners]:
     where = "sequence_pairs"
     k = level_of(where, x.lod, level)
     partners = Partners(where, kernels.combine.pair_ranges, core.offsets_view(x.lod, k), 0 if replacement else 1)
     first = _repeated(where, x, k, partners)
-    return (first, _partners(where, x, k, partners, first.lod)), partners
+    if saved is not None:
+        saved["partners"] = partners
+    return first, _partners(where, x, k, partners, first.lod)
 
 
 @sequence_pairs.define_infer
@@ -166,7 +163,7 @@ def _(
     lod_rule=computed("as `x` and as `y`; pairs are computed", lambda x, y: (levels_of(x), levels_of(y))),
     results=2,
 )
-def cartesian(x: Any, y: Any, level: int = -1) -> tuple[Any, Any]:
+def cartesian(x: Any, y: Any, level: int = -1, *, saved: Saved = None) -> tuple[Any, Any]:
     """Pair each element of a sequence of x with all elements of the corresponding sequence of y.
 
     Parameters
@@ -194,11 +191,6 @@ def cartesian(x: Any, y: Any, level: int = -1) -> tuple[Any, Any]:
     >>> first.tolist(), second.tolist()
     ([[1, 1, 2, 2], []], [[10, 20, 10, 20], []])
     """
-    return _product(x, y, level)[0]
-
-
-@cartesian.define_residuals("partners")
-def _product(x: Any, y: Any, level: int = -1) -> tuple[tuple[LoDTensor, LoDTensor], Partners]:
     where = "cartesian"
     k = _common_level(x, y, level)
     if k:
@@ -208,7 +200,9 @@ def _product(x: Any, y: Any, level: int = -1) -> tuple[tuple[LoDTensor, LoDTenso
         raise LoDError(f"{where}: y: has {len(others) - 1} sequences of level {k}; x has {len(offsets) - 1}")
     partners = Partners(where, kernels.combine.product_ranges, offsets, others)
     first = _repeated(where, x, k, partners)
-    return (first, _partners(where, y, k, partners, first.lod)), partners
+    if saved is not None:
+        saved["partners"] = partners
+    return first, _partners(where, y, k, partners, first.lod)
 
 
 def _common_level(x: Any, y: Any, level: Any) -> int:

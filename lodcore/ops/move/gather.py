@@ -20,7 +20,7 @@ from lodcore.operators.copies import (
 )
 from lodcore.operators.lod_rules import computed, levels_of, outer
 from lodcore.operators.operands import Array
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Batches, Index, Nested, NestedIndex, Rows, as_batches
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.from_lists import as_nested
@@ -40,7 +40,7 @@ def _kept(x: Any, level: int) -> int:
 
 
 @operator(x=Nested, index=Index, lod_rule=computed("what is taken, without the levels of `x` before `level`", _kept))
-def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = None) -> LoDTensor:
+def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = None, *, saved: Saved = None) -> LoDTensor:
     """Select sequences, with their contents, by their numbers.
 
     Parameters
@@ -74,13 +74,9 @@ def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = Non
     """
     if out is not None:
         check_apart("gather_sequences", out, index)
+    if saved is not None:
+        index = saved["places"] = buffers.as_int64(index, "gather_sequences: index", IndexError).copy()
     return tensor_core.gather(x, "gather_sequences", level, index, out)
-
-
-@gather_sequences.define_residuals("places")
-def _(x: Any, index: Any, level: int = 0) -> tuple[LoDTensor, Array]:
-    places = buffers.as_int64(index, "gather_sequences: index", IndexError).copy()
-    return tensor_core.gather(x, "gather_sequences", level, places), places
 
 
 @gather_sequences.define_infer
@@ -242,7 +238,9 @@ def _(d: Array, xs: list[LoDTensor], level: int) -> list[Array]:
 
 
 @operator(x=Nested, offset=Index, length=Index, lod_rule=outer("level"))
-def sequence_slice(x: Any, offset: Any, length: Any, level: int = -1, out: Array | None = None) -> LoDTensor:
+def sequence_slice(
+    x: Any, offset: Any, length: Any, level: int = -1, out: Array | None = None, *, saved: Saved = None
+) -> LoDTensor:
     """Slice each sequence.
 
     Parameters
@@ -273,11 +271,6 @@ def sequence_slice(x: Any, offset: Any, length: Any, level: int = -1, out: Array
     >>> lodcore.sequence_slice([[1, 2, 3], [4, 5]], [1, 0], [2, 1])
     LoDTensor(2 sequences of lengths 1..2, int64: [[2, 3], [4]])
     """
-    return _slice(x, offset, length, level, out)[0]
-
-
-def _slice(x: Any, offset: Any, length: Any, level: int, out: Array | None = None) -> tuple[LoDTensor, Array]:
-    """Compute `sequence_slice`; return also the ranges of the rows that were taken."""
     where = "sequence_slice"
     lod = x.lod
     k = core.normalize_level(lod, level, where)
@@ -296,12 +289,10 @@ def _slice(x: Any, offset: Any, length: Any, level: int, out: Array | None = Non
             f"it has {offsets[bad + 1] - offsets[bad]} elements"
         )
     levels = [*(lod.offsets(j) for j in range(k)), cut] if k else [cut]
-    return tensor_core.take_ranges(x, where, k + 1, ranges, cut.item(count), out, levels), ranges
-
-
-@sequence_slice.define_residuals("ranges")
-def _(x: Any, offset: Any, length: Any, level: int = -1) -> tuple[LoDTensor, Array]:
-    return _slice(x, offset, length, level)
+    sliced: LoDTensor = tensor_core.take_ranges(x, where, k + 1, ranges, cut.item(count), out, levels)
+    if saved is not None:
+        saved["ranges"] = ranges
+    return sliced
 
 
 @sequence_slice.define_infer
@@ -326,7 +317,7 @@ def _gathered_levels(x: Any, index: Any) -> Any:
     index=NestedIndex,
     lod_rule=computed("that of `index`, and below it those of `x`", _gathered_levels),
 )
-def gather_nested(x: Any, index: Any, default: Any = None) -> Any:
+def gather_nested(x: Any, index: Any, default: Any = None, *, saved: Saved = None) -> Any:
     """Gather rows, or outermost sequences, by their numbers in the batch; the result has the structure of the numbers.
 
     Parameters
@@ -361,28 +352,11 @@ def gather_nested(x: Any, index: Any, default: Any = None) -> Any:
     >>> lodcore.gather_nested([[1, 2], [3]], [1, 7, 0], default=[]).tolist()
     [[3], [], [1, 2]]
     """
-    if default is None and type(x) is np.ndarray:
-        taken = _taken_at_once(x, index)
-        if taken is not None:
-            return taken
-    return _gathered(x, index, default)[0]
-
-
-def _taken_at_once(x: Array, index: Any) -> Any:
-    """Gather rows by numbers; return None if a number is negative or too large."""
-    given = index.values if isinstance(index, LoDTensor) else index
-    places = buffers.as_int64(given, "gather_nested: index", IndexError)
-    if not (x.flags.c_contiguous and x.ndim) or x.dtype.hasobject:
-        return None
-    taken = buffers.new_rows("gather_nested", x, len(places))
-    if kernels.embedding.take_rows(buffers.as_bytes(x), places, -1, buffers.as_bytes(taken)) >= 0:
-        return None
-    return tensor_core.new_tensor(taken, index.lod) if isinstance(index, LoDTensor) and index.num_levels else taken
-
-
-@gather_nested.define_residuals("places")
-def _gathered(x: Any, index: Any, default: Any = None) -> tuple[Any, Array]:
     where = "gather_nested"
+    if saved is None and default is None and type(x) is np.ndarray:
+        at_once = _taken_at_once(x, index)
+        if at_once is not None:
+            return at_once
     x = as_rows_or_nested(f"{where}: x", x)
     given = index.values if isinstance(index, LoDTensor) else index
     lod = index.lod if isinstance(index, LoDTensor) and index.num_levels else None
@@ -399,16 +373,30 @@ def _gathered(x: Any, index: Any, default: Any = None) -> tuple[Any, Array]:
             raise IndexError(f"{where}: index: is {number} at position {at}; there are {count} {_things(x)}")
     else:
         places[(places < 0) | (places >= count)] = -1
+    if saved is not None:
+        saved["places"] = places
     if isinstance(x, LoDTensor):
         if default is not None and not _is_empty(default):
             raise DTypeError(f"{where}: default: is {default!r}; x has levels, and only an empty sequence, [], stands")
         upper = [] if lod is None else [lod.offsets(j) for j in range(lod.num_levels)]
         if lod is None and len(places) == count and bool((places == np.arange(count)).all()):
-            return x, places  # all sequences, in their order
+            return x  # all sequences, in their order
         wide = _with_empty(x)
         taken = tensor_core.gather(wide, where, 0, np.where(places < 0, count, places), None, upper)
-        return taken, places
-    return _rows_taken(where, x, places, default, lod), places
+        return taken
+    return _rows_taken(where, x, places, default, lod)
+
+
+def _taken_at_once(x: Array, index: Any) -> Any:
+    """Gather rows by numbers; return None if a number is negative or too large."""
+    given = index.values if isinstance(index, LoDTensor) else index
+    places = buffers.as_int64(given, "gather_nested: index", IndexError)
+    if not (x.flags.c_contiguous and x.ndim) or x.dtype.hasobject:
+        return None
+    taken = buffers.new_rows("gather_nested", x, len(places))
+    if kernels.embedding.take_rows(buffers.as_bytes(x), places, -1, buffers.as_bytes(taken)) >= 0:
+        return None
+    return tensor_core.new_tensor(taken, index.lod) if isinstance(index, LoDTensor) and index.num_levels else taken
 
 
 def _things(x: Any) -> str:

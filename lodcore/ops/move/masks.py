@@ -14,7 +14,7 @@ from lodcore.operators.arguments import integer_of, level_of, mask_of
 from lodcore.operators.copies import as_rows_or_nested, put_together, spec_rows
 from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Index, Rows
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.joining import check_coarser
@@ -47,7 +47,7 @@ def _level(where: str, x: Any, level: Any) -> int:
     lod_rule=computed("as many levels as `x`; of the one before `level` what is left of each sequence", levels_of),
     results=2,
 )
-def split_by_mask(x: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
+def split_by_mask(x: Any, mask: Any, level: int = 0, *, saved: Saved = None) -> tuple[Any, Any]:
     """Divide the sequences of a level by a mask.
 
     Parameters
@@ -77,29 +77,29 @@ def split_by_mask(x: Any, mask: Any, level: int = 0) -> tuple[Any, Any]:
     >>> when_false
     LoDTensor(1 sequence of length 0, int64: [[]])
     """
-    return _split(x, mask, level)[0]
-
-
-@split_by_mask.define_residuals("chosen")
-def _split(x: Any, mask: Any, level: int = 0) -> tuple[tuple[Any, Any], Array]:
     where = "split_by_mask"
     x = as_rows_or_nested("split_by_mask: x", x)
     if not isinstance(x, LoDTensor):
         _level(where, x, level)
         chosen = mask_of("split_by_mask: mask", mask, len(x))
         true, false = _places(chosen)
-        return (x[true], x[false]), chosen
+        if saved is not None:
+            saved["chosen"] = chosen
+        return x[true], x[false]
     lod = x.lod
     k = core.normalize_level(lod, level, where)
     chosen = mask_of("split_by_mask: mask", mask, lod.num_sequences(k))
     true, false = _places(chosen)
     if k == 0:
-        return (tensor_core.gather(x, where, 0, true), tensor_core.gather(x, where, 0, false)), chosen
+        if saved is not None:
+            saved["chosen"] = chosen
+        return tensor_core.gather(x, where, 0, true), tensor_core.gather(x, where, 0, false)
     shorter = [_counted(chosen, lod, k), _counted(1 - chosen, lod, k)]
-    return (
-        tensor_core.gather(x, where, k, true, None, shorter[0]),
-        tensor_core.gather(x, where, k, false, None, shorter[1]),
-    ), chosen
+    if saved is not None:
+        saved["chosen"] = chosen
+    return tensor_core.gather(x, where, k, true, None, shorter[0]), tensor_core.gather(
+        x, where, k, false, None, shorter[1]
+    )
 
 
 def _counted(chosen: Array, lod: LoD, k: int) -> list[Array]:
@@ -145,7 +145,7 @@ def _row_offsets(x: Any, level: int) -> Array:
         lambda when_true: levels_of(when_true),
     ),
 )
-def merge_by_mask(when_true: Any, when_false: Any, mask: Any, level: int = 0) -> Any:
+def merge_by_mask(when_true: Any, when_false: Any, mask: Any, level: int = 0, *, saved: Saved = None) -> Any:
     """Merge the sequences of a level of two sides in the order of a mask: the inverse of `split_by_mask`.
 
     Parameters
@@ -174,20 +174,14 @@ def merge_by_mask(when_true: Any, when_false: Any, mask: Any, level: int = 0) ->
     >>> lodcore.merge_by_mask([[1, 2], []], [[3]], [True, False, True])
     LoDTensor(3 sequences of lengths 0..2, int64: [[1, 2], [3], []])
     """
-    return _merge(when_true, when_false, mask, level)[0]
-
-
-@merge_by_mask.define_residuals("chosen")
-def _merge(when_true: Any, when_false: Any, mask: Any, level: int = 0) -> tuple[Any, Array]:
     where = "merge_by_mask"
     true = as_rows_or_nested("merge_by_mask: when_true", when_true)
     false = as_rows_or_nested("merge_by_mask: when_false", when_false)
     if not (isinstance(true, LoDTensor) and isinstance(false, LoDTensor)):
         _side_level(true, false, level)
         single = [LoDTensor(x, LoD.from_offsets(np.arange(len(x) + 1))) for x in (true, false)]
-        merged, chosen = _merged(where, single[0], single[1], mask, 0)
-        return merged.values, chosen
-    return _merged(where, true, false, mask, core.normalize_level(true.lod, level, where))
+        return _merged(where, single[0], single[1], mask, 0, saved).values
+    return _merged(where, true, false, mask, core.normalize_level(true.lod, level, where), saved)
 
 
 def _side_level(true: Any, false: Any, level: Any) -> int:
@@ -198,7 +192,7 @@ def _side_level(true: Any, false: Any, level: Any) -> int:
     return _level("merge_by_mask", true, level)
 
 
-def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int) -> tuple[LoDTensor, Array]:
+def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int, saved: Saved) -> LoDTensor:
     """Merge the sequences of level k."""
     values, lods = tensor_core.uniform_parts([true, false]) or _checked(true, false)
     total = check_coarser(where, lods, ("when_true", "when_false").__getitem__, k - 1)
@@ -213,7 +207,9 @@ def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int) ->
             raise LoDError(f"{where}: mask: is true {n_true} times; when_true has {counts[0]} sequences")
 
     finer = put_together(where, lods, k, counts[0] + counts[1], values, rows, join)
-    return tensor_core.new_tensor(rows, core.make_lod([*upper, *finer], total)), chosen
+    if saved is not None:
+        saved["chosen"] = chosen
+    return tensor_core.new_tensor(rows, core.make_lod([*upper, *finer], total))
 
 
 def _checked(true: LoDTensor, false: LoDTensor) -> tuple[list[Array], list[LoD]]:

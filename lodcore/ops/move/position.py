@@ -13,7 +13,7 @@ from lodcore.operators.arguments import dense_of, integer_of, level_of
 from lodcore.operators.copies import add_back, spec_rows
 from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
 from lodcore.tensors import core, tensor_core
@@ -121,7 +121,7 @@ def _(d: Array) -> Array:
 
 
 @operator(x=Nested, lod_rule=computed("as many levels as `x`, of which that of `axis` counts positions", levels_of))
-def by_position(x: Any, axis: int = 0) -> Any:
+def by_position(x: Any, axis: int = 0, *, saved: Saved = None) -> Any:
     """Group the elements of sequences by position: the first elements of all of them, then the second ones, and so on.
 
     Parameters
@@ -142,11 +142,6 @@ def by_position(x: Any, axis: int = 0) -> Any:
     >>> lodcore.ops.by_position([[1, 2, 3], [], [4, 5]])
     LoDTensor(3 sequences of lengths 1..2, int64: [[1, 4], [2, 5], [3]])
     """
-    return _by_position(x, axis)[0]
-
-
-@by_position.define_residuals("places")
-def _by_position(x: Any, axis: int = 0) -> tuple[Any, Array]:
     lod = x.lod
     axis = _axis(axis, lod.num_levels)
     outer, offsets, positions = _positions(lod, axis)
@@ -156,9 +151,13 @@ def _by_position(x: Any, axis: int = 0) -> tuple[Any, Array]:
     kernels.position.order_by_position(outer, offsets, positions, np.array(elements[:-1]), order)
     upper = [*[lod.offsets(k) for k in range(axis - 1)], *([positions] if axis else []), elements]
     if axis == lod.num_levels - 1:  # each row is moved once
-        return tensor_core.new_tensor(x.values.take(order, axis=0), core.make_lod(upper, len(order))), order
+        if saved is not None:
+            saved["places"] = order
+        return tensor_core.new_tensor(x.values.take(order, axis=0), core.make_lod(upper, len(order)))
     ranges = np.stack([order, order + 1], axis=1)
-    return tensor_core.take_ranges(x, "by_position", axis + 1, ranges, len(order), None, upper), ranges
+    if saved is not None:
+        saved["places"] = ranges
+    return tensor_core.take_ranges(x, "by_position", axis + 1, ranges, len(order), None, upper)
 
 
 def _positions(lod: LoD, axis: int) -> tuple[Any, Any, Any]:
@@ -201,7 +200,7 @@ def _last_level(x: Any) -> int:
 
 
 @operator(x=Nested, lod_rule=computed("as many levels as `x` but one, of which the last counts positions", _last_level))
-def pool_positions(x: Any, pool_type: str) -> Any:
+def pool_positions(x: Any, pool_type: str, *, saved: Saved = None) -> Any:
     """Pool the elements at the same position of the sequences of the last level to one row, column by column.
 
     Parameters
@@ -225,24 +224,14 @@ def pool_positions(x: Any, pool_type: str) -> Any:
     >>> lodcore.ops.pool_positions([[[1, 2], [3]], [[4]]], "max")
     LoDTensor(2 sequences of lengths 1..2, int64: [[3, 2], [4]])
     """
-    return _pooled(x, pool_type, False)[0]
-
-
-@pool_positions.define_residuals("places")
-def _(x: Any, pool_type: str) -> tuple[Any, Any]:
-    return _pooled(x, pool_type, True)
-
-
-def _pooled(x: Any, pool_type: str, saving: bool) -> tuple[Any, Any]:
-    """Pool positions; with `saving`, return also the positions of extremes, or the numbers of elements."""
     lod, last = x.lod, _last_level(x)
     work, dtype = _dtypes(pool_type, x.dtype)
     outer, offsets, positions = _positions(lod, last)
     result = result_rows("pool_positions", x.values, positions.item(len(positions) - 1), dtype, None)
     source, target = cells_of(x.values, work), cells_for(result, work)
-    places = None
+    places = None  # of extremes, or the numbers of elements
     if pool_type in ("max", "min"):
-        places = np.empty(target.shape if saving else (0, 0), np.int64)
+        places = np.empty((0, 0) if saved is None else target.shape, np.int64)
         kernels.position.best_positions(source, outer, offsets, positions, pool_type == "min", target, places)
     else:
         kernels.position.add_positions(source, outer, offsets, positions, target)
@@ -252,10 +241,12 @@ def _pooled(x: Any, pool_type: str, saving: bool) -> tuple[Any, Any]:
             places = np.diff(elements)[:, None]
             np.divide(target, places.astype(work), out=target)
     convert_into(target, result)
+    if saved is not None:
+        saved["places"] = places
     if not last:
-        return result, places
+        return result
     upper = [lod.offsets(k) for k in range(last - 1)]
-    return tensor_core.new_tensor(result, core.make_lod([*upper, positions], len(result))), places
+    return tensor_core.new_tensor(result, core.make_lod([*upper, positions], len(result)))
 
 
 def _dtypes(pool_type: Any, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:

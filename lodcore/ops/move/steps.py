@@ -12,7 +12,7 @@ from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.lod_rules import computed
 from lodcore.operators.operands import Array, rows_of
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import MapOrPlaces, Nested, Steps
 from lodcore.ops.arrays.joined_arrays import cut_rows, joined_elements, same_shapes
 from lodcore.ops.arrays.tensor_arrays import check_steps, element_spec
@@ -38,7 +38,9 @@ of_sequences = computed(
 
 
 @operator(x=Nested, lod_rule=of_steps, results=2)
-def tensor_array_unpack(x: Any, level: int, sort_by_length: bool = True, out: Array | None = None) -> Any:
+def tensor_array_unpack(
+    x: Any, level: int, sort_by_length: bool = True, out: Array | None = None, *, saved: Saved = None
+) -> Any:
     """Cut the sequences of a level into steps: step t holds element t of every sequence longer than t.
 
     Parameters
@@ -67,6 +69,8 @@ def tensor_array_unpack(x: Any, level: int, sort_by_length: bool = True, out: Ar
     [array([3, 1]), array([4, 2]), array([5])]
     """
     by_step, indices_map = in_step_order("tensor_array_unpack", x, level, sort_by_length, out)
+    if saved is not None:
+        saved.update(by_step=by_step, order=indices_map)
     return TensorArray.over(by_step, indices_map), indices_map
 
 
@@ -104,12 +108,6 @@ def in_step_order(
     return by_step, indices_map
 
 
-@tensor_array_unpack.define_residuals("by_step", "order")
-def _(x: Any, level: int, sort_by_length: bool = True, out: Any = None) -> Any:
-    by_step, indices_map = in_step_order("tensor_array_unpack", x, level, sort_by_length, out)
-    return (TensorArray.over(by_step, indices_map), indices_map), by_step, indices_map
-
-
 @tensor_array_unpack.define_infer
 def _(x: Spec, level: int, sort_by_length: bool) -> tuple[Spec, Spec]:
     k = level_of("tensor_array_unpack", x, level)
@@ -139,7 +137,7 @@ def _(d: dict[int, Array], d_map: None, by_step: LoDTensor, order: IndicesMap, c
 
 
 @operator(ta=Steps, indices_map=MapOrPlaces, lod_rule=of_sequences)
-def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None = None) -> Any:
+def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None = None, *, saved: Saved = None) -> Any:
     """Join steps into sequences: the inverse of `tensor_array_unpack`.
 
     Parameters
@@ -177,7 +175,11 @@ def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None =
     LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2], [], [3, 4, 5]])
     """
     check_steps("tensor_array_pack", ta)
-    return packed(ta, level, _map_for(ta, indices_map), out)
+    order = _map_for(ta, indices_map)
+    made = packed(ta, level, order, out)
+    if saved is not None:
+        saved.update(sizes=[len(rows_of(element)) for element in ta.elements("tensor_array_pack")], order=order)
+    return made
 
 
 def _map_for(ta: TensorArray, given: Any) -> IndicesMap:
@@ -287,14 +289,6 @@ def _pack_arrays(
     if bad >= 0:
         raise ShapeError(f"{where}: element {bad}: changed while it was read")
     return tensor_core.owned_tensor(rows, core.make_lod(upper, total))
-
-
-@tensor_array_pack.define_residuals("sizes", "order")
-def _(ta: Any, level: int, indices_map: Any, out: Any = None) -> Any:
-    check_steps("tensor_array_pack", ta)
-    order = _map_for(ta, indices_map)
-    made = packed(ta, level, order)
-    return made, [len(rows_of(element)) for element in ta.elements("tensor_array_pack")], order
 
 
 @tensor_array_pack.define_infer

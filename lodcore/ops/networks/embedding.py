@@ -14,7 +14,7 @@ from lodcore.errors import DTypeError, LevelError, ShapeError
 from lodcore.operators.arguments import dense_of, given_of
 from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array, check_equal, with_levels
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, NestedIndex, Rows, spec_of
 from lodcore.ops.reduce.pool import (
     DIVIDE,
@@ -124,7 +124,13 @@ def _(d_out: Array, table: Any, ids: Any, padding_idx: int | None, needs: tuple[
     lod_rule=computed("the levels of `ids` but the last", lambda ids: levels_of(ids) - 1),
 )
 def embedding_bag(
-    table: Any, ids: Any, pool_type: str = "sum", out: Array | None = None, *, per_sample_weights: Any = None
+    table: Any,
+    ids: Any,
+    pool_type: str = "sum",
+    out: Array | None = None,
+    *,
+    per_sample_weights: Any = None,
+    saved: Saved = None,
 ) -> Any:
     """Pool the rows of a table that each sequence of numbers selects: `lookup_table` and `sequence_pool` in one.
 
@@ -167,18 +173,9 @@ def embedding_bag(
            [0.  , 0.  ],
            [0.  , 1.  ]])
     """
-    if per_sample_weights is not None:
-        return weighted_bag(table, ids, pool_type, out, per_sample_weights)
-    return bag(table, ids, pool_type, out, False)[0]
-
-
-@embedding_bag.define_residuals("places")
-def _(
-    table: Any, ids: Any, pool_type: str = "sum", out: Any = None, *, per_sample_weights: Any = None
-) -> tuple[Any, Any]:
-    if per_sample_weights is not None:
-        return weighted_bag(table, ids, pool_type, out, per_sample_weights), None
-    return bag(table, ids, pool_type, out, True)
+    if per_sample_weights is None:
+        return bag(table, ids, pool_type, out, saved)
+    return weighted_bag(table, ids, pool_type, out, per_sample_weights)
 
 
 @embedding_bag.define_infer
@@ -366,8 +363,8 @@ def take(where: str, rows: Array, ids: Any, numbers: Array, index: Any, skip: in
     return flat if numbers.ndim == 1 else flat.reshape((*numbers.shape, *rows.shape[1:]))
 
 
-def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -> tuple[Any, Array | None]:
-    """Pool bags; with `saving`, return the positions of the extremes, too."""
+def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saved: Saved) -> Any:
+    """Pool bags; save the positions of the extremes."""
     where = "embedding_bag"
     rows, numbers, index, lod = _bags_given(table, ids)
     work, dtype = numbers_of(where, name_of(pool_type), rows.dtype, "table")
@@ -375,22 +372,23 @@ def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saving: bool) -
         if out is not None:
             check_apart(where, out, rows, numbers)
         taken = take(where, rows, ids, numbers, index, -1, None)
-        return pool(where, tensor_core.new_tensor(taken, lod), pool_type, ZERO, -1, out, saving)
+        return pool(where, tensor_core.new_tensor(taken, lod), pool_type, ZERO, -1, out, saved)
     offsets = core.offsets_view(lod, lod.num_levels - 1)
     result = result_rows(where, rows, len(offsets) - 1, dtype, out, numbers)
-    source, target, places = cells_of(rows, work), cells_for(result, work), None
+    source, target = cells_of(rows, work), cells_for(result, work)
     if pool_type in DIVIDE:
         bad = pool_bags(kernels.embedding.sum_bags, source, index, offsets, DIVIDE[pool_type], target)
     else:
         bad = pool_bags(kernels.embedding.best_bags, source, index, offsets, pool_type == "min", target)
-        if saving and bad < 0:
+        if saved is not None and bad < 0:
             places = np.empty(target.shape, np.int64)
             bad = kernels.embedding.find_in_bags(source, index, offsets, target, places)
+            saved["places"] = places
     if bad >= 0:
         raise_outside(where, ids, numbers, index, bad, len(rows))
     if lod.num_levels == 1:
-        return result if out is None else out, places
-    return with_levels(result, lod, lod.num_levels - 1), places
+        return result if out is None else out
+    return with_levels(result, lod, lod.num_levels - 1)
 
 
 def table_of(where: str, table: Any) -> Any:

@@ -18,7 +18,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import axis_of, dense_of
 from lodcore.operators.numbers import number_of
 from lodcore.operators.operands import Array, array_of, check_equal, on_rows, rows_of, unbroadcast
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Index
 from lodcore.ops.elementwise.math import float_of
 from lodcore.ops.networks.matrix import SharedMatrix
@@ -233,7 +233,7 @@ def _softmax_back(d: Any, out: Any, axis: int) -> Any:
 
 
 @operator(logits=Dense, labels=Index)
-def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0) -> Any:
+def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0, *, saved: Saved = None) -> Any:
     """Compute the loss of each row: log(sum(exp(logits))) - logits[label].
 
     Parameters
@@ -269,11 +269,6 @@ def cross_entropy(logits: Any, labels: Any, label_smoothing: float = 0.0) -> Any
     >>> lodcore.ops.cross_entropy(scores, [0, 0, 1])
     LoDTensor(3 sequences of lengths 0..2, float64: [[0.693147, 0.], [], [0.693147]])
     """
-    return _cross_entropy(logits, labels, label_smoothing)[0]
-
-
-@cross_entropy.define_residuals("shifted", "classes")
-def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[Any, Array, Array]:
     spread = number_of("cross_entropy: label_smoothing", label_smoothing, 0, 1)
     nested = isinstance(logits, LoDTensor) and isinstance(labels, LoDTensor)
     if nested and labels.lod is not logits.lod:
@@ -285,7 +280,16 @@ def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[An
     classes = _labels(labels, *scores.shape)
     scores = np.ascontiguousarray(scores, float_of("cross_entropy", scores.dtype))
     if not spread and scores.dtype.char in "fd":
-        return *_label_losses(scores, classes), classes
+        losses, shifted = _label_losses(scores, classes)
+    else:
+        losses, shifted = _smooth_losses(scores, classes, spread)
+    if saved is not None:
+        saved.update(shifted=shifted, classes=classes)
+    return losses
+
+
+def _smooth_losses(scores: Array, classes: Array, spread: float) -> tuple[Array, Array]:
+    """Compute the loss of each row if `spread` of the target is even, and the row minus its maximum."""
     bounds = _row_bounds(scores)
     with named_caller():
         with np.errstate(invalid="ignore"), Recycled():  # inf - inf
@@ -293,9 +297,9 @@ def _cross_entropy(logits: Any, labels: Any, label_smoothing: float) -> tuple[An
         losses = _log_sums(shifted, bounds)
         picked = shifted[np.arange(len(scores)), classes]
         if not spread:
-            return losses - picked, shifted, classes
+            return losses - picked, shifted
         with np.errstate(invalid="ignore"):
-            return losses - (1 - spread) * picked - spread * _means(shifted), shifted, classes
+            return losses - (1 - spread) * picked - spread * _means(shifted), shifted
 
 
 def _label_losses(x: Array, classes: Array) -> tuple[Array, Array]:

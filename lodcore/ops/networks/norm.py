@@ -15,7 +15,7 @@ from lodcore.errors import ShapeError
 from lodcore.operators.arguments import dense_of
 from lodcore.operators.numbers import number_of, reals_of, runs
 from lodcore.operators.operands import Array, array_of
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -27,7 +27,9 @@ BLOCK = 256  # rows whose contributions to the gradients of scale and shift are 
 
 
 @operator(x=Dense, scale=Dense, shift=Dense)
-def layer_norm(x: Any, scale: Any, shift: Any, eps: float = 1e-5, out: Array | None = None) -> Any:
+def layer_norm(
+    x: Any, scale: Any, shift: Any, eps: float = 1e-5, out: Array | None = None, *, saved: Saved = None
+) -> Any:
     """Normalize each row: subtract its mean, divide by its standard deviation, scale and shift.
 
     Parameters
@@ -64,11 +66,6 @@ def layer_norm(x: Any, scale: Any, shift: Any, eps: float = 1e-5, out: Array | N
     array([[-0.97,  1.47],
            [ 0.  ,  0.5 ]])
     """
-    return _layer_norm(x, scale, shift, eps, out)[0]
-
-
-@layer_norm.define_residuals("means", "factors")
-def _layer_norm(x: Any, scale: Any, shift: Any, eps: float, out: Any = None) -> tuple[Any, Array, Array]:
     values = array_of(WHERE, x)
     lines = [dense_of(f"{WHERE}: {name}", given) for name, given in (("scale", scale), ("shift", shift))]
     eps = number_of(f"{WHERE}: eps", eps, 0, math.inf)
@@ -88,7 +85,9 @@ def _layer_norm(x: Any, scale: Any, shift: Any, eps: float, out: Any = None) -> 
         kernels.norm.normalize_rows(rows[some], scales, shifts, eps, made[some], means[some], factors[some])
 
     in_parts(normalize, runs(len(rows), rows.nbytes, BLOCK))
-    return result, means, factors
+    if saved is not None:
+        saved.update(means=means, factors=factors)
+    return result
 
 
 def _rows(values: Array, dtype: np.dtype[Any]) -> Array:

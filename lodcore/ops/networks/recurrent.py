@@ -9,13 +9,12 @@ import numpy as np
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, dense_of, fits, nested_of
 from lodcore.operators.operands import Array, below
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.networks.gates import ACTIVATIONS, Asked, Rule
 from lodcore.ops.networks.gru import GRUWeights, gru_backward, gru_forward
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.tensors import tensor_core
-from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["dynamic_gru", "dynamic_lstm"]
@@ -37,6 +36,8 @@ def dynamic_lstm(
     gate_activation: str = "sigmoid",
     cell_activation: str = "tanh",
     candidate_activation: str = "tanh",
+    *,
+    saved: Saved = None,
 ) -> Any:
     """Run an LSTM over the rows of each sequence.
 
@@ -89,25 +90,6 @@ def dynamic_lstm(
     >>> cell.values[:, 0].round(4)
     array([0.    , 0.4621])
     """
-    return _lstm(
-        x, weight, bias, h_0, c_0, use_peepholes, is_reverse, gate_activation, cell_activation, candidate_activation
-    )[0]
-
-
-@dynamic_lstm.define_residuals("network")
-def _lstm(
-    x: Any,
-    weight: Any,
-    bias: Any,
-    h_0: Any,
-    c_0: Any,
-    use_peepholes: bool,
-    is_reverse: bool,
-    gate_activation: str,
-    cell_activation: str,
-    candidate_activation: str,
-) -> tuple[tuple[LoDTensor, LoDTensor], Any]:
-    """Compute the results and the residuals."""
     where = "dynamic_lstm"
     rule = _lstm_rule(gate_activation, cell_activation, candidate_activation)
     x, given = operands(where, x, weight=weight, bias=bias, h_0=h_0, c_0=c_0)
@@ -120,7 +102,9 @@ def _lstm(
     weights = LSTMWeights(arrays["weight"], None, None if line is None else line[: 4 * width], peepholes)
     offsets = np.asarray(below(lod, level))
     hidden, cell, network = lstm_forward(rows, offsets, weights, rule, arrays["h_0"], arrays["c_0"], bool(is_reverse))
-    return (tensor_core.new_tensor(hidden, lod), tensor_core.new_tensor(cell, lod)), network
+    if saved is not None:
+        saved["network"] = network
+    return tensor_core.new_tensor(hidden, lod), tensor_core.new_tensor(cell, lod)
 
 
 @dynamic_lstm.define_infer
@@ -166,6 +150,8 @@ def dynamic_gru(
     origin_mode: bool = False,
     gate_activation: str = "sigmoid",
     candidate_activation: str = "tanh",
+    *,
+    saved: Saved = None,
 ) -> Any:
     """Run a GRU over the rows of each sequence.
 
@@ -215,21 +201,6 @@ def dynamic_gru(
     >>> lodcore.dynamic_gru(x, [[0.0, 0.0, 0.0]]).values[:, 0].round(4)
     array([0.4621, 0.4621])
     """
-    return _gru(x, weight, bias, h_0, is_reverse, origin_mode, gate_activation, candidate_activation)[0]
-
-
-@dynamic_gru.define_residuals("network")
-def _gru(
-    x: Any,
-    weight: Any,
-    bias: Any,
-    h_0: Any,
-    is_reverse: bool,
-    origin_mode: bool,
-    gate_activation: str,
-    candidate_activation: str,
-) -> tuple[LoDTensor, Any]:
-    """Compute the results and the residuals."""
     where = "dynamic_gru"
     rule = _gru_rule(gate_activation, candidate_activation, origin_mode)
     x, given = operands(where, x, weight=weight, bias=bias, h_0=h_0)
@@ -240,7 +211,9 @@ def _gru(
     weights = GRUWeights(arrays["weight"], None, line)
     offsets = np.asarray(below(lod, level))
     hidden, network = gru_forward(rows, offsets, weights, rule, arrays["h_0"], bool(is_reverse))
-    return tensor_core.new_tensor(hidden, lod), network
+    if saved is not None:
+        saved["network"] = network
+    return tensor_core.new_tensor(hidden, lod)
 
 
 @dynamic_gru.define_infer

@@ -10,7 +10,7 @@ from lodcore.errors import ShapeError
 from lodcore.operators.arguments import choice_of, fits, level_of
 from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array, below
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.networks.gates import ACTIVATIONS, Asked, Rule, last_states, last_states_back
 from lodcore.ops.networks.gru import Gradients, GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
@@ -41,6 +41,8 @@ def lstm_layer(
     clip: float | None = None,
     is_reverse: bool = False,
     level: int = -1,
+    *,
+    saved: Saved = None,
 ) -> Any:
     """Run an LSTM over the rows of each sequence; return its last states, too.
 
@@ -90,24 +92,6 @@ def lstm_layer(
     array([[0.4621],
            [0.    ]])
     """
-    return _lstm(x, weight_x, weight_h, bias, projection, h_0, c_0, use_peepholes, clip, is_reverse, level)[0]
-
-
-@lstm_layer.define_residuals("network")
-def _lstm(
-    x: Any,
-    weight_x: Any,
-    weight_h: Any,
-    bias: Any,
-    projection: Any,
-    h_0: Any,
-    c_0: Any,
-    use_peepholes: bool,
-    clip: float | None,
-    is_reverse: bool,
-    level: int,
-) -> tuple[Any, Any]:
-    """Compute the results and the residuals."""
     where = "lstm_layer"
     given = {"projection": projection, "weight_x": weight_x, "weight_h": weight_h, "bias": bias, "h_0": h_0, "c_0": c_0}
     x, given = operands(where, x, **given)
@@ -123,7 +107,9 @@ def _lstm(
     states, cells = zip(*network.lasts, strict=True)
     count = len(offsets) - 1
     lasts = last_states(network.runs, states, h_0, count), last_states(network.runs, cells, c_0, count)
-    return (tensor_core.new_tensor(hidden, x.lod), *lasts), network
+    if saved is not None:
+        saved["network"] = network
+    return tensor_core.new_tensor(hidden, x.lod), *lasts
 
 
 @lstm_layer.define_infer
@@ -174,6 +160,8 @@ def gru_layer(
     origin_mode: bool = False,
     is_reverse: bool = False,
     level: int = -1,
+    *,
+    saved: Saved = None,
 ) -> Any:
     """Run a GRU over the rows of each sequence; return its last states, too.
 
@@ -218,19 +206,13 @@ def gru_layer(
     array([[0.4621],
            [0.    ]])
     """
-    return _gru(x, weight_x, weight_h, bias, h_0, origin_mode, is_reverse, level)[0]
-
-
-@gru_layer.define_residuals("network")
-def _gru(
-    x: Any, weight_x: Any, weight_h: Any, bias: Any, h_0: Any, origin_mode: bool, is_reverse: bool, level: int
-) -> tuple[Any, Any]:
-    """Compute the results and the residuals."""
     x, rows, offsets, weights, boot = _arrays("gru_layer", 3, x, weight_x, weight_h, bias, h_0, level)
     rule, backwards = Rule(origin_mode=bool(origin_mode)), bool(is_reverse)
     hidden, network = gru_forward(rows, offsets, weights, rule, boot, backwards)
     last = last_states(network.runs, network.lasts, boot, len(offsets) - 1)
-    return (tensor_core.new_tensor(hidden, x.lod), last), network
+    if saved is not None:
+        saved["network"] = network
+    return tensor_core.new_tensor(hidden, x.lod), last
 
 
 @gru_layer.define_infer
@@ -264,6 +246,8 @@ def simple_layer(
     activation: str = "tanh",
     is_reverse: bool = False,
     level: int = -1,
+    *,
+    saved: Saved = None,
 ) -> Any:
     """Run a network with one activation over the rows of each sequence; return its last states, too.
 
@@ -303,19 +287,13 @@ def simple_layer(
     >>> hidden.values[:, 0].tolist(), last[:, 0].tolist()
     ([1.5, 17.5], [17.5, 0.0])
     """
-    return _simple(x, weight_x, weight_h, bias, h_0, activation, is_reverse, level)[0]
-
-
-@simple_layer.define_residuals("network")
-def _simple(
-    x: Any, weight_x: Any, weight_h: Any, bias: Any, h_0: Any, activation: str, is_reverse: bool, level: int
-) -> tuple[Any, Any]:
-    """Compute the results and the residuals."""
     number, backwards = _activation(activation), bool(is_reverse)
     x, rows, offsets, weights, boot = _arrays("simple_layer", 1, x, weight_x, weight_h, bias, h_0, level)
     hidden, network = simple_forward(rows, offsets, weights, number, boot, backwards)
     last = last_states(network.runs, network.lasts, boot, len(offsets) - 1)
-    return (tensor_core.new_tensor(hidden, x.lod), last), network
+    if saved is not None:
+        saved["network"] = network
+    return tensor_core.new_tensor(hidden, x.lod), last
 
 
 @simple_layer.define_infer

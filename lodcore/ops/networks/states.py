@@ -13,7 +13,7 @@ from lodcore.operators.arguments import integer_of, level_of, single_of
 from lodcore.operators.copies import add_back, as_rows_or_nested, row_ranges, spec_rows
 from lodcore.operators.lod_rules import computed, levels_of, no_lod, same_as
 from lodcore.operators.operands import Array, check_equal, rows_of
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Index, Map, Nested, Rows, Steps
 from lodcore.ops.arrays.joined_arrays import cut_rows, joined_elements
 from lodcore.ops.arrays.tensor_arrays import check_steps
@@ -137,7 +137,7 @@ OF_BOOT = computed("as many levels as `boot`", lambda boot: levels_of(boot))
 
 
 @operator(ta=Steps, boot=Rows, indices_map=Map, lod_rule=OF_BOOT)
-def last_of_steps(ta: Any, boot: Any, indices_map: Any) -> Any:
+def last_of_steps(ta: Any, boot: Any, indices_map: Any, *, saved: Saved = None) -> Any:
     """Return the entry of each sequence at its last step, in the order of the batch.
 
     Parameters
@@ -169,12 +169,6 @@ def last_of_steps(ta: Any, boot: Any, indices_map: Any) -> Any:
     >>> lodcore.ops.last_of_steps(steps, np.array([10, 20, 30]), indices_map)
     array([ 2, 20,  5])
     """
-    return _last(ta, boot, indices_map)[0]
-
-
-@last_of_steps.define_residuals("ranges")
-def _last(ta: Any, boot: Any, indices_map: Any) -> tuple[Any, Array | None]:
-    """Return the last elements and, for sequences of rows, the ranges of their rows."""
     where = "last_of_steps"
     check_steps(where, ta)
     rank, boot = map_of(f"{where}: indices_map", indices_map), as_rows_or_nested(f"{where}: boot", boot)
@@ -182,12 +176,14 @@ def _last(ta: Any, boot: Any, indices_map: Any) -> tuple[Any, Array | None]:
     if isinstance(boot, LoDTensor) and boot.num_levels:
         flat = joined_elements(ta, 0, where)[0] if elements else boot[:0]
         both, index = concat_batches([flat, boot]), _places(rank)
-        return tensor_core.gather(both, where, 0, index), row_ranges(both.lod, 0, index)
+        if saved is not None:
+            saved["ranges"] = row_ranges(both.lod, 0, index)
+        return tensor_core.gather(both, where, 0, index)
     made = np.array(rows_of(boot))
     for (start, stop), element in zip(_ends(rank), elements, strict=True):
         if start < stop:
             made[rank.order[start:stop]] = rows_of(element)[start:]
-    return made, None
+    return made
 
 
 def _checked(where: str, ta: TensorArray, boot: Any, rank: IndicesMap) -> list[Any]:

@@ -16,7 +16,7 @@ from lodcore.operators.arguments import choice_of, integers_of, level_of
 from lodcore.operators.copies import spec_rows, sum_copies
 from lodcore.operators.lod_rules import before, computed, levels_of
 from lodcore.operators.operands import Array, below, check_equal, with_levels
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.order.order import check_order, ordered
 from lodcore.tensors import core, tensor_core
@@ -129,7 +129,7 @@ def _up_to(x: Any, level: int) -> int:
     x=Nested,
     lod_rule=computed("the levels of `x` up to `level`, whose sequences are shorter", _up_to),
 )
-def sequence_unique(x: Any, level: int = -1) -> LoDTensor:
+def sequence_unique(x: Any, level: int = -1, *, saved: Saved = None) -> LoDTensor:
     """Return the distinct values of each sequence, sorted.
 
     Parameters
@@ -161,19 +161,11 @@ def sequence_unique(x: Any, level: int = -1) -> LoDTensor:
     where = "sequence_unique"
     _check_single(where, x)
     k = core.normalize_level(x.lod, level, where)
-    cells, _, runs = _sorted_runs(where, x.values, below(x.lod, k), False)
-    return tensor_core.new_tensor(cells[runs.starts], _shorter(x.lod, k, runs.runs))
-
-
-@sequence_unique.define_residuals("first")
-def _(x: Any, level: int = -1) -> Any:
-    where = "sequence_unique"
-    _check_single(where, x)
-    k = core.normalize_level(x.lod, level, where)
-    cells, positions, runs = _sorted_runs(where, x.values, below(x.lod, k), True)
+    cells, positions, runs = _sorted_runs(where, x.values, below(x.lod, k), saved is not None)
     kept = _shorter(x.lod, k, runs.runs)
-    index = tensor_core.new_tensor(positions[runs.starts], kept)
-    return tensor_core.new_tensor(cells[runs.starts], kept), _rows_in(x, level, index)
+    if saved is not None:
+        saved["first"] = _rows_in(x, level, tensor_core.new_tensor(positions[runs.starts], kept))
+    return tensor_core.new_tensor(cells[runs.starts], kept)
 
 
 def _rows_in(x: LoDTensor, level: int, index: LoDTensor) -> Array:
@@ -309,7 +301,7 @@ def _(x: Spec, level: int) -> Spec:
 
 
 @operator(x=Nested, lod_rule=before("level"))
-def sequence_mode(x: Any, level: int = -1) -> Any:
+def sequence_mode(x: Any, level: int = -1, *, saved: Saved = None) -> Any:
     """Return the most frequent row of each sequence, column by column.
 
     Parameters
@@ -336,30 +328,20 @@ def sequence_mode(x: Any, level: int = -1) -> Any:
     >>> lodcore.sequence_mode([[3, 1, 3], [2, 1]])
     array([3, 1])
     """
-    return _mode(x, level, False)[0]
-
-
-@sequence_mode.define_residuals("rows")
-def _(x: Any, level: int = -1) -> Any:
-    return _mode(x, level, True)
-
-
-def _mode(x: LoDTensor, level: int, with_rows: bool) -> tuple[Any, list[Array]]:
-    """Return the most frequent values, and for each column the rows where they are first, -1 for empty sequences."""
     where = "sequence_mode"
     check_order(where, x.dtype)
-    found: list[Array] = []
     k = core.normalize_level(x.lod, level, where)
     offsets = below(x.lod, k)
     n_seqs = len(offsets) - 1
     places, made = buffers.new_int64(n_seqs), []
+    rows: list[Array] = []  # for each column those where the values are first, -1 for empty sequences
     for column in _columns(x.values):
-        cells, positions, runs = _sorted_runs(where, column, offsets, with_rows)
+        cells, positions, runs = _sorted_runs(where, column, offsets, saved is not None)
         kernels.runs.longest_runs(runs.starts, runs.runs, offsets, places)
         empty = places < 0
-        if with_rows:
+        if saved is not None:
             known = np.append(positions, -1)[places] if len(positions) else places
-            found.append(np.where(empty, -1, known + offsets[:-1]))
+            rows.append(np.where(empty, -1, known + offsets[:-1]))
         if not empty.any():
             made.append(cells[places])
             continue
@@ -369,7 +351,9 @@ def _mode(x: LoDTensor, level: int, with_rows: bool) -> tuple[Any, list[Array]]:
         best = np.full(n_seqs, np.nan if x.dtype.kind in "fc" else "NaT", x.dtype)
         best[~empty] = cells[places[~empty]]
         made.append(best)
-    return with_levels(_joined(made, (n_seqs, *x.values.shape[1:]), x.dtype), x.lod, k), found
+    if saved is not None:
+        saved["rows"] = rows
+    return with_levels(_joined(made, (n_seqs, *x.values.shape[1:]), x.dtype), x.lod, k)
 
 
 @sequence_mode.define_vjp
@@ -458,7 +442,7 @@ def _(x: Spec, method: str, level: int, descending: bool) -> Spec:
     results=2,
     lod_rule=computed("as `x`, whose sequences of the last level are shorter", levels_of),
 )
-def run_lengths(x: Any) -> tuple[LoDTensor, LoDTensor]:
+def run_lengths(x: Any, *, saved: Saved = None) -> tuple[LoDTensor, LoDTensor]:
     """Compute the run-length encoding of each sequence of the last level.
 
     Parameters
@@ -480,16 +464,13 @@ def run_lengths(x: Any) -> tuple[LoDTensor, LoDTensor]:
     >>> values.tolist(), counts.tolist()
     ([[7, 8, 7], [], [9]], [[2, 1, 1], [], [2]])
     """
-    return _encoded(x)[0]
-
-
-@run_lengths.define_residuals("starts")
-def _encoded(x: Any) -> tuple[tuple[LoDTensor, LoDTensor], Array]:
     last = x.lod.num_levels - 1
     runs = Runs(x.values, core.offsets_view(x.lod, last))
     kept = _shorter(x.lod, last, runs.runs)
     values = tensor_core.new_tensor(x.values[runs.starts], kept)
-    return (values, tensor_core.new_tensor(runs.counts(), kept)), runs.starts
+    if saved is not None:
+        saved["starts"] = runs.starts
+    return values, tensor_core.new_tensor(runs.counts(), kept)
 
 
 @run_lengths.define_infer
@@ -511,7 +492,7 @@ def _(d: Array, _: None, starts: Array, context: Any) -> Array:
     counts=Nested,
     lod_rule=computed("as `x`, whose sequences of the last level are longer", levels_of),
 )
-def repeat_runs(x: Any, counts: Any) -> LoDTensor:
+def repeat_runs(x: Any, counts: Any, *, saved: Saved = None) -> LoDTensor:
     """Repeat each row a given number of times: the inverse of `run_lengths`.
 
     Parameters
@@ -537,11 +518,6 @@ def repeat_runs(x: Any, counts: Any) -> LoDTensor:
     >>> lodcore.repeat_runs([[7, 8], [], [9]], [[2, 1], [], [3]])
     LoDTensor(3 sequences of lengths 0..3, int64: [[7, 7, 8], [], [9, 9, 9]])
     """
-    return _repeated(x, counts)[0]
-
-
-@repeat_runs.define_residuals("copies")
-def _repeated(x: Any, counts: Any) -> tuple[LoDTensor, Array]:
     where, lod, values = "repeat_runs", x.lod, x.values
     check_equal(where, lod, counts.lod, "counts")
     _check_counts(counts.values.shape[1:], counts.dtype, not counts.num_rows)
@@ -560,7 +536,9 @@ def _repeated(x: Any, counts: Any) -> tuple[LoDTensor, Array]:
     last = lod.num_levels - 1
     offsets = buffers.new_offsets(len(core.offsets_view(lod, last)))
     np.take(copies, lod.offsets(last), out=offsets)
-    return tensor_core.new_tensor(made, _shorter(lod, last, offsets)), copies
+    if saved is not None:
+        saved["copies"] = copies
+    return tensor_core.new_tensor(made, _shorter(lod, last, offsets))
 
 
 def _check_counts(row_shape: tuple[Any, ...], dtype: np.dtype[Any], empty: bool) -> None:

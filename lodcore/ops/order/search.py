@@ -13,7 +13,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of
 from lodcore.operators.lod_rules import same_as
 from lodcore.operators.operands import Array, check_equal
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -126,7 +126,7 @@ def _(x: Spec, v: Spec, side: str) -> Spec:
 
 
 @operator(x=Nested, xp=Nested, fp=Nested, lod_rule=same_as("x"))
-def sequence_interp(x: Any, xp: Any, fp: Any) -> LoDTensor:
+def sequence_interp(x: Any, xp: Any, fp: Any, *, saved: Saved = None) -> LoDTensor:
     """Interpolate linearly between the points of the corresponding sequence, as `numpy.interp` does.
 
     Parameters
@@ -157,11 +157,6 @@ def sequence_interp(x: Any, xp: Any, fp: Any) -> LoDTensor:
     >>> lodcore.sequence_interp([[1.5, 9.0], [0.0]], [[1.0, 2.0], [5.0]], [[10.0, 20.0], [7.0]])
     LoDTensor(2 sequences of lengths 1..2, float64: [[15., 20.], [7.]])
     """
-    return _interpolated(x, xp, fp)[0]
-
-
-@sequence_interp.define_residuals("places", "weights")
-def _interpolated(x: Any, xp: Any, fp: Any) -> tuple[LoDTensor, Array, Array]:
     where = "sequence_interp"
     _check_points(x, xp, fp)
     check_equal(where, xp.lod, fp.lod, "fp", "xp")
@@ -178,7 +173,9 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> tuple[LoDTensor, Array, Array]:
         if len(columns):
             found[:, c] = result
     made = result if values.ndim == 1 else found.reshape(len(wanted), *values.shape[1:])
-    return tensor_core.new_tensor(made, x.lod), places, weights
+    if saved is not None:
+        saved.update(places=places, weights=weights)
+    return tensor_core.new_tensor(made, x.lod)
 
 
 def _check_points(x: Any, xp: Any, fp: Any) -> None:

@@ -14,7 +14,7 @@ from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.copies import spec_rows
 from lodcore.operators.lod_rules import computed
 from lodcore.operators.operands import Array, below
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.order.order import check_order, ordered, placed
 from lodcore.ops.reduce.pool import result_rows
@@ -30,7 +30,7 @@ COST = 8  # of sorting numbers, relative to copying them
 
 
 @operator(x=Nested)
-def sequence_sort(x: Any, level: int = -1, descending: bool = False) -> LoDTensor:
+def sequence_sort(x: Any, level: int = -1, descending: bool = False, *, saved: Saved = None) -> LoDTensor:
     """Sort the rows of each sequence, column by column.
 
     Parameters
@@ -65,22 +65,14 @@ def sequence_sort(x: Any, level: int = -1, descending: bool = False) -> LoDTenso
     >>> lodcore.sequence_sort([[3, 1, 2], [], [5, 4]])
     LoDTensor(3 sequences of lengths 0..3, int64: [[1, 2, 3], [], [4, 5]])
     """
-    return _sorted(x, level, descending, False)[0]
-
-
-@sequence_sort.define_residuals("positions")
-def _(x: Any, level: int = -1, descending: bool = False) -> tuple[LoDTensor, Array | None]:
-    return _sorted(x, level, descending, True)
-
-
-def _sorted(x: Any, level: int, descending: bool, saving: bool) -> tuple[LoDTensor, Array | None]:
-    """Sort; with `saving`, return the previous positions, too."""
     where = "sequence_sort"
     values, lod = x.values, x.lod
     check_order(where, values.dtype)
     k = core.normalize_level(lod, level, where)
-    result, positions = ordered(where, values, below(lod, k), bool(descending), True, saving)
-    return tensor_core.owned_tensor(result, lod), positions
+    result, positions = ordered(where, values, below(lod, k), bool(descending), True, saved is not None)
+    if saved is not None:
+        saved["positions"] = positions
+    return tensor_core.owned_tensor(result, lod)
 
 
 @sequence_sort.define_infer

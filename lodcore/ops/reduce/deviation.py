@@ -14,7 +14,7 @@ from lodcore.errors import DTypeError
 from lodcore.operators.copies import spec_rows
 from lodcore.operators.lod_rules import before
 from lodcore.operators.operands import Array, below, rows_below, with_levels
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.elementwise.compare import greater_than
 from lodcore.ops.elementwise.convert import full_like
@@ -33,7 +33,7 @@ DOUBLE = np.dtype(np.float64)
 
 
 @operator(x=Nested, lod_rule=before("level"))
-def sequence_var(x: Any, ddof: float = 0, level: int = -1) -> Any:
+def sequence_var(x: Any, ddof: float = 0, level: int = -1, *, saved: Saved = None) -> Any:
     """Average the squared distances of the rows of each sequence from their mean, column by column.
 
     Parameters
@@ -67,16 +67,11 @@ def sequence_var(x: Any, ddof: float = 0, level: int = -1) -> Any:
     >>> lodcore.sequence_var([[1.0, 3.0], [], [3.0]])
     array([ 1., nan,  0.])
     """
-    return _varied("sequence_var", x, ddof, level)[0]
+    return _varied("sequence_var", x, ddof, level, saved)
 
 
-@sequence_var.define_residuals("means")
-def _(x: Any, ddof: float = 0, level: int = -1) -> tuple[Any, Array]:
-    return _varied("sequence_var", x, ddof, level)
-
-
-def _varied(where: str, x: Any, ddof: Any, level: int, root: bool = False) -> tuple[Any, Array]:
-    """Compute variances, or standard deviations, and means."""
+def _varied(where: str, x: Any, ddof: Any, level: int, saved: Saved, root: bool = False) -> Any:
+    """Compute variances, or standard deviations; save the means."""
     values = x.values
     work, dtype = _dtypes(where, values.dtype)
     taken = _number(where, ddof)
@@ -92,7 +87,9 @@ def _varied(where: str, x: Any, ddof: Any, level: int, root: bool = False) -> tu
             result = result.astype(dtype)
     if root:
         np.sqrt(result, out=result)
-    return with_levels(result, x.lod, k), means
+    if saved is not None:
+        saved["means"] = means
+    return with_levels(result, x.lod, k)
 
 
 def _dtypes(where: str, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
@@ -136,7 +133,7 @@ def _spread(x: Any, level: int, means: Array, scales: Array, d_x: Array) -> Arra
 
 
 @operator(x=Nested, lod_rule=before("level"))
-def sequence_std(x: Any, ddof: float = 0, level: int = -1) -> Any:
+def sequence_std(x: Any, ddof: float = 0, level: int = -1, *, saved: Saved = None) -> Any:
     """Compute the standard deviation of the rows of each sequence: the square root of `sequence_var`.
 
     Parameters
@@ -155,12 +152,7 @@ def sequence_std(x: Any, ddof: float = 0, level: int = -1) -> Any:
     >>> lodcore.sequence_std([[1.0, 3.0], [], [3.0]])
     array([ 1., nan,  0.])
     """
-    return _varied("sequence_std", x, ddof, level, True)[0]
-
-
-@sequence_std.define_residuals("means")
-def _(x: Any, ddof: float = 0, level: int = -1) -> tuple[Any, Array]:
-    return _varied("sequence_std", x, ddof, level, True)
+    return _varied("sequence_std", x, ddof, level, saved, True)
 
 
 @sequence_std.define_infer

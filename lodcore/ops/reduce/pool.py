@@ -15,7 +15,7 @@ from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.lod_rules import before
 from lodcore.operators.operands import Array, below, with_levels
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.padding import hold
@@ -30,7 +30,9 @@ LARGEST = 3.4e38  # slightly less than the greatest float32
 
 
 @operator(x=Nested, pad_value=Dense, lod_rule=before("level"))
-def sequence_pool(x: Any, pool_type: str, pad_value: Any = ZERO, level: int = -1, out: Array | None = None) -> Any:
+def sequence_pool(
+    x: Any, pool_type: str, pad_value: Any = ZERO, level: int = -1, out: Array | None = None, *, saved: Saved = None
+) -> Any:
     """Pool each sequence to one row, column by column.
 
     Parameters
@@ -77,12 +79,7 @@ def sequence_pool(x: Any, pool_type: str, pad_value: Any = ZERO, level: int = -1
     >>> lodcore.sequence_pool(x, "max", level=0)
     array([2., 6.])
     """
-    return pool("sequence_pool", x, pool_type, pad_value, level, out, False)[0]
-
-
-@sequence_pool.define_residuals("places")
-def _(x: Any, pool_type: str, pad_value: Any = ZERO, level: int = -1, out: Any = None) -> tuple[Any, Any]:
-    return pool("sequence_pool", x, pool_type, pad_value, level, out, True)
+    return pool("sequence_pool", x, pool_type, pad_value, level, out, saved)
 
 
 @sequence_pool.define_infer
@@ -132,10 +129,8 @@ def spread(where: str, pool_type: str, d_out: Array, offsets: Any, places: Any, 
     convert_into(rows, d_x)
 
 
-def pool(
-    where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None, saving: bool
-) -> tuple[Any, Array | None]:
-    """Pool rows; with `saving`, return the positions of the extremes, too."""
+def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None, saved: Saved) -> Any:
+    """Pool rows; save the positions of the extremes."""
     values, lod = x.values, x.lod
     work, dtype = numbers_of(where, name_of(pool_type), values.dtype)
     k = core.normalize_level(lod, level, where)
@@ -143,7 +138,6 @@ def pool(
     row = None if pad_value is ZERO else empty_row(where, pad_value, values.shape[1:], dtype)
     given = () if out is None or row is None else (np.asarray(pad_value),)
     result = result_rows(where, values, len(offsets) - 1, dtype, out, *given)
-    index = None
     if work is None:  # too few rows for threads
         source = tensor_core.rows_as_bytes(x)
         kernels.pool.pick_rows(source, offsets, pool_type == "last", buffers.as_bytes(result))
@@ -151,8 +145,8 @@ def pool(
         source, target = cells_of(values, work), cells_for(result, work)
         if pool_type in DIVIDE:
             over_sequences(kernels.pool.sum_rows, "ro.s", source, offsets, DIVIDE[pool_type], target)
-        elif saving:
-            index = np.empty(target.shape, np.int64)
+        elif saved is not None:
+            index = saved["places"] = np.empty(target.shape, np.int64)
             over_sequences(kernels.pool.find_best_rows, "ro.ss", source, offsets, pool_type == "min", target, index)
         else:
             over_sequences(kernels.pool.best_rows, "ro.s", source, offsets, pool_type == "min", target)
@@ -160,7 +154,9 @@ def pool(
             convert_into(target, result)
     if row is not None:
         kernels.pool.fill_empty(buffers.as_bytes(row)[0], offsets, buffers.as_bytes(result))
-    return result if k == 0 and out is None else out if k == 0 else with_levels(result, lod, k), index
+    if k:
+        return with_levels(result, lod, k)
+    return result if out is None else out
 
 
 def name_of(pool_type: Any) -> str:

@@ -15,7 +15,7 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of
 from lodcore.operators.lod_rules import before
 from lodcore.operators.operands import Array, below, rows_below, with_levels
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.elementwise.convert import concat_values
 from lodcore.ops.index.index_values import index_values
@@ -118,7 +118,9 @@ POSITION, DOUBLE = np.dtype(np.int64), np.dtype(np.float64)
 
 
 @operator(x=Nested, lod_rule=before("level"))
-def sequence_quantile(x: Any, q: Any, method: str = "linear", level: int = -1, skip_nan: bool = False) -> Any:
+def sequence_quantile(
+    x: Any, q: Any, method: str = "linear", level: int = -1, skip_nan: bool = False, *, saved: Saved = None
+) -> Any:
     """Compute quantiles of the rows of each sequence, column by column.
 
     Parameters
@@ -161,13 +163,6 @@ def sequence_quantile(x: Any, q: Any, method: str = "linear", level: int = -1, s
     >>> lodcore.sequence_quantile(x, [0.0, 1.0], "lower").tolist()
     [[1.0, 4.0], [nan, nan], [5.0, 6.0]]
     """
-    return _quantiles(x, q, method, level, skip_nan)[0]
-
-
-@sequence_quantile.define_residuals("positions", "low", "weights")
-def _quantiles(
-    x: Any, q: Any, method: str = "linear", level: int = -1, skip_nan: bool = False, saving: bool = True
-) -> tuple[Any, Any, Array, Array]:
     where = "sequence_quantile"
     values, lod = x.values, x.lod
     dtype, chances, shape = _quantile_of(x.dtype, q, method, values.shape[1:])
@@ -175,8 +170,8 @@ def _quantiles(
     offsets = below(lod, k)
     if values.dtype.kind in "mM":
         made = _of_dates(where, values, offsets, chances, method, skip_nan)
-        return with_levels(made.reshape(len(offsets) - 1, *shape), lod, k), None, *(np.empty(0),) * 2
-    cells, positions = ordered(where, values, offsets, False, True, saving and values.dtype.kind == "f")
+        return with_levels(made.reshape(len(offsets) - 1, *shape), lod, k)
+    cells, positions = ordered(where, values, offsets, False, True, saved is not None and values.dtype.kind == "f")
     work = _work(dtype)
     cells = cells_of(cells, work)
     width = cells.shape[1]
@@ -201,7 +196,9 @@ def _quantiles(
     made = cells_for(result, work)
     kernels.order.mix_rows(cells, offsets, low, weights, made)
     convert_into(made, result)
-    return with_levels(result, lod, k), positions, low, weights
+    if saved is not None:
+        saved.update(positions=positions, low=low, weights=weights)
+    return with_levels(result, lod, k)
 
 
 def _of_dates(where: str, values: Array, offsets: Any, chances: Array, method: str, skip_nan: bool) -> Array:

@@ -15,7 +15,7 @@ from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.copies import add_back, spec_rows
 from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array, below, kept_in
-from lodcore.operators.registry import operator
+from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
 from lodcore.tensors import core, tensor_core
@@ -260,7 +260,7 @@ def _one_more(x: Any) -> Any:
 
 
 @operator(x=Nested, lod_rule=computed("as `x`, whose sequences of the last level are cut into windows", _one_more))
-def sliding_window(x: Any, size: int, step: int = 1) -> LoDTensor:
+def sliding_window(x: Any, size: int, step: int = 1, *, saved: Saved = None) -> LoDTensor:
     """Cut each sequence of the last level into windows of a given number of rows.
 
     Parameters
@@ -290,11 +290,6 @@ def sliding_window(x: Any, size: int, step: int = 1) -> LoDTensor:
     >>> lodcore.sliding_window([[1.0, 2.0, 3.0, 4.0]], 2, 2).mean(axis=2).tolist()
     [[1.5, 3.5]]
     """
-    return _windows(x, size, step)[0]
-
-
-@sliding_window.define_residuals("ranges")
-def _windows(x: Any, size: int, step: int = 1) -> tuple[LoDTensor, Array]:
     where, lod = "sliding_window", x.lod
     rows, apart = _sizes(size, step)
     offsets = lod.offsets(lod.num_levels - 1)
@@ -313,7 +308,9 @@ def _windows(x: Any, size: int, step: int = 1) -> tuple[LoDTensor, Array]:
     values = buffers.new_rows(where, x.values, total * rows)
     kernels.gather.copy_ranges(buffers.as_bytes(x.values), ranges, buffers.as_bytes(values))
     upper = [lod.offsets(k) for k in range(lod.num_levels - 1)]
-    return tensor_core.new_tensor(values, core.make_lod([*upper, windows, inner], total * rows)), ranges
+    if saved is not None:
+        saved["ranges"] = ranges
+    return tensor_core.new_tensor(values, core.make_lod([*upper, windows, inner], total * rows))
 
 
 def _sizes(size: Any, step: Any) -> tuple[int, int]:

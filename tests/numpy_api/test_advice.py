@@ -38,7 +38,7 @@ def test_the_entry_that_is_no_number_is_named(given, says):
         lodcore.sequence_pool(given, "sum")
 
 
-def test_nan_is_what_is_suggested_and_works():
+def test_array_takes_nan_for_missing_values():
     assert np.isnan(lodcore.array([[1, np.nan]]).values[1])
 
 
@@ -70,7 +70,7 @@ def test_a_long_structure_shows_its_lengths():
 # -- memory --------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_read_only_says_why_and_what_to_do():
+def test_writes_into_read_only_values_name_copy_and_share():
     array = np.ones(3)
     x = LoDTensor.from_lengths(array, [2, 1])
     for write in (lambda: x.__setitem__(0, 5.0), lambda: x.__setitem__(x > 0, 5.0), lambda: np.add(x, 1, out=x)):
@@ -124,7 +124,7 @@ def test_assertions_of_numpy_name_those_for_sequences():
         assert "testing" not in str(caught.value)
 
 
-def test_sum_stands_beside_mean_and_nothing_that_is_exported_shadows_a_builtin():
+def test_names_of_builtins_resolve_but_are_not_exported():
     shadowing = {name for name in lodcore.ops.__all__ if hasattr(builtins, name)}
     assert shadowing == {"sum", "max", "min", "any", "all"}
     for name in shadowing:
@@ -185,7 +185,7 @@ SAME = {
 
 
 @pytest.mark.parametrize("name", sorted(INSTEAD))
-def test_what_is_advised_works(name, tmp_path):
+def test_advice_of_refused_functions_runs(name, tmp_path):
     names = for_advice()
     if name in WITH_WIDE:
         names |= {"x": names["wide"], "y": names["wide"]}
@@ -213,7 +213,7 @@ NAMES = [*INSTEAD, *NUMBER_BY_NUMBER, *TOGETHER, "gradient", "unwrap", "fft", "i
 
 
 @pytest.mark.parametrize("name", sorted(filter(numpys, NAMES)))  # those that this NumPy has
-def test_a_function_that_crosses_borders_names_what_does_not(name):
+def test_refused_functions_across_sequences_name_a_replacement(name):
     function = getattr(np.fft, name) if name == "fft" else numpys(name)
     assert function not in FUNCTIONS
     module = {"norm": "numpy.linalg", "inv": "numpy.linalg", "fft": "numpy.fft"}.get(name, "numpy")
@@ -252,7 +252,7 @@ def test_methods_of_ufuncs_name_what_to_do():
 
 
 @pytest.mark.parametrize("library", sorted(ASKING))
-def test_who_asks_for_a_dense_array_is_told_its_own_door(library):
+def test_asarray_called_by_a_library_names_its_converter(library):
     """As if called from a module of that library, several calls deep."""
     names = {"__name__": f"{library}.inner", "np": np}
     exec("def convert(x, depth=3):\n    return convert(x, depth - 1) if depth else np.asarray(x)", names)

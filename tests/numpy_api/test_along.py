@@ -50,7 +50,7 @@ def numbers(draw):
 
 @pytest.mark.parametrize("name", RUNNING)
 @given(drawn=numbers())
-def test_what_stands_at_the_same_place_is_computed_together(name, drawn):
+def test_functions_along_coarse_axes_compute_elements_at_equal_positions(name, drawn):
     x, axis = drawn
     found = RUNNING[name](x, axis=axis)
     assert found.lod == x.lod
@@ -64,7 +64,7 @@ def test_what_stands_at_the_same_place_is_computed_together(name, drawn):
 
 
 @pytest.mark.parametrize("row_shape", [(5,), (2, 3)])
-def test_sequences_of_equal_lengths_are_numpys(row_shape):
+def test_functions_along_any_axis_of_equal_lengths_equal_numpy(row_shape):
     random = np.random.default_rng(0)
     array = random.normal(size=(3, 4, 2, *row_shape))
     x = LoDTensor(array.reshape(-1, *row_shape), LoD.from_lengths([4] * 3, [2] * 12))
@@ -97,7 +97,7 @@ def test_differences_of_sequences_that_are_equally_long():
         np.diff(UNEVEN, axis=0)
 
 
-def test_uneven_sequences():
+def test_cumsum_sort_and_argsort_along_coarse_axes_of_uneven_sequences():
     assert np.cumsum(UNEVEN, axis=0).tolist() == [[3, 1, 2], [], [4, 6, 2, 9], [6]]
     assert np.sort(UNEVEN, axis=0).tolist() == [[1, 1, 0], [], [2, 5, 2, 9], [3]]
     assert np.argsort(UNEVEN, axis=0).tolist() == [[2, 0, 2], [], [3, 2, 0, 2], [0]]
@@ -115,7 +115,7 @@ SMOOTH = lodcore.array([[[3.0, 1.5], [2.0]], [[0.5]], [[5.0, 6.0, 7.0], [1.0], [
 
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("name", ["cumsum", "cumprod", "maximum", "sort"])
-def test_gradients(name, axis):
+def test_gradients_of_functions_along_coarse_axes(name, axis):
     weights = SMOOTH.with_values(np.arange(1.0, 1.0 + SMOOTH.num_rows))
     grad_check(lambda x: RUNNING[name](x, axis=axis) * weights, SMOOTH)
 
@@ -125,7 +125,7 @@ def test_gradients_of_differences():
 
 
 @pytest.mark.parametrize("name", RUNNING)
-def test_in_programs(name):
+def test_functions_along_coarse_axes_in_programs(name):
     with lodcore.Program() as program:
         x = lodcore.data("x", (None,), "float64", num_levels=2)
         results = [RUNNING[name](x, axis=axis) for axis in (0, 1)]

@@ -83,7 +83,7 @@ def test_any_axes(name, shape, levels):
 
 
 @pytest.mark.parametrize(("shape", "levels"), SHAPES)
-def test_variances_of_what_is_chosen(shape, levels):
+def test_var_and_std_with_where_over_any_axes_equal_numpy(shape, levels):
     dense, x = regular(shape, levels)
     for axis in sets_of_axes(len(shape)):
         with warnings.catch_warnings():
@@ -94,7 +94,7 @@ def test_variances_of_what_is_chosen(shape, levels):
 
 @pytest.mark.parametrize(("shape", "levels"), SHAPES)
 @pytest.mark.parametrize("function", [np.nanargmax, np.nanargmin])
-def test_places_of_what_is_no_nan(function, shape, levels):
+def test_nanargmax_and_nanargmin_over_any_axis_equal_numpy(function, shape, levels):
     dense, x = regular(shape, levels)
     dense.flat[1::5] = np.nan
     x = x.with_values(dense.reshape(x.values.shape))
@@ -124,7 +124,7 @@ def test_statistics_along_any_axes(shape, levels):
         np.testing.assert_allclose(derivative, wanted / squares[0], rtol=1e-9, atol=1e-12)
 
 
-def test_ragged_sequences_have_what_they_have():
+def test_reductions_over_axes_of_ragged_sequences_use_what_is_there():
     x = lodcore.array([[[1.0, 2.0], [3.0]], [], [[4.0], [5.0, 6.0, 7.0]]])
     assert x.sum(axis=(0, 2)).tolist() == [7, 21]
     np.testing.assert_allclose(x.var(axis=(0, 1)), [np.var([1, 3, 4, 5]), np.var([2, 6]), 0])
@@ -140,7 +140,7 @@ def test_derivatives_along_coarser_axes():
         lodcore.grad_check(lambda x, axis=axis: lodcore.ops.sum(lodcore.cov(x, x * x, axis)), x)
 
 
-def test_dense_rows_and_numbers_beside_rows():
+def test_concatenate_of_dense_rows_and_numbers_beside_sequences():
     x = LoDTensor.from_lengths(np.arange(6, dtype="f4").reshape(3, 2), [2, 0, 1])
     each = np.array([[[7.0]], [[8.0]], [[9.0]]], "f4")
     joined = np.concatenate([each, x, 1], axis=-1)
@@ -229,7 +229,7 @@ def test_axes_that_do_not_fit(call, error, says):
         call()
 
 
-def test_no_names_are_no_sequences():
+def test_index_by_an_empty_list_selects_nothing():
     x = DEEP.copy()
     assert x[[]].tolist() == []
     x[[]] = -1.0
@@ -237,7 +237,7 @@ def test_no_names_are_no_sequences():
 
 
 @pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std", "max", "min", "any", "all", "nansum"])
-def test_an_axis_is_given_once(name):
+def test_axis_given_twice_is_refused(name):
     """Counted from the first or from the last, also if it is kept."""
     for axis in ((1, -2), (0, -3), (2, -1), (-1, -1), (0, 1, -2)):
         for x, keepdims in itertools.product((DEEP, np.ones((2, 2, 2))), (False, True)):
@@ -264,7 +264,7 @@ def test_means_of_narrow_numbers_do_not_overflow(dtype):
 
 
 @pytest.mark.parametrize("empty", [0, 0.0, -1.5, np.nan, np.float32(2)])
-def test_what_stands_for_nothing_stands_beside_a_mask(empty):
+def test_mean_with_where_and_empty(empty):
     x = lodcore.array([[1.0, 3.0], [], [5.0, 6.0]])
     some = lodcore.array([[True, True], [], [False, False]], "?")
     np.testing.assert_array_equal(lodcore.ops.mean(x, 1, where=some, empty=empty), [2, empty, empty])
@@ -275,7 +275,7 @@ def test_what_stands_for_nothing_stands_beside_a_mask(empty):
     np.testing.assert_array_equal(lodcore.ops.min(x, 1, empty=empty), [1, empty, 5])
 
 
-def test_what_is_joined_beside_sequences():
+def test_concatenate_of_numbers_and_arrays_beside_deep_rows():
     """Numbers and arrays beside rows of several axes; a wrong length is named on any level."""
     deep = LoDTensor.from_lengths(np.arange(12.0).reshape(3, 2, 2), [1, 1], [2, 1])
     joined = np.concatenate([deep, 7, deep], axis=2)

@@ -237,7 +237,7 @@ GROUPS = {
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("group", GROUPS)
-def test_what_is_given_is_what_numpy_gives(group, dtype):
+def test_expressions_on_equal_lengths_equal_numpy(group, dtype):
     for shape, levels in SHAPES:
         dense, x = pair(shape, levels, dtype)
         y, mask = dense[::-1].copy(), np.random.default_rng(0).random(shape) < 0.6
@@ -267,7 +267,7 @@ def check_recorded(text, names, eager):
 
 
 @pytest.mark.parametrize("dtype", ["i8", "f8"])
-def test_what_the_page_promises_is_there(dtype):
+def test_promised_functions_of_the_page_are_not_refused(dtype):
     """docs/numpy.md: none of these is refused."""
     _, x = pair((2, 3, 4), 2, dtype)
     mask = LoDTensor(x.values > 1, x.lod)
@@ -332,7 +332,7 @@ def test_what_the_page_promises_is_there(dtype):
         ("lodcore.array([[np.datetime64(5, 's')]]).astype('U5')", lodcore.DTypeError, "cast: dtype: is <U5"),
     ],
 )
-def test_what_is_refused(text, error, says):
+def test_wrong_expressions_are_refused(text, error, says):
     names = {
         "x": lodcore.array([["a", "bcd"], []]),
         "y": lodcore.array([[1, 2], [], [3]]),

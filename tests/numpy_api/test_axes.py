@@ -41,14 +41,14 @@ def test_the_derivative_of_a_deviation_is_0_where_all_values_are_equal(axis):
         assert d_x.tolist() == [[[-0.5, 0.5], [0.0]], [[0.0, 0.0]]]
 
 
-def test_the_deviation_of_nothing_is_nan_when_recorded():
+def test_std_of_an_empty_sequence_under_vjp_is_nan_with_zero_gradient():
     out, pullback = vjp(lambda x: x.std(axis=1), lodcore.array([[1.0], []]))
     np.testing.assert_array_equal(out, [0.0, np.nan])
     assert pullback(np.array([1.0, 0.0]))[0].tolist() == [[0.0], []]
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
-def test_positions_in_empty_sequences_of_their_own(name):
+def test_argmax_and_argmin_take_one_empty_position_a_sequence(name):
     """One for each sequence, for all columns, in every form; on finer levels, too, and recorded."""
     wide = lodcore.LoDTensor.from_lengths(np.array([[1.0, 5.0], [2.0, 4.0], [3.0, 3.0]]), [0, 3, 0])
     found = [2, 0] if name == "argmax" else [0, 2]

@@ -25,7 +25,7 @@ def drawn(dtype, lost):
 @pytest.mark.parametrize("lost", [False, True])
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin", "ptp", "sum"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_reductions_as_numpy(dtype, name, lost):
+def test_reductions_of_dates_and_durations_equal_numpy(dtype, name, lost):
     x, function = drawn(dtype, lost), getattr(np, name)
     if name == "sum" and x.dtype.kind == "M":
         with pytest.raises(lodcore.DTypeError, match=r"sum: x: has dtype .*; numbers are needed"):
@@ -44,7 +44,7 @@ def test_reductions_as_numpy(dtype, name, lost):
     np.testing.assert_array_equal(function(whole, axis=0)[0], function(whole.values, axis=0))
 
 
-def test_what_stands_for_nothing():
+def test_reductions_of_dates_with_empty_and_initial():
     assert str(DAYS.max(axis=1, empty=NOT_A_TIME)) == "[       'NaT' '2020-01-01']"
     assert DAYS.max(axis=1, initial=np.datetime64("2021-01-01")).tolist() == [np.datetime64("2021-01-01").item()] * 2
     assert DAYS.argmin(axis=1, empty=-1).tolist() == [-1, 0]
@@ -60,14 +60,14 @@ def test_what_stands_for_nothing():
         DAYS.max(axis=1, empty=1.5)
 
 
-def test_a_sum_of_chosen_durations():
+def test_sum_of_durations_with_where():
     x = LoDTensor(np.array([1, 2, 3], "m8[s]"), LoD.from_lengths([2, 0, 1]))
     chosen = x > np.timedelta64(1, "s")
     np.testing.assert_array_equal(x.sum(axis=1, where=chosen), np.array([2, 0, 3], "m8[s]"))
     assert x.sum(where=chosen) == np.timedelta64(5, "s")
 
 
-def test_in_programs():
+def test_reductions_of_dates_in_programs():
     with lodcore.Program() as program:
         x = lodcore.data("x", (None,), "M8[D]", num_levels=1)
         results = [x.max(axis=1, empty=NOT_A_TIME), x.argmax(axis=1, empty=-1), (x - x).sum(axis=1)]

@@ -106,7 +106,7 @@ def compared(levels):
 
 
 @for_each("levels", [1, 2, 3])
-def test_calls_on_many_axes(levels):
+def test_expressions_on_many_axes_equal_numpy(levels):
     dense, nested = compared(levels)
     rest = {"np": np, "M": np.arange(8).reshape(2, 4) % 3 == 0}
     for text in CALLS:
@@ -187,7 +187,7 @@ WRONG_ASSIGNMENTS = [
 
 
 @for_each(("call", "error", "says"), WRONG)
-def test_calls_that_are_refused(call, error, says):
+def test_wrong_expressions_on_many_axes_are_refused(call, error, says):
     with pytest.raises(error, match=says):
         eval(call, globals())
 

@@ -17,7 +17,7 @@ LENGTHS = sorted({*itertools.permutations([0, 2, 1]), (0,), (0, 0), (3, 0), (0, 
 @for_each("lengths", LENGTHS)
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u1", "?", "M8[s]"])
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
-def test_extremes_of_nothing(name, dtype, lengths):
+def test_max_and_min_of_an_empty_sequence_are_refused_at_any_position(name, dtype, lengths):
     count = sum(lengths)
     for shape in [(count,), (count, 3)]:
         values = np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
@@ -49,7 +49,7 @@ METHODS = {"mean", "var", "std", "sum", "prod", "any", "all"}
 @pytest.mark.parametrize("num_levels", [1, 2, 3])
 @pytest.mark.parametrize("dtype", ["f4", "f8", ">f8", "f2", "i8"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_what_is_said_of_an_empty_sequence(dtype, num_levels, row_shape):
+def test_reductions_with_a_value_for_nothing_at_empty_sequences(dtype, num_levels, row_shape):
     """At the last of several levels, by function and by method."""
     for lengths, (name, nothing) in itertools.product([(2, 0, 1), (0, 3), (1, 0, 0), (0, 0)], NOTHING.items()):
         function = getattr(np, name)
@@ -84,7 +84,7 @@ ONLY_NAN = [  # a tensor, an axis along which something has only nan, and the pl
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("at", range(len(ONLY_NAN)))
 @pytest.mark.parametrize("name", ["nanargmax", "nanargmin"])
-def test_places_of_nothing_but_nan(name, at, keepdims):
+def test_nanargmax_of_nothing_but_nan_is_refused_with_its_place(name, at, keepdims):
     x, axis, place = ONLY_NAN[at]
     if place is None:
         assert getattr(lodcore.ops, name)(x, axis, keepdims=keepdims).shape == ((2, 1) if keepdims else (2,))
@@ -96,7 +96,7 @@ def test_places_of_nothing_but_nan(name, at, keepdims):
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 1), (1, 2), (0, 2), (0, 1, 2)])
 @pytest.mark.parametrize("shape", [(0, 3, 2), (3, 0, 2), (3, 2, 0), (0, 0, 2)])
-def test_reductions_of_no_values(shape, axis, keepdims):
+def test_reductions_of_arrays_without_values_equal_numpy(shape, axis, keepdims):
     """As NumPy, whose mean of nothing warns."""
     for name in ("mean", "sum", "prod", "all", "any", "var", "std"):
         for dtype in (np.float32, np.float64, np.int64):
@@ -109,18 +109,8 @@ def test_reductions_of_no_values(shape, axis, keepdims):
             np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("axis", [2, 3, -1, -2])
-@pytest.mark.parametrize("name", ["and", "or", "xor"])
-def test_bits_along_axes_of_rows(name, axis):
-    values = np.random.default_rng(0).integers(0, 64, (5, 3, 4))
-    x = LoDTensor.from_lengths(values, [2, 0, 3])
-    found = lodcore.ops.bitwise_reduce(x, name, axis)
-    assert found.lod == x.lod
-    np.testing.assert_array_equal(found.values, getattr(np, f"bitwise_{name}").reduce(values, axis=axis - (axis > 0)))
-
-
 @pytest.mark.parametrize("lengths", [(2, 1), (2, 2), (1, 1), (3,)])
-def test_axes_of_levels_have_no_size_of_their_own(lengths):
+def test_reshape_refuses_sizes_for_axes_of_levels(lengths):
     x = LoDTensor.from_lengths(np.arange(4.0 * sum(lengths)).reshape(-1, 4), lengths)
     for size in {len(lengths), *lengths, sum(lengths), 0, -2}:
         with pytest.raises(lodcore.ShapeError, match="the axes of levels"):

@@ -80,6 +80,6 @@ def test_batches_of_one_structure_are_equal(name):
         lambda x, y: lodcore.ops.concat_values([x.reshape(len(x), *[-1] * x.num_levels, 1)] * 2 + [y], 1),
     ],
 )
-def test_what_goes_row_by_row_refuses_other_structures(one, other, join):
+def test_operators_of_rows_refuse_batches_of_other_structures(one, other, join):
     with pytest.raises((ValueError, TypeError, IndexError)):
         join(BATCHES[one], BATCHES[other])

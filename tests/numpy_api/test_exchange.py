@@ -37,7 +37,7 @@ def test_a_shuffle_of_another_library_is_refused(name, lists):
     assert bits(x) == before
 
 
-def test_what_a_program_assigns_of_the_tensor_itself_is_written():
+def test_assignment_of_own_sequences_in_the_calling_code_writes():
     x = lodcore.array([[1, 2], [3, 4], [5, 6]])
     x[0] = x[1]
     x[1] += 1
@@ -48,14 +48,14 @@ def test_what_a_program_assigns_of_the_tensor_itself_is_written():
     assert deep.tolist() == [[[3], [4]], [[3], [4]]]
 
 
-def test_copies_and_other_arrays_are_assigned_from_anywhere():
+def test_assignment_of_copies_writes_from_any_caller():
     x = lodcore.array([[1, 2], [3, 4], [5, 6]])
     operator.setitem(x, 0, x[1].copy())
     operator.setitem(x, 2, np.arange(8)[3:5])
     assert x.tolist() == [[3, 4], [3, 4], [3, 4]]
 
 
-def test_a_class_of_a_user_assigns_as_its_caller_does():
+def test_assignment_in_a_subclass_counts_as_its_caller():
     class Logged(LoDTensor):
         def __setitem__(self, key, value):
             super().__setitem__(key, value)

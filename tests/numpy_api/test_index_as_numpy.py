@@ -55,7 +55,7 @@ def same(found, wanted):
 
 @pytest.mark.parametrize("levels", [1, 2])
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_read_and_written(seed, levels):
+def test_random_keys_read_and_write_as_numpy_or_are_refused(seed, levels):
     draw, given = random.Random(f"{seed} {levels}"), 0
     for _ in range(COUNT):
         shape = tuple(draw.randrange(2, 4) for _ in range(levels + draw.choice([1, 2, 2])))
@@ -86,7 +86,7 @@ def test_what_is_read_and_written(seed, levels):
 )
 @pytest.mark.parametrize("levels", [1, 2])
 @pytest.mark.parametrize("count", [3, 1])
-def test_vectors_that_go_together(key, levels, count):
+def test_keys_with_vectors_that_broadcast_equal_numpy(key, levels, count):
     array = np.arange(36.0)[: count * 12].reshape(count, 3, 4)
     x = tensor_of(array, levels)
     mask = [True, False, True] if count == 3 else [True]
@@ -101,7 +101,7 @@ def test_vectors_that_go_together(key, levels, count):
 @pytest.mark.parametrize(
     "key", ["[[0, 1], [0, 1, 2]]", "[:, [0, 1], [0, 1, 2]]", "[:, 0, ..., [0]]", "[:0, [0, 1], [0, 1, 2]]"]
 )
-def test_vectors_that_do_not_go_together(key):
+def test_keys_with_vectors_that_do_not_broadcast_are_refused(key):
     x = tensor_of(np.arange(36.0).reshape(3, 3, 4), 1)
     with pytest.raises((IndexError, TypeError), match=r"broadcast|separated"):
         eval(f"x{key}", {"x": x})

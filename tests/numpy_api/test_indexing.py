@@ -197,7 +197,7 @@ def test_assignment_into_part_of_a_view_reaches_the_whole():
     assert x.tolist() == [[[11, 2], [19]], [], [[7, 5, 8]]]
 
 
-def test_what_overlaps_is_read_first():
+def test_assignment_of_an_overlapping_part_reads_it_first():
     x = lodcore.array([[1, 2, 3], [4, 5, 6]])
     x[0] = x[0][::-1]
     x[:, 1:] = x[:, :2]
@@ -214,7 +214,7 @@ def test_augmented_assignment_to_a_name_makes_a_new_tensor():
 # -- Variables as indices ------------------------------------------------------------------------------------------
 
 
-def test_variables_stand_in_indices():
+def test_variables_as_indices():
     x = lodcore.array([[1.0, 2.0, 3.0], [], [4.0, 5.0]])
     index, mask = np.array([2, 0, 2]), np.array([True, False, True])
 
@@ -246,7 +246,7 @@ def test_dense_variables_have_indices_of_numpy():
     assert gradient.tolist() == wanted.tolist()
 
 
-def test_loop_counters_stand_in_indices():
+def test_loop_counters_as_indices():
     x = lodcore.array([[1.0, 2.0, 3.0], [5.0], [4.0, 5.0]])
 
     def f(x):
@@ -309,7 +309,7 @@ def test_views_share_and_copies_do_not():
         assert not np.may_share_memory(x[key].values, x.values)
 
 
-def test_the_same_elements_of_each_sequence():
+def test_index_of_inner_axes_takes_the_same_elements_of_each_sequence():
     x = lodcore.array([[[1, 2, 3], [4, 5]], [], [[6, 7]]])
     assert x[:, :, [1, 0, -1]].tolist() == [[[2, 1, 3], [5, 4, 5]], [], [[7, 6, 7]]]
     assert x[[0, 2], 0].tolist() == [[1, 2, 3], [6, 7]]

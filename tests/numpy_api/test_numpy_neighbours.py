@@ -23,7 +23,7 @@ def each(function, x):
 
 
 @given(NUMBERS, st.sampled_from(UFUNCS))
-def test_accumulate(x, ufunc):
+def test_ufunc_accumulate_of_any_dtype_equals_numpy(x, ufunc):
     try:
         ufunc.accumulate(np.ones(2, x.dtype))
     except TypeError:
@@ -60,7 +60,7 @@ def test_accumulate_along_rows():
 
 
 @given(NUMBERS, st.integers(0, 3))
-def test_diff(x, n):
+def test_diff_of_any_order_equals_numpy(x, n):
     found = np.diff(x, n, axis=x.num_levels)
     with np.errstate(all="ignore"):
         want = each(lambda part: np.diff(part, n, axis=0) if len(part) else part, x)
@@ -115,7 +115,7 @@ def test_rolling_as_numpy():
             np.testing.assert_allclose(kept, want.values, rtol=1e-10, atol=1e-12)
 
 
-def test_threads_change_nothing(monkeypatch):
+def test_functions_of_neighbours_in_threads_have_the_same_bits(monkeypatch):
     random = np.random.default_rng(5)
     x = LoDTensor.from_lengths(random.normal(size=(300, 2)), random.multinomial(300, [0.1] * 10))
 
@@ -150,7 +150,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("call", "error", "says"), WRONG, ids=[says for *_, says in WRONG])
-def test_wrong_calls(call, error, says):
+def test_wrong_calls_of_functions_of_neighbours_raise(call, error, says):
     with pytest.raises(error, match=says):
         call()
 

@@ -60,7 +60,7 @@ def test_reductions_of_all_values_and_of_coarser_axes():
     assert np.nansum(X, axis=1, keepdims=True).tolist() == [[4], [2], [9]]
 
 
-def test_what_has_no_numbers():
+def test_nan_reductions_of_sequences_without_numbers():
     np.testing.assert_array_equal(np.nansum(WITH_EMPTY, axis=1), [1, 0, 0, -INF])
     np.testing.assert_array_equal(np.nanmean(WITH_EMPTY, axis=1), [1, NAN, NAN, -INF])
     np.testing.assert_array_equal(np.nanmedian(WITH_EMPTY, axis=1), [1, NAN, NAN, -INF])
@@ -76,7 +76,7 @@ def test_what_has_no_numbers():
 
 
 @pytest.mark.parametrize("name", ["nansum", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanprod", "nanmedian"])
-def test_gradients_pass_nan_by(name):
+def test_gradients_of_nan_reductions_equal_those_without_nan(name):
     function, x = getattr(np, name), lodcore.array([[3.0, NAN, 1.5], [2.0, 0.5], [NAN, 5.0, 4.0, -1.0]])
     numbers = lodcore.array([[3.0, 1.5], [2.0, 0.5], [5.0, 4.0, -1.0]])
     out, pullback = lodcore.vjp(lambda x: function(x, axis=1), x)
@@ -123,7 +123,7 @@ def test_order_of_the_last_level(x, recorded):
     assert same(x[order], np.sort(x))
 
 
-def test_order_of_rows():
+def test_sort_and_argsort_within_rows():
     wide = LoDTensor.from_lengths(np.array([[3, 1, 2], [5, 4, 6]]), [2])
     assert np.argsort(wide, axis=2).values.tolist() == [[1, 2, 0], [1, 0, 2]]
     assert np.argsort(wide, axis=1).values.tolist() == [[0, 0, 0], [1, 1, 1]]

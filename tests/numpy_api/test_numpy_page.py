@@ -61,7 +61,7 @@ def positive(seed, shape, dtype):
 @given(
     batches(["i8"], [(), (2,)], positive), SEEDS, st.sampled_from(["nested", "array", "number", "list"]), st.booleans()
 )
-def test_operators_of_two(function, x, seed, form, swapped):
+def test_binary_operators_equal_numpy_in_every_form(function, x, seed, form, swapped):
     floats = function not in BITS
     x = like(x, x.values / 2 if floats else x.values)
     y = positive(seed, x.values.shape if form == "nested" else x.values.shape[1:], "i8")
@@ -78,13 +78,13 @@ def test_operators_of_two(function, x, seed, form, swapped):
 
 @pytest.mark.parametrize("function", [*UNARY, operator.invert, round], ids=lambda f: f.__name__)
 @given(batches(["f4", "f8", "i8"], [(), (2,)]))
-def test_operators_of_one(function, x):
+def test_unary_operators_equal_numpy(function, x):
     x = like(x, np.nan_to_num(x.values).astype("i8")) if function is operator.invert else x
     wanted = np.round(x.values) if function is round else function(x.values)
     assert same(function(x), like(x, wanted))
 
 
-def test_powers():
+def test_powers_equal_numpy():
     x = lodcore.array([[1.0, 2.0], [], [4.0]])
     for power in (2, 0.5, -1, 3, 1.5, 0):
         assert same(x**power, like(x, x.values**power))
@@ -115,7 +115,7 @@ def test_rows_of_different_widths_go_one_to_one():
         weight * np.ones((3, 3))
 
 
-def test_what_is_no_operand():
+def test_operands_of_other_types_are_left_to_them_or_refused():
     x = lodcore.array([[1], []])
 
     class Other:
@@ -135,7 +135,7 @@ def test_what_is_no_operand():
         x + "a"
 
 
-def test_text_compares():
+def test_text_compares_and_selects():
     assert (WORDS == "cat").tolist() == [[False, True], [], [False]]
     assert (WORDS != "cat").tolist() == [[True, False], [], [True]]
     assert WORDS[WORDS != "the"].tolist() == [["cat"], [], ["sat"]]

@@ -161,7 +161,7 @@ def same(name, got, want):
 # -- the tests ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_table_is_complete():
+def test_table_has_every_option_of_every_function():
     missing = {name for name in BY_NAME if name not in CALLS}
     gone = {name for name in CALLS if name not in BY_NAME and hasattr(np, name)}
     assert (missing, gone) == (set(), set())

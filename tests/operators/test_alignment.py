@@ -53,7 +53,7 @@ def as_before(x, v):
 
 
 @given(coinciding(), st.data())
-def test_a_dense_operand_is_taken_by_its_shape_alone(x, data_):
+def test_dense_operands_align_by_their_shape_or_are_refused(x, data_):
     kinds = {1, len(x), x.num_rows, x.values.shape[1]}
     shape = data_.draw(st.lists(st.sampled_from(sorted(kinds)), max_size=x.ndim + 1))
     v = numbers(*shape)
@@ -70,7 +70,7 @@ def test_a_dense_operand_is_taken_by_its_shape_alone(x, data_):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
 @pytest.mark.parametrize("row_shape", [(), (2,), (5,), (2, 2), (2, 5), (2, 3, 2)], ids=str)
 @pytest.mark.parametrize("num_levels", [1, 2])
-def test_every_shape_of_a_dense_operand(num_levels, row_shape, dtype):
+def test_dense_operands_of_every_shape_equal_numpy_or_are_refused(num_levels, row_shape, dtype):
     """For rows of any number of axes: along axis 0 one entry or one per sequence, along the levels one."""
     lod = [LoD.from_lengths([3, 0, 2]), LoD.from_lengths([2, 0, 1], [1, 2, 2])][num_levels - 1]
     x = LoDTensor(numbers(5, *row_shape).astype(dtype), lod)
@@ -115,7 +115,7 @@ def test_sequences_of_equal_lengths_are_what_numpy_computes(count, length, width
 
 @given(coinciding())
 @example(LoDTensor.from_lengths(numbers(3, 3), [1, 1, 1]))
-def test_one_text_has_one_outcome_for_every_batch(x):
+def test_alignment_does_not_depend_on_the_lengths_of_the_batch(x):
     last = x.num_levels
     axes = tuple(range(1, last + 1))
     for axis in (last, last + 1, axes, (0, *axes), None):
@@ -153,7 +153,7 @@ def test_the_first_levels_align_where_the_rest_has_length_1(x, data_):
     assert np.array_equal(d_y.values, np.broadcast_to(lengths * (x.values.shape[1] // width), y.values.shape))
 
 
-def test_other_structures_are_refused_by_name():
+def test_operands_of_other_structures_are_refused_with_axis_and_per_sequence_named():
     x = lodcore.array([[[1.0, 2.0], [3.0]], [[4.0]]])
     with pytest.raises(LoDError, match=r"level 0 has length 1; .*axis=\(1, 2\).*per_sequence"):
         x - x.mean(axis=1, keepdims=True)
@@ -255,7 +255,7 @@ def test_products_of_sequences_are_those_of_matrices(call, monkeypatch):
 
 
 @given(coinciding(), st.data())
-def test_what_fills_a_tensor_aligns_as_an_operand_does(x, data_):
+def test_full_like_aligns_its_fill_value_as_an_operand(x, data_):
     kinds = {1, len(x), x.num_rows, x.values.shape[1]}
     v = numbers(*data_.draw(st.lists(st.sampled_from(sorted(kinds)), max_size=x.ndim + 1)))
     if v.ndim and not as_before(x, v):
@@ -326,7 +326,7 @@ def test_every_tensor_of_a_list_must_have_the_structure_of_the_first(name, at):
 
 
 @for_each("function", [lambda x: x[:-1], lambda x: np.repeat(x, 2, 0), np.sum, lambda x: x[None], lambda x: x[:, 0]])
-def test_a_function_returns_one_entry_for_each_row(function):
+def test_functions_of_rows_return_one_entry_a_row(function):
     @elementwise_operator(function=function)
     def changed(x):
         """Change rows."""
@@ -380,7 +380,7 @@ def test_the_value_that_does_not_fit_is_named(dtype, value, wrong):
     assert not y.values.astype(bool).any()
 
 
-def test_a_number_beside_rows_is_not_rounded():
+def test_concatenate_refuses_a_number_that_the_dtype_cannot_hold():
     x = LoDTensor.from_lengths(np.arange(6).reshape(3, 2), [2, 1])
     assert np.concatenate([x, 2.0], axis=-1).values.tolist() == [[0, 1, 2], [2, 3, 2], [4, 5, 2]]
     with pytest.raises(DTypeError, match=r"is 1\.5; int64 cannot hold it"):

@@ -102,7 +102,7 @@ def test_empty_is_what_no_values_give(name, x, data_, empty):
 
 @pytest.mark.parametrize("name", ["mean", "max", "min"])
 @given(smooth_batches(SHAPES), st.booleans())
-def test_derivatives_beside_empty_sequences(name, x, whole):
+def test_gradients_of_reductions_with_empty(name, x, whole):
     axis = None if whole else x.num_levels
     grad_check(lambda x: getattr(x, name)(axis=axis, empty=5.0), x)
     d = vjp(lambda x: getattr(x, name)(axis=axis, empty=5.0), x[:0])[1](
@@ -111,7 +111,7 @@ def test_derivatives_beside_empty_sequences(name, x, whole):
     assert not d.values.size
 
 
-def test_empty_is_no_value():
+def test_empty_fills_results_and_initial_takes_part_in_them():
     x = lodcore.array([[-3.0, -1.0], [], [-2.0]])
     assert x.max(axis=1, empty=0).tolist() == [-1, 0, -2]
     assert x.max(axis=1, initial=0).tolist() == [0, 0, 0]
@@ -135,7 +135,7 @@ def test_a_variable_for_empty_has_a_gradient():
     assert d_e == 110
 
 
-def test_wrong_choices():
+def test_values_for_empty_that_the_dtype_cannot_hold_are_refused():
     x, ids = NAMES["x"], NAMES["ids"]
     for call, error, says in (
         (lambda: ids.max(axis=1, empty=-np.inf), DTypeError, "max: empty: is -inf; int64 cannot hold it"),

@@ -6,7 +6,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, LoDTensor
+from lodcore import DTypeError, LoD, LoDTensor
 from tests.helpers.comparing import BITS, CALLS
 
 NAT = np.iinfo(np.int64).min
@@ -60,6 +60,15 @@ COMPARING = {name: call for name, call in CALLS.items() if name not in OF_NUMBER
 }
 
 
+def equal(a, b):
+    """Compare results, where nans are equal."""
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(equal, a, b))
+    if isinstance(a, LoDTensor):
+        return a.lod == b.lod and equal(a.values, b.values)
+    return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+
+
 def agree(found, want, values):
     """Return whether a result is that of the numbers of values, or the same if it has no values."""
     if isinstance(want, tuple):
@@ -81,7 +90,7 @@ def agree(found, want, values):
 @pytest.mark.parametrize("dtype", VALUES)
 @settings(max_examples=8, phases=[Phase.explicit, Phase.generate])  # the value does not matter
 @given(lengths=st.lists(st.integers(1, 6), max_size=4), many=st.booleans(), seed=st.integers(0, 99))
-def test_what_compares_rows_compares_values(dtype, swapped, lengths, many, seed):
+def test_operators_that_compare_rows_give_every_dtype_the_same_result(dtype, swapped, lengths, many, seed):
     lengths = [*lengths, 80] if many else lengths
     rng = np.random.default_rng(seed)
     values = VALUES[dtype]
@@ -102,3 +111,24 @@ def test_what_compares_rows_compares_values(dtype, swapped, lengths, many, seed)
         assert agree(found, want, values), f"{name}: {found!r}, of {x!r}; of their numbers {want!r}"
         compared += 1
     assert compared >= (2 if native.kind == "c" else 12)
+
+
+@pytest.mark.parametrize("dtype", BITS, ids=lambda dtype: dtype.__name__)
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@given(
+    lengths=st.lists(st.integers(1, 6), max_size=5),
+    many=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_operators_that_compare_rows_take_nans_of_any_bits_as_equal(call, dtype, lengths, many, seed):
+    lengths = [*lengths, 80] if many else lengths
+    unsigned, bits = BITS[dtype]
+    rng = np.random.default_rng(seed)
+    plain = rng.integers(0, 3, sum(lengths)).astype(dtype)
+    is_nan = rng.random(len(plain)) < 0.5
+    plain[is_nan] = np.array(bits[0], unsigned).view(dtype)
+    mixed = plain.view(unsigned).copy()
+    mixed[is_nan] = rng.choice(np.array(bits, unsigned), is_nan.sum())
+    lod = LoD.from_lengths(lengths)
+    with np.errstate(invalid="ignore"):
+        assert equal(call(LoDTensor(plain, lod)), call(LoDTensor(mixed.view(dtype), lod)))

@@ -216,7 +216,7 @@ def moved(x, values):
 
 
 @for_each(("name", "call", "x", "options"), [(name, call, x, options) for name, call, x, *options in calls()])
-def test_gradients_are_slopes(name, call, x, options):
+def test_gradients_at_every_option_equal_differences_of_results(name, call, x, options):
     values = of(x)
     way = np.cos(3 * np.arange(values.size)).reshape(values.shape)
     with np.errstate(all="ignore"):

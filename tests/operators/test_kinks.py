@@ -52,6 +52,6 @@ class AtKinks(Seeded):
     ("flavour", "name"),
     [(flavour, name) for flavour, unlike in UNLIKE.items() for name in sorted(OPERATORS.keys() - unlike.keys())],
 )
-def test_operators_at_kinks(flavour, name):
+def test_operators_and_gradients_at_kinks_equal_the_oracle(flavour, name):
     with np.errstate(all="ignore"):
         hold(as_file([drawn(OPERATORS[name], AtKinks(seed, flavour)) for seed in SEEDS]), run)

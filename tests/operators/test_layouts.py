@@ -68,7 +68,7 @@ def native(x):
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 @at_most(12)
 @given(data=st.data())
-def test_memory_may_lie_in_any_way(name, data):
+def test_inputs_of_any_memory_layout_give_the_same_results(name, data):
     op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))
     layout = data.draw(st.sampled_from(LAYOUTS))
 
@@ -85,7 +85,7 @@ def test_memory_may_lie_in_any_way(name, data):
 @pytest.mark.parametrize("name", sorted(name for name in SAMPLES if OPS[name].takes_out))
 @at_most(20)
 @given(data=st.data())
-def test_out_is_written_or_refused(name, data):
+def test_out_of_any_memory_layout_is_written_or_refused(name, data):
     op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))
     sample = sample._replace(kwargs={key: x for key, x in sample.kwargs.items() if key != "out"})
     result = several(op(*sample.args, **sample.kwargs))[0]

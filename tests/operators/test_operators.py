@@ -35,7 +35,7 @@ def may_refuse_empty(name, call):
 
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-def test_eager_is_what_the_oracle_says(name, data):
+def test_results_equal_the_oracle(name, data):
     samples = SAMPLES[name]
     call = data.draw(samples.calls)
     wanted = samples.expected(OPS[name].bind(call.args, call.kwargs))
@@ -46,7 +46,7 @@ def test_eager_is_what_the_oracle_says(name, data):
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-def test_rules_and_ways_tell_the_truth(name, data):
+def test_spec_and_lod_rules_hold_and_all_ways_agree(name, data):
     op, call = OPS[name], data.draw(SAMPLES[name].calls)
     rules.check_infer(op, call)
     rules.check_lod(op, call)
@@ -208,7 +208,7 @@ SEVERAL = [
 @pytest.mark.parametrize("name", SEVERAL)
 @at_most(5)
 @given(data=st.data())
-def test_each_gradient_is_what_it_is_among_others(name, data):
+def test_gradients_asked_for_alone_equal_those_asked_for_together(name, data):
     """If it is the only one, the same bits; and those for single cotangents add up to that for all."""
     sample = data.draw(SAMPLES[name].smooth.map(rules.widened).filter(bool))
     for alone, together in rules.gradients_alone(OPS[name], sample):
@@ -284,7 +284,7 @@ def test_a_tensor_without_levels_counts_as_an_array(name):
 
 
 @pytest.mark.not_on_reference
-def test_nothing_is_sampled_that_is_no_operator():
+def test_samples_name_operators_only():
     assert SAMPLES.keys() <= OPS.keys()
 
 
@@ -317,7 +317,7 @@ def missing(op):
 
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("part", ["infer", "vjp", "lod", "example", "samples", "smooth", "errors", "small"])
-def test_what_is_missing_is_found(part, monkeypatch):
+def test_operator_without_a_part_is_found_incomplete(part, monkeypatch):
     name = "sequence_pool"
     op = OPS[name]
     changed = {"smooth": None, "errors": [], "small": None}
@@ -338,6 +338,6 @@ def test_what_is_missing_is_found(part, monkeypatch):
 
 @pytest.mark.not_on_reference
 @for_each("name", NAMES)
-def test_what_is_timed_runs(name):
+def test_small_calls_of_benchmarks_run(name):
     small = SAMPLES[name].small()
     OPS[name](*small.args, **small.kwargs)

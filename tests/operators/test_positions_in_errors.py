@@ -381,7 +381,7 @@ RECORDED = [
 
 
 @for_each(("call", "error", "says"), RECORDED)
-def test_what_a_spec_shows_is_refused_at_recording(call, error, says):
+def test_errors_that_a_spec_shows_are_raised_at_recording(call, error, says):
     with Program():
         x = data("x", (None, 2), num_levels=1)
         with pytest.raises(error, match=says):
@@ -389,6 +389,6 @@ def test_what_a_spec_shows_is_refused_at_recording(call, error, says):
 
 
 @for_each(("call", "error", "says"), WRONG)
-def test_the_first_wrong_entry_is_named(call, error, says):
+def test_errors_name_the_argument_and_position_of_the_wrong_entry(call, error, says):
     with pytest.raises(error, match=says):
         run(call, things())

@@ -77,7 +77,7 @@ def in_a_program(op, arguments):
 
 
 @for_each("call", CALLS)
-def test_recorded_is_eager(call):
+def test_lists_give_the_same_result_recorded_and_at_once(call):
     op, arguments = OPS[call[0]], call[1:]
     eager = outcome(lambda: op(*arguments))
     assert outcome(lambda: in_a_program(op, arguments)) == eager
@@ -105,7 +105,7 @@ def test_arguments_by_name_are_converted_like_others(call):
 
 
 @for_each("name", ["concat_batches", "sequence_concat"])
-def test_what_records_may_be_anywhere_in_lists_and_tuples(name):
+def test_variables_are_found_anywhere_in_lists_and_tuples(name):
     """The first, the last, or all of them Variables of a Program; given by position or by name."""
     op, parameter = OPS[name], OPS[name].parameters[0]
     wanted = bits(op([X, X, X]))
@@ -119,7 +119,7 @@ def test_what_records_may_be_anywhere_in_lists_and_tuples(name):
                 assert bits(Executor().run(program, {"x": X}, [made])[0]) == wanted
 
 
-def test_who_records_a_list_may_change_it():
+def test_program_copies_lists_when_it_records_them():
     index = [[0], [1, 0]]
     with Program() as program:
         made = OPS["index_values"](np.arange(4.0), [index[0]])
@@ -178,7 +178,7 @@ def test_empty_lists_are_joined_sequence_by_sequence():
         ([[[]], None], DTypeError, r"xs\[1\]: is NoneType"),
     ],
 )
-def test_what_has_a_dtype_keeps_it(xs, error, says):
+def test_concat_batches_of_empty_tensors_keeps_their_dtypes_or_refuses(xs, error, says):
     with pytest.raises(error, match=says):
         concat_batches(xs)
 
@@ -204,7 +204,7 @@ def test_what_has_a_dtype_keeps_it(xs, error, says):
         ("lod_append", X, None),
     ],
 )
-def test_a_list_that_changes_later_is_what_it_was(name, x, given):
+def test_lists_changed_after_recording_do_not_change_results_and_gradients(name, x, given):
     """The list, and lists in it: changed after recording, and between two runs."""
 
     def changed(one):

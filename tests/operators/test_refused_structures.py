@@ -105,7 +105,7 @@ def others_of(x, seed):
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=min(8, settings.default.max_examples), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_operands_of_other_structures(name, data):
+def test_operators_refuse_operands_that_agree_in_rows_bytes_or_values_only(name, data):
     """Each operand is replaced by every tensor with which it could be confused."""
     op, samples = OPS[name], SAMPLES[name]
     sample = sample_of(data.draw(samples.calls))
@@ -154,7 +154,7 @@ ALIKE = {
 @pytest.mark.parametrize("odd", [0, 1, 2])
 @pytest.mark.parametrize("level", [0, 1, 2, -1])
 @pytest.mark.parametrize("place", [1, 2])
-def test_all_levels_that_are_kept_must_agree(place, level, odd):
+def test_operators_refuse_operands_that_differ_in_any_kept_level(place, level, odd):
     k = level % 3
     xs = [lodcore.LoDTensor.from_lengths(np.arange(6.0), *ALIKE[None]) for _ in range(3)]
     xs[place] = lodcore.LoDTensor.from_lengths(np.arange(6.0), *ALIKE[odd])
@@ -177,7 +177,7 @@ def test_all_levels_that_are_kept_must_agree(place, level, odd):
 
 @pytest.mark.parametrize("odd", [0, 1, 2])
 @pytest.mark.parametrize("level", [1, 2, -1, -2])
-def test_rows_of_other_sequences_are_not_expanded(level, odd):
+def test_sequence_expand_refuses_rows_of_other_sequences(level, odd):
     """The levels of x must be those of y before the level, also if both have as many sequences."""
     k = level % 3
     y, other = (lodcore.LoDTensor.from_lengths(np.arange(6.0), *ALIKE[at]) for at in (None, odd))

@@ -72,11 +72,11 @@ def test_vectors_of_an_index_broadcast(shapes, row):
 
 
 @pytest.mark.parametrize(("name", "given", "results"), KNOWN)
-def test_unknown_sizes_fit(name, given, results):
+def test_specs_of_unknown_sizes_are_accepted(name, given, results):
     assert [(one.dtype, one.num_levels) for one in OPS[name].infer(*given)] == results
 
 
-def test_the_dtype_of_many_is_that_of_all():
+def test_concat_values_promotes_the_dtypes_of_all_parts():
     kinds = ["i1", "i2", "f4", "i8"]
     for count in (1, 2, 3, 4):
         wanted = np.result_type(*map(np.dtype, kinds[:count]))
@@ -101,7 +101,7 @@ def test_an_empty_list_is_an_index():
 
 
 @pytest.mark.parametrize("name", ["tensor_array_read", "tensor_array_stack", "tensor_array_concat"])
-def test_nothing_is_known_of_an_array_without_elements(name):
+def test_spec_of_an_element_of_an_empty_array_is_unknown(name):
     assert OPS[name].infer(NO_ELEMENTS, 0).kind is object
 
 
@@ -166,7 +166,7 @@ def test_vectors_and_numbers_are_checked_when_they_are_recorded(name, call, kind
 
 
 @pytest.mark.parametrize("mask", [(2, 3), (2, 3, 4), (2,)])
-def test_a_mask_of_several_axes_takes_as_many(mask):
+def test_index_by_a_mask_of_several_axes_drops_as_many(mask):
     x = np.arange(48.0).reshape(2, 3, 4, 2)
     keys = [np.ones(mask, bool), Ellipsis, 1]
     found = OPS["index_values"].infer(spec(x.shape), [spec(mask, "?"), *keys[1:]])

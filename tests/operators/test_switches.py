@@ -108,7 +108,7 @@ def outcome(call, x, **options):
         return type(error)
 
 
-def test_every_operator_with_such_an_option_is_here():
+def test_operators_with_a_bool_option_are_all_listed():
     found = {
         f"{name} {option}"
         for name, op in OPS.items()
@@ -119,7 +119,7 @@ def test_every_operator_with_such_an_option_is_here():
 
 
 @pytest.mark.parametrize("name", SWITCHES)
-def test_numbers_stand_for_true_and_false(name):
+def test_bool_options_take_1_and_0_of_python_and_numpy(name):
     (call, x), option = SWITCHES[name], name.split()[1]
     wanted = [outcome(call, x, **{option: switch}) for switch in (False, True)]
     assert wanted[0] != wanted[1], "the option has no effect"

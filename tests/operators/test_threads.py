@@ -66,7 +66,7 @@ def wave(values):
 @pytest.mark.parametrize("name", sorted(SAMPLES.keys() - {"dropout", "sample_places"}))  # these draw random numbers
 @at_most(12)
 @given(data=st.data())
-def test_the_same_bits(name, data):
+def test_results_in_two_threads_have_the_same_bits(name, data):
     op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))
 
     def call():
@@ -79,13 +79,13 @@ def test_the_same_bits(name, data):
 
 
 @for_each("name", sorted(SAMPLES))
-def test_wrong_calls_of_operators(name):
+def test_wrong_calls_of_operators_in_two_threads_raise_the_same_errors(name):
     lodcore.set_num_threads(2)
     assert_all_refused(SAMPLES[name].errors)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_wrong_calls(part):
+def test_wrong_calls_of_the_error_table_in_two_threads_raise_the_same_errors(part):
     lodcore.set_num_threads(2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PendingDeprecationWarning)
@@ -116,7 +116,7 @@ MANY = {  # of rows, in more than one run or block per thread
 
 
 @for_each(("name", "count"), [(name, count) for name in MANY for count in (257, 600)])
-def test_many_rows_in_threads(name, count):
+def test_results_of_many_rows_in_threads_have_the_same_bits(name, count):
     lengths = np.tile([3, 0, 1, 7, 40], count // 51 + 1)
     lengths = np.append(lengths[np.cumsum(lengths) <= count], 0)
     lengths[-1] = count - lengths.sum()
@@ -152,7 +152,7 @@ CALLS = {
 
 
 @for_each(("name", "dtype"), product(CALLS, ("f4", "f8")))
-def test_work_of_many_parts(name, dtype):
+def test_results_and_gradients_of_work_cut_into_many_parts_have_the_same_bits(name, dtype):
     def both():
         found, back = vjp(CALLS[name], ROWS.astype(dtype))
         return bits(found), bits(back(wave(values_of(found))))

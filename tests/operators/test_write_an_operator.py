@@ -41,7 +41,7 @@ def test_the_page_runs_and_all_of_its_operators_are_right(page):
     check_operator(page.smooth_maximum, [(x, 1.0), (x, x), (np.array([1.0, 2.0]), np.array([[0.5], [3.0]]))])
 
 
-def test_what_the_page_says_of_values(page):
+def test_values_on_the_page_are_true(page):
     assert page.scaled(X, 2.0).tolist() == [[2.0, 4.0], [], [6.0]]
     assert page.scaled(X, 2.0).lod is X.lod
     assert page.scaled([[1.0, 2.0], [], [3.0]], 2.0).tolist() == [[2.0, 4.0], [], [6.0]]
@@ -86,7 +86,7 @@ class Call:
 
 
 @pytest.mark.parametrize("sample", [(X,), Call(), lambda: (X,), lambda: Call()])
-def test_forms_of_samples(sample):
+def test_check_operator_takes_samples_in_every_form(sample):
     check_operator(lodcore.tanh, [sample])
 
 
@@ -285,7 +285,7 @@ LIES = [
 
 
 @pytest.mark.parametrize(("lie", "says", "sample"), LIES, ids=[lie.__name__ for lie, _, _ in LIES])
-def test_lies_are_found(lie, says, sample):
+def test_check_operator_finds_operators_with_wrong_rules(lie, says, sample):
     if says is None:
         check_operator(lie(), [(X, np.array(2.0)), (X, 2.0)])
         return
@@ -383,7 +383,7 @@ LIES_OF_FUNCTIONS = [
 @pytest.mark.parametrize(
     ("lie", "others", "says"), LIES_OF_FUNCTIONS, ids=[lie.__name__ for lie, *_ in LIES_OF_FUNCTIONS]
 )
-def test_lies_of_functions_are_found(lie, others, says, by_name):
+def test_check_operator_finds_functions_with_wrong_rules(lie, others, says, by_name):
     """Whether arguments are given by position or by name."""
     op = operator(x=Nested, differentiable=False)(lie)
     op.define_infer((lambda x, y: x) if others else lambda x: x)
@@ -398,7 +398,7 @@ def test_lies_of_functions_are_found(lie, others, says, by_name):
         check_operator(op, [sample])
 
 
-def test_an_operator_may_refuse_the_empty():
+def test_check_operator_with_refuses_empty_allows_errors_for_empty_batches():
     check_operator(nothing_for_the_empty(), [(X, 2.0)], refuses_empty=True)
 
 
@@ -436,7 +436,7 @@ def test_every_result_that_is_rows_has_the_structure():
     assert [one.tolist() for one in found[1:]] == [[[2.0, 4.0], [], [6.0]], [[[-1.0], [-2.0]], [], [[-3.0]]]]
 
 
-def test_of_what_is_unknown_all_results_are_unknown():
+def test_spec_rules_of_unknown_inputs_give_unknown_results():
     unknown = Spec((), np.dtype(np.void), 0, object)
     for op in OPS.values():
         arguments = {name: unknown if name in op.roles else 1 for name in op.parameters}
@@ -552,7 +552,7 @@ def test_elementwise_derivatives_are_found():
         check_operator(cubed, [(X,)])
 
 
-def test_each_way_runs_where_it_can():
+def test_every_way_of_running_runs_the_samples_it_can():
     whole, numbers = Sample((X,), {}), Sample((2.0,), {})
     ways = {**AT_ONCE, **IN_PROGRAMS}
     found = {way: run(lodcore.sequence_reverse, whole) for way, run in ways.items()}
@@ -565,7 +565,7 @@ def test_each_way_runs_where_it_can():
     assert into_out(lodcore.sequence_softmax, whole).equals(lodcore.sequence_softmax(X))
 
 
-def test_errors_of_another_kind_are_found():
+def test_check_operator_finds_errors_of_another_type():
     @operator(x=Nested, differentiable=False)
     def picky(x, scale):
         if scale < 0:

@@ -278,7 +278,7 @@ for text, made in {LISTS!r}.items():
 """)
 
 
-def test_what_a_subclass_says_of_itself_is_not_believed():
+def test_overridden_properties_of_subclasses_do_not_reach_kernels():
     survives("""
 from lodcore.tensors.tensor_core import LoDTensorBody
 class Liar(LoDTensor):
@@ -345,7 +345,7 @@ MEMORY = {
 }
 
 
-def test_memory_that_nobody_has():
+def test_requests_beyond_the_memory_raise_memory_error_and_leave_out_untouched():
     """A MemoryError is raised before memory is allocated, with little memory used, and `out` is not changed."""
     printed = survives(f"""
 n = lodcore.base.memory.LIMIT // 8 - 8

@@ -91,7 +91,7 @@ def is_held(door, dtype, given):
 
 @for_each("dtype", DTYPES)
 @pytest.mark.parametrize("door", DOORS)
-def test_a_value_is_held_or_refused(door, dtype):
+def test_values_that_a_dtype_cannot_represent_are_refused_everywhere(door, dtype):
     values = [value for value in VALUES if isinstance(value, (str, bytes)) or dtype[0] not in "SU"]
     assert [value for value in values if not is_held(door, dtype, value)] == []
 
@@ -99,6 +99,6 @@ def test_a_value_is_held_or_refused(door, dtype):
 @for_each(
     ("door", "dtype"), [(door, dtype) for door in DOORS for dtype in DTYPES if door[:4] != "feed" or dtype[0] != "u"]
 )
-def test_a_value_of_the_dtype_is_held(door, dtype):
+def test_values_of_the_dtype_are_stored(door, dtype):
     given = {"S": b"ab", "U": "ab", "b": True}.get(np.dtype(dtype).kind, 1)
     assert DOORS[door](dtype, given) == given

@@ -54,7 +54,7 @@ RESULTS = {
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_zero_is_zero(name):
+def test_zero_and_false_are_not_taken_for_none(name):
     call, wanted = RESULTS[name]
     assert call() == wanted
 
@@ -76,7 +76,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_zero_is_refused_where_more_is_needed(name):
+def test_zero_is_refused_where_a_positive_number_is_needed(name):
     call, error = REFUSED[name]
     with pytest.raises(error):
         call()

@@ -124,7 +124,7 @@ def test_a_requested_dtype_is_native(dtype):
     assert LoDTensor.from_arrays([rows.astype("=f4"), rows]).dtype == float
 
 
-def test_an_array_for_the_rows_is_the_values():
+def test_from_arrays_with_out_uses_it_as_values():
     out = np.zeros(3)
     x = LoDTensor.from_arrays([np.ones(1), np.full(2, 2.0)], out=out)
     assert x.values is out
@@ -135,7 +135,7 @@ def test_an_array_for_the_rows_is_the_values():
 # -- structures --------------------------------------------------------------------------------------------------------
 
 
-def test_numbers_of_sequences_at_the_limit():
+def test_from_segment_ids_takes_2_to_20_sequences_more_than_rows_and_no_more():
     most = 2**20
     assert LoD.from_segment_ids([most - 1]).num_sequences() == most
     with pytest.raises(LoDError, match=f"ids: is {most} at row 1; 2 rows would make {most + 1} sequences"):
@@ -236,7 +236,7 @@ MANY = LoD.from_lengths(np.append(np.ones(5000, int), 2))
 
 
 @for_each(("call", "error", "says"), WRONG)
-def test_calls_beyond_a_limit_are_refused(call, error, says):
+def test_constructors_beyond_their_limits_raise(call, error, says):
     with pytest.raises(error, match=says):
         eval(call)
 
@@ -310,7 +310,7 @@ def test_sequences_are_unstacked_along_their_first_axis_only():
         ([[1], [4], [1]], "has 3 entries; dense has 2 lines"),
     ],
 )
-def test_lines_without_room_for_the_lengths(lengths, says):
+def test_from_padded_refuses_lengths_beyond_the_lines(lengths, says):
     with pytest.raises(LoDError, match=says):
         LoDTensor.from_padded(np.zeros((2, 3, 4)), lodcore.array(lengths))
 
@@ -325,7 +325,7 @@ def test_masks_of_long_lines(length):
 
 
 @for_each("levels", [1, 2, 3])
-def test_lines_of_lines_are_read_as_they_were_written(levels):
+def test_from_padded_of_several_levels_inverts_to_padded(levels):
     x = lodcore.array([[[[1, 2], []], [[3]]], [], [[[]], [[4], [5, 6], [7]]]])
     for side in ("right", "left"):
         dense, mask = x.to_padded(-1, side, levels=levels, return_mask=True)

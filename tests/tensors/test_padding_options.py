@@ -23,7 +23,7 @@ def rounded(longest, length, multiple, least):
 
 
 @pytest.mark.parametrize("lengths", LENGTHS, ids=str)
-def test_length_multiple_and_least(lengths):
+def test_to_padded_length_multiple_of_and_min_length_in_all_combinations(lengths):
     x = LoDTensor.from_lengths(np.arange(1, 1 + sum(lengths)), lengths)
     parts = x.tolist()
     for length, multiple, least in itertools.product([None, 0, 3, 4, 7], [1, 2, 4, 5], [None, 0, 1, 3, 6, 9]):
@@ -41,7 +41,7 @@ def test_length_multiple_and_least(lengths):
             assert found.tolist() == wanted
 
 
-def test_each_level_has_its_own():
+def test_to_padded_takes_one_option_a_level():
     x = lodcore.array([[[1, 2, 3], [4]], [[5]], [[], [6, 7], []]])
     choices = [(None, 2, None), (None, 4, 5), (4, 3, None), (None, 1, 6), (3, 2, 7)]
     for outer, inner in itertools.product(choices, repeat=2):
@@ -52,7 +52,7 @@ def test_each_level_has_its_own():
 
 @pytest.mark.parametrize("levels", [2, 3])
 @pytest.mark.parametrize("option", ["multiple_of", "min_length", "length"])
-def test_a_number_is_that_of_the_last_level(option, levels):
+def test_to_padded_takes_a_number_for_the_last_level(option, levels):
     x = lodcore.array([[[[1, 2, 3], [4]], [[5]]], [[[], [6, 7], []]]])
     if levels == 2:
         x = x.flatten(0)
@@ -82,7 +82,7 @@ def filled(nested, sizes, left, more):
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("spare", [0, 1])
 @pytest.mark.parametrize("levels", [1, 2, 3, 4])
-def test_lines_of_every_level_begin_or_end_at_the_side(levels, spare, left):
+def test_to_padded_of_deep_tensors_pads_every_level_on_the_side(levels, spare, left):
     """Of 4 levels, the last 1 to 4 are padded; also with the last row repeated, and a mask."""
     lists = [RAGGED, [], [RAGGED[1]]]
     x, side = lodcore.array(lists, num_levels=4), "left" if left else "right"
@@ -104,7 +104,7 @@ def test_lines_of_every_level_begin_or_end_at_the_side(levels, spare, left):
 
 @pytest.mark.parametrize("replicate", [False, True])
 @pytest.mark.parametrize("left", [False, True])
-def test_sides_modes_and_masks(left, replicate):
+def test_to_padded_side_mode_and_mask_in_all_combinations(left, replicate):
     x = LoDTensor.from_lengths(np.arange(1, 7), [2, 0, 3, 1])
     found, mask = x.to_padded(
         9, "left" if left else "right", 5, return_mask=True, mode="replicate" if replicate else "constant"

@@ -37,7 +37,7 @@ def cut(x, start, stop):
 @pytest.mark.parametrize("num_levels", [1, 2, 3])
 @pytest.mark.parametrize("start", [0, 7, 900])
 @for_each("size", [0, 1, 510, 511, 512, 2000])
-def test_offsets_start_at_0(num_levels, start, size):
+def test_slice_of_many_sequences_has_offsets_from_0(num_levels, start, size):
     x = batch(3000, num_levels)
     wanted = cut(x, start, start + size)
     assert same(x[start : start + size], wanted)
@@ -73,11 +73,11 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_whatever_comes_first(name):
+def test_slice_answers_any_first_question(name):
     assert CALLS[name](batch(3000, 2)[500:2500])
 
 
-def test_rows_by_number_of_one_level():
+def test_slice_of_one_level_is_indexed_by_number():
     x = batch(3000)
     parts = [x[int(start) : int(stop)] for start, stop in pairwise([0, 1000, 2999, 3000])]
     assert [one.tolist() for part in parts for one in part] == [one.tolist() for one in x]
@@ -85,7 +85,7 @@ def test_rows_by_number_of_one_level():
     assert same(lodcore.concat_batches(parts), x)
 
 
-def test_the_batch_is_held_until_then_and_only_if_it_is_not_much_larger():
+def test_slice_holds_its_batch_until_offsets_are_used_unless_it_is_much_larger():
     x, wide = batch(3000), batch(30_000)
 
     def held():
@@ -109,7 +109,7 @@ def threads_take_turns():
     sys.setswitchinterval(before)
 
 
-def test_in_threads(threads_take_turns):
+def test_slice_used_by_several_threads_has_one_structure(threads_take_turns):
     for _ in range(20):
         x, found, together = batch(2000, 2)[500:1500], [], threading.Barrier(4)
 

@@ -130,7 +130,7 @@ def test_iteration_over_three_levels_gives_each_its_own_rows():
 
 @pytest.mark.not_on_reference
 @for_each("dtype", ["f4", "f8"])
-def test_reductions_with_options_that_are_nearly_defaults(dtype):
+def test_reductions_with_options_equal_to_their_defaults(dtype):
     for shape in ((), (3,), (2, 3), (2, 1, 3)):
         for lengths in ([2, 1, 3, 0], [1, 0, 2], [0], [2, 4], []):
             rows = (np.arange(sum(lengths) * int(np.prod(shape))) * 5 % 7).reshape(-1, *shape).astype(dtype)
@@ -177,7 +177,7 @@ def test_reductions_with_options_that_are_nearly_defaults(dtype):
 
 
 @pytest.mark.not_on_reference
-def test_masks_that_are_nearly_of_the_same_structure():
+def test_index_by_a_mask_of_an_equal_or_a_nearly_equal_structure():
     for dtype in ("i1", "i2", "f4", "f8", "c16", "S3"):
         x = LoDTensor(np.arange(7).astype(dtype), DEEP)
         held = np.array([True, False, True, True, False, False, True])

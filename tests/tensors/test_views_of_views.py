@@ -63,7 +63,7 @@ def too_deep(result):
     return [chain for chain in chains if len(chain) > 2 + (chain[:2] == ["ndarray", "Memory"])]
 
 
-def test_no_operator_holds_what_is_between():
+def test_results_of_operators_hold_the_owner_of_their_memory_directly():
     failed = {}
     for name in ARGUMENTS:
         result = OPS[name](*map(deep, ARGUMENTS[name]()), **KEYWORDS.get(name, {}))
@@ -123,7 +123,7 @@ DOORS = {
 }
 
 
-def test_no_method_or_door_holds_what_is_between():
+def test_results_of_methods_and_converters_hold_the_owner_of_their_memory_directly():
     failed, ran = {}, 0
     for name in METHODS:
         x = deep_tensor()
@@ -147,7 +147,7 @@ def test_no_method_or_door_holds_what_is_between():
     assert ran > 40
 
 
-def test_a_view_of_records_holds_them_and_nothing_between():
+def test_view_of_a_record_field_holds_the_records_directly():
     assert too_deep(records()["b"]["c"]) == []
 
 

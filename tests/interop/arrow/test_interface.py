@@ -30,7 +30,7 @@ OUT += [np.dtype("i2, f4")]
 
 
 @given(lod_tensors(0, 3, OUT))
-def test_what_goes_out_comes_in(x):
+def test_to_arrow_and_from_arrow_round_trip(x):
     fixed = "fixed" if x.dtype.kind == "U" else "rows"
     nulls = np.array("NaT", x.dtype) if x.dtype.kind in "mM" else "error"
     records = True if x.dtype.names else None
@@ -154,7 +154,7 @@ def test_bytes_that_are_no_text_do_not_become_text(data, lengths, says):
         x.__arrow_c_array__(Forged(b"u", 0, [None, None, None]).__arrow_c_array__()[0])
 
 
-def test_a_wish_that_cannot_be_granted_is_left():
+def test_requested_schema_that_does_not_fit_is_ignored():
     x = lodcore.array([[1.5]])
     assert schema_of(x.__arrow_c_array__(leaf(NUMBERS).__arrow_c_array__()[0])[0]).format == b"+L"
 
@@ -178,7 +178,7 @@ def test_days_beyond_32_bits_are_refused():
         x.__arrow_c_array__()
 
 
-def test_times_that_are_none_are_nulls():
+def test_nat_is_exported_as_null():
     x = LoDTensor(np.array([0, "NaT", 5], "M8[D]"), LoD.from_lengths([3]))
     with pytest.raises(LoDError, match="row 1 is null"):
         from_arrow(x)
@@ -424,7 +424,7 @@ def test_nulls_become_a_mask():
     assert (sequences.tolist(), rows.tolist()) == ([True, True], [True, True])
 
 
-def test_nulls_inside_and_of_a_row():
+def test_nulls_of_rows_and_within_rows_become_a_mask():
     child = Forged(b"l", 6, [bits(1, 0, 1, 1, 1, 1), np.arange(6)], null_count=1)
     pairs = Forged(b"+w:2", 3, [bits(1, 1, 0)], [child], null_count=1)
     x, (rows,) = from_arrow(pairs, "mask")
@@ -432,7 +432,7 @@ def test_nulls_inside_and_of_a_row():
     assert x.tolist() == [[0, 0], [2, 3], [0, 0]]
 
 
-def test_what_stands_in_the_place_of_a_null_is_nothing():
+def test_invalid_ids_and_offsets_under_a_null_are_ignored():
     """Ids of no word, and lists beyond all elements: under a null, any number may occur."""
     words = np.array([70, 80])
     for garbage in (-1, 2, 127):

@@ -282,7 +282,7 @@ MUTANTS = [
         "lodcore/ops/reduce/nans.py",
         "        made = np.where(values == values, values, values.dtype.type(number))",
         "        made = np.nan_to_num(values, nan=number)",
-        "tests/operators/test_equal_nans.py",
+        "tests/ops/reduce/test_nans.py",
     ),
     Mutant(
         "points-of-each-sequence-ignore-the-period",

@@ -91,7 +91,7 @@ MUTANTS = [
         OPS_EXPAND,
         "return tensor_core.gather(x, where, 0, sequence_numbers(core.offsets_view(lod, k)), out)",
         "return tensor_core.gather(x, where, 0, sequence_numbers(core.offsets_view(lod, lod.num_levels - 1)), out)",
-        "tests/operators/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-sequence_expand]",
+        "tests/operators/test_operators.py::test_results_equal_the_oracle[lodcore.kernels-sequence_expand]",
     ),
     Mutant(
         "expand-as-forgets-the-coarser-levels",
@@ -112,7 +112,7 @@ MUTANTS = [
         OPS_SELECT,
         "left[lod.offsets(k - 1)]]",
         "lod.offsets(k - 1)]",
-        "tests/operators/test_operators.py::test_eager_is_what_the_oracle_says[lodcore.kernels-split_by_mask]",
+        "tests/operators/test_operators.py::test_results_equal_the_oracle[lodcore.kernels-split_by_mask]",
     ),
     Mutant(
         "pad-drops-finer-levels",
@@ -170,20 +170,20 @@ MUTANTS = [
         OPS_GATHER,
         'return levels - level_of("gather_sequences", levels, level)',
         "return levels",
-        "tests/operators/test_operators.py::test_rules_and_ways_tell_the_truth[lodcore.kernels-gather_sequences]",
+        "tests/operators/test_operators.py::test_spec_and_lod_rules_hold_and_all_ways_agree[lodcore.kernels-gather_sequences]",
     ),
     Mutant(
         "rule-of-unpad-keeps-the-line",
         OPS_PAD,
         "return Spec((None, *x.shape[2:]), x.dtype)",
         "return Spec((None, *x.shape[1:]), x.dtype)",
-        "tests/operators/test_operators.py::test_rules_and_ways_tell_the_truth[lodcore.kernels-sequence_unpad]",
+        "tests/operators/test_operators.py::test_spec_and_lod_rules_hold_and_all_ways_agree[lodcore.kernels-sequence_unpad]",
     ),
     Mutant(
         "rule-of-reset-forgets-y",
         OPS_STRUCTURE,
         "return levels_of(y) or int((y.kind if isinstance(y, Spec) else type(y)) is not LoD)",
         "return 1",
-        "tests/operators/test_operators.py::test_rules_and_ways_tell_the_truth[lodcore.kernels-lod_reset]",
+        "tests/operators/test_operators.py::test_spec_and_lod_rules_hold_and_all_ways_agree[lodcore.kernels-lod_reset]",
     ),
 ]

@@ -105,7 +105,7 @@ BINARY = {
 }
 
 
-def test_every_gradient_is_stated():
+def test_table_states_the_gradient_of_every_ufunc():
     assert UFUNC_RULES.keys() == UNARY.keys() | BINARY.keys()
 
 
@@ -141,7 +141,7 @@ def test_derivatives_of_two_operands(name):
 
 
 @pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
-def test_numbers_have_derivatives_at_ties(name):
+def test_gradients_of_maximum_and_minimum_at_ties_with_numbers(name):
     """Also if an operand is a Python number."""
     x = lodcore.array([[1.0, 2.0]])
     wanted = {"maximum": [1.0, 1.0], "fmax": [1.0, 1.0], "minimum": [1.0, 0.0], "fmin": [1.0, 0.0]}[name]

@@ -132,7 +132,7 @@ def test_sequence_slice(drawn, data):
 
 
 @given(tensors_with_level())
-def test_all_and_nothing(drawn):
+def test_sequence_slice_of_everything_and_of_nothing(drawn):
     x, level, _ = drawn
     lengths = x.lod.lengths(level)
     assert same(sequence_slice(x, 0, lengths, level), x)
@@ -142,7 +142,7 @@ def test_all_and_nothing(drawn):
 
 
 @given(lod_tensors(), st.data())
-def test_a_scalar_stands_for_all(x, data):
+def test_sequence_slice_by_numbers_equals_one_number_a_sequence(x, data):
     shortest = min(x.lod.lengths(-1), default=0)
     offset = data.draw(st.integers(0, shortest))
     length = data.draw(st.integers(0, shortest - offset))
@@ -173,7 +173,7 @@ def documents():
         ([], 0, []),
     ],
 )
-def test_gather_examples(documents, index, level, nested):
+def test_gather_sequences_examples(documents, index, level, nested):
     assert gather_sequences(documents, index, level).tolist() == nested
 
 
@@ -186,7 +186,7 @@ def test_gather_examples(documents, index, level, nested):
         ([0, 0, 0], 0, -2, [[], [], []]),
     ],
 )
-def test_slice_examples(documents, offset, length, level, nested):
+def test_sequence_slice_examples(documents, offset, length, level, nested):
     assert sequence_slice(documents, offset, length, level).tolist() == nested
 
 

@@ -66,14 +66,14 @@ def check(call, x, width):
 
 
 @for_each(("name", "levels", "width"), itertools.product(MOVING, NESTED, (1, 3)))
-def test_rows_that_are_moved(name, levels, width):
+def test_gradients_of_moving_operators_go_back_to_the_rows(name, levels, width):
     for x, k in itertools.product((NESTED[levels], FULL if levels == 3 else FULL[0]), range(levels)):
         if x.num_levels == levels:
             check(lambda x, k=k: MOVING[name](x, k), x, width)
 
 
 @for_each(("ref_level", "levels"), itertools.product(range(-3, 3), range(3)))
-def test_rows_that_are_expanded(ref_level, levels):
+def test_gradients_of_expanded_rows_are_summed_over_copies(ref_level, levels):
     """`sequence_expand` of rows, and of sequences of one and two levels; `sequence_expand_as` of rows."""
     count = BY.num_sequences(ref_level)
     lengths = [np.arange(count) % 3]
@@ -86,7 +86,7 @@ def test_rows_that_are_expanded(ref_level, levels):
 
 
 @for_each(("dtype", "key"), itertools.product(["f2", "f4", "f8", "c8"], range(6)))
-def test_entries_that_are_taken_several_times(dtype, key):
+def test_gradients_of_repeated_index_entries_are_summed(dtype, key):
     """By vectors, matrices, negative numbers and masks."""
     rows = np.array([0, 2, 2, 0, -1, 2])
     keys = [
@@ -107,7 +107,7 @@ def test_entries_that_are_taken_several_times(dtype, key):
 
 
 @for_each(("name", "dtype"), itertools.product(["sum", "mean", "max", "min", "lookup", "weighted"], ["f4", "f8"]))
-def test_rows_of_a_table_that_are_taken_several_times(name, dtype):
+def test_gradients_of_repeated_table_rows_are_summed(name, dtype):
     table = np.sin(np.arange(21)).reshape(7, 3).astype(dtype)
     numbers = np.arange(23) * 5 % 7
     ids = LoDTensor.from_lengths(numbers, [9, 0, 1, 13])

@@ -12,7 +12,7 @@ from tests.helpers.draw import lod_tensors
 
 
 @given(lod_tensors(min_levels=1))
-def test_what_is_returned_is_joined(x):
+def test_map_sequences_joins_numbers_sequences_and_trees(x):
     assert map_sequences(len, x).tolist() == [len(one) for one in x]
     if len(x):
         assert map_sequences(lambda one: one, x).equals(x)
@@ -23,25 +23,25 @@ def test_what_is_returned_is_joined(x):
 
 
 @given(st.lists(st.lists(st.integers(-9, 9), max_size=5), min_size=1, max_size=5), st.booleans())
-def test_several_arguments(nested, progress):
+def test_map_sequences_over_several_arguments(nested, progress):
     x = lodcore.array(nested) if any(nested) else lodcore.array(nested, dtype=int)
     weights = np.arange(len(nested))
     found = map_sequences(lambda one, other, weight: one * weight + other, x, nested, weights, progress=progress)
     assert found.tolist() == [[v * w + v for v in one] for one, w in zip(nested, weights.tolist(), strict=True)]
 
 
-def test_progress_is_drawn(capsys):
+def test_map_sequences_shows_progress(capsys):
     map_sequences(len, [[1], [2, 3]], progress=True)
     assert "2 of 2 sequences" in capsys.readouterr().err
 
 
-def test_arrays_without_axes_are_numbers():
+def test_map_sequences_takes_results_without_axes_as_numbers():
     assert map_sequences(lambda one: np.array(one.sum()), X).tolist() == [3, 3]
     assert map_sequences(lambda one: (np.array(one.max()), one), X)[0].tolist() == [2, 3]
     assert map_sequences(lambda one: "ab"[len(one) - 1], X).tolist() == ["b", "a"]
 
 
-def test_no_sequences():
+def test_map_sequences_of_no_sequences_is_empty():
     assert map_sequences(len, []).tolist() == []
 
 
@@ -75,18 +75,18 @@ X = lodcore.array([[1, 2], [3]])
         (lambda: map_sequences(len, 3), DTypeError, "map_sequences: x: is int"),
     ],
 )
-def test_wrong_calls(call, error, says):
+def test_wrong_calls_of_map_sequences_raise(call, error, says):
     with pytest.raises(error, match=says):
         call()
 
 
-def test_it_is_not_recorded():
+def test_map_sequences_of_a_variable_names_map_fn():
     with Program():
         x = data("x", (None,), num_levels=1)
         with pytest.raises(GraphError, match="use map_fn"):
             map_sequences(len, x)
 
 
-def test_errors_of_the_function_pass():
+def test_map_sequences_passes_errors_of_the_function():
     with pytest.raises(ZeroDivisionError):
         map_sequences(lambda one: 1 // 0, LoDTensor.from_lengths(np.zeros(1), [1]))

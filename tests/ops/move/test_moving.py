@@ -141,7 +141,7 @@ def counts(count):
 @pytest.mark.parametrize("name", LINEAR)
 @at_most(30)
 @given(data=st.data())
-def test_gradients_are_adjoints(name, data):
+def test_gradients_of_moving_operators_are_adjoints(name, data):
     drawn, level = data.draw(tensors_with_level(dtypes=[np.dtype("f8")], row_shapes=[(2,)], most=5, max_levels=3))
     numbers = data.draw(whole_numbers(drawn.num_rows, np.float64, 2))
     for dtype in ("f4", "f8", "c8", "c16", "f2"):
@@ -177,7 +177,7 @@ def test_gradient_of_the_filling(x, a_row, more):
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_a_side_without_a_cotangent_gets_zeros(side):
+def test_split_by_mask_side_without_a_cotangent_gets_zeros(side):
     x = array([[1.0, 2.0], [3.0], []])
     sides, pullback = vjp(lambda x: lodcore.split_by_mask(x, [True, False, True]), x)
     cotangents = [None, None]
@@ -186,7 +186,7 @@ def test_a_side_without_a_cotangent_gets_zeros(side):
     assert d_x.tolist() == ([[7, 7], [0], []] if side == 0 else [[0, 0], [7], []])
 
 
-def test_what_changes_after_the_call_changes_no_gradient():
+def test_arguments_changed_after_the_call_change_no_gradient():
     x = array([[1.0, 2.0], [3.0]])
     index, offset, length = np.array([1, 1]), np.array([0, 1]), np.array([1, 0])
     mask, sizes = np.array([True, False]), np.array([1, 2])
@@ -213,7 +213,7 @@ DEEP = array([[[1, 2], []], [[3]]])
 
 
 @pytest.mark.parametrize("x", [NOTHING, EMPTY], ids=["no sequences", "only empty ones"])
-def test_nothing_to_move_kills_no_process(x):
+def test_moving_operators_on_batches_without_rows(x):
     n = len(x)
     assert lodcore.sequence_concat([x, x]).lod == x.lod
     dense, lengths = lodcore.sequence_pad(x)
@@ -270,7 +270,7 @@ def test_a_mask_of_lengths_has_one_axis_more():
     assert lodcore.sequence_mask(np.array([[1, 0], [2, 9]]), 2, int).tolist() == [[[1, 0], [0, 0]], [[1, 1], [1, 1]]]
 
 
-def test_rows_without_a_level():
+def test_moving_operators_on_rows_without_levels():
     rows = read_only(np.arange(6.0).reshape(3, 2))
     assert lodcore.sequence_expand(rows, LoD.from_lengths([0, 2, 1])).tolist() == [[2, 3], [2, 3], [4, 5]]
     true, false = lodcore.split_by_mask(rows, [True, False, True])

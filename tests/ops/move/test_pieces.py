@@ -36,7 +36,7 @@ def pieces(elements, marks, at, keep):
 
 
 @given(ANY, st.sampled_from(["start", "end"]), st.booleans(), SEEDS, st.data())
-def test_split_cuts_at_every_level_where_marks_are(x, at, keep, seed, data):
+def test_sequence_split_cuts_at_the_marks_of_every_level(x, at, keep, seed, data):
     level = data.draw(st.integers(0, x.num_levels - 1))
     lod = x.lod.prefix(level + 1)
     mask = LoDTensor(np.random.default_rng(seed).random(lod.num_rows) < 0.4, lod)
@@ -50,7 +50,7 @@ def test_split_cuts_at_every_level_where_marks_are(x, at, keep, seed, data):
 
 
 @given(NUMBERS, st.integers(0, 4), st.data())
-def test_gaps_are_where_a_number_exceeds_the_one_before_it(x, gap, data):
+def test_sequence_gaps_marks_rows_further_than_gap_from_the_one_before(x, gap, data):
     level = data.draw(st.integers(0, x.num_levels - 1))
     flat = [sequences(one, x.num_levels - level - 1) for one in sequences(x.tolist(), level)]
 
@@ -63,7 +63,7 @@ def test_gaps_are_where_a_number_exceeds_the_one_before_it(x, gap, data):
     assert_recorded(lambda x: lodcore.sequence_gaps(x, gap, level), x)
 
 
-def test_gaps_of_integers_are_exact_and_those_of_dates_durations():
+def test_sequence_gaps_of_integers_and_dates_are_exact():
     ends = np.array([-(2**63), 2**63 - 1])
     for gap, wanted in ((2**64 - 2, True), (2**64 - 1, False), (2**70, False), (2.5, True), (float("inf"), False)):
         assert lodcore.sequence_gaps(LoDTensor.from_lengths(ends, [2]), gap).tolist() == [[False, wanted]]
@@ -80,7 +80,7 @@ def test_gaps_of_integers_are_exact_and_those_of_dates_durations():
 
 
 @given(lod_tensors(1, 3, [np.dtype("i8"), np.dtype("U2")], [()], 6), st.data())
-def test_value_counts_are_those_of_a_counter(x, data):
+def test_sequence_value_counts_equals_counter(x, data):
     level = data.draw(st.integers(0, x.num_levels - 1))
     flat = [sequences(one, x.num_levels - level - 1) for one in sequences(x.tolist(), level)]
     for sort in (True, False):
@@ -91,7 +91,7 @@ def test_value_counts_are_those_of_a_counter(x, data):
     assert_recorded(lambda x: lodcore.sequence_value_counts(x, level), x)
 
 
-def test_gradients_of_pieces_go_to_their_rows():
+def test_sequence_split_gradient_goes_to_the_rows():
     x = LoDTensor(np.arange(5.0), LoD.from_lengths([3, 0, 2]))
     mask = LoDTensor(np.array([0, 1, 0, 1, 0], bool), x.lod)
     weights = np.array([1.0, 2, 3, 4, 5])
@@ -135,17 +135,17 @@ DATES = FLAT.with_values(FLAT.values.astype("M8[s]"))
         ),
     ],
 )
-def test_refusals_name_argument_and_value(call, error, text):
+def test_wrong_calls_name_argument_and_value(call, error, text):
     with pytest.raises(error, match=text):
         call()
 
 
-def test_fractions_are_no_gap():
+def test_sequence_gaps_refuses_a_fraction():
     with pytest.raises(DTypeError, match="sequence_gaps: gap: is Fraction"):
         lodcore.sequence_gaps(FLAT, Fraction(1, 2))
 
 
-def test_pieces_of_pieces_come_from_the_same_rows():
+def test_sequence_split_of_split_sequences_keeps_every_level():
     """Documents into sentences into clauses: every level stays."""
     tokens = lodcore.array([[1, 9, 2, 8, 3, 9], [], [4]])
     sentences = lodcore.sequence_split(tokens, tokens == 9, "end")

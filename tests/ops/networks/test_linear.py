@@ -18,7 +18,7 @@ def operands(dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_it_is_a_product_and_a_sum_with_their_gradients(dtype):
+def test_linear_equals_matmul_and_add_with_gradients(dtype):
     x, weight, bias = operands(dtype)
     d = x.with_values(RANDOM.standard_normal((x.num_rows, 45)).astype(dtype))
 
@@ -37,7 +37,7 @@ def test_it_is_a_product_and_a_sum_with_their_gradients(dtype):
 
 
 @pytest.mark.parametrize("wanted", [(0,), (1,), (2,), (0, 2)])
-def test_gradients_that_nobody_wants_are_not_computed(wanted):
+def test_linear_gradients_asked_for_alone_equal_those_asked_for_together(wanted):
     given = operands(np.float64)
     some = value_and_grad(lambda *given: ops.sum(ops.linear(*given)), wanted)(*given)[1]
     every = value_and_grad(lambda *given: ops.sum(ops.linear(*given)), (0, 1, 2))(*given)[1]
@@ -45,7 +45,7 @@ def test_gradients_that_nobody_wants_are_not_computed(wanted):
         np.testing.assert_array_equal(getattr(one, "values", one), getattr(every[place], "values", every[place]))
 
 
-def test_a_row_has_the_same_bits_among_any_others_and_for_any_threads():
+def test_linear_row_has_the_same_bits_in_any_batch_and_for_any_threads():
     x, weight, bias = operands(np.float32)
     values = np.tile(x.values, (30, 1))
     alone = ops.linear(values, weight, bias)
@@ -60,7 +60,7 @@ def test_a_row_has_the_same_bits_among_any_others_and_for_any_threads():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_any_number_of_rows(dtype):
+def test_linear_and_gradients_of_any_number_of_rows_equal_numpy(dtype):
     """At the limits of blocks, and beside them: result and gradients."""
     weight, bias = (np.sin(np.arange(n, dtype=dtype)).reshape(shape) for n, shape in ((15, (5, 3)), (3, (3,))))
     for count in (0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129):

@@ -133,7 +133,7 @@ def test_ancestor_weight_of_a_gru_is_a_buffer():
 
 
 @given(lengths(None, 8, 6), st.sampled_from(NETWORKS), st.booleans(), st.integers(0, 2**32))
-def test_a_sequence_is_run_by_itself(sizes, name, is_reverse, seed):
+def test_recurrent_layers_of_a_batch_equal_each_sequence_alone(sizes, name, is_reverse, seed):
     x, weight, bias, boot = network(name, 3, sizes, seed=seed)
     run = dynamic_lstm if name == "lstm" else dynamic_gru
     together = np_tuple(run(x, weight, bias, *boots_of(name, boot), is_reverse=is_reverse))
@@ -335,7 +335,7 @@ def behind(states, offsets, boot, is_reverse):
 
 
 @given(lengths(None, 8, 6), st.booleans(), st.integers(0, 2**32))
-def test_last_states_back(sizes, is_reverse, seed):
+def test_gradient_of_last_states_goes_to_the_last_step_or_boot(sizes, is_reverse, seed):
     random, offsets = np.random.default_rng(seed), np.array(running_sum(sizes))
     states, boot = random.standard_normal((offsets[-1], 2)), random.standard_normal((len(sizes), 2))
     found = behind(states, offsets, boot, is_reverse)
@@ -357,7 +357,7 @@ def test_last_states_back(sizes, is_reverse, seed):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("is_reverse", [False, True])
 @pytest.mark.parametrize("sizes", [[3, 0, 5, 1] * 20, [2] * 70, [0, 0]])
-def test_last_states(sizes, is_reverse, threads):
+def test_last_states_are_the_last_steps_or_boot(sizes, is_reverse, threads):
     offsets, random = np.array(running_sum(sizes)), np.random.default_rng(0)
     states, boot = random.standard_normal((offsets[-1], 2)), random.standard_normal((len(sizes), 2))
     before = lodcore.get_num_threads()
@@ -377,7 +377,7 @@ def pairs(offsets):
     return list(enumerate(pairwise(offsets.tolist())))
 
 
-def test_a_projection_of_no_cells():
+def test_lstm_projection_of_no_cells_is_zero():
     """An empty sum is 0, whatever was in memory."""
     weights = LSTMWeights(np.ones((2, 0)), None, np.zeros(0), None, np.zeros((0, 2)))
     for _ in range(3):

@@ -45,7 +45,7 @@ def assert_near(got, parts, shape):
 
 
 @given(tensors(), st.data())
-def test_as_numpy(x, data):
+def test_softmax_logsumexp_and_cumsum_equal_numpy_at_every_level(x, data):
     level = data.draw(st.integers(-x.num_levels, x.num_levels - 1))
     y, sums = sequence_softmax(x, level), sequence_cumsum(x, level)
     assert_near(y.values, each(x, level, softmax), x.values.shape)
@@ -64,7 +64,7 @@ def test_as_numpy(x, data):
 
 
 @given(tensors(), st.data())
-def test_rules_of_shapes(x, data):
+def test_softmax_logsumexp_and_cumsum_specs_equal_the_results(x, data):
     level = data.draw(st.integers(-x.num_levels, x.num_levels - 1))
     for name in ("sequence_softmax", "sequence_logsumexp", "sequence_cumsum"):
         inferred, truth = OPS[name].infer(spec_of(x), level), spec_of(OPS[name](x, level))
@@ -72,7 +72,7 @@ def test_rules_of_shapes(x, data):
 
 
 @given(tensors([np.dtype("f8")]))
-def test_sequences_are_on_their_own(x):
+def test_softmax_of_a_batch_equals_each_sequence_alone(x):
     """A batch of one is the sequence alone, and a level of single sequences changes nothing."""
     y = sequence_softmax(x)
     for one, whole in zip(x, y, strict=True):
@@ -85,7 +85,7 @@ def test_sequences_are_on_their_own(x):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("shift", [1000, -1000, 1e30])
-def test_no_size_overflows(dtype, shift):
+def test_softmax_and_logsumexp_of_large_numbers_do_not_overflow(dtype, shift):
     x = lodcore.array([[0.0, 0.0], [1.0], []]).values.astype(dtype) + np.dtype(dtype).type(shift)
     x = LoDTensor.from_lengths(x, [2, 1, 0])
     assert sequence_softmax(x).values.tolist() == [0.5, 0.5, 1.0]
@@ -93,7 +93,7 @@ def test_no_size_overflows(dtype, shift):
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_infinities_and_nan(dtype):
+def test_softmax_and_logsumexp_with_infinities_and_nan(dtype):
     inf, nan = np.inf, np.nan
     rows = np.array([0, -inf, 0, -inf, -inf, inf, 0, nan, 0, -inf, -300], dtype)
     x = LoDTensor.from_lengths(rows, [3, 2, 2, 2, 0, 2])
@@ -121,7 +121,7 @@ def test_results_that_would_be_subnormal_are_0(dtype, width):
         assert spread.values.tobytes() == found.tobytes()
 
 
-def test_gradients():
+def test_softmax_cumsum_and_logsumexp_gradients_equal_the_formulas():
     x = lodcore.array([[1.0, 2.0, 3.0], [], [5.0]])
     _, pullback = vjp(sequence_cumsum, x)
     assert pullback(np.array([1.0, 10, 100, 7]))[0].values.tolist() == [111, 110, 100, 7]

@@ -49,7 +49,7 @@ def test_reorder_by_rank(x):
 
 
 @given(lod_tensors(), st.data())
-def test_reorder_rows(x, data):
+def test_reorder_by_rank_of_dense_rows_copies_them(x, data):
     table = lod_rank_table(x)
     rows = data.draw(values(n_rows=len(x)))
     result = reorder_by_rank(rows, table)
@@ -118,7 +118,7 @@ def test_many_sequences_of_few_lengths_stay_in_order():
     assert table.indices.tolist() == np.argsort(-lengths, kind="stable").tolist()
 
 
-def test_rows_of_all_forms_are_plain_in_the_end():
+def test_reorder_and_shrink_return_plain_native_arrays():
     table = lod_rank_table([[1], [2, 3], [4]])
     for rows in (np.arange(3, dtype=">i4"), np.arange(3).view(np.recarray), np.arange(6)[::2]):
         for result in (shrink_memory(rows, 0, table), reorder_by_rank(rows, table)):

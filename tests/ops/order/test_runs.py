@@ -22,7 +22,7 @@ def parts(x, level=-1):
 
 
 @given(SINGLES, st.data())
-def test_unique_as_numpy(x, data):
+def test_sequence_unique_all_equals_numpy(x, data):
     level = data.draw(st.integers(-x.num_levels, x.num_levels - 1))
     found = lodcore.sequence_unique_all(x, level)
     assert same(found[0], lodcore.sequence_unique(x, level))
@@ -38,7 +38,7 @@ def test_unique_as_numpy(x, data):
 
 
 @given(tensors() | texts())
-def test_runs_undo_each_other(x):
+def test_repeat_runs_undoes_run_lengths(x):
     values, counts = lodcore.run_lengths(x)
     again = lodcore.repeat_runs(values, counts)
     assert again.lod == x.lod
@@ -46,7 +46,7 @@ def test_runs_undo_each_other(x):
     assert (counts.values > 0).all()
 
 
-def test_ranks_of_pandas():
+def test_sequence_rank_by_every_method_equals_pandas():
     x = lodcore.array([[3.0, 1.0, 3.0, 2.0], [], [5.0, 5.0]])
     want = {
         "average": [[3.5, 1, 3.5, 2], [], [1.5, 1.5]],
@@ -59,7 +59,7 @@ def test_ranks_of_pandas():
         assert lodcore.sequence_rank(x, method).tolist() == ranks
 
 
-def test_modes():
+def test_sequence_mode_is_the_first_most_frequent_value():
     x = lodcore.array([[3.0, 1.0, 3.0, 1.0, 2.0], [], [np.nan, 5.0, np.nan]])
     np.testing.assert_array_equal(lodcore.sequence_mode(x), [1, np.nan, np.nan])
     text = lodcore.array([["b", "a", "b"], ["c"]])

@@ -100,7 +100,7 @@ def test_gradients_go_where_the_rows_were():
 
 
 @pytest.mark.parametrize("place", [-1, 3, 2**62, -(2**63)])
-def test_positions_that_a_caller_changes(place):
+def test_sequence_topk_positions_that_the_caller_changes_do_not_change_the_gradient(place):
     x = lodcore.array([[3.0, 1.0, 2.0]])
     (_, positions), pullback = vjp(lambda x: sequence_topk(x, 2), x)
     positions.values[1] = place
@@ -109,7 +109,7 @@ def test_positions_that_a_caller_changes(place):
 
 
 @pytest.mark.parametrize("k", [0, 1, np.int32(2), np.array(3), 2**100])
-def test_numbers_of_rows(k):
+def test_sequence_topk_k_per_sequence(k):
     values, _ = sequence_topk([[1, 5, 3], [2]], k)
     assert values.tolist() == [[5, 3, 1][: int(k)], [2][: int(k)]]
 

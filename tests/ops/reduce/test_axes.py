@@ -214,3 +214,13 @@ def test_sum_over_several_coarse_axes_equals_lists(lod, seed, data):
     expected = wanted.sum(axis=low).tolist() if isinstance(wanted, LoDTensor) else sum(wanted)
     found = x.sum(axis=tuple(range(low, high + 1)))
     assert np.asarray(found).tolist() == expected if not isinstance(found, LoDTensor) else found.tolist() == expected
+
+
+@pytest.mark.parametrize("axis", [2, 3, -1, -2])
+@pytest.mark.parametrize("name", ["and", "or", "xor"])
+def test_bitwise_reduce_along_axes_of_rows_keeps_the_structure(name, axis):
+    values = np.random.default_rng(0).integers(0, 64, (5, 3, 4))
+    x = LoDTensor.from_lengths(values, [2, 0, 3])
+    found = lodcore.ops.bitwise_reduce(x, name, axis)
+    assert found.lod == x.lod
+    np.testing.assert_array_equal(found.values, getattr(np, f"bitwise_{name}").reduce(values, axis=axis - (axis > 0)))

@@ -103,3 +103,24 @@ def test_nanvar_and_nanstd_have_gradients_and_are_recorded():
     constant = LoDTensor(np.array([[1.0, 1], [1, np.nan]]), LoD.from_lengths([2]))
     found, back = lodcore.vjp(lambda x: np.nanstd(x, axis=1), constant)
     assert back(np.ones((1, 2)))[0].values.tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("value", [0.0, -2.5, np.inf])
+def test_fill_nan_keeps_infinities_and_negative_zeros(dtype, value):
+    rows = np.array([np.inf, np.nan, 1.0, -np.inf, -np.nan, np.finfo(dtype).max, -0.0], dtype)
+    for values in (rows, np.stack([rows, rows[::-1]], 1)):
+        x = lodcore.LoDTensor.from_lengths(values, [2, 0, 5])
+        found = lodcore.ops.fill_nan(x, value)
+        assert found.dtype == x.dtype
+        np.testing.assert_array_equal(found.values, np.where(np.isnan(values), np.array(value, dtype), values))
+        np.testing.assert_array_equal(np.signbit(found.values[-1]), np.signbit(values[-1]))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("name", ["nansum", "nanmean", "nanmax", "nanmin", "nanprod"])
+def test_nan_reductions_keep_infinities(name, dtype):
+    x = lodcore.LoDTensor.from_lengths(np.array([np.inf, np.nan, 1.0, -np.inf, np.nan, 2.0, np.nan], dtype), [3, 2, 2])
+    found = getattr(np, name)(x, axis=1)
+    wanted = [getattr(np, name)(part) for part in x.to_arrays()]
+    np.testing.assert_array_equal(found, wanted)

@@ -49,7 +49,7 @@ def test_first_and_last_take_any_dtype(name):
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-def test_nan_wins(dtype):
+def test_pool_max_and_min_propagate_nan(dtype):
     rows = np.array([1, np.nan, 2], dtype)
     for pool_type in ("sum", "mean", "sqrt", "max", "min"):
         assert np.isnan(pooled(rows, pool_type, [3])).all()
@@ -116,7 +116,7 @@ def test_pooling_twice_is_pooling_a_coarser_level(x, pool_type, data):
 
 
 @given(lods(1, 3), st.sampled_from(["sum", "mean", "sqrt", "max", "min", "first", "last"]), st.sampled_from([1, 3, 64]))
-def test_a_bag_is_lookup_and_pool(lod, pool_type, width):
+def test_embedding_bag_equals_lookup_and_pool(lod, pool_type, width):
     random = np.random.default_rng(lod.num_rows)
     table = read_only(random.standard_normal((7, width)).astype("f4"))
     ids = LoDTensor(random.integers(0, 7, lod.num_rows, np.uint16), lod)
@@ -169,7 +169,7 @@ def test_tables_and_ids_of_any_layout():
             )
 
 
-def test_rows_that_are_padding_have_no_gradient():
+def test_embedding_padding_rows_have_no_gradient():
     table = np.arange(8.0).reshape(4, 2)
     result, pullback = vjp(lambda t: lookup_table(t, [[3, 0], [3, 1]], padding_idx=-1), table)
     assert result.values.tolist() == [[0, 0], [0, 1], [0, 0], [2, 3]]
@@ -178,7 +178,7 @@ def test_rows_that_are_padding_have_no_gradient():
 
 
 @pytest.mark.parametrize("padding", [None, *range(-4, 4)])
-def test_every_row_may_be_the_padding(padding):
+def test_embedding_padding_row_may_be_any_row(padding):
     """Of a lookup by nested, dense and single ids, each of which also occurs twice."""
     table, ids = np.arange(1.0, 9.0).reshape(4, 2), np.array([3, 0, 1, 3, 2, 0, 1, 2])
     weights = np.arange(1.0, 17.0).reshape(8, 2)
@@ -196,7 +196,7 @@ def test_every_row_may_be_the_padding(padding):
         assert pullback(np.ones(2))[0].to_dense().any() != is_padding[at]
 
 
-def test_ids_that_change_do_not_reach_the_gradient():
+def test_ids_changed_after_the_call_do_not_change_the_gradient():
     ids = np.array([0, 1])
     shared = LoDTensor(ids, lodcore.LoD.from_lengths([2]), share=True)
     for operator in (lookup_table, embedding_bag):
@@ -207,7 +207,7 @@ def test_ids_that_change_do_not_reach_the_gradient():
         ids[:] = [0, 1]
 
 
-def test_an_error_writes_nothing():
+def test_pool_error_leaves_out_untouched():
     out = np.full((2, 2), 7.0)
     with pytest.raises(IndexError):
         embedding_bag(np.ones((3, 2)), [[0, 1], [2, 3]], out=out)
@@ -218,7 +218,7 @@ def test_an_error_writes_nothing():
     assert (out == 7).all()
 
 
-def test_specs_of_what_has_no_values_yet():
+def test_pool_specs_of_variables_without_values():
     x = Spec((None, 3), np.dtype("i2"), 2, LoDTensor)
     assert sequence_pool.infer(x, "sum") == Spec((None, 3), np.dtype("i8"), 1, LoDTensor)
     assert sequence_pool.infer(x, "mean", level=0) == Spec((None, 3), np.dtype("f8"), 0, np.ndarray)
@@ -231,7 +231,7 @@ def test_specs_of_what_has_no_values_yet():
         sequence_pool.infer(x, "median")
 
 
-def test_the_means_of_lengths_that_differ():
+def test_pool_mean_of_sequences_of_different_lengths():
     x = LoDTensor.from_lengths(np.array([[1.0], [2], [4], [5], [9]]), [2, 0, 3])
     assert sequence_pool(x, "mean").tolist() == [[1.5], [0], [6]]
     np.testing.assert_allclose(sequence_pool(x, "sqrt"), [[3 / 2**0.5], [0], [18 / 3**0.5]])

@@ -28,7 +28,7 @@ STATISTICS = {
 @pytest.mark.parametrize("axis", [1, (0, 1), None])
 @pytest.mark.parametrize("name", STATISTICS)
 @given(data=st.data())
-def test_weights_count_rows(name, axis, data):
+def test_integer_weights_equal_repeated_rows(name, axis, data):
     lengths = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=3))
     count = sum(lengths)
     x, y = (np.array(data.draw(st.lists(st.integers(-5, 5), min_size=count, max_size=count)), float) for _ in "xy")
@@ -50,7 +50,7 @@ NOT_REAL = lodcore.array([[1j, 2.0], [3.0]])
 
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("argument", ["x", "y", "weights"])
-def test_what_is_not_real_is_named(name, argument):
+def test_statistics_name_arguments_that_are_not_real(name, argument):
     given = [NOT_REAL if argument == one else REAL for one in ("x", "y", "weights")]
     name_of_function = name.split()[0]
     if argument == "y" and name_of_function in ("average", "moment"):
@@ -65,7 +65,7 @@ def test_what_is_not_real_is_named(name, argument):
 @pytest.mark.parametrize("pool", ["sum", "mean"])
 @pytest.mark.parametrize("of_weights", ["f4", "f8"])
 @pytest.mark.parametrize("of_table", ["f2", "f4", "f8"])
-def test_bags_are_computed_in_the_wider_dtype(of_table, of_weights, pool):
+def test_embedding_bag_computes_in_the_wider_dtype_of_table_and_weights(of_table, of_weights, pool):
     random = np.random.default_rng(5)
     table = random.standard_normal((9, 3)).astype(of_table)
     weights = random.standard_normal(40).astype(of_weights)

@@ -60,7 +60,7 @@ def test_windows_stay_within_sequences_of_the_level():
     assert sequence_enumerate(x, 2, level=0).values.tolist() == [[1, 2], [2, 0], [3, 0]]
 
 
-def test_zero_sequences_and_zero_rows():
+def test_token_operators_on_no_sequences_and_no_rows():
     for x in (lodcore.array([], "i4", num_levels=2), lodcore.array([[], []], "i4")):
         assert sequence_enumerate(x, 3).values.shape == (0, 3)
         erased = sequence_erase(x, [1])
@@ -84,7 +84,7 @@ def test_tokens_out_of_range_are_in_no_row(dtype):
         assert sequence_erase(x, [token]).equals(x)
 
 
-def test_one_token_and_none():
+def test_sequence_erase_of_one_token_and_of_none():
     x = lodcore.array([[1, 2], [1]])
     assert sequence_erase(x, 1).tolist() == [[2], []]
     for none in ([], (), np.zeros(0, int), np.zeros((0, 1), "u2")):

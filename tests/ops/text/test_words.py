@@ -47,7 +47,7 @@ def test_text_goes_to_bytes_and_comes_back(nested):
 
 
 @given(WORDS)
-def test_flat_text(words):
+def test_encode_and_decode_of_text_without_levels(words):
     made = encode_utf8(words)
     assert [bytes(word).decode() for word in made.tolist()] == words
     assert decode_utf8(made).tolist() == words
@@ -65,7 +65,7 @@ def test_arrays_of_strings_of_any_size_come_in_as_bytes(nested):
 
 
 @given(NESTED, NESTED, st.sampled_from(KINDS), st.integers(1, 3), st.none() | st.integers(0, 6))
-def test_vocabulary(nested, others, kind, min_count, max_size):
+def test_vocabulary_numbers_words_as_a_dict(nested, others, kind, min_count, max_size):
     vocabulary = Vocabulary.fit(given_as(kind, nested), min_count, max_size)
     want = fitted(nested, min_count, max_size)
     assert vocabulary.tokens == want
@@ -119,7 +119,7 @@ def test_counts_of_special_words_are_theirs():
 
 
 @pytest.mark.twins
-def test_many_words():
+def test_vocabulary_of_many_words():
     random = np.random.default_rng(3)
     words = random.integers(0, 30_000, 200_000).astype("U")
     lengths = np.full(2_000, 100)
@@ -131,7 +131,7 @@ def test_many_words():
     assert vocabulary.counts.sum() == len(words)
 
 
-def test_files():
+def test_vocabulary_files_come_back():
     vocabulary = Vocabulary.fit([["b", "a", "b"]], special=["<s>"])
     with tempfile.TemporaryDirectory() as folder:
         vocabulary.save(f"{folder}/words.npz")
@@ -181,7 +181,7 @@ def test_one_level_is_decoded_to_an_array(dtype):
     assert nested.lod == lodcore.LoD.from_lengths([3, 0])
 
 
-def test_nothing():
+def test_text_functions_of_empty_batches():
     vocabulary = Vocabulary.fit([])
     assert vocabulary.tokens == ["<unk>"]
     assert vocabulary.encode([[], []]).tolist() == [[], []]

@@ -99,7 +99,7 @@ def test_integers_are_promoted():
 
 
 @pytest.mark.parametrize("sizes", [[3] * 40, [1] * 200, [0] * 3])
-def test_infinite_weights_meet_the_zeros_around_a_sequence(sizes):
+def test_sequence_conv_with_infinite_weights_is_nan_at_the_padding(sizes):
     """Short sequences or long ones: 0 * inf is nan."""
     x = LoDTensor.from_lengths(np.ones((sum(sizes), 1)), sizes)
     with np.errstate(invalid="ignore"):
@@ -152,7 +152,7 @@ class Reshaper:
 @pytest.mark.parametrize(
     ("call", "shape"), [(row_conv, (1, 2)), (lambda x, filter: sequence_conv(x, filter, 1), (2, 3))]
 )
-def test_a_filter_that_changes_the_rows(call, shape):
+def test_sequence_conv_filter_of_another_width_changes_the_row_width(call, shape):
     x = LoDTensor(np.zeros((4, 2)), LoD.from_lengths([4]), share=True)
     assert call(x, Reshaper(x, shape)).values.shape[0] == 4
     assert x.values.shape == (4, 2)
@@ -164,7 +164,7 @@ def test_a_filter_that_changes_the_rows(call, shape):
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("sizes", [[700, 0, 1, 1299], [2] * 1000, [1] * 2000], ids=["long", "twos", "ones"])
 @pytest.mark.parametrize(("length", "start"), [(3, -1), (3, 1), (2, -4), (5, 0)])
-def test_blocks_of_windows(monkeypatch, sizes, length, start):
+def test_convolution_in_blocks_equals_one_block(monkeypatch, sizes, length, start):
     monkeypatch.setattr(window, "_blocks", lambda *sizes: 37)
     x = batch(2000, 2, lengths=sizes)
     weights, cotangent = RANDOM.standard_normal((length * 2, 3)), RANDOM.standard_normal((2000, 3))
@@ -180,7 +180,7 @@ def test_blocks_of_windows(monkeypatch, sizes, length, start):
 
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("shape", [(1, 1), (2, 3), (700, 2), (6000, 1)])
-def test_sizes_of_blocks(shape):
+def test_convolution_blocks_have_the_given_size(shape):
     width, new_width = shape
     for itemsize in (4, 8):
         assert window._blocks(0, width, new_width, itemsize) == 1

@@ -183,7 +183,9 @@ class Stacked(Layer):
     def _taken(self, parameters: Any) -> Any:
         if not isinstance(parameters, (list, tuple)) or len(parameters) != len(self.layers):
             found = len(parameters) if isinstance(parameters, (list, tuple)) else type(parameters).__name__
-            raise DTypeError(f"Stacked: parameters: is {found}; a list of {len(self.layers)} is needed, one a layer")
+            raise DTypeError(
+                f"Stacked: parameters: is {found}; a list of {len(self.layers)} is needed, one for each layer"
+            )
         return parameters
 
     def __repr__(self) -> str:

@@ -228,8 +228,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     steps = list(varargs) if len(varargs) == len(axes) else list(varargs or (1.0,)) * len(axes)
     if len(varargs) not in (0, 1, len(axes)) or edge_order not in (1, 2):
         raise TypeError(
-            f"numpy.gradient: varargs, edge_order: are {len(varargs)} and {edge_order}; one distance, or one an axis, "
-            "and edge_order of 1 or 2 are needed"
+            f"numpy.gradient: varargs, edge_order: are {len(varargs)} and {edge_order}; one distance, or one for each "
+            "axis, and edge_order of 1 or 2 are needed"
         )
     found = [_slope(x, at, step, edge_order) for at, step in zip(axes, steps, strict=True)]
     return found[0] if len(found) == 1 else tuple(found)

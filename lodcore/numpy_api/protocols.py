@@ -153,7 +153,7 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
     refuse_symbols(ufunc.__name__, [*inputs, mask, *(targets or ())])
     if targets is None:
         if mask is not True:
-            raise TypeError(f"{where}: where: needs out=, for what is not computed is not defined")
+            raise TypeError(f"{where}: where: needs out=, since what is not computed would have no value")
         return shared(ufunc.__name__, partial(ufunc, **kwargs), *inputs)
     (target,) = targets
     if not isinstance(target, LoDTensor):

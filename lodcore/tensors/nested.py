@@ -343,7 +343,7 @@ def as_array(where: str, given: Any) -> Array:
         made = np.asarray(given)
     except ValueError:
         raise ShapeError(
-            f"{where}: is nested unevenly; a dense array has one length an axis, and lodcore.array makes sequences"
+            f"{where}: is nested unevenly; each axis of a dense array has one length; lodcore.array makes sequences"
         ) from None
     if made.dtype.hasobject and not made.ndim and not isinstance(given, (int, np.ndarray, type(None))):
         raise DTypeError(f"{where}: is {with_article(type(given).__name__)}; a LoDTensor or an array is needed")

@@ -73,11 +73,11 @@ ONLY_NAN = [  # a tensor, an axis along which something has only nan, and the pl
     (DEEP, 0, "sequence 2 of level 1 is empty"),
     (DEEP, 1, "sequence 1 of level 1 is empty"),
     (DEEP, 2, "sequence 1 of level 1 is empty"),
-    (WIDE, 0, r"nothing else than nan at position \(1, 1\)"),
-    (WIDE, 1, r"nothing else than nan at position \(0, 1\)"),
-    (WIDE[:1, :, 1:], 2, r"nothing else than nan at position \(0,\)"),
+    (WIDE, 0, r"only nan at position \(1, 1\)"),
+    (WIDE, 1, r"only nan at position \(0, 1\)"),
+    (WIDE[:1, :, 1:], 2, r"only nan at position \(0,\)"),
     (WIDE.values.T, 1, None),
-    (WIDE.values[:, 1:], 1, r"nothing else than nan at position \(0,\)"),
+    (WIDE.values[:, 1:], 1, r"only nan at position \(0,\)"),
 ]
 
 

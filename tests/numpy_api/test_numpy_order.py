@@ -163,7 +163,7 @@ WRONG = [
     (lambda: np.median(X, axis=1, out=np.empty(3)), TypeError, "out: is not supported"),
     (lambda: np.unique(X, axis=0), TypeError, "unique: axis: is 0"),
     (lambda: np.take_along_axis(X, np.zeros(3, int), axis=1), TypeError, "take_along_axis: rows of one number"),
-    (lambda: np.nanargmax(X * NAN), ValueError, r"nanargmax: x: has nothing else than nan at position \(\)"),
+    (lambda: np.nanargmax(X * NAN), ValueError, r"nanargmax: x: holds only nan at position \(\)"),
 ]
 
 

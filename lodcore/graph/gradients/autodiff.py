@@ -95,7 +95,9 @@ class Pullback(Generic[G]):
     def _place(self, gradients: Gradients, out: Any) -> dict[Any, tuple[Array, Array]]:
         """Check the caller's arrays for gradients; return for each input the array to write to, and the given one."""
         if not isinstance(out, (list, tuple)) or len(out) != len(self._inputs):
-            raise ValueError(f"pullback: out: a tuple of {len(self._inputs)} entries is needed, one an input")
+            raise ValueError(
+                f"pullback: out: a tuple with an entry for each of the {len(self._inputs)} inputs is needed"
+            )
         variables = [x for x in tree_leaves(self._inputs) if isinstance(x, Variable) and isinstance(x.held, Tensor)]
         given = [values_of(x.held) for x in variables]
         given += [d for d in gradients.found.values() if isinstance(d, np.ndarray)]

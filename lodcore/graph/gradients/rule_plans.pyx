@@ -1,7 +1,7 @@
 # cython: boundscheck=True, nonecheck=True
 """Call plans of vjp rules: the slots that a rule reads in the frame of a recorded call, and the needed gradients.
 
-Here are also the calls that make such frames while they compute, on a tape, and to whom gradients belong.
+Also the calls that make such frames while they compute, on a tape; and gradients in memory of their own.
 """
 
 cimport lodcore.kernels.arrays as cnp
@@ -169,7 +169,7 @@ cdef needs_of(target):
 
 
 def taped(tape, OpBody op, tuple args, dict kwargs):
-    """Compute, and keep the call if a gradient goes back through it.
+    """Compute, and keep what the backward pass needs, if there is one through this call.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def conjugated(gradient):
 
 
 cdef class GradientOwner:
-    """Gives gradients memory of their own, where several or something else are the same array or a view of one.
+    """Copies gradients that share memory with another gradient, or with anything else.
 
     Rules of gradients may hand on what they got; who gets two gradients may change one in place.
 

@@ -111,7 +111,8 @@ def reduce_axes(
             raise DTypeError(f"{name}: where: has dtype {mask.dtype}; bool is needed")
         if name in ("max", "min") and initial is None:
             raise ValueError(
-                f"{name}: where: needs an initial value, for where nothing is chosen; empty= is not a part of it"
+                f"{name}: where: needs an initial value, which is the result where nothing is chosen; empty= does not "
+                "stand in for it"
             )
         x = choose(mask, x, initial if name in ("max", "min") else x.dtype.type(NEUTRAL[name]))
     first = initial if name in ("max", "min") else None

@@ -376,7 +376,7 @@ def _refuse_nothing(name: str, found: Any) -> None:
     values = np.asarray(found.values if isinstance(found, LoDTensor) else found)
     if not values.all():
         place = tuple(map(int, np.argwhere(~values)[0]))
-        raise ValueError(f"{name}: x: has nothing else than nan at position {place} of the result")
+        raise ValueError(f"{name}: x: holds only nan at position {place} of the result")
 
 
 def find_first(best: Any, known: Any, axis: Any, out: None, keepdims: bool) -> Any:

@@ -418,8 +418,8 @@ def plain_values(y):
 @pytest.mark.parametrize(
     ("out", "error", "says"),
     [
-        (np.empty((2, 2)), ValueError, "out: a tuple of 2 entries"),
-        ((None,), ValueError, "out: a tuple of 2 entries"),
+        (np.empty((2, 2)), ValueError, "out: a tuple with an entry for each of the 2"),
+        ((None,), ValueError, "out: a tuple with an entry for each of the 2"),
         ((np.empty((2, 3)), None), ShapeError, r"out\[0\]: out: shape"),
         ((np.empty((2, 2), np.float32), None), DTypeError, r"out\[0\]: out: dtype"),
         ((np.empty((2, 2)).T, None), ValueError, r"out\[0\]: out: strides"),

@@ -24,7 +24,8 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from lodcore.kernels.machine_rows cimport AFTER, BATCH, BEFORE, EARLIER, LINE, ROW, TILE
-from lodcore.kernels.machine_rows cimport AS_ALWAYS, EXPAND, LARGEST, PRODUCT, PRODUCT_ADDED, SHORT, SUM, UFUNC, ZEROS
+from lodcore.kernels.machine_rows cimport AS_ALWAYS, EXPAND, FIRST, LARGEST, PRODUCT, PRODUCT_ADDED, SHORT, SUM
+from lodcore.kernels.machine_rows cimport UFUNC, ZEROS
 from lodcore.kernels.machine_rows cimport RAISED, Instruction, Loop, Operand, Steps, fetestexcept, in_tiles
 from lodcore.kernels.matrix cimport real, times_packed
 from lodcore.kernels.sizes cimport agree
@@ -298,7 +299,7 @@ cdef int translate(
     cdef Operand* found[4]
     agree(0 <= code <= <int64_t> PRODUCT_ADDED and width > 0)
     made.code, made.width, made.first = code, width, instructions[j, 7]
-    made.dense = code != SUM and code != LARGEST and code != EXPAND
+    made.dense = code != SUM and code != LARGEST and code != FIRST and code != EXPAND
     multiplies = code == PRODUCT or code == PRODUCT_ADDED
     for k in range(4):
         one = instructions[j, 2 + k]
@@ -311,7 +312,7 @@ cdef int translate(
         if multiplies and k > 0:
             made.depth = instructions[j, 5]
             agree(0 < made.depth <= operands[one, 2] - operands[one, 3])
-        elif (code == SUM or code == LARGEST) and k == 0 or code == EXPAND and k > 0:
+        elif (code == SUM or code == LARGEST) and k == 0 or code == EXPAND and k > 0 or code == FIRST and k == 2:
             agree(operands[one, 3] < operands[one, 2])
         else:
             agree(operands[one, 3] + width <= operands[one, 2])

@@ -43,7 +43,7 @@ cdef enum Kind:
 
 cdef enum Code:
     MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL
-    SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, SUM, LARGEST, UFUNC, PRODUCT, PRODUCT_ADDED
+    SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, SUM, LARGEST, FIRST, UFUNC, PRODUCT, PRODUCT_ADDED
 
 ctypedef void (*Loop)(char**, cnp.npy_intp*, cnp.npy_intp*, void*) noexcept nogil  # of a ufunc
 
@@ -136,6 +136,17 @@ cdef inline forced_void numbers(
             out[c] = (one - y[c] * y[c]) * x[c]
 
 
+cdef inline forced_void first_of(real* out, const real* x, real wanted, int64_t count) noexcept nogil:
+    """Write 1 where a row has a number, or nan, for the first time, and 0 elsewhere."""
+    cdef int64_t c
+    for c in range(count):
+        out[c] = 0
+    for c in range(count):
+        if x[c] == wanted or (x[c] != x[c] and wanted != wanted):
+            out[c] = 1
+            return
+
+
 cdef inline forced_void reduced(const int code, real* out, const real* x, int64_t count) noexcept nogil:
     """Add the numbers of a row, or find the largest: nan if there is one."""
     cdef real parts[PARTS]
@@ -196,6 +207,8 @@ cdef inline forced_void each_row(
             memcpy(made, given, count * sizeof(real))
         elif code == SUM or code == LARGEST:
             reduced(code, <real*> made, <const real*> given, count)
+        elif code == FIRST:
+            first_of(<real*> made, <const real*> given, (<const real*> (y.base + y.numbers[r] * y.line))[0], count)
         else:
             numbers(
                 code, <real*> made, <const real*> given, <const real*> (y.base + y.numbers[r] * y.line),
@@ -310,6 +323,8 @@ cdef inline forced_void compute(
         each_row(TANH_BACK, one, first, rows, starts, counted, unused)
     elif one.code == SUM:
         each_row(SUM, one, first, rows, starts, counted, unused)
+    elif one.code == FIRST:
+        each_row(FIRST, one, first, rows, starts, counted, unused)
     else:
         compare(one, first, rows, starts, counted, unused)
 

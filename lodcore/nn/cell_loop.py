@@ -309,7 +309,8 @@ class Keeper:
             known.update(zip(tree_leaves(loop.before), tree_leaves(state), strict=True))
             for op in loop.ops:
                 arguments = {name: meant(x) for name, x in op.arguments.items()}
-                known[op.outputs[0]] = op.op(**arguments)
+                made = op.op(**arguments)
+                known.update(zip(op.outputs, (made,) if op.single else made, strict=True))
             return tree_map(meant, loop.outputs), tree_map(meant, loop.behind)
 
         def meant(x: Any) -> Any:

@@ -47,7 +47,10 @@ cdef class Script:
 
     def __init__(self, ops, outer):
         self.outer = set(outer)
-        self.calls = [Expected(op.op, list(op.arguments.values()), op.outputs[0]) for op in ops]
+        self.calls = []
+        for op in ops:
+            result = op.outputs[0] if op.single else tuple(op.outputs)
+            self.calls.append(Expected(op.op, list(op.arguments.values()), result))
         self.begin()
 
     cpdef begin(self):
@@ -61,8 +64,9 @@ cdef class Script:
 
     @property
     def results(self):
-        """The results of the calls."""
-        return [one.result for one in self.calls]
+        """The Variables of all results."""
+        several = [one.result if type(one.result) is tuple else (one.result,) for one in self.calls]
+        return [v for each in several for v in each]
 
     cpdef object next(self, OpBody op, tuple args, dict kwargs):
         """Return the result of a call if it is the next one, None otherwise."""
@@ -105,6 +109,20 @@ cdef class Script:
             return True
         if kind is not type(other):
             return False
+        if kind is dict:
+            if one.keys() != other.keys():
+                return False
+            for name in one:
+                if one[name] is not other[name] and not self.agree(one[name], other[name], bound):
+                    return False
+            return True
+        if kind is tuple:
+            if len(one) != len(other):
+                return False
+            for a, b in zip(one, other):
+                if a is not b and not self.agree(a, b, bound):
+                    return False
+            return True
         if kind is slice:
             return plain(one.start, other.start) and plain(one.stop, other.stop) and plain(one.step, other.step)
         if kind is float:

@@ -6,7 +6,9 @@ from reference.arithmetic import square_root
 
 TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
 MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL = range(15)
-SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, SUM, LARGEST, UFUNC, PRODUCT, PRODUCT_ADDED = range(15, 26)
+SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, SUM, LARGEST, FIRST, UFUNC, PRODUCT, PRODUCT_ADDED = range(
+    15, 27
+)
 PARTS, MOST = 16, 2**24
 
 
@@ -76,6 +78,14 @@ def _compute(one, places, arrays, scratch, ufuncs):
     if code in (SUM, LARGEST):
         cells = [_read(places[1], c, arrays, scratch) for c in range(width)]
         _write(places[0], 0, _sum(cells) if code == SUM else _largest(cells), arrays, scratch)
+        return
+    if code == FIRST:
+        wanted, found = _read(places[2], 0, arrays, scratch), False
+        for c in range(width):
+            cell = _read(places[1], c, arrays, scratch)
+            here = not found and (cell == wanted or (cell != cell and wanted != wanted))
+            _write(places[0], c, wanted.dtype.type(here), arrays, scratch)
+            found = found or here
         return
     for c in range(width):
         given = [
@@ -227,7 +237,7 @@ def _check_instruction(one, operands, arrays, weights, ufuncs):
         if k < 2 or (j >= 0 and code < PRODUCT):
             _agree(0 <= j < len(operands))
             kind, room = operands[j][0], operands[j][2] - operands[j][3]
-            alone = k > 0 if code == EXPAND else k == 0 and code in (SUM, LARGEST)
+            alone = k > 0 if code == EXPAND else k == 2 if code == FIRST else k == 0 and code in (SUM, LARGEST)
             _agree((1 if alone else depth if code >= PRODUCT and k == 1 else width) <= room)
             _agree(code < PRODUCT or ROW <= kind <= AFTER)
     kind, array = operands[one[2]][0], operands[one[2]][1]

@@ -20,7 +20,7 @@ from tests.helpers.tables import for_each
 TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
 CODES = ["move", "add", "sub", "mul", "div", "neg", "abs", "sqrt", "square"]
 CODES += ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "select", "expand"]
-CODES += ["neg_abs", "logistic", "logistic_back", "tanh_back", "sum", "largest", "ufunc", "product", "added"]
+CODES += ["neg_abs", "logistic", "logistic_back", "tanh_back", "sum", "largest", "first", "ufunc", "product", "added"]
 CODE = {name: number for number, name in enumerate(CODES)}
 ONE = ["move", "neg", "abs", "square", "neg_abs", "sqrt"]
 TWO = ["add", "sub", "mul", "div", "logistic", "logistic_back", "tanh_back"]
@@ -116,13 +116,17 @@ class Program:
         return made
 
     def _add(self):
-        kind = self.random.choice(["one", "two", "select", "expand", "sum", "largest", "ufunc", "product"])
+        kind = self.random.choice(["one", "two", "select", "expand", "sum", "largest", "first", "ufunc", "product"])
         x, width = self._pick()
         if kind == "product":
             self._product()
             return
         if kind in ("sum", "largest"):
             self._step(kind, width, self._target(1), x)
+            return
+        if kind == "first":
+            self._step("largest", width, self._target(1), x)
+            self._step("first", width, self._target(width), x, self.known[-2][0])
             return
         if kind == "expand":
             width = int(self.random.integers(1, 20))

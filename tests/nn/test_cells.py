@@ -435,6 +435,42 @@ def rooted(p, x, h):
     return h * 1.0, h
 
 
+@ops.elementwise_operator
+def at_most(x):
+    """An operator of a user's, whose function does with arrays what rows that are traced do not."""
+    return np.minimum(x[...], 0.5)
+
+
+@at_most.define_vjp
+def _(d, x):
+    return d[...] * (x <= 0.5)
+
+
+@ops.elementwise_operator
+def at_most_there(x):
+    return np.minimum(x, 0.5)
+
+
+@at_most_there.define_vjp
+def _(d, x):
+    return d * (x <= 0.5) if len(x) else d
+
+
+def test_operators_that_cannot_be_traced_run_one_by_one():
+    x, state = batch(width=WIDTH), numbers(len(LENGTHS), WIDTH)
+    for f in (at_most, at_most_there):
+
+        def cell(p, x, h, f=f):
+            return f(x) + h, f(h)
+
+        with compilations() as compiled:
+            found = run(cell, {}, x, state)
+        assert not any(compiled)
+        wanted = run(lambda p, x, h: (np.minimum(x, 0.5) + h, np.minimum(h, 0.5)), {}, x, state)
+        for one, other in zip(found, wanted, strict=True):
+            assert_near(one, other, f.__name__)
+
+
 def test_comparisons_with_nan_run_once(monkeypatch):
     """NumPy tells nothing of them, so nothing has to be told by operators that run once more, one by one."""
     one_by_one = importlib.import_module("lodcore.nn.one_by_one").OneByOne

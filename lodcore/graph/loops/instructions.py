@@ -10,7 +10,18 @@ CODES = {
         [
             *("move", "add", "sub", "mul", "div", "neg", "abs", "sqrt", "square"),
             *("greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "select", "expand"),
-            *("neg_abs", "logistic", "logistic_back", "tanh_back", "sum", "largest", "ufunc", "product", "added"),
+            *(
+                "neg_abs",
+                "logistic",
+                "logistic_back",
+                "tanh_back",
+                "sum",
+                "largest",
+                "first",
+                "ufunc",
+                "product",
+                "added",
+            ),
         ]
     )
 }

@@ -8,6 +8,7 @@ operators need none, since their functions of arrays are traced.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.graph.block import Operator
-from lodcore.graph.loops.traced import Traced, Untraceable, Value, Values
+from lodcore.graph.loops.traced import Traced, Untraceable, Value, Values, select, traced
 from lodcore.graph.variable import Variable
 from lodcore.operators.registry import VJPRule
 from lodcore.tensors.tensor import Spec
@@ -25,6 +26,9 @@ __all__ = ["Lowered", "Outer", "Pair"]
 #: Instructions whose results are computed again for gradients, since that takes less time than keeping them.
 CHEAP = frozenset(["add", "sub", "mul", "neg", "abs", "square", "slice", "join", "expand", "select", "greater"])
 CHEAP |= {"greater_equal", "less", "less_equal", "equal", "not_equal", "neg_abs", "move"}
+
+
+SEVERAL = 64  # columns that are taken one by one
 
 
 class Outer(NamedTuple):
@@ -133,14 +137,18 @@ class Lowered(Values):
             self.prelude.append(op)
             self._apart.update(op.outputs)
             return
-        if op.op.in_steps is None or not op.single:
+        if op.op.in_steps is None:
             raise Untraceable(f"{op.name} takes no part")
         arguments = {name: self._argument(x) if name in op.op.roles else x for name, x in op.arguments.items()}
         found = op.op.in_steps(self, **arguments)
-        spec = op.outputs[0].spec
-        if not isinstance(found, Value) or (not found.truth and self._width(spec) != found.width):
-            raise Untraceable(f"{op.name}: rows of {spec}")
-        self._rows[op.outputs[0]] = found
+        several = found if isinstance(found, list) else [found]
+        if len(several) != len(op.outputs):
+            raise Untraceable(f"{op.name}: {len(op.outputs)} results")
+        for variable, one in zip(op.outputs, several, strict=True):
+            spec = variable.spec
+            if not isinstance(one, Value) or (not one.truth and self._width(spec) != one.width):
+                raise Untraceable(f"{op.name}: rows of {spec}")
+            self._rows[variable] = one
 
     def _argument(self, given: Any) -> Any:
         """Return the rows, the outer object, or the constant that an argument is; for a list those of its entries."""
@@ -180,7 +188,7 @@ class Lowered(Values):
         values = tuple([self.taken(x) for x in given])
         self.inside += 1
         try:
-            out = self.taken(function(*given))
+            out = self.taken(traced(function, *given))
         finally:
             self.inside -= 1
         if out.truth:
@@ -204,12 +212,29 @@ class Lowered(Values):
         return self.elementwise(lambda rows: function(rows, **rest), [self.vectors(x)], rule, **rest)
 
     def reduced(self, x: Any, name: str, axes: Any) -> Value:
-        """Return the sum or the mean of each row."""
-        if axes not in ((1,), (-1,)) or name not in ("sum", "mean"):
+        """Return the sum, the mean, the largest or the smallest number of each row."""
+        if axes not in ((1,), (-1,)) or name not in ("sum", "mean", "max", "min"):
             raise Untraceable(f"{name} over {axes}")
         rows = self.vectors(x)
+        if name in ("max", "min"):
+            return self._extreme(rows.value, name == "min")
         made: Value = (rows.sum(1, True) if name == "sum" else rows.mean(1, True)).value
         return made
+
+    def _extreme(self, x: Value, is_min: bool) -> Value:
+        """Return the largest or smallest number of each row; the first of equal ones has the gradient."""
+        if x.width == 1:
+            return x
+        given = self.value("neg", (x,), x.width) if is_min else x
+        largest = self.value("largest", (given,), 1)
+        out = self.value("neg", (largest,), 1) if is_min else largest
+
+        def rule(d: Value, needs: Sequence[bool]) -> Sequence[Value | None]:
+            place = self.value("first", (given, largest), x.width, None, True)
+            return (select(self, place, self.widened(d, x.width), self.number(0, x.width)),)
+
+        self.node(out, (x,), rule)
+        return out
 
     def like(self, x: Any, number: Any) -> Value:
         """Return rows of one number, as wide as others."""
@@ -255,11 +280,36 @@ class Lowered(Values):
             start, stop = key % width, key % width + 1
         elif isinstance(key, slice):
             start, stop, step = key.indices(width)
+            several = range(start, stop, step)
+            if step != 1 and 0 < len(several) <= SEVERAL:
+                return self.joined([Rows(self, self._part(x.value, at, 1), 2) for at in several], 1)
             if step != 1 or stop <= start:
                 raise Untraceable("columns that are not neighbours")
         else:
             raise Untraceable("columns by an array")
         return self._part(x.value, start, stop - start)
+
+    def parts(self, x: Any, bounds: Sequence[int]) -> list[Value]:
+        """Return the columns between each bound and the next one."""
+        value = self.vectors(x).value
+        pairs = list(itertools.pairwise(bounds))
+        if not all(0 <= start < stop <= value.width for start, stop in pairs):
+            raise Untraceable("parts without columns")
+        return [self._part(value, start, stop - start) for start, stop in pairs]
+
+    def reshaped(self, x: Any, shape: Any) -> Value:
+        """Return rows as rows of as many numbers, of one axis or two."""
+        if not isinstance(x, Rows) or x.value.truth or not isinstance(shape, list) or not 1 <= len(shape) <= 2:
+            raise Untraceable("rows of several axes")
+        if type(shape[0]) is not int or shape[0] != -1 or shape[1:] not in ([], [x.value.width]):
+            raise Untraceable(f"rows of shape {shape}")
+        return x.value
+
+    def sums_of_products(self, x: Any, y: Any) -> Value:
+        """Return the sum of the products of the numbers of each row."""
+        products = self.ufunc(np.multiply, self.vectors(x).value, self.vectors(y).value)
+        made: Value = Traced(self, products).sum(1, True).value
+        return made
 
     def _part(self, value: Value, start: int, width: int) -> Value:
         made = self.columns(value, start, width)

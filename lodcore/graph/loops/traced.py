@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from lodcore.graph.loops.ufunc_loops import has_loop
-from lodcore.ops.elementwise.ufuncs import vjp_of_ufunc
+from lodcore.ops.elementwise.ufuncs import rule_of_ufunc
 
-__all__ = ["NATIVE", "SOURCES", "Node", "Traced", "Untraceable", "Value", "Values"]
+__all__ = ["NATIVE", "SOURCES", "Node", "Traced", "Untraceable", "Value", "Values", "select", "traced"]
 
 #: Ufuncs that the machine computes itself, since their results are rounded once; their names are its instructions.
 NATIVE: dict[Any, str] = {
@@ -165,6 +165,11 @@ class Values:
         truth = ufunc in TRUTHS
         if ufunc in LOGICAL:
             return self._logical(ufunc, given, width)
+        if not truth and all(x.code == "number" and not x.truth for x in given):
+            with np.errstate(all="ignore"):
+                found = ufunc(*[self.dtype.type(x.detail[0]) for x in given])
+            if found.dtype == self.dtype:
+                return self.number(found, width)
         if not truth and all(x.truth or x.code == "number" for x in given):
             raise Untraceable(f"{ufunc.__name__} of bools, which has another dtype")
         if ufunc in NATIVE:
@@ -189,7 +194,7 @@ class Values:
 
     def _rule_of_ufunc(self, ufunc: np.ufunc, given: tuple[Value, ...], out: Value) -> Callable[..., Any]:
         def rule(d: Value, needs: Sequence[bool]) -> Sequence[Value | None]:
-            return self.back(vjp_of_ufunc(ufunc), given, out, d, needs, {})
+            return self.back(rule_of_ufunc(ufunc), given, out, d, needs, {})
 
         return rule
 
@@ -202,7 +207,7 @@ class Values:
         self.inside += 1
         try:
             read = [self._read(rule, name, given, out, needs, rest) for name in rule.names]
-            found = rule.function(Traced(self, d), *read)
+            found = traced(rule.function, Traced(self, d), *read)
         finally:
             self.inside -= 1
         several = found if isinstance(found, tuple) else (found,)
@@ -240,6 +245,19 @@ class Values:
         if isinstance(x, np.generic) and np.result_type(self.dtype, x) != self.dtype:
             raise Untraceable(f"{x.dtype} among {self.dtype}")
         return self.number(x)
+
+
+def traced(function: Callable[..., Any], *args: Any, **rest: Any) -> Any:
+    """Call a function of arrays with rows that record; whatever it raises, it cannot be traced.
+
+    What is wrong with a call is raised where the operators run one by one.
+    """
+    try:
+        return function(*args, **rest)
+    except (Untraceable, RecursionError):
+        raise
+    except Exception as error:
+        raise Untraceable(f"{type(error).__name__}: {error}") from error
 
 
 def joined(code: str, inputs: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:
@@ -327,7 +345,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_function__(self, function: Any, kinds: Any, args: Any, kwargs: Any) -> Any:
         """Record `where` and sums, means and largest numbers of rows."""
         if function is np.where and len(args) == 3 and not kwargs:
-            return self._made(_select(self.values, *[self.values.taken(x) for x in args]))
+            return self._made(select(self.values, *[self.values.taken(x) for x in args]))
         if function is np.iscomplexobj:
             return False
         name = REDUCTIONS.get(function)
@@ -380,7 +398,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 REDUCTIONS = {np.sum: "sum", np.mean: "mean", np.max: "max", np.amax: "max"}
 
 
-def _select(values: Values, condition: Value, x: Value, y: Value) -> Value:
+def select(values: Values, condition: Value, x: Value, y: Value) -> Value:
     """Return the value of `where`."""
     width = max(condition.width, x.width, y.width)
     given = tuple([values.widened(one, width) for one in (condition, x, y)])
@@ -388,7 +406,7 @@ def _select(values: Values, condition: Value, x: Value, y: Value) -> Value:
     zero = values.number(0, width)
 
     def rule(d: Value, needs: Sequence[bool]) -> Sequence[Value | None]:
-        return None, _select(values, given[0], d, zero), _select(values, given[0], zero, d)
+        return None, select(values, given[0], d, zero), select(values, given[0], zero, d)
 
     values.node(made, given, rule)
     return made

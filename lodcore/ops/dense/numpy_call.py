@@ -101,6 +101,12 @@ def _(operands: list[Any], name: str, options: dict[str, Any]) -> Any:
     return rule.spec(*[x if type(x) is Spec else spec_of(x) for x in given], **options)
 
 
+@numpy_call.define_steps
+def _(rows: Any, operands: list[Any], name: str, options: dict[str, Any]) -> Any:
+    rule = _rule(name)
+    return None if rule.steps is None else rule.steps(rows, *operands, **options)
+
+
 @numpy_call.define_vjp
 def _(d: Any, operands: Any, name: str, options: dict[str, Any], out: Any, needs: Any) -> list[Array | None]:
     rule = NUMPY_RULES[name]

@@ -200,6 +200,15 @@ def _back_pieces(back: Back, x: Array, sections: Any, axis: int, equal: bool) ->
     return d_x
 
 
+def _columns(rows: Any, x: Any, sections: Any, axis: int, equal: bool) -> Any:
+    """Cut the columns of rows in a loop."""
+    if axis != 1:
+        return None
+    width = rows.vectors(x).value.width
+    made = [len(one) for one in _cut(np.arange(width), sections, 0, equal)]
+    return rows.parts(x, [0, *itertools.accumulate(made)]) if sum(made) == width else None
+
+
 def _along_axis(x: Spec, indices: Spec, axis: int) -> Spec:
     where = "numpy.take_along_axis"
     if len(x.shape) != len(indices.shape) or indices.dtype.kind not in "iu":
@@ -240,6 +249,6 @@ RULES = {
     "diagonal": Rule(np.diagonal, _diagonal, _back_diagonal),
     "tril": Rule(np.tril, _triangle, _back_triangle(np.tril)),
     "triu": Rule(np.triu, _triangle, _back_triangle(np.triu)),
-    "split": Rule(_cut, _pieces, _back_pieces),
+    "split": Rule(_cut, _pieces, _back_pieces, _columns),
     "take_along_axis": Rule(np.take_along_axis, _along_axis, _back_along_axis),
 }

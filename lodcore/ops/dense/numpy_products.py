@@ -154,9 +154,23 @@ def _back_outer(back: Back, a: Array, b: Array) -> tuple[Any, Any]:
     return d_a, a @ back.d if back.needs[1] else None
 
 
+def _of_rows(rows: Any, *xs: Any, subscripts: str, optimize: Any) -> Any:
+    """Multiply rows in a loop by a matrix, or add the products of two rows each."""
+    given, _, out = subscripts.partition("->")
+    labels = given.split(",")
+    if len(labels) != 2 or any(len(set(one)) != 2 or len(one) != 2 for one in labels):
+        return None
+    left, right = labels
+    if left == right and out == left[0]:
+        return rows.sums_of_products(*xs)
+    if left[1] == right[0] and left[0] != right[1] and out == left[0] + right[1]:
+        return rows.product(*xs)
+    return None
+
+
 #: The rules. Of `einsum`, all labels are letters, and those of the result are given; axes are counted from the first.
 RULES = {
-    "einsum": Rule(_einsum, _summed, _back_summed),
+    "einsum": Rule(_einsum, _summed, _back_summed, _of_rows),
     "tensordot": Rule(
         lambda a, b, axes_a, axes_b: np.tensordot(a, b, (list(axes_a), list(axes_b))), _contracted, _back_contracted
     ),

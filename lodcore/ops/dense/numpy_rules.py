@@ -47,11 +47,14 @@ class Rule(NamedTuple):
     vjp : callable, optional
         Takes a Back before the operands; returns the gradient of a single operand, or a tuple with one entry per
         operand. None if the result has no gradient, as an index has none.
+    steps : callable, optional
+        How it takes part in the compiled steps of a loop, as `Op.define_steps` says.
     """
 
     compute: Callable[..., Any]
     spec: Callable[..., Any]
     vjp: Callable[..., Any] | None = None
+    steps: Callable[..., Any] | None = None
 
 
 # -- sizes -------------------------------------------------------------------------------------------------------------

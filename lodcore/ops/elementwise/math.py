@@ -20,7 +20,7 @@ from lodcore.operators.lod_rules import deepest
 from lodcore.operators.operands import Array, array_of, operand_name
 from lodcore.operators.registry import Op, VJPRule, operator
 from lodcore.operators.roles import Dense, Operands
-from lodcore.ops.elementwise.ufuncs import vjp_of_ufunc
+from lodcore.ops.elementwise.ufuncs import rule_of_ufunc, vjp_of_ufunc
 from lodcore.tensors.kinds import is_foreign
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -380,7 +380,7 @@ def elementwise(xs: Any, ufunc: np.ufunc) -> Any:
 
 @elementwise.define_steps
 def _(rows: Any, xs: list[Any], ufunc: np.ufunc) -> Any:
-    return rows.elementwise(ufunc, xs, vjp_of_ufunc(ufunc))
+    return rows.elementwise(ufunc, xs, rule_of_ufunc(ufunc))
 
 
 def _check_ufunc(ufunc: Any, xs: Any) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from lodcore.errors import DTypeError
 from lodcore.operators.registry import VJPRule
 
-__all__ = ["UFUNC_RULES", "vjp_of_ufunc"]
+__all__ = ["UFUNC_RULES", "rule_of_ufunc", "vjp_of_ufunc"]
 
 LOG_2, LOG_10 = float(np.log(2)), float(np.log(10))
 
@@ -109,8 +109,16 @@ def vjp_of_ufunc(ufunc: np.ufunc) -> VJPRule:
     DTypeError
         If the ufunc has no vjp rule.
     """
+    found = rule_of_ufunc(ufunc)
+    if found is None:
+        raise DTypeError(f"{ufunc.__name__}: has no vjp rule")
+    return found
+
+
+def rule_of_ufunc(ufunc: np.ufunc) -> VJPRule | None:
+    """Return the vjp rule of a ufunc, None if it has none."""
     rule = UFUNC_RULES.get(ufunc.__name__)
     if rule is None:
-        raise DTypeError(f"{ufunc.__name__}: has no vjp rule")
+        return None
     code = rule.__code__
     return VJPRule(rule, code.co_varnames[1 : code.co_argcount], ("x", "y")[: ufunc.nin], True)

@@ -212,6 +212,11 @@ def _(x: Spec, shape: Any) -> Spec:
     return Spec(_whole_shape(tuple(sizes), x.shape), x.dtype)
 
 
+@reshape.define_steps
+def _(rows: Any, x: Any, shape: Any) -> Any:
+    return rows.reshaped(x, shape)
+
+
 @reshape.define_vjp
 def _(d: Array, x: Any, shape: Any) -> tuple[Array, list[None]]:
     return d.reshape(np.shape(x)), [None] * len(shape)

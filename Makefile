@@ -106,8 +106,7 @@ docs: build/built $(INSTALLED)docs ## build the site into docs/_build/html; warn
 	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-pages: build/built $(INSTALLED)test ## write what is derived anew: the list in docs/kernels.md, types of operators, names in docs/coming-from
-	$(RUN) -m tests.builds.kernels_page
+pages: build/built $(INSTALLED)test ## write what is derived anew: types of operators, names in docs/coming-from
 	$(RUN) -m tests.builds.operator_types
 	$(RUN) -m tests.builds.other_names_pages
 

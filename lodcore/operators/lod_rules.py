@@ -15,13 +15,16 @@ from lodcore.tensors.tensor import Spec
 __all__ = [
     "LoDRule",
     "before",
-    "computed",
+    "counted",
     "deepest",
+    "first_levels",
     "levels_of",
     "no_lod",
     "outer",
+    "said",
     "same",
     "same_as",
+    "sources_of",
     "spec_with_levels",
 ]
 
@@ -39,10 +42,11 @@ class LoDRule:
         Maps the name of the operator, the arguments, and the number of levels of the source to the number of outer
         levels that the result shares with the source.
     total : callable, optional
-        Maps the same to the number of levels of the result, or to a result as described in `computed`; by default, the
-        result has the shared levels only.
+        Maps the same to the number of levels of the result; by default, the result has the shared levels only.
     same_object : bool
         Whether the LoD of the result is the same object as that of the source.
+    by_spec : bool
+        Whether the Spec rule says what the structure is.
     """
 
     def __init__(
@@ -50,26 +54,20 @@ class LoDRule:
         text: str,
         source: Callable[[dict[str, Any]], Any],
         kept: Callable[[str, dict[str, Any], int], int],
-        total: Callable[[str, dict[str, Any], int], Any] | None = None,
+        total: Callable[[str, dict[str, Any], int], int] | None = None,
         same_object: bool = False,
+        by_spec: bool = False,
     ) -> None:
         self.text, self.source, self.kept, self.same_object = text, source, kept, same_object
-        self.total = total or kept
+        self.total, self.by_spec = total or kept, by_spec
 
     def __repr__(self) -> str:
         return f"<LoD rule: {self.text}>"
 
-    def num_levels(self, where: str, arguments: dict[str, Any]) -> Any:
+    def num_levels(self, where: str, arguments: dict[str, Any]) -> int:
         """Count the levels of the result from the arguments, tensors or Specs, by name."""
         levels = 0 if self.source is _nothing else levels_of(self.source(arguments))
-        if self.same_object:
-            return levels
-        found = self.total(where, arguments, levels)
-        if type(found) is int:  # the usual case
-            return found
-        if found is None or isinstance(found, int) or type(found) is tuple:  # a tuple for several results
-            return found
-        return levels_of(found) if isinstance(found, (Spec, LoDTensor)) else len(found)
+        return levels if self.same_object else self.total(where, arguments, levels)
 
     def structure(self, where: str, arguments: dict[str, Any]) -> Any:
         """Return the sources of the levels of the result.
@@ -85,20 +83,14 @@ class LoDRule:
         -------
         Spec or list
             The argument whose LoD the result shares as the same object. Otherwise one entry per level: an argument and
-            its level that the result has, or None for a computed level. A tuple of these for several results; None if
-            nothing is known before the call.
+            its level that the result has, or None for a computed level.
         """
         source = self.source(arguments)
         count = levels_of(source)
         if self.same_object:
             return source if count else []
-        found = self.total(where, arguments, count)
-        if type(found) is tuple:
-            return tuple([[None] * levels for levels in found])
-        if not isinstance(found, int):  # None among them
-            return found
         kept = self.kept(where, arguments, count)
-        return [*[(source, level) for level in range(kept)], *[None] * (found - kept)]
+        return [*first_levels(source, kept), *[None] * (self.total(where, arguments, count) - kept)]
 
 
 def _nothing(arguments: dict[str, Any]) -> None:
@@ -184,31 +176,48 @@ def outer(level: str, of: str = "x") -> LoDRule:
     return LoDRule(text, _argument(of), before_it, total)
 
 
-def computed(text: str, structure: Callable[..., Any]) -> LoDRule:
-    """Return the rule of a result whose structure is computed.
+def said(text: str) -> LoDRule:
+    """Return the rule of a result whose structure the Spec rule says; the text is for the table of operators."""
+    return LoDRule(text, _nothing, lambda where, given, count: 0, by_spec=True)
+
+
+def first_levels(x: Any, count: int, computed: int = 0) -> Any:
+    """List the first levels of an argument, and computed ones below, for the Spec of a result.
 
     Parameters
     ----------
-    text : str
-        The structure in words.
-    structure : callable
-        Its parameters are parameters of the operator; it is called with Specs instead of tensors. It returns the number
-        of levels of the result; or, if more is known, the argument whose LoD the result shares as the same object; or a
-        list with one entry per level: `(x, level)` for a level of the argument x, None for a computed level. It returns
-        a tuple of these for several results, and None if nothing is known before the call.
+    x : Spec
+    count : int
+        The number of levels of x, from the first.
+    computed : int
+
+    Returns
+    -------
+    list
 
     Examples
     --------
-    >>> from lodcore.ops import computed
-    >>> computed("the levels of `x`, and one below", lambda x: [*[(x, k) for k in range(x.num_levels)], None])
-    <LoD rule: the levels of `x`, and one below>
+    >>> import numpy as np
+    >>> from lodcore.ops import Spec, first_levels
+    >>> x = Spec((None,), np.dtype(float), 2)
+    >>> first_levels(x, 1, 2) == [(x, 0), None, None]
+    True
     """
-    names = structure.__code__.co_varnames[: structure.__code__.co_argcount]
+    return [*[(x, level) for level in range(count)], *[None] * computed]
 
-    def total(where: str, given: dict[str, Any], count: int) -> Any:
-        return structure(*[given[name] for name in names])
 
-    return LoDRule(text, _nothing, lambda where, given, count: 0, total)
+def counted(spec: Spec) -> Spec:
+    """Return the Spec that a Spec rule made of the result, with the number of levels instead of their sources."""
+    levels: Any = spec.num_levels
+    if type(levels) is not int:
+        levels = levels_of(levels) if isinstance(levels, (Spec, LoD)) else len(levels)
+    return spec_with_levels(spec, levels)
+
+
+def sources_of(spec: Spec) -> Any:
+    """Return the sources of the levels of a result, as `LoDRule.structure` does, from what a Spec rule made of it."""
+    levels: Any = spec.num_levels
+    return None if spec.kind is object else [None] * levels if type(levels) is int else levels
 
 
 def spec_with_levels(spec: Spec, num_levels: int) -> Spec:

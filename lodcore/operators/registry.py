@@ -14,12 +14,12 @@ from lodcore.base import dispatch
 from lodcore.base.dispatch import OpBody
 from lodcore.base.keywords import refuse_unknown
 from lodcore.base.naming import without_any
-from lodcore.errors import GraphError, LoDError, ShapeError
+from lodcore.errors import GraphError
 from lodcore.operators import foreign
 from lodcore.operators.arguments import list_of
-from lodcore.operators.lod_rules import LoDRule, computed, same, spec_with_levels
+from lodcore.operators.lod_rules import LoDRule, counted, said, same, sources_of, spec_with_levels
+from lodcore.operators.results import finished, with_lod
 from lodcore.operators.roles import LISTS, Kind, Role, Structured, spec_of, spec_of_list
-from lodcore.tensors import core, tensor_core
 from lodcore.tensors.kinds import is_foreign, of_kind, plain_of, plain_spec
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -88,8 +88,8 @@ class Op(OpBody):
         Computes on tensors.
     roles : dict
         The parameters that may be tensors, each with its Role.
-    lod_rule : LoDRule
-        The structure of the result.
+    lod_rule : LoDRule or str
+        The structure of the result; in words, if the Spec rule says what it is.
     differentiable : bool
         Whether the result has a gradient.
     writes : str, optional
@@ -132,7 +132,7 @@ class Op(OpBody):
         self,
         function: FunctionType,
         roles: dict[str, Role],
-        lod_rule: LoDRule = same,
+        lod_rule: LoDRule | str = same,
         differentiable: bool = True,
         writes: str | None = None,
         results: int | None = 1,
@@ -159,7 +159,7 @@ class Op(OpBody):
         self.positional = positional.index("out") if "out" in positional else len(positional)
         self.keywords = tuple([name for name in names[code.co_argcount :] if name != "saved"])
         self.takes_out = "out" in names
-        self.lod_rule = lod_rule
+        self.lod_rule = said(lod_rule) if isinstance(lod_rule, str) else lod_rule
         self.gradient = differentiable
         self.writes, self.changes = writes, writes is not None
         self.results = results
@@ -314,6 +314,29 @@ class Op(OpBody):
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Return the Spec of the result of a call; arguments are given by name, with a Spec instead of each tensor."""
+        found = self._describe(arguments)
+        if found is not None:
+            return found
+        found = self.infer_rule(**arguments) if self._infer is None else self._infer(**arguments)
+        if self.lod_rule.by_spec:
+            return counted(found) if isinstance(found, Spec) else tuple([counted(x) for x in found])
+        levels = self.lod_rule.num_levels(self.__name__, arguments)
+        if isinstance(found, Spec):
+            return spec_with_levels(found, levels)
+        return tuple([spec_with_levels(x, levels) for x in found])
+
+    def structure(self, arguments: dict[str, Any]) -> Any:
+        """Return the sources of the levels of the result, as `LoDRule.structure` does; a tuple for several results."""
+        if not self.lod_rule.by_spec:
+            return self.lod_rule.structure(self.__name__, arguments)
+        arguments = dict(arguments)
+        if self._describe(arguments) is not None:
+            return None
+        found = self.infer_rule(**arguments)
+        return sources_of(found) if isinstance(found, Spec) else tuple([sources_of(x) for x in found])
+
+    def _describe(self, arguments: dict[str, Any]) -> Any:
+        """Replace arguments by their Specs for the shape rule; return the Spec of the result if it is known."""
         for name, role in self.roles.items():
             given = arguments[name]
             if type(given) is Spec:
@@ -329,12 +352,7 @@ class Op(OpBody):
             elif given is None and role.entries is None:
                 continue
             arguments[name] = self.described(name, role, given)
-        found = self.infer_rule(**arguments) if self._infer is None else self._infer(**arguments)
-        levels = self.lod_rule.num_levels(self.__name__, arguments)
-        if isinstance(found, Spec):
-            return spec_with_levels(found, levels)
-        each = levels if isinstance(levels, tuple) else (levels,) * len(found)
-        return tuple([spec_with_levels(x, count) for x, count in zip(found, each, strict=True)])
+        return None
 
     def described(self, name: str, role: Role, given: Any) -> Any:
         """Return the Spec of an argument for the shape rule; check that its kind is accepted."""
@@ -380,48 +398,11 @@ class Op(OpBody):
     def finish(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
         """Return plain rows with the LoD of the argument that the LoD rule determines."""
         named = {**self.defaults, **dict(zip(self.parameters, args, strict=False)), **(kwargs or {})}
-        if not self.lod_rule.same_object:
-            return self._with_levels(result, named)
-        source = self.lod_rule.source(named)
-        if not isinstance(source, LoDTensor) or not source.num_levels:
-            return result
-        if type(result) is tuple:
-            return tuple([self.with_lod(x, source) if type(x) is np.ndarray else x for x in result])
-        return self.with_lod(result, source) if type(result) is np.ndarray else result
-
-    def _with_levels(self, result: Any, named: dict[str, Any]) -> Any:
-        """Return plain rows, one per sequence, with the levels before theirs, as the LoD rule says."""
-        counts = self.lod_rule.num_levels(self.__name__, named)
-        if type(result) is tuple:
-            each = counts if isinstance(counts, tuple) else (counts,) * len(result)
-            return tuple([self._with_outer(x, count, named) for x, count in zip(result, each, strict=True)])
-        return self._with_outer(result, counts, named)
-
-    def _with_outer(self, result: Any, count: Any, named: dict[str, Any]) -> Any:
-        if type(result) is not np.ndarray or not count:
-            return result
-        source = self.lod_rule.source(named)
-        if not isinstance(source, LoDTensor) or self.lod_rule.kept(self.__name__, named, source.num_levels) != count:
-            raise LoDError(
-                f"{self.__name__}: the result has no levels; its LoD rule says {count}, so return a LoDTensor"
-            )
-        return self.with_lod(result, _Outer(core.slice_levels(source.lod, 0, count)))
+        return finished(self.__name__, self.lod_rule, result, named)
 
     def with_lod(self, result: Any, source: Any) -> Any:
         """Return plain rows with the LoD of an argument."""
-        if result.ndim == 0 or len(result) != source.num_rows:
-            raise ShapeError(
-                f"{self.__name__}: the result has shape {result.shape}; there are {source.num_rows} rows, and one "
-                "entry per row is needed"
-            )
-        return tensor_core.new_tensor(np.ascontiguousarray(result), source.lod)
-
-
-class _Outer:
-    """The outer levels of a structure, whose elements are the rows of a result."""
-
-    def __init__(self, lod: LoD) -> None:
-        self.lod, self.num_rows = lod, lod.num_rows
+        return with_lod(self.__name__, result, source)
 
 
 def _with_refusal(doc: str | None) -> str | None:
@@ -446,7 +427,7 @@ def _with_refusal(doc: str | None) -> str | None:
 
 def operator(
     *,
-    lod_rule: LoDRule = same,
+    lod_rule: LoDRule | str = same,
     differentiable: bool = True,
     results: int | None = 1,
     writes: str | None = None,
@@ -459,7 +440,7 @@ def operator(
 
     Parameters
     ----------
-    lod_rule : LoDRule
+    lod_rule : LoDRule or str
     differentiable : bool
     results : int or None
     writes : str, optional
@@ -498,9 +479,10 @@ def operator(
             for name in made.parameters
         ]
         own = not str(function.__module__).startswith("lodcore.")  # which return what their LoD rules say
-        if own or any(expected) or lod_rule.same_object:
+        lods = made.lod_rule.same_object or (own and not made.lod_rule.by_spec)  # whether plain rows receive levels
+        if lods or own or any(expected):
             takes = [named[name].take if name in named else None for name in made.parameters]
-            made.look_at(expected, takes, LoDTensor, own or lod_rule.same_object, lod_rule is same)
+            made.look_at(expected, takes, LoDTensor, lods, lod_rule is same)
         if not own:
             OPS[made.__name__] = made
         return made
@@ -529,7 +511,7 @@ def _with_kind(x: Any, like: Any, where: str) -> Any:
 
 def _made(function: Any, roles: dict[str, Role], spec: Any, vjp: Any) -> Op:
     """Make an operator between kinds."""
-    op = KindOp(function, roles, computed("that of `x`", lambda x: x.num_levels))
+    op = KindOp(function, roles, "that of `x`")
     op.__name__ = function.__name__[1:]
     op.define_infer(spec)
     op.define_vjp(vjp)

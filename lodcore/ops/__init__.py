@@ -7,7 +7,7 @@ from lodcore.operators.checking import check_operator as check_operator
 from lodcore.operators.elementwise import *
 from lodcore.operators.lod_rules import LoDRule as LoDRule
 from lodcore.operators.lod_rules import before as before
-from lodcore.operators.lod_rules import computed as computed
+from lodcore.operators.lod_rules import first_levels as first_levels
 from lodcore.operators.lod_rules import no_lod as no_lod
 from lodcore.operators.lod_rules import outer as outer
 from lodcore.operators.lod_rules import same as same

@@ -159,6 +159,9 @@ class Spec(NamedTuple):
         The shape of the values, with None for an unknown number of rows.
     dtype : dtype
     num_levels : int
+        In what a Spec rule returns, where the operator gives its LoD rule in words, also the argument whose LoD the
+        result has, the same object; or a list with one entry per level: `(x, level)` for that level of the argument x,
+        None for a computed one.
     kind : type
         The class of the tensor.
     """

@@ -13,7 +13,7 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.loops.while_loop import WhileLoop
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, as_value, resolved
-from lodcore.operators.lod_rules import computed, no_lod
+from lodcore.operators.lod_rules import no_lod
 from lodcore.operators.operands import rows_of
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Steps, spec_of
@@ -29,7 +29,7 @@ from lodcore.tensors.tensor_array import TensorArray
 __all__ = ["map_fn"]
 
 
-@operator(ta=Steps, lod_rule=computed("as the Spec says", lambda spec: spec.num_levels))
+@operator(ta=Steps, lod_rule="as the Spec says")
 def map_fn_results(ta: Any, spec: Spec, sequences: bool, *, saved: Saved = None) -> Any:
     """Join the results of a mapped function: each as a sequence, or all along a new axis 0.
 

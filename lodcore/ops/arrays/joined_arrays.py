@@ -12,7 +12,6 @@ import numpy as np
 from lodcore.base.memory import integer
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import axis_of
-from lodcore.operators.lod_rules import computed
 from lodcore.operators.operands import Array, rows_of
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import NO_ELEMENTS, Dense, Steps
@@ -21,7 +20,6 @@ from lodcore.ops.arrays.tensor_arrays import (
     cut_axis,
     element_spec,
     gradient_of_unstacked,
-    levels_below,
     of_elements,
     unstacked_spec,
 )
@@ -35,12 +33,6 @@ from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray, source_of
 
 __all__ = ["tensor_array_concat", "tensor_array_stack", "tensor_array_unstack"]
-
-of_cut = computed("the levels of `x` without the first", lambda x: levels_below(x))
-of_stacked = computed(
-    "that of the elements, a level more with axis 0",
-    lambda ta, axis: ta.num_levels + (ta.num_levels > 0 and axis == 0),
-)
 
 
 # -- joining and cutting -----------------------------------------------------------------------------------------------
@@ -155,7 +147,7 @@ def _shapes(ta: TensorArray, elements: list[Any]) -> list[tuple[int, ...]]:
     return [rows_of(element).shape for element in elements or ta.elements("tensor_array_concat")]
 
 
-@operator(ta=Steps, lod_rule=of_stacked)
+@operator(ta=Steps, lod_rule="that of the elements, a level more with axis 0")
 def tensor_array_stack(ta: Any, axis: int = 0, *, saved: Saved = None) -> Any:
     """Join the elements of an array along a new axis.
 
@@ -197,8 +189,10 @@ def tensor_array_stack(ta: Any, axis: int = 0, *, saved: Saved = None) -> Any:
 @tensor_array_stack.define_infer
 def _(ta: Spec, axis: int) -> Spec:
     one = element_spec(ta)
-    if one.kind is object or (one.num_levels and axis == 0):  # the LoD rule adds the level
+    if one.kind is object:
         return one
+    if one.num_levels and axis == 0:
+        return one._replace(num_levels=one.num_levels + 1)
     at = axis_of("tensor_array_stack: axis", axis, len(one.shape) + 1, "the result has")
     return one._replace(shape=(*one.shape[:at], None, *one.shape[at:]))
 
@@ -274,7 +268,7 @@ def _(d: Array, axis: int, shapes: Any) -> dict[int, Array]:
     return {index: np.moveaxis(piece, 0, axis) for index, piece in cut_rows(np.moveaxis(d, axis, 0), sizes).items()}
 
 
-@operator(x=Dense, lod_rule=of_cut)
+@operator(x=Dense, lod_rule="the levels of `x` without the first")
 def tensor_array_unstack(x: Any, axis: int = 0) -> Any:
     """Cut a tensor along an axis.
 

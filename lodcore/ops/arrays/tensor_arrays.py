@@ -13,7 +13,7 @@ import numpy as np
 from lodcore.base.memory import integer
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import axis_of, of_another_kind
-from lodcore.operators.lod_rules import computed, no_lod
+from lodcore.operators.lod_rules import no_lod
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import NO_ELEMENTS, Dense, Element, Given, Index, Steps
@@ -37,11 +37,6 @@ def number_of(index: Any) -> int:
     return int(index) if type(index) is np.int64 else int(np.asarray(index).item())
 
 
-def levels_below(x: Any) -> int:
-    """Count the levels of the elements that `unstack` makes of x."""
-    return max(getattr(x, "num_levels", 0) - 1, 0)
-
-
 def element_spec(ta: Spec) -> Spec:
     """Return the Spec of an element of an array."""
     shape, dtype, num_levels, _ = ta
@@ -54,20 +49,8 @@ def is_empty(ta: Spec) -> bool:
 
 
 #: The LoD rules of arrays and of their elements.
-of_elements = computed("that of the elements", lambda ta: ta.num_levels)
-of_made = computed("that of the elements", lambda unstack_from: levels_below(unstack_from))
-of_filled = computed("that of the elements", lambda filled: filled.num_levels)
-of_written = computed("that of the elements", lambda ta, x: _written_levels(ta, x))
-of_read = computed(
-    "that of the elements",
-    lambda ta, default: getattr(default, "num_levels", 0) if is_empty(ta) else ta.num_levels,
-)
-
-
-def _written_levels(ta: Any, x: Any) -> int:
-    """Return the levels of the elements of an array after a write; none are known of elements of other kinds."""
-    levels: int = (x if is_empty(ta) and not _is_other(x) else ta).num_levels
-    return levels
+#: The structure of arrays and of what is read from them, in words.
+of_elements = "that of the elements"
 
 
 def _is_other(x: Any) -> bool:
@@ -90,7 +73,7 @@ def unstacked_spec(where: str, x: Spec, axis: int) -> Spec:
     """Return the Spec of the array that `unstack` makes of a tensor."""
     at = cut_axis(where, axis, x)
     if x.num_levels:
-        return x._replace(kind=TensorArray)  # the LoD rule sets the number of levels
+        return x._replace(num_levels=x.num_levels - 1, kind=TensorArray)
     return x._replace(shape=x.shape[:at] + x.shape[at + 1 :], kind=TensorArray)
 
 
@@ -117,7 +100,7 @@ def refuse_name(where: str, given: Any, needed: str) -> None:
 # -- making, writing, reading ------------------------------------------------------------------------------------------
 
 
-@operator(size=Index, unstack_from=Dense, lod_rule=of_made)
+@operator(size=Index, unstack_from=Dense, lod_rule=of_elements)
 def tensor_array_new(size: Any = None, dynamic: bool = True, unstack_from: Any = None, repeated: bool = False) -> Any:
     """Make an array; this is the operator that `TensorArray(...)` records.
 
@@ -158,7 +141,7 @@ def _(d: dict[int, Array], unstack_from: Any, context: Any) -> tuple[Any, Any]:
     return None, gradient_of_unstacked(context.new("unstack_from"), unstack_from, d, 0)
 
 
-@operator(ta=Steps, index=Index, x=Element, lod_rule=of_written, writes="ta")
+@operator(ta=Steps, index=Index, x=Element, lod_rule=of_elements, writes="ta")
 def tensor_array_write(ta: Any, index: Any, x: Any, data_shared: bool = True) -> Any:
     """Write an element of an array.
 
@@ -219,7 +202,7 @@ def _(d: dict[int, Any], index: Any) -> tuple[Any, None, Any]:
     return d, None, d.pop(number_of(index), None)
 
 
-@operator(ta=Steps, filled=Steps, lod_rule=of_filled, writes="ta")
+@operator(ta=Steps, filled=Steps, lod_rule=of_elements, writes="ta")
 def tensor_array_fill(ta: Any, filled: Any, how: str = "fill") -> Any:
     """Fill an empty array with the elements of another one, as `ta.unstack(x)` does.
 
@@ -276,7 +259,7 @@ def _(d: dict[int, Any]) -> tuple[None, Any]:
     return None, d
 
 
-@operator(ta=Steps, index=Index, default=Given, lod_rule=of_read)
+@operator(ta=Steps, index=Index, default=Given, lod_rule=of_elements)
 def tensor_array_read(ta: Any, index: Any, default: Any = None) -> Any:
     """Read an element of an array.
 

@@ -16,7 +16,7 @@ from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import each_of, integer_of, integers_of, single_of
 from lodcore.operators.copies import add_back, spec_rows
-from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.lod_rules import levels_of
 from lodcore.operators.operands import Array, check_equal
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Index, Nested
@@ -61,7 +61,7 @@ def _upper(x: LoDTensor, count: int) -> list[Array]:
 SMALL = (1, 2, 4, 8)
 
 #: The LoD rule: as many levels as x; the sequences of the level before the axis are those that were selected.
-PICKED = computed("as many levels as `x`; of the one before the axis what is picked of each sequence", levels_of)
+PICKED = "as many levels as `x`; of the one before the axis what is picked of each sequence"
 
 
 def _back(d: Array, places: Array, context: Any) -> tuple[Array, None]:
@@ -148,7 +148,7 @@ def _view(x: LoDTensor, axis: int, start: int, stop: int, saved: Saved) -> Any:
 def _(x: Spec, start: Any, stop: Any, step: Any, axis: int) -> Spec:
     _axis("slice_along", axis, x)
     _bounds(*[None if isinstance(bound, Spec) else bound for bound in (start, stop, step)])
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, x.num_levels)
 
 
 @slice_along.define_vjp
@@ -162,9 +162,7 @@ def _(d: Array, places: Array, context: Any) -> tuple[Array, None, None, None]:
 @operator(
     x=Nested,
     index=Index,
-    lod_rule=computed(
-        "that of `x` without the level before the axis, the first for axis 0", lambda x: levels_of(x) - 1
-    ),
+    lod_rule="that of `x` without the level before the axis, the first for axis 0",
 )
 def pick_along(x: Any, index: Any, axis: int = 0, *, saved: Saved = None) -> Any:
     """Return one element of every sequence.
@@ -224,7 +222,7 @@ def _(x: Spec, index: Any, axis: int) -> Spec:
         each_of("pick_along: index", index, None)
     elif not isinstance(index, Spec):
         _number("pick_along: index", index, 0)
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, x.num_levels - 1)
 
 
 @pick_along.define_vjp
@@ -311,7 +309,7 @@ def _(x: Spec, mask: Any) -> Spec:
         _check_bool(mask, mask.shape == (0,))
     else:
         _check_bool(as_array("select_by_mask: mask", mask), False)
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, x.num_levels)
 
 
 @select_by_mask.define_vjp
@@ -387,7 +385,7 @@ def _taken(where: str, x: LoDTensor, index: LoDTensor, saved: Saved) -> Any:
 @take_nested.define_infer
 def _(x: Spec, index: Any) -> Spec:
     _axis("take_nested", index.num_levels, x)
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, x.num_levels)
 
 
 @take_nested.define_vjp
@@ -445,7 +443,7 @@ def _inner_axis(axis: Any, x: Any) -> int:
 def _(x: Spec, index: Any, axis: int) -> Spec:
     _inner_axis(axis, x)
     integers_of("take_of_each: index", index)
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, x.num_levels)
 
 
 @take_of_each.define_vjp

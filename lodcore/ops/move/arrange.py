@@ -12,7 +12,7 @@ from lodcore.base.memory import check_size
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import dense_of, each_of, level_of
 from lodcore.operators.copies import add_back, row_ranges, sequence_numbers, spec_rows, sum_copies
-from lodcore.operators.lod_rules import computed, levels_of, outer
+from lodcore.operators.lod_rules import first_levels, outer
 from lodcore.operators.operands import Array, check_equal, rows_of
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Counts, Dense, Index, Nested
@@ -186,15 +186,10 @@ def _(d: Array, x: LoDTensor, level: int, bounds: Array, context: Any) -> tuple[
 # -- levels from lengths, and from axes of rows ------------------------------------------------------------------------
 
 
-def _divided_levels(x: Any, level: Any) -> list[Any]:
-    k = level_of("sequence_unflatten", x, level)
-    return [*[(x, j) for j in range(k)], None, None, *[(x, j) for j in range(k + 1, x.num_levels)]]
-
-
 @operator(
     x=Nested,
     lengths=Counts,
-    lod_rule=computed("that of `x`, and one more level below `level`", _divided_levels),
+    lod_rule="that of `x`, and one more level below `level`",
 )
 def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
     """Divide the elements of each sequence into sequences of given lengths: one more level.
@@ -288,9 +283,10 @@ def _bounds(where: str, lengths: Any) -> Array:
 
 @sequence_unflatten.define_infer
 def _(x: Spec, lengths: Any, level: int) -> Spec:
-    level_of("sequence_unflatten", x, level)
+    k = level_of("sequence_unflatten", x, level)
     _check_numbers("sequence_unflatten: lengths", lengths)
-    return Spec(spec_rows(x), x.dtype)
+    below = [(x, j) for j in range(k + 1, x.num_levels)]
+    return Spec(spec_rows(x), x.dtype, [*first_levels(x, k, 2), *below])  # type: ignore[arg-type]
 
 
 @sequence_unflatten.define_vjp
@@ -298,11 +294,7 @@ def _(d: Array) -> tuple[Array, None]:
     return d, None
 
 
-def _with_level(x: Any) -> list[Any]:
-    return [*[(x, j) for j in range(levels_of(x))], None]
-
-
-@operator(x=Dense, lod_rule=computed("that of `x`, and one more level of the first axis of its rows", _with_level))
+@operator(x=Dense, lod_rule="that of `x`, and one more level of the first axis of its rows")
 def rows_to_level(x: Any) -> LoDTensor:
     """Convert the first axis of rows to a level: each row becomes a sequence.
 
@@ -347,7 +339,7 @@ def _check_axes(shape: tuple[int | None, ...]) -> None:
 @rows_to_level.define_infer
 def _(x: Spec) -> Spec:
     _check_axes(x.shape)
-    return Spec((None, *x.shape[2:]), x.dtype)
+    return Spec((None, *x.shape[2:]), x.dtype, first_levels(x, x.num_levels, 1))
 
 
 @rows_to_level.define_vjp

@@ -11,7 +11,7 @@ from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.operators.arguments import choice_of, integer_of, level_of
 from lodcore.operators.copies import add_back, nested_operand, spec_rows
-from lodcore.operators.lod_rules import computed
+from lodcore.operators.lod_rules import first_levels
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
@@ -70,13 +70,7 @@ def chunk_ranges(
     return offsets, sequences, np.maximum(starts, 0, out=starts), stops
 
 
-def _chunked_levels(x: Any, level: Any) -> list[Any]:
-    """Return the sources of the levels of the result."""
-    k = level_of("sequence_chunk", x, level)
-    return [*[(x, j) for j in range(k)], None, None, *[None] * (x.num_levels - k - 1)]
-
-
-CHUNKED = computed("that of `x` before `level`; chunks, and what is in them, are computed", _chunked_levels)
+CHUNKED = "that of `x` before `level`; chunks, and what is in them, are computed"
 
 
 @operator(x=Nested, lod_rule=CHUNKED)
@@ -172,9 +166,9 @@ def _sizes(size: Any, stride: Any, last: Any, align: Any) -> tuple[int, int]:
 
 @sequence_chunk.define_infer
 def _(x: Spec, size: int, stride: int | None, last: str, level: int, align: str) -> Spec:
-    level_of("sequence_chunk", x, level)
+    k = level_of("sequence_chunk", x, level)
     _sizes(size, stride, last, align)
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, first_levels(x, k, x.num_levels - k + 1))
 
 
 @sequence_chunk.define_vjp

@@ -12,7 +12,7 @@ from lodcore.base.naming import named
 from lodcore.errors import LoDError
 from lodcore.operators.arguments import integer_of, level_of, list_of
 from lodcore.operators.copies import add_back, nested_operand, row_ranges, sequence_numbers, spec_rows, sum_copies
-from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.lod_rules import first_levels
 from lodcore.operators.operands import Array, check_equal
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Batches, Nested
@@ -94,12 +94,7 @@ def _d_repeated(d: Array, lod: LoD, k: int, partners: Partners, place: Array) ->
     return add_back(d, row_ranges(lod, k + 1, sequence_numbers(partners.repeats)), place)
 
 
-def _pair_levels(x: Any, level: Any) -> list[Any]:
-    k = level_of("sequence_pairs", x, level)
-    return [*[(x, j) for j in range(k)], *[None] * (x.num_levels - k)]
-
-
-@operator(x=Nested, lod_rule=computed("as `x` before `level`; pairs are computed", _pair_levels), results=2)
+@operator(x=Nested, lod_rule="as `x` before `level`; pairs are computed", results=2)
 def sequence_pairs(x: Any, replacement: bool = False, level: int = -1, *, saved: Saved = None) -> tuple[Any, Any]:
     """Pair each element of a sequence with all following elements.
 
@@ -139,8 +134,8 @@ def sequence_pairs(x: Any, replacement: bool = False, level: int = -1, *, saved:
 
 @sequence_pairs.define_infer
 def _(x: Spec, replacement: bool, level: int) -> tuple[Spec, Spec]:
-    level_of("sequence_pairs", x, level)
-    side = Spec(spec_rows(x), x.dtype)
+    k = level_of("sequence_pairs", x, level)
+    side = Spec(spec_rows(x), x.dtype, first_levels(x, k, x.num_levels - k))
     return side, side
 
 
@@ -160,7 +155,7 @@ def _(
 @operator(
     x=Nested,
     y=Nested,
-    lod_rule=computed("as `x` and as `y`; pairs are computed", lambda x, y: (levels_of(x), levels_of(y))),
+    lod_rule="as `x` and as `y`; pairs are computed",
     results=2,
 )
 def cartesian(x: Any, y: Any, level: int = -1, *, saved: Saved = None) -> tuple[Any, Any]:
@@ -215,7 +210,7 @@ def _common_level(x: Any, y: Any, level: Any) -> int:
 @cartesian.define_infer
 def _(x: Spec, y: Spec, level: int) -> tuple[Spec, Spec]:
     _common_level(x, y, level)
-    return Spec(spec_rows(x), x.dtype), Spec(spec_rows(y), y.dtype)
+    return Spec(spec_rows(x), x.dtype, x.num_levels), Spec(spec_rows(y), y.dtype, y.num_levels)
 
 
 @cartesian.define_vjp
@@ -233,14 +228,9 @@ def _(
 # -- combinations of any size ------------------------------------------------------------------------------------------
 
 
-def _place_levels(x: Any, level: Any) -> list[Any]:
-    k = level_of("combination_places", x, level)
-    return [*[(x, j) for j in range(k)], None]
-
-
 @operator(
     x=Nested,
-    lod_rule=computed("as `x` before `level`; combinations are computed", _place_levels),
+    lod_rule="as `x` before `level`; combinations are computed",
     differentiable=False,
 )
 def combination_places(
@@ -306,9 +296,9 @@ def _size(where: str, n: Any) -> int:
 
 @combination_places.define_infer
 def _(x: Spec, n: int, column: int, replacement: bool, level: int, of_batch: bool) -> Spec:
-    level_of("combination_places", x, level)
+    k = level_of("combination_places", x, level)
     _size_and_column("combination_places", n, column)
-    return Spec((None,), np.dtype(np.int64))
+    return Spec((None,), np.dtype(np.int64), first_levels(x, k, 1))
 
 
 @named
@@ -422,14 +412,9 @@ def argcartesian(x: Any, y: Any, level: int = -1) -> tuple[Any, Any]:
 # -- interleaving ------------------------------------------------------------------------------------------------------
 
 
-def _turn_levels(xs: list[Any], level: Any) -> list[Any]:
-    k = level_of("interleave_places", xs[0], level)
-    return [*[(xs[0], j) for j in range(k)], None]
-
-
 @operator(
     xs=Batches,
-    lod_rule=computed("as `xs` before `level`; their lengths add up", _turn_levels),
+    lod_rule="as `xs` before `level`; their lengths add up",
     differentiable=False,
 )
 def interleave_places(xs: Any, level: int = -1) -> LoDTensor:
@@ -474,8 +459,8 @@ def interleave_places(xs: Any, level: int = -1) -> LoDTensor:
 
 @interleave_places.define_infer
 def _(xs: list[Spec], level: int) -> Spec:
-    level_of("interleave_places", xs[0], level)
-    return Spec((None,), np.dtype(np.int64))
+    k = level_of("interleave_places", xs[0], level)
+    return Spec((None,), np.dtype(np.int64), first_levels(xs[0], k, 1))
 
 
 @named

@@ -21,7 +21,7 @@ from lodcore.operators.copies import (
     spec_rows,
     sum_copies,
 )
-from lodcore.operators.lod_rules import computed, levels_of, outer, same_as
+from lodcore.operators.lod_rules import outer, same_as
 from lodcore.operators.operands import Array, below, check_equal
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested, Rows, Structure
@@ -36,7 +36,7 @@ __all__ = ["per_sequence", "sequence_expand", "sequence_expand_as", "sequence_re
 # -- repeating ---------------------------------------------------------------------------------------------------------
 
 
-@operator(x=Rows, y=Structure, lod_rule=computed("as many levels as `x`, whose outermost sequences repeat", levels_of))
+@operator(x=Rows, y=Structure, lod_rule="as many levels as `x`, whose outermost sequences repeat")
 def sequence_expand(x: Any, y: Any, ref_level: int = -1, out: Array | None = None) -> Any:
     """Repeat each outermost sequence of x as often as the corresponding sequence of y has elements.
 
@@ -96,7 +96,7 @@ def _reference(where: str, y: Any, ref_level: int) -> tuple[LoD, int]:
 @sequence_expand.define_infer
 def _(x: Spec, y: Spec | LoD, ref_level: int) -> Spec:
     level_of("sequence_expand", structure_of("sequence_expand: y", y), ref_level, "ref_level")
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, x.num_levels)
 
 
 @sequence_expand.define_vjp

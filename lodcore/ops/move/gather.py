@@ -18,7 +18,7 @@ from lodcore.operators.copies import (
     row_ranges,
     spec_rows,
 )
-from lodcore.operators.lod_rules import computed, levels_of, outer
+from lodcore.operators.lod_rules import first_levels, levels_of, outer
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Batches, Index, Nested, NestedIndex, Rows, as_batches
@@ -34,12 +34,7 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["concat_batches", "gather_nested", "gather_sequences", "sequence_concat", "sequence_slice"]
 
 
-def _kept(x: Any, level: int) -> int:
-    levels: int = x.num_levels
-    return levels - level_of("gather_sequences", levels, level)
-
-
-@operator(x=Nested, index=Index, lod_rule=computed("what is taken, without the levels of `x` before `level`", _kept))
+@operator(x=Nested, index=Index, lod_rule="what is taken, without the levels of `x` before `level`")
 def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = None, *, saved: Saved = None) -> LoDTensor:
     """Select sequences, with their contents, by their numbers.
 
@@ -81,7 +76,7 @@ def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = Non
 
 @gather_sequences.define_infer
 def _(x: Spec, index: Any, level: int) -> Spec:
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, x.num_levels - level_of("gather_sequences", x.num_levels, level))
 
 
 @gather_sequences.define_vjp
@@ -89,7 +84,7 @@ def _(d: Array, x: LoDTensor, level: int, places: Array, context: Any) -> tuple[
     return add_back(d, row_ranges(x.lod, core.normalize_level(x.lod, level), places), context.new("x")), None
 
 
-@operator(xs=Batches, lod_rule=computed("the sequences of all batches", lambda xs: xs[0].num_levels))
+@operator(xs=Batches, lod_rule="the sequences of all batches")
 def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
     """Concatenate batches.
 
@@ -305,17 +300,10 @@ def _(d: Array, ranges: Array, context: Any) -> tuple[Array, None, None]:
     return add_back(d, ranges, context.new("x")), None, None
 
 
-def _gathered_levels(x: Any, index: Any) -> Any:
-    """Return the sources of the levels of the result."""
-    if not levels_of(x):
-        return index if levels_of(index) else []
-    return [*[(index, j) for j in range(levels_of(index))], *[None] * levels_of(x)]
-
-
 @operator(
     x=Rows,
     index=NestedIndex,
-    lod_rule=computed("that of `index`, and below it those of `x`", _gathered_levels),
+    lod_rule="that of `index`, and below it those of `x`",
 )
 def gather_nested(x: Any, index: Any, default: Any = None, *, saved: Saved = None) -> Any:
     """Gather rows, or outermost sequences, by their numbers in the batch; the result has the structure of the numbers.
@@ -434,7 +422,9 @@ def _rows_taken(where: str, x: Array, places: Array, default: Any, lod: LoD | No
 def _(x: Spec, index: Any, default: Any) -> Spec:
     if index.dtype.kind not in "iu" and index.shape != (0,):
         raise DTypeError(f"gather_nested: index: has dtype {index.dtype}; integers are needed")
-    return Spec(spec_rows(x), x.dtype)
+    if x.num_levels:
+        return Spec(spec_rows(x), x.dtype, first_levels(index, levels_of(index), x.num_levels))
+    return Spec(spec_rows(x), x.dtype, index if levels_of(index) else 0)
 
 
 @gather_nested.define_vjp

@@ -11,7 +11,7 @@ from lodcore.errors import DTypeError, LevelError
 from lodcore.operators import arguments
 from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.copies import as_rows_or_nested, lod_of, nested_operand, spec_rows
-from lodcore.operators.lod_rules import before, computed, no_lod, same_as
+from lodcore.operators.lod_rules import before, no_lod, same_as
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Rows, Structure, Structured
@@ -107,11 +107,7 @@ PARTS = {
 }
 
 
-def _num_levels(x: Any, part: str) -> int:
-    return x.num_levels if part == "lod" else 0
-
-
-@operator(x=Structured, lod_rule=computed("as the part", _num_levels), differentiable=False)
+@operator(x=Structured, lod_rule="as the part", differentiable=False)
 def structure_of(x: Any, part: str) -> Any:
     """Return a part of the structure of a tensor, a RankTable or an IndicesMap; recorded by their attributes.
 

@@ -12,7 +12,7 @@ from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.operators.arguments import integer_of, level_of, mask_of
 from lodcore.operators.copies import as_rows_or_nested, put_together, spec_rows
-from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.lod_rules import levels_of
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Index, Rows
@@ -44,7 +44,7 @@ def _level(where: str, x: Any, level: Any) -> int:
 @operator(
     x=Rows,
     mask=Index,
-    lod_rule=computed("as many levels as `x`; of the one before `level` what is left of each sequence", levels_of),
+    lod_rule="as many levels as `x`; of the one before `level` what is left of each sequence",
     results=2,
 )
 def split_by_mask(x: Any, mask: Any, level: int = 0, *, saved: Saved = None) -> tuple[Any, Any]:
@@ -113,7 +113,7 @@ def _counted(chosen: Array, lod: LoD, k: int) -> list[Array]:
 def _(x: Spec, mask: Any, level: int) -> tuple[Spec, Spec]:
     _level("split_by_mask", x, level)
     mask_of("split_by_mask: mask", mask, None)
-    side = Spec(spec_rows(x), x.dtype)
+    side = Spec(spec_rows(x), x.dtype, x.num_levels)
     return side, side
 
 
@@ -140,10 +140,7 @@ def _row_offsets(x: Any, level: int) -> Array:
     when_true=Rows,
     when_false=Rows,
     mask=Index,
-    lod_rule=computed(
-        "as many levels as `when_true`; sequences of the one before `level` add up",
-        lambda when_true: levels_of(when_true),
-    ),
+    lod_rule="as many levels as `when_true`; sequences of the one before `level` add up",
 )
 def merge_by_mask(when_true: Any, when_false: Any, mask: Any, level: int = 0, *, saved: Saved = None) -> Any:
     """Merge the sequences of a level of two sides in the order of a mask: the inverse of `split_by_mask`.
@@ -249,7 +246,7 @@ def _(when_true: Spec, when_false: Spec, mask: Any, level: int) -> Spec:
     if None not in (*when_true.shape[1:], *when_false.shape[1:]):
         _check_rows(when_true.dtype, when_true.shape[1:], when_false.dtype, when_false.shape[1:])
     mask_of("merge_by_mask: mask", mask, None)
-    return Spec(spec_rows(when_true), when_true.dtype)
+    return Spec(spec_rows(when_true), when_true.dtype, when_true.num_levels)
 
 
 @merge_by_mask.define_vjp

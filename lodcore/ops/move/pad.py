@@ -13,7 +13,7 @@ from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LevelError, ShapeError
 from lodcore.operators.arguments import each_of, given_of, integer_of, level_of
 from lodcore.operators.copies import sum_copies
-from lodcore.operators.lod_rules import computed, no_lod
+from lodcore.operators.lod_rules import no_lod
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Index, Nested
@@ -162,7 +162,7 @@ def _sum_fill(d: Array, offsets: Array, place: Array) -> None:
 # -- unpadding ---------------------------------------------------------------------------------------------------------
 
 
-@operator(x=Dense, length=Index, lod_rule=computed("one level, with these lengths", lambda: 1))
+@operator(x=Dense, length=Index, lod_rule="one level, with these lengths")
 def sequence_unpad(x: Any, length: Any, out: Array | None = None) -> LoDTensor:
     """Return the first rows of each line of a padded array as a sequence: the inverse of `sequence_pad`.
 
@@ -237,7 +237,7 @@ def _(x: Spec, length: Any) -> Spec:
     _check_no_levels(x)
     _check_padded(x.shape)
     each_of("sequence_unpad: length", length, x.shape[0])
-    return Spec((None, *x.shape[2:]), x.dtype)
+    return Spec((None, *x.shape[2:]), x.dtype, 1)
 
 
 @sequence_unpad.define_vjp

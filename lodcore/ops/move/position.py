@@ -11,7 +11,7 @@ from lodcore.base import buffers
 from lodcore.errors import DTypeError, LevelError, LoDError
 from lodcore.operators.arguments import dense_of, integer_of, level_of
 from lodcore.operators.copies import add_back, spec_rows
-from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.lod_rules import levels_of
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
@@ -24,7 +24,7 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["by_position", "drop_level", "insert_level", "pool_positions"]
 
 
-@operator(x=Dense, lod_rule=computed("that of `x`, and one more level at `level`", lambda x: levels_of(x) + 1))
+@operator(x=Dense, lod_rule="that of `x`, and one more level at `level`")
 def insert_level(x: Any, level: int, whole: bool = False) -> Any:
     """Insert a level.
 
@@ -72,7 +72,7 @@ def _inserted(ndim: int, num_levels: int, level: Any, whole: bool) -> int:
 @insert_level.define_infer
 def _(x: Spec, level: int, whole: bool) -> Spec:
     _inserted(len(x.shape), x.num_levels, level, whole)
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, x.num_levels + 1)
 
 
 @insert_level.define_vjp
@@ -80,13 +80,7 @@ def _(d: Array) -> Array:
     return d
 
 
-def _left(x: Any, level: Any) -> int:
-    """Count the levels that remain when one is removed."""
-    level_of("drop_level", x, level)
-    return levels_of(x) - 1
-
-
-@operator(x=Nested, lod_rule=computed("that of `x` without `level`", _left))
+@operator(x=Nested, lod_rule="that of `x` without `level`")
 def drop_level(x: Any, level: int = 0) -> Any:
     """Remove a level, as `LoDTensor.flatten` does.
 
@@ -112,7 +106,8 @@ def drop_level(x: Any, level: int = 0) -> Any:
 
 @drop_level.define_infer
 def _(x: Spec, level: int) -> Spec:
-    return Spec(spec_rows(x), x.dtype)
+    level_of("drop_level", x, level)
+    return Spec(spec_rows(x), x.dtype, x.num_levels - 1)
 
 
 @drop_level.define_vjp
@@ -120,7 +115,7 @@ def _(d: Array) -> Array:
     return d
 
 
-@operator(x=Nested, lod_rule=computed("as many levels as `x`, of which that of `axis` counts positions", levels_of))
+@operator(x=Nested, lod_rule="as many levels as `x`, of which that of `axis` counts positions")
 def by_position(x: Any, axis: int = 0, *, saved: Saved = None) -> Any:
     """Group the elements of sequences by position: the first elements of all of them, then the second ones, and so on.
 
@@ -180,7 +175,7 @@ def _axis(axis: Any, num_levels: int) -> int:
 @by_position.define_infer
 def _(x: Spec, axis: int) -> Spec:
     _axis(axis, x.num_levels)
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, x.num_levels)
 
 
 @by_position.define_vjp
@@ -199,7 +194,7 @@ def _last_level(x: Any) -> int:
     return levels_of(x) - 1
 
 
-@operator(x=Nested, lod_rule=computed("as many levels as `x` but one, of which the last counts positions", _last_level))
+@operator(x=Nested, lod_rule="as many levels as `x` but one, of which the last counts positions")
 def pool_positions(x: Any, pool_type: str, *, saved: Saved = None) -> Any:
     """Pool the elements at the same position of the sequences of the last level to one row, column by column.
 
@@ -257,8 +252,7 @@ def _dtypes(pool_type: Any, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
 
 @pool_positions.define_infer
 def _(x: Spec, pool_type: str) -> Spec:
-    _last_level(x)
-    return Spec(spec_rows(x), _dtypes(pool_type, x.dtype)[1])
+    return Spec(spec_rows(x), _dtypes(pool_type, x.dtype)[1], _last_level(x))
 
 
 @pool_positions.define_vjp

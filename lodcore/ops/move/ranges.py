@@ -11,7 +11,6 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import dense_of
-from lodcore.operators.lod_rules import computed
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Given
@@ -26,7 +25,7 @@ __all__ = ["arange"]
     starts=Given,
     stops=Given,
     steps=Given,
-    lod_rule=computed("one level, with as many sequences as there are ranges", lambda starts: 1),
+    lod_rule="one level, with as many sequences as there are ranges",
     differentiable=False,
 )
 def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
@@ -151,4 +150,4 @@ def _(starts: Any, stops: Any, steps: Any) -> Spec:
         dense_of(f"arange: {name}", known)
         _check(f"arange: {name}", known.shape, known.dtype, 0 in known.shape)
         floats = floats or known.dtype.kind == "f"
-    return Spec((None,), np.dtype(np.float64 if floats else np.int64))
+    return Spec((None,), np.dtype(np.float64 if floats else np.int64), 1)

@@ -10,7 +10,6 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import integer_of, level_of
-from lodcore.operators.lod_rules import computed
 from lodcore.operators.operands import Array, rows_of
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import MapOrPlaces, Nested, Steps
@@ -27,17 +26,7 @@ from lodcore.tensors.tensor_array import TensorArray
 __all__ = ["tensor_array_pack", "tensor_array_unpack"]
 
 
-of_steps = computed(
-    "of the steps the levels below `level`, of the map none",
-    lambda x, level: (x.num_levels - level_of("tensor_array_unpack", x, level) - 1, 0),
-)
-of_sequences = computed(
-    "up to `level` that of the map; below that of the steps",
-    lambda ta, level: None if level < 0 else ta.num_levels + level + 1,  # the levels of the map are unknown
-)
-
-
-@operator(x=Nested, lod_rule=of_steps, results=2)
+@operator(x=Nested, lod_rule="of the steps the levels below `level`, of the map none", results=2)
 def tensor_array_unpack(
     x: Any, level: int, sort_by_length: bool = True, out: Array | None = None, *, saved: Saved = None
 ) -> Any:
@@ -136,7 +125,7 @@ def _(d: dict[int, Array], d_map: None, by_step: LoDTensor, order: IndicesMap, c
     return packed(steps, order.level, order, context.new("x")).values
 
 
-@operator(ta=Steps, indices_map=MapOrPlaces, lod_rule=of_sequences)
+@operator(ta=Steps, indices_map=MapOrPlaces, lod_rule="up to `level` that of the map; below that of the steps")
 def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None = None, *, saved: Saved = None) -> Any:
     """Join steps into sequences: the inverse of `tensor_array_unpack`.
 

@@ -12,7 +12,7 @@ from lodcore.base.memory import integer
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import integers_of, level_of
 from lodcore.operators.copies import as_rows_or_nested, spec_rows
-from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.lod_rules import levels_of
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Index, Nested, Rows, Structure
@@ -25,7 +25,7 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["lod_append", "lod_reset", "sequence_reshape"]
 
 
-@operator(x=Nested, lod_rule=computed("as `x` before the last level, whose lengths are multiplied", levels_of))
+@operator(x=Nested, lod_rule="as `x` before the last level, whose lengths are multiplied")
 def sequence_reshape(x: Any, new_dim: int) -> LoDTensor:
     """Reshape the values of each sequence of the last level to rows of another width.
 
@@ -85,7 +85,7 @@ def _width(where: str, new_dim: Any) -> int:
 def _(x: Spec, new_dim: int) -> Spec:
     width = _width("sequence_reshape", new_dim)
     level_of("sequence_reshape", x, -1)
-    return Spec((None, width), x.dtype)
+    return Spec((None, width), x.dtype, x.num_levels)
 
 
 @sequence_reshape.define_vjp
@@ -104,7 +104,7 @@ def _reset_levels(y: Any, target_lod: Any) -> int:
     return len(target_lod) if _has_levels(target_lod) else 1
 
 
-@operator(x=Rows, y=Structure, lod_rule=computed("that of `y`, or `target_lod`", _reset_levels))
+@operator(x=Rows, y=Structure, lod_rule="that of `y`, or `target_lod`")
 def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Any:
     """Return rows with another LoD.
 
@@ -173,7 +173,7 @@ def _has_levels(target_lod: Any) -> bool:
 
 @lod_reset.define_infer
 def _(x: Spec, y: Spec | LoD | None, target_lod: Any) -> Spec:
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, _reset_levels(y, target_lod))
 
 
 @lod_reset.define_vjp
@@ -185,7 +185,7 @@ def _(d: Array) -> tuple[Array, None]:
     x=Rows,
     lengths=Index,
     offsets=Index,
-    lod_rule=computed("that of `x`, and a level below", lambda x: levels_of(x) + 1),
+    lod_rule="that of `x`, and a level below",
 )
 def lod_append(x: Any, *, lengths: Any = None, offsets: Any = None) -> LoDTensor:
     """Add a finest level, whose sequences are the elements of the previous last level.
@@ -252,7 +252,7 @@ def _(x: Spec, lengths: Any, offsets: Any) -> Spec:
     _check_one(lengths, offsets)
     if lengths is not None:
         integers_of("lod_append: lengths", lengths, LoDError)
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, x.num_levels + 1)
 
 
 @lod_append.define_vjp

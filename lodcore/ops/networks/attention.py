@@ -10,7 +10,6 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.threads import over_sequences
 from lodcore.errors import LoDError, ShapeError
-from lodcore.operators.lod_rules import computed
 from lodcore.operators.numbers import number_of, reals_of
 from lodcore.operators.operands import Array, array_of, below, check_equal
 from lodcore.operators.registry import operator
@@ -28,16 +27,12 @@ COST = 8  # of one number of the memory, relative to copying it
 Shape = tuple[int | None, ...]
 
 
-def _levels(query: Any, memory: Any) -> tuple[int, int]:
-    return memory.num_levels - (not _has_several(query, memory)), memory.num_levels + _has_several(query, memory)
-
-
 @operator(
     query=Dense,
     memory=Nested,
     values=Nested,
     results=2,
-    lod_rule=computed("that of `query`, and that of `memory`, or of `query` and a level of one entry per row", _levels),
+    lod_rule="that of `query`, and that of `memory`, or of `query` and a level of one entry per row",
 )
 def dot_attention(query: Any, memory: Any, values: Any = None, scale: float | None = None) -> Any:
     """Compute dot-product attention of one or several queries per sequence over the rows of each sequence.
@@ -205,7 +200,9 @@ def _(query: Spec, memory: Spec, values: Spec | None, scale: Any) -> tuple[Spec,
     _check_shapes(query.shape, memory.shape, None if values is None else values.shape)
     _scale(scale, query.shape[1])
     width = (memory if values is None else values).shape[1]
-    return Spec((query.shape[0], width), dtype), Spec((None,), dtype)
+    several = _has_several(query, memory)
+    of_query = Spec((query.shape[0], width), dtype, memory.num_levels - (not several))
+    return of_query, Spec((None,), dtype, memory.num_levels + several)
 
 
 # -- gradients ---------------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol, operators, recorder_of
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import dense_of, integer_of, level_of, operand_of
-from lodcore.operators.lod_rules import computed
 from lodcore.operators.operands import Array, rows_of
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Given, Index, Role, Rows
@@ -38,20 +37,14 @@ Optional = Role("Given", Given.of_list, operand_of, Given.expected | {type(None)
 # -- one step ----------------------------------------------------------------------------------------------------------
 
 
-def _levels_of_step(scores: Any, level: int) -> tuple[int, int, int]:
-    count = level_of("beam_search", scores, level) + 2
-    return count, count, 0
-
-
 @operator(
     pre_ids=Index,
     pre_scores=Given,
     ids=Optional,
     scores=Rows,
     results=3,
-    lod_rule=computed(
-        "the levels of `scores` up to `level`, which counts prefixes, and what is kept of each; `parent_idx` has none",
-        _levels_of_step,
+    lod_rule=(
+        "the levels of `scores` up to `level`, which counts prefixes, and what is kept of each; `parent_idx` has none"
     ),
 )
 def beam_search(
@@ -185,7 +178,7 @@ def _(
     where = "beam_search"
     if not scores.num_levels:
         raise _no_lod(where)
-    level_of(where, scores, level)
+    count = level_of(where, scores, level) + 2
     _check_rows(where, scores.shape, scores.dtype)
     _beam_size(where, beam_size)
     last = _one_each(where, "pre_ids", pre_ids, None)
@@ -194,7 +187,7 @@ def _(
         _check_candidates(where, _spec_like(where, "ids", ids), (None, scores.shape[1]))
     _end_id(where, end_id, dtype := _id_dtype(where, last, ids, scores.shape[1]))
     rows = [(None, 1) if len(x.shape) == 2 else (None,) for x in (last, before)]
-    return Spec(rows[0], dtype), Spec(rows[1], scores.dtype), Spec((None,), INT32)
+    return Spec(rows[0], dtype, count), Spec(rows[1], scores.dtype, count), Spec((None,), INT32)
 
 
 @beam_search.define_vjp
@@ -360,7 +353,7 @@ Selected = Role("Steps", _steps_of, _steps_of, frozenset([TensorArray]), place=(
     ids_array=Selected,
     scores_array=Selected,
     results=2,
-    lod_rule=computed("two levels: the sentences of each source, and the tokens of each sentence", lambda: 2),
+    lod_rule="two levels: the sentences of each source, and the tokens of each sentence",
     differentiable=False,
 )
 def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id: int) -> tuple[LoDTensor, LoDTensor]:
@@ -455,12 +448,12 @@ def _(ids_array: Spec, scores_array: Spec, beam_size: int, end_id: int) -> tuple
     integer_of(f"{where}: end_id", end_id)
     ids, scores = element_spec(ids_array), element_spec(scores_array)
     if ids.kind is object or scores.kind is object:
-        return Spec((None,), INT64), Spec((None,), SINGLE)
+        return Spec((None,), INT64, 2), Spec((None,), SINGLE, 2)
     for name, one in (("ids_array", ids), ("scores_array", scores)):
         if one.num_levels != 2:
             raise _no_two_levels(where, name, 0, one.num_levels)
     _check_decoded(where, ids, scores)
-    return Spec((None, *ids.shape[1:]), ids.dtype), Spec((None, *scores.shape[1:]), scores.dtype)
+    return Spec((None, *ids.shape[1:]), ids.dtype, 2), Spec((None, *scores.shape[1:]), scores.dtype, 2)
 
 
 def _unused(tokens: Array) -> int:

@@ -12,7 +12,6 @@ from lodcore.base.memory import check_apart, check_out, check_size, integer, unh
 from lodcore.base.threads import get_num_threads, in_parts, over_sequences, parts
 from lodcore.errors import DTypeError, LevelError, ShapeError
 from lodcore.operators.arguments import dense_of, given_of
-from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array, check_equal, with_levels
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, NestedIndex, Rows, spec_of
@@ -121,7 +120,7 @@ def _(d_out: Array, table: Any, ids: Any, padding_idx: int | None, needs: tuple[
     table=Dense,
     ids=NestedIndex,
     per_sample_weights=Rows,
-    lod_rule=computed("the levels of `ids` but the last", lambda ids: levels_of(ids) - 1),
+    lod_rule="the levels of `ids` but the last",
 )
 def embedding_bag(
     table: Any,
@@ -192,8 +191,9 @@ def _(table: Spec, ids: Spec, pool_type: str, per_sample_weights: Spec | None) -
         )
         count = None if weights.num_levels else ids.shape[0]
         dtype = _weighted_dtype(name_of(pool_type), table.dtype, weights.shape, weights.dtype, count)
-        return Spec((None, *table.shape[1:]), dtype)
-    return Spec((None, *table.shape[1:]), numbers_of(where, name_of(pool_type), table.dtype, "table")[1])
+        return Spec((None, *table.shape[1:]), dtype, ids.num_levels - 1)
+    dtype = numbers_of(where, name_of(pool_type), table.dtype, "table")[1]
+    return Spec((None, *table.shape[1:]), dtype, ids.num_levels - 1)
 
 
 def _bags_given(table: Any, ids: Any) -> tuple[Array, Array, Any, LoD]:

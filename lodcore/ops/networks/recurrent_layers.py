@@ -8,7 +8,6 @@ import numpy as np
 
 from lodcore.errors import ShapeError
 from lodcore.operators.arguments import choice_of, fits, level_of
-from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array, below
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
@@ -21,12 +20,11 @@ from lodcore.tensors.tensor import Spec
 
 __all__ = ["gru_layer", "lstm_layer", "simple_layer"]
 
-OF_STATES = computed("of the states that of `x`, of the last ones none", lambda x: (levels_of(x), 0))
-OF_LSTM = computed("of the states that of `x`, of the last ones none", lambda x: (levels_of(x), 0, 0))
+OF_STATES = "of the states that of `x`, of the last ones none"
 
 
 @operator(
-    x=Nested, weight_x=Dense, weight_h=Dense, bias=Dense, projection=Dense, h_0=Dense, c_0=Dense, lod_rule=OF_LSTM,
+    x=Nested, weight_x=Dense, weight_h=Dense, bias=Dense, projection=Dense, h_0=Dense, c_0=Dense, lod_rule=OF_STATES,
     results=3,
 )  # fmt: skip
 def lstm_layer(
@@ -134,7 +132,7 @@ def _(
     width = _check_lstm(x.shape, given, None, use_peepholes)
     state = width if given["projection"] is None else given["projection"].shape[1]
     dtype = dtype_of(where, x.dtype, given)
-    return Spec((x.shape[0], state), dtype), Spec((None, state), dtype), Spec((None, width), dtype)
+    return Spec((x.shape[0], state), dtype, x.num_levels), Spec((None, state), dtype), Spec((None, width), dtype)
 
 
 @lstm_layer.define_vjp
@@ -389,7 +387,7 @@ def _specs(
     level_of(where, x, level)
     width = _check(where, x.shape, given, None, gates, gates)
     dtype = dtype_of(where, x.dtype, given)
-    return Spec((x.shape[0], width), dtype), Spec((None, width), dtype)
+    return Spec((x.shape[0], width), dtype, x.num_levels), Spec((None, width), dtype)
 
 
 # -- gradients ---------------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from lodcore.base.caller import named_caller
 from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.operators.arguments import level_of
-from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array, check_equal
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
@@ -32,17 +31,10 @@ WHERE = "sequence_matmul"
 CALL = 2**14  # bytes that are copied in about the time of a call
 
 
-def _num_levels(x: Any, transpose_y: Any) -> int:
-    """Count the levels of the result: one more, or one fewer, than x has."""
-    return levels_of(x) + (1 if transpose_y else -1)
-
-
 @operator(
     x=Nested,
     y=Nested,
-    lod_rule=computed(
-        "that of `x`, and a level of one entry per row of `y`; without `transpose_y` one fewer", _num_levels
-    ),
+    lod_rule="that of `x`, and a level of one entry per row of `y`; without `transpose_y` one fewer",
 )
 def sequence_matmul(x: Any, y: Any, transpose_y: bool = False, level: int = -1) -> LoDTensor:
     """Multiply matrices sequence by sequence.
@@ -288,7 +280,7 @@ def _ends(starts: Array, order: Array) -> Array:
 def _(x: Spec, y: Spec, transpose_y: bool, level: int) -> Spec:
     _checked((x.num_levels, x.shape), (y.num_levels, y.shape), transpose_y, level)
     dtype = _dtype(x.dtype, y.dtype)
-    return Spec((None,) if transpose_y else (None, y.shape[1]), dtype)
+    return Spec((None,), dtype, x.num_levels + 1) if transpose_y else Spec((None, y.shape[1]), dtype, x.num_levels - 1)
 
 
 @sequence_matmul.define_vjp

@@ -11,7 +11,7 @@ from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import integer_of, level_of, single_of
 from lodcore.operators.copies import add_back, as_rows_or_nested, row_ranges, spec_rows
-from lodcore.operators.lod_rules import computed, levels_of, no_lod, same_as
+from lodcore.operators.lod_rules import no_lod, same_as
 from lodcore.operators.operands import Array, check_equal, rows_of
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Index, Map, Nested, Rows, Steps
@@ -133,10 +133,7 @@ def _(d: Array) -> tuple[Array, None]:
     return d, None
 
 
-OF_BOOT = computed("as many levels as `boot`", lambda boot: levels_of(boot))
-
-
-@operator(ta=Steps, boot=Rows, indices_map=Map, lod_rule=OF_BOOT)
+@operator(ta=Steps, boot=Rows, indices_map=Map, lod_rule="as many levels as `boot`")
 def last_of_steps(ta: Any, boot: Any, indices_map: Any, *, saved: Saved = None) -> Any:
     """Return the entry of each sequence at its last step, in the order of the batch.
 

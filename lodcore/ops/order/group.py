@@ -12,7 +12,7 @@ from lodcore.base.naming import named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of, dense_of
 from lodcore.operators.copies import nested_operand
-from lodcore.operators.lod_rules import computed, levels_of, no_lod
+from lodcore.operators.lod_rules import levels_of, no_lod
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
@@ -54,7 +54,7 @@ def _counted(keys: Array) -> tuple[Array, LoDTensor]:
 
 @operator(
     key=Dense,
-    lod_rule=computed("of the keys none, of the groups one level", lambda key: (0, 1)),
+    lod_rule="of the keys none, of the groups one level",
     results=2,
     differentiable=False,
 )
@@ -114,7 +114,7 @@ def _(key: Spec, order: str) -> tuple[Spec, Spec]:
     choice_of("group_rows: order", order, ORDERS)
     dense_of("group_rows: key", key)
     check_keys("group_rows: key", key.shape, key.dtype)
-    return Spec((None,), key.dtype.newbyteorder("=")), Spec((None,), np.dtype(np.int64))
+    return Spec((None,), key.dtype.newbyteorder("=")), Spec((None,), np.dtype(np.int64), 1)
 
 
 @named

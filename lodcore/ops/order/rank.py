@@ -10,7 +10,7 @@ from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError
 from lodcore.operators.arguments import level_of, structure_of
 from lodcore.operators.copies import add_back, as_rows_or_nested, row_by_row, row_ranges, spec_rows
-from lodcore.operators.lod_rules import computed, no_lod
+from lodcore.operators.lod_rules import no_lod
 from lodcore.operators.operands import Array, rows_of
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Index, Rows, Structure, Table
@@ -60,10 +60,7 @@ def _(x: Spec, level: int) -> Spec:
     return Spec((None,), np.dtype(np.int64), 0, RankTable)
 
 
-of_reordered = computed("as `x`; the first level is reordered", lambda x: getattr(x, "num_levels", 0))
-
-
-@operator(x=Rows, table=Table, lod_rule=of_reordered)
+@operator(x=Rows, table=Table, lod_rule="as `x`; the first level is reordered")
 def reorder_by_rank(x: Any, table: Any) -> Any:
     """Reorder the outermost sequences (or the rows of an ndarray) by a rank table.
 
@@ -113,7 +110,7 @@ def _(d: Array, x: Any, table: Any, context: Any) -> tuple[Array, None]:
     return add_back(d, ranges, context.new("x")), None
 
 
-@operator(x=Rows, step=Index, table=Table, lod_rule=computed("the first sequences of `x`", lambda x: x.num_levels))
+@operator(x=Rows, step=Index, table=Table, lod_rule="the first sequences of `x`")
 def shrink_memory(x: Any, step: Any, table: RankTable, check_order: bool = True) -> Any:
     """Return the entries of the sequences that are longer than `step`.
 

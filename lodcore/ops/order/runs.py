@@ -14,7 +14,7 @@ from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of, integers_of, level_of
 from lodcore.operators.copies import spec_rows, sum_copies
-from lodcore.operators.lod_rules import before, computed, levels_of
+from lodcore.operators.lod_rules import before
 from lodcore.operators.operands import Array, below, check_equal, with_levels
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
@@ -121,13 +121,9 @@ def _shorter(lod: LoD, k: int, offsets: Array) -> LoD:
 # -- distinct values ---------------------------------------------------------------------------------------------------
 
 
-def _up_to(x: Any, level: int) -> int:
-    return level_of("sequence_unique", x, level) + 1
-
-
 @operator(
     x=Nested,
-    lod_rule=computed("the levels of `x` up to `level`, whose sequences are shorter", _up_to),
+    lod_rule="the levels of `x` up to `level`, whose sequences are shorter",
 )
 def sequence_unique(x: Any, level: int = -1, *, saved: Saved = None) -> LoDTensor:
     """Return the distinct values of each sequence, sorted.
@@ -190,7 +186,7 @@ def _to_rows(made: Array, rows: Array, d: Array) -> Array:
 @sequence_unique.define_infer
 def _(x: Spec, level: int) -> Spec:
     _check_single("sequence_unique", x)
-    return Spec((None,), x.dtype)
+    return Spec((None,), x.dtype, level_of("sequence_unique", x, level) + 1)
 
 
 def _check_single(where: str, x: Any) -> None:
@@ -201,15 +197,10 @@ def _check_single(where: str, x: Any) -> None:
         raise ShapeError(f"{where}: x: has rows of shape {row_shape}; rows of one value are needed")
 
 
-def _levels_of_all(x: Any, level: int) -> tuple[int, ...]:
-    k = level_of("sequence_unique_all", x, level) + 1
-    return k, k, x.num_levels, k
-
-
 @operator(
     x=Nested,
     results=4,
-    lod_rule=computed("the levels of `x` up to `level`, whose sequences are shorter; inverse as `x`", _levels_of_all),
+    lod_rule="the levels of `x` up to `level`, whose sequences are shorter; inverse as `x`",
 )
 def sequence_unique_all(x: Any, level: int = -1) -> tuple[LoDTensor, LoDTensor, LoDTensor, LoDTensor]:
     """Return the distinct values of each sequence, their positions, and their counts.
@@ -260,8 +251,9 @@ def _(
 @sequence_unique_all.define_infer
 def _(x: Spec, level: int) -> tuple[Spec, ...]:
     _check_single("sequence_unique_all", x)
-    rows = Spec((None,), COUNT)
-    return Spec((None,), x.dtype), rows, Spec(x.shape, COUNT), rows
+    count = level_of("sequence_unique_all", x, level) + 1
+    rows = Spec((None,), COUNT, count)
+    return Spec((None,), x.dtype, count), rows, Spec(x.shape, COUNT, x.num_levels), rows
 
 
 @operator(x=Nested, lod_rule=before("level"), differentiable=False)
@@ -440,7 +432,7 @@ def _(x: Spec, method: str, level: int, descending: bool) -> Spec:
 @operator(
     x=Nested,
     results=2,
-    lod_rule=computed("as `x`, whose sequences of the last level are shorter", levels_of),
+    lod_rule="as `x`, whose sequences of the last level are shorter",
 )
 def run_lengths(x: Any, *, saved: Saved = None) -> tuple[LoDTensor, LoDTensor]:
     """Compute the run-length encoding of each sequence of the last level.
@@ -475,7 +467,7 @@ def run_lengths(x: Any, *, saved: Saved = None) -> tuple[LoDTensor, LoDTensor]:
 
 @run_lengths.define_infer
 def _(x: Spec) -> tuple[Spec, Spec]:
-    return Spec(spec_rows(x), x.dtype), Spec((None,), COUNT)
+    return Spec(spec_rows(x), x.dtype, x.num_levels), Spec((None,), COUNT, x.num_levels)
 
 
 @run_lengths.define_vjp
@@ -490,7 +482,7 @@ def _(d: Array, _: None, starts: Array, context: Any) -> Array:
 @operator(
     x=Nested,
     counts=Nested,
-    lod_rule=computed("as `x`, whose sequences of the last level are longer", levels_of),
+    lod_rule="as `x`, whose sequences of the last level are longer",
 )
 def repeat_runs(x: Any, counts: Any, *, saved: Saved = None) -> LoDTensor:
     """Repeat each row a given number of times: the inverse of `run_lengths`.
@@ -551,7 +543,7 @@ def _check_counts(row_shape: tuple[Any, ...], dtype: np.dtype[Any], empty: bool)
 @repeat_runs.define_infer
 def _(x: Spec, counts: Spec) -> Spec:
     _check_counts(counts.shape[1:], counts.dtype, counts.shape[0] == 0)
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, x.num_levels)
 
 
 @repeat_runs.define_vjp

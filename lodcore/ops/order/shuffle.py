@@ -13,7 +13,7 @@ from lodcore.base.naming import named
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import each_of, level_of, structure_of
 from lodcore.operators.copies import lod_of, nested_operand
-from lodcore.operators.lod_rules import computed
+from lodcore.operators.lod_rules import first_levels
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Index, Structure
 from lodcore.ops.elementwise.convert import rows
@@ -29,15 +29,10 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["sample_places", "sequence_sample", "sequence_shuffle", "shuffle_sequences"]
 
 
-def _sampled_levels(x: Any, level: Any) -> list[Any]:
-    k = level_of("sample_places", x, level)
-    return [*[(x, j) for j in range(k)], None]
-
-
 @operator(
     x=Structure,
     size=Index,
-    lod_rule=computed("as `x` before `level`; as many elements as are drawn", _sampled_levels),
+    lod_rule="as `x` before `level`; as many elements as are drawn",
     differentiable=False,
 )
 def sample_places(x: Any, rng: Any, size: Any = None, level: int = -1) -> LoDTensor:
@@ -108,11 +103,11 @@ def _generator(rng: Any) -> np.random.Generator:
 
 @sample_places.define_infer
 def _(x: Spec | LoD, rng: Any, size: Any, level: int) -> Spec:
-    level_of("sample_places", structure_of("sample_places: x", x), level)
+    k = level_of("sample_places", structure_of("sample_places: x", x), level)
     _generator(rng)
     if size is not None:
         each_of("sample_places: size", size, None)
-    return Spec((None,), np.dtype(np.int64))
+    return Spec((None,), np.dtype(np.int64), first_levels(x, k, 1))
 
 
 @named

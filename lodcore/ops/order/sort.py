@@ -12,7 +12,6 @@ from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.copies import spec_rows
-from lodcore.operators.lod_rules import computed
 from lodcore.operators.operands import Array, below
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
@@ -89,13 +88,7 @@ def _(d: Array, level: int, positions: Array | None, context: Any) -> Array:
     return placed("sequence_sort", d, offsets, offsets, positions, context.new("x"))
 
 
-def _levels_left(x: Any, level: int) -> int:
-    return level_of("sequence_topk", x, level) + 1
-
-
-@operator(
-    x=Nested, results=2, lod_rule=computed("the levels of `x` up to `level`, whose sequences are shorter", _levels_left)
-)
+@operator(x=Nested, results=2, lod_rule="the levels of `x` up to `level`, whose sequences are shorter")
 def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor]:
     """Return the k greatest rows of each sequence, column by column, and their positions.
 
@@ -171,8 +164,8 @@ def _best_rows(x: Array, offsets: Any, kept: Array, best: Array, positions: Arra
 def _(x: Spec, k: int, level: int) -> tuple[Spec, Spec]:
     _count(k)
     _check_order("sequence_topk", x.dtype)
-    rows = spec_rows(x)
-    return Spec(rows, x.dtype), Spec(rows, POSITION)
+    rows, count = spec_rows(x), level_of("sequence_topk", x, level) + 1
+    return Spec(rows, x.dtype, count), Spec(rows, POSITION, count)
 
 
 @sequence_topk.define_vjp

@@ -13,7 +13,6 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import dense_of
-from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array, kept_in, rows_of
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
@@ -47,14 +46,7 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
 INDEX: dict[str, Callable[..., Any]] = {"argmax": np.argmax, "argmin": np.argmin}
 
 
-def _levels_left(x: Any, axes: Any) -> int:
-    """Count the levels of the result: all of them, unless the rows are reduced."""
-    ndim = x.values.ndim if isinstance(x, LoDTensor) else len(x.shape)
-    kept = levels_of(x) and axes is not None and 0 not in [axis % ndim for axis in axes]
-    return levels_of(x) if kept else 0
-
-
-@operator(x=Dense, lod_rule=computed("that of `x`, unless axis 0 is reduced", _levels_left))
+@operator(x=Dense, lod_rule="that of `x`, unless axis 0 is reduced")
 def reduce_values(
     x: Any, name: str, axes: Any = None, keepdims: bool = False, initial: Any = None, empty: Any = None
 ) -> Any:
@@ -189,7 +181,7 @@ def _shape(shape: tuple[Any, ...], axes: tuple[int, ...], keepdims: bool) -> tup
 def _(x: Spec, name: str, axes: Any, keepdims: bool, initial: Any, empty: Any) -> Spec:
     chosen = _checked(name, axes, len(x.shape))
     kept_empty(name, empty, x.dtype)
-    return Spec(_shape(x.shape, chosen, keepdims), _dtype(name, x.dtype))
+    return Spec(_shape(x.shape, chosen, keepdims), _dtype(name, x.dtype), 0 if 0 in chosen else x.num_levels)
 
 
 def _dtype(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -13,7 +13,6 @@ from lodcore.base.memory import as_integer, check_out, check_size, unharmed
 from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import dense_of, each_of, integer_of, level_of, nested_index_of
-from lodcore.operators.lod_rules import computed, levels_of
 from lodcore.operators.operands import Array, below, check_equal, unbroadcast
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Index, Nested, NestedIndex, Updates
@@ -126,7 +125,7 @@ def _padding_row(number: int, dtype: np.dtype[Any]) -> Any:
 @operator(
     x=Nested,
     tokens=Index,
-    lod_rule=computed("as `x`, whose sequences of the last level are shorter", levels_of),
+    lod_rule="as `x`, whose sequences of the last level are shorter",
     differentiable=False,
 )
 def sequence_erase(x: Any, tokens: Any) -> Any:
@@ -181,7 +180,7 @@ def _(x: Spec, tokens: Any) -> Spec:
     level_of("sequence_erase", x, -1)
     _tokens(tokens)
     _check_numbers("sequence_erase: x", x.shape, x.dtype)
-    return Spec((None, *x.shape[1:]), x.dtype)
+    return Spec((None, *x.shape[1:]), x.dtype, x.num_levels)
 
 
 def _tokens(tokens: Any) -> Any:
@@ -226,7 +225,7 @@ def _check_numbers(where: str, shape: tuple[int | None, ...], dtype: np.dtype[An
 # -- scattering to columns ---------------------------------------------------------------------------------------------
 
 
-@operator(x=Dense, ids=NestedIndex, updates=Updates, lod_rule=computed("that of `x`", levels_of))
+@operator(x=Dense, ids=NestedIndex, updates=Updates, lod_rule="that of `x`")
 def sequence_scatter(x: Any, ids: Any, updates: Any, level: int = -1) -> Any:
     """Add numbers to columns of a table with one line per sequence, whose ids select the columns.
 
@@ -296,7 +295,7 @@ def _(x: Spec, ids: Spec, updates: Any, level: int) -> Spec:
     level_of("sequence_scatter", ids, level)
     if not isinstance(updates, (int, float)):
         updates = dense_of("sequence_scatter: updates", updates, True)
-    return Spec(lines.shape, _sum_dtype(lines.dtype, getattr(updates, "dtype", updates)))
+    return Spec(lines.shape, _sum_dtype(lines.dtype, getattr(updates, "dtype", updates)), x.num_levels)
 
 
 @sequence_scatter.define_vjp

@@ -13,7 +13,7 @@ from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.copies import add_back, spec_rows
-from lodcore.operators.lod_rules import computed, levels_of
+from lodcore.operators.lod_rules import first_levels
 from lodcore.operators.operands import Array, below, kept_in
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
@@ -31,7 +31,7 @@ KINDS = {np.multiply: 0, np.maximum: 1, np.minimum: 2}  # numbers in the kernel
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
-SHORTER = computed("as `x`, whose sequences of the last level are shorter", levels_of)
+SHORTER = "as `x`, whose sequences of the last level are shorter"
 
 
 # -- differences -------------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def _differences(dtype: np.dtype[Any], n: Any) -> tuple[int, np.dtype[Any]]:
 
 @sequence_diff.define_infer
 def _(x: Spec, n: int) -> Spec:
-    return Spec(spec_rows(x), _differences(x.dtype, n)[1])
+    return Spec(spec_rows(x), _differences(x.dtype, n)[1], x.num_levels)
 
 
 @sequence_diff.define_vjp
@@ -255,11 +255,7 @@ def _(d: Array, n: int, level: int, context: Any) -> Array:
     )
 
 
-def _one_more(x: Any) -> Any:
-    return [*[(x, k) for k in range(x.num_levels - 1)], None, None]
-
-
-@operator(x=Nested, lod_rule=computed("as `x`, whose sequences of the last level are cut into windows", _one_more))
+@operator(x=Nested, lod_rule="as `x`, whose sequences of the last level are cut into windows")
 def sliding_window(x: Any, size: int, step: int = 1, *, saved: Saved = None) -> LoDTensor:
     """Cut each sequence of the last level into windows of a given number of rows.
 
@@ -322,7 +318,7 @@ def _sizes(size: Any, step: Any) -> tuple[int, int]:
 @sliding_window.define_infer
 def _(x: Spec, size: int, step: int) -> Spec:
     _sizes(size, step)
-    return Spec(spec_rows(x), x.dtype)
+    return Spec(spec_rows(x), x.dtype, first_levels(x, x.num_levels - 1, 2))
 
 
 @sliding_window.define_vjp

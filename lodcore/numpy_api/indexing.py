@@ -148,11 +148,11 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
         chosen = direct.chosen(x, key)
         if chosen is not None:
             return chosen
-    x = tensor_of("index", x)
     if type(key) is tuple and isinstance(x, Symbol) and PLAIN.issuperset(map(type, key)):
-        spec: Spec = x.spec  # type: ignore[attr-defined]
-        if not spec.num_levels and len(key) <= len(spec.shape):  # the usual case of a cell
-            return index_values(x, list(key))
+        spec: Spec | None = getattr(x.current(), "_spec", None)
+        if spec is not None and spec.kind is np.ndarray and len(key) <= len(spec.shape):  # the usual case of a cell
+            return index_values(x.current(), list(key))
+    x = tensor_of("index", x)
     if isinstance(key, str) or _is_names(key):
         return _field(x, key)
     if type(key) is not tuple and _levels(x):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial, reduce
-from math import isfinite
 from operator import or_
 from typing import Any
 
@@ -104,11 +103,9 @@ class Compiled:
 
     def _zeros(self, boots: list[Array], outer: dict[Any, Array]) -> tuple[bool, ...]:
         """Return which first states are zero, and give zero in every product: no matrix has a nan or an infinity."""
-        found = [False] * len(boots)
+        found, is_zero, is_finite = [False] * len(boots), kernels.matrix.is_zero, kernels.matrix.is_finite
         for j, matrices in self._factors.items():
-            if not boots[j].any():
-                with np.errstate(all="ignore"):
-                    found[j] = all([isfinite(outer[matrix].sum()) for matrix in matrices])
+            found[j] = is_zero(boots[j]) and all([is_finite(outer[matrix]) for matrix in matrices])
         return tuple(found)
 
     def forward_pass(self, wanted: Wanted | None, zeros: tuple[bool, ...] = ()) -> ForwardPass:
@@ -358,7 +355,7 @@ class Compiled:
             if left.code == "state" and left not in given.arrays:
                 states = given.arrays[body.following[left.detail]]
                 pair_product(states, neighbours.before, rows, neighbours.behind, out, adding)
-                if not given.zeros[left.detail] or not np.isfinite(rows[neighbours.firsts].sum()):
+                if not given.zeros[left.detail] or not kernels.matrix.is_finite(rows.take(neighbours.firsts, 0)):
                     boot = given.boots[left.detail]
                     pair_product(boot, neighbours.sequences, rows, neighbours.firsts, out, True)
             elif left.code == "input":

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore import kernels
 from lodcore.base.caller import named_caller
 from lodcore.errors import LoDError
 from lodcore.graph import engine
@@ -21,7 +22,7 @@ from lodcore.graph.loops.traced import Untraceable
 from lodcore.graph.loops.while_loop import LoopOp
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
-from lodcore.nn.one_by_one import OneByOne, as_array, as_matrix, as_rows, is_told
+from lodcore.nn.one_by_one import OneByOne, Uncompiled, as_array, as_matrix, as_rows, is_told
 from lodcore.operators.registry import Saved
 from lodcore.operators.roles import Batches
 from lodcore.tensors import core, tensor_core
@@ -37,7 +38,8 @@ class CellSteps:
 
     Parameters
     ----------
-    compiled : Compiled
+    compiled : Compiled or None
+        None for a body that runs operator by operator.
     outer : list of Variable
         What the body reads besides inputs and states.
     given : list
@@ -46,8 +48,10 @@ class CellSteps:
         The numbers of the states that the cell changes.
     """
 
-    def __init__(self, loop: Any, compiled: Compiled, outer: list[Any], given: list[Any], changed: list[int]) -> None:
-        self.compiled, self.outer, self.given, self.changed = compiled, outer, given, changed
+    def __init__(
+        self, loop: Any, compiled: Compiled | None, outer: list[Any], given: list[Any], changed: list[int]
+    ) -> None:
+        self.outer, self.given, self.changed = outer, given, changed
         self.level, self.is_reverse = loop.level, loop.is_reverse
         inputs, before = tree_leaves(loop.inputs), tree_leaves(loop.before)
         self.n_inputs, self.n_states = len(inputs), len(before)
@@ -55,30 +59,43 @@ class CellSteps:
         self.inputs, self.before, self.behind = inputs, before, tree_leaves(loop.behind)
         self.outputs = [resolved(v) for v in tree_leaves(loop.outputs)]
         self.output_specs = [v.spec for v in self.outputs]
-        apart, behind = set(compiled.body.prelude), [resolved(v) for v in self.behind]
-        ops = [op for op in self.ops if op not in apart]
-        self._one_by_one = OneByOne(ops, inputs, before, self.outputs, behind, compiled.body.dtype)
+        apart, dtype = set(() if compiled is None else compiled.prelude), dtype_of(inputs)
+        ops, behind = [op for op in self.ops if op not in apart], [resolved(v) for v in self.behind]
+        self._one_by_one = OneByOne(ops, inputs, before, self.outputs, behind, dtype)
+        self.compiled = compiled or Uncompiled(self._one_by_one, dtype, self.outputs, self.is_reverse)
         self.state_specs = [v.spec for v in before]
         self._layout = Layout()
         self._layout.slots(outer)
-        self._prelude = [op.call(self._layout, True) for op in compiled.body.prelude]
+        self._prelude = [op.call(self._layout, True) for op in self.compiled.prelude]
         self._ways: dict[tuple[bool, ...], tuple[Wanted, Any]] = {}
         self._axes = [len(v.spec.shape) for v in (*inputs, *before)]
 
     @classmethod
-    def of(cls, loop: Any) -> CellSteps | None:
-        """Compile the body of a loop; return None if an operator cannot take part."""
+    def of(cls, loop: Any, is_compiled: bool = True) -> CellSteps | None:
+        """Compile the body of a loop; return None if an operator cannot take part.
+
+        Parameters
+        ----------
+        loop : CellLoop
+        is_compiled : bool
+            Whether only compiled steps are wanted; otherwise those of a body that cannot be compiled run operator by
+            operator.
+        """
         ops, inputs, before, behind = loop.ops, *map(tree_leaves, (loop.inputs, loop.before, loop.behind))
         outputs = [resolved(x) for x in tree_leaves(loop.outputs)]
         if not all(isinstance(v, Variable) for v in outputs):
             return None
         try:
-            dtype = inputs[0].spec.dtype.newbyteorder("=")
-            body = Lowered(ops, inputs, before, outputs, behind, dtype)
-            compiled = Compiled(body)
-            compiled.prepare()
+            if not kernels.matrix.is_fast():
+                raise Untraceable("nothing multiplies fast here")
+            body = Lowered(ops, inputs, before, outputs, behind, dtype_of(inputs))
+            made = Compiled(body)
+            made.prepare()
+            compiled: Compiled | None = made
         except (Untraceable, RecursionError):
-            return None
+            if is_compiled:
+                return None
+            compiled = None
         known = {local: given for given, local in loop.body.captures.values()}
         outer = list(dict.fromkeys(v for op in ops for v in op.inputs if v in known))
         outer += [v for v in (*outputs, *behind) if isinstance(v, Variable) and v in known and v not in outer]
@@ -109,7 +126,7 @@ class CellSteps:
 
     def run(self, inputs: list[Any], keep: bool) -> tuple[tuple[Any, ...], Any]:
         """Run all steps; return the results, and what gradients need."""
-        compiled, dtype = self.compiled, self.compiled.body.dtype
+        compiled, dtype = self.compiled, self.compiled.dtype
         xs, states = inputs[: self.n_inputs], inputs[self.n_inputs : self.n_inputs + self.n_states]
         lod = xs[0].lod
         offsets = np.asarray(core.offsets_view(lod, self.level))
@@ -126,13 +143,13 @@ class CellSteps:
             values = self._layout.values(frame)
         else:
             frame, values = None, dict(zip(self.outer, given, strict=True))
-        outer = {v: as_array(x, dtype) for v, x in values.items()}
+        outer = {v: as_array(x, dtype) for v, x in values.items()} if isinstance(compiled, Compiled) else values
         wanted = compiled.all_wanted if keep else None
         rows = [as_matrix(x.values, dtype) for x in xs]
         outputs, lasts, kept, flags = compiled.forward(rows, boots, outer, offsets, self.is_reverse, wanted)
         if flags and is_told(flags):
             self._one_by_one.forward(kept, self.is_reverse)
-        axes = compiled.body.axes
+        axes = compiled.axes
         found = [tensor_core.new_tensor(y if n == 2 else y[:, 0], lod) for y, n in zip(outputs, axes, strict=True)]
         ends = [lasts[j] if states[j].ndim == 2 else lasts[j][:, 0] for j in self.changed]
         return (*found, *ends), (kept, frame)
@@ -142,16 +159,16 @@ class CellSteps:
     def go_back(self, cotangents: tuple[Any, ...], saved: Any, needs: Sequence[bool]) -> list[Any]:
         """Return the gradients of the inputs."""
         kept, frame = saved
-        compiled, dtype = self.compiled, self.compiled.body.dtype
-        m = self.n_states
+        compiled, dtype = self.compiled, self.compiled.dtype
+        m, n_outputs = self.n_states, len(self.outputs)
         wanted, way = self._wanted(tuple(needs))
-        widths = [v.width for v in compiled.body.outputs]
-        rows = [None if d is None else as_matrix(np.asarray(d), dtype) for d in cotangents[: len(widths)]]
+        rows = [None if d is None else as_matrix(np.asarray(d), dtype) for d in cotangents[:n_outputs]]
         lasts: list[Any] = [None] * m
-        for j, d in zip(self.changed, cotangents[len(widths) :], strict=True):
+        for j, d in zip(self.changed, cotangents[n_outputs:], strict=True):
             lasts[j] = None if d is None else as_matrix(np.asarray(d), dtype)
         d_rows, d_boots, d_outer, flags = compiled.backward(kept, rows, lasts, wanted)
         if flags and is_told(flags):
+            assert isinstance(compiled, Compiled)
             numbers = compiled.states_with_gradient(kept, wanted, rows)
             self._one_by_one.back(kept, rows, lasts, wanted, numbers, self.is_reverse)
         if way is not None and way[1]:
@@ -172,7 +189,7 @@ class CellSteps:
             outer = {v for v, needed in zip(self.outer, needs[n + m :], strict=True) if needed}
             way = None
             if self._prelude:
-                prelude = self.compiled.body.prelude
+                prelude = self.compiled.prelude
                 needed, ops = path(prelude, [v for v in self.outer if v in outer])
                 calls = dict(zip(prelude, self._prelude, strict=True))
                 way = needed, ops, [BackwardCall(op, needed, calls[op], set()) for op in reversed(ops)]
@@ -186,6 +203,11 @@ class CellSteps:
         x = inputs[0]
         made = [Spec((x.shape[0], *spec.shape[1:]), spec.dtype, x.num_levels, LoDTensor) for spec in self.output_specs]
         return (*made, *[spec_in_body(self.state_specs[j]) for j in self.changed])
+
+
+def dtype_of(inputs: list[Variable]) -> np.dtype[Any]:
+    """Return the dtype of the numbers of a body."""
+    return inputs[0].spec.dtype.newbyteorder("=")
 
 
 def _run(inputs: Any, loop: CellSteps, *, saved: Saved = None) -> Any:

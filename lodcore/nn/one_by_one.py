@@ -1,4 +1,8 @@
-"""The steps of a compiled cell again, operator by operator: for the warnings, or errors, of what is not finite."""
+"""The steps of a cell operator by operator.
+
+A compiled cell runs so once more for the warnings, or errors, of what is not finite. A cell that was compiled when it
+was saved, and cannot be where it is loaded, runs so always.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from lodcore.graph.variable import Variable
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import Run, runs_of
 
-__all__ = ["OneByOne", "as_array", "as_matrix", "as_rows", "is_told"]
+__all__ = ["OneByOne", "Uncompiled", "as_array", "as_matrix", "as_rows", "is_told"]
 
 #: The bits of exceptions of floating point, and the names that `numpy.errstate` has for them.
 EXCEPTIONS = ((1, "divide"), (2, "over"), (4, "under"), (8, "invalid"))
@@ -69,11 +73,21 @@ class OneByOne:
         self._ops, self._inputs, self._before = ops, inputs, before
         self._outputs, self._behind, self._dtype = outputs, behind, dtype
 
-    def forward(self, kept: Kept, is_reverse: bool) -> None:
-        """Run all steps."""
+    def forward(self, kept: Kept, is_reverse: bool) -> tuple[list[Array], list[Array]]:
+        """Run all steps; return outputs and last states."""
+        layout, calls = self._calls(kept, False)
+        widths = [v.spec.shape[1] if len(v.spec.shape) > 1 else 1 for v in self._outputs]
+        outputs = [np.empty((kept.n_rows, width), self._dtype) for width in widths]
+        lasts = [boot.astype(self._dtype) for boot in kept.boots]
         for run in runs_of(kept.offsets, 0, is_reverse):
-            for _ in self._frames(kept, run, *self._calls(kept, False)):
-                pass
+            for places, frame, states in self._frames(kept, run, layout, calls):
+                values = layout.values(frame)
+                for made, v in zip(outputs, self._outputs, strict=True):
+                    y = np.asarray(values[v])
+                    made[places] = y if len(v.spec.shape) > 1 else y.reshape(-1, 1)
+                for last, state in zip(lasts, states, strict=True):
+                    last[run.order[: len(state)]] = state
+        return outputs, lasts
 
     def _calls(self, kept: Kept, keep: bool) -> tuple[Layout, list[Any]]:
         layout = Layout()
@@ -109,8 +123,8 @@ class OneByOne:
         wanted: Wanted,
         numbers: set[int],
         is_reverse: bool,
-    ) -> None:
-        """Run the way back of all steps.
+    ) -> tuple[list[Array | None], list[Array | None], dict[Any, Array]]:
+        """Run the way back of all steps; return the gradients of inputs, first states and outer objects.
 
         Parameters
         ----------
@@ -126,6 +140,12 @@ class OneByOne:
         needed, way = path(self._ops, [*sources, *[self._before[j] for j in numbers], *wanted.outer])
         known = dict(zip(self._ops, calls, strict=True))
         ways = [BackwardCall(op, needed, known[op], set()) for op in reversed(way)]
+        d_inputs = [np.zeros_like(x) if one else None for x, one in zip(kept.inputs, wanted.inputs, strict=True)]
+        d_boots: list[Array | None] = [
+            None if not one else np.zeros_like(boot) if d is None else d.astype(self._dtype)
+            for one, boot, d in zip(wanted.states, kept.boots, d_lasts, strict=True)
+        ]
+        d_outer: dict[Any, Array] = {}
         for run in runs_of(kept.offsets, 0, is_reverse):
             with np.errstate(all="ignore"):
                 frames = [(places, frame) for places, frame, _ in self._frames(kept, run, layout, calls)]
@@ -143,3 +163,50 @@ class OneByOne:
                 for j, d in d_states.items():
                     found = gradients.found.get(self._before[j])
                     d[:count] = 0 if found is None else as_matrix(found, self._dtype)
+                for v, d_input in zip(self._inputs, d_inputs, strict=True):
+                    if d_input is not None and v in gradients.found:
+                        d_input[places] = as_matrix(gradients.found[v], self._dtype)
+                for v in wanted.outer & gradients.found.keys():
+                    d_outer[v] = d_outer[v] + gradients.found[v] if v in d_outer else gradients.found[v]
+            for j, d in d_states.items():
+                made = d_boots[j]
+                if made is not None:
+                    made[run.order] = d
+        return d_inputs, d_boots, d_outer
+
+
+class Uncompiled:
+    """The steps of a cell that cannot be compiled here: what `Compiled` is otherwise.
+
+    Parameters
+    ----------
+    one_by_one : OneByOne
+    dtype : dtype
+    """
+
+    prelude: Sequence[Any] = ()
+
+    def __init__(self, one_by_one: OneByOne, dtype: Any, outputs: list[Variable], is_reverse: bool) -> None:
+        self._one_by_one, self.dtype, self._is_reverse = one_by_one, dtype, is_reverse
+        self.axes = [len(v.spec.shape) for v in outputs]
+        self.all_wanted = None
+
+    def forward(
+        self,
+        inputs: list[Array],
+        boots: list[Array],
+        outer: dict[Any, Array],
+        offsets: Array,
+        is_reverse: bool,
+        wanted: Any,
+    ) -> tuple[list[Array], list[Array], Kept, int]:
+        """Run the steps; see `Compiled.forward`."""
+        kept = Kept({}, [], offsets, inputs, boots, outer, wanted, ())
+        return *self._one_by_one.forward(kept, is_reverse), kept, 0
+
+    def backward(
+        self, given: Kept, cotangents: Sequence[Array | None], d_lasts: Sequence[Array | None], wanted: Wanted
+    ) -> tuple[list[Array | None], list[Array | None], dict[Any, Array], int]:
+        """Run the way back; see `Compiled.backward`."""
+        numbers = set(range(len(given.boots)))
+        return *self._one_by_one.back(given, cotangents, d_lasts, wanted, numbers, self._is_reverse), 0

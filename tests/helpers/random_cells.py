@@ -132,8 +132,8 @@ def compilations():
     """Count the bodies that are compiled, and those that are not: a list of bools."""
     of, found = CellSteps.__dict__["of"], []
 
-    def counted(loop):
-        made = of.__func__(CellSteps, loop)
+    def counted(loop, *rest):
+        made = of.__func__(CellSteps, loop, *rest)
         found.append(made is not None)
         return made
 

@@ -3,6 +3,7 @@
 import functools
 import gc
 import importlib
+import io
 import threading
 import warnings
 import weakref
@@ -132,19 +133,26 @@ def loss_of(results):
     return functools.reduce(lodcore.add, [ops.sum(one * one) for one in lodcore.tree_leaves(results)])
 
 
-def in_program(cell, parameters, x, state):
-    """Return a function that runs a cell in a Program: results and gradients of the sum of squares."""
+def program_of(cell, parameters, x, state, is_reverse=False):
+    """Return a Program with a cell, what it is fed, and what to fetch: results and gradients of the sum of squares."""
     declare = lambda name, one: data(name, (None, *one.shape[1:]), one.dtype)  # noqa: E731
     with Program() as program:
         rows = data("rows", (None, x.shape[-1]), x.dtype, num_levels=1)
         matrices = {name: data(name, one.shape, one.dtype) for name, one in parameters.items()}
         boots = [declare(f"state{k}", one) for k, one in enumerate(lodcore.tree_leaves(state))]
         given = iter(boots)
-        results = nn.dynamic_rnn(cell, matrices, rows, lodcore.tree_map(lambda _: next(given), state))
+        state_of_data = lodcore.tree_map(lambda _: next(given), state)
+        results = nn.dynamic_rnn(cell, matrices, rows, state_of_data, is_reverse=is_reverse)
         append_backward(loss_of(results))
     feed = {"rows": x, **parameters, **{f"state{k}": one for k, one in enumerate(lodcore.tree_leaves(state))}}
-    names = [f"{name}@GRAD" for name in feed]
-    return lambda: arrays_of(Executor().run(program, feed, [*lodcore.tree_leaves(results), *names]))
+    names = [one.name for one in lodcore.tree_leaves(results)]
+    return program, feed, [*names, *[f"{name}@GRAD" for name in feed]]
+
+
+def in_program(cell, parameters, x, state):
+    """Return a function that runs a cell in a Program."""
+    program, feed, fetch = program_of(cell, parameters, x, state)
+    return lambda: arrays_of(Executor().run(program, feed, fetch))
 
 
 @for_each("name", [*CELLS])
@@ -454,6 +462,25 @@ def at_most_there(x):
 @at_most_there.define_vjp
 def _(d, x):
     return d * (x <= 0.5) if len(x) else d
+
+
+@for_each("name", [*CELLS])
+@for_each("is_reverse", [False, True])
+def test_a_cell_that_was_saved_runs_where_it_cannot_be_compiled(name, is_reverse, monkeypatch):
+    cell, parameters, x, state = given_to(name, "f8")
+    program, feed, fetch = program_of(cell, parameters, x, state, is_reverse)
+    file = io.BytesIO()
+    lodcore.save(file, program)
+    wanted = arrays_of(Executor().run(program, feed, fetch))
+    monkeypatch.setattr(kernels.matrix, "is_fast", lambda: False)
+    with compilations() as compiled:
+        loaded = lodcore.load(io.BytesIO(file.getvalue()))
+    assert compiled == [True]
+    (recurrence,) = [op.arguments["loop"] for op in loaded.ops if op.name == "recurrence"]
+    assert type(recurrence.compiled).__name__ == "Uncompiled"
+    monkeypatch.undo()
+    for _ in range(2):
+        assert_near(arrays_of(Executor().run(loaded, feed, fetch)), wanted, "results and gradients")
 
 
 def test_operators_that_cannot_be_traced_run_one_by_one():

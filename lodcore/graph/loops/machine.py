@@ -38,10 +38,16 @@ class Compiled:
     Parameters
     ----------
     body : Lowered
+
+    Attributes
+    ----------
+    prelude, dtype, axes
+        As in `Lowered`.
     """
 
     def __init__(self, body: Lowered) -> None:
         self.body = body
+        self.prelude, self.dtype, self.axes = body.prelude, body.dtype, body.axes
         self._forward: dict[Any, ForwardPass] = {}
         self._back: dict[Any, BackwardPass] = {}
         self._hoisted: dict[Value, Hoisted] = {}

@@ -285,7 +285,7 @@ class BlockReader:
         return WhileLoop.of_body(body, carried, captured, **options)
 
     def _cell(self, where: str, content: Any) -> CellSteps:
-        """Return the steps of a cell, compiled anew."""
+        """Return the steps of a cell, compiled anew; operator by operator if that cannot be done here."""
         content = dict_of(where, content, "level", "is_reverse", "variables", "ops", "outputs", "next")
         level = content["level"]
         if type(level) is not int or not 0 <= level < 100:
@@ -311,10 +311,11 @@ class BlockReader:
                 level=level,
                 is_reverse=content["is_reverse"] is True,
                 body=SimpleNamespace(captures={j: (v, v) for j, v in enumerate(outer)}),
-            )
+            ),
+            False,
         )
         if made is None or made.outer != outer:
-            raise LoDError(f"{where}: is no cell that can be compiled here")
+            raise LoDError(f"{where}: has outer objects that do not belong to its operators")
         return made
 
     def _branches(self, where: str, content: Any) -> Branches:

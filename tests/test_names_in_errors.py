@@ -184,12 +184,8 @@ def test_errors_name_only_what_there_is(name):
 # -- keywords ----------------------------------------------------------------------------------------------------------
 
 KEYWORDS = [
-    (
-        lambda x: x.sum(level=0),
-        r"sum: .*'level'; use axis=1 for level 0, .*lodcore\.sequence_pool\(x, .sum., level=0\)",
-    ),
-    (lambda x: ops.sum(x, level=0), r"sum: .*'level'"),
-    (lambda x: x.max(level=0), r"max: .*'level'; .*lodcore\.sequence_pool\(x, .max., level=0\)"),
+    (lambda x: x.sum(axis=1, level=0), "sum: axis, level: are 1, 0; one of them is needed$"),
+    (lambda x: x.argmax(axis=1, level=0), "argmax: axis, level: are 1, 0; one of them is needed$"),
     (lambda x: x.cumsum(level=0), r"cumsum: .*'level'; .*lodcore\.sequence_cumsum\(x, level=0\)"),
     (lambda x: lodcore.sequence_pool(x, "sum", axis=1), r"sequence_pool: .*'axis'; use level=, .*x\.sum\(axis=1\)"),
     (lambda x: x.pool("sum", axis=1), r"sequence_pool: .*'axis'; use level="),

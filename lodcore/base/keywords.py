@@ -46,11 +46,7 @@ WITH_AXES = {
 #: Operators of levels, by the function of axes that does the same.
 WITH_LEVELS = {
     "cumsum": "sequence_cumsum(x, level=0)",
-    "max": 'sequence_pool(x, "max", level=0)',
-    "mean": 'sequence_pool(x, "mean", level=0)',
-    "min": 'sequence_pool(x, "min", level=0)',
     "softmax": "sequence_softmax(x, level=0)",
-    "sum": 'sequence_pool(x, "sum", level=0)',
 }
 
 
@@ -68,9 +64,9 @@ def no_level(name: str) -> TypeError:
     Examples
     --------
     >>> from lodcore.base.keywords import no_level
-    >>> print(no_level("mean"))
-    mean: got an unexpected keyword argument 'level'; use axis=1 for level 0, axis=2 for level 1; \
-lodcore.sequence_pool(x, "mean", level=0) takes levels
+    >>> print(no_level("cumsum"))
+    cumsum: got an unexpected keyword argument 'level'; use axis=1 for level 0, axis=2 for level 1; \
+lodcore.sequence_cumsum(x, level=0) takes levels
     """
     of_levels = f"; lodcore.{WITH_LEVELS[name]} takes levels" if name in WITH_LEVELS else ""
     return TypeError(

@@ -133,6 +133,8 @@ class TensorMethods:
         keepdims: bool = False,
         initial: Any = None,
         where: Any = True,
+        *,
+        level: int | None = None,
     ) -> Any:
         """Sum the values; see `lodcore.ops.sum`."""
 
@@ -145,6 +147,8 @@ class TensorMethods:
         keepdims: bool = False,
         initial: Any = None,
         where: Any = True,
+        *,
+        level: int | None = None,
     ) -> Any:
         """Multiply the values; see `lodcore.ops.prod`."""
 
@@ -157,6 +161,8 @@ class TensorMethods:
         keepdims: bool = False,
         *,
         where: Any = True,
+        empty: Any = None,
+        level: int | None = None,
     ) -> Any:
         """Compute the mean; see `lodcore.ops.mean`."""
 
@@ -170,6 +176,7 @@ class TensorMethods:
         keepdims: bool = False,
         *,
         where: Any = True,
+        level: int | None = None,
     ) -> Any:
         """Compute the variance; see `lodcore.ops.var`."""
 
@@ -183,35 +190,84 @@ class TensorMethods:
         keepdims: bool = False,
         *,
         where: Any = True,
+        level: int | None = None,
     ) -> Any:
         """Compute the standard deviation; see `lodcore.ops.std`."""
 
     @method
     def max(
-        self, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+        self,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        empty: Any = None,
+        level: int | None = None,
     ) -> Any:
         """Return the maximum; see `lodcore.ops.max`."""
 
     @method
     def min(
-        self, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+        self,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        empty: Any = None,
+        level: int | None = None,
     ) -> Any:
         """Return the minimum; see `lodcore.ops.min`."""
 
     @method
-    def any(self, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    def any(
+        self,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        level: int | None = None,
+    ) -> Any:
         """Test whether any value is true; see `lodcore.ops.any`."""
 
     @method
-    def all(self, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    def all(
+        self,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        level: int | None = None,
+    ) -> Any:
         """Test whether all values are true; see `lodcore.ops.all`."""
 
     @method
-    def argmax(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Any:
+    def argmax(
+        self,
+        axis: Axis = None,
+        out: None = None,
+        *,
+        keepdims: bool = False,
+        empty: Any = None,
+        level: int | None = None,
+    ) -> Any:
         """Return the position of the maximum; see `lodcore.ops.argmax`."""
 
     @method
-    def argmin(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Any:
+    def argmin(
+        self,
+        axis: Axis = None,
+        out: None = None,
+        *,
+        keepdims: bool = False,
+        empty: Any = None,
+        level: int | None = None,
+    ) -> Any:
         """Return the position of the minimum; see `lodcore.ops.argmin`."""
 
     @method

@@ -104,6 +104,8 @@ class Sum:
         keepdims: bool = False,
         initial: Any = None,
         where: Any = True,
+        *,
+        level: int | None = None,
     ) -> Rows: ...
 
 class Mean:
@@ -111,11 +113,26 @@ class Mean:
 
     @overload
     def __call__(
-        self, axis: None = None, dtype: DType = None, out: None = None, keepdims: No = False, *, where: Any = True
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: No = False,
+        *,
+        where: Any = True,
+        empty: Any = None,
     ) -> Scalar: ...
     @overload
     def __call__(
-        self, axis: Axis = None, dtype: DType = None, out: None = None, keepdims: bool = False, *, where: Any = True
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        empty: Any = None,
+        level: int | None = None,
     ) -> Rows: ...
 
 class Variance:
@@ -142,6 +159,7 @@ class Variance:
         keepdims: bool = False,
         *,
         where: Any = True,
+        level: int | None = None,
     ) -> Rows: ...
 
 class Extreme(Generic[T]):
@@ -149,11 +167,26 @@ class Extreme(Generic[T]):
 
     @overload
     def __call__(
-        self, axis: None = None, out: None = None, keepdims: No = False, initial: Any = None, where: Any = True
+        self,
+        axis: None = None,
+        out: None = None,
+        keepdims: No = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        empty: Any = None,
     ) -> T: ...
     @overload
     def __call__(
-        self, axis: Axis = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+        self,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        empty: Any = None,
+        level: int | None = None,
     ) -> LoDTensor[T] | npt.NDArray[T]: ...
 
 class Truth:
@@ -162,15 +195,31 @@ class Truth:
     @overload
     def __call__(self, axis: None = None, out: None = None, keepdims: No = False, *, where: Any = True) -> Scalar: ...
     @overload
-    def __call__(self, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Rows: ...
+    def __call__(
+        self,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        level: int | None = None,
+    ) -> Rows: ...
 
 class Place:
     """What `x.argmax(axis)` gives."""
 
     @overload
-    def __call__(self, axis: None = None, out: None = None, *, keepdims: No = False) -> Scalar: ...
+    def __call__(self, axis: None = None, out: None = None, *, keepdims: No = False, empty: Any = None) -> Scalar: ...
     @overload
-    def __call__(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Rows: ...
+    def __call__(
+        self,
+        axis: Axis = None,
+        out: None = None,
+        *,
+        keepdims: bool = False,
+        empty: Any = None,
+        level: int | None = None,
+    ) -> Rows: ...
 
 class TypedMethods(TensorMethods, Generic[S]):
     __add__: Arithmetic[S]

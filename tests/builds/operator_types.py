@@ -153,7 +153,8 @@ def declaration(name, function):
         count = range(len(parameters))
         forms = [([*plain[:k], tensor[k], *parameters[k + 1 :]], "LoDTensor") for k in count] + [(plain, kind)]
     elif "axis: int | tuple[int, ...] | None = ..." in parameters and ("_Number" in kind or not returned):
-        whole = [text.replace(BY_NAME["axis"], "None") for text in parameters]
+        whole = [text.replace(BY_NAME["axis"], "None") for text in parameters if not text.startswith("level: ")]
+        whole = whole[:-1] if whole[-1] == "*" else whole
         forms = [(whole, "_Number"), (parameters, "LoDTensor | _Array")]
     forms = [form for given, kind in forms for form in with_dtypes(name, given, kind)]
     prefix = "@overload\n" if len(forms) > 1 else ""

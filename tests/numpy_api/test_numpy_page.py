@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, GraphError, LoDError, LoDTensor, ShapeError, Spec, vjp
+from lodcore import DTypeError, GraphError, LevelError, LoDError, LoDTensor, ShapeError, Spec, vjp
 from lodcore.graph import Executor, Program, Variable, data, grad_check
 from lodcore.numpy_api.attached_methods import OWN, MethodBodies
 from lodcore.numpy_api.protocols import FUNCTIONS, NAMED
-from reference.ops.axes import insert_axis, reduce_axis, reduction
+from reference.ops.axes import insert_axis, reduce_axis, reduce_below, reduction
+from reference.ops.deviation import deviation, variance
 from tests.helpers.agree import assert_close, same, same_memory
 from tests.helpers.draw import lods
 from tests.helpers.ways import rows_of
@@ -282,6 +283,51 @@ def test_reductions_of_several_axes(x, data):
     for axis in sorted(axes) if keepdims else []:
         wanted = insert_axis(wanted, axis)
     assert_close(found.tolist(), wanted, False, 1e-11)
+
+
+BELOW = {name: reduction(name) for name in NAMES}
+BELOW |= {"var": lambda numbers: variance(numbers, 0), "std": lambda numbers: deviation(numbers, 0)}
+
+
+@pytest.mark.parametrize("name", BELOW)
+@given(batches(NUMBERS, ROW_SHAPES), st.data())
+def test_reductions_by_level_reduce_all_rows_below_its_sequences(name, x, data):
+    x = x if x.dtype.kind != "f" else like(x, np.nan_to_num(x.values))
+    level, keepdims = data.draw(st.integers(-x.num_levels, x.num_levels - 1)), data.draw(st.booleans())
+    k = level % x.num_levels
+    axes = tuple(range(k + 1, x.num_levels + 1))
+    empty = {"empty": 0} if name in CHOOSE else {}
+
+    def call(x):
+        return getattr(x, name)(keepdims=keepdims, level=level, **empty)
+
+    def function(numbers):
+        return 0 if empty and not numbers else BELOW[name](numbers)
+
+    found = call(x)
+    wanted = reduce_below(function, x.tolist(), k, x.num_levels, x.values.shape[1:])
+    for axis in axes if keepdims else ():
+        wanted = insert_axis(wanted, axis)
+    assert_close(found.tolist(), wanted, False, 1e-11 if found.dtype != np.float32 else 2e-5)
+    if not name.startswith("arg") and not empty:
+        assert same_or_equal(getattr(np, name)(x, axis=axes, keepdims=keepdims), found)
+    assert_recorded(call, x, found)
+
+
+def test_reductions_by_level_refuse_levels_that_x_does_not_have():
+    x = lodcore.array([[[1.0, 2.0], []], [[3.0]]])
+    for name in BELOW:
+        function = getattr(lodcore.ops, name)
+        with pytest.raises(LevelError, match=f"^{name}: level: is 2; there are 2 levels"):
+            function(x, level=2)
+        with pytest.raises(LevelError, match=f"^{name}: level: is 0; there are 0 levels"):
+            function(x.values, level=0)
+        with pytest.raises(DTypeError, match=f"^{name}: level: is 'a'"):
+            function(x, level="a")
+    with pytest.raises(ValueError, match=r"^max: sequence 1 of level 1 is empty; give empty="):
+        x.max(level=1)
+    assert x.argmax(level=0, empty=[-1, -1]).tolist() == [1, 0]
+    assert x[:, 1:].argmin(level=0, empty=[7, 8]).tolist() == [7, 8]
 
 
 @given(batches(["f8"], ROW_SHAPES), st.data())

@@ -12,8 +12,8 @@ import numpy as np
 
 from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol
-from lodcore.base.keywords import no_level
 from lodcore.errors import DTypeError, GraphError, ShapeError
+from lodcore.operators.arguments import level_of
 from lodcore.operators.operands import kept_in
 from lodcore.operators.registry import PLAIN
 from lodcore.ops.elementwise.compare import greater_than, less_than
@@ -24,6 +24,7 @@ from lodcore.ops.reduce.dates import are_dates, mean_of_durations, reduce_dates
 from lodcore.ops.reduce.reduce_values import (
     REDUCTIONS,
     axes_of,
+    is_below,
     is_vector,
     kept_empty,
     mean_dtype,
@@ -77,6 +78,16 @@ def tensor_of(where: str, x: Any) -> Any:
     if made.dtype.hasobject:
         raise DTypeError(f"{where}: x: is {type(x).__name__}; a tensor is needed")
     return made
+
+
+def axes_below(name: str, x: Any, axis: Any, level: Any) -> tuple[Any, Any]:
+    """Return a tensor, and the axes of all that is below the sequences of a level: those that are reduced."""
+    if axis is not None:
+        raise TypeError(f"{name}: axis, level: are {axis}, {level}; one of them is needed")
+    x = tensor_of(name, x)
+    levels = getattr(x, "num_levels", 0)
+    k = level_of(name, levels, level)
+    return x, levels if k == levels - 1 else tuple(range(k + 1, levels + 1))
 
 
 def check_keepdims(name: str, axis: Any, keepdims: Any) -> None:
@@ -164,7 +175,7 @@ def sum(
     initial: Any = None,
     where: Any = True,
     *,
-    level: None = None,
+    level: int | None = None,
 ) -> Any:
     """Add up values.
 
@@ -186,6 +197,9 @@ def sum(
         The starting value.
     where : LoDTensor or array_like of bool
         The elements to include; it broadcasts with x.
+    level : int, optional
+        Instead of an axis: reduce all rows below each sequence of this level, that is along the axes `level` + 1 to
+        `x.num_levels`. A negative level counts from the last one.
 
     Returns
     -------
@@ -193,8 +207,10 @@ def sum(
 
     Raises
     ------
-    ShapeError, DTypeError
-        If the axis does not exist.
+    ShapeError, DTypeError, LevelError
+        If the axis, or the level, does not exist.
+    TypeError
+        If both are given.
 
     Examples
     --------
@@ -202,9 +218,11 @@ def sum(
     >>> x = lodcore.array([[1, 2], [], [3]])
     >>> int(lodcore.ops.sum(x)), lodcore.ops.sum(x, axis=1), lodcore.ops.sum(x, axis=0)
     (6, array([3, 0, 3]), array([4, 2]))
+    >>> lodcore.ops.sum(lodcore.array([[[1, 2], [3]], [[4]]]), level=0)
+    array([6, 4])
     """
     if level is not None:
-        raise no_level("sum")
+        x, axis = axes_below("sum", x, axis, level)
     found = direct.reduced("sum", x, axis, keepdims, where, dtype, out, initial)
     if found is not None:
         return found
@@ -220,6 +238,8 @@ def prod(
     keepdims: bool = False,
     initial: Any = None,
     where: Any = True,
+    *,
+    level: int | None = None,
 ) -> Any:
     """Multiply values. The parameters are those of `sum`.
 
@@ -229,6 +249,8 @@ def prod(
     >>> lodcore.ops.prod(lodcore.array([[1, 2], [], [3]]), axis=1)
     array([2, 1, 3])
     """
+    if level is not None:
+        x, axis = axes_below("prod", x, axis, level)
     x = tensor_of("prod", x)
     return in_dtype(reduce_axes("prod", cast_for("prod", x, dtype), axis, out, keepdims, initial, where), dtype)
 
@@ -242,7 +264,7 @@ def mean(
     *,
     where: Any = True,
     empty: Any = None,
-    level: None = None,
+    level: int | None = None,
 ) -> Any:
     """Average values. The parameters are those of `sum`.
 
@@ -266,7 +288,7 @@ def mean(
     array([1.5, 0. , 3. ])
     """
     if level is not None:
-        raise no_level("mean")
+        x, axis = axes_below("mean", x, axis, level)
     found = direct.reduced("mean", x, axis, keepdims, where, dtype, out, empty)
     if found is not None:
         return found
@@ -303,7 +325,7 @@ def max(
     where: Any = True,
     *,
     empty: Any = None,
-    level: None = None,
+    level: int | None = None,
 ) -> Any:
     """Return the maximum, or nan if a value is nan. The parameters are those of `sum`.
 
@@ -325,7 +347,7 @@ def max(
     (array([-1,  0,  3]), array([0, 0, 3]))
     """
     if level is not None:
-        raise no_level("max")
+        x, axis = axes_below("max", x, axis, level)
     found = direct.reduced("max", x, axis, keepdims, where, out, initial, empty)
     if found is not None:
         return found
@@ -341,7 +363,7 @@ def min(
     where: Any = True,
     *,
     empty: Any = None,
-    level: None = None,
+    level: int | None = None,
 ) -> Any:
     """Return the minimum, or nan if a value is nan. Parameters and errors are those of `max`.
 
@@ -352,14 +374,16 @@ def min(
     array([1, 3])
     """
     if level is not None:
-        raise no_level("min")
+        x, axis = axes_below("min", x, axis, level)
     found = direct.reduced("min", x, axis, keepdims, where, out, initial, empty)
     if found is not None:
         return found
     return reduce_axes("min", tensor_of("min", x), axis, out, keepdims, initial, where, empty)
 
 
-def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
+def any(
+    x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True, level: int | None = None
+) -> Any:
     """Return whether any value is true, or not 0. The parameters are those of `sum`.
 
     Examples
@@ -368,10 +392,14 @@ def any(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, w
     >>> lodcore.ops.any(lodcore.array([[0, 2], [], [0]]), axis=1)
     array([ True, False, False])
     """
+    if level is not None:
+        x, axis = axes_below("any", x, axis, level)
     return reduce_axes("any", tensor_of("any", x), axis, out, keepdims, None, where)
 
 
-def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True) -> Any:
+def all(
+    x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True, level: int | None = None
+) -> Any:
     """Return whether all values are true, or not 0. The parameters are those of `sum`.
 
     Examples
@@ -380,10 +408,14 @@ def all(x: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, w
     >>> lodcore.ops.all(lodcore.array([[0, 2], [], [1]]), axis=1)
     array([False,  True,  True])
     """
+    if level is not None:
+        x, axis = axes_below("all", x, axis, level)
     return reduce_axes("all", tensor_of("all", x), axis, out, keepdims, None, where)
 
 
-def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False, empty: Any = None) -> Any:
+def argmax(
+    x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False, empty: Any = None, level: int | None = None
+) -> Any:
     """Return the position of the maximum, the first of equal ones; nan is greater than all other values.
 
     Parameters
@@ -395,7 +427,9 @@ def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False
         Not supported.
     keepdims : bool
     empty : int or array_like of int, shape (number of sequences,), optional
-        The result for no values; along the axis of the last level also one for each sequence, for all its columns.
+        The result for no values; of the sequences of a level also one for each sequence, for all its columns.
+    level : int, optional
+        As in `sum`; positions count the rows below each sequence.
 
     Raises
     ------
@@ -412,10 +446,12 @@ def argmax(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False
     >>> lodcore.ops.argmax(lodcore.array([[1, 2], [], [3]]), axis=1, empty=[7, 8, 9])
     array([1, 8, 0])
     """
-    return _place("argmax", x, axis, out, keepdims, empty)
+    return _place("argmax", x, axis, out, keepdims, empty, level)
 
 
-def argmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False, empty: Any = None) -> Any:
+def argmin(
+    x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False, empty: Any = None, level: int | None = None
+) -> Any:
     """Return the position of the minimum. Parameters and errors are those of `argmax`.
 
     Examples
@@ -424,13 +460,15 @@ def argmin(x: Any, axis: Any = None, out: None = None, *, keepdims: bool = False
     >>> lodcore.ops.argmin(lodcore.array([[2, 1], [3]]), axis=1)
     array([1, 0])
     """
-    return _place("argmin", x, axis, out, keepdims, empty)
+    return _place("argmin", x, axis, out, keepdims, empty, level)
 
 
-def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool, empty: Any) -> Any:
+def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool, empty: Any, level: int | None) -> Any:
     x = tensor_of(name, x)
     if isinstance(axis, tuple):
         raise DTypeError(f"{name}: axis: is {axis!r}; an integer is needed")
+    if level is not None:
+        x, axis = axes_below(name, x, axis, level)
     levels = getattr(x, "num_levels", 0)
     if levels:
         check_keepdims(name, axis, keepdims)
@@ -439,10 +477,13 @@ def _place(name: str, x: Any, axis: Any, out: Any, keepdims: bool, empty: Any) -
             raise TypeError(f"{name}: out: is not supported; the result is a new tensor")
         chosen = None if axis is None else axes_of(name, axis, x.ndim)
         return reduce_values(x, name, chosen, keepdims, None, kept_empty(name, empty, x.dtype))
-    if empty is None or not is_vector(empty) or axes_of(name, axis, x.ndim) != (levels,):
+    axes = () if empty is None or not is_vector(empty) else axes_of(name, axis, x.ndim)
+    if not is_below(axes, levels):
         return reduce_axes(name, x, axis, out, keepdims, None, True, empty)
     place = reduce_axes(name, x, axis, out, keepdims, None, True, -1)
-    return choose(less_than(place, 0), of_each(name, empty, place, x.ndim - levels - 1 + bool(keepdims)), place)
+    return choose(
+        less_than(place, 0), of_each(name, empty, place, x.ndim - levels - 1 + bool(keepdims) * len(axes)), place
+    )
 
 
 def check_kind(name: str, dtype: np.dtype[Any], ragged: bool) -> None:

@@ -21,7 +21,7 @@ from lodcore.ops.elementwise.convert import full_like
 from lodcore.ops.elementwise.math import div, minus, mul, sqrt
 from lodcore.ops.elementwise.math import where as choose
 from lodcore.ops.move.expand import sequence_expand_as
-from lodcore.ops.reduce.axes import cast_for, count_left, mean, reduce_axes, tensor_of
+from lodcore.ops.reduce.axes import axes_below, cast_for, count_left, mean, reduce_axes, tensor_of
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of
 from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below, mean_dtype, put_back, with_axes_of_1
 from lodcore.tensors import core
@@ -179,6 +179,7 @@ def var(
     keepdims: bool = False,
     *,
     where: Any = True,
+    level: int | None = None,
 ) -> Any:
     """Average the squared distance from the mean. The parameters are those of `sum`.
 
@@ -198,6 +199,8 @@ def var(
     >>> lodcore.ops.var(lodcore.array([[1, 3], [], [3]]), axis=1)
     array([ 1., nan,  0.])
     """
+    if level is not None:
+        x, axis = axes_below("var", x, axis, level)
     x = tensor_of("var", x)
     if x.dtype.kind == "c":
         raise DTypeError(f"var: x: has dtype {x.dtype}; real numbers are needed")
@@ -238,6 +241,7 @@ def std(
     keepdims: bool = False,
     *,
     where: Any = True,
+    level: int | None = None,
 ) -> Any:
     """Compute the square root of `var`, with the same parameters. Where all values are equal, the derivative is 0.
 
@@ -247,6 +251,8 @@ def std(
     >>> lodcore.ops.std(lodcore.array([[1, 3], [], [3]]), axis=1)
     array([ 1., nan,  0.])
     """
+    if level is not None:
+        x, axis = axes_below("std", x, axis, level)
     x = tensor_of("std", x)
     levels = getattr(x, "num_levels", 0)
     plain = where is True and out is None and dtype is None and axis is not None and x.dtype.kind != "c"

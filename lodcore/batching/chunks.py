@@ -13,6 +13,7 @@ from lodcore.batching.pack_plans import PackPlan, Pieces, plan_of_pieces
 from lodcore.errors import LoDError
 from lodcore.ops import gather_nested, lod_append, lod_reset, rows, sequence_chunk, sequence_concat, sequence_pool
 from lodcore.ops.move.chunk import chunk_ranges
+from lodcore.ops.order.keys import listed
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -170,10 +171,10 @@ class ChunkPlan:
         count = len(value.values if isinstance(value, LoDTensor) else value)
         if count != self.lod.num_rows:
             raise LoDError(f"{where}: y: has {count} rows; the windows have {self.lod.num_rows}")
-        places, tokens = self._places()
         documents = LoD.from_lengths(self.lengths)
         if reduce == "first":
-            return _take_rows(y, places[tokens.offsets()[:-1]], documents)
+            return _take_rows(y, self._firsts(), documents)
+        places, tokens = self._places()
         pooled = sequence_pool(_take_rows(y, places, tokens), "mean")
         return lod_reset(pooled, target_lod=documents)  # type: ignore[return-value]
 
@@ -182,10 +183,18 @@ class ChunkPlan:
         if self._copies is None:
             begins = LoD.from_lengths(self.lengths).offsets()[self.windows.segment_ids()] + self.starts
             tokens = np.repeat(begins, self.sizes) + LoD.from_lengths(self.sizes).positions()
-            total = int(self.lengths.sum())
-            counts = np.bincount(tokens, minlength=total)
-            self._copies = sealed(np.argsort(tokens, kind="stable")), LoD.from_lengths(counts)
+            offsets, places = listed(tokens, int(self.lengths.sum()))
+            self._copies = sealed(places), LoD.from_offsets(offsets)
         return self._copies
+
+    def _firsts(self) -> Int64:
+        """Return for each token its row in the first window that contains it: the end of each window is new."""
+        stops, first = self.starts + self.sizes, self.windows.offsets()[:-1]
+        before = np.append(0, stops[:-1])[: len(stops)]
+        before[first[self.windows.lengths() > 0]] = 0
+        new = LoD.from_lengths(stops - before)
+        begins = LoD.from_lengths(self.sizes).offsets()[:-1] + (before - self.starts)
+        return np.repeat(begins - new.offsets()[:-1], new.lengths()) + np.arange(new.num_rows)
 
 
 def _take_rows(x: Any, index: Int64, lod: LoD) -> LoDTensor:

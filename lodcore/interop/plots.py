@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore.base.libraries import axes_to_draw_in
 from lodcore.base.memory import integer
+from lodcore.batching.limits import as_lengths
 from lodcore.errors import LoDError
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
@@ -67,9 +68,7 @@ def plot_occupancy(x: Any, batch_size: int = 32, level: int = -1, axes: Any = No
     matplotlib.axes.Axes
     """
     where = "lodcore.plot_occupancy"
-    size = integer(f"{where}: batch_size", batch_size)
-    if size < 1:
-        raise ValueError(f"{where}: batch_size: is {size}; 1 or more is needed")
+    size = _batch_size(where, batch_size)
     axes = axes_to_draw_in(where, axes)
     lengths = _lengths(where, x, level)
     for name, order in (("as they come", lengths), ("sorted by length", np.sort(lengths)[::-1])):
@@ -87,13 +86,19 @@ def occupancy(lengths: Array, batch_size: int) -> tuple[Array, float]:
 
     Parameters
     ----------
-    lengths : ndarray of integers, shape (n,)
+    lengths : array_like of integers, shape (n,), or LoD or LoDTensor
     batch_size : int
+        The number of sequences per batch, 1 or more.
 
     Returns
     -------
     (ndarray, float)
         One entry per batch, and the share of all batches together; 1 for empty batches.
+
+    Raises
+    ------
+    ShapeError, DTypeError, LoDError, ValueError
+        If lengths are not a vector of integers, or one is negative, or batch_size is below 1.
 
     Examples
     --------
@@ -102,7 +107,9 @@ def occupancy(lengths: Array, batch_size: int) -> tuple[Array, float]:
     >>> occupancy(np.array([4, 2, 1, 1]), 2)
     (array([0.75, 1.  ]), 0.8)
     """
-    starts = np.arange(0, len(lengths), batch_size)
+    where = "lodcore.interop.occupancy"
+    lengths, size = as_lengths(f"{where}: lengths", lengths), _batch_size(where, batch_size)
+    starts = np.arange(0, len(lengths), size)
     if not len(starts):
         return np.empty(0), 1.0
     counts = np.diff(np.append(starts, len(lengths)))
@@ -110,6 +117,14 @@ def occupancy(lengths: Array, batch_size: int) -> tuple[Array, float]:
     used = np.add.reduceat(lengths, starts)
     filled = np.where(room > 0, used / np.maximum(room, 1), 1.0)
     return filled, float(used.sum() / room.sum()) if room.sum() else 1.0
+
+
+def _batch_size(where: str, given: Any) -> int:
+    """Return a checked number of sequences per batch."""
+    size = integer(f"{where}: batch_size", given)
+    if size < 1:
+        raise ValueError(f"{where}: batch_size: is {size}; 1 or more is needed")
+    return size
 
 
 def _lengths(where: str, x: Any, level: int) -> Array:

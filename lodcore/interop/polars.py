@@ -108,7 +108,8 @@ def _key_of(polars: Any, name: str, series: Any) -> Key:
 
     present = series.is_not_null().to_numpy() if series.null_count() else None
     if series.dtype == polars.String:
-        return Key(_numbers_of_text(polars, series), entries, present)
+        numbers, firsts = _numbers_of_text(polars, series)
+        return Key(numbers, entries, present, firsts)
     if isinstance(series.dtype, (polars.Categorical, polars.Enum)):
         return Key(series.to_physical().fill_null(0).to_numpy(), entries, present)
     column = _column_of(polars, name, series)
@@ -117,13 +118,12 @@ def _key_of(polars: Any, name: str, series: Any) -> Key:
     return Key(column.values, entries, present)
 
 
-def _numbers_of_text(polars: Any, series: Any) -> Array:
-    """Return numbers of texts, equal if the texts are: of their hashes, unless two of them collide."""
+def _numbers_of_text(polars: Any, series: Any) -> tuple[Array, Array]:
+    """Return the numbers of texts in the order of their first rows: of their hashes, unless two of them collide."""
     ids, firsts = numbered(np.ascontiguousarray(series.hash(HASH).to_numpy()))
     if (series == series.gather(firsts[ids])).all():
-        return ids
-    codes: Array = series.cast(polars.Categorical).to_physical().fill_null(0).to_numpy()
-    return codes
+        return ids, firsts
+    return numbered(np.ascontiguousarray(series.cast(polars.Categorical).to_physical().fill_null(0).to_numpy()))
 
 
 def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: bool = True) -> Any:

@@ -75,11 +75,14 @@ class Key(NamedTuple):
         Returns the keys of some rows, as a Column.
     present : ndarray of bool, or None
         Which rows have a key; None if all have.
+    firsts : ndarray, or None
+        The row of the first key of each number, if keys are numbered 0, 1, ... in the order of their first rows.
     """
 
     numbers: Array
     entries: Callable[[Array], Column]
     present: Array | None = None
+    firsts: Array | None = None
 
 
 # -- missing values ----------------------------------------------------------------------------------------------------
@@ -181,21 +184,22 @@ def filled(where: str, rows: Array, present: Array, fill: Any) -> Array:
 # -- grouping ----------------------------------------------------------------------------------------------------------
 
 
-def grouped(keys: Sequence[Array]) -> tuple[LoD, Array | None, list[Array]]:
+def grouped(keys: Sequence[Array | tuple[Array, Array]]) -> tuple[LoD, Array | None, list[Array]]:
     """Return the structure of rows with keys, one array per level, coarse first.
 
     Groups are in the order of their first rows, and rows keep their order within them.
 
     Parameters
     ----------
-    keys : sequence of ndarray, shape (n_rows,)
+    keys : sequence of ndarray, shape (n_rows,), or of numbers of keys and the first row of each
 
     Returns
     -------
     (LoD, ndarray or None, list of ndarray)
         The structure; the order of the rows, None if unchanged; and for each level the first row of each group.
     """
-    levels, places, firsts = nested_groups([np.ascontiguousarray(key) for key in keys])
+    given = [key if isinstance(key, tuple) else np.ascontiguousarray(key) for key in keys]
+    levels, places, firsts = nested_groups(given)
     lod: Any = core.make_lod(levels, len(places))
     unchanged = not len(places) or (int(places[-1]) == len(places) - 1 and bool((places[1:] > places[:-1]).all()))
     return lod, None if unchanged else places, firsts
@@ -250,7 +254,12 @@ def grouped_table(where: str, columns: Mapping[str, Column], keys: Mapping[str, 
         if key.present is not None and not key.present.all():
             raise LoDError(f"{where}: by: {name!r} has no value in row {int(np.argmin(key.present))}")
     ways = policies(where, columns, nulls)
-    lod, order, firsts = grouped([keys_of(f"{where}: by: {name!r}", key.numbers) for name, key in keys.items()])
+    lod, order, firsts = grouped(
+        [
+            keys_of(f"{where}: by: {name!r}", key.numbers) if key.firsts is None else (key.numbers, key.firsts)
+            for name, key in keys.items()
+        ]
+    )
     made: dict[str, dict[str, Any]] = {"columns": {}, "masks": {}, "kept": {}, "keys": {}}
     for name, column in columns.items():
         label = f"data[{name!r}]"

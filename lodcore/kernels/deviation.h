@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdint.h>
 
-enum { LANES = 32, BLOCK = 4096 };
+enum { LANES = 32, FEW = 8, BLOCK = 4096 };
 
 LODCORE_INLINE double halve(double *lanes)
 {
@@ -18,7 +18,30 @@ LODCORE_INLINE double halve(double *lanes)
     return lanes[0];
 }
 
+/* The same sum of at most 8 lanes: all others are 0, which adds nothing. */
+LODCORE_INLINE double halve_few(const double *lanes)
+{
+    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+
 #define LODCORE_DEVIATE(REAL)                                                                             \
+    LODCORE_INLINE void add_few_##REAL(const REAL *x, int n, double *mean, double *squares)               \
+    {                                                                                                     \
+        double lanes[FEW] = {0}, rests[FEW] = {0}, middle;                                                \
+        for (int j = 0; j < n; j++)                                                                       \
+            lanes[j] += (double)x[j];                                                                     \
+        middle = halve_few(lanes) / (double)n;                                                            \
+        for (int j = 0; j < FEW; j++)                                                                     \
+            lanes[j] = 0;                                                                                 \
+        for (int j = 0; j < n; j++) {                                                                     \
+            double distance = (double)x[j] - middle;                                                      \
+            lanes[j] += distance * distance;                                                              \
+            rests[j] += distance;                                                                         \
+        }                                                                                                 \
+        double remainder = halve_few(rests);                                                              \
+        *mean = middle;                                                                                   \
+        *squares = halve_few(lanes) - remainder * remainder / (double)n;                                  \
+    }                                                                                                     \
     /* The rest of a block is read in one piece if that stays among the rows: what does not count adds 0. */\
     LODCORE_INLINE void add_block_##REAL(const REAL *x, int64_t n, int64_t room, double *mean, double *squares)\
     {                                                                                                     \
@@ -68,7 +91,10 @@ LODCORE_INLINE double halve(double *lanes)
             for (int64_t first = offsets[s]; first < offsets[s + 1]; first += BLOCK) {                    \
                 int64_t before = first - offsets[s];                                                      \
                 int64_t n = offsets[s + 1] - first < BLOCK ? offsets[s + 1] - first : BLOCK;              \
-                add_block_##REAL(x + first, n, offsets[n_seqs] - first, &part_mean, &part);               \
+                if (n <= FEW)                                                                             \
+                    add_few_##REAL(x + first, (int)n, &part_mean, &part);                                 \
+                else                                                                                      \
+                    add_block_##REAL(x + first, n, offsets[n_seqs] - first, &part_mean, &part);           \
                 double apart = part_mean - mean, share = (double)n / (double)(before + n);                \
                 if (before == 0) {                                                                        \
                     mean = part_mean;                                                                     \

@@ -9,14 +9,13 @@ sequence_roll
 sequence_repeat
 sequence_unflatten
 rows_to_level
-tensor_array_write
-tensor_array_unstack
 sequence_chunk
 lookup_table
 sequence_expand
 sequence_reverse
 gather_sequences
 sequence_slice
+gather_nested
 slice_along
 pick_along
 select_by_mask
@@ -27,7 +26,6 @@ sequence_shift
 sliding_window
 numpy_call
 sequence_unpad
-gather_nested
 insert_level
 drop_level
 by_position
@@ -43,15 +41,14 @@ sequence_sort
 sequence_reshape
 lod_reset
 lod_append
+tensor_array_write
+tensor_array_unstack
 transpose_rows
 reshape_rows
 reshape
 sequence_pool first
 sequence_pool last
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:M8
-tensor_array_unpack
-    ?:b1,i4 u1:u1,i4 i1:i1,i4 u2:u2,i4 i2:i2,i4 u4:u4,i4 i4:i4,i4 u8:u8,i4 i8:i8,i4 f2:f2,i4 f4:f4,i4 f8:f8,i4
-    F:c8,i4 D:c16,i4 U3:U3,i4 M8:M8,i4
 dot_attention
     ?:f8,f8 u1:f8,f8 i1:f8,f8 u2:f8,f8 i2:f8,f8 u4:f8,f8 i4:f8,f8 u8:f8,f8 i8:f8,f8 f2:f4,f4 f4:f4,f4 f8:f8,f8 F:-
     D:- U3:- M8:-
@@ -76,10 +73,10 @@ combination_places
 lod_lengths
 num_rows
 structure_of
-sequence_argsort
 lod_num
 lod_positions
 lod_segment_ids
+sequence_argsort
 lod_rank_table
 sequence_n_unique
 sample_places
@@ -101,48 +98,6 @@ logical_and
 logical_or
     ?:b1 u1:b1 i1:b1 u2:b1 i2:b1 u4:b1 i4:b1 u8:b1 i8:b1 f2:b1 f4:b1 f8:b1 F:b1 D:b1 U3:b1 M8:b1
     f4/f8:b1 f8/f4:b1 f2/f4:b1 f4/f2:b1 f4/i8:b1 i8/f4:b1 i4/u4:b1 u8/i8:b1 ?/f2:b1 i2/?:b1 F/f8:b1 f4/D:b1
-sequence_matmul
-matmul
-elementwise multiply
-    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
-    f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:i8 u8/i8:f8 ?/f2:f2 i2/?:i2 F/f8:c16 f4/D:c16
-softmax
-tanh
-exp
-log
-sqrt
-elementwise arccos
-elementwise arccosh
-elementwise arcsin
-elementwise arcsinh
-elementwise arctan
-elementwise arctanh
-elementwise cos
-elementwise cosh
-elementwise exp
-elementwise exp2
-elementwise expm1
-elementwise log
-elementwise log10
-elementwise log1p
-elementwise log2
-elementwise rint
-elementwise sin
-elementwise sinh
-elementwise sqrt
-elementwise tan
-elementwise tanh
-    ?:f2 u1:f2 i1:f2 u2:f4 i2:f4 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
-cross_entropy
-sigmoid
-sequence_accumulate hypot
-elementwise cbrt
-elementwise deg2rad
-elementwise degrees
-elementwise fabs
-elementwise rad2deg
-elementwise radians
-    ?:f2 u1:f2 i1:f2 u2:f4 i2:f4 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
 sequence_var
 sequence_std
 sequence_moving_average
@@ -190,16 +145,6 @@ match_keys
     f2:f2,i8,i8 f4:f4,i8,i8 f8:f8,i8,i8 F:- D:- U3:U3,i8,i8 M8:M8,i8,i8
     f4/f8:f8,i8,i8 f8/f4:f8,i8,i8 f2/f4:f4,i8,i8 f4/f2:f4,i8,i8 f4/i8:f8,i8,i8 i8/f4:f8,i8,i8 i4/u4:i8,i8,i8 u8/i8:-
     ?/f2:f2,i8,i8 i2/?:i2,i8,i8 F/f8:- f4/D:-
-lstm_layer
-    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4,f4,f4 f8:f8,f8,f8 F:- D:- U3:- M8:-
-    f4/f8:f8,f8,f8 f8/f4:f8,f8,f8 f2/f4:f4,f4,f4 f4/f2:f4,f4,f4 f4/i8:f8,f8,f8 i8/f4:f8,f8,f8 i4/u4:- u8/i8:f8,f8,f8
-    ?/f2:- i2/?:- F/f8:- f4/D:-
-gru_layer
-simple_layer
-dynamic_lstm
-    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4,f4 f8:f8,f8 F:- D:- U3:- M8:-
-    f4/f8:f8,f8 f8/f4:f8,f8 f2/f4:f4,f4 f4/f2:f4,f4 f4/i8:f8,f8 i8/f4:f8,f8 i4/u4:- u8/i8:f8,f8 ?/f2:- i2/?:- F/f8:-
-    f4/D:-
 linear
 layer_norm
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f4 f4:f4 f8:f8 F:- D:- U3:- M8:-
@@ -215,6 +160,43 @@ pool_positions mean
 reduce_values mean
 embedding_bag mean
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
+sigmoid
+cross_entropy
+sequence_accumulate hypot
+elementwise cbrt
+elementwise deg2rad
+elementwise degrees
+elementwise fabs
+elementwise rad2deg
+elementwise radians
+    ?:f2 u1:f2 i1:f2 u2:f4 i2:f4 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
+tanh
+exp
+log
+sqrt
+softmax
+elementwise arccos
+elementwise arccosh
+elementwise arcsin
+elementwise arcsinh
+elementwise arctan
+elementwise arctanh
+elementwise cos
+elementwise cosh
+elementwise exp
+elementwise exp2
+elementwise expm1
+elementwise log
+elementwise log10
+elementwise log1p
+elementwise log2
+elementwise rint
+elementwise sin
+elementwise sinh
+elementwise sqrt
+elementwise tan
+elementwise tanh
+    ?:f2 u1:f2 i1:f2 u2:f4 i2:f4 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
 relu
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
 elementwise
@@ -230,6 +212,11 @@ full_like f4
     ?:f4 u1:f4 i1:f4 u2:f4 i2:f4 u4:f4 i4:f4 u8:f4 i8:f4 f2:f4 f4:f4 f8:f4 F:f4 D:f4 U3:f4 M8:f4
 full_like
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:U3 M8:-
+sequence_matmul
+matmul
+elementwise multiply
+    ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:-
+    f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:i8 u8/i8:f8 ?/f2:f2 i2/?:i2 F/f8:c16 f4/D:c16
 fill_nan
 sequence_pool max
 sequence_pool min
@@ -244,10 +231,6 @@ sequence_accumulate minimum
 reduce_values max
 reduce_values min
     ?:b1 u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:f2 f4:f4 f8:f8 F:c8 D:c16 U3:- M8:M8
-sequence_quantile
-sequence_quantile linear
-sequence_quantile midpoint
-    ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:M8
 sequence_pad
 run_lengths
     ?:b1,i8 u1:u1,i8 i1:i1,i8 u2:u2,i8 i2:i2,i8 u4:u4,i8 i4:i4,i8 u8:u8,i8 i8:i8,i8 f2:f2,i8 f4:f4,i8 f8:f8,i8
@@ -263,13 +246,27 @@ sequence_truth all
 sequence_place
 sequence_place argmin
     ?:i8 u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:i8 f4:i8 f8:i8 F:- D:- U3:- M8:-
+sequence_quantile
+sequence_quantile linear
+sequence_quantile midpoint
+    ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:M8
 arange
     ?:- u1:i8 i1:i8 u2:i8 i2:i8 u4:i8 i4:i8 u8:i8 i8:i8 f2:f8 f4:f8 f8:f8 F:- D:- U3:- M8:-
+dynamic_lstm
+gru_layer
+simple_layer
+    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4,f4 f8:f8,f8 F:- D:- U3:- M8:-
+    f4/f8:f8,f8 f8/f4:f8,f8 f2/f4:f4,f4 f4/f2:f4,f4 f4/i8:f8,f8 i8/f4:f8,f8 i4/u4:- u8/i8:f8,f8 ?/f2:- i2/?:- F/f8:-
+    f4/D:-
 dynamic_gru
 sequence_conv
 row_conv
     ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4 f8:f8 F:- D:- U3:- M8:-
     f4/f8:f8 f8/f4:f8 f2/f4:f4 f4/f2:f4 f4/i8:f8 i8/f4:f8 i4/u4:- u8/i8:f8 ?/f2:- i2/?:- F/f8:- f4/D:-
+lstm_layer
+    ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:f4,f4,f4 f8:f8,f8,f8 F:- D:- U3:- M8:-
+    f4/f8:f8,f8,f8 f8/f4:f8,f8,f8 f2/f4:f4,f4,f4 f4/f2:f4,f4,f4 f4/i8:f8,f8,f8 i8/f4:f8,f8,f8 i4/u4:- u8/i8:f8,f8,f8
+    ?/f2:- i2/?:- F/f8:- f4/D:-
 sequence_unique_all
     ?:b1,i8,i8,i8 u1:u1,i8,i8,i8 i1:i1,i8,i8,i8 u2:u2,i8,i8,i8 i2:i2,i8,i8,i8 u4:u4,i8,i8,i8 i4:i4,i8,i8,i8
     u8:u8,i8,i8,i8 i8:i8,i8,i8,i8 f2:f2,i8,i8,i8 f4:f4,i8,i8,i8 f8:f8,i8,i8,i8 F:c8,i8,i8,i8 D:c16,i8,i8,i8
@@ -289,6 +286,9 @@ spread
     f4/f8:f4 f8/f4:f8 f2/f4:f2 f4/f2:f4 f4/i8:f4 i8/f4:i8 i4/u4:i4 u8/i8:u8 ?/f2:b1 i2/?:i2 F/f8:c8 f4/D:f4
 last_of_steps
     ?:- u1:- i1:- u2:- i2:- u4:- i4:- u8:- i8:- f2:- f4:- f8:f8 F:- D:- U3:- M8:-
+tensor_array_unpack
+    ?:b1,i4 u1:u1,i4 i1:i1,i4 u2:u2,i4 i2:i2,i4 u4:u4,i4 i4:i4,i4 u8:u8,i4 i8:i8,i4 f2:f2,i4 f4:f4,i4 f8:f8,i4
+    F:c8,i4 D:c16,i4 U3:U3,i4 M8:M8,i4
 sequence_enumerate
 sequence_erase
     ?:- u1:u1 i1:i1 u2:u2 i2:i2 u4:u4 i4:i4 u8:u8 i8:i8 f2:- f4:- f8:- F:- D:- U3:- M8:-

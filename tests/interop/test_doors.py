@@ -341,6 +341,18 @@ def test_occupancy(lengths, size):
     assert total == pytest.approx(sum(lengths) / sum(rooms) if sum(rooms) else 1)
 
 
+def test_occupancy_refuses_what_are_no_lengths_and_no_batch_size():
+    for lengths, size, error, says in (
+        ([2, -1], 2, LoDError, "lengths: is -1 at position 1"),
+        ([1.5], 2, DTypeError, "lengths: has dtype float64"),
+        ([[1, 2]], 2, DTypeError, "lengths: holds sequences"),
+        ([1, 2], 0, ValueError, "batch_size: is 0; 1 or more is needed"),
+        ([1, 2], 1.5, DTypeError, "batch_size: is 1.5"),
+    ):
+        with pytest.raises(error, match=rf"^lodcore\.interop\.occupancy: {says}"):
+            occupancy(lengths, size)
+
+
 def test_trees_are_described():
     lines = list(describe_tree({"x": X, "w": np.zeros((2, 3)), "n": 5, "t": ("a" * 100, [X])}))
     assert lines[0] == "dict of 4"

@@ -110,23 +110,22 @@ def listed(ids: Array, count: int) -> tuple[Array, Array]:
     return offsets, places
 
 
-def nested_groups(keys: Sequence[Array]) -> tuple[list[Array], Array, list[Array]]:
+def nested_groups(keys: Sequence[Array | tuple[Array, Array]]) -> tuple[list[Array], Array, list[Array]]:
     """Group rows by the first key, the rows of each group by the second, and so on, in the order of first rows.
 
     Parameters
     ----------
-    keys : sequence of ndarray, each of shape (n,)
-        One or more results of `keys_of`.
+    keys : sequence of ndarray, each of shape (n,), or of results of `numbered`
+        One or more results of `keys_of`, or these already numbered.
 
     Returns
     -------
     (list of ndarray, ndarray, list of ndarray)
         The offsets of each level; the rows in the order of the groups; and the first row of each group of each level.
     """
-    groups, first = numbered(keys[0])
+    (groups, first), *finer = [key if isinstance(key, tuple) else numbered(key) for key in keys]
     levels, firsts = [], [first]
-    for key in keys[1:]:
-        ids, different = numbered(key)
+    for ids, different in finer:
         joint, first = numbered(groups * len(different) + ids)
         offsets, inside = listed(groups[first], len(firsts[-1]))  # those inside one coarser group stay together
         place = np.empty_like(inside)

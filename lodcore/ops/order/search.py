@@ -57,7 +57,8 @@ def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
     Parameters
     ----------
     x : LoDTensor or nested lists
-        Numbers, text or dates, sorted within each sequence of the last level; nan is the greatest.
+        Numbers, text or dates, sorted within each sequence of the last level; nan is the greatest. As in NumPy this is
+        not checked: in a sequence that is not sorted, the position is any of 0 .. length.
     v : LoDTensor or nested lists
         As many sequences, of any lengths, and values of the same kind.
     side : {"left", "right"}

@@ -27,6 +27,8 @@ POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
 DIVIDE = {"sum": 0, "mean": 1, "sqrt": 2}
 ZERO = 0.0  # the default object, for which no padding row needs to be made
 LARGEST = 3.4e38  # slightly less than the greatest float32
+OF_DURATIONS = ("sum", "mean", "max", "min")  # computed as integers
+HALF = 32  # of the bits of a duration
 
 
 @operator(x=Nested, pad_value=Dense, lod_rule=before("level"))
@@ -39,11 +41,11 @@ def sequence_pool(
     ----------
     x : LoDTensor or nested lists
         Rows of any shape. "first" and "last" accept any dtype, "sum", "mean" and "sqrt" real and complex numbers, "max"
-        and "min" real numbers.
+        and "min" real numbers; all but "sqrt" also durations.
     pool_type : {"sum", "mean", "sqrt", "max", "min", "first", "last"}
         "sqrt" is the sum divided by the square root of the length. Sums of integers are int64 or uint64, means float64,
         as in NumPy; all other results keep the dtype. "max" and "min" propagate nan, and pass the gradient to the first
-        of equal rows.
+        of equal rows. Means of durations are rounded toward zero; NaT propagates.
     pad_value : scalar or array_like of one row's shape
         The row of an empty sequence.
     level : int
@@ -79,11 +81,15 @@ def sequence_pool(
     >>> lodcore.sequence_pool(x, "max", level=0)
     array([2., 6.])
     """
+    if x.dtype.kind == "m" and pool_type in OF_DURATIONS:
+        return _pool_durations("sequence_pool", x, pool_type, pad_value, level, out)
     return pool("sequence_pool", x, pool_type, pad_value, level, out, saved)
 
 
 @sequence_pool.define_infer
 def _(x: Spec, pool_type: str, pad_value: Any, level: int) -> Spec:
+    if x.dtype.kind == "m" and pool_type in OF_DURATIONS:
+        return Spec((None, *x.shape[1:]), x.dtype.newbyteorder("="))
     _, dtype = numbers_of("sequence_pool", name_of(pool_type), x.dtype)
     return Spec((None, *x.shape[1:]), dtype)
 
@@ -157,6 +163,36 @@ def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Ar
     if k:
         return with_levels(result, lod, k)
     return result if out is None else out
+
+
+def _pool_durations(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None) -> Any:
+    """Pool durations as integers, exactly, also where a sum for a mean exceeds int64; NaT propagates."""
+    values, k = x.values, core.normalize_level(x.lod, level, where)
+    dtype, offsets = values.dtype.newbyteorder("="), np.asarray(below(x.lod, k))
+    lod, lengths = core.make_lod([offsets], len(values)), np.diff(offsets)
+    row = np.zeros((1, *values.shape[1:]), dtype)
+    if pad_value is not ZERO:
+        row = empty_row(where, pad_value, values.shape[1:], dtype)
+    result = result_rows(where, values, len(lengths), dtype, out)
+
+    def pooled(numbers: Array, name: str) -> Array:
+        made: Array = pool(where, tensor_core.new_tensor(numbers, lod), name, ZERO, 0, None, None)
+        return made
+
+    numbers, lost = values.astype(np.int64), np.isnat(values)
+    if pool_type == "mean":
+        counts = np.maximum(lengths, 1).reshape(-1, *[1] * (values.ndim - 1))
+        high, rest = np.divmod(pooled(numbers >> HALF, "sum"), counts)  # the sums of halves of the bits are exact
+        low, rest = np.divmod((rest << HALF) + pooled(numbers & 2**HALF - 1, "sum"), counts)
+        found = (high << HALF) + low
+        found += (found < 0) & (rest > 0)  # toward zero
+    else:
+        found = pooled(numbers, pool_type)
+    if lost.any():
+        found[pooled(lost, "max")] = np.iinfo(np.int64).min
+    result[...] = found.view(dtype)
+    result[lengths == 0] = row
+    return result if k == 0 else with_levels(result, x.lod, k)
 
 
 def name_of(pool_type: Any) -> str:

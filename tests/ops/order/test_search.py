@@ -65,3 +65,13 @@ def test_sequence_interp_between_equal_points_has_finite_gradients():
     assert d_x.tolist() == [[0.0, 4.0, 4.0, 0.0, 0.0], [0.0]]
     assert np.isfinite(d_xp.values).all()
     assert d_fp.tolist() == [[1.0, 1.5, 0.5, 2.0], [0.0, 1.0]]
+
+
+def test_sequence_searchsorted_in_what_is_not_sorted_stays_in_the_sequence():
+    random = np.random.default_rng(0)
+    x = LoDTensor.from_lengths(random.normal(size=60), [20, 0, 40])
+    v = LoDTensor.from_lengths(random.normal(size=30), [10, 5, 15])
+    for side in ("left", "right"):
+        found = ops.sequence_searchsorted(x, v, side)
+        for n, positions in zip(x.lengths, found, strict=True):
+            assert ((positions >= 0) & (positions <= n)).all()

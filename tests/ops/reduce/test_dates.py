@@ -9,6 +9,7 @@ import lodcore
 from lodcore import DTypeError, LoDTensor
 from tests.helpers.recorded import assert_recorded
 from tests.helpers.tables import for_each
+from tests.helpers.ways import rows_of
 
 #: Whole numbers whose sum, or difference, may exceed int64.
 PARTS = [[3, -8, 60], [], [5], [-3, 0], [2**62] * 7, [-(2**63) + 1, 2**63 - 1], [2**63 - 1, 2**63 - 1, 1], [-1, 0, 0]]
@@ -84,3 +85,32 @@ def test_missing_durations_propagate_or_are_skipped():
 def test_dates_have_no_mean():
     with pytest.raises(DTypeError, match=r"mean: x: has dtype datetime64\[s\]"):
         of([[1, 2]], "M8[s]").mean(axis=1)
+
+
+@for_each("pool_type", ["sum", "mean", "max", "min"])
+def test_sequence_pool_of_durations_is_exact_and_loses_to_nat(pool_type):
+    exact = {"sum": sum, "mean": toward_zero, "max": max, "min": min}[pool_type]
+    parts = [part for part in PARTS if pool_type != "sum" or abs(sum(part)) < 2**63]
+    found = lodcore.sequence_pool(of(parts), pool_type)
+    assert found.dtype == np.dtype("m8[s]")
+    assert found.astype("i8").tolist() == [exact(part) if part else 0 for part in parts]
+    lost = lodcore.sequence_pool(of([[1, -(2**63)], [], [2]]), pool_type, np.timedelta64(7, "s"))
+    assert (np.isnat(lost).tolist(), lost[1:].astype("i8").tolist()) == ([True, False, False], [7, 2])
+    deep = LoDTensor.from_lengths(np.arange(12).reshape(6, 2).astype(">m8[m]"), [2, 1], [1, 2, 3])
+    for level in (0, 1):
+        found = lodcore.sequence_pool(deep, pool_type, level=level)
+        plain = lodcore.sequence_pool(deep.astype("i8"), pool_type, level=level)
+        assert getattr(found, "lod", None) == getattr(plain, "lod", None)
+        assert np.array_equal(rows_of(found).astype("i8"), np.trunc(rows_of(plain)))
+    out = np.empty((2, 2), "m8[m]")
+    assert lodcore.sequence_pool(deep, pool_type, level=0, out=out) is out
+    assert_recorded(lambda x: lodcore.sequence_pool(x, pool_type), of([[1, 2], [4]]))
+
+
+def test_sequence_pool_of_durations_refuses_roots_and_numbers_that_are_no_durations():
+    with pytest.raises(DTypeError, match=r"^sequence_pool: x: has dtype timedelta64\[s\]; 'sqrt' needs numbers"):
+        lodcore.sequence_pool(of([[1]]), "sqrt")
+    with pytest.raises(DTypeError, match=r"^sequence_pool: pad_value: is 1\.5; timedelta64\[s\] cannot hold it"):
+        lodcore.sequence_pool(of([[1]]), "sum", 1.5)
+    with pytest.raises(DTypeError, match=r"^sequence_pool: x: has dtype datetime64"):
+        lodcore.sequence_pool(of([[1]], "M8[s]"), "max")

@@ -202,7 +202,7 @@ def batch_stream(
     overflow : {"error", "drop", "truncate", "own_bin"}
         How to treat an item that is longer than the budget; see `pack_plan`.
     buffer : int
-        The maximum number of waiting items. It is filled before each batch.
+        The maximum number of waiting items. It is filled before each batch, which takes time in proportion to it.
     length : callable
         A function that counts the tokens of an item.
 

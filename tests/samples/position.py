@@ -7,7 +7,7 @@ from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError
 from reference.ops import levels as walk
 from reference.ops.axes import insert_axis
 from reference.ops.levels import each_at_level, sequences
-from reference.ops.position import by_position, pool_by_position
+from reference.ops.position import by_position, by_positions, pool_by_position
 from tests.helpers.draw import DTYPES, NUMBERS, ROW_SHAPES, composite, integers, lod_tensors, lods, sampled_from, values
 from tests.samples import Samples, call
 from tests.samples.common import SEEDS, finite, smooth_batches, smooth_values
@@ -25,18 +25,41 @@ def insertions(draw, tensors):
     if draw(integers(0, 3)) == 0:
         return call(x.values, 0, draw(st.booleans()))
     level = draw(integers(0, x.num_levels))
-    return call(x, level, draw(st.booleans()) and level == 0)
+    whole = draw(st.booleans()) and level == 0
+    return call(x, (level, draw(integers(0, x.num_levels + 1))) if draw(st.booleans()) else level, whole)
 
 
 def expected_insertion(arguments):
-    x, level = arguments["x"], arguments["level"]
-    return insert_axis(x.tolist(), 0 if arguments["whole"] else level + 1)
+    levels = arguments["level"] if isinstance(arguments["level"], tuple) else (arguments["level"],)
+    nested = arguments["x"].tolist()
+    for j, level in enumerate(levels):
+        nested = insert_axis(nested, 0 if arguments["whole"] and not j else level + 1)
+    return nested
 
 
 @composite
-def with_level(draw, tensors, first=None):
+def drops(draw, tensors):
     x = draw(tensors)
-    return call(x, draw(integers(-x.num_levels if first is None else first, x.num_levels - 1)))
+    level = draw(integers(-x.num_levels, x.num_levels - 1))
+    return call(x, level, draw(integers(1, x.num_levels - level % x.num_levels)))
+
+
+@composite
+def regroupings(draw, tensors):
+    x = draw(tensors)
+    if draw(st.booleans()):
+        return call(x, draw(integers(0, x.num_levels - 1)))
+    last = draw(integers(1, x.num_levels))
+    stays = draw(integers(0, last))
+    moved = [axis for axis in range(last + 1) if axis != stays and draw(st.booleans())] or [(stays + 1) % (last + 1)]
+    return call(x, tuple(draw(st.permutations(moved))) if len(moved) > 1 else moved[0], last)
+
+
+def expected_regrouping(arguments):
+    axes = arguments["axis"] if isinstance(arguments["axis"], tuple) else (arguments["axis"],)
+    if arguments["last"] is None:
+        return by_position(arguments["x"].tolist(), *axes)
+    return by_positions(arguments["x"].tolist(), axes, arguments["last"])
 
 
 @composite
@@ -51,7 +74,10 @@ def position_pools(draw):
 
 def dropped(arguments):
     x = arguments["x"]
-    return walk.drop(x.tolist(), arguments["level"] % x.num_levels)
+    nested = x.tolist()
+    for _ in range(arguments["count"]):
+        nested = walk.drop(nested, arguments["level"] % x.num_levels)
+    return nested
 
 
 @composite
@@ -96,19 +122,28 @@ SAMPLES = {
         ],
     ),
     "drop_level": Samples(
-        with_level(ANY),
+        drops(ANY),
         dropped,
-        with_level(SMOOTH),
-        [("ops.drop_level(flat, 1)", LevelError, "level: is 1"), ("ops.drop_level(rows)", DTypeError, "x: is ndarray")],
+        drops(SMOOTH),
+        [
+            ("ops.drop_level(flat, 1)", LevelError, "level: is 1"),
+            ("ops.drop_level(rows)", DTypeError, "x: is ndarray"),
+            ("ops.drop_level(flat, 0, 2)", ValueError, "count: is 2"),
+        ],
     ),
     "by_position": Samples(
-        with_level(ANY, 0),
-        lambda arguments: by_position(arguments["x"].tolist(), arguments["axis"]),
-        with_level(SMOOTH, 0),
+        regroupings(ANY),
+        expected_regrouping,
+        regroupings(SMOOTH),
         [
             ("ops.by_position(flat, 1)", LevelError, "axis: is 1; x has 1 level"),
             ("ops.by_position(flat, -1)", LevelError, "axis: is -1"),
             ("ops.by_position(flat, 0.0)", DTypeError, "axis: is 0.0"),
+            ("ops.by_position(flat, ())", LevelError, r"axis: is \(\); one axis"),
+            ("ops.by_position(flat, (0, 1))", LevelError, r"axis: is \(0, 1\); different axes, not all up to 1"),
+            ("ops.by_position(flat, (0, 0), 1)", LevelError, r"axis: is \(0, 0\); different"),
+            ("ops.by_position(flat, 0, 2)", LevelError, "last: is 2; 0 .. 1 are possible"),
+            ("ops.by_position(flat, 2, 2)", LevelError, "axis: is 2; x has 1 level"),
         ],
     ),
     "pool_positions": Samples(

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LevelError, LoDError
 from lodcore.operators.arguments import dense_of, integer_of, level_of
 from lodcore.operators.copies import add_back, spec_rows
@@ -24,23 +25,23 @@ from lodcore.tensors.tensor import Spec
 __all__ = ["by_position", "drop_level", "insert_level", "pool_positions"]
 
 
-@operator(x=Dense, lod_rule="that of `x`, and one more level at `level`")
-def insert_level(x: Any, level: int, whole: bool = False) -> Any:
+@operator(x=Dense, lod_rule="that of `x`, and one more level at `level`, or at each of several")
+def insert_level(x: Any, level: int | tuple[int, ...], whole: bool = False) -> Any:
     """Insert a level.
 
     Parameters
     ----------
     x : LoDTensor or array_like
-    level : int
+    level : int or tuple of int
         0 .. num_levels: the number of the new level. Each of the sequences or rows that were there becomes a sequence
-        of one element.
+        of one element. Several levels are inserted one after the other.
     whole : bool
-        Whether to make one sequence of all of them, for level 0 only.
+        Whether to make one sequence of all of them, for level 0 only; of several, the first one.
 
     Returns
     -------
     LoDTensor
-        Has one more level; it shares the values.
+        Has one more level, or as many as there are numbers; it shares the values.
 
     Examples
     --------
@@ -51,28 +52,29 @@ def insert_level(x: Any, level: int, whole: bool = False) -> Any:
     [[1, 2, 3]]
     """
     values = dense_of("insert_level: x", x, levels=True)
-    level = _inserted(values.ndim, levels_of(x), level, whole)
+    numbers = _inserted(values.ndim, levels_of(x), level, whole)
     lod = x.lod if isinstance(x, LoDTensor) else core.make_lod([], len(values))
     levels = [lod.offsets(k) for k in range(lod.num_levels)]
-    count = len(levels[level]) - 1 if level < len(levels) else lod.num_rows
-    levels.insert(level, np.array([0, count]) if whole else np.arange(count + 1))
+    for j, number in enumerate(numbers):
+        count = len(levels[number]) - 1 if number < len(levels) else lod.num_rows
+        levels.insert(number, np.array([0, count]) if whole and not j else np.arange(count + 1))
     return tensor_core.new_tensor(np.ascontiguousarray(values), core.make_lod(levels, lod.num_rows))
 
 
-def _inserted(ndim: int, num_levels: int, level: Any, whole: bool) -> int:
-    """Check that there are rows; return the checked level to insert."""
+def _inserted(ndim: int, num_levels: int, level: Any, whole: bool) -> list[int]:
+    """Check that there are rows; return the checked levels to insert."""
     if ndim == 0:
         raise DTypeError("insert_level: x: is a number; rows are needed")
-    number = integer_of("insert_level: level", level)
-    if not 0 <= number <= (0 if whole else num_levels):
-        raise LevelError(f"insert_level: level: is {number}; x has {num_levels} level{'s' * (num_levels != 1)}")
-    return number
+    numbers = [integer_of("insert_level: level", one) for one in (level if isinstance(level, tuple) else (level,))]
+    for j, number in enumerate(numbers):
+        if not 0 <= number <= (0 if whole and not j else num_levels + j):
+            raise LevelError(f"insert_level: level: is {level}; x has {num_levels} level{'s' * (num_levels != 1)}")
+    return numbers
 
 
 @insert_level.define_infer
-def _(x: Spec, level: int, whole: bool) -> Spec:
-    _inserted(len(x.shape), x.num_levels, level, whole)
-    return Spec(spec_rows(x), x.dtype, x.num_levels + 1)
+def _(x: Spec, level: Any, whole: bool) -> Spec:
+    return Spec(spec_rows(x), x.dtype, x.num_levels + len(_inserted(len(x.shape), x.num_levels, level, whole)))
 
 
 @insert_level.define_vjp
@@ -80,14 +82,22 @@ def _(d: Array) -> Array:
     return d
 
 
-@operator(x=Nested, lod_rule="that of `x` without `level`")
-def drop_level(x: Any, level: int = 0) -> Any:
-    """Remove a level, as `LoDTensor.flatten` does.
+def _left(x: Any, level: Any, count: Any) -> int:
+    """Count the levels that remain when some are removed."""
+    k = level_of("drop_level", x, level)
+    return levels_of(x) - integer_of("drop_level: count", count, 1, levels_of(x) - k)
+
+
+@operator(x=Nested, lod_rule="that of `x` without `level`, or `count` levels")
+def drop_level(x: Any, level: int = 0, count: int = 1) -> Any:
+    """Remove a level, as `LoDTensor.flatten` does, or several that follow each other.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
     level : int
+        The first one that is removed.
+    count : int
 
     Returns
     -------
@@ -100,14 +110,24 @@ def drop_level(x: Any, level: int = 0) -> Any:
     >>> lodcore.ops.drop_level([[[1, 2], [3]], [[4]]])
     LoDTensor(3 sequences of lengths 1..2, int64: [[1, 2], [3], [4]])
     """
-    lod = x.lod.drop(core.normalize_level(x.lod, level, "drop_level"))
-    return tensor_core.new_tensor(x.values, lod) if lod.num_levels else x.values
+    left, lod = _left(x, level, count), x.lod
+    k = core.normalize_level(lod, level)
+    if count == 1 or k == 0:
+        lod = lod.drop(k) if count == 1 else core.slice_levels(lod, count, lod.num_levels)
+    else:
+        joined = lod.offsets(k + count - 1)
+        for j in range(k + count - 2, k - 2, -1):
+            upper = lod.offsets(j)
+            finer, joined = joined, buffers.new_int64(len(upper))
+            kernels.lod.compose(upper, finer, joined)
+        others = [lod.offsets(j) for j in range(lod.num_levels) if not k - 1 <= j < k + count]
+        lod = core.make_lod([*others[: k - 1], joined, *others[k - 1 :]], lod.num_rows)
+    return tensor_core.new_tensor(x.values, lod) if left else x.values
 
 
 @drop_level.define_infer
-def _(x: Spec, level: int) -> Spec:
-    level_of("drop_level", x, level)
-    return Spec(spec_rows(x), x.dtype, x.num_levels - 1)
+def _(x: Spec, level: int, count: int) -> Spec:
+    return Spec(spec_rows(x), x.dtype, _left(x, level, count))
 
 
 @drop_level.define_vjp
@@ -115,15 +135,19 @@ def _(d: Array) -> Array:
     return d
 
 
-@operator(x=Nested, lod_rule="as many levels as `x`, of which that of `axis` counts positions")
-def by_position(x: Any, axis: int = 0, *, saved: Saved = None) -> Any:
+@operator(x=Nested, lod_rule="as many levels as `x`, of which that of `axis` counts positions; fewer for axes")
+def by_position(x: Any, axis: int | tuple[int, ...] = 0, last: int | None = None, *, saved: Saved = None) -> Any:
     """Group the elements of sequences by position: the first elements of all of them, then the second ones, and so on.
 
     Parameters
     ----------
     x : LoDTensor or nested lists
-    axis : int
-        0 .. num_levels - 1: the axis of the batch, or of the elements of level axis - 1.
+    axis : int or tuple of int
+        0 .. num_levels - 1: the axis of the batch, or of the elements of level axis - 1. Several are joined to one, and
+        may contain `last`.
+    last : int, optional
+        The axis whose elements are grouped, by their positions along all axes up to it but `axis`; by default the axis
+        after `axis`.
 
     Returns
     -------
@@ -136,23 +160,56 @@ def by_position(x: Any, axis: int = 0, *, saved: Saved = None) -> Any:
     >>> import lodcore
     >>> lodcore.ops.by_position([[1, 2, 3], [], [4, 5]])
     LoDTensor(3 sequences of lengths 1..2, int64: [[1, 4], [2, 5], [3]])
+    >>> x = lodcore.array([[[1, 2], [3]], [[4], [5, 6]]])
+    >>> lodcore.ops.by_position(x, 0, 2).tolist(), lodcore.ops.by_position(x, (0, 2), 2).tolist()
+    ([[[1, 4], [2]], [[3, 5], [6]]], [[1, 2, 4], [3, 5, 6]])
     """
     lod = x.lod
-    axis = _axis(axis, lod.num_levels)
+    moved, end = _axes(axis, last, lod.num_levels)
+    upper, elements, order = _next(lod, moved[0]) if moved == [end - 1] else _behind(lod, moved, end)
+    if end == lod.num_levels:  # each row is moved once
+        if saved is not None:
+            saved["places"] = order
+        return tensor_core.new_tensor(x.values.take(order, axis=0), core.make_lod([*upper, elements], len(order)))
+    ranges = np.stack([order, order + 1], axis=1)
+    if saved is not None:
+        saved["places"] = ranges
+    return tensor_core.take_ranges(x, "by_position", end, ranges, len(order), None, [*upper, elements])
+
+
+def _next(lod: LoD, axis: int) -> tuple[list[Array], Array, Array]:
+    """Return the levels, and the order of the elements, if an axis changes places with the next one."""
     outer, offsets, positions = _positions(lod, axis)
     elements = buffers.new_offsets(positions.item(len(positions) - 1) + 1)
     kernels.position.count_elements(outer, offsets, positions, elements)
     order = buffers.new_int64(elements.item(len(elements) - 1))
     kernels.position.order_by_position(outer, offsets, positions, np.array(elements[:-1]), order)
-    upper = [*[lod.offsets(k) for k in range(axis - 1)], *([positions] if axis else []), elements]
-    if axis == lod.num_levels - 1:  # each row is moved once
-        if saved is not None:
-            saved["places"] = order
-        return tensor_core.new_tensor(x.values.take(order, axis=0), core.make_lod(upper, len(order)))
-    ranges = np.stack([order, order + 1], axis=1)
-    if saved is not None:
-        saved["places"] = ranges
-    return tensor_core.take_ranges(x, "by_position", axis + 1, ranges, len(order), None, upper)
+    return [*[lod.offsets(k) for k in range(axis - 1)], *([positions] if axis else [])], elements, order
+
+
+def _behind(lod: LoD, moved: list[int], last: int) -> tuple[list[Array], Array, Array]:
+    """Return the levels, and the order of the elements, if axes are moved behind all up to another one.
+
+    From axis to axis, `groups` numbers the elements by their positions along the axes that stay.
+    """
+    upper, groups, count = [], np.zeros(1, np.int64), 1
+    for axis in range(last + 1):
+        offsets = lod.offsets(axis - 1) if axis else np.array([0, lod.num_sequences(0)])
+        lengths = np.diff(offsets)
+        if axis in moved:
+            groups = np.repeat(groups, lengths)
+            continue
+        longest = np.zeros(count, np.int64)
+        np.maximum.at(longest, groups, lengths)
+        positions = buffers.new_offsets(count + 1)
+        unharmed(kernels.lod.offsets_from_lengths(longest, positions))
+        groups = np.repeat(positions[groups] - offsets[:-1], lengths)
+        groups += np.arange(len(groups))
+        count = positions.item(count)
+        upper.append(positions)
+    elements, order = buffers.new_offsets(count + 1), buffers.new_int64(len(groups))
+    unharmed(kernels.group.order_by_id(groups, elements, order))
+    return upper[1:], elements, order
 
 
 def _positions(lod: LoD, axis: int) -> tuple[Any, Any, Any]:
@@ -164,18 +221,28 @@ def _positions(lod: LoD, axis: int) -> tuple[Any, Any, Any]:
     return outer, offsets, positions
 
 
-def _axis(axis: Any, num_levels: int) -> int:
-    """Return a checked axis of sequences."""
-    number = integer_of("by_position: axis", axis)
-    if not 0 <= number < num_levels:
-        raise LevelError(f"by_position: axis: is {number}; x has {num_levels} level{'s' * (num_levels != 1)}")
-    return number
+def _axes(axis: Any, last: Any, num_levels: int) -> tuple[list[int], int]:
+    """Return the checked axes that are moved, and the last one, whose elements are grouped."""
+    given = axis if isinstance(axis, tuple) else (axis,)
+    if not given:
+        raise LevelError("by_position: axis: is (); one axis or more is needed")
+    numbers = [integer_of("by_position: axis", one) for one in given]
+    end = min(max(numbers) + 1, num_levels) if last is None else integer_of("by_position: last", last)
+    highest = num_levels - (last is None and len(numbers) == 1)
+    for number in numbers:
+        if not 0 <= number <= highest:
+            raise LevelError(f"by_position: axis: is {axis}; x has {num_levels} level{'s' * (num_levels != 1)}")
+    if not max(numbers) <= end <= num_levels:
+        raise LevelError(f"by_position: last: is {last}; {max(numbers)} .. {num_levels} are possible")
+    moved = sorted(set(numbers))
+    if len(moved) < len(numbers) or len(moved) > end:
+        raise LevelError(f"by_position: axis: is {axis}; different axes, not all up to {end}, are needed")
+    return moved, end
 
 
 @by_position.define_infer
-def _(x: Spec, axis: int) -> Spec:
-    _axis(axis, x.num_levels)
-    return Spec(spec_rows(x), x.dtype, x.num_levels)
+def _(x: Spec, axis: Any, last: Any) -> Spec:
+    return Spec(spec_rows(x), x.dtype, x.num_levels + 1 - len(_axes(axis, last, x.num_levels)[0]))
 
 
 @by_position.define_vjp

@@ -22,10 +22,10 @@ from lodcore.ops.elementwise.convert import cast, rows
 from lodcore.ops.elementwise.math import elementwise, mul
 from lodcore.ops.index.index_values import index_values
 from lodcore.ops.move.arrange import rows_to_level
-from lodcore.ops.move.position import by_position, insert_level
+from lodcore.ops.move.position import insert_level
 from lodcore.ops.reduce import axes as reductions
 from lodcore.ops.reduce.axes import tensor_of
-from lodcore.ops.reduce.reduce_values import axes_of
+from lodcore.ops.reduce.reduce_values import axes_of, moved_behind
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -403,9 +403,7 @@ def bitwise_reduce(x: Any, name: str, axis: Any = 0, *, keepdims: bool = False) 
     if at > levels:  # an axis of rows, which becomes the last level
         order = (at - levels, *(one for one in range(1, x.ndim - levels) if one != at - levels))
         return sequence_bitwise(rows_to_level(transpose_rows(x, order)), name)
-    for one in range(at, levels):
-        x = by_position(x, one)
-    return sequence_bitwise(x, name, levels - 1)
+    return sequence_bitwise(moved_behind(x, at, levels), name, levels - 1)
 
 
 @named

@@ -217,7 +217,7 @@ def var(
         behind = brought_last(x, upper)
         mask = where if where is True else brought_last(greater_than(choose(where, full_like(x, 1), 0), 0), upper)
         rows = tuple(one - levels for one in axes if one > levels)
-        chosen = (*range(levels + 1 - len(upper), levels + 1), *axes[len(upper) :])
+        chosen = tuple(one - len(upper) + 1 for one in (levels, *axes[len(upper) :]))  # the others are one axis now
         found = var(behind, chosen, None, out, ddof, where=mask)
         return put_back(found, upper, levels, rows) if keepdims else found
     if upper and upper[0] > 0 and len(upper) == len(axes):  # the same as with axes of length 1, but faster

@@ -348,7 +348,7 @@ def quantile(
     upper += [levels + one for one in rows]
     whole = len(upper) == x.num_levels + 1
     x = insert_level(x, 0, True) if whole else brought_last(x, upper)
-    found = _of_sequences(x, q, method, 0 if whole else x.num_levels - len(upper), skip_nan)
+    found = _of_sequences(x, q, method, 0 if whole else x.num_levels - 1, skip_nan)
     if whole and not keepdims:
         return _first(found, np.ndim(q))
     if not keepdims:

@@ -257,12 +257,32 @@ def is_below(axes: tuple[int, ...], levels: int) -> bool:
     return bool(axes) and axes[0] > 0 and axes == tuple(range(axes[0], levels + 1))
 
 
+#: Levels for which one step after the other is faster than one operator that numbers the positions of all levels.
+FEW = 4
+
+
 def brought_last(x: Any, upper: list[int]) -> Any:
-    """Move axes of levels after all others, so that elements at the same position along the others are adjacent."""
-    for done, axis in enumerate(reversed(upper)):
-        for at in range(axis, x.num_levels - done):
-            x = by_position(x, at)
+    """Move axes of levels after all others, as one level whose sequences have the same positions along the others."""
+    levels, count = x.num_levels, len(upper)
+    if levels <= FEW or upper == list(range(levels + 1 - count, levels + 1)):
+        for done, axis in enumerate(reversed(upper)):
+            x = moved_behind(x, axis, levels - done)
+        return without_levels(x, levels + 1 - count, count - 1)
+    return by_position(x, tuple(upper), levels)
+
+
+def moved_behind(x: Any, axis: int, last: int) -> Any:
+    """Move an axis of levels behind another one."""
+    if x.num_levels > FEW and axis < last:
+        return by_position(x, axis, last)
+    for at in range(axis, last):
+        x = by_position(x, at)
     return x
+
+
+def without_levels(x: Any, level: int, count: int) -> Any:
+    """Remove some levels, or none."""
+    return drop_level(x, level, count) if count else x
 
 
 def put_back(reduced: Any, upper: list[int], levels: int, rows: tuple[int, ...] = ()) -> Any:
@@ -270,10 +290,12 @@ def put_back(reduced: Any, upper: list[int], levels: int, rows: tuple[int, ...] 
     for axis in rows:
         reduced = index_values(reduced, [*[slice(None)] * axis, None])
     last = [axis for axis in upper if upper[-(levels + 1 - axis) :] == list(range(axis, levels + 1))]
-    reduced = with_axes_of_1(reduced, len(last))
-    for axis in upper[: len(upper) - len(last)]:
-        reduced = insert_level(reduced, max(axis - 1, 0), axis == 0)
-    return reduced
+    return with_levels_of_1(with_axes_of_1(reduced, len(last)), upper[: len(upper) - len(last)])
+
+
+def with_levels_of_1(reduced: Any, axes: list[int]) -> Any:
+    """Insert axes of levels with length 1."""
+    return insert_level(reduced, tuple(max(axis - 1, 0) for axis in axes), axes[0] == 0) if axes else reduced
 
 
 def place_along(name: str, x: Any, axis: int, chosen: Any = None) -> Any:
@@ -290,8 +312,7 @@ def place_along(name: str, x: Any, axis: int, chosen: Any = None) -> Any:
         position.
     """
     places = lod_index(x, axis)
-    for at in range(axis, x.num_levels):
-        x, places = by_position(x, at), by_position(places, at)
+    x, places = moved_behind(x, axis, x.num_levels), moved_behind(places, axis, x.num_levels)
     x = x if chosen is None else chosen(x)
     last = x.num_levels - 1
     firsts = pick_along(row_numbers(x), 0, last + 1)
@@ -319,18 +340,13 @@ def over_levels(name: str, x: Any, upper: list[int], levels: int, keepdims: bool
         reduced = pooled(name, brought_last(x, upper), levels - len(upper), initial, empty)
         return put_back(reduced, upper, levels) if keepdims else reduced
     if high < levels:
-        for _ in range(high - low):  # merges these axes into one
-            x = drop_level(x, low)
-            levels -= 1
+        x = without_levels(x, low, high - low)  # merges these axes into one
+        levels -= high - low
         if name in ("argmax", "argmin"):
             reduced = place_along(name, x, low)
         else:
-            for axis in range(low, levels - 1):
-                x = by_position(x, axis)
-            reduced = pooled_positions(name, x, initial)
-        for axis in range(low, high + 1) if keepdims else ():
-            reduced = insert_level(reduced, max(axis - 1, 0), axis == 0)
-        return reduced
+            reduced = pooled_positions(name, moved_behind(x, low, levels - 1), initial)
+        return with_levels_of_1(reduced, upper) if keepdims else reduced
     reduced = pooled(name, x, low - 1, initial, empty)
     return with_axes_of_1(reduced, high - low + 1) if keepdims else reduced
 

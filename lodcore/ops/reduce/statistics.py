@@ -142,7 +142,7 @@ def _together(name: str, axis: Any, *operands: Any) -> tuple[Any, ...]:
         return axis, *operands
     others = [one if one is None else spread(one, x) for one in operands[1:]]
     moved = [one if one is None else brought_last(one, upper) for one in (x, *others)]
-    return (*range(levels + 1 - len(upper), levels + 1), *axes[len(upper) :]), *moved
+    return tuple(one - len(upper) + 1 for one in (levels, *axes[len(upper) :])), *moved
 
 
 def _centred(name: str, x: Any, axis: Any, weights: Any) -> Any:

@@ -188,8 +188,8 @@ MUTANTS = [
     Mutant(
         "kept-axis-in-front",
         AXES_OF_LEVELS,
-        " if keepdims else ():\n            reduced = insert_level(reduced, max(axis - 1, 0), axis == 0)",
-        " if keepdims else ():\n            reduced = insert_level(reduced, 0, axis == 0)",
+        "tuple(max(axis - 1, 0) for axis in axes)",
+        "tuple(0 for axis in axes)",
         "tests/numpy_api/test_numpy_page.py",
     ),
     Mutant(
@@ -268,8 +268,8 @@ MUTANTS = [
     Mutant(
         "variance-of-positions-of-the-wrong-axis",
         AXES_OF_LEVELS,
-        "        for at in range(axis, x.num_levels - done):\n",
-        "        for at in range(x.num_levels - 1, x.num_levels - done):\n",
+        "    for at in range(axis, last):\n",
+        "    for at in range(x.num_levels - 1, last):\n",
         "tests/numpy_api/test_as_numpy.py",
     ),
     # -- assignment

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -91,7 +90,6 @@ class CellLoop(WhileLoop):
         self._again = deferred  # for the next call
         self.make: Callable[[], tuple[list[Any], Any, Any, list[Any]]] | None = None
         self.results: tuple[Any, Any] = ((), ())
-        self.usual: list[int] = []  # how often each Variable is referenced between two calls
         self.compiled: CellSteps | None = None
         self.script: Script | None = None
         self.carried: Any = None
@@ -167,7 +165,8 @@ class CellLoop(WhileLoop):
         if self.script is None:
             stay = {id(place) for place in (*self._again.steps, self._again.count, self._again.rank)}
             self.body.captures = {key: pair for key, pair in self.body.captures.items() if key in stay}
-            self.script = Script(self.ops, self.compiled.outer)
+            given = [*tree_leaves(self.inputs), *tree_leaves(self.before)]
+            self.script = Script(self.ops, self.compiled.outer, given)
         self.script.begin()
         self.body.closed = False
         self.compiled.given, self.make, self._deferred, self._again.states = [], None, self._again, []
@@ -178,12 +177,6 @@ class CellLoop(WhileLoop):
         """Take the states of another call."""
         assert self._again is not None
         self._again.states = states
-
-    def counts(self) -> list[int]:
-        """Return how often each Variable that the cell meets is referenced."""
-        assert self.script is not None
-        met = [*tree_leaves(self.inputs), *tree_leaves(self.before), *self.script.results]
-        return [getrefcount(v) for v in met]
 
     def array_outside(self) -> TensorArray:
         """Return an array for outputs that is made outside of the body: one made inside would be new in every step."""
@@ -291,12 +284,9 @@ class Keeper:
             loop = self._copy(loop, record)
             if loop.compiled is None:
                 return
-            loop.forget()
-            loop.usual = loop.counts()
-            give_back(self._key, loop)
-            return
         loop.forget()
-        if loop.counts() == loop.usual:
+        assert loop.script is not None
+        if loop.script.is_alone():
             give_back(self._key, loop)
 
     def _copy(self, loop: CellLoop, record: Callable[[Any, CellLoop], Any]) -> CellLoop:

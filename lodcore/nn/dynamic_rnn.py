@@ -282,6 +282,9 @@ def record_steps(
 
 def take_inputs(where: str, x: Any, names: list[str]) -> Any:
     """Return a tree of tensors with sequences, converted from nested lists; append their names for messages."""
+    if type(x) is LoDTensor and x.num_levels:  # the usual case
+        names.append(where.partition(": ")[2])
+        return x
     if isinstance(x, dict):
         return {key: take_inputs(f"{where}[{key!r}]", one, names) for key, one in x.items()}
     if isinstance(x, (list, tuple)) and any(isinstance(one, (Symbol, LoDTensor)) for one in tree_leaves(x)):
@@ -306,6 +309,9 @@ def _initial_state(where: str, cell: Any, parameters: Any, given: Any, x: Any, l
         given = state_of_cell(where, cell, parameters, number)
     if isinstance(x, Variable) and x.has_value:
         count = x.get().lod.num_sequences(level)  # that of this call; a Program checks it when it runs
+    leaves = tree_leaves(given)
+    if all([type(one) is np.ndarray and one.dtype.kind == "f" and one.shape[:1] == (count,) for one in leaves]):
+        return given
 
     def check(one: Any, _: Any, place: str) -> None:
         shape = one.shape if isinstance(one, Variable) else as_value(place, one).shape

@@ -12,6 +12,8 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any
 
+import numpy as np
+
 from lodcore.graph.block import Operator
 from lodcore.graph.loops.body import Body
 from lodcore.graph.trees import tree_leaves
@@ -90,8 +92,15 @@ def key_of(cell: Any, xs: list[Any], x: Any, state: Any, leaves: list[Any], *res
     if code is None:
         layer = getattr(cell, "layer", None)
         code = (type(cell), id(layer)) if layer is not None else (type(cell), id(cell))
-    specs = [one.spec if isinstance(one, Variable) else spec_of(one) for one in (*xs, *leaves)]
-    return code, form_of(x), form_of(state), tuple([(s.kind, *s.shape[1:], s.dtype, s.num_levels) for s in specs]), rest
+    return code, form_of(x), form_of(state), tuple([_rows_of(one) for one in (*xs, *leaves)]), rest
+
+
+def _rows_of(one: Any) -> Hashable:
+    """Return the kind of a tensor, the shape and dtype of its rows, and the number of its levels."""
+    if type(one) is np.ndarray:
+        return np.ndarray, one.shape[1:], one.dtype, 0
+    spec = one.spec if isinstance(one, Variable) else spec_of(one)
+    return spec.kind, spec.shape[1:], spec.dtype, spec.num_levels
 
 
 def form_of(tree: Any) -> Hashable:

@@ -1,6 +1,8 @@
 # cython: boundscheck=True, nonecheck=True
 """The calls that a cell made when it was recorded, against which those of a later time are held."""
 
+from cpython.object cimport PyObject
+
 from lodcore.base.dispatch cimport OpBody, Symbol
 
 from lodcore.graph.variable import Variable, resolved
@@ -30,6 +32,8 @@ cdef class Script:
     ops : list of Operator
     outer : list of Variable
         Those of the body that represent outer objects.
+    given : list of Variable
+        The inputs and states that the cell is given.
 
     Attributes
     ----------
@@ -44,13 +48,15 @@ cdef class Script:
     cdef readonly Py_ssize_t at
     cdef readonly dict found
     cdef set outer
+    cdef list met, usual
 
-    def __init__(self, ops, outer):
+    def __init__(self, ops, outer, given):
         self.outer = set(outer)
-        self.calls = []
+        self.calls, self.met, self.usual = [], list(given), None
         for op in ops:
             result = op.outputs[0] if op.single else tuple(op.outputs)
             self.calls.append(Expected(op.op, list(op.arguments.values()), result))
+            self.met += op.outputs
         self.begin()
 
     cpdef begin(self):
@@ -62,11 +68,12 @@ cdef class Script:
         """Whether all calls were made again."""
         return self.at == len(self.calls)
 
-    @property
-    def results(self):
-        """The Variables of all results."""
-        several = [one.result if type(one.result) is tuple else (one.result,) for one in self.calls]
-        return [v for each in several for v in each]
+    def is_alone(self):
+        """Return whether the Variables that the cell meets are referenced as often as at the first call of this."""
+        cdef list counts = [(<PyObject*> v).ob_refcnt for v in self.met]
+        if self.usual is None:
+            self.usual = counts
+        return counts == self.usual
 
     cpdef object next(self, OpBody op, tuple args, dict kwargs):
         """Return the result of a call if it is the next one, None otherwise."""

@@ -46,7 +46,7 @@ FAST = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"]
 # Of these, the loops are in headers; what follows the headers only calls them.
 LOOPS_IN_HEADERS = {
     *("lodcore.kernels.attention", "lodcore.kernels.embedding", "lodcore.kernels.gates", "lodcore.kernels.matrix"),
-    *("lodcore.kernels.norm", "lodcore.kernels.optimizers", "lodcore.kernels.sort", "lodcore.kernels.window"),
+    *("lodcore.kernels.norm", "lodcore.kernels.sort", "lodcore.kernels.window"),
 }
 FOLLOWING = "/* #### Code section: module_declarations ### */\n"
 LESS = '#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize ("O1", "tree-vectorize")\n#endif\n'
@@ -164,11 +164,16 @@ def translated(found: list[Extension]) -> list[Extension]:
         "autotestdict": False,
         **MODES[MODE][0],
     }
-    settings = (Cython.__version__, MOST_AXES, APART, sorted(LOOPS_IN_HEADERS), LESS, directives)
-    mark = f"/* {zlib.crc32(repr(settings).encode()):08x}: the settings of setup.py */\n"
+
+    def mark(name: str) -> str:
+        """Return the last line of a module translated with these settings."""
+        settings = (Cython.__version__, MOST_AXES, APART, LESS if name in LOOPS_IN_HEADERS else "", directives)
+        return f"/* {zlib.crc32(repr(settings).encode()):08x}: the settings of setup.py */\n"
+
     folder = Path(".") if MODE == "trace" else Path(f"build/cython-{MODE}")  # coverage needs .c beside .pyx
     for path in (folder / "lodcore").rglob("*.c"):  # memoryviews of two sizes must not meet
-        if not path.read_text(encoding="utf-8").endswith(mark):
+        name = ".".join(path.relative_to(folder).with_suffix("").parts)
+        if not path.read_text(encoding="utf-8").endswith(mark(name)):
             path.unlink()
     for path in (folder / "lodcore").rglob("*.h"):  # Cython copies headers here, where they are found first
         if not Path(*path.parts[len(folder.parts) :]).exists():
@@ -187,8 +192,8 @@ def translated(found: list[Extension]) -> list[Extension]:
         better = APART.sub(r"static __attribute__((noinline)) \1", text.replace(TWICE, ONCE))
         if name in LOOPS_IN_HEADERS and "-O3" in MODES[MODE][1]:
             better = better.replace(FOLLOWING, LESS)
-        if not text.endswith(mark):
-            path.write_text(better + mark, encoding="utf-8")
+        if not text.endswith(mark(name)):
+            path.write_text(better + mark(name), encoding="utf-8")
     return list(made)
 
 

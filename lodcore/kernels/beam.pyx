@@ -10,30 +10,9 @@ cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
-cdef extern from "beam.h" nogil:
-    ctypedef struct Step:
-        const int64_t* pre_ids
-        const int64_t* ids
-        const int64_t* offsets
-        int64_t n_sources, columns, beam_size, end_id
-        int64_t* out_ids
-        int64_t* out_offsets
-        int32_t* out_parents
-    int64_t widest_beam(const int64_t* offsets, int64_t n_sources, int64_t columns, int64_t beam_size, int64_t* room)
-    void select_float(const Step* step, const float* pre_scores, const float* x, float* scores, int64_t* places,
-                      float* out_scores, int64_t* total)
-    void select_double(const Step* step, const double* pre_scores, const double* x, double* scores, int64_t* places,
-                       double* out_scores, int64_t* total)
-    int64_t order_ends_float(const float* scores, const int64_t* offsets, int64_t n_steps, int64_t n_sources,
-                             int64_t beam_size, int64_t* spare, int64_t* ends, int64_t* out_offsets)
-    int64_t order_ends_double(const double* scores, const int64_t* offsets, int64_t n_steps, int64_t n_sources,
-                              int64_t beam_size, int64_t* spare, int64_t* ends, int64_t* out_offsets)
-    int64_t measure_way(const int64_t* ids, const int64_t* parents, int64_t item, int64_t end_id)
-    void write_ways_float(const int64_t* ids, const float* scores, const int64_t* parents, const int64_t* ends,
-                          const int64_t* offsets, int64_t n_ends, int64_t end_id, int64_t* out_ids, float* out_scores)
-    void write_ways_double(const int64_t* ids, const double* scores, const int64_t* parents, const int64_t* ends,
-                           const int64_t* offsets, int64_t n_ends, int64_t end_id, int64_t* out_ids,
-                           double* out_scores)
+from lodcore.kernels.beams cimport WIDE, Step, fill_beam, fill_wide, pick_few, write_beam
+from lodcore.kernels.lanes cimport real
+from lodcore.kernels.simd cimport SIMD_AVX2, avx2_void, forced_void, read_once, simd_level
 
 cnp.import_array()
 
@@ -129,11 +108,11 @@ def select_best(cnp.ndarray pre_ids not None, cnp.ndarray pre_scores not None, c
     cdef void* result = cnp.PyArray_DATA(out_scores)
     with nogil:
         if kind == cnp.NPY_FLOAT:
-            select_float(&step, <const float*> before, <const float*> source, <float*> best, memory, <float*> result,
-                         &total)
+            run_select(&step, <const float*> before, <const float*> source, <float*> best, memory, <float*> result,
+                       &total)
         else:
-            select_double(&step, <const double*> before, <const double*> source, <double*> best, memory,
-                          <double*> result, &total)
+            run_select(&step, <const double*> before, <const double*> source, <double*> best, memory, <double*> result,
+                       &total)
         if memory != spare:
             free(memory)
     return total
@@ -181,11 +160,9 @@ def find_ends(cnp.ndarray scores not None, const int64_t[::1] offsets not None, 
     cdef int64_t* result = &out_offsets[0]
     with nogil:
         if kind == cnp.NPY_FLOAT:
-            total = order_ends_float(<const float*> source, bounds, n_steps, n_sources, beam_size, spare, found, result)
+            total = order_ends(<const float*> source, bounds, n_steps, n_sources, beam_size, spare, found, result)
         else:
-            total = order_ends_double(
-                <const double*> source, bounds, n_steps, n_sources, beam_size, spare, found, result
-            )
+            total = order_ends(<const double*> source, bounds, n_steps, n_sources, beam_size, spare, found, result)
         free(spare)
     return total
 
@@ -250,11 +227,11 @@ def write_ways(const int64_t[::1] ids not None, cnp.ndarray scores, const int64_
     cdef void* result = NULL if scores is None else cnp.PyArray_DATA(out_scores)
     with nogil:
         if kind == cnp.NPY_FLOAT:
-            write_ways_float(&ids[0], <const float*> source, &parents[0], &ends[0], &offsets[0], n_ends, end_id,
-                             &out_ids[0], <float*> result)
+            write_all_ways(&ids[0], <const float*> source, &parents[0], &ends[0], &offsets[0], n_ends, end_id,
+                           &out_ids[0], <float*> result)
         else:
-            write_ways_double(&ids[0], <const double*> source, &parents[0], &ends[0], &offsets[0], n_ends, end_id,
-                              &out_ids[0], <double*> result)
+            write_all_ways(&ids[0], <const double*> source, &parents[0], &ends[0], &offsets[0], n_ends, end_id,
+                           &out_ids[0], <double*> result)
 
 
 def note_best(const double[::1] scores not None, const int64_t[::1] sources not None, double[:, ::1] best not None):
@@ -296,3 +273,150 @@ def note_best(const double[::1] scores not None, const int64_t[::1] sources not 
             if at < most:
                 line[at] = scores[k]
     return bad
+
+
+# -- a step ------------------------------------------------------------------------------------------------------------
+
+
+cdef int64_t widest_beam(
+    const int64_t* offsets, int64_t n_sources, int64_t columns, int64_t beam_size, int64_t* room
+) noexcept nogil:
+    """Return the largest number of entries that one source can keep; `room` receives the total over all sources."""
+    cdef int64_t widest = 0, s, here
+    room[0] = 0
+    for s in range(n_sources):
+        here = (offsets[s + 1] - offsets[s]) * columns
+        here = here if here < beam_size else beam_size
+        widest = here if here > widest else widest
+        room[0] += here
+    return widest
+
+
+cdef inline forced_void select(
+    const Step* step, const real* pre_scores, const real* x, real* scores, int64_t* places, real* out_scores, int64_t*
+    total
+) noexcept nogil:
+    cdef int64_t s, start, stop, count
+    total[0] = 0
+    for s in range(step.n_sources):
+        start, stop, count = step.offsets[s], step.offsets[s + 1], -1
+        if real is float:  # ranks of 64 bits do not fit beside their place in one integer
+            count = pick_few(step, pre_scores, x, start, stop, places)
+        if count < 0 and step.beam_size > WIDE:
+            count = fill_wide(step, pre_scores, x, start, stop, scores, places)
+        elif count < 0:
+            fill_beam(step, pre_scores, x, start, stop, scores, places, &count)
+        total[0] = write_beam(step, pre_scores, x, start, stop, count, places, total[0], out_scores)
+
+
+cdef avx2_void select_avx2(
+    const Step* step, const real* pre_scores, const real* x, real* scores, int64_t* places, real* out_scores, int64_t*
+    total
+) noexcept nogil:
+    select(step, pre_scores, x, scores, places, out_scores, total)
+
+
+cdef void select_plain(
+    const Step* step, const real* pre_scores, const real* x, real* scores, int64_t* places, real* out_scores, int64_t*
+    total
+) noexcept nogil:
+    select(step, pre_scores, x, scores, places, out_scores, total)
+
+
+cdef void run_select(
+    const Step* step, const real* pre_scores, const real* x, real* scores, int64_t* places, real* out_scores, int64_t*
+    total
+) noexcept nogil:
+    cdef int level = simd_level()
+    if level >= SIMD_AVX2:
+        select_avx2(step, pre_scores, x, scores, places, out_scores, total)
+    else:
+        select_plain(step, pre_scores, x, scores, places, out_scores, total)
+
+
+# -- backtracking ------------------------------------------------------------------------------------------------------
+
+
+cdef inline bint comes_first(real score, real other) noexcept nogil:
+    """Return whether an item stays before a later one: nan comes after all others."""
+    return not (other > score or (score != score and other == other))
+
+
+cdef int64_t order_ends(
+    const real* scores, const int64_t* offsets, int64_t n_steps, int64_t n_sources, int64_t beam_size, int64_t* spare,
+    int64_t* ends, int64_t* out_offsets
+) noexcept nogil:
+    """Find the ends of each source, the best first, by merge sort, which is stable.
+
+    `offsets` are those of the items, step by step and source by source.
+    """
+    cdef int64_t total = 0, s, t, k, a, b, size, left, middle, stop, count
+    cdef const int64_t* bounds
+    cdef int64_t* given
+    cdef int64_t* to
+    out_offsets[0] = 0
+    for s in range(n_sources):
+        bounds = offsets + (n_steps - 1) * n_sources + s
+        t = n_steps - 1
+        while t > 0 and bounds[0] == bounds[1]:
+            bounds -= n_sources
+            t -= 1
+        count = bounds[1] - bounds[0]
+        given, to, size = ends + total, spare, 1
+        for k in range(count):
+            given[k] = bounds[0] + k
+        while size < count:
+            left = 0
+            while left < count:
+                middle = left + size if left + size < count else count
+                stop = middle + size if middle + size < count else count
+                a, b = left, middle
+                for k in range(left, stop):
+                    if b == stop or (a < middle and comes_first(scores[given[a]], scores[given[b]])):
+                        to[k] = given[a]
+                        a += 1
+                    else:
+                        to[k] = given[b]
+                        b += 1
+                left += 2 * size
+            given, to = to, given
+            size *= 2
+        count = count if count < beam_size else beam_size
+        if given == spare:
+            for k in range(count):
+                ends[total + k] = spare[k]
+        total += count
+        out_offsets[s + 1] = total
+    return total
+
+
+cdef int64_t measure_way(const int64_t* ids, const int64_t* parents, int64_t item, int64_t end_id) noexcept nogil:
+    """Count the items on the path from an item back to the first step, without end tokens that another item follows.
+
+    The parent of an item has a lower number; the path ends at an item whose parent does not.
+    """
+    cdef int64_t count = 0, before
+    while True:
+        count += count == 0 or read_once(ids + item) != end_id
+        before = read_once(parents + item)
+        if before < 0 or before >= item:
+            return count
+        item = before
+
+
+cdef void write_all_ways(
+    const int64_t* ids, const real* scores, const int64_t* parents, const int64_t* ends, const int64_t* offsets,
+    int64_t n_ends, int64_t end_id, int64_t* out_ids, real* out_scores
+) noexcept nogil:
+    """Write the items of each path, starting from the first step; `scores` and `out_scores` may be NULL."""
+    cdef int64_t k, item, at, number
+    for k in range(n_ends):
+        item, at = ends[k], offsets[k + 1]
+        while item >= 0 and at > offsets[k]:
+            number = read_once(ids + item)
+            if at == offsets[k + 1] or number != end_id:
+                at -= 1
+                out_ids[at] = number
+                if out_scores != NULL:
+                    out_scores[at] = scores[item]
+            item = read_once(parents + item)

@@ -1,26 +1,21 @@
 """Steps of optimizers, and the sum of squares for clipping.
 
-Every number is computed separately. A result may be the same array as the argument that it replaces. Every nan that is
-stored is the positive quiet nan.
+Every number is computed separately. A result may be the same array as the argument that it replaces, so numbers are
+read and computed 16 at a time before they are stored. Every nan that is stored is the positive quiet nan. The sum of
+squares runs in double: lane k of 16 starts at 0 and adds numbers k, k + 16, ...; then lane k adds lane k + 8, then
+lane k + 4, and so on until one is left.
+
+The same loops in C, with the promise that results do not overlap other arguments, took as long with AVX2 and AVX-512,
+and 0.8 to 0.9 of the time for Adam in float64 without both.
 """
 
 from libc.stdint cimport int64_t
 
-cdef extern from "optimizers.h" nogil:
-    void adam_float(const float* x, const float* d, const float* mean, const float* square, int64_t count, float rate,
-                    float beta, float rest, float other_beta, float other_rest, float eps, float kept, float root,
-                    float* out, float* out_mean, float* out_square)
-    void adam_double(const double* x, const double* d, const double* mean, const double* square, int64_t count,
-                     double rate, double beta, double rest, double other_beta, double other_rest, double eps,
-                     double kept, double root, double* out, double* out_mean, double* out_square)
-    void descend_float(const float* x, const float* d, int64_t count, float rate, float decay, float* out)
-    void descend_double(const double* x, const double* d, int64_t count, double rate, double decay, double* out)
-    void roll_float(const float* x, const float* d, const float* speed, int64_t count, float rate, float momentum,
-                    float decay, float* out, float* out_speed)
-    void roll_double(const double* x, const double* d, const double* speed, int64_t count, double rate,
-                     double momentum, double decay, double* out, double* out_speed)
-    void squares_float(const float* x, int64_t count, double* total)
-    void squares_double(const double* x, int64_t count, double* total)
+from lodcore.kernels.lanes cimport folded_lanes, one_nan, root_of
+from lodcore.kernels.simd cimport SIMD_AVX2, SIMD_AVX512, avx2_void, avx512_void, forced_void, simd_level
+
+cdef enum:
+    LANES = 16
 
 ctypedef fused real:
     float
@@ -68,13 +63,10 @@ def adam_step(
     cdef real* new_means = &out_mean[0]
     cdef real* new_squares = &out_square[0]
     with nogil:
-        if real is float:
-            adam_float(source, gradient, means, squares, count, <float> rate, <float> beta, <float> (1 - beta),
-                       <float> other_beta, <float> (1 - other_beta), <float> eps, <float> kept, <float> root, result,
-                       new_means, new_squares)
-        else:
-            adam_double(source, gradient, means, squares, count, rate, beta, 1 - beta, other_beta, 1 - other_beta,
-                        eps, kept, root, result, new_means, new_squares)
+        run_adam(
+            source, gradient, means, squares, count, <real> rate, <real> beta, <real> (1 - beta), <real> other_beta,
+            <real> (1 - other_beta), <real> eps, <real> kept, <real> root, result, new_means, new_squares,
+        )
 
 
 def sgd_step(
@@ -111,16 +103,11 @@ def sgd_step(
         speeds, new_speeds = &speed[0], &out_speed[0]
     with nogil:
         if speeds == NULL:
-            if real is float:
-                descend_float(source, gradient, count, <float> rate, <float> decay, result)
-            else:
-                descend_double(source, gradient, count, rate, decay, result)
-        elif real is float:
-            roll_float(
-                source, gradient, speeds, count, <float> rate, <float> momentum, <float> decay, result, new_speeds
-            )
+            run_descend(source, gradient, count, <real> rate, <real> decay, result)
         else:
-            roll_double(source, gradient, speeds, count, rate, momentum, decay, result, new_speeds)
+            run_roll(
+                source, gradient, speeds, count, <real> rate, <real> momentum, <real> decay, result, new_speeds
+            )
 
 
 def sum_squares(const real[::1] x not None):
@@ -141,8 +128,250 @@ def sum_squares(const real[::1] x not None):
         return total
     cdef const real* source = &x[0]
     with nogil:
-        if real is float:
-            squares_float(source, count, &total)
-        else:
-            squares_double(source, count, &total)
+        run_squares(source, count, &total)
     return total
+
+
+# -- Adam --------------------------------------------------------------------------------------------------------------
+
+
+cdef inline forced_void adam_some(
+    const real* x, const real* d, const real* mean, const real* square, const int64_t count, real rate, real beta, real
+    rest, real other_beta, real other_rest, real eps, real kept, real root, real* out, real* out_mean, real* out_square
+) noexcept nogil:
+    """The decay rate of the means is beta; rest is 1 - beta computed in double, which float would round."""
+    cdef real y[LANES]
+    cdef real m[LANES]
+    cdef real v[LANES]
+    cdef int64_t j
+    for j in range(count):
+        m[j] = beta * mean[j] + rest * d[j]
+    for j in range(count):
+        v[j] = other_beta * square[j] + other_rest * (d[j] * d[j])
+    for j in range(count):
+        y[j] = one_nan(kept * x[j] - rate * (m[j] / (root_of(v[j]) * root + eps)))
+    for j in range(count):
+        out[j] = y[j]
+    for j in range(count):
+        out_mean[j] = one_nan(m[j])
+    for j in range(count):
+        out_square[j] = one_nan(v[j])
+
+
+cdef inline forced_void adam(
+    const real* x, const real* d, const real* mean, const real* square, int64_t count, real rate, real beta, real rest,
+    real other_beta, real other_rest, real eps, real kept, real root, real* out, real* out_mean, real* out_square
+) noexcept nogil:
+    cdef int64_t j = 0
+    while j + LANES <= count:
+        adam_some(
+            x + j, d + j, mean + j, square + j, LANES, rate, beta, rest, other_beta, other_rest, eps, kept, root, out +
+            j, out_mean + j, out_square + j
+        )
+        j += LANES
+    if j < count:
+        adam_some(
+            x + j, d + j, mean + j, square + j, count - j, rate, beta, rest, other_beta, other_rest, eps, kept, root,
+            out + j, out_mean + j, out_square + j
+        )
+
+
+cdef avx512_void adam_avx512(
+    const real* x, const real* d, const real* mean, const real* square, int64_t count, real rate, real beta, real rest,
+    real other_beta, real other_rest, real eps, real kept, real root, real* out, real* out_mean, real* out_square
+) noexcept nogil:
+    adam(
+        x, d, mean, square, count, rate, beta, rest, other_beta, other_rest, eps, kept, root, out, out_mean, out_square
+    )
+
+
+cdef avx2_void adam_avx2(
+    const real* x, const real* d, const real* mean, const real* square, int64_t count, real rate, real beta, real rest,
+    real other_beta, real other_rest, real eps, real kept, real root, real* out, real* out_mean, real* out_square
+) noexcept nogil:
+    adam(
+        x, d, mean, square, count, rate, beta, rest, other_beta, other_rest, eps, kept, root, out, out_mean, out_square
+    )
+
+
+cdef void adam_plain(
+    const real* x, const real* d, const real* mean, const real* square, int64_t count, real rate, real beta, real rest,
+    real other_beta, real other_rest, real eps, real kept, real root, real* out, real* out_mean, real* out_square
+) noexcept nogil:
+    adam(
+        x, d, mean, square, count, rate, beta, rest, other_beta, other_rest, eps, kept, root, out, out_mean, out_square
+    )
+
+
+cdef void run_adam(
+    const real* x, const real* d, const real* mean, const real* square, int64_t count, real rate, real beta, real rest,
+    real other_beta, real other_rest, real eps, real kept, real root, real* out, real* out_mean, real* out_square
+) noexcept nogil:
+    cdef int level = simd_level()
+    if level == SIMD_AVX512:
+        adam_avx512(
+            x, d, mean, square, count, rate, beta, rest, other_beta, other_rest, eps, kept, root, out, out_mean,
+            out_square
+        )
+    elif level == SIMD_AVX2:
+        adam_avx2(
+            x, d, mean, square, count, rate, beta, rest, other_beta, other_rest, eps, kept, root, out, out_mean,
+            out_square
+        )
+    else:
+        adam_plain(
+            x, d, mean, square, count, rate, beta, rest, other_beta, other_rest, eps, kept, root, out, out_mean,
+            out_square
+        )
+
+
+# -- gradient descent --------------------------------------------------------------------------------------------------
+
+
+cdef inline forced_void descend_some(
+    const real* x, const real* d, const int64_t count, real rate, real decay, real* out
+) noexcept nogil:
+    cdef real y[LANES]
+    cdef int64_t j
+    for j in range(count):
+        y[j] = x[j] - rate * (d[j] + decay * x[j])
+    for j in range(count):
+        out[j] = one_nan(y[j])
+
+
+cdef inline forced_void descend(
+    const real* x, const real* d, int64_t count, real rate, real decay, real* out
+) noexcept nogil:
+    cdef int64_t j = 0
+    while j + LANES <= count:
+        descend_some(x + j, d + j, LANES, rate, decay, out + j)
+        j += LANES
+    if j < count:
+        descend_some(x + j, d + j, count - j, rate, decay, out + j)
+
+
+cdef avx512_void descend_avx512(
+    const real* x, const real* d, int64_t count, real rate, real decay, real* out
+) noexcept nogil:
+    descend(x, d, count, rate, decay, out)
+
+
+cdef avx2_void descend_avx2(
+    const real* x, const real* d, int64_t count, real rate, real decay, real* out
+) noexcept nogil:
+    descend(x, d, count, rate, decay, out)
+
+
+cdef void descend_plain(const real* x, const real* d, int64_t count, real rate, real decay, real* out) noexcept nogil:
+    descend(x, d, count, rate, decay, out)
+
+
+cdef void run_descend(const real* x, const real* d, int64_t count, real rate, real decay, real* out) noexcept nogil:
+    cdef int level = simd_level()
+    if level == SIMD_AVX512:
+        descend_avx512(x, d, count, rate, decay, out)
+    elif level == SIMD_AVX2:
+        descend_avx2(x, d, count, rate, decay, out)
+    else:
+        descend_plain(x, d, count, rate, decay, out)
+
+
+cdef inline forced_void roll_some(
+    const real* x, const real* d, const real* speed, const int64_t count, real rate, real momentum, real decay, real*
+    out, real* out_speed
+) noexcept nogil:
+    cdef real y[LANES]
+    cdef real v[LANES]
+    cdef int64_t j
+    for j in range(count):
+        v[j] = momentum * speed[j] + (d[j] + decay * x[j])
+        y[j] = x[j] - rate * v[j]
+    for j in range(count):
+        out[j] = one_nan(y[j])
+    for j in range(count):
+        out_speed[j] = one_nan(v[j])
+
+
+cdef inline forced_void roll(
+    const real* x, const real* d, const real* speed, int64_t count, real rate, real momentum, real decay, real* out,
+    real* out_speed
+) noexcept nogil:
+    cdef int64_t j = 0
+    while j + LANES <= count:
+        roll_some(x + j, d + j, speed + j, LANES, rate, momentum, decay, out + j, out_speed + j)
+        j += LANES
+    if j < count:
+        roll_some(x + j, d + j, speed + j, count - j, rate, momentum, decay, out + j, out_speed + j)
+
+
+cdef avx512_void roll_avx512(
+    const real* x, const real* d, const real* speed, int64_t count, real rate, real momentum, real decay, real* out,
+    real* out_speed
+) noexcept nogil:
+    roll(x, d, speed, count, rate, momentum, decay, out, out_speed)
+
+
+cdef avx2_void roll_avx2(
+    const real* x, const real* d, const real* speed, int64_t count, real rate, real momentum, real decay, real* out,
+    real* out_speed
+) noexcept nogil:
+    roll(x, d, speed, count, rate, momentum, decay, out, out_speed)
+
+
+cdef void roll_plain(
+    const real* x, const real* d, const real* speed, int64_t count, real rate, real momentum, real decay, real* out,
+    real* out_speed
+) noexcept nogil:
+    roll(x, d, speed, count, rate, momentum, decay, out, out_speed)
+
+
+cdef void run_roll(
+    const real* x, const real* d, const real* speed, int64_t count, real rate, real momentum, real decay, real* out,
+    real* out_speed
+) noexcept nogil:
+    cdef int level = simd_level()
+    if level == SIMD_AVX512:
+        roll_avx512(x, d, speed, count, rate, momentum, decay, out, out_speed)
+    elif level == SIMD_AVX2:
+        roll_avx2(x, d, speed, count, rate, momentum, decay, out, out_speed)
+    else:
+        roll_plain(x, d, speed, count, rate, momentum, decay, out, out_speed)
+
+
+# -- the sum of squares ------------------------------------------------------------------------------------------------
+
+
+cdef inline forced_void squares(const real* x, int64_t count, double* total) noexcept nogil:
+    cdef double lane[LANES]
+    cdef int64_t j = 0, k
+    for k in range(LANES):
+        lane[k] = 0
+    while j + LANES <= count:
+        for k in range(LANES):
+            lane[k] += <double> x[j + k] * <double> x[j + k]
+        j += LANES
+    for k in range(count - j):
+        lane[k] += <double> x[j + k] * <double> x[j + k]
+    total[0] = folded_lanes(lane)
+
+
+cdef avx512_void squares_avx512(const real* x, int64_t count, double* total) noexcept nogil:
+    squares(x, count, total)
+
+
+cdef avx2_void squares_avx2(const real* x, int64_t count, double* total) noexcept nogil:
+    squares(x, count, total)
+
+
+cdef void squares_plain(const real* x, int64_t count, double* total) noexcept nogil:
+    squares(x, count, total)
+
+
+cdef void run_squares(const real* x, int64_t count, double* total) noexcept nogil:
+    cdef int level = simd_level()
+    if level == SIMD_AVX512:
+        squares_avx512(x, count, total)
+    elif level == SIMD_AVX2:
+        squares_avx2(x, count, total)
+    else:
+        squares_plain(x, count, total)

@@ -3,6 +3,9 @@
 A length counts units of the budget, mostly tokens. The lengths of the items of a bin add up to at most the budget, and
 a bin holds at most `max_items` items. Best fit selects the bin with the least sufficient room, and among equal ones
 that which received an item last.
+
+The same loops in C took 0.75 to 0.9 of the time where `histogram_fit` has about as many lengths as items, and as long
+elsewhere.
 """
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t

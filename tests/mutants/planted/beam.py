@@ -2,8 +2,8 @@
 
 from tests.mutants.mutant import Mutant
 
-FEW = "lodcore/kernels/beam.h"
-CELLS = "lodcore/kernels/beam_cells.h"
+BEAMS = "lodcore/kernels/beams.pxd"
+KERNELS = "lodcore/kernels/beam.pyx"
 OPS = "lodcore/ops/networks/beam.py"
 NN = "lodcore/nn/beam_search.py"
 SAMPLING = "lodcore/nn/token_sampling.py"
@@ -14,29 +14,33 @@ DECODER_TESTS = "tests/nn/test_beam_search.py"
 MUTANTS = [
     Mutant(
         "equal-ones-keep-the-last-place",
-        FEW,
-        "odd |= (uint64_t)(one ^ best[most - 1]) - 1 < FEW - 1;",
-        "odd |= 0;",
+        BEAMS,
+        "odd |= <uint64_t> (one ^ best[most - 1]) - 1 < FEW - 1",
+        "odd |= 0",
         KERNEL_TESTS,
     ),
-    Mutant("minus-zero-is-below-zero", FEW, "score += 0.0f;", "score += -0.0f;", KERNEL_TESTS),
-    Mutant("nan-has-a-rank", FEW, "odd |= row[c] != row[c];", "odd |= 0;", KERNEL_TESTS),
+    Mutant("minus-zero-is-below-zero", BEAMS, "    score += zero\n", "    score -= zero\n", KERNEL_TESTS),
+    Mutant("nan-has-a-rank", BEAMS, "odd |= row[c] != row[c]", "odd |= 0", KERNEL_TESTS),
     Mutant(
         "earlier-prefixes-first",
-        CELLS,
-        "PREFIX_OF(places[AT]) < PREFIX_OF(place)))",
-        "PREFIX_OF(places[AT]) > PREFIX_OF(place)))",
+        BEAMS,
+        "prefix_of(places[at - 1]) < prefix)):",
+        "prefix_of(places[at - 1]) > prefix)):",
         KERNEL_TESTS,
     ),
-    Mutant("what-has-ended-stays", CELLS, "count = open ? count : 0;", "", KERNEL_TESTS),
+    Mutant("what-has-ended-stays", BEAMS, "count = count if going else 0", "pass", KERNEL_TESTS),
     Mutant(
-        "a-block-without-its-end", CELLS, "passes |= !(row[c + k] < worst);", "passes |= row[c] > worst;", KERNEL_TESTS
+        "a-block-without-its-end",
+        BEAMS,
+        "passes |= not (row[c + k] < worst)",
+        "passes |= row[c] > worst",
+        KERNEL_TESTS,
     ),
     Mutant(
         "every-end-token-counts",
-        FEW,
-        "count += count == 0 || read_once(ids + item) != end_id;",
-        "count++;",
+        KERNELS,
+        "count += count == 0 or read_once(ids + item) != end_id",
+        "count += 1",
         KERNEL_TESTS,
     ),
     Mutant(

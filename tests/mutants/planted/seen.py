@@ -12,9 +12,9 @@ MUTANTS = [
     ),
     Mutant(
         "ties-of-a-full-beam-are-skipped",
-        "lodcore/kernels/beam_cells.h",
-        "passes |= !(row[c + k] < worst);",
-        "passes |= row[c + k] > worst;",
+        "lodcore/kernels/beams.pxd",
+        "passes |= not (row[c + k] < worst)",
+        "passes |= row[c + k] > worst",
         "tests/kernels/test_beam.py",
     ),
     Mutant(

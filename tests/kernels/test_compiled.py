@@ -1,0 +1,101 @@
+"""What is compiled from the kernels: loops without Python, and loops for wider registers."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lodcore import kernels
+
+SOURCES = sorted(Path(__file__).parents[2].glob("lodcore/kernels/*.p[yx][xd]"))
+OBJDUMP = shutil.which("objdump")
+
+#: Functions with loops that hold the lock of the interpreter: over lists of arrays, and checks before the work begins.
+WITH_LOCK = {
+    "beam.pyx": {"select_best"},
+    "combine.pyx": {"take_turns"},
+    "expand.pyx": {"batches_of"},
+    "gates.pyx": {"fits"},
+    "gather.pyx": {"chain", "count_rows", "first_overlap", "join_rows", "joins", "kinds", "nest"},
+    "lod.pyx": {"join", "room_for", "split"},
+    "machine.pyx": {"find_loop", "fits", "run_steps", "translate"},
+    "matrix.pyx": {"is_finite", "is_zero", "within"},
+    "neighbours.pyx": {"check_shorter"},
+    "order.pyx": {"order_ties"},
+    "packing.pyx": {"attention_rows", "histogram_fit"},
+    "rank.pyx": {"count_longer", "pack_rows", "pack_steps"},
+    "rolling.pyx": {"roll_rows", "spread_windows"},
+    "shuffle.pyx": {"shuffle_places"},
+    "sizes.pxd": {"size_of_ranges"},
+    "words.pyx": {"fill_table"},
+}
+
+pytestmark = pytest.mark.not_on_reference
+
+
+def loops_with_lock(path):
+    """List the functions with loops for which the compiler does not refuse Python: those outside of `nogil`."""
+    text = re.sub(r'"""[\s\S]*?"""', "", path.read_text(encoding="utf-8"))
+    found, held, signature, start, name = set(), [], "", 0, ""
+    for line in text.splitlines():
+        line = line.partition("#")[0].rstrip()
+        indent = len(line) - len(line.lstrip())
+        if signature or re.match(r"\s*(cdef|cpdef|def) [^=]*\(", line):
+            start = start if signature else indent
+            signature += line
+            if signature.endswith(":"):
+                held = [(at, free) for at, free in held if at < start] + [(start, "nogil" in signature)]
+                name = re.findall(r"(\w+)\(", signature)[0]
+                signature = ""
+            elif signature.count("(") == signature.count(")"):
+                signature = ""  # a declaration
+            continue
+        if not line:
+            continue
+        held = [(at, free) for at, free in held if at < indent]
+        if line.strip().startswith("with nogil"):
+            held.append((indent, True))
+        elif re.match(r"\s*(for|while)\b", line) and not any(free for _, free in held):
+            found.add(name)
+    return found
+
+
+def test_loops_run_without_the_interpreter():
+    """Cython compiles no Python into code without the lock, so it is enough that loops release it."""
+    found = {path.name: loops_with_lock(path) - WITH_LOCK.get(path.name, set()) for path in SOURCES}
+    assert not {name: functions for name, functions in found.items() if functions}
+
+
+def variants():
+    """List the functions that are compiled for an instruction set: of which file, which, and for what."""
+    return [
+        (path, name, level)
+        for path in SOURCES
+        if path.suffix == ".pyx"
+        for level, name in re.findall(r"^cdef (avx2|avx512)_void (\w+)\(", path.read_text("utf-8"), re.MULTILINE)
+    ]
+
+
+@pytest.mark.skipif(OBJDUMP is None, reason="there is no objdump")
+def test_variants_have_wider_registers():
+    """A body that is not forced inline is compiled without them, and nothing says so."""
+    if not kernels.matrix.is_fast():
+        pytest.skip("another processor")
+    for path in {path for path, _, _ in variants()}:
+        binary = getattr(kernels, path.stem).__file__
+        if ".debug_info" in output("-h", binary):
+            pytest.skip("a build that is not optimized")
+        parts = output("-d", "--no-show-raw-insn", "-M", "intel", binary).split("\n\n")
+        bodies = {part.partition("\n")[0]: part for part in parts if "_avx" in part.partition("\n")[0]}
+        for _, name, level in (one for one in variants() if one[0] == path):
+            mine = [body for head, body in bodies.items() if re.search(rf"_{name}(\.\w+)*>:", head)]
+            register = "ymm" if level == "avx2" else "[yz]mm"
+            assert mine, (path.name, name)
+            assert all(re.search(register, body) for body in mine), (path.name, name)
+
+
+def output(*arguments):
+    """Run objdump."""
+    return subprocess.run([OBJDUMP, *arguments], capture_output=True, text=True, check=True).stdout

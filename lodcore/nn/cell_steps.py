@@ -228,5 +228,5 @@ def _(inputs: list[Any], loop: CellSteps) -> tuple[Spec, ...]:
 
 
 @RUN.define_vjp
-def _(cotangents: tuple[Any, ...], loop: CellSteps, kept: Any, needs: tuple[Any]) -> list[Any]:
-    return loop.go_back(cotangents, kept, needs[0])
+def _(cotangents: tuple[Any, ...], loop: CellSteps, kept: Any, needs: Any) -> list[Any]:
+    return loop.go_back(cotangents, kept, needs.inputs)

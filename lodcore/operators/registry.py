@@ -20,6 +20,7 @@ from lodcore.operators.arguments import list_of
 from lodcore.operators.lod_rules import LoDRule, counted, said, same, sources_of, spec_with_levels
 from lodcore.operators.results import finished, with_lod
 from lodcore.operators.roles import LISTS, Kind, Role, Structured, spec_of, spec_of_list
+from lodcore.operators.vjp_rules import VJPRule
 from lodcore.tensors.kinds import is_foreign, of_kind, plain_of, plain_spec
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -28,7 +29,7 @@ from lodcore.tensors.tensor import Spec
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-__all__ = ["OPS", "Op", "Saved", "VJPRule", "operator"]
+__all__ = ["OPS", "Op", "Saved", "operator"]
 
 #: The Spec of a value that is unknown until it is computed.
 UNKNOWN = Spec((), np.dtype(np.void), 0, object)
@@ -41,32 +42,6 @@ Saved: TypeAlias = "dict[str, Any] | None"
 
 #: The operators of the package by name.
 OPS: dict[str, Op] = dispatch.OPS
-
-
-class VJPRule:
-    """A vjp rule, and the values of the forward pass that it reads.
-
-    Attributes
-    ----------
-    function : callable
-        A function of the cotangents and then of the values in `names`.
-    names : tuple of str
-        Parameters of the operator, "out", saved values, "needs" and "context", in the order of its own parameters.
-    operands : tuple of str
-        The parameters of the operator that may be tensors.
-    elementwise : bool
-        Whether it is a rule on arrays that broadcast.
-    plan : object
-        The call plan of the rule, stored by the engine.
-    """
-
-    __slots__ = ("elementwise", "function", "names", "operands", "plan")
-
-    def __init__(
-        self, function: Callable[..., Any], names: tuple[str, ...], operands: tuple[str, ...], elementwise: bool
-    ) -> None:
-        self.function, self.names, self.operands, self.elementwise = function, names, operands, elementwise
-        self.plan: Any = None
 
 
 class Signature:

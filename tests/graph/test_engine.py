@@ -173,7 +173,7 @@ def test_slots_beyond_a_frame_are_refused():
     with pytest.raises(TypeError):
         run([len], [None], 1)
     context = Context([], None, None)
-    for question in (lambda: context.needs("x"), lambda: context.new("x"), lambda: context.anything):
+    for question in (lambda: context.new("x"), lambda: context.anything):
         with pytest.raises(AttributeError):
             question()
     with pytest.raises(AttributeError):

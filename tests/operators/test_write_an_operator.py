@@ -125,7 +125,7 @@ def honest(compute=lambda x, scale, saved: x.values * scale):
 
     @tripled.define_vjp
     def _(d, x, scale, needs):
-        return d * scale, (d * x.values).sum() if needs[1] else None
+        return d * scale, (d * x.values).sum() if needs.scale else None
 
     return tripled
 
@@ -470,6 +470,24 @@ def test_what_a_function_saves():
             call(X, saved={})
     with pytest.raises(TypeError, match="operator: f: saved: must be a keyword"):
         operator(x=Nested)(lambda_named("f", lambda x, saved=None: x))
+
+
+def test_needs_have_the_names_of_the_tensors():
+    found = []
+
+    @operator(x=Nested, index=Dense, y=Dense)
+    def added(x, index, y):
+        return x.values + index + y
+
+    @added.define_vjp
+    def _(d, needs):
+        found.append((needs, needs.x, needs.index, needs.y))
+        with pytest.raises(AttributeError, match="needs: there is no z; its names are x, index, y"):
+            needs.z  # noqa: B018
+        return d, d.sum(), None
+
+    lodcore.vjp(lambda x, index: added(x, index, 1.0), X, 2.0)[1](X)
+    assert found == [((True, True, False), True, True, False)]
 
 
 def test_the_earlier_way_to_save_goes_on():

@@ -87,10 +87,6 @@ cdef class Context:
         """Return the value of an argument."""
         return fetched(self._frame, self._way.operands.by_name[name])
 
-    def needs(self, name):
-        """Return whether the gradient of an argument is needed."""
-        return self._way.target_of(name) is not None
-
     def input_lod(self, name):
         """Return the LoD of an argument by name, or None if it has none (the InputSeq of the design documents)."""
         return getattr(self.value(common.input_of(self._way.op, name)), "lod", None)
@@ -253,7 +249,7 @@ cdef class Gradients:
             else:
                 self.add(target, fitting(way, gradient, operands[j]))
 
-    cdef object called(self, BackwardCall way, list frame, tuple cotangents, list values, out, tuple needs):
+    cdef object called(self, BackwardCall way, list frame, tuple cotangents, list values, out, needs):
         """Call a vjp rule."""
         cdef PyObject* given[MOST]  # the objects are referenced by the arguments, the frame, and here
         cdef Plan plan = way.plan

@@ -32,10 +32,10 @@ cdef class BackwardCall:
     cdef Plan plan
     cdef Operands operands
     cdef list targets  # the Variable of each operand, or a list of them; None if no gradient is needed
-    cdef tuple needs  # whether each gradient is needed
+    cdef object needs  # whether each gradient is needed: a tuple whose entries have names, too
     cdef Py_ssize_t row  # the operand that differs between calls if all others are shared, or -1
-    cdef tuple needs_of_row, needs_of_shared
+    cdef object needs_of_row, needs_of_shared
     cdef Py_ssize_t prepared  # the slot of the prepared second operand, or 0
     cdef plan_with(self, rule, dict places)
     cdef target_of(self, name)
-    cdef look_for_shared(self, dict arguments, set shared)
+    cdef look_for_shared(self, dict arguments, set shared, kind)

@@ -109,7 +109,7 @@ cdef class BackwardCall:
         self.plan_with(self.op.rule_of([*arguments.values()]), call.places)
         one = self.plan is not None and self.plan.of_arrays and self.operands.listed is None and self.operands.flat
         if shared and one and len(self.outputs) == 1:
-            self.look_for_shared(arguments, shared)
+            self.look_for_shared(arguments, shared, type(self.needs))
 
     cdef plan_with(self, rule, dict places):
         """Plan the calls of a vjp rule, if there is one; what all calls have in common is kept."""
@@ -129,14 +129,14 @@ cdef class BackwardCall:
         self.operands = plan.own if own else Operands(self.op, rule, places)
         if self.operands.listed is not None:
             self.targets = self.targets[0] or [None] * len(rule.operands)
-        self.needs = tuple([needs_of(target) for target in self.targets])
+        self.needs = rule.needs([needs_of(target) for target in self.targets])
         self.plan = plan
 
     cdef target_of(self, name):
         """Return the Variable of an argument if its gradient is needed."""
         return self.targets[self.op.tensors.index(name)] if name in self.op.tensors else None
 
-    cdef look_for_shared(self, dict arguments, set shared):
+    cdef look_for_shared(self, dict arguments, set shared, kind):
         """Determine whether calls differ only in one operand in which the operator is row-wise."""
         cdef list differ = []
         for j, name in enumerate(self.op.tensors):
@@ -145,10 +145,10 @@ cdef class BackwardCall:
                 differ.append(j)
         if len(differ) != 1 or self.op.tensors[differ[0]] not in self.op.rowwise:
             return
-        needs_of_shared = tuple([wanted and j != differ[0] for j, wanted in enumerate(self.needs)])
+        needs_of_shared = kind([wanted and j != differ[0] for j, wanted in enumerate(self.needs)])
         if any(needs_of_shared):
             self.row, self.needs_of_shared = differ[0], needs_of_shared
-            self.needs_of_row = tuple([wanted and j == differ[0] for j, wanted in enumerate(self.needs)])
+            self.needs_of_row = kind([wanted and j == differ[0] for j, wanted in enumerate(self.needs)])
 
 
 cdef wanted_of(given, set needed):

@@ -252,11 +252,11 @@ def _(inputs: list[Any], branches: Branches) -> tuple[Spec, ...]:
 
 
 @COND.define_vjp
-def _(cotangents: tuple[Any, ...], branches: Branches, ran: Ran, needs: tuple[Any]) -> list[Any]:
-    wanted = {j for j, one in enumerate(needs[0]) if one}
+def _(cotangents: tuple[Any, ...], branches: Branches, ran: Ran, needs: Any) -> list[Any]:
+    wanted = {j for j, one in enumerate(needs.inputs) if one}
     with held(ran.lock):
         found = ran.branch.go_back(ran.frame, wanted, cotangents)
-    return [found.get(j) for j in range(len(needs[0]))]
+    return [found.get(j) for j in range(len(needs.inputs))]
 
 
 def run_branches(branches: Branches, condition: Any) -> list[Any]:

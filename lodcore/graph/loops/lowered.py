@@ -18,7 +18,7 @@ import numpy as np
 from lodcore.graph.block import Operator
 from lodcore.graph.loops.traced import Traced, Untraceable, Value, Values, select, traced
 from lodcore.graph.variable import Variable
-from lodcore.operators.registry import VJPRule
+from lodcore.operators.vjp_rules import VJPRule
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["Lowered", "Outer", "Pair"]

@@ -225,7 +225,7 @@ class Values:
         if name == "out":
             return Traced(self, out)
         if name == "needs":
-            return tuple(needs)
+            return rule.needs(needs)
         if name in rule.operands:
             return Traced(self, given[rule.operands.index(name)])
         if name in rest:

@@ -391,9 +391,9 @@ def _(inputs: list[Any], loop: WhileLoop) -> tuple[Spec, ...]:
 
 
 @RUN.define_vjp
-def _(cotangents: tuple[Any, ...], loop: WhileLoop, trace: Trace, needs: tuple[Any]) -> list[Any]:
+def _(cotangents: tuple[Any, ...], loop: WhileLoop, trace: Trace, needs: Any) -> list[Any]:
     assert loop.steps is not None
-    return loop.steps.go_back(trace, frozenset([j for j, wanted in enumerate(needs[0]) if wanted]), cotangents)
+    return loop.steps.go_back(trace, frozenset([j for j, wanted in enumerate(needs.inputs) if wanted]), cotangents)
 
 
 def while_loop(loop_vars: Iterable[Any] = (), *, max_steps: int | None = None, recompute: bool = False) -> WhileLoop:

@@ -135,8 +135,8 @@ def _(size: Any, dynamic: bool, unstack_from: Any, repeated: bool) -> Spec:
 
 
 @tensor_array_new.define_vjp
-def _(d: dict[int, Array], unstack_from: Any, context: Any) -> tuple[Any, Any]:
-    if not context.needs("unstack_from"):
+def _(d: dict[int, Array], unstack_from: Any, needs: Any, context: Any) -> tuple[Any, Any]:
+    if not needs.unstack_from:
         return None, None
     return None, gradient_of_unstacked(context.new("unstack_from"), unstack_from, d, 0)
 

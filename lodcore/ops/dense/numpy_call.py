@@ -113,5 +113,5 @@ def _(d: Any, operands: Any, name: str, options: dict[str, Any], out: Any, needs
     if rule.vjp is None:
         return [None] * len(operands)
     xs = [np.asarray(x) for x in operands]
-    found = rule.vjp(Back(d if type(out) is tuple else d[0], out, needs[0]), *xs, **options)
+    found = rule.vjp(Back(d if type(out) is tuple else d[0], out, needs.operands), *xs, **options)
     return [found] if len(xs) == 1 else list(found)

@@ -18,8 +18,9 @@ from lodcore.operators.arguments import list_of, operand_of
 from lodcore.operators.elementwise import dtype_of, elementwise_operator
 from lodcore.operators.lod_rules import deepest
 from lodcore.operators.operands import Array, array_of, operand_name
-from lodcore.operators.registry import Op, VJPRule, operator
+from lodcore.operators.registry import Op, operator
 from lodcore.operators.roles import Dense, Operands
+from lodcore.operators.vjp_rules import VJPRule
 from lodcore.ops.elementwise.ufuncs import rule_of_ufunc, vjp_of_ufunc
 from lodcore.tensors.kinds import is_foreign
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -97,8 +98,8 @@ def minus(x: Any, y: Any) -> Any:
 
 
 @minus.define_vjp
-def _(d: Array, needs: tuple[bool, bool]) -> tuple[Array, Any]:
-    return d, -d if needs[1] else None
+def _(d: Array, needs: Any) -> tuple[Array, Any]:
+    return d, -d if needs.y else None
 
 
 @elementwise_operator(function=np.multiply, on_arrays=python.mul)
@@ -114,8 +115,8 @@ def mul(x: Any, y: Any) -> Any:
 
 
 @mul.define_vjp
-def _(d: Array, x: Any, y: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:
-    return d * y if needs[0] else None, d * x if needs[1] else None
+def _(d: Array, x: Any, y: Any, needs: Any) -> tuple[Any, Any]:
+    return d * y if needs.x else None, d * x if needs.y else None
 
 
 @elementwise_operator(function=np.divide, on_arrays=python.truediv)
@@ -131,8 +132,8 @@ def div(x: Any, y: Any) -> Any:
 
 
 @div.define_vjp
-def _(d: Array, y: Any, out: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:
-    return d / y if needs[0] else None, -d * out / y if needs[1] else None
+def _(d: Array, y: Any, out: Any, needs: Any) -> tuple[Any, Any]:
+    return d / y if needs.x else None, -d * out / y if needs.y else None
 
 
 # -- one operand -------------------------------------------------------------------------------------------------------
@@ -421,5 +422,5 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 @where.define_vjp
-def _(d: Array, condition: Any, needs: tuple[bool, bool, bool]) -> tuple[None, Any, Any]:
-    return None, np.where(condition, d, 0) if needs[1] else None, np.where(condition, 0, d) if needs[2] else None
+def _(d: Array, condition: Any, needs: Any) -> tuple[None, Any, Any]:
+    return None, np.where(condition, d, 0) if needs.x else None, np.where(condition, 0, d) if needs.y else None

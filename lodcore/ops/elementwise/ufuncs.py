@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.operators.registry import VJPRule
+from lodcore.operators.vjp_rules import VJPRule
 
 __all__ = ["UFUNC_RULES", "rule_of_ufunc", "vjp_of_ufunc"]
 

@@ -215,12 +215,18 @@ def _(x: Spec, y: Spec, level: int) -> tuple[Spec, Spec]:
 
 @cartesian.define_vjp
 def _(
-    d_first: Array | None, d_second: Array | None, x: LoDTensor, level: int, partners: Partners, context: Any
+    d_first: Array | None,
+    d_second: Array | None,
+    x: LoDTensor,
+    level: int,
+    partners: Partners,
+    needs: Any,
+    context: Any,
 ) -> tuple[Array | None, Array | None]:
     found: list[Array | None] = [None, None]
-    if d_first is not None and context.needs("x"):
+    if d_first is not None and needs.x:
         found[0] = _d_repeated(d_first, x.lod, core.normalize_level(x.lod, level), partners, context.new("x"))
-    if d_second is not None and context.needs("y"):
+    if d_second is not None and needs.y:
         found[1] = add_back(d_second, partners.ranges, context.new("y"))
     return found[0], found[1]
 

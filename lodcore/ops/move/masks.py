@@ -250,11 +250,13 @@ def _(when_true: Spec, when_false: Spec, mask: Any, level: int) -> Spec:
 
 
 @merge_by_mask.define_vjp
-def _(d: Array, out: Any, level: int, chosen: Array, context: Any) -> tuple[Array | None, Array | None, None]:
+def _(
+    d: Array, out: Any, level: int, chosen: Array, needs: Any, context: Any
+) -> tuple[Array | None, Array | None, None]:
     ranges = _row_offsets(out, level)
     found: list[Array | None] = [None, None]
     for j, (name, index) in enumerate(zip(("when_true", "when_false"), _places(chosen), strict=True)):
-        if context.needs(name):
+        if getattr(needs, name):
             pairs = np.stack([ranges[index], ranges[index + 1]], axis=1)
             place = found[j] = context.new(name)
             kernels.gather.copy_ranges(buffers.as_bytes(d), pairs, buffers.as_bytes(place))

@@ -125,15 +125,15 @@ def _(x: Spec, pad_value: Spec, maxlen: int | None, level: int) -> tuple[Spec, S
 
 
 @sequence_pad.define_vjp
-def _(d: Array, d_lengths: None, needs: tuple[bool, bool], context: Any) -> tuple[Array | None, Array | None]:
-    lod = context.input_lod("x")
+def _(d: Array, d_lengths: None, x: LoDTensor, needs: Any, context: Any) -> tuple[Array | None, Array | None]:
+    lod = x.lod
     d_x = d_pad = None
-    if needs[0]:
+    if needs.x:
         d_x = context.new("x")
         kernels.pad.unpad_rows(
             buffers.as_lines(d), core.offsets_view(lod, lod.num_levels - 1), False, buffers.as_bytes(d_x)
         )
-    if needs[1]:
+    if needs.pad_value:
         d_pad = context.new("pad_value")
         _sum_fill(d, lod.offsets(-1), d_pad)
     return d_x, d_pad

@@ -211,7 +211,7 @@ def _(query: Spec, memory: Spec, values: Spec | None, scale: Any) -> tuple[Spec,
 @dot_attention.define_vjp
 def _(
     d_context: Any, d_weights: Any, query: Any, memory: LoDTensor, values: Any, scale: Any, out: Any,
-    needs: tuple[bool, ...],
+    needs: Any,
 ) -> tuple[Any, ...]:  # fmt: skip
     weights: Array = out[1].values
     dtype = weights.dtype
@@ -228,7 +228,7 @@ def _(
         _back_from_all(asked, query.lod, rows, memory.lod, summed, out[1].lod, *arrays)
     else:
         _back_from_one(asked, rows, summed, memory.lod, *arrays)
-    wanted = (needs[0], needs[1], needs[2] and values is not None)
+    wanted = (needs.query, needs.memory, needs.values and values is not None)
     return tuple(
         [
             one.astype(like.dtype, copy=False) if needed else None

@@ -103,8 +103,8 @@ def _shape_of_numbers(where: str, ids: Spec) -> tuple[int | None, ...]:
 
 
 @lookup_table.define_vjp
-def _(d_out: Array, table: Any, ids: Any, padding_idx: int | None, needs: tuple[bool, bool]) -> tuple[Any, Any]:
-    if not needs[0]:
+def _(d_out: Array, table: Any, ids: Any, padding_idx: int | None, needs: Any) -> tuple[Any, Any]:
+    if not needs.table:
         return None, None
     rows = table_of("lookup_table", table)
     _, index, _ = numbers_given("lookup_table", ids)
@@ -224,11 +224,11 @@ def _(
     pool_type: str,
     places: Array | None,
     per_sample_weights: Any,
-    needs: tuple[bool, ...],
+    needs: Any,
 ) -> tuple[Any, Any, Any]:
     if per_sample_weights is not None:
         return _weighted_gradients(d_out, table, ids, per_sample_weights, needs)
-    if not needs[0]:
+    if not needs.table:
         return None, None, None
     rows = table_of("embedding_bag", table)
     _, index, _ = numbers_given("embedding_bag", ids)
@@ -290,9 +290,7 @@ def weighted_bag(table: Any, ids: Any, pool_type: str, out: Array | None, given:
     return with_levels(result, lod, lod.num_levels - 1)
 
 
-def _weighted_gradients(
-    d_out: Array, table: Any, ids: LoDTensor, given: Any, needs: tuple[bool, ...]
-) -> tuple[Any, Any, Any]:
+def _weighted_gradients(d_out: Array, table: Any, ids: LoDTensor, given: Any, needs: Any) -> tuple[Any, Any, Any]:
     """Return the gradients of the table, as a SparseTensor, and of the weights."""
     where = "embedding_bag"
     rows = table_of(where, table)
@@ -302,7 +300,7 @@ def _weighted_gradients(
     work = np.dtype(np.float64 if d_out.dtype.itemsize == 8 else np.float32)
     given_rows = cells_of(d_out, work)
     d_table = d_weights = None
-    if needs[0]:
+    if needs.table:
         check_size(where, len(index), *rows.shape[1:], work.itemsize)
         d_rows = np.empty((len(index), given_rows.shape[1]), work)
         kernels.expand.repeat_rows(buffers.as_bytes(given_rows), offsets, buffers.as_bytes(d_rows))
@@ -310,7 +308,7 @@ def _weighted_gradients(
         d_table = SparseTensor(
             index, d_rows.astype(rows.dtype, copy=False).reshape(len(index), *rows.shape[1:]), len(rows)
         )
-    if needs[2]:
+    if needs.per_sample_weights:
         d_weights = np.empty(len(index), work)
         unharmed(kernels.embedding.product_with_bags(cells_of(rows, work), index, offsets, given_rows, d_weights))
         shown = given.values if isinstance(given, LoDTensor) else np.asarray(given)

@@ -116,7 +116,7 @@ def _(x: Spec, weight: Spec, bias: Spec) -> Spec:
 
 
 @linear.define_vjp
-def _(d: Array, x: Any, weight: Any, bias: Any, needs: tuple[bool, ...]) -> tuple[Any, ...]:
+def _(d: Array, x: Any, weight: Any, bias: Any, needs: Any) -> tuple[Any, ...]:
     values, dtype = array_of(WHERE, x), d.dtype
     matrix, line = dense_of(WHERE, weight), dense_of(WHERE, bias)
     rows, given = _rows(values, dtype), _rows(d, dtype)
@@ -130,18 +130,18 @@ def _(d: Array, x: Any, weight: Any, bias: Any, needs: tuple[bool, ...]) -> tupl
 
 
 @in_kept_memory
-def _back(rows: Array, matrix: Array, d: Array, needs: tuple[bool, ...]) -> tuple[Array, Array, Array]:
+def _back(rows: Array, matrix: Array, d: Array, needs: Any) -> tuple[Array, Array, Array]:
     """Compute the needed gradients of rows, matrix and bias."""
     d_rows, d_matrix, d_line = np.empty_like(rows), np.empty_like(matrix), np.empty(matrix.shape[1], d.dtype)
-    tasks: list[Callable[[], Any]] = [partial(add_up, d, d_line)] if needs[2] else []
+    tasks: list[Callable[[], Any]] = [partial(add_up, d, d_line)] if needs.bias else []
     if len(rows) >= FEW and kernels.matrix.is_fast():
-        if needs[0] or needs[1]:
+        if needs.x or needs.weight:
             tasks = input_products(rows, matrix, d, d_rows, d_matrix, needs[:2]) + tasks
     else:
         with named_caller():
-            if needs[0]:
+            if needs.x:
                 np.matmul(d, matrix.T, out=d_rows)
-            if needs[1]:
+            if needs.weight:
                 np.matmul(rows.T, d, out=d_matrix)
     side_by_side(tasks, len(rows) * matrix.size)
     return d_rows, d_matrix, d_line

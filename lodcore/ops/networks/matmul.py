@@ -142,19 +142,19 @@ def _(y: Any) -> SharedMatrix | None:
 
 
 @matmul.define_vjp
-def _(d: Array, x: Any, y: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:
+def _(d: Array, x: Any, y: Any, needs: Any) -> tuple[Any, Any]:
     if not type(x) is type(y) is ndarray:
         x, y = np.asarray(rows_of(x)), np.asarray(rows_of(y))
     if x.ndim == y.ndim == 2:  # for two matrices the method does the same with less overhead
-        return d.dot(y.T) if needs[0] else None, x.T.dot(d) if needs[1] else None
+        return d.dot(y.T) if needs.x else None, x.T.dot(d) if needs.y else None
     left = x if x.ndim > 1 else x[None, :]
     right = y if y.ndim > 1 else y[:, None]
     d = np.expand_dims(d, -1) if y.ndim == 1 else d
     d = np.expand_dims(d, -2) if x.ndim == 1 else d
     d_x = d_y = None
-    if needs[0]:
+    if needs.x:
         d_x = unbroadcast(np.matmul(d, np.swapaxes(right, -1, -2)), left.shape).reshape(x.shape)
-    if needs[1]:
+    if needs.y:
         if right.ndim == 2 and left.ndim > 2:  # one product for all
             count = math.prod(left.shape[:-1])
             left, d = left.reshape(count, left.shape[-1]), d.reshape(count, d.shape[-1])

@@ -130,12 +130,12 @@ def _(rows: Any, x: Any, scale: Any, shift: Any, eps: float) -> Any:
 
 @layer_norm.define_vjp
 def _(
-    d: Array, x: Any, scale: Any, shift: Any, means: Array, factors: Array, needs: tuple[bool, ...], context: Any
+    d: Array, x: Any, scale: Any, shift: Any, means: Array, factors: Array, needs: Any, context: Any
 ) -> tuple[Any, ...]:
     values, dtype = array_of(WHERE, x), means.dtype
     rows, given = _rows(values, dtype), _rows(d, dtype)
     line = np.ascontiguousarray(dense_of(WHERE, scale), dtype)
-    d_x = context.new("x") if needs[0] and values.dtype == dtype else np.empty(values.shape, dtype)
+    d_x = context.new("x") if needs.x and values.dtype == dtype else np.empty(values.shape, dtype)
     d_rows = _rows(d_x, dtype)
     of_scale, of_shift = (np.empty((-(-len(rows) // BLOCK), rows.shape[1]), dtype) for _ in range(2))
 

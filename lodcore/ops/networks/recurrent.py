@@ -129,10 +129,8 @@ def _(
 
 
 @dynamic_lstm.define_vjp
-def _(
-    d_hidden: Array | None, d_cell: Array | None, bias: Any, network: Any, needs: tuple[bool, ...]
-) -> tuple[Any, ...]:
-    dtype, asked = network.weights.weight.dtype, Asked(needs[0], False, needs[1], needs[2])
+def _(d_hidden: Array | None, d_cell: Array | None, bias: Any, network: Any, needs: Any) -> tuple[Any, ...]:
+    dtype, asked = network.weights.weight.dtype, Asked(needs.x, False, needs.weight, needs.bias)
     found = lstm_backward(network, cotangent_of(d_hidden, dtype), cotangent_of(d_cell, dtype), asked)
     d_bias = found.weights.bias
     if d_bias is not None and found.weights.peepholes is not None:
@@ -235,10 +233,10 @@ def _(
 
 
 @dynamic_gru.define_vjp
-def _(d_hidden: Array, bias: Any, network: Any, needs: tuple[bool, ...]) -> tuple[Any, ...]:
+def _(d_hidden: Array, bias: Any, network: Any, needs: Any) -> tuple[Any, ...]:
     cotangent = cotangent_of(d_hidden, network.weights.weight.dtype)
     assert cotangent is not None
-    found = gru_backward(network, cotangent, Asked(needs[0], False, needs[1], needs[2]))
+    found = gru_backward(network, cotangent, Asked(needs.x, False, needs.weight, needs.bias))
     return found.x, found.weights.weight, _shaped("dynamic_gru", found.weights.bias, bias), found.h_0
 
 

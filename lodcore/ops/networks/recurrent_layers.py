@@ -137,7 +137,7 @@ def _(
 
 @lstm_layer.define_vjp
 def _(
-    d_hidden: Array | None, d_last: Array | None, d_last_cell: Array | None, network: Any, needs: tuple[bool, ...]
+    d_hidden: Array | None, d_last: Array | None, d_last_cell: Array | None, network: Any, needs: Any
 ) -> tuple[Any, ...]:
     d_states, d_h_0 = _with_last(network, d_hidden, d_last)
     d_cells, d_c_0 = _with_last(network, None, d_last_cell)
@@ -228,7 +228,7 @@ def _(
 
 
 @gru_layer.define_vjp
-def _(d_hidden: Array | None, d_last: Array | None, network: Any, needs: tuple[bool, ...]) -> tuple[Any, ...]:
+def _(d_hidden: Array | None, d_last: Array | None, network: Any, needs: Any) -> tuple[Any, ...]:
     d_states, d_h_0 = _with_last(network, d_hidden, d_last)
     assert d_states is not None
     return _gradients(gru_backward(network, d_states, Asked(*needs[:4])), d_h_0)
@@ -310,7 +310,7 @@ def _(
 
 
 @simple_layer.define_vjp
-def _(d_hidden: Array | None, d_last: Array | None, network: Any, needs: tuple[bool, ...]) -> tuple[Any, ...]:
+def _(d_hidden: Array | None, d_last: Array | None, network: Any, needs: Any) -> tuple[Any, ...]:
     d_states, d_h_0 = _with_last(network, d_hidden, d_last)
     assert d_states is not None
     return _gradients(simple_backward(network, d_states, Asked(*needs[:4])), d_h_0)

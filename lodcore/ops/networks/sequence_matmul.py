@@ -285,14 +285,14 @@ def _(x: Spec, y: Spec, transpose_y: bool, level: int) -> Spec:
 
 @sequence_matmul.define_vjp
 def _(
-    d: Array, x: LoDTensor, y: LoDTensor, transpose_y: bool, level: int, needs: tuple[bool, bool], context: Any
+    d: Array, x: LoDTensor, y: LoDTensor, transpose_y: bool, level: int, needs: Any, context: Any
 ) -> tuple[Array | None, Array | None]:
     k = level_of(WHERE, y.lod, level)
     rows = (x.lod if transpose_y else core.slice_levels(x.lod, 0, x.lod.num_levels - 1)).row_offsets(k)
     offsets = y.lod.row_offsets(k)
     d = np.ascontiguousarray(d)
-    d_x = context.new("x") if needs[0] else None
-    d_y = context.new("y") if needs[1] else None
+    d_x = context.new("x") if needs.x else None
+    d_y = context.new("y") if needs.y else None
     if d_x is not None:
         if transpose_y:
             weighted(d, rows, y.values, offsets, d_x)

@@ -208,8 +208,8 @@ def _(x: Spec, level: int) -> Spec:
 
 
 @sequence_cumsum.define_vjp
-def _(d: Array, level: int, context: Any) -> Array:
-    lod, d_x = context.input_lod("x"), context.new("x")
+def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
+    lod, d_x = x.lod, context.new("x")
     work, _ = numbers_of("sequence_cumsum", "sum", d_x.dtype)
     cells = cells_for(d_x, work)
     offsets = below(lod, core.normalize_level(lod, level))

@@ -216,9 +216,9 @@ def _(d: Array, x: Any, xp: Any, fp: Any, places: Array, weights: Array, needs: 
     def added(low: Array, high: Array) -> Array:
         return np.bincount(k, low, count) + np.bincount(after, high, count)
 
-    d_x = pull.astype(x.dtype) if needs[0] else None
-    d_xp = added(-pull * (1 - weights), -pull * weights).astype(xp.dtype) if needs[1] else None
-    if not needs[2]:
+    d_x = pull.astype(x.dtype) if needs.x else None
+    d_xp = added(-pull * (1 - weights), -pull * weights).astype(xp.dtype) if needs.xp else None
+    if not needs.fp:
         return d_x, d_xp, None
     d_fp = np.empty((count, width))
     for c in range(width):

@@ -82,8 +82,8 @@ def _(x: Spec, level: int, descending: bool) -> Spec:
 
 
 @sequence_sort.define_vjp
-def _(d: Array, level: int, positions: Array | None, context: Any) -> Array:
-    lod = context.input_lod("x")
+def _(d: Array, x: LoDTensor, level: int, positions: Array | None, context: Any) -> Array:
+    lod = x.lod
     offsets = below(lod, core.normalize_level(lod, level))
     return placed("sequence_sort", d, offsets, offsets, positions, context.new("x"))
 
@@ -169,8 +169,8 @@ def _(x: Spec, k: int, level: int) -> tuple[Spec, Spec]:
 
 
 @sequence_topk.define_vjp
-def _(d: Array, _: None, out: tuple[LoDTensor, LoDTensor], level: int, context: Any) -> Array:
-    lod, positions = context.input_lod("x"), out[1]
+def _(d: Array, _: None, out: tuple[LoDTensor, LoDTensor], x: LoDTensor, level: int, context: Any) -> Array:
+    lod, positions = x.lod, out[1]
     k = core.normalize_level(lod, level)
     places = buffers.as_cells(positions.values)
     return placed("sequence_topk", d, below(lod, k), core.offsets_view(positions.lod, k), places, context.new("x"))

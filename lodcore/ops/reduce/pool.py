@@ -95,13 +95,15 @@ def _(x: Spec, pool_type: str, pad_value: Any, level: int) -> Spec:
 
 
 @sequence_pool.define_vjp
-def _(d: Array, x: Any, pool_type: str, pad_value: Any, level: int, places: Any, context: Any) -> tuple[Any, Any]:
+def _(
+    d: Array, x: Any, pool_type: str, pad_value: Any, level: int, places: Any, needs: Any, context: Any
+) -> tuple[Any, Any]:
     offsets = below(x.lod, core.normalize_level(x.lod, level))
     d_x = d_pad = None
-    if context.needs("x"):
+    if needs.x:
         d_x = context.new("x")
         spread("sequence_pool", pool_type, d, offsets, places, d_x)
-    if context.needs("pad_value"):
+    if needs.pad_value:
         given = cells_of(d, numbers_of("sequence_pool", "sum", d.dtype)[0])
         total = np.empty(given.shape[1], given.dtype)
         kernels.pool.sum_empty(given, offsets, total)

@@ -263,8 +263,8 @@ def _(x: Spec, q: Any, method: str, level: int, skip_nan: bool) -> Spec:
 
 
 @sequence_quantile.define_vjp
-def _(d: Array, level: int, positions: Array | None, low: Array, weights: Array, context: Any) -> Array:
-    where, lod = "sequence_quantile", context.input_lod("x")
+def _(d: Array, x: LoDTensor, level: int, positions: Array | None, low: Array, weights: Array, context: Any) -> Array:
+    where, lod = "sequence_quantile", x.lod
     offsets = below(lod, core.normalize_level(lod, level))
     d_x: Array = context.new("x")
     if positions is None:

@@ -299,9 +299,9 @@ def _(x: Spec, ids: Spec, updates: Any, level: int) -> Spec:
 
 
 @sequence_scatter.define_vjp
-def _(d_out: Array, ids: LoDTensor, updates: Any, level: int, needs: tuple[bool, bool, bool]) -> tuple[Any, Any, Any]:
+def _(d_out: Array, ids: LoDTensor, updates: Any, level: int, needs: Any) -> tuple[Any, Any, Any]:
     d_updates = None
-    if needs[2]:
+    if needs.updates:
         shape = dense_of("sequence_scatter: updates", updates, True).shape
         places, offsets = _places(d_out.shape, ids, level)
         taken = np.empty((len(places), *d_out.shape[2:]), d_out.dtype)

@@ -148,9 +148,9 @@ def _(x: Spec, n: int) -> Spec:
 
 
 @sequence_diff.define_vjp
-def _(d: Array, n: int, context: Any) -> Array:
+def _(d: Array, x: LoDTensor, n: int, context: Any) -> Array:
     d_x: Array = context.new("x")
-    lod = context.input_lod("x")
+    lod = x.lod
     chain = [core.offsets_view(lod, lod.num_levels - 1)]
     for _ in range(min(int(n), int(np.diff(chain[0]).max(initial=0)) + 1)):
         chain.append(_fewer(chain[-1]))
@@ -247,8 +247,8 @@ def _(x: Spec, n: int, fill: Any, level: int) -> Spec:
 
 
 @sequence_shift.define_vjp
-def _(d: Array, n: int, level: int, context: Any) -> Array:
-    lod = context.input_lod("x")
+def _(d: Array, x: LoDTensor, n: int, level: int) -> Array:
+    lod = x.lod
     given = np.ascontiguousarray(d)
     return _shifted(
         given, below(lod, core.normalize_level(lod, level)), -_places(n), np.zeros((1, *given.shape[1:]), given.dtype)
@@ -533,9 +533,9 @@ def _(x: Spec, alpha: float, adjust: bool, level: int) -> Spec:
 
 
 @sequence_moving_average.define_vjp
-def _(d: Array, alpha: float, adjust: bool, level: int, context: Any) -> Array:
+def _(d: Array, x: LoDTensor, alpha: float, adjust: bool, level: int, context: Any) -> Array:
     d_x: Array = context.new("x")
-    lod = context.input_lod("x")
+    lod = x.lod
     taken, work, _ = _share(alpha, d_x.dtype)
     offsets = below(lod, core.normalize_level(lod, level))
     given, cells = cells_of(d, work), cells_for(d_x, work)

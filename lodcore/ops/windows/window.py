@@ -149,7 +149,7 @@ def _(
     context_start: int | None,
     padding_data: Any,
     level: int,
-    needs: tuple[bool, bool, bool],
+    needs: Any,
     context: Any,
 ) -> tuple[Any, Any, Any]:
     weights, padding = _dense(filter, padding_data)
@@ -163,19 +163,19 @@ def _(
     # a tap that reaches j rows ahead in the forward pass reaches j rows back in the backward pass
     taps = np.asarray(weights, dtype).reshape(length, width, new_width)[::-1].transpose(0, 2, 1)
     back = np.ascontiguousarray(taps).reshape(length * new_width, width)
-    if needs[0]:
+    if needs.x:
         d_x = context.new("x")
         some = back[(length - stop) * new_width : (length - first) * new_width]
         into = d_x.reshape(n_rows, width) if d_x.dtype == dtype else None
         rows = buffers.as_bytes(d_out)
         made = _times_windows(rows, offsets, NO_PADDING, 1 - begin - (stop - first), stop - first, some, n_rows, into)
         d_x = d_x if into is not None else made.reshape(values.shape)
-    if needs[1]:
+    if needs.filter:
         rows = tensor_core.rows_as_bytes(x) if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
         edge = _padding_bytes(padding, dtype) if padded else NO_PADDING
         d_filter = np.zeros((length * width, new_width), dtype)
         _add_products(rows, offsets, edge, begin, stop - first, d_out, d_filter[first * width : stop * width])
-    if padding is not None and needs[2]:
+    if padding is not None and needs.padding_data:
         d_padding = _padding_gradient(d_out, offsets, start, length, back).reshape(padding.shape)
     return d_x, d_filter, d_padding
 
@@ -371,17 +371,17 @@ def _(x: Spec, filter: Spec, level: int) -> Spec:
 
 
 @row_conv.define_vjp
-def _(d_out: Array, x: LoDTensor, filter: Any, level: int, needs: tuple[bool, bool], context: Any) -> tuple[Any, Any]:
+def _(d_out: Array, x: LoDTensor, filter: Any, level: int, needs: Any, context: Any) -> tuple[Any, Any]:
     weights, dtype = dense_of("row_conv: filter", filter), d_out.dtype
     offsets = below(x.lod, core.normalize_level(x.lod, level))
     rows = _table(d_out, dtype)
     d_x = d_filter = None
-    if needs[0]:
+    if needs.x:
         d_x = context.new("x")
         d_x = d_x if d_x.dtype == dtype else np.empty(d_x.shape, dtype)
         taps = _table(weights, dtype)
         over_sequences(kernels.window.convolve_rows, "ro.r", rows, offsets, taps, _table(d_x, dtype), cost=2)
-    if needs[1]:
+    if needs.filter:
         d_filter = np.empty(weights.shape)
         kernels.window.sum_lagged_products(_table(x.values, dtype), rows, offsets, _table(d_filter, DOUBLE))
     return d_x, d_filter

@@ -104,8 +104,8 @@ MUTANTS = [
     Mutant(
         "levels-kept-beside-axes-from-the-end",
         "lodcore/ops/reduce/reduce_values.py",
-        "0 not in [axis % ndim for axis in axes]",
-        "0 not in axes",
+        "0 if 0 in chosen else x.num_levels",
+        "0 if 0 in (axes or chosen) else x.num_levels",
         "tests/ops/reduce/test_axes.py",
     ),
     Mutant(

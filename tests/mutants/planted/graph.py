@@ -176,8 +176,8 @@ MUTANTS = [
     Mutant(
         "weight-not-transposed",
         "lodcore/ops/networks/matmul.py",
-        "d.dot(y.T) if needs[0]",
-        "d.dot(y) if needs[0]",
+        "d.dot(y.T) if needs.x",
+        "d.dot(y) if needs.x",
         TEST_SHARED_OPERANDS,
     ),
     Mutant("value-read-twice-let-go", STEPS, "and reads[v] == 1]", "]", TEST_SHARED_OPERANDS),
@@ -205,7 +205,7 @@ MUTANTS = [
     Mutant(
         "product-read-by-no-gradient",
         "lodcore/ops/elementwise/math.py",
-        "def _(d: Array, x: Any, y: Any, needs: tuple[bool, bool]) -> tuple[Any, Any]:\n    return d * y",
+        "def _(d: Array, x: Any, y: Any, needs: Any) -> tuple[Any, Any]:\n    return d * y",
         "def _(d: Array, y: Any, out: Any, needs: Any) -> tuple[Any, Any]:\n    x = out\n    return d * y",
         TEST_SHARED_OPERANDS,
     ),

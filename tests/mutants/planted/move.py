@@ -168,15 +168,15 @@ MUTANTS = [
     Mutant(
         "rule-of-gather-keeps-all-levels",
         OPS_GATHER,
-        'return levels - level_of("gather_sequences", levels, level)',
-        "return levels",
+        'x.num_levels - level_of("gather_sequences", x.num_levels, level)',
+        "x.num_levels",
         "tests/operators/test_operators.py::test_spec_and_lod_rules_hold_and_all_ways_agree[lodcore.kernels-gather_sequences]",
     ),
     Mutant(
         "rule-of-unpad-keeps-the-line",
         OPS_PAD,
-        "return Spec((None, *x.shape[2:]), x.dtype)",
-        "return Spec((None, *x.shape[1:]), x.dtype)",
+        "return Spec((None, *x.shape[2:]), x.dtype, 1)",
+        "return Spec((None, *x.shape[1:]), x.dtype, 1)",
         "tests/operators/test_operators.py::test_spec_and_lod_rules_hold_and_all_ways_agree[lodcore.kernels-sequence_unpad]",
     ),
     Mutant(

@@ -81,15 +81,15 @@ MUTANTS = [
     Mutant(
         "quotient-without-its-square",
         OPS_MATH,
-        "-d * out / y if needs[1] else None",
-        "-d * out if needs[1] else None",
+        "-d * out / y if needs.y else None",
+        "-d * out if needs.y else None",
         GRADIENTS + "[lodcore.kernels-div]",
     ),
     Mutant(
         "choice-goes-to-both",
         OPS_MATH,
-        "np.where(condition, 0, d) if needs[2] else None",
-        "d if needs[2] else None",
+        "np.where(condition, 0, d) if needs.y else None",
+        "d if needs.y else None",
         GRADIENTS + "[lodcore.kernels-where]",
     ),
     Mutant(
@@ -110,8 +110,8 @@ MUTANTS = [
     Mutant(
         "picked-level-stays-in-the-rule",
         OPS_INDEX,
-        "lambda x: levels_of(x) - 1",
-        "lambda x: levels_of(x)",
+        "x.dtype, x.num_levels - 1)",
+        "x.dtype, x.num_levels)",
         "tests/operators/test_operators.py::test_spec_and_lod_rules_hold_and_all_ways_agree[lodcore.kernels-pick_along]",
     ),
     Mutant(

@@ -162,8 +162,8 @@ MUTANTS = [
     Mutant(
         "topk-level-of-the-last",
         SORT,
-        '    return level_of("sequence_topk", x, level) + 1',
-        '    return max(level_of("sequence_topk", x, level) + 1, x.num_levels)',
+        'spec_rows(x), level_of("sequence_topk", x, level) + 1',
+        'spec_rows(x), max(level_of("sequence_topk", x, level) + 1, x.num_levels)',
         OPERATORS,
     ),
     Mutant(

@@ -41,3 +41,11 @@ class RollingDeviation(Times):
     def lodcore(self, batch):
         x = batch.tensor
         return lambda: lodcore.sequence_rolling(x, SIZE, "std")
+
+
+class RollingMedian(Times):
+    """Compute the median of the last ten rows."""
+
+    def lodcore(self, batch):
+        x = batch.tensor
+        return lambda: lodcore.sequence_rolling(x, SIZE, "median")

@@ -24,3 +24,22 @@ def spread_windows(
     rows: npt.NDArray[_Real],
     out: npt.NDArray[_Real],
 ) -> None: ...
+def roll_medians(
+    ordered: npt.NDArray[_Real],
+    positions: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.int64],
+    size: int,
+    least: int,
+    room: npt.NDArray[np.int64],
+    out: npt.NDArray[_Real],
+) -> None: ...
+def spread_medians(
+    ordered: npt.NDArray[_Real],
+    positions: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.int64],
+    size: int,
+    least: int,
+    rows: npt.NDArray[_Real],
+    room: npt.NDArray[np.int64],
+    out: npt.NDArray[_Real],
+) -> None: ...

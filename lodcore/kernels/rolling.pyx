@@ -1,4 +1,4 @@
-"""Sums, means, extremes and variances of rolling windows that end at each row of a sequence, and the backward pass.
+"""Reductions of rolling windows that end at each row of a sequence, and the backward pass.
 
 A window of `size` rows consists of the last rows of one block of `size` rows and the first rows of the next. The
 reduction of the last rows of a block is computed once from its end, that of the first rows while the windows advance:
@@ -189,3 +189,141 @@ cdef inline bint loses(real one, real cell, int64_t kind) noexcept nogil:
     if one != one:
         return False
     return cell != cell or (cell > one if kind == GREATEST else cell < one)
+
+
+def roll_medians(const real[:, ::1] ordered not None, const int64_t[:, ::1] positions not None,
+                 const int64_t[::1] offsets not None, int64_t size, int64_t least, int64_t[:, ::1] room not None,
+                 real[:, ::1] out not None):
+    """Compute the median of the window of rows that ends at each row of its sequence, column by column.
+
+    Windows count which ranks they hold in a tree, so that a row takes a number of steps that grows as the logarithm of
+    the length of its sequence, for windows of any size.
+
+    Parameters
+    ----------
+    ordered : float32 or float64, shape (n_rows, width)
+        The rows of each sequence, sorted; nan last.
+    positions : int64, shape (n_rows, width)
+        The positions of the sorted rows in their sequence.
+    offsets : int64, shape (n_seqs + 1,), in rows
+    size : int
+        The number of rows of a window, 1 or more; windows at the beginning of a sequence have fewer.
+    least : int
+        Windows with fewer rows than this yield nan, as do windows with nan.
+    room : int64, shape (n_rows, 2)
+        Written: the rank of each row, and the tree.
+    out : as ordered
+        The mean of the two middle rows where their number is even.
+    """
+    if not belong(ordered, positions, offsets, size, room, out):
+        raise ValueError("ordered, positions, offsets, size, room and out do not belong together")
+    roll_ranks(ordered, positions, offsets, size, least, room, ordered, False, out)
+
+
+def spread_medians(const real[:, ::1] ordered not None, const int64_t[:, ::1] positions not None,
+                   const int64_t[::1] offsets not None, int64_t size, int64_t least, const real[:, ::1] rows not None,
+                   int64_t[:, ::1] room not None, real[:, ::1] out not None):
+    """Add the cotangent of each window to its median, or half of it to each of two middle rows: as `roll_medians`.
+
+    Parameters
+    ----------
+    ordered, positions, offsets, size, least, room
+        As in `roll_medians`.
+    rows : as ordered
+        The cotangents of the windows.
+    out : as ordered
+    """
+    if (not belong(ordered, positions, offsets, size, room, out) or rows.shape[0] != out.shape[0]
+            or rows.shape[1] != out.shape[1]):
+        raise ValueError("ordered, positions, offsets, size, rows, room and out do not belong together")
+    roll_ranks(ordered, positions, offsets, size, least, room, rows, True, out)
+
+
+cdef bint belong(const real[:, ::1] ordered, const int64_t[:, ::1] positions, const int64_t[::1] offsets, int64_t size,
+                 int64_t[:, ::1] room, real[:, ::1] out):
+    """Return whether arrays have the sizes that they need."""
+    cdef Py_ssize_t n_rows = ordered.shape[0], width = ordered.shape[1]
+    return (n_rows == offsets[offsets.shape[0] - 1] and positions.shape[0] == n_rows and positions.shape[1] == width
+            and room.shape[0] == n_rows and room.shape[1] == 2 and out.shape[0] == n_rows and out.shape[1] == width
+            and size >= 1)
+
+
+cdef void roll_ranks(const real[:, ::1] ordered, const int64_t[:, ::1] positions, const int64_t[::1] offsets,
+                     int64_t size, int64_t least, int64_t[:, ::1] room, const real[:, ::1] rows, bint backward,
+                     real[:, ::1] out) except *:
+    """Write the medians of all windows, or add their cotangents to the rows that they are."""
+    cdef Py_ssize_t n_seqs = offsets.shape[0] - 1, width = ordered.shape[1], s, c, j, r
+    cdef int64_t first, length, known, held, lost, rank, low, high, count
+    if ordered.shape[0] == 0 or width == 0:
+        return
+    cdef int64_t* ranks = &room[0, 0]
+    cdef int64_t* tree
+    with nogil:
+        for s in range(n_seqs):
+            first, length = offsets[s], offsets[s + 1] - offsets[s]
+            ranks = &room[0, 0] + 2 * first
+            tree = ranks + length
+            for c in range(width):
+                known = length
+                for j in range(length):
+                    ranks[j] = tree[j] = 0
+                    if backward:
+                        out[first + j, c] = 0
+                for j in range(length):
+                    if positions[first + j, c] < 0 or positions[first + j, c] >= length:
+                        with gil:
+                            raise ValueError("a position is not in its sequence")
+                    ranks[positions[first + j, c]] = j
+                while known and ordered[first + known - 1, c] != ordered[first + known - 1, c]:
+                    known -= 1
+                held = lost = 0
+                for r in range(length):
+                    if ranks[r] < known:
+                        count_rank(tree, length, ranks[r], 1)
+                        held += 1
+                    else:
+                        lost += 1
+                    if r >= size:
+                        rank = ranks[r - size]
+                        if rank < known:
+                            count_rank(tree, length, rank, -1)
+                            held -= 1
+                        else:
+                            lost -= 1
+                    count = min(<int64_t> r + 1, size)
+                    if count < least or lost or not held:
+                        if not backward:
+                            out[first + r, c] = NAN
+                        continue
+                    low = high = find_rank(tree, length, (held - 1) // 2)
+                    if held % 2 == 0:
+                        high = find_rank(tree, length, held // 2)
+                    if backward:
+                        out[first + positions[first + low, c], c] += <real> 0.5 * rows[first + r, c]
+                        out[first + positions[first + high, c], c] += <real> 0.5 * rows[first + r, c]
+                    elif ordered[first + low, c] == ordered[first + high, c]:
+                        out[first + r, c] = ordered[first + low, c]
+                    else:
+                        out[first + r, c] = <real> (0.5 * <double> ordered[first + low, c]
+                                                    + 0.5 * <double> ordered[first + high, c])
+
+
+cdef inline void count_rank(int64_t* tree, int64_t length, int64_t rank, int64_t step) noexcept nogil:
+    """Add to the count of a rank in a binary indexed tree."""
+    cdef int64_t j = rank + 1
+    while j <= length:
+        tree[j - 1] += step
+        j += j & -j
+
+
+cdef inline int64_t find_rank(const int64_t* tree, int64_t length, int64_t before) noexcept nogil:
+    """Return the rank before which a binary indexed tree counts as many."""
+    cdef int64_t found = 0, left = before + 1, step = 1
+    while step <= length // 2:
+        step *= 2
+    while step:
+        if found + step <= length and tree[found + step - 1] < left:
+            found += step
+            left -= tree[found - 1]
+        step //= 2
+    return min(found, length - 1)

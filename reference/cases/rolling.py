@@ -7,7 +7,7 @@ from reference.draw_tensors import level_of, ragged
 from reference.dtypes import float_of
 from reference.ops import rolling as oracle
 
-POOL_TYPES = ("sum", "mean", "max", "min", "var", "std")
+POOL_TYPES = ("sum", "mean", "max", "min", "var", "std", "median")
 
 
 @cases(

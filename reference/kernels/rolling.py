@@ -71,3 +71,63 @@ def spread_windows(x, offsets, size, least, kind, rows, out):
                     best = k if so_far == so_far and (better or cell != cell) else best
                 if r - first + 1 >= least:
                     out[best, c] += rows[r, c]
+
+
+def _belong(ordered, positions, offsets, size, room, out):
+    """Return whether arrays have the sizes that they need."""
+    same = positions.shape == ordered.shape and out.shape == ordered.shape
+    return same and len(ordered) == offsets[len(offsets) - 1] and room.shape == (len(ordered), 2) and size >= 1
+
+
+def _middle(ordered, positions, first, length, c, r, size, least):
+    """Return the ranks of the two middle rows of the window that ends at a row; none if the result is nan."""
+    ranks = [0 for _ in range(length)]
+    for j in range(length):
+        ranks[int(positions[first + j, c])] = j
+    window = [ranks[k] for k in range(r - size + 1 if r >= size else 0, r + 1)]
+    held = [j for j in range(length) for rank in window if rank == j]
+    known = [j for j in held if ordered[first + j, c] == ordered[first + j, c]]
+    if len(held) < least or len(known) < len(held):
+        return []
+    return [known[(len(known) - 1) // 2], known[len(known) // 2]]
+
+
+def _check_positions(positions, offsets):
+    for s in range(len(offsets) - 1):
+        for c in range(positions.shape[1]):
+            for r in range(offsets[s], offsets[s + 1]):
+                if positions[r, c] < 0 or positions[r, c] >= offsets[s + 1] - offsets[s]:
+                    raise ValueError("a position is not in its sequence")
+
+
+def roll_medians(ordered, positions, offsets, size, least, room, out):
+    """Compute the median of the window of rows that ends at each row of its sequence, column by column."""
+    if not _belong(ordered, positions, offsets, size, room, out):
+        raise ValueError("ordered, positions, offsets, size, room and out do not belong together")
+    _check_positions(positions, offsets)
+    for s in range(len(offsets) - 1):
+        first, length = int(offsets[s]), int(offsets[s + 1] - offsets[s])
+        for c in range(out.shape[1]):
+            for r in range(length):
+                found = _middle(ordered, positions, first, length, c, r, size, least)
+                if found:
+                    one, other = float(ordered[first + found[0], c]), float(ordered[first + found[1], c])
+                    out[first + r, c] = one if one == other else 0.5 * one + 0.5 * other
+                else:
+                    out[first + r, c] = float("nan")
+
+
+def spread_medians(ordered, positions, offsets, size, least, rows, room, out):
+    """Add the cotangent of each window to its median, or half of it to each of two middle rows: as `roll_medians`."""
+    if not _belong(ordered, positions, offsets, size, room, out) or rows.shape != out.shape:
+        raise ValueError("ordered, positions, offsets, size, rows, room and out do not belong together")
+    _check_positions(positions, offsets)
+    half = out.dtype.type(0.5)
+    for s in range(len(offsets) - 1):
+        first, length = int(offsets[s]), int(offsets[s + 1] - offsets[s])
+        for c in range(out.shape[1]):
+            for r in range(length):
+                out[first + r, c] = 0
+            for r in range(length):
+                for j in _middle(ordered, positions, first, length, c, r, size, least):
+                    out[first + positions[first + j, c], c] += half * rows[first + r, c]

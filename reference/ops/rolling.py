@@ -3,6 +3,7 @@
 import math
 
 from reference.ops.columns import within
+from reference.ops.quantiles import quantile
 from reference.reals import add_up, sqrt
 
 __all__ = ["sequence_rolling"]
@@ -21,6 +22,8 @@ def reduced(window, pool_type, ddof):
     """Reduce the rows of a window."""
     if pool_type in ("max", "min"):
         return best(window, pool_type == "max")
+    if pool_type == "median":
+        return quantile(window, 0.5, "linear", False)
     total = add_up(window, 0.0)
     if pool_type == "sum":
         return total

@@ -35,7 +35,7 @@ POOLS = ["sum", "mean", "sqrt", "max", "min", "first", "last"]
 MORE = {
     **{f"sequence_pool {name}": (X, name) for name in POOLS},
     **{f"pool_positions {name}": (X, name) for name in ["sum", "mean", "max", "min"]},
-    **{f"sequence_rolling {name}": (X, 2, name) for name in ["sum", "mean", "max", "min", "var", "std"]},
+    **{f"sequence_rolling {name}": (X, 2, name) for name in ["sum", "mean", "max", "min", "var", "std", "median"]},
     **{f"sequence_accumulate {ufunc.__name__}": (X, ufunc) for ufunc in (np.add, np.multiply, np.minimum, np.hypot)},
     **{f"sequence_quantile {name}": (X, 0.5, name) for name in ["linear", "lower", "midpoint", "inverted_cdf"]},
     **{

@@ -110,6 +110,7 @@ sequence_rolling max
 sequence_rolling min
 sequence_rolling var
 sequence_rolling std
+sequence_rolling median
 sequence_moving_average adjusted
     ?:f8 u1:f8 i1:f8 u2:f8 i2:f8 u4:f8 i4:f8 u8:f8 i8:f8 f2:f2 f4:f4 f8:f8 F:- D:- U3:- M8:-
 dropout

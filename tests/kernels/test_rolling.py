@@ -1,5 +1,7 @@
 """Rolling windows: kernels and their twins."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -42,6 +44,24 @@ class TestTwins:
         x, offsets = drawn
         d = read_only(np.random.default_rng(seed).integers(-4, 5, x.shape).astype(x.dtype))
         agree("rolling.spread_windows", x, offsets, size, least, kind, d, np.zeros(x.shape, x.dtype))
+
+    @given(rows(REALS), SIZES, st.integers(0, 4), SEEDS)
+    def test_medians(self, drawn, size, least, seed):
+        ordered, positions, offsets = in_order(*drawn)
+        room, out = np.zeros((len(ordered), 2), np.int64), np.zeros(ordered.shape, ordered.dtype)
+        given_ = (ordered, positions, offsets, size, least)
+        agree("rolling.roll_medians", *given_, room, out, seen=alike)
+        d = read_only(np.random.default_rng(seed).integers(-4, 5, out.shape).astype(out.dtype))
+        agree("rolling.spread_medians", *given_, d, room, out, seen=alike)
+
+
+def in_order(x, offsets):
+    """Sort the rows of each sequence, column by column; return also their positions."""
+    places = np.zeros(x.shape, np.int64)
+    for start, stop in itertools.pairwise(offsets):
+        places[start:stop] = np.argsort(x[start:stop], axis=0, kind="stable")
+    firsts = np.repeat(offsets[:-1], np.diff(offsets))[:, None]
+    return read_only(np.take_along_axis(x, places + firsts, 0)), read_only(places), offsets
 
 
 NAN, INF = float("nan"), float("inf")
@@ -104,12 +124,27 @@ def test_the_first_of_equal_rows_receives_the_cotangents(dtype, kind, x, wanted)
 
 def test_arrays_that_do_not_belong_together():
     x, offsets, one = np.zeros((2, 3)), int64([0, 2]), np.zeros((1, 3))
+    places, room = np.zeros((2, 3), np.int64), np.zeros((2, 2), np.int64)
     for call in [
         lambda: kernels.rolling.roll_rows(x, offsets, 0, 1, 0, 0.0, False, x),
         lambda: kernels.rolling.roll_rows(x, offsets, 1, 1, 0, 0.0, False, one),
         lambda: kernels.rolling.roll_rows(x, int64([0, 1]), 1, 1, 0, 0.0, False, x),
         lambda: kernels.rolling.spread_windows(x, offsets, 1, 1, 2, one, x),
         lambda: kernels.rolling.spread_windows(x, offsets, 0, 1, 2, x, x),
+        lambda: kernels.rolling.roll_medians(x, places, offsets, 0, 1, room, x),
+        lambda: kernels.rolling.roll_medians(x, places, offsets, 1, 1, places, x),
+        lambda: kernels.rolling.roll_medians(x, places, int64([0, 1]), 1, 1, room, x),
+        lambda: kernels.rolling.roll_medians(x, places, offsets, 1, 1, room, one),
+        lambda: kernels.rolling.spread_medians(x, places, offsets, 1, 1, one, room, x),
     ]:
         with pytest.raises(ValueError, match="belong together"):
             call()
+
+
+@for_each("place", [-1, 2])
+def test_medians_of_positions_outside_of_a_sequence_are_refused(place):
+    x, places, room = np.zeros((3, 1)), int64([[0], [1], [place]]), np.zeros((3, 2), np.int64)
+    with pytest.raises(ValueError, match="not in its sequence"):
+        kernels.rolling.roll_medians(x, places, int64([0, 1, 3]), 2, 1, room, x.copy())
+    with pytest.raises(ValueError, match="not in its sequence"):
+        kernels.rolling.spread_medians(x, places, int64([0, 1, 3]), 2, 1, x, room, x.copy())

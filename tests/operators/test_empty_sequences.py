@@ -166,7 +166,7 @@ def test_values_for_empty_that_the_dtype_cannot_hold_are_refused():
 
 SHORT = lodcore.array([[1.0, 3.0, 2.0, 7.0], [4.0], [], [2.0, 2.0, 5.0], [6.0, 6.0]])
 
-ROLLING = ["sum", "mean", "max", "min", "var", "std"]
+ROLLING = ["sum", "mean", "max", "min", "var", "std", "median"]
 
 CALLS = {
     **{

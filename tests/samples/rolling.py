@@ -10,7 +10,7 @@ from tests.samples import Samples, call
 from tests.samples.common import batches, full_batches
 from tests.samples.sort import by
 
-POOL_TYPES = ["sum", "mean", "max", "min", "var", "std"]
+POOL_TYPES = ["sum", "mean", "max", "min", "var", "std", "median"]
 
 
 @composite
@@ -35,7 +35,7 @@ SAMPLES = {
         [
             ("sequence_rolling(flat, 0)", ValueError, "size: is 0; 1 or more"),
             ("sequence_rolling(flat, 1.5)", DTypeError, "size: is 1.5"),
-            ("sequence_rolling(flat, 2, 'median')", ValueError, "pool_type: is 'median'; one of"),
+            ("sequence_rolling(flat, 2, 'mode')", ValueError, "pool_type: is 'mode'; one of"),
             ("sequence_rolling(flat, 2, min_periods=-1)", ValueError, "min_periods: is -1; 0 or more"),
             ("sequence_rolling(flat, 2, ddof='a')", DTypeError, "ddof: is 'a'"),
             ("sequence_rolling([['a']], 2)", DTypeError, "x: has dtype <U1"),

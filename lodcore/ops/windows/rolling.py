@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.base import buffers
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import choice_of, integer_of, level_of
 from lodcore.operators.operands import Array, below
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
+from lodcore.ops.order.order import ordered
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, result_rows
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -20,7 +22,7 @@ from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_rolling"]
 
-KINDS = ("sum", "mean", "max", "min", "var", "std")  # in the order of their numbers in the kernel
+KINDS = ("sum", "mean", "max", "min", "var", "std", "median")  # in the order of their numbers in the kernel
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 COST = 4  # of reducing windows, relative to copying numbers
 
@@ -37,7 +39,7 @@ def sequence_rolling(
         Real numbers of at most float64.
     size : int
         The number of rows per window, 1 or more.
-    pool_type : {"sum", "mean", "max", "min", "var", "std"}
+    pool_type : {"sum", "mean", "max", "min", "var", "std", "median"}
         The result of a window with nan is nan, as in NumPy; later windows are not affected.
     min_periods : int, optional
         The result is nan where a window has fewer rows, at the beginning of a sequence; by default `size`.
@@ -61,7 +63,7 @@ def sequence_rolling(
     Notes
     -----
     A row takes two steps for windows of any size; nothing is subtracted, so no precision is lost. Results are computed
-    in float64.
+    in float64. For medians, sequences are sorted, and a row takes as many steps as the logarithm of their length.
 
     Examples
     --------
@@ -75,8 +77,11 @@ def sequence_rolling(
     rows, least, kind, taken, work, dtype = _windows_of(x.dtype, size, pool_type, min_periods, ddof)
     offsets = below(x.lod, core.normalize_level(x.lod, level, "sequence_rolling"))
     result = result_rows("sequence_rolling", x.values, len(x.values), dtype, None)
-    cells = cells_for(result, work)
-    _roll(cells_of(x.values, work), offsets, rows, least, kind, taken, False, cells)
+    cells, values = cells_for(result, work), cells_of(x.values, work)
+    if pool_type == "median":
+        _medians(kernels.rolling.roll_medians, values, offsets, rows, least, [], cells)
+    else:
+        _roll(values, offsets, rows, least, kind, taken, False, cells)
     convert_into(cells, result)
     return tensor_core.new_tensor(result, x.lod)
 
@@ -84,6 +89,15 @@ def sequence_rolling(
 def _roll(x: Array, offsets: Any, size: int, least: int, kind: int, ddof: float, reverse: bool, out: Array) -> Array:
     over_sequences(kernels.rolling.roll_rows, "ro.....r", x, offsets, size, least, kind, ddof, reverse, out, cost=COST)
     return out
+
+
+def _medians(kernel: Any, x: Array, offsets: Any, size: int, least: int, cotangents: list[Array], out: Array) -> None:
+    """Run a kernel of medians on sorted rows."""
+    cells, positions = ordered("sequence_rolling", x, offsets, False, True, True)
+    if positions is not None:
+        roles = f"rro..{'r' * len(cotangents)}rr"
+        room = buffers.new_int64(len(x), 2)
+        over_sequences(kernel, roles, cells, positions, offsets, size, least, *cotangents, room, out, cost=16 * COST)
 
 
 def _windows_of(
@@ -130,6 +144,10 @@ def _(
         over_sequences(
             kernels.rolling.spread_windows, "ro...rr", values, offsets, rows, least, kind, given, cells, cost=COST
         )
+        convert_into(cells, d_x)
+        return d_x
+    if pool_type == "median":
+        _medians(kernels.rolling.spread_medians, values, offsets, rows, least, [given], cells)
         convert_into(cells, d_x)
         return d_x
     counts = _counts(len(values), offsets, rows)

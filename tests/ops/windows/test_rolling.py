@@ -19,7 +19,7 @@ def cut(values, lengths=LENGTHS):
 @pytest.mark.not_on_reference
 @for_each(
     ("kind", "least", "ddof"),
-    list(itertools.product(("sum", "mean", "max", "min", "var", "std"), (None, 0, 1, 2, 3, 4), (0, 1, 2.5))),
+    list(itertools.product(("sum", "mean", "max", "min", "var", "std", "median"), (None, 0, 1, 2, 3, 4), (0, 1, 2.5))),
 )
 def test_sequence_rolling_equals_numpy_for_each_window_min_periods_and_ddof(kind, least, ddof):
     values = np.cos(np.arange(8.0))
@@ -37,7 +37,7 @@ def test_sequence_rolling_equals_numpy_for_each_window_min_periods_and_ddof(kind
         np.testing.assert_allclose(one, wanted, rtol=1e-12, atol=1e-12)
 
 
-ROLLING = ["sum", "mean", "max", "min", "var", "std"]
+ROLLING = ["sum", "mean", "max", "min", "var", "std", "median"]
 
 CALLS = {
     **{

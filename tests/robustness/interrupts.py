@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -333,7 +334,9 @@ def failure_at(name, make, at, found):
     known = [j for j, (_, one) in enumerate(found[:2]) if after == one]
     if not known or (name in STEPS and known[0] != 0):
         return f"the state is {after}; it was {found[0][1]}"
-    del error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # of a file that was opened when the interrupt came
+        del error
     again = call(), state()
     if not any(again == found[j + 1] for j in known):
         return f"called again, it gives {again}; {found[known[0] + 1]} is right"

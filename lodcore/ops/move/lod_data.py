@@ -129,7 +129,7 @@ def structure_of(x: Any, part: str) -> Any:
     Examples
     --------
     >>> import lodcore
-    >>> pass_
+    >>> from lodcore.ops.move.lod_data import structure_of
     >>> structure_of(lodcore.array([[1, 2], [], [3]]), "offsets")
     array([0, 2, 2, 3])
     """

@@ -14,6 +14,7 @@ from lodcore.graph.engine import Call, Layout, function_of
 from lodcore.graph.loops.array_versions import new_variable
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
+from lodcore.operators.arguments import of_another_kind
 from lodcore.operators.registry import Op
 from lodcore.operators.roles import LISTS, spec_of
 from lodcore.tensors.lod import LoD
@@ -256,6 +257,8 @@ class Block:
         if given is None and role not in LISTS:
             optional = name in op.defaults and op.defaults[name] is None
             if not optional and type(None) not in role.expected:
+                if role.place:
+                    raise of_another_kind(f"{op.__name__}: {name}", type(None), *role.place)
                 raise DTypeError(f"{op.__name__}: {name}: is None; a tensor or a number is needed")
             return None
         if role in LISTS and isinstance(given, (list, tuple)):

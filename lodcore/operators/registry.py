@@ -16,10 +16,9 @@ from lodcore.base.keywords import refuse_unknown
 from lodcore.base.naming import without_any
 from lodcore.errors import GraphError
 from lodcore.operators import foreign
-from lodcore.operators.arguments import list_of
 from lodcore.operators.lod_rules import LoDRule, counted, said, same, sources_of, spec_with_levels
 from lodcore.operators.results import finished, with_lod
-from lodcore.operators.roles import LISTS, Kind, Role, Structured, spec_of, spec_of_list
+from lodcore.operators.roles import LISTS, Kind, Role, Structured, entries_of, spec_of, spec_of_list
 from lodcore.operators.vjp_rules import VJPRule
 from lodcore.tensors.kinds import is_foreign, of_kind, plain_of, plain_spec
 from lodcore.tensors.lod import LoD
@@ -332,8 +331,8 @@ class Op(OpBody):
     def described(self, name: str, role: Role, given: Any) -> Any:
         """Return the Spec of an argument for the shape rule; check that its kind is accepted."""
         if role in LISTS:
-            entries = enumerate(list_of(f"{self.__name__}: {name}", given))
-            return [self.taken(f"{name}[{j}]", x) if isinstance(x, Spec) else x for j, x in entries]
+            entries = entries_of(f"{self.__name__}: {name}", role, given)
+            return [self.taken(f"{name}[{j}]", x) if isinstance(x, Spec) else x for j, x in enumerate(entries)]
         if isinstance(given, (Spec, LoD)):
             return self.taken(name, given if isinstance(given, Spec) else spec_of(given))
         if isinstance(given, (list, tuple)):

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
+from lodcore.errors import DTypeError
 from lodcore.operators.arguments import (
     given_of,
+    list_of,
     nested_index_of,
     nested_of,
     of_another_kind,
@@ -287,6 +289,15 @@ Keys = Role("Keys", _each(Index), entries=Index)
 
 #: Roles of lists, and those of their entries.
 LISTS = {role: role.entries for role in (Batches, Operands, Keys)}
+
+
+def entries_of(where: str, role: Role, given: Any) -> list[Any]:
+    """Return the entries of a list of a recorded call; raise for the first batch that is no tensor."""
+    entries = list_of(where, given)
+    for j, x in enumerate(entries if role is Batches else ()):
+        if not isinstance(x, Spec):
+            raise DTypeError(f"{where}[{j}]: is {type(x).__name__}; a LoDTensor or nested lists are needed")
+    return entries
 
 
 # -- Specs of values ---------------------------------------------------------------------------------------------------

@@ -92,6 +92,12 @@ CALLS = [
     "TensorArray(2).stack()",
     "lookup_table(dense, [0.5])",
     "embedding_bag(dense, [[0, 9]], 'sum')",
+    *[f"tensor_array_{name}(None)" for name in ("concat", "stack", "size")],
+    *[
+        call.format(entry)
+        for call in ("concat_batches([flat, {}])", "sequence_concat([{}, flat])", "sequence_interleave([flat, {}])")
+        for entry in ("None", "3", "1.5", "'a'", "{1}", "np.float64(3)")
+    ],
     *[row[0] for name in sorted(SAMPLES) for row in SAMPLES[name].errors if not OF_VALUES.search(row[0])],
 ]
 
@@ -130,6 +136,17 @@ MORE_OF_THE_RUN = {
     "ops.last_of_steps(pair, np.zeros(3), steps_map)",
     "ops.last_of_steps(steps, np.zeros(3, int), TensorArray.unpack(flat, 0, False)[1])",
     "sequence_scatter(dense, flat, np.zeros(3))",
+    "lod_append(flat, lengths=[1] * 6)",
+    "lod_append(flat, lengths=[1] * 4)",
+    "reorder_by_rank(flat, [2, 0, 1])",
+    "sequence_scatter(dense, [[0, 1], [2], []], np.ones((1, 1)))",
+    "sequence_scatter(dense, [[0, 1], [2], []], np.ones((2, 1)))",
+    "sequence_scatter(dense, [[0], [1], [2]], array([[[1.0]], [[1.0]], [[1.0]]]))",
+    "sequence_slice(flat, 0.0, 0)",
+    "sequence_slice(flat, 0, '1')",
+    "sequence_slice(flat, True, 0)",
+    "gather_sequences(LoDTensor.from_lengths(np.empty((2**40, 0)), [2**40]), np.zeros(2**23, int))",
+    "ops.last_of_steps(TensorArray(unstack_from=np.ones((3, 2))), np.zeros(3), steps_map)",
 }
 
 

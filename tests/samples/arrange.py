@@ -152,6 +152,7 @@ SAMPLES = {
             ("sequence_repeat(flat, array([[1], [2], [3]]))", LoDError, "repeats: sequence 0 of level 0 has length 1"),
             ("sequence_repeat(flat, 1.5)", DTypeError, "repeats.*float64"),
             ("sequence_repeat(flat, 1, 1)", LevelError, "level: is 1"),
+            ("sequence_repeat(flat, 2**50)", MemoryError, "sequence_repeat: the result has 5 x 1125899906842624 x 8"),
         ],
     ),
     "sequence_unflatten": Samples(

@@ -104,6 +104,23 @@ SAMPLES = {
                 "mask: is true 3 times in sequence 0 of level 0; when_true has 2 there",
             ),
             ("merge_by_mask(x, x, [True, False] * 3, 2)", LevelError, "level.*2.*2"),
+            ("merge_by_mask(rows, flat, True)", LoDError, "when_false: has 1 levels; the other side has none"),
+            (
+                "merge_by_mask(rows, wide.values.astype(int), True)",
+                ShapeError,
+                r"when_false: has rows of shape \(2,\); .* \(\)",
+            ),
+            (
+                "merge_by_mask(wide, wide[:, :, :1], True)",
+                ShapeError,
+                r"when_false: has rows of shape \(1,\); .* \(2,\)",
+            ),
+            ("merge_by_mask(flat, flat[:1], [True, True, False, False])", LoDError, "true 2 times; when_true has 3"),
+            (
+                "merge_by_mask(array([[[1]], [[2], [3]]]), [[[1]], [[2]]], [True, False, False, True, False], 1)",
+                LoDError,
+                "mask: is true 1 times in sequence 1 of level 0; when_true has 2 there",
+            ),
         ],
     ),
 }

@@ -104,6 +104,8 @@ SAMPLES = {
             ("sequence_shift(flat, 1, [1, 2])", DTypeError, r"fill: has shape \(2,\)"),
             ("sequence_shift(flat, level=1)", LevelError, "level: is 1; there is 1 level"),
             ("sequence_shift(rows)", DTypeError, "x: .*ndarray"),
+            ("sequence_shift(wide, 1, [[1.0, 2.0]])", DTypeError, r"fill: has shape \(1, 2\)"),
+            ("sequence_shift(wide, 1, [1.0])", DTypeError, r"fill: has shape \(1,\)"),
         ],
     ),
     "sliding_window": Samples(
@@ -148,6 +150,7 @@ SAMPLES = {
             ("sequence_moving_average(flat, 'a')", DTypeError, "alpha: is 'a'"),
             ("sequence_moving_average([['a']], 0.5)", DTypeError, "x: has dtype <U1"),
             ("sequence_moving_average(flat, 0.5, level=1)", LevelError, "level: is 1; there is 1 level"),
+            ("sequence_moving_average(flat, np.nan)", ValueError, "alpha: is nan; above 0"),
         ],
         exact=False,
     ),

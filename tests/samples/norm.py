@@ -52,6 +52,7 @@ SAMPLES = {
             ("ops.layer_norm(wide, [1.0, 1.0], [1.0, 1.0], -1)", ValueError, "eps: is -1; 0 or more is needed"),
             ("ops.layer_norm(wide, [1.0, 1.0], [1.0, 1.0], None)", DTypeError, "eps: is None; a number is needed"),
             ("ops.layer_norm(wide, [1, 1], [1, 1], out=np.ones(3))", ShapeError, r"out: shape \(3,\)"),
+            ("ops.layer_norm(wide, [1.0, 1.0], [1.0, 1.0], np.nan)", ValueError, "eps: is nan; 0 or more"),
         ],
         exact=False,
     ),

@@ -96,6 +96,7 @@ SAMPLES = {
             ("sequence_pad(rows)", DTypeError, "x: .*ndarray"),
             ("sequence_pad(flat, out=np.zeros((3, 3)))", DTypeError, "out.*float64"),
             ("sequence_pad(flat, out=np.zeros((3, 2), int))", ShapeError, r"out.*\(3, 2\).*\(3, 3\)"),
+            ("sequence_pad(flat, [[1], [2, 3]])", ShapeError, "pad_value: is nested unevenly"),
         ],
     ),
     "sequence_unpad": Samples(
@@ -114,6 +115,8 @@ SAMPLES = {
             ("sequence_unpad(np.zeros((1, 2), object), [1])", DTypeError, "x: .*object"),
             ("sequence_unpad(dense, 1, out=np.zeros(4))", ShapeError, r"out.*\(4,\).*\(3,\)"),
             ("sequence_unpad(dense, 4, out=dense.reshape(-1))", ValueError, "out.*overlaps"),
+            ("sequence_unpad(dense, [1, 5, 9])", IndexError, "length: is 5 for sequence 1; its line has 4 rows"),
+            ("sequence_unpad(dense, [1, -1, -9])", IndexError, "length: is -1 for sequence 1;"),
         ],
     ),
     "sequence_mask": Samples(
@@ -137,6 +140,9 @@ SAMPLES = {
             ("sequence_mask([1], 2, object)", DTypeError, "dtype: is object"),
             ("sequence_mask([1], 2, None)", DTypeError, "dtype: is None"),
             ("sequence_mask([1], 2, 'nonsense')", DTypeError, "nonsense"),
+            ("sequence_mask([1], np.array([2]))", DTypeError, "maxlen: is array"),
+            ("sequence_mask([3, -1, -9])", IndexError, "lengths: is -1 for sequence 1;"),
+            ("sequence_mask([[3, 1], [-1, -9]])", IndexError, "lengths: is -1 for sequence 2;"),
         ],
     ),
 }

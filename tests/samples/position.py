@@ -119,6 +119,7 @@ SAMPLES = {
             ("ops.insert_level(flat, 1, True)", LevelError, "level: is 1"),
             ("ops.insert_level(flat, 1.0)", DTypeError, "level: is 1.0"),
             ("ops.insert_level(3, 0)", DTypeError, "x: is a number"),
+            ("ops.insert_level(x, 1, whole=True)", LevelError, "level: is 1; x has 2 levels"),
         ],
     ),
     "drop_level": Samples(
@@ -144,6 +145,7 @@ SAMPLES = {
             ("ops.by_position(flat, (0, 0), 1)", LevelError, r"axis: is \(0, 0\); different"),
             ("ops.by_position(flat, 0, 2)", LevelError, "last: is 2; 0 .. 1 are possible"),
             ("ops.by_position(flat, 2, 2)", LevelError, "axis: is 2; x has 1 level"),
+            ("ops.by_position(x, 2)", LevelError, "axis: is 2; x has 2 levels"),
         ],
     ),
     "pool_positions": Samples(
@@ -179,6 +181,9 @@ SAMPLES = {
             ("ops.concat_values([wide], 2)", ShapeError, "axis: is 2; the values have 2"),
             ("ops.concat_values([wide], 1.0)", DTypeError, "axis: is 1.0"),
             ("ops.concat_values([], 1)", DTypeError, "xs: is empty; at least one"),
+            ("ops.concat_values([1.0, 2.0], 0)", ShapeError, "concat_values: axis: is 0; the values have 0 axes"),
+            ("ops.concat_values([dense, 2.0], 0)", ShapeError, r"concat_values: xs: .*\(3, 4\), \(\)"),
+            ("ops.concat_values([wide, wide], -2)", ShapeError, "axis: is -2, that of the rows"),
         ],
     ),
 }

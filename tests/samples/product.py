@@ -68,6 +68,7 @@ SAMPLES = {
             ("ops.sequence_truth(array([[True]]), 'any', 1)", LevelError, "level: is 1"),
             ("ops.sequence_truth(array([[True]]), 'one')", ValueError, "name: is 'one'"),
             ("ops.sequence_truth(flat, 'any')", DTypeError, "x: has dtype int64"),
+            ("ops.sequence_truth(flat.astype('i1'), 'any')", DTypeError, "x: has dtype int8; bool"),
         ],
     ),
     "sequence_place": Samples(
@@ -88,6 +89,7 @@ SAMPLES = {
             *wrong("refuse_empty", ", 'max'"),
             ("ops.refuse_empty(flat, 'max')", ValueError, "max: sequence 1 of level 0 is empty"),
             ("ops.refuse_empty(x, 'max', 0)", ValueError, "max: sequence 1 of level 0 is empty"),
+            ("ops.refuse_empty(array([[1], [], [2], []]), 'max')", ValueError, "max: sequence 1 of level 0 is empty"),
         ],
     ),
 }

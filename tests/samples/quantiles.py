@@ -48,6 +48,12 @@ SAMPLES = {
             ),
             ("sequence_quantile([['a']], 0.5)", DTypeError, "x: has dtype <U1"),
             ("sequence_quantile(rows, 0.5)", DTypeError, "x: .*ndarray"),
+            ("sequence_quantile(wide, [0.5, 2.0, -1.0])", ValueError, "q: is 2.0 at position 1; 0 .. 1"),
+            (
+                "sequence_quantile(array([[[1], []], [[]]]), 0.5, 'lower')",
+                ValueError,
+                "sequence 1 of level 1 is empty; int64",
+            ),
         ],
         exact=False,
     ),

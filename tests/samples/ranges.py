@@ -58,6 +58,14 @@ SAMPLES = {
             ("arange(-2**63, 2**63 - 1)", MemoryError, "more numbers than fit"),
             ("arange(np.array([2**63], 'u8'))", ValueError, "9223372036854775808"),
             ("arange(2**61)", MemoryError, "2305843009213693952"),
+            ("arange([0, 1], [2, 3, 4], [1, 1])", ShapeError, "starts: has 2 entries; there are 3 ranges"),
+            ("arange([0, 1, 2], [2, 3], [1, 1, 1])", ShapeError, "stops: has 2 entries; there are 3 ranges"),
+            ("arange([0, 1, 2], [2, 3, 4], [1, 1])", ShapeError, "steps: has 2 entries; there are 3 ranges"),
+            ("arange([2, 3], steps=[1, 1, 1])", ShapeError, "starts: has 2 entries; there are 3 ranges"),
+            ("arange([1], ['a'])", DTypeError, "stops: has dtype <U1"),
+            ("arange([1], [2], ['a'])", DTypeError, "steps: has dtype <U1"),
+            ("arange([1], steps=['a'])", DTypeError, "steps: has dtype <U1"),
+            ("arange(1, dense)", ShapeError, r"stops: has shape \(3, 4\)"),
         ],
     )
 }

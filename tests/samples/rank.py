@@ -3,7 +3,7 @@
 import numpy as np
 
 import lodcore
-from lodcore import DTypeError, LevelError, LoDError, LoDTensor, lod_rank_table
+from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, lod_rank_table
 from reference.ops import rank as oracle
 from tests.helpers.draw import ROW_SHAPES, composite, integers, lods, sampled_from
 from tests.samples import Samples, call
@@ -57,6 +57,9 @@ SAMPLES = {
             ("lod_rank_table(flat, 1)", LevelError, "level.* 1"),
             ("lod_rank_table(flat, -2)", LevelError, "level.*-2"),
             ("lod_rank_table(3)", DTypeError, "x.*int"),
+            ("lod_rank_table(LoD.from_lengths([2**62]))", MemoryError, None),
+            ("lod_rank_table(rows)", DTypeError, "x.*ndarray"),
+            ("lod_rank_table(None)", DTypeError, "x: is None"),
         ],
     ),
     "reorder_by_rank": Samples(
@@ -67,6 +70,10 @@ SAMPLES = {
             ("reorder_by_rank(flat[:2], table)", LoDError, "table.*3.*2"),
             ("reorder_by_rank(rows[:3], RankTable([0, 1, 3], [1, 1, 1]))", IndexError, "3 at position 2.*3"),
             ("reorder_by_rank(objects, RankTable([0, 1], [1, 1]))", DTypeError, "object"),
+            ("reorder_by_rank(rows, table)", LoDError, "table.*3.*5"),
+            ("reorder_by_rank(flat, [2, 0, 1])", DTypeError, "table.*list"),
+            ("reorder_by_rank(None, table)", DTypeError, "x: is None"),
+            ("reorder_by_rank(np.array(1), table)", ShapeError, "x.*no axis"),
         ],
     ),
     "shrink_memory": Samples(
@@ -79,6 +86,19 @@ SAMPLES = {
             ("shrink_memory(flat, np.array([0, 1]), table)", DTypeError, "step"),
             ("shrink_memory(flat, True, table)", DTypeError, "step.*True"),
             ("shrink_memory(flat, np.array(1.0), table)", DTypeError, "step"),
+            ("shrink_memory(flat, -2**70, table)", IndexError, "step"),
+            ("shrink_memory(flat, 1.0, table)", DTypeError, "step.*1.0"),
+            ("shrink_memory(flat, None, table)", DTypeError, "step.*None"),
+            ("shrink_memory(flat[:1], 0, table)", LoDError, "x.*1.*2"),
+            ("shrink_memory(rows, 0, table)", LoDError, "x.*5.*3"),
+            ("shrink_memory(flat, 0, flat)", DTypeError, "table.*LoDTensor"),
+            (
+                "shrink_memory(LoDTensor.from_lengths(rows, [2, 3]), 1, RankTable([0, 1, 2], [3, 2, 1]))",
+                LoDError,
+                "sequence 0 has",
+            ),
+            ("shrink_memory(np.zeros(4), 0, table)", LoDError, "x: has 4 sequences; 2 are longer than step 0, of 3"),
+            ("shrink_memory(np.zeros(1), 0, table)", LoDError, "x: has 1 sequences; 2 are longer than step 0, of 3"),
         ],
     ),
 }

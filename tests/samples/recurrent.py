@@ -157,6 +157,16 @@ SAMPLES = {
             ),
             (f"dynamic_lstm({FOUR}, np.zeros((1, 4)), cell_activation='')", ValueError, "cell_activation: is ''"),
             (f"dynamic_lstm({FOUR}, np.zeros((1, 4)), cell_activation=None)", ValueError, "cell_activation: is None"),
+            (
+                "dynamic_lstm(LoDTensor.from_lengths(np.ones((1, 4)), [1]), np.ones((2, 4)))",
+                ShapeError,
+                r"weight: has shape \(2, 4\); \(D, 4 \* D\)",
+            ),
+            (
+                "dynamic_lstm(LoDTensor.from_lengths(np.ones((1, 8)), [1]), np.ones((1, 8)))",
+                ShapeError,
+                r"weight: has shape \(1, 8\); \(D, 4 \* D\)",
+            ),
         ],
         exact=False,
     ),
@@ -172,6 +182,11 @@ SAMPLES = {
                 r"h_0: has shape \(5, 1\); \(3, 1\)",
             ),
             (f"dynamic_gru({THREE}, np.zeros((1, 3)), h_0=wide)", LoDError, "h_0: has 1 level;"),
+            (
+                "dynamic_gru(LoDTensor.from_lengths(np.ones((1, 3)), [1]), np.ones((2, 3)))",
+                ShapeError,
+                r"weight: has shape \(2, 3\); \(D, 3 \* D\)",
+            ),
         ],
         exact=False,
     ),

@@ -97,6 +97,9 @@ SAMPLES = {
             ("ops.reduce_values(flat[:0], 'max', None, False, None, 0.5)", DTypeError, "max: empty: is 0.5; int64"),
             ("ops.reduce_values(flat[:0], 'max')", ValueError, "max: x: has no values .*; give empty=, or an initial"),
             ("ops.reduce_values(flat[:0], 'argmin')", ValueError, "argmin: x: has no values .*; give empty="),
+            ("ops.reduce_values(wide, 'sum', (0, 2, 7))", ShapeError, "axes: 2 is one; the values have 2 axes"),
+            ("ops.reduce_values(wide, 'sum', (0, -2))", ShapeError, r"axes: are \(0, -2\); different axes"),
+            ("ops.reduce_values(wide, 'sum', (-1, 1))", ShapeError, "different axes"),
         ],
         exact=False,
     )

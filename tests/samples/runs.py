@@ -79,6 +79,13 @@ SAMPLES = {
         [
             *errors("sequence_mode"),
             ("sequence_mode(flat)", ValueError, "x: sequence 1 of level 0 is empty; int64 has no nan"),
+            (
+                "sequence_mode(array([[1], [], [2], []]))",
+                ValueError,
+                "sequence 1 of level 0 is empty; int64 has no nan",
+            ),
+            ("sequence_mode(array([[[1], [2]], [[3], [], []]]))", ValueError, "sequence 3 of level 1 is empty"),
+            ("sequence_mode(array([['a'], ['b'], []]))", ValueError, "sequence 2 of level 0 is empty; <U1 has no nan"),
         ],
     ),
     "sequence_rank": Samples(
@@ -105,6 +112,20 @@ SAMPLES = {
             ("repeat_runs(wide, wide)", ShapeError, r"counts: has rows of shape \(2,\)"),
             ("repeat_runs(flat, [[1, 2**62], [], [2**62, 1, 1]])", MemoryError, "repeat_runs"),
             ("repeat_runs(rows, rows)", DTypeError, "x: .*ndarray"),
+            ("repeat_runs(array([[1, 2, 3, 4]]), [[2**62] * 4])", MemoryError, None),
+            ("repeat_runs(array([[1, 2, 3, 4]]), [[2**61] * 4])", MemoryError, None),
+            ("repeat_runs(flat, [[1, 2], [], [1, -1, -9]])", ValueError, "counts: is -1 at row 3; 0 or more"),
+            (
+                "repeat_runs(array([[1, 2]]), array([[0, 2**63]], dtype='u8'))",
+                IndexError,
+                "counts: is 9223372036854775808",
+            ),
+            ("repeat_runs(flat, flat * 0.5)", DTypeError, "counts: has dtype float64; integers"),
+            (
+                "repeat_runs(flat[:0], wide.astype(int)[:0])",
+                ShapeError,
+                r"counts: has rows of shape \(2,\); one number per row",
+            ),
         ],
     ),
 }

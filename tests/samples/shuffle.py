@@ -48,6 +48,7 @@ SAMPLES = {
             ("ops.sample_places(flat, 0, 1.5)", DTypeError, "size: .*float64"),
             ("ops.sample_places(flat, 0, 1, 1)", LevelError, "level: is 1"),
             ("ops.sample_places(rows, 0)", DTypeError, "x: is ndarray"),
+            ("ops.sample_places(flat, 0, [1, -1, -2])", ValueError, "size: is -1 for sequence 1; 0 or more"),
         ],
     )
 }

@@ -113,6 +113,7 @@ SAMPLES = {
             ("sequence_topk(flat, True)", DTypeError, "k: is True"),
             ("sequence_topk(flat, None)", DTypeError, "k: is None"),
             ("sequence_topk(flat, np.array([1, 2]))", DTypeError, r"k: is array\(\[1, 2\]\)"),
+            ("sequence_topk(flat > 1, -1)", ValueError, "k: is -1; 0 or more"),
         ],
     ),
 }

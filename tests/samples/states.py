@@ -93,6 +93,8 @@ SAMPLES = {
             ("ops.refuse_unlike(x, flat, 'network', 1)", LevelError, "network: y: level: is 1; there is 1 level"),
             ("ops.refuse_unlike(x, flat, 'network', -1)", LoDError, "network: x: has 2 levels, y 1, so level -1"),
             ("ops.refuse_unlike(rows, flat, 'network', 0)", DTypeError, "x: is ndarray"),
+            ("ops.refuse_unlike(flat, wide[:2], 'net', 0, 'hidden', 'cell')", LoDError, "net: (hidden|cell): has"),
+            ("ops.refuse_unlike(flat, x, 'net', -1)", LoDError, "net: x: has 1 levels, y 2"),
         ],
     ),
     "last_of_steps": Samples(
@@ -112,6 +114,17 @@ SAMPLES = {
             ),
             ("ops.last_of_steps(np.zeros(3), rows, steps_map)", DTypeError, "ta: .*ndarray"),
             ("ops.last_of_steps(steps, rows, np.zeros(3))", DTypeError, "indices_map: is .*ndarray"),
+            (
+                "ops.last_of_steps(TensorArray(unstack_from=np.ones((3, 2))), np.zeros(3), steps_map)",
+                LoDError,
+                r"element 1: has shape \(2,\); 2|element 2",
+            ),
+            (
+                "ops.last_of_steps(steps, np.zeros(4, int), steps_map)",
+                LoDError,
+                "boot: has shape .4,.; one row for each of 3",
+            ),
+            ("ops.last_of_steps(steps, np.zeros(2, int), steps_map)", LoDError, "boot: has shape .2,."),
         ],
     ),
 }

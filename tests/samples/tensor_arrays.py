@@ -290,6 +290,7 @@ SAMPLES = {
             ("tensor_array_write(fixed, 2, [1])", IndexError, "index.*2.*fixed at 2"),
             ("tensor_array_write(steps, 0, objects)", DTypeError, "tensor_array_write: x: has dtype object"),
             ("tensor_array_write(steps, 0, [[1, 2], [3]])", ShapeError, "x.*unevenly"),
+            ("tensor_array_write([], 0, 1)", DTypeError, "tensor_array_write: ta: is list"),
         ],
     ),
     "tensor_array_read": Samples(
@@ -304,13 +305,17 @@ SAMPLES = {
             ("tensor_array_read(steps, -1, SparseTensor([0], [[1.0]], 2))", DTypeError, "default: .*SparseTensor"),
             ("tensor_array_read(steps, 3, 0)", IndexError, "index.*3.*3"),
             ("tensor_array_read(with_hole, 0, 0)", IndexError, "index.*0, a hole"),
+            ("tensor_array_read(flat, 0)", DTypeError, "tensor_array_read: ta: is LoDTensor"),
         ],
     ),
     "tensor_array_size": Samples(
         arrays().map(call),
         lambda arguments: len(listed(arguments["ta"])),
         None,
-        [("tensor_array_size()", TypeError, "ta")],
+        [
+            ("tensor_array_size()", TypeError, "ta"),
+            ("tensor_array_size(3)", DTypeError, "tensor_array_size: ta: is int"),
+        ],
     ),
     "tensor_array_sizes": Samples(
         sizes_calls(),
@@ -319,6 +324,7 @@ SAMPLES = {
         [
             ("ops.tensor_array_sizes(with_hole)", IndexError, "index.*0, a hole"),
             ("ops.tensor_array_sizes(steps, 1)", IndexError, "axis.*1.*element 0"),
+            ("ops.tensor_array_sizes(3)", DTypeError, "tensor_array_sizes: ta: is int"),
         ],
     ),
     "tensor_array_stack": Samples(
@@ -329,6 +335,7 @@ SAMPLES = {
             ("tensor_array_stack(with_hole)", IndexError, "index.*0, a hole"),
             ("tensor_array_stack(mixed)", LoDError, "element 1"),
             ("tensor_array_stack(uneven)", ShapeError, "element 1"),
+            ("tensor_array_stack([1, 2])", DTypeError, "tensor_array_stack: ta: is list; a TensorArray"),
         ],
     ),
     "tensor_array_concat": Samples(
@@ -339,6 +346,7 @@ SAMPLES = {
             ("tensor_array_concat(with_hole)", IndexError, "index.*0, a hole"),
             ("tensor_array_concat(mixed)", LoDError, "element 1"),
             ("tensor_array_concat(pair, 1)", ShapeError, "axis.*1"),
+            ("tensor_array_concat(None)", DTypeError, "tensor_array_concat: ta: is NoneType"),
         ],
     ),
     "tensor_array_unstack": Samples(
@@ -392,6 +400,8 @@ SAMPLES = {
         [
             ("tensor_array_pack(steps, 1, steps_map)", LevelError, "level.*1"),
             ("tensor_array_pack(steps, 0, inner_map)", LoDError, "indices_map"),
+            ("tensor_array_pack([], 0, steps_map)", DTypeError, "tensor_array_pack: ta: is list"),
+            ("tensor_array_pack(inner_steps, 1, inner_map)", LoDError, "level: is 1; the map is of level 0"),
         ],
     ),
 }

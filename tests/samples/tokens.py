@@ -137,6 +137,14 @@ SAMPLES = {
             ("sequence_enumerate(rows, 2)", DTypeError, "x.*ndarray"),
             ("sequence_enumerate(flat, 2, out=np.zeros((5, 3), int))", ShapeError, r"out.*\(5, 3\).*\(5, 2\)"),
             ("sequence_enumerate(flat, 2, out=np.zeros((5, 2)))", DTypeError, "out.*float64"),
+            ("sequence_enumerate(flat, np.array([2]))", DTypeError, "win_size: is array"),
+            ("sequence_enumerate(flat * 0.5, 2)", DTypeError, "^sequence_enumerate: x: has dtype float64"),
+            (
+                "sequence_enumerate(flat.astype('i1'), 2, 128)",
+                ValueError,
+                r"pad_value: is 128; int8 holds -128 \.\. 127",
+            ),
+            ("sequence_enumerate(flat.astype('i1'), 2, -129)", ValueError, "pad_value: is -129"),
         ],
     ),
     "sequence_erase": Samples(
@@ -153,6 +161,10 @@ SAMPLES = {
             ("sequence_erase(flat, [[1, 2]])", ShapeError, r"tokens.*\(1, 2\)"),
             ("sequence_erase(rows, [1])", DTypeError, "x.*ndarray"),
             ("sequence_erase(LoDTensor(rows, LoD.from_offsets(num_rows=5)), [1])", LevelError, "level"),
+            ("sequence_erase(flat, [1, 2**70, 0.5])", DTypeError, "tokens: is 0.5 at position 2; an integer"),
+            ("sequence_erase(flat, [0.5, 2**70])", DTypeError, "tokens: "),
+            ("sequence_erase(flat, [1, 2**70, 'a', 0.5])", DTypeError, "tokens: is 'a' at position 2; an integer"),
+            ("sequence_erase(flat * 0.5, [2])", DTypeError, "^sequence_erase: x: has dtype float64"),
         ],
     ),
     "sequence_scatter": Samples(
@@ -176,6 +188,26 @@ SAMPLES = {
             ("sequence_scatter(dense, flat, np.zeros(5, complex))", DTypeError, "updates.*complex128"),
             ("sequence_scatter(dense, flat, flat, level=3)", LevelError, "level.*3"),
             ("sequence_scatter(dense, rows, rows)", DTypeError, "ids.*ndarray"),
+            ("sequence_scatter(dense, [[0, 1], [2], []], np.ones((1, 1)))", ShapeError, r"updates: has shape \(1, 1\)"),
+            ("sequence_scatter(dense, [[0, 1], [2], []], np.ones((2, 1)))", ShapeError, r"updates: has shape \(2, 1\)"),
+            (
+                "sequence_scatter(dense, [[0, 1], [2, 9], [7]], 1.0)",
+                IndexError,
+                "ids: is 9 at row 3, in sequence 1; x has 4",
+            ),
+            (
+                "sequence_scatter(dense, [[0], [], [9, 7]], 1.0)",
+                IndexError,
+                "ids: is 9 at row 1, in sequence 2; x has 4",
+            ),
+            ("sequence_scatter(dense, [[], [], [2**63]], 1.0)", IndexError, "at row 0, in sequence 2; x has 4 columns"),
+            ("sequence_scatter(dense > 1, [[0], [1], [2]], True)", DTypeError, "make dtype bool"),
+            ("sequence_scatter(dense, [[0], [1], [2]], array([[[1.0]], [[1.0]], [[1.0]]]))", LoDError, "updates"),
+            (
+                "sequence_scatter(np.ones((3, 4, 2)), [[0], [1], [2]], array([[1.0], [1.0], [1.0]]))",
+                ShapeError,
+                "updates: has rows",
+            ),
         ],
     ),
 }

@@ -135,6 +135,7 @@ SAMPLES = {
             ("ops.transpose_rows(wide, (0, 1))", ShapeError, r"axes: are \(0, 1\); each of 1 .. 1"),
             ("ops.transpose_rows(wide, (1.0,))", DTypeError, r"axes\[0\]: is 1.0"),
             ("ops.transpose_rows(wide, 1)", DTypeError, "axes: is int"),
+            ("ops.transpose_rows(wide, (2,))", ShapeError, r"axes: are \(2,\); each of 1 \.\. 1"),
         ],
     ),
     "reshape_rows": Samples(
@@ -148,6 +149,13 @@ SAMPLES = {
             ("ops.reshape_rows(wide, (-1, 3))", ShapeError, r"shape: is \(-1, 3\)"),
             ("ops.reshape_rows(wide, ('a',))", DTypeError, r"shape\[0\]: is 'a'"),
             ("ops.reshape_rows(3, ())", ShapeError, "x: is a number"),
+            ("ops.reshape_rows(wide, (-2, -1))", ShapeError, r"shape: is \(-2, -1\)"),
+            (
+                "ops.reshape_rows(LoDTensor.from_lengths(np.ones((1, 6)), [1]), (-2, -3))",
+                ShapeError,
+                r"shape: is \(-2, -3\)",
+            ),
+            ("ops.reshape_rows(wide, (-2,))", ShapeError, r"shape: is \(-2,\)"),
         ],
     ),
     "reshape": Samples(

@@ -132,6 +132,18 @@ SAMPLES = {
                 ShapeError,
                 r"x.*\(2, 2\)",
             ),
+            ("sequence_conv(wide, np.ones((6, 1)), np.array([3]))", DTypeError, "context_length: is array"),
+            ("sequence_conv(wide, np.ones((6, 1)), 3, np.array([0]))", DTypeError, "context_start: is array"),
+            (
+                "sequence_conv(wide, np.ones((4, 1)), 2, padding_data=np.ones(1))",
+                ShapeError,
+                r"padding_data: has shape \(1,\)",
+            ),
+            (
+                "sequence_conv(wide, np.ones((4, 1)), 2, padding_data=np.ones((1, 1)))",
+                ShapeError,
+                "padding_data: has shape",
+            ),
         ],
     ),
     "row_conv": Samples(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base import buffers
-from lodcore.errors import DTypeError, LoDError
+from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import level_of, structure_of
 from lodcore.operators.copies import add_back, as_rows_or_nested, row_by_row, row_ranges, spec_rows
 from lodcore.operators.lod_rules import no_lod
@@ -220,5 +220,5 @@ def _as_rows(where: str, x: Any) -> Any:
     if type(x) is not np.ndarray or not x.dtype.isnative or x.dtype.hasobject:
         return as_rows_or_nested(f"{where}: x", x)
     if x.ndim == 0:
-        raise DTypeError(f"{where}: x: has no axis; its first axis counts the rows")
+        raise ShapeError(f"{where}: x: has no axis; its first axis counts the rows")
     return x

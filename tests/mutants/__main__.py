@@ -1,7 +1,12 @@
-"""Insert the listed defects one at a time, each into a copy of the tree, and check that the tests find it.
+"""Insert defects one at a time, each into a copy of the tree, and check that the tests find it.
 
-python -m tests.mutants [NAME ...] inserts all of them, or the named ones. It fails if a defect survives or if tests
-cannot run; a defect whose text does not occur exactly once in its file is stale: it is reported, and not inserted.
+python -m tests.mutants 7 8 9 draws one small change of a `.py` file for each seed (`changes`, `drawn`), python -m
+tests.mutants --drawn those of `SEEDS`; the tests of the file run first. It fails if a defect survives that
+`survivors.py` does not name.
+
+python -m tests.mutants [NAME ...] inserts the listed defects, or the named ones: those in compiled code, and those of
+several changes, which are not drawn. It fails if a defect survives or if tests cannot run; a defect whose text does not
+occur exactly once in its file is stale: it is reported, and not inserted.
 """
 
 import os
@@ -14,16 +19,21 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.builds import tree
+from tests.mutants.drawn import SEEDS, Drawn, drawn, stages
 from tests.mutants.mutant import Mutant
 from tests.mutants.planted import MUTANTS
+from tests.mutants.survivors import SURVIVORS
 
 MINUTES = 10  # for the tests of one mutant, so that infinite loops are found
 
 
-def run_tests(directory: Path, tests: list[str], minutes: int | None = None) -> tuple[int, str]:
+def run_tests(
+    directory: Path, tests: list[str], minutes: int | None = None, profile: str = "mutants"
+) -> tuple[int, str]:
     """Run tests in a directory up to the first failure; return the exit code and the output."""
     command = tree.pytest("-x", "-rfE", "--no-showlocals", *tests)
-    environment = {**os.environ, "HYPOTHESIS_PROFILE": "mutants", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": profile, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["OPENBLAS_NUM_THREADS"] = "1"
     limit = None if minutes is None else 60 * minutes
     done = subprocess.run(
         command, cwd=directory, env=environment, timeout=limit, capture_output=True, text=True, check=False
@@ -58,8 +68,51 @@ def verdict(mutant: Mutant, text: str, whole: Path) -> tuple[bool, str]:
     return False, "no test fails" if code == 0 else f"tests cannot run (exit code {code})\n{printed[-2000:]}"
 
 
+def judged(one: Drawn, directory: Path) -> str | None:
+    """Return how the tests find a drawn defect, or None if they do not."""
+    path = directory / one.path
+    right = path.read_text(encoding="utf-8")
+    try:
+        path.write_text(one.text, encoding="utf-8")
+        for stage in stages(one.path):
+            code, printed = run_tests(directory, stage, MINUTES, "handful")
+            if code < 0:
+                return f"crash, signal {-code}"
+            if code not in (0, 5):  # 5: the stage has no tests that run here
+                found = re.findall(r"^(?:FAILED|ERROR) (\S+)", printed, re.MULTILINE)
+                return found[0] if found else f"exit code {code}"
+    except subprocess.TimeoutExpired:
+        return f"no end within {MINUTES} minutes"
+    finally:
+        path.write_text(right, encoding="utf-8")
+    return None
+
+
+def draw(seeds: list[int]) -> None:
+    """Test the defects that seeds draw, one after the other, in one copy of the tree with its compiled modules."""
+    started, survivors, known = time.monotonic(), [], 0
+    defects = {seed: drawn(seed) for seed in seeds}
+    with tree.fresh_directory() as directory:
+        whole = tree.copy(directory / "whole")
+        for module in (tree.ROOT / "lodcore").rglob("*.so"):
+            shutil.copy2(module, whole / module.relative_to(tree.ROOT))
+        for seed, one in defects.items():
+            how = judged(one, whole)
+            is_known = how is None and (one.path, one.before, one.after) in {row[:3] for row in SURVIVORS}
+            verdict = f"killed    {how}" if how else "known     " if is_known else "SURVIVED  "
+            print(f"{seed:<6} {verdict}\n       {one}", flush=True)
+            known += is_known
+            survivors += [] if how or is_known else [seed]
+    killed = len(seeds) - len(survivors) - known
+    print(f"{killed} of {len(seeds)} defects killed, {known} known to survive, {time.monotonic() - started:.0f} s")
+    if survivors:
+        raise SystemExit(f"mutants: survived, seeds: {', '.join(map(str, survivors))}")
+
+
 def main() -> None:
-    """Test all mutants, or the named ones, one per processor at a time."""
+    """Test all listed mutants, or the named ones, one per processor at a time; or those that seeds draw."""
+    if sys.argv[1:] == ["--drawn"] or (sys.argv[1:] and all(map(str.isdecimal, sys.argv[1:]))):
+        return draw([int(seed) for seed in sys.argv[1:] if seed.isdecimal()] or list(SEEDS))
     chosen = [mutant for mutant in MUTANTS if not sys.argv[1:] or mutant.name in sys.argv[1:]]
     if len({mutant.name for mutant in MUTANTS}) < len(MUTANTS) or not chosen:
         raise SystemExit("mutants: names must differ, and at least one must be chosen")

@@ -1,0 +1,76 @@
+"""Random defects: the change that a seed draws, the tests that should find it, and those that are known to survive."""
+
+import ast
+import functools
+import random
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.builds import tree
+from tests.mutants.changes import changed, changes
+
+SEEDS = range(1, 25)  # what `make mutants` draws
+#: Files whose defects show in a demo, or with an installed library only.
+NOT_DRAWN = re.compile(r"lodcore/(demo/|interop/\w+\.py)")
+
+
+class Drawn(NamedTuple):
+    """A drawn defect: the file, the function, its line before and after, and the whole text with the defect."""
+
+    path: str
+    function: str
+    before: str
+    after: str
+    text: str
+
+    def __str__(self) -> str:
+        """Say what was changed, in one line."""
+        return f"{self.path}: {self.function}: {self.before} -> {self.after}"
+
+
+@functools.cache
+def files() -> tuple[list[str], list[int]]:
+    """List the files that defects are drawn from, with their numbers of lines."""
+    found = sorted(path.relative_to(tree.ROOT).as_posix() for path in (tree.ROOT / "lodcore").rglob("*.py"))
+    found = [path for path in found if not NOT_DRAWN.match(path)]
+    return found, [len((tree.ROOT / path).read_text(encoding="utf-8").splitlines()) for path in found]
+
+
+def drawn(seed: int) -> Drawn:
+    """Draw a defect: a file by its length, and one of the changes of its text that are another program."""
+    generator = random.Random(seed)
+    paths, weights = files()
+    while True:
+        path = generator.choices(paths, weights)[0]
+        text = (tree.ROOT / path).read_text(encoding="utf-8")
+        if not (every := changes(text)):
+            continue
+        change = every[int(generator.random() * len(every))]
+        wrong = changed(text, change)
+        try:
+            if ast.dump(ast.parse(wrong)) == ast.dump(ast.parse(text)):
+                continue
+        except SyntaxError:
+            continue
+        first = text.encode()[: change.start].decode().count("\n")
+        last = text.encode()[: change.stop].decode().count("\n")
+        more = wrong.count("\n") - text.count("\n")
+        before = " ".join(map(str.strip, text.splitlines()[first : last + 1]))
+        after = " ".join(map(str.strip, wrong.splitlines()[first : last + 1 + more]))
+        return Drawn(path, change.function, before, after, wrong)
+
+
+def stages(path: str) -> list[list[str]]:
+    """List the tests that should find a defect of a file: those of its name, of its folder, of those above, and others.
+
+    A stage runs if those before it found nothing.
+    """
+    place = Path(path).relative_to("lodcore").parent
+    tests = tree.ROOT / "tests"
+    named = sorted(str(found.relative_to(tree.ROOT)) for found in tests.rglob(f"test_{Path(path).stem}.py"))
+    folders = [f"tests/{folder}" for folder in (place, *place.parents) if (tests / folder).is_dir() and folder.parts]
+    others = ["operators", "ops", "graph", "nn", "numpy_api", "tensors", "batching", "base", "testing", "interop"]
+    everything = ["tests/test_errors.py", *(f"tests/{folder}" for folder in others), "lodcore"]
+    kept = [stage for stage in (named, *([folder] for folder in folders), everything) if stage]
+    return [stage for j, stage in enumerate(kept) if stage not in kept[:j]]

@@ -166,7 +166,7 @@ class CellLoop(WhileLoop):
             stay = {id(place) for place in (*self._again.steps, self._again.count, self._again.rank)}
             self.body.captures = {key: pair for key, pair in self.body.captures.items() if key in stay}
             given = [*tree_leaves(self.inputs), *tree_leaves(self.before)]
-            self.script = Script(self.ops, self.compiled.outer, given)
+            self.script = self.compiled.script = Script(self.ops, self.compiled.outer, given)
         self.script.begin()
         self.body.closed = False
         self.compiled.given, self.make, self._deferred, self._again.states = [], None, self._again, []
@@ -253,7 +253,8 @@ class Keeper:
         self, cell: Any, parameters: Any, x: Any, state: Any, xs: list[Any], states: list[Any], rest: tuple[Any, ...]
     ) -> None:
         found = recorder((*xs, *states, *tree_leaves(parameters)))
-        self._key = key_of(cell, xs, x, state, states, *rest) if found is None or isinstance(found, Tape) else None
+        taped = isinstance(found, Tape)  # where slices of parameters, say, are recorded
+        self._key = key_of(cell, xs, x, state, states, *rest, taped) if taped or found is None else None
         self.seen, self._rest = False, rest
         self._xs, self._states = xs, states
 
@@ -310,6 +311,7 @@ class Keeper:
 
         made = CellLoop(Deferred(self._xs, self._states), *self._rest)
         record(cell, made)
+        known.clear()  # `meant` refers to itself, and so lives until garbage is collected; it counts as nobody
         return made
 
 

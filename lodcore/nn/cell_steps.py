@@ -23,6 +23,7 @@ from lodcore.graph.loops.while_loop import LoopOp
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.nn.one_by_one import OneByOne, Uncompiled, as_array, as_matrix, as_rows, is_told
+from lodcore.nn.script import Script
 from lodcore.operators.registry import Saved
 from lodcore.operators.roles import Batches
 from lodcore.tensors import core, tensor_core
@@ -46,6 +47,11 @@ class CellSteps:
         The objects that these represent.
     changed : list of int
         The numbers of the states that the cell changes.
+
+    Attributes
+    ----------
+    script : Script or None
+        The record of the cell, which counts who refers to its Variables.
     """
 
     def __init__(
@@ -59,9 +65,12 @@ class CellSteps:
         self.inputs, self.before, self.behind = inputs, before, tree_leaves(loop.behind)
         self.outputs = [resolved(v) for v in tree_leaves(loop.outputs)]
         self.output_specs = [v.spec for v in self.outputs]
-        apart, dtype = set(() if compiled is None else compiled.prelude), dtype_of(inputs)
-        ops, behind = [op for op in self.ops if op not in apart], [resolved(v) for v in self.behind]
-        self._one_by_one = OneByOne(ops, inputs, before, self.outputs, behind, dtype)
+        prelude, dtype = set(() if compiled is None else compiled.prelude), dtype_of(inputs)
+        ops, behind = [op for op in self.ops if op not in prelude], [resolved(v) for v in self.behind]
+        self._apart = {} if compiled is None else compiled.apart
+        self._meant = {standing: v for v, standing in self._apart.items()}
+        self._one_by_one = OneByOne(ops, inputs, before, self.outputs, behind, dtype, self._apart)
+        self.script: Script | None = None
         self.compiled = compiled or Uncompiled(self._one_by_one, dtype, self.outputs, self.is_reverse)
         self.state_specs = [v.spec for v in before]
         self._layout = Layout()
@@ -140,7 +149,7 @@ class CellSteps:
         if self._prelude:
             frame = [None, *given, *self._layout.base[1 + len(self.outer) :]]
             engine.run(self._prelude, frame, len(self._prelude))
-            values = self._layout.values(frame)
+            values = {self._apart.get(v, v): x for v, x in self._layout.values(frame).items()}
         else:
             frame, values = None, dict(zip(self.outer, given, strict=True))
         outer = {v: as_array(x, dtype) for v, x in values.items()} if isinstance(compiled, Compiled) else values
@@ -174,7 +183,7 @@ class CellSteps:
         if way is not None and way[1]:
             gradients = Gradients(way[0])
             for v, d in d_outer.items():
-                gradients.add(v, d)
+                gradients.add(self._meant.get(v, v), d)
             gradients.back(way[2], frame)
             gradients.finish()
             d_outer = gradients.found
@@ -187,15 +196,18 @@ class CellSteps:
         if found is None:
             n, m = self.n_inputs, self.n_states
             outer = {v for v, needed in zip(self.outer, needs[n + m :], strict=True) if needed}
-            way = None
+            way, script = None, self.script
+            before = [] if script is None else script.counts()
             if self._prelude:
                 prelude = self.compiled.prelude
                 needed, ops = path(prelude, [v for v in self.outer if v in outer])
                 calls = dict(zip(prelude, self._prelude, strict=True))
                 way = needed, ops, [BackwardCall(op, needed, calls[op], set()) for op in reversed(ops)]
-                outer |= {v for op in ops for v in op.outputs}
+                outer |= {self._apart[v] for op in ops for v in op.outputs}
             wanted = Wanted(tuple(needs[:n]), tuple(needs[n : n + m]), frozenset(outer))
             found = self._ways[needs] = wanted, way
+            if script is not None:
+                script.grow(before)
         return found
 
     def specs(self, inputs: list[Any]) -> tuple[Spec, ...]:

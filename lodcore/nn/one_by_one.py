@@ -6,7 +6,7 @@ was saved, and cannot be where it is loaded, runs so always.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,11 +65,21 @@ class OneByOne:
     outputs, behind : list of Variable or number
         What it makes.
     dtype : dtype
+    apart : dict
+        What stands for Variables among the outer objects.
     """
 
     def __init__(
-        self, ops: list[Any], inputs: list[Any], before: list[Any], outputs: list[Any], behind: list[Any], dtype: Any
+        self,
+        ops: list[Any],
+        inputs: list[Any],
+        before: list[Any],
+        outputs: list[Any],
+        behind: list[Any],
+        dtype: Any,
+        apart: dict[Any, Any],
     ) -> None:
+        self._meant = {standing: variable for variable, standing in apart.items()}
         self._ops, self._inputs, self._before = ops, inputs, before
         self._outputs, self._behind, self._dtype = outputs, behind, dtype
 
@@ -91,7 +101,7 @@ class OneByOne:
 
     def _calls(self, kept: Kept, keep: bool) -> tuple[Layout, list[Any]]:
         layout = Layout()
-        layout.slots([*self._inputs, *self._before, *kept.outer])
+        layout.slots([*self._inputs, *self._before, *[self._meant.get(v, v) for v in kept.outer]])
         return layout, [op.call(layout, keep) for op in self._ops]
 
     def _frames(
@@ -137,7 +147,8 @@ class OneByOne:
         """
         layout, calls = self._calls(kept, True)
         sources = [v for v, needed in zip(self._inputs, wanted.inputs, strict=True) if needed]
-        needed, way = path(self._ops, [*sources, *[self._before[j] for j in numbers], *wanted.outer])
+        outer = {self._meant.get(v, v) for v in wanted.outer}
+        needed, way = path(self._ops, [*sources, *[self._before[j] for j in numbers], *outer])
         known = dict(zip(self._ops, calls, strict=True))
         ways = [BackwardCall(op, needed, known[op], set()) for op in reversed(way)]
         d_inputs = [np.zeros_like(x) if one else None for x, one in zip(kept.inputs, wanted.inputs, strict=True)]
@@ -166,7 +177,7 @@ class OneByOne:
                 for v, d_input in zip(self._inputs, d_inputs, strict=True):
                     if d_input is not None and v in gradients.found:
                         d_input[places] = as_matrix(gradients.found[v], self._dtype)
-                for v in wanted.outer & gradients.found.keys():
+                for v in outer & gradients.found.keys():
                     d_outer[v] = d_outer[v] + gradients.found[v] if v in d_outer else gradients.found[v]
             for j, d in d_states.items():
                 made = d_boots[j]
@@ -185,6 +196,7 @@ class Uncompiled:
     """
 
     prelude: Sequence[Any] = ()
+    apart: Mapping[Any, Any] = {}
 
     def __init__(self, one_by_one: OneByOne, dtype: Any, outputs: list[Variable], is_reverse: bool) -> None:
         self._one_by_one, self.dtype, self._is_reverse = one_by_one, dtype, is_reverse

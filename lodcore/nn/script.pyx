@@ -70,10 +70,20 @@ cdef class Script:
 
     def is_alone(self):
         """Return whether the Variables that the cell meets are referenced as often as at the first call of this."""
-        cdef list counts = [(<PyObject*> v).ob_refcnt for v in self.met]
+        cdef list counts = self.counts()
         if self.usual is None:
             self.usual = counts
         return counts == self.usual
+
+    cpdef list counts(self):
+        """Return how often each Variable that the cell meets is referenced."""
+        return [(<PyObject*> v).ob_refcnt for v in self.met]
+
+    def grow(self, list before not None):
+        """Take into account what refers to the Variables for good since they were counted."""
+        cdef list now = self.counts()
+        if self.usual is not None:
+            self.usual = [usual + later - earlier for usual, earlier, later in zip(self.usual, before, now)]
 
     cpdef object next(self, OpBody op, tuple args, dict kwargs):
         """Return the result of a call if it is the next one, None otherwise."""

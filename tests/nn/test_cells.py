@@ -278,6 +278,21 @@ def test_a_cell_whose_calls_change_gives_what_recording_anew_gives(variants):
         assert list(map(bits, found)) == wanted[number % len(variants)], number
 
 
+@for_each("name", [*CELLS])
+def test_a_cell_that_is_called_again_is_compiled_no_more(name):
+    cell, *rest = given_to(name, "f8")
+    for _ in range(2):
+        run(cell, *rest)
+        nn.dynamic_rnn(cell, *rest)
+    with compilations() as compiled:
+        for times in range(4):
+            if times % 2:  # what only a cycle refers to counts as nobody
+                gc.collect()
+            run(cell, *rest)
+            nn.dynamic_rnn(cell, *rest)
+    assert compiled == []
+
+
 def test_a_lambda_that_is_made_anew_is_found_by_its_code():
     def call(scale):
         return run(lambda p, x, h: (h * scale, TANH(x @ p["w"] + h)), {"w": W * scale}, X, ZERO)

@@ -31,6 +31,12 @@ CHEAP |= {"greater_equal", "less", "less_equal", "equal", "not_equal", "neg_abs"
 SEVERAL = 64  # columns that are taken one by one
 
 
+class Apart:
+    """What stands for a result of the prelude."""
+
+    __slots__ = ()
+
+
 class Outer(NamedTuple):
     """An operand that all steps share: an outer object, or what is computed from such."""
 
@@ -62,6 +68,9 @@ class Lowered(Values):
     ----------
     prelude : list of Operator
         Those that are the same in every step.
+    apart : dict
+        What stands for the results of these, by Variable: nothing that is made of the body later refers to the
+        Variables themselves, so that it can be seen whether anybody else does.
     outputs, following : list of Value
     axes : list of int
         The number of axes of each output.
@@ -87,7 +96,7 @@ class Lowered(Values):
         self.prelude: list[Operator] = []
         self._rows: dict[Any, Value] = {}
         self.sizes: dict[Any, int] = {}
-        self._apart: set[Any] = set()  # results of the prelude
+        self.apart: dict[Any, Apart] = {}
         self._rules: dict[Value, Any] = {}
         self.sources = [self._source("input", j, v) for j, v in enumerate(inputs)]
         self.states = [self._source("state", j, v) for j, v in enumerate(states)]
@@ -135,7 +144,7 @@ class Lowered(Values):
             if any(not isinstance(v.spec, Spec) or v.spec.kind is not np.ndarray for v in op.outputs):
                 raise Untraceable(f"{op.name} of what all steps share")
             self.prelude.append(op)
-            self._apart.update(op.outputs)
+            self.apart.update({v: Apart() for v in op.outputs})
             return
         if op.op.in_steps is None:
             raise Untraceable(f"{op.name} takes no part")
@@ -158,7 +167,7 @@ class Lowered(Values):
             return given
         if given in self._rows:
             return Rows(self, self._rows[given], len(given.spec.shape))
-        return Outer(given, given.spec)
+        return Outer(self.apart.get(given, given), given.spec)
 
     def operand(self, given: Any, axes: int = 2) -> Any:
         """Return an argument as an operand of functions of arrays: rows, an outer object of one row, or a number."""

@@ -41,13 +41,13 @@ class Compiled:
 
     Attributes
     ----------
-    prelude, dtype, axes
+    prelude, apart, dtype, axes
         As in `Lowered`.
     """
 
     def __init__(self, body: Lowered) -> None:
         self.body = body
-        self.prelude, self.dtype, self.axes = body.prelude, body.dtype, body.axes
+        self.prelude, self.apart, self.dtype, self.axes = body.prelude, body.apart, body.dtype, body.axes
         self._forward: dict[Any, ForwardPass] = {}
         self._back: dict[Any, BackwardPass] = {}
         self._hoisted: dict[Value, Hoisted] = {}
@@ -205,7 +205,7 @@ class Compiled:
         boots : list of ndarray, shape (sequences, width)
             The first states.
         outer : dict
-            The outer objects, and the results of the prelude.
+            The outer objects, and the results of the prelude by what stands for them.
         offsets : int64, shape (sequences + 1,)
         is_reverse : bool
         wanted : Wanted, optional

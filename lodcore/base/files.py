@@ -20,6 +20,7 @@ import weakref
 from types import ModuleType
 from typing import Any
 
+from lodcore.base.contexts import held
 from lodcore.errors import LoDError
 
 try:
@@ -71,7 +72,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _open(path: str, mode: str, flags: int = 0) -> io.FileIO:
-    with _guard:
+    with held(_guard):
         opened = io.FileIO(path, mode, opener=lambda name, given: os.open(name, given | flags, 0o666))
         _opened.add(opened)
     return opened
@@ -155,7 +156,7 @@ def sync_folder(path: str) -> None:
     """Make the entries of a folder durable; raise OSError if that fails."""
     if not hasattr(os, "O_DIRECTORY"):  # folders cannot be opened
         return
-    with _guard:
+    with held(_guard):
         try:
             handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         except PermissionError:  # who may add entries need not be allowed to list them
@@ -167,7 +168,7 @@ def sync_folder(path: str) -> None:
         if error.errno not in _UNSUPPORTED:
             raise
     finally:
-        with _guard:
+        with held(_guard):
             if handle in _folders:  # as it is not in a forked child
                 _folders.remove(handle)
                 os.close(handle)

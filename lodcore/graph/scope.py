@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.contexts import held
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.variable import Variable
@@ -225,7 +226,7 @@ class Record(Scope):
 
     def _looked(self) -> None:
         """Make the Variables and the Scopes inside, once."""
-        with LOOKING:
+        with held(LOOKING):
             if self._look is None:
                 return
             named, inside = self._look()

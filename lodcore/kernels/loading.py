@@ -10,25 +10,29 @@ from threading import Condition, RLock, get_ident
 from types import ModuleType
 
 _changed = Condition(RLock())
-_loading: list[int] = []  # the threads that load, each as often as it does
+_loading: dict[object, int] = {}  # the thread of each call that loads
 
 
 def load(name: str) -> ModuleType:
     """Return a module, loaded if it is not yet."""
-    with _changed:
-        _loading.append(get_ident())
+    call = object()
     try:
-        return import_module(name)
-    finally:
-        with _changed:
-            _loading.remove(get_ident())
-            _changed.notify_all()
+        try:
+            with _changed:
+                _loading[call] = get_ident()
+            return import_module(name)
+        finally:
+            _loading.pop(call, None)
+            with _changed:
+                _changed.notify_all()
+    finally:  # once more, since an interrupt may come just before the other try
+        _loading.pop(call, None)
 
 
 def _wait_for_others() -> None:
     """Wait until no other thread loads, and let none begin."""
     _changed.acquire()
-    _changed.wait_for(lambda: all(thread == get_ident() for thread in _loading))
+    _changed.wait_for(lambda: all(thread == get_ident() for thread in [*_loading.values()]))
 
 
 if hasattr(os, "register_at_fork"):

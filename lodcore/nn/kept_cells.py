@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.contexts import held
 from lodcore.graph.block import Operator
 from lodcore.graph.loops.body import Body
 from lodcore.graph.trees import tree_leaves
@@ -115,7 +116,7 @@ def form_of(tree: Any) -> Hashable:
 
 def take(key: Hashable) -> Any:
     """Return a kept body, which is nobody else's until it is given back; None if there is none."""
-    with _lock:
+    with held(_lock):
         some = _kept.get(key)
         if not some:
             return None
@@ -125,7 +126,7 @@ def take(key: Hashable) -> Any:
 
 def give_back(key: Hashable, kept: Any) -> None:
     """Keep a body for the next call."""
-    with _lock:
+    with held(_lock):
         _kept.setdefault(key, []).append(kept)
         _kept.move_to_end(key)
         while len(_kept) > MOST:

@@ -8,12 +8,16 @@ some of them.
     python -m tests.robustness.interrupts [name ...]
 """
 
+import faulthandler
 import io
+import multiprocessing
+import os
 import sys
 import tempfile
 import threading
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -150,16 +154,30 @@ def branches():
     return call, lambda: (array.block, len(array))
 
 
+class Sums:
+    """A cell."""
+
+    def __call__(self, parameters, x, state):
+        made = lodcore.tanh(lodcore.add(x, state))
+        return made, made
+
+
 def cell():
-    layer = nn.LSTM(2, 3)
-    parameters = layer.init(np.random.default_rng(0))
-    x = lodcore.LoDTensor.from_lengths(np.arange(6, dtype=np.float32).reshape(3, 2), [1, 2])
+    """A cell that is compiled at its first call."""
+    sums = Sums()
+    x = lodcore.LoDTensor.from_lengths(np.arange(6.0).reshape(3, 2), [1, 2])
 
     def call():
-        outputs, _ = nn.dynamic_rnn(layer.cell, parameters, x)
-        return outputs.values.tolist()
+        return nn.dynamic_rnn(sums, {}, x, np.zeros((2, 2)))[0].values.tolist()
 
-    return call, lambda: [one.tolist() for one in lodcore.tree_leaves(parameters)]
+    return call, x.tolist
+
+
+def kept_cell():
+    """A cell that was compiled before."""
+    call, state = cell()
+    call()
+    return call, state
 
 
 def program():
@@ -294,6 +312,7 @@ CASES = {
     "map_fn": mapped,
     "branches": branches,
     "cell": cell,
+    "kept cell": kept_cell,
     "Program": program,
     "recording": recorded,
     "optimizer": optimizer,
@@ -343,36 +362,42 @@ def failure_at(name, make, at, found):
     return None
 
 
-def failures(name, most=None, seed=0):
+def failures(name, most=None, seed=0, first=0, step=1):
     """Interrupt a case at every instruction, or at some; return what fails, by instruction."""
     make = CASES[name]
     count, found = count_of(make)
-    places = np.arange(1, count + 1)
-    if most is not None and count > most:
+    places = np.arange(1, count + 1)[first::step]
+    if most is not None and len(places) > most:
         places = np.sort(np.random.default_rng(seed).choice(places, most, replace=False))
     wrong = {}
     for at in places.tolist():
+        faulthandler.dump_traceback_later(60, exit=True)  # where a lock is held that nobody releases
         try:
             if said := failure_at(name, make, at, found):
                 wrong[at] = said
         except Exception as error:
             wrong[at] = repr(error)
+        faulthandler.cancel_dump_traceback_later()
         if not is_clean():
             raise AssertionError(f"{name}: instruction {at}: {wrong.get(at)}; something is open from then on")
+    lodcore.set_num_threads(1)
     return count, wrong
 
 
 def main(names):
-    """Interrupt cases at every instruction, and print what fails."""
-    failed = False
-    for name in names or CASES:
-        begin = time.perf_counter()
-        count, wrong = failures(name)
-        print(f"{name}: {count} instructions, {len(wrong)} failures, {time.perf_counter() - begin:.0f} s", flush=True)
-        for at, said in list(wrong.items())[:5]:
-            print(f"    {at}: {said[:300]}")
-        failed = failed or bool(wrong)
-    lodcore.set_num_threads(1)
+    """Interrupt cases at every instruction, in a process for each processor, and print what fails."""
+    failed, parts = False, os.cpu_count() or 1
+    with ProcessPoolExecutor(parts, multiprocessing.get_context("spawn")) as workers:
+        for name in names or CASES:
+            begin = time.perf_counter()
+            found = [workers.submit(failures, name, None, 0, first, parts) for first in range(parts)]
+            counts, wrongs = zip(*(one.result() for one in found), strict=True)
+            wrong = {at: said for one in wrongs for at, said in sorted(one.items())}
+            seconds = time.perf_counter() - begin
+            print(f"{name}: {max(counts)} instructions, {len(wrong)} failures, {seconds:.0f} s", flush=True)
+            for at, said in list(wrong.items())[:5]:
+                print(f"    {at}: {said[:300]}")
+            failed = failed or bool(wrong)
     sys.exit(failed)
 
 

@@ -3,7 +3,9 @@
 import pytest
 
 import lodcore
-from tests.robustness.interrupts import CASES, failures
+from lodcore.kernels import loading
+from lodcore.nn import kept_cells
+from tests.robustness.interrupts import CASES, failures, interrupted
 
 pytestmark = pytest.mark.not_on_reference
 PLACES = 6
@@ -18,3 +20,18 @@ def _one_thread():
 @pytest.mark.parametrize("name", CASES)
 def test_what_follows_an_interrupt_is_as_if_nothing_had_been_called(name):
     assert failures(name, PLACES)[1] == {}
+
+
+def test_locks_are_released_whatever_instruction_is_interrupted():
+    """Also between the acquisition of a lock and the first instruction that it protects."""
+    for at in range(1, 60):
+        error = interrupted(lambda: kept_cells.take(None), at)
+        assert not kept_cells._lock.locked(), at
+    assert error is None
+
+
+def test_loading_is_over_whatever_instruction_is_interrupted():
+    """Otherwise forks of other threads would wait for ever."""
+    for at in range(1, 400):
+        interrupted(lambda: loading.load("lodcore.nn"), at)
+        assert not loading._loading, at

@@ -313,7 +313,7 @@ class StepRunner:
 
     def record_of(self, trace: Trace, around: Record | None = None) -> Record:
         """Return the Scope of a run, with those of its steps inside; the same object as long as it is used."""
-        with LOOKING:
+        with held(LOOKING):
             found = trace.record()
             if found is None:
                 found = Record(None, "while_loop", functools.partial(self._look, trace))

@@ -27,7 +27,7 @@ cdef extern from "Python.h":
         PyObject* start
         PyObject* stop
 
-cdef extern from "../kernels/rows.h" nogil:
+cdef extern from "rows.h" nogil:
     void copy_row_ranges(const char* rows, int64_t n_rows, int64_t row_bytes, const int64_t* ranges,
                          int64_t count, char* out, int64_t out_rows)
 

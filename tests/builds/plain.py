@@ -1,6 +1,6 @@
 """A build without x86 instructions, as for other processors: it must return the same bits, and pass the kernel tests.
 
-Products of matrices are NumPy's there (`kernels/matrix.h`), so `test_matrix` is omitted.
+Products of matrices are NumPy's there (`kernels/vectors/matrix.h`), so `test_matrix` is omitted.
 """
 
 import sys

@@ -15,14 +15,14 @@ HOSTILE = "tests/interop/arrow/test_invalid_arrays.py"
 MUTANTS = [
     Mutant(
         "offsets-are-checked-against-the-first-of-a-block",
-        "lodcore/kernels/foreign_data.h",
+        "lodcore/kernels/vectors/foreign_data.h",
         "        before = place[chunk - 1];\n        if (*first != 0)",
         "        before = *first;\n        if (*first != 0)",
         "tests/kernels/test_foreign_data.py",
     ),
     Mutant(
         "sums-forget-what-was-before",
-        "lodcore/kernels/foreign_data.h",
+        "lodcore/kernels/vectors/foreign_data.h",
         "        lanes[7] = sum;",
         "        lanes[7] = 0;",
         "tests/kernels/test_foreign_data.py",

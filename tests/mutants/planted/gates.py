@@ -2,9 +2,9 @@
 
 from tests.mutants.mutant import Mutant
 
-LANES = "lodcore/kernels/gates_lanes.h"
-STEPS = "lodcore/kernels/gates_steps.h"
-WHOLE = "lodcore/kernels/matrix_whole.h"
+LANES = "lodcore/kernels/vectors/gates_lanes.h"
+STEPS = "lodcore/kernels/vectors/gates_steps.h"
+WHOLE = "lodcore/kernels/vectors/matrix_whole.h"
 GATES = "lodcore/ops/networks/gates.py"
 LSTM = "lodcore/ops/networks/lstm.py"
 GRU = "lodcore/ops/networks/gru.py"

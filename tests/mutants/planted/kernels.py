@@ -2,12 +2,12 @@
 
 from tests.mutants.mutant import Mutant
 
-ROWS = "lodcore/kernels/rows.h"
-OFFSETS = "lodcore/kernels/offsets.h"
+ROWS = "lodcore/kernels/vectors/rows.h"
+OFFSETS = "lodcore/kernels/vectors/offsets.h"
 LOD = "lodcore/kernels/lod.pyx"
 GATHER = "lodcore/kernels/gather.pyx"
 RANK = "lodcore/kernels/rank.pyx"
-PAD = "lodcore/kernels/pad.h"
+PAD = "lodcore/kernels/vectors/pad.h"
 
 MUTANTS = [
     # -- kernels: offsets

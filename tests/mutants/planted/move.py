@@ -2,9 +2,9 @@
 
 from tests.mutants.mutant import Mutant
 
-EXPAND_H = "lodcore/kernels/expand.h"
+EXPAND_H = "lodcore/kernels/vectors/expand.h"
 EXPAND = "lodcore/kernels/expand.pyx"
-PAD_H = "lodcore/kernels/pad.h"
+PAD_H = "lodcore/kernels/vectors/pad.h"
 OPS_EXPAND = "lodcore/ops/move/expand.py"
 OPS_GATHER = "lodcore/ops/move/gather.py"
 OPS_MOVING = "lodcore/operators/copies.py"
@@ -80,7 +80,7 @@ MUTANTS = [
     ),
     Mutant(
         "rows-past-the-caches-in-one-place",
-        "lodcore/kernels/stream.h",
+        "lodcore/kernels/vectors/stream.h",
         "(to + k), _mm_loadu_si128((const __m128i *)(from + k)",
         "(to + k), _mm_loadu_si128((const __m128i *)(from)",
         "tests/kernels/test_stream.py",

@@ -2,12 +2,12 @@
 
 from tests.mutants.mutant import Mutant
 
-CELLS = "lodcore/kernels/pool_cells.h"
-LANES = "lodcore/kernels/pool_lanes.h"
-VECTORS = "lodcore/kernels/pool_vectors.h"
-POOL = "lodcore/kernels/pool.h"
-BAGS = "lodcore/kernels/embedding_cells.h"
-TABLES = "lodcore/kernels/embedding.h"
+CELLS = "lodcore/kernels/vectors/pool_cells.h"
+LANES = "lodcore/kernels/vectors/pool_lanes.h"
+VECTORS = "lodcore/kernels/vectors/pool_vectors.h"
+POOL = "lodcore/kernels/vectors/pool.h"
+BAGS = "lodcore/kernels/vectors/embedding_cells.h"
+TABLES = "lodcore/kernels/vectors/embedding.h"
 OPERATOR = "lodcore/ops/reduce/pool.py"
 EMBEDDING = "lodcore/ops/networks/embedding.py"
 SPARSE = "lodcore/tensors/sparse_tensor.py"

@@ -2,8 +2,8 @@
 
 from tests.mutants.mutant import Mutant
 
-WINDOW = "lodcore/kernels/window.h"
-TAPS = "lodcore/kernels/taps.h"
+WINDOW = "lodcore/kernels/vectors/window.h"
+TAPS = "lodcore/kernels/vectors/taps.h"
 OPS = "lodcore/ops/windows/window.py"
 KERNEL_TESTS = "tests/kernels/test_window.py"
 TESTS = "tests/ops/windows/test_window.py"

@@ -2,7 +2,8 @@
  *
  * Small rows are stored in whole groups or chunks: bytes past the end of a sequence are overwritten by the next
  * sequence, and where they could leave a buffer, rows are written one by one. Groups of about the mean length leave
- * the processor few branches to predict. */
+ * the processor few branches to predict. In Cython, without the promise that arrays do not overlap, these loops took 1.1
+ * to 1.2 times as long, and 1.9 times for short sequences of rows of 2 bytes. */
 #ifndef LODCORE_EXPAND_H
 #define LODCORE_EXPAND_H
 

@@ -1,8 +1,8 @@
 """Insert defects one at a time, each into a copy of the tree, and check that the tests find it.
 
 python -m tests.mutants 7 8 9 draws one small change of a `.py` file for each seed (`changes`, `drawn`), python -m
-tests.mutants --drawn those of `SEEDS`; the tests of the file run first. It fails if a defect survives that
-`survivors.py` does not name.
+tests.mutants --drawn those of `SEEDS`. The tests of its name run first, then those of its folder and of the folder
+above; with --whole the whole suite after them. It fails if a defect survives that `survivors.py` does not name.
 
 python -m tests.mutants [NAME ...] inserts the listed defects, or the named ones: those in compiled code, and those of
 several changes, which are not drawn. It fails if a defect survives or if tests cannot run; a defect whose text does not
@@ -68,27 +68,29 @@ def verdict(mutant: Mutant, text: str, whole: Path) -> tuple[bool, str]:
     return False, "no test fails" if code == 0 else f"tests cannot run (exit code {code})\n{printed[-2000:]}"
 
 
-def judged(one: Drawn, directory: Path) -> str | None:
+def judged(one: Drawn, directory: Path, whole: bool) -> str | None:
     """Return how the tests find a drawn defect, or None if they do not."""
     path = directory / one.path
     right = path.read_text(encoding="utf-8")
-    try:
+    for stage in stages(one.path, whole):
         path.write_text(one.text, encoding="utf-8")
-        for stage in stages(one.path):
+        try:
             code, printed = run_tests(directory, stage, MINUTES, "handful")
-            if code < 0:
-                return f"crash, signal {-code}"
-            if code not in (0, 5):  # 5: the stage has no tests that run here
-                found = re.findall(r"^(?:FAILED|ERROR) (\S+)", printed, re.MULTILINE)
-                return found[0] if found else f"exit code {code}"
-    except subprocess.TimeoutExpired:
-        return f"no end within {MINUTES} minutes"
-    finally:
-        path.write_text(right, encoding="utf-8")
+        except subprocess.TimeoutExpired:
+            return f"no end within {MINUTES} minutes"
+        finally:
+            path.write_text(right, encoding="utf-8")
+        if code < 0:
+            return f"crash, signal {-code}"
+        if code not in (0, 5):  # 5: the stage has no tests that run here
+            found = re.findall(r"^(?:FAILED|ERROR) (\S+)", printed, re.MULTILINE)
+            if found and "::" in found[0] and run_tests(directory, found[:1], MINUTES, "handful")[0]:
+                raise SystemExit(f"mutants: {found[0]} fails without any defect")
+            return found[0] if found else f"exit code {code}"
     return None
 
 
-def draw(seeds: list[int]) -> None:
+def draw(seeds: list[int], everything: bool) -> None:
     """Test the defects that seeds draw, one after the other, in one copy of the tree with its compiled modules."""
     started, survivors, known = time.monotonic(), [], 0
     defects = {seed: drawn(seed) for seed in seeds}
@@ -97,7 +99,7 @@ def draw(seeds: list[int]) -> None:
         for module in (tree.ROOT / "lodcore").rglob("*.so"):
             shutil.copy2(module, whole / module.relative_to(tree.ROOT))
         for seed, one in defects.items():
-            how = judged(one, whole)
+            how = judged(one, whole, everything)
             is_known = how is None and (one.path, one.before, one.after) in {row[:3] for row in SURVIVORS}
             verdict = f"killed    {how}" if how else "known     " if is_known else "SURVIVED  "
             print(f"{seed:<6} {verdict}\n       {one}", flush=True)
@@ -111,8 +113,9 @@ def draw(seeds: list[int]) -> None:
 
 def main() -> None:
     """Test all listed mutants, or the named ones, one per processor at a time; or those that seeds draw."""
-    if sys.argv[1:] == ["--drawn"] or (sys.argv[1:] and all(map(str.isdecimal, sys.argv[1:]))):
-        return draw([int(seed) for seed in sys.argv[1:] if seed.isdecimal()] or list(SEEDS))
+    given = [one for one in sys.argv[1:] if one not in ("--drawn", "--whole")]
+    if "--drawn" in sys.argv or (given and all(map(str.isdecimal, given))):
+        return draw(list(map(int, given)) or list(SEEDS), "--whole" in sys.argv)
     chosen = [mutant for mutant in MUTANTS if not sys.argv[1:] or mutant.name in sys.argv[1:]]
     if len({mutant.name for mutant in MUTANTS}) < len(MUTANTS) or not chosen:
         raise SystemExit("mutants: names must differ, and at least one must be chosen")

@@ -69,9 +69,9 @@ def _nodes(node: ast.AST, function: str) -> Iterator[tuple[ast.AST, str]]:
     if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id in DECLARED:
         return
     yield node, function
-    inside = (
-        f"{function}.{node.name}".removeprefix("module.") if hasattr(node, "body") and hasattr(node, "name") else ""
-    )
+    inside = function
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        inside = node.name if function == "module" else f"{function}.{node.name}"
     for name, value in ast.iter_fields(node):
         if name not in ("annotation", "returns", "decorator_list", "bases", "type_params"):
             for part in value if isinstance(value, list) else [value]:

@@ -61,16 +61,15 @@ def drawn(seed: int) -> Drawn:
         return Drawn(path, change.function, before, after, wrong)
 
 
-def stages(path: str) -> list[list[str]]:
-    """List the tests that should find a defect of a file: those of its name, of its folder, of those above, and others.
+def stages(path: str, whole: bool) -> list[list[str]]:
+    """List the tests that should find a defect of a file: those of its name, of its folder, and of those above.
 
-    A stage runs if those before it found nothing.
+    A stage runs if those before it found nothing; with `whole`, the last one is the suite.
     """
     place = Path(path).relative_to("lodcore").parent
     tests = tree.ROOT / "tests"
     named = sorted(str(found.relative_to(tree.ROOT)) for found in tests.rglob(f"test_{Path(path).stem}.py"))
     folders = [f"tests/{folder}" for folder in (place, *place.parents) if (tests / folder).is_dir() and folder.parts]
-    others = ["operators", "ops", "graph", "nn", "numpy_api", "tensors", "batching", "base", "testing", "interop"]
-    everything = ["tests/test_errors.py", *(f"tests/{folder}" for folder in others), "lodcore"]
+    everything = ["tests", "lodcore"] if whole else ["tests/test_errors.py", path]
     kept = [stage for stage in (named, *([folder] for folder in folders), everything) if stage]
     return [stage for j, stage in enumerate(kept) if stage not in kept[:j]]

@@ -4,32 +4,11 @@ from tests.mutants.mutant import Mutant
 
 MUTANTS = [
     Mutant(
-        "misaligned-out",
-        "lodcore/base/memory.py",
-        "    if not (out.flags.c_contiguous and out.flags.aligned):",
-        "    if not out.flags.c_contiguous:",
-        "tests/operators/test_out.py",
-    ),
-    Mutant(
         "offsets-one-beyond-their-dtype",
         "lodcore/base/memory.py",
         "int(offsets[-1]) > np.iinfo(kind).max:",
         "int(offsets[-1]) > np.iinfo(kind).max + 1:",
         "tests/interop/test_doors.py",
-    ),
-    Mutant(
-        "out-that-is-the-ids",
-        "lodcore/ops/networks/embedding.py",
-        "rows.dtype, rows, numbers)",
-        "rows.dtype, rows)",
-        "tests/operators/test_out.py",
-    ),
-    Mutant(
-        "out-that-is-the-sparse-rows",
-        "lodcore/tensors/sparse_tensor.py",
-        "check_out(where, out, self.shape, rows.dtype, rows)",
-        "check_out(where, out, self.shape, rows.dtype)",
-        "tests/operators/test_out.py",
     ),
     Mutant(
         "out-that-is-the-cotangent",
@@ -46,45 +25,10 @@ MUTANTS = [
         "tests/tensors/test_padding_options.py",
     ),
     Mutant(
-        "fill-of-2-is-true",
-        "lodcore/tensors/padding.py",
-        '    if kind in "biu":',
-        '    if kind in "iu":',
-        "tests/robustness/test_values_out_of_range.py",
-    ),
-    Mutant(
-        "long-bytes-cut",
-        "lodcore/operators/operands.py",
-        '    text = dtype.kind in "US"',
-        '    text = dtype.kind in "U"',
-        "tests/robustness/test_values_out_of_range.py",
-    ),
-    Mutant(
-        "table-sorted-by-pickling",
-        "lodcore/tensors/rank_table.py",
-        "    return table_of_level(lod, k, places)",
-        "    return table_of_level(lod, k)",
-        "tests/tensors/test_pickle.py",
-    ),
-    Mutant(
         "table-of-vectors-inverted",
         "lodcore/tensors/rank_table.py",
         "            lengths[self._indices] = self._lengths\n",
         "            lengths[:] = self._lengths[self._indices]\n",
-        "tests/ops/order/test_rank.py",
-    ),
-    Mutant(
-        "equal-by-bytes-alone",
-        "lodcore/tensors/lod_tensor.py",
-        "mine.dtype == theirs.dtype and mine.shape == theirs.shape and",
-        "mine.dtype == theirs.dtype and",
-        "tests/tensors/test_equal_bytes.py",
-    ),
-    Mutant(
-        "order-of-inner-levels-unseen",
-        "lodcore/ops/order/rank.py",
-        "    if x.lod.num_levels != table.lod.num_levels - table.level:",
-        "    if x.lod.num_levels != table.lod.num_levels:",
         "tests/ops/order/test_rank.py",
     ),
     Mutant(
@@ -93,13 +37,6 @@ MUTANTS = [
         "    mass = _mass(one, weights, axis)\n    middle",
         "    mass = _mass(one, None, axis)\n    middle",
         "tests/ops/reduce/test_statistics.py",
-    ),
-    Mutant(
-        "nan-that-wins-without-gradient",
-        "lodcore/ops/reduce/reduce_values.py",
-        "(found == out) | np.isnan(found)",
-        "found == out",
-        "tests/ops/reduce/test_axes.py",
     ),
     Mutant(
         "levels-kept-beside-axes-from-the-end",
@@ -130,25 +67,11 @@ MUTANTS = [
         "tests/ops/order/test_group.py",
     ),
     Mutant(
-        "index-in-order-loses-its-levels",
-        "lodcore/ops/move/gather.py",
-        "        if lod is None and len(places) == count and",
-        "        if len(places) == count and",
-        "tests/ops/index/test_pick.py",
-    ),
-    Mutant(
         "text-looked-at-in-part",
         "lodcore/tensors/nested.py",
         "for j, leaf in enumerate(leaves) if not isinstance(leaf, text)",
         "for j, leaf in enumerate(leaves[:64]) if not isinstance(leaf, text)",
         "tests/tensors/test_nested.py",
-    ),
-    Mutant(
-        "slot-read-once",
-        "lodcore/graph/loops/var_array.py",
-        "or any(x is not y for x, y in zip(self._read, now, strict=True))",
-        "",
-        "tests/graph/loops/test_slots.py",
     ),
     Mutant(
         "writes-kept-of-what-raised",
@@ -157,13 +80,6 @@ MUTANTS = [
         "    try:\n        recorded = tree_map(tape.output, computing(f, *variables))\n"
         "    except Exception:\n        tape.write_outside()\n        raise\n",
         "tests/graph/gradients/test_autodiff.py",
-    ),
-    Mutant(
-        "filling-of-one-id-only",
-        "lodcore/interop/array_libraries.py",
-        "        filling = ids >= count\n",
-        "        filling = ids == count\n",
-        "tests/interop/test_array_libraries.py",
     ),
     Mutant(
         "another-seed-with-the-old-plan",
@@ -178,13 +94,6 @@ MUTANTS = [
         "np.random.default_rng([self.seed, 0, number])",
         "np.random.default_rng([self.seed, 0])",
         "tests/batching/test_sampling.py",
-    ),
-    Mutant(
-        "one-token-more-than-the-share",
-        "lodcore/nn/token_sampling.py",
-        "sums - shares < self.top_p * sums[:, -1:]",
-        "sums - shares <= self.top_p * sums[:, -1:]",
-        "tests/nn/test_beam_search.py",
     ),
     Mutant(
         "stops-before-what-weighs-more",
@@ -215,25 +124,11 @@ MUTANTS = [
         "tests/ops/text/test_words.py",
     ),
     Mutant(
-        "reshape-takes-a-number-for-a-level",
-        "lodcore/numpy_api/shapes.py",
-        "(size not in (None, -1) and (at or size != x.shape[0]))",
-        "(size not in (None, -1) and size != x.shape[0])",
-        "tests/numpy_api/test_empty_extremes.py",
-    ),
-    Mutant(
         "an-empty-last-sequence-has-an-extreme",
         "lodcore/tensors/direct.pyx",
         ("    if verb != SUM:\n        for s in range(n_seqs):"),
         ("    if verb != SUM:\n        for s in range(n_seqs - 1):"),
         "tests/numpy_api/test_empty_extremes.py",
-    ),
-    Mutant(
-        "a-report-forgets-max_items",
-        "lodcore/batching/reports/pack_report.py",
-        "    least = bins_at_least(within, plan.budget, plan.max_items) + len(sizes) - len(within)",
-        "    least = bins_at_least(within, plan.budget) + len(sizes) - len(within)",
-        "tests/batching/test_packing.py",
     ),
     Mutant(
         "a-field-is-gathered-from-an-old-copy",
@@ -257,20 +152,6 @@ MUTANTS = [
         "tests/graph/test_variable.py",
     ),
     Mutant(
-        "a-stream-forgets-what-it-dropped",
-        "lodcore/batching/stream.py",
-        'COUNTS = ("taken", "bins", "items", "tokens", "padding", "dropped")',
-        'COUNTS = ("taken", "bins", "items", "tokens", "padding")',
-        "tests/batching/test_stream.py",
-    ),
-    Mutant(
-        "a-cut-plan-is-whole-after-loading",
-        "lodcore/batching/stored.py",
-        "    whole = not starts.any() and np.array_equal(sizes, lengths[documents])",
-        "    whole = not starts.any()",
-        "tests/batching/test_packing.py",
-    ),
-    Mutant(
         "rows-are-numbered-from-the-outermost-sequence",
         "lodcore/interop/tables.py",
         "                place = core.slice_levels(lod, level - 1, level).positions(0)",
@@ -283,13 +164,6 @@ MUTANTS = [
         "        made = np.where(values == values, values, values.dtype.type(number))",
         "        made = np.nan_to_num(values, nan=number)",
         "tests/ops/reduce/test_nans.py",
-    ),
-    Mutant(
-        "points-of-each-sequence-ignore-the-period",
-        "lodcore/numpy_api/sorting.py",
-        '        _refuse("interp", left=left, right=right, period=period)',
-        '        _refuse("interp", left=left, right=right)',
-        "tests/numpy_api/test_numpy_neighbours.py",
     ),
     Mutant(
         "masks-of-another-length-beside-vectors",
@@ -320,13 +194,6 @@ MUTANTS = [
         "tests/operators/test_refused_structures.py",
     ),
     Mutant(
-        "more-bytes-than-the-shape-has",
-        "lodcore/base/archives.py",
-        "    if needed != held:",
-        "    if needed > held:",
-        "tests/interop/files/test_storage.py",
-    ),
-    Mutant(
         "results-in-the-order-of-the-first-run",
         "lodcore/graph/executor.py",
         "        key = (len(program.ops), keep_scopes, *map(id, wanted))",
@@ -353,26 +220,5 @@ MUTANTS = [
         '            kept = kept[: max(integer("Vocabulary.fit: max_size", max_size) - len(first), 0)]',
         '            kept = kept[: max(integer("Vocabulary.fit: max_size", max_size) - (unknown is not None), 0)]',
         "tests/ops/text/test_words.py",
-    ),
-    Mutant(
-        "the-last-bytes-are-not-verified",
-        "lodcore/interop/files/folder.py",
-        " != stored.sum or raw[whole:].tobytes().hex() != stored.rest:",
-        " != stored.sum:",
-        "tests/interop/files/test_storage.py",
-    ),
-    Mutant(
-        "a-record-is-there-if-one-field-is",
-        "lodcore/interop/arrow/parts.py",
-        "                mask = whole if mask is None else mask & whole",
-        "                mask = whole if mask is None else mask | whole",
-        "tests/interop/arrow/test_interface.py",
-    ),
-    Mutant(
-        "times-that-wrap-around",
-        "lodcore/interop/arrow/nodes.py",
-        "if changed is None or not np.array_equal(changed.astype(values.dtype), values, equal_nan=True):",
-        "if False:",
-        "tests/interop/arrow/test_interface.py",
     ),
 ]

@@ -44,14 +44,6 @@ MUTANTS = [
         KERNEL_TESTS,
     ),
     Mutant(
-        "steps-that-do-not-follow",
-        OPS,
-        "differ = prefixes[1:] != items[:-1]",
-        "differ = prefixes[1:] < items[:-1]",
-        "tests/operators/test_operators.py",
-    ),
-    Mutant("logarithms-alone", OPS, "found += before.reshape(-1, 1)", "pass", TESTS),
-    Mutant(
         "stops-before-the-best-is-found",
         NN,
         "exact / decoder.penalty(decoder.max_length))",

@@ -44,22 +44,6 @@ MUTANTS = [
         MATRIX_TESTS,
     ),
     Mutant(
-        "the-boot-state-has-no-part-in-the-weight",
-        GATES,
-        "if boot is not None:\n            pair_product",
-        "if False:\n            pair_product",
-        TESTS,
-    ),
-    Mutant("pairs-of-a-reversed-batch-run-forward", GATES, "self.behind + 1 if self.backwards else", "", TESTS),
-    Mutant(
         "gradients-of-boot-states-by-rank", LSTM, "d_h_0[run.order] = d_state", "d_h_0[: len(d_state)] = d_state", TESTS
-    ),
-    Mutant("empty-sequences-lose-their-cotangent", GATES, "boots[empty] += d_last[empty]", "pass", TESTS),
-    Mutant(
-        "first-rows-have-nothing-to-reset",
-        GRU,
-        "index = pairs.behind if residuals.h_0 is None else None",
-        "index = pairs.behind",
-        TESTS,
     ),
 ]

@@ -27,7 +27,6 @@ MUTANTS = [
         "made = np.zeros_like(boot, dtype)",
         LAYER_TESTS,
     ),
-    Mutant("the-last-state-gives-no-gradient-to-boot-states", OPERATORS, "else d + other", "else d", LAYER_TESTS),
     Mutant(
         "peepholes-left-out-of-the-gradient-of-a-bias",
         OPERATORS,
@@ -48,13 +47,6 @@ MUTANTS = [
         LAYERS,
         "if self.origin_mode else",
         "if not self.origin_mode else",
-        LAYER_TESTS,
-    ),
-    Mutant(
-        "the-buffer-of-a-gru-cut-by-columns",
-        LAYERS,
-        "np.divmod(np.arange(3 * hidden * hidden), max(1, 3 * hidden))",
-        "np.divmod(np.arange(3 * hidden * hidden), max(1, hidden))",
         LAYER_TESTS,
     ),
     Mutant("both-directions-forwards", COMBINED, "not is_reverse, level", "bool(is_reverse), level", LAYER_TESTS),
@@ -86,17 +78,7 @@ MUTANTS = [
         "",
         LOOP_TESTS,
     ),
-    Mutant(
-        "an-integer-state-counts-by-itself", LOOP, "loop.loop_var(one, advance=False)", "loop.loop_var(one)", LOOP_TESTS
-    ),
     Mutant("what-is-known-of-a-step-is-forgotten", LOOP, "keeps_shapes=True", "keeps_shapes=False", LAYER_TESTS),
-    Mutant(
-        "growing-states-are-taken-for-unsorted",
-        LOOP,
-        "shrink_memory(one, at, rank, False)",
-        "shrink_memory(one, at, rank)",
-        LOOP_TESTS,
-    ),
     Mutant(
         "the-first-rows-of-a-last-step",
         STATES,

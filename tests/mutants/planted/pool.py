@@ -103,13 +103,6 @@ MUTANTS = [
         TESTS,
     ),
     Mutant(
-        "pad-value-without-gradient",
-        OPERATOR,
-        "if needs.pad_value:",
-        "if False:",
-        TESTS,
-    ),
-    Mutant(
         "pooling-ignores-finer-levels",
         OPERATOR,
         "    offsets = below(lod, k)\n    row",
@@ -124,13 +117,6 @@ MUTANTS = [
         TESTS,
     ),
     Mutant(
-        "bags-keep-their-level",
-        EMBEDDING,
-        '"table")[1]\n    return Spec((None, *table.shape[1:]), dtype, ids.num_levels - 1)',
-        '"table")[1]\n    return Spec((None, *table.shape[1:]), dtype, ids.num_levels)',
-        "tests/ops/reduce/test_pool.py",
-    ),
-    Mutant(
         "padding-has-a-gradient",
         EMBEDDING,
         "kept = index != skip",
@@ -143,13 +129,6 @@ MUTANTS = [
         SPARSE,
         'add_rows("SparseTensor.merge", rows, places, merged)',
         "merged[places] = rows",
-        "tests/tensors/test_sparse_tensor.py",
-    ),
-    Mutant(
-        "indices-are-shared",
-        SPARSE,
-        'buffers.sealed(buffers.as_int64(indices, f"{where}: indices", IndexError))',
-        'buffers.as_int64(indices, f"{where}: indices", IndexError)',
         "tests/tensors/test_sparse_tensor.py",
     ),
 ]

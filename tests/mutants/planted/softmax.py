@@ -74,13 +74,6 @@ MUTANTS = [
         KERNELS,
     ),
     Mutant(
-        "cumsum-derivative-forward",
-        SCORES,
-        "cells_of(d, work), offsets, True, cells, cost",
-        "cells_of(d, work), offsets, False, cells, cost",
-        OPERATORS,
-    ),
-    Mutant(
         "softmax-of-integers-is-integer",
         SCORES,
         '    where = "sequence_softmax"\n    dtype = _reals_of(where, x.dtype)[1]',

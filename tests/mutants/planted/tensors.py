@@ -7,13 +7,6 @@ TENSOR_ARRAY = "lodcore/tensors/tensor_array.py"
 MUTANTS = [
     # -- Python: structure
     Mutant(
-        "too-few-new-sequences",
-        "lodcore/tensors/lod.py",
-        "if fresh.num_sequences() != self.num_rows:",
-        "if fresh.num_sequences() > self.num_rows:",
-        "tests/tensors/test_lod.py tests/test_errors.py",
-    ),
-    Mutant(
         "wrong-level-dropped",
         "lodcore/tensors/lod.py",
         "[*levels[: k - 1], joined, *levels[k + 1 :]]",
@@ -36,13 +29,6 @@ MUTANTS = [
     ),
     # -- Python: tensors
     Mutant(
-        "rows-without-structure",
-        "lodcore/tensors/lod_tensor.py",
-        '        if len(rows) != lod.num_rows:\n            raise LoDError(f"LoDTensor: values',
-        '        if len(rows) < lod.num_rows:\n            raise LoDError(f"LoDTensor: values',
-        "tests/tensors/test_tensor.py tests/test_errors.py",
-    ),
-    Mutant(
         "copy-that-shares",
         "lodcore/tensors/from_lists.py",
         "            return obj.clone()\n",
@@ -54,20 +40,6 @@ MUTANTS = [
         "lodcore/tensors/nested.py",
         "lent = not isinstance(given, (list, tuple))",
         "lent = type(given) is np.ndarray",
-        "tests/tensors/test_tensor.py",
-    ),
-    Mutant(
-        "regular-whatever-the-lengths",
-        "lodcore/tensors/lod_tensor.py",
-        "(lengths != lengths[0]).any()",
-        "(lengths != lengths[0]).all()",
-        "tests/tensors/test_tensor.py tests/test_errors.py",
-    ),
-    Mutant(
-        "mask-of-the-wrong-side",
-        "lodcore/tensors/padding.py",
-        "steps >= longest - lengths",
-        "steps > longest - lengths",
         "tests/tensors/test_tensor.py",
     ),
     Mutant(
@@ -84,28 +56,7 @@ MUTANTS = [
         "if not out.flags.aligned:",
         "tests/test_errors.py tests/ops/move/test_gather.py",
     ),
-    Mutant(
-        "out-is-strided",
-        "lodcore/base/memory.py",
-        "if not (out.flags.c_contiguous and out.flags.aligned):",
-        "if not out.flags.aligned:",
-        "tests/test_errors.py tests/ops/move/test_gather.py",
-    ),
     # -- Python: TensorArray, ranks
-    Mutant(
-        "write-that-shares",
-        "lodcore/tensors/kinds.py",
-        "return element if data_shared else copied(element)",
-        "return element",
-        "tests/tensors/test_tensor_array.py tests/tensors/test_tensor_array_machine.py",
-    ),
-    Mutant(
-        "write-past-a-fixed-size",
-        TENSOR_ARRAY,
-        "at >= self._limit:",
-        "at > self._limit:",
-        "tests/tensors/test_tensor_array.py tests/tensors/test_tensor_array_machine.py",
-    ),
     Mutant(
         "stale-stack",
         "lodcore/ops/arrays/joined_arrays.py",
@@ -128,32 +79,11 @@ MUTANTS = [
         "tests/tensors/test_tensor_array.py",
     ),
     Mutant(
-        "pack-at-another-level",
-        "lodcore/ops/move/steps.py",
-        "if core.normalize_level(lod, level, where) != k:",
-        "if core.normalize_level(lod, level, where) > k:",
-        "tests/tensors/test_tensor_array.py tests/test_errors.py",
-    ),
-    Mutant(
-        "steps-of-another-batch",
-        "lodcore/ops/move/steps.py",
-        "if wrong.any():",
-        "if wrong.all():",
-        "tests/tensors/test_tensor_array.py tests/test_errors.py",
-    ),
-    Mutant(
         "slot-minus-one",
         TENSOR_ARRAY,
         "    if number < 0:\n        raise IndexError(",
         "    if number < -1:\n        raise IndexError(",
         "tests/tensors/test_tensor_array.py tests/test_errors.py",
-    ),
-    Mutant(
-        "table-of-another-batch",
-        "lodcore/ops/order/rank.py",
-        "if len(x) != len(table):",
-        "if len(x) < len(table):",
-        "tests/ops/order/test_rank.py tests/test_errors.py",
     ),
     Mutant(
         "pickled-order-unchecked",

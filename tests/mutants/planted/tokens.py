@@ -67,27 +67,6 @@ MUTANTS = [
         KERNEL_TESTS,
     ),
     Mutant(
-        "erased-rows-stay-at-the-end",
-        OPS,
-        "    if count < len(kept):",
-        "    if count > len(kept):",
-        TESTS,
-    ),
-    Mutant(
-        "large-tokens-of-uint64-forgotten",
-        OPS,
-        "if 0 <= number < 2**64]",
-        "if 0 <= number < 2**63]",
-        TESTS,
-    ),
-    Mutant(
-        "negative-tokens-of-uint64",
-        OPS,
-        "return tokens[tokens >= 0]",
-        "return tokens",
-        TESTS,
-    ),
-    Mutant(
         "windows-of-the-last-level",
         OPS,
         'core.normalize_level(x.lod, level, "sequence_enumerate")',
@@ -113,13 +92,6 @@ MUTANTS = [
         OPS,
         "buffers.as_bytes(d_out)",
         "buffers.as_bytes(np.repeat(d_out[:1], len(d_out), 0))",
-        TESTS,
-    ),
-    Mutant(
-        "scatter-forgets-the-levels-of-x",
-        OPS,
-        "return tensor_core.new_tensor(out, x.lod) if nested else out",
-        "return out",
         TESTS,
     ),
 ]

@@ -66,13 +66,6 @@ MUTANTS = [
         KERNEL_TESTS,
     ),
     Mutant(
-        "useful-taps-one-too-few",
-        OPS,
-        "first = min(max(0, 1 - longest - start), length)",
-        "first = min(max(0, 2 - longest - start), length)",
-        TESTS,
-    ),
-    Mutant(
         "useful-taps-end-one-early",
         OPS,
         "stop = max(min(length, longest - start), first)",
@@ -80,38 +73,10 @@ MUTANTS = [
         TESTS,
     ),
     Mutant(
-        "infinite-weights-forgotten",
-        OPS,
-        "if stop - first < length and not np.isfinite(weights).all():",
-        "if False:",
-        TESTS,
-    ),
-    Mutant(
-        "gradient-of-conv-not-turned",
-        OPS,
-        ".reshape(length, width, new_width)[::-1].transpose(0, 2, 1)",
-        ".reshape(length, width, new_width).transpose(0, 2, 1)",
-        TESTS,
-    ),
-    Mutant(
-        "gradient-of-conv-starts-late",
-        OPS,
-        "NO_PADDING, 1 - begin - (stop - first), stop - first,",
-        "NO_PADDING, 2 - begin - (stop - first), stop - first,",
-        TESTS,
-    ),
-    Mutant(
         "filter-gradient-of-the-last-block",
         OPS,
         "        d_filter += product",
         "        d_filter[...] = product",
-        TESTS,
-    ),
-    Mutant(
-        "filter-gradient-without-padding",
-        OPS,
-        "edge = _padding_bytes(padding, dtype) if padded else NO_PADDING",
-        "edge = NO_PADDING",
         TESTS,
     ),
     Mutant(

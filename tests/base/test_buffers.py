@@ -62,19 +62,19 @@ def test_integers_of_any_dtype_and_layout(dtype):
         ([[1], [2, 3]], ShapeError),
     ],
 )
-def test_what_is_no_vector_of_integers(given, error):
+def test_as_int64_refuses_what_is_no_vector_of_integers(given, error):
     with pytest.raises(error, match=r"^f: x: "):
         buffers.as_int64(given, "f: x")
 
 
-def test_one_of_several_arguments_is_numbered():
+def test_errors_number_one_of_several_arguments():
     for entry in (0, 1, 7):
         with pytest.raises(DTypeError, match=rf"^f\[{entry}\]: has dtype"):
             buffers.private_offsets([1.5], "f", entry)
 
 
 @for_each("count", [0, 1, 2, 3, 5])
-def test_one_number_is_for_all_but_a_vector_of_one_is_not(count):
+def test_for_each_repeats_a_number_and_refuses_a_vector_of_one(count):
     for number in (7, -1, np.int8(7), np.array(7), np.uint64(7), MOST, LEAST):
         assert buffers.for_each(number, "f: x", count).tolist() == [int(number)] * count
     for given in ([7], (7,), np.array([7]), np.array([[7]])):
@@ -89,13 +89,13 @@ def test_one_number_is_for_all_but_a_vector_of_one_is_not(count):
 
 
 @for_each("dtype", [[("a", ">i4")], [("a", "i4"), ("b", ">f8")], [("a", [("b", ">u2")])], ">f8", object, [("a", "O")]])
-def test_what_is_not_plain(dtype):
+def test_is_plain_refuses_other_byte_orders_and_objects(dtype):
     array = np.zeros(3, dtype)
     assert not buffers.is_plain(array)
     assert buffers.is_plain(np.zeros(3, array.dtype.newbyteorder("=") if array.dtype.hasobject is False else "f8"))
 
 
-def test_rows_that_are_not_there():
+def test_view_rows_refuses_ranges_outside_the_array():
     array = np.arange(12.0).reshape(4, 3)
     for start, stop in ((0, 4), (1, 3), (4, 4), (0, 0)):
         assert buffers.view_rows(array, start, stop).tolist() == array[start:stop].tolist()
@@ -106,7 +106,7 @@ def test_rows_that_are_not_there():
         buffers.view_rows(np.array(1.0), 0, 0)
 
 
-def test_as_many_axes_as_numpy_has():
+def test_new_rows_and_lines_of_as_many_axes_as_numpy_allows():
     most = 32 if np.__version__.startswith("1.") else 64
     rows = np.zeros((1,) * most)
     assert buffers.new_rows("f", rows, 2).ndim == most
@@ -117,7 +117,7 @@ def test_as_many_axes_as_numpy_has():
         buffers.new_rows("f", rows, 1, None, 0)
 
 
-def test_more_than_the_memory_is_not_requested():
+def test_requests_beyond_the_limit_raise_memory_error():
     for make in (
         lambda: buffers.new_offsets(LIMIT // 8 + 1),
         lambda: buffers.new_int64(LIMIT // 8 + 1),
@@ -129,7 +129,7 @@ def test_more_than_the_memory_is_not_requested():
             make()
 
 
-def test_results_are_not_written_over_their_rows():
+def test_new_rows_refuses_out_that_overlaps_the_rows():
     rows = np.arange(12.0).reshape(4, 3)
     for out in (rows, rows[:2], rows[2:]):
         with pytest.raises(ValueError, match="f: out: overlaps an input"):
@@ -143,7 +143,7 @@ def test_results_are_not_written_over_their_rows():
         buffers.new_rows("f", rows, 4, unaligned)
 
 
-def test_rows_extended_by_zeros():
+def test_extended_appends_rows_of_zeros():
     for rows in (np.arange(6).reshape(3, 2), np.ones((3, 0)), np.array(["ab", "c"])):
         for count in (len(rows), len(rows) + 1, 9):
             made = buffers.extended(rows, count)
@@ -154,7 +154,7 @@ def test_rows_extended_by_zeros():
             buffers.extended(rows, len(rows) - 1)
 
 
-def test_memory_that_nobody_can_write_to():
+def test_sealed_memory_cannot_be_made_writable():
     numbers = np.arange(4)
     made = buffers.sealed(numbers)
     assert (made.tolist(), made.flags.writeable, np.shares_memory(made, numbers)) == ([0, 1, 2, 3], False, False)
@@ -167,7 +167,7 @@ def test_memory_that_nobody_can_write_to():
     assert buffers.private(numbers[1:3]).tolist() == [1, 2]
 
 
-def test_numbers_at_their_limits():
+def test_num_rows_at_and_beyond_the_limit_of_int64():
     assert LoD.from_offsets(num_rows=2**63 - 2).num_rows == 2**63 - 2
     for number in (2**63 - 1, 2**63, -1):
         with pytest.raises(LoDError, match=rf"num_rows: is {number}; 0 .. 2\*\*63 - 2 is valid"):

@@ -52,7 +52,7 @@ def names():
 
 
 @pytest.mark.parametrize("call", RIGHT + WRONG)
-def test_thousands_of_calls_leave_nothing_behind(call, names):
+def test_correct_and_wrong_calls_leak_no_memory(call, names):
     times = 3000
     objects, size = growth(repeated([compile(call, call, "eval")], names), times, small=16 * times)
     assert objects < times // 10
@@ -60,30 +60,30 @@ def test_thousands_of_calls_leave_nothing_behind(call, names):
 
 
 @pytest.mark.parametrize("leak", ["kept.append(bytes(40))", "malloc(4096)"])
-def test_a_leak_would_be_seen(leak):
+def test_growth_finds_a_planted_leak(leak):
     objects, size = growth(repeated([compile(leak, leak, "eval")], {"kept": [], "malloc": C.malloc}), 10_000)
     assert objects > 9000 or size > 1_000_000
 
 
 @for_each("call", RIGHT)
-def test_those_calls_are_right(call, names):
+def test_calls_listed_as_right_run(call, names):
     eval(call, wrong_calls.public_names(), names)
 
 
 @pytest.mark.parametrize("call", WRONG)
-def test_these_calls_are_wrong(call, names):
+def test_calls_listed_as_wrong_raise(call, names):
     with pytest.raises((ValueError, TypeError, IndexError)):
         wrong_calls.run(call, names)
 
 
 @pytest.mark.parametrize("part", ["OFFSETS", "STRUCTURE", "TENSORS", "NESTED", "OPERATORS", "ARRAYS", "PICKLES"])
-def test_no_error_of_the_table_leaves_anything_behind(part, names):
+def test_wrong_calls_of_the_table_leak_no_memory(part, names):
     table = [call for call, error, _ in getattr(wrong_calls, part) if error is not MemoryError]
     objects, _ = growth(repeated([compile(call, call, "eval") for call in table], names), 200)
     assert objects < 100
 
 
-def test_large_results_are_given_back(names):
+def test_memory_of_large_results_is_released(names):
     """A hundred results of 8 MB, one after another, fit in the memory of a few."""
     x = LoDTensor.from_lengths(np.zeros((10**5, 10)), np.full(10**4, 10))
     steps, indices_map = TensorArray.unpack(x, 0)
@@ -116,7 +116,7 @@ def limited(program):
     )
 
 
-def test_the_table_of_errors_runs_in_little_memory():
+def test_wrong_calls_run_under_a_memory_limit():
     done = limited("""
     import warnings
     warnings.simplefilter("ignore")
@@ -134,7 +134,7 @@ def test_the_table_of_errors_runs_in_little_memory():
 
 
 @pytest.mark.parametrize("call", wrong_calls.BOMBS)
-def test_few_bytes_that_ask_for_many(call):
+def test_array_of_few_bytes_with_many_levels_is_refused_in_little_memory(call):
     done = limited(f"""
     from tests.helpers.wrong_calls import run
     try:

@@ -67,7 +67,7 @@ def test_a_later_result_gets_the_memory_of_a_freed_one():
     assert not np.may_share_memory(alive.values, again.values)
 
 
-def test_small_results_and_arrays_of_others_are_not_concerned():
+def test_small_results_and_foreign_arrays_are_not_recycled():
     x = LoDTensor.from_lengths(np.ones((10, 2)), [4, 6])
     assert handler_of(gather_sequences(x, [1]).values) == "default_allocator"
     with pytest.raises(ValueError, match="negative"), Recycled():
@@ -128,7 +128,7 @@ def test_a_handler_of_the_user_stays():
     assert kept_bytes() == 0
 
 
-def test_loops_and_their_gradients_use_it():
+def test_loops_and_their_gradients_use_recycled_memory():
     names = []
 
     def f(x):
@@ -195,7 +195,7 @@ def test_what_is_kept_is_counted():
     assert kept_bytes() - before == 1280 + 1280 + 1536 + 2048 + 2560
 
 
-def test_zeros_are_zeros():
+def test_zeros_in_recycled_memory_are_zeros():
     new(5000)[...] = 7
     with Recycled():
         made = np.zeros(5000, np.uint8)

@@ -23,7 +23,7 @@ def packed_of(bins):
 @given(
     BINS, st.integers(0, 4), st.booleans(), st.sampled_from([0, 2]), st.sampled_from(["segment", "none"]), st.booleans()
 )
-def test_rows_are_what_is_meant(bins, more, shift, start, tail, own_labels):
+def test_attention_inputs_equal_their_definition_on_lists(bins, more, shift, start, tail, own_labels):
     packed = packed_of(bins)
     labels = packed + 1000 if own_labels else packed
     length = max([sum(map(len, bin)) for bin in bins], default=0) + more
@@ -179,19 +179,19 @@ def test_one_leak_is_found_and_named(pair):
         assert_isolated(leaky, X)
 
 
-def test_positions_alone_isolate_nothing():
+def test_assert_isolated_finds_positions_without_a_mask():
     """A common mistake: positions that restart, without a mask."""
     with pytest.raises(AssertionError, match="changes document"):
         assert_isolated(lambda x: attention(x.values, np.tri(len(x.values), dtype=bool)), X)
 
 
-def test_bins_leak_too():
+def test_assert_isolated_finds_leaks_between_bins():
     mean = lambda x: x.values - x.values.mean(axis=0)  # noqa: E731
     with pytest.raises(AssertionError, match="changes document"):
         assert_isolated(mean, X)
 
 
-def test_integers_stay_in_the_vocabulary():
+def test_assert_isolated_changes_integers_within_their_range():
     ids = LoDTensor(RANDOM.integers(0, 5, 23), X.lod)
     seen = []
 
@@ -233,7 +233,7 @@ def test_a_change_of_ones_own():
         (lambda x: np.array(["a"] * 23), DTypeError, "returned dtype"),
     ],
 )
-def test_functions_that_prove_nothing(f, error, says):
+def test_assert_isolated_refuses_functions_that_prove_nothing(f, error, says):
     with pytest.raises(error, match=says):
         assert_isolated(f, X)
 

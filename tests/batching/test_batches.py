@@ -105,7 +105,7 @@ def test_a_state_goes_on_where_it_was(call, steps):
             np.testing.assert_array_equal(one, other)
 
 
-def test_no_batch_can_be_written():
+def test_batches_are_read_only():
     for count, drop_last in ((5, False), (6, False), (5, True)):
         plan = batches([2] * count, 4, shuffle=False, world_size=2, drop_last=drop_last)
         for k in range(len(plan)):
@@ -521,7 +521,7 @@ def lists(plan):
 
 
 @pytest.mark.not_on_reference
-def test_a_look_takes_no_batch_away():
+def test_iterating_anew_does_not_advance_a_plan():
     plan, same = (batches([1, 2, 3, 2, 1, 3] * 3, 6, seed=3) for _ in range(2))
     first, second = lists(same), lists(same)
     assert [batch.tolist() for batch, _ in zip(plan, range(2), strict=False)] == first[:2]

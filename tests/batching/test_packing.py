@@ -153,7 +153,7 @@ def test_a_thousand_small_plans_against_an_exact_solver():
     assert tight > 900
 
 
-def test_methods_are_what_they_are_called():
+def test_packing_methods_give_the_textbook_packings():
     """A textbook example in which every method has a different packing."""
     lengths, found = [5, 7, 5, 2, 4, 2, 5, 1, 6], {}
     for method in METHODS:
@@ -185,7 +185,7 @@ def test_in_order_keeps_the_order(lengths, budget, most):
 
 
 @given(document_lengths(30), st.integers(1, 5))
-def test_a_window_lets_few_documents_wait(lengths, window):
+def test_in_order_with_a_window_delays_documents_by_at_most_the_window(lengths, window):
     plan = pack_plan(lengths, 14, "in_order", window=window)
     seen = set()
     for bin in plan:
@@ -307,7 +307,7 @@ def test_one_row_a_document():
 
 
 @pytest.mark.parametrize("overflow", ["error", "split", "truncate", "drop"])
-def test_gradients_go_both_ways(overflow):
+def test_gradients_go_through_apply_and_undo(overflow):
     budget = 9 if overflow == "error" else 4
     plan = pack_plan([3, 1, 9, 2, 6], budget, overflow=overflow)
     x = documents_of([3, 1, 9, 2, 6], np.float64, (2,))
@@ -773,7 +773,7 @@ def test_windows_belong_to_in_order_and_seeds_do_not():
 
 
 @pytest.mark.not_on_reference
-def test_nothing_of_a_plan_can_be_written():
+def test_arrays_of_plans_and_reports_are_read_only():
     for overflow in ("error", "split", "own_bin", "drop", "truncate"):
         plan = pack_plan(MIXED, 20 if overflow == "error" else 6, overflow=overflow, seed=1)
         report = plan.report()

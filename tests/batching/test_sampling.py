@@ -60,7 +60,7 @@ def test_blocks_of_draws_differ():
     assert drawn[:200].tolist() != other
 
 
-def test_the_end():
+def test_sample_by_temperature_ends_after_num_samples():
     assert len(list(sample_by_temperature([3], num_samples=5))) == 5
     assert list(sample_by_temperature([3], num_samples=0)) == []
 
@@ -117,7 +117,7 @@ def test_temperatures_of_any_size():
             sample_by_temperature([3], temperature)
 
 
-def test_a_sampler_shares_nothing():
+def test_sampler_copies_sizes_and_states():
     sizes, drawn = np.array([3, 5]), np.array([1, 1])
     sampler = sample_by_temperature(sizes, seed=1)
     state = sampler.state_dict()

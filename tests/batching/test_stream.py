@@ -64,7 +64,7 @@ def test_the_buffer_stays_full():
         assert taken == 50 + 4 * (k - 1)
 
 
-def test_none_waits_for_ever():
+def test_pack_stream_takes_the_oldest_document_before_the_buffer_turns_over():
     """A document that never fits well opens a bin as soon as it is the oldest."""
     lengths = [7] + [5] * 200
     stream = pack_stream(([k] * length for k, length in enumerate(lengths)), 10, buffer=20)
@@ -143,7 +143,7 @@ def test_a_state_goes_on_where_it_was(lengths, steps, buffer, make, overflow, bu
 
 @pytest.mark.parametrize("overflow", ["drop", "truncate", "own_bin"])
 @pytest.mark.parametrize("steps", range(5))
-def test_every_number_of_a_stream_goes_on(overflow, steps):
+def test_state_of_a_stream_continues_every_count(overflow, steps):
     items = ["aaaaaaaaaaaa", "bb", "", "cccc", "ddddd", "eee", "f"]
     stream, fresh = (pack_stream(items, 4, overflow=overflow, buffer=2) for _ in range(2))
     for _ in range(steps):

@@ -110,7 +110,7 @@ def check(search, drawn, **changed):
 
 
 @given(searches())
-def test_it_is_the_search_in_plain_python(drawn):
+def test_decoder_equals_the_search_in_plain_python(drawn):
     """It never stops early, and keeps all branches."""
     check(oracle.beam_search, drawn)
 
@@ -156,13 +156,13 @@ def of_table(table, **given):
 TABLE = [[1e-30, 0.6, 0.4], [0.9, 0.05, 0.05], [0.2, 0.1, 0.7]]
 
 
-def test_it_stops_as_soon_as_nothing_can_win():
+def test_decoder_stops_as_soon_as_nothing_can_win():
     decoder, sizes = of_table(TABLE, beam_size=3, max_length=50)
     assert decoder(None, 1).tokens.tolist() == [[[1, 0]]]
     assert sizes == [1, 2]
 
 
-def test_it_goes_on_as_long_as_a_longer_hypothesis_may_win():
+def test_decoder_goes_on_while_a_longer_hypothesis_may_win():
     """With the mean, long hypotheses win: after `1 0` there are better ones."""
     table = [TABLE[0], [0.5, 0.1, 0.4], [0.1, 0.1, 0.8]]
     decoder, sizes = of_table(table, beam_size=3, max_length=12, length_penalty=1.0, normalization="length")
@@ -172,7 +172,7 @@ def test_it_goes_on_as_long_as_a_longer_hypothesis_may_win():
     assert len(sizes) == 12
 
 
-def test_it_waits_for_a_branch_that_wins_at_its_full_length_only():
+def test_decoder_waits_for_a_branch_that_wins_at_its_full_length():
     """At its next step it would still be worse than the finished ones."""
     table = [[1e-30, 0.9, 0.1], [0.5, 0.5, 1e-30], [1e-30, 1e-30, 1.0]]
     decoder, _ = of_table(table, beam_size=3, max_length=12, length_penalty=1.0, normalization="length")
@@ -223,7 +223,7 @@ def test_no_hypothesis_is_shorter_than_the_least_length(least, allowed, words):
         assert found == [[[1] * (shortest - 1) + [0]]] * 2
 
 
-def test_penalties():
+def test_penalty_of_a_length_by_gnmt_and_by_mean():
     decoder, _ = of_table(TABLE, beam_size=3, max_length=3, length_penalty=0.7)
     assert decoder.penalty(1) == 1
     assert decoder.penalty(7) == pytest.approx(2**0.7)
@@ -390,7 +390,7 @@ def test_finite_log_probabilities_are_possible(dtype, least):
 
 @pytest.mark.parametrize("penalty", [-4.0, -3.0, -1.5, -0.5, 0.0, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("normalization", ["gnmt", "length"])
-def test_it_does_not_stop_before_what_weighs_more(penalty, normalization):
+def test_decoder_does_not_stop_before_a_better_weighted_hypothesis(penalty, normalization):
     """Hypotheses that end at once, late, or in between are best in turn; the search finds all of them."""
     for ends in itertools.product([0.31, 0.5, 0.999], repeat=3):
         model = [np.log([end, 1 - end]) for end in ends]
@@ -494,13 +494,13 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("given", "state", "count", "error", "says"), CALLS, ids=[row[4] for row in CALLS])
-def test_wrong_calls(given, state, count, error, says):
+def test_wrong_decoders_and_states_are_refused(given, state, count, error, says):
     decoder = nn.BeamSearchDecoder(**{**GOOD, **given})
     with pytest.raises(error, match=f"^BeamSearchDecoder.*{says}"):
         decoder(state, count)
 
 
-def test_no_sources():
+def test_decoder_without_sources_returns_empty_results():
     result = nn.BeamSearchDecoder(**GOOD)(np.zeros((0, 4)), 0)
     assert result.tokens.tolist() == result.scores.tolist() == []
     assert (result.tokens.num_levels, result.scores.num_levels) == (2, 1)

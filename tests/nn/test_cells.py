@@ -359,7 +359,7 @@ def test_a_variable_that_leaves_the_body_is_none_of_a_later_call():
             run(called, {"w": W}, X, ZERO)
 
 
-def test_a_cell_within_itself():
+def test_cell_that_calls_dynamic_rnn_of_another_cell():
     def outer(p, x, h):
         wide = nn.dynamic_rnn(inner, p, X, ZERO)[1] if h is None else h
         h = TANH(x @ p["w"] + wide)
@@ -385,7 +385,7 @@ def test_a_cell_within_itself():
         assert list(map(bits, run(outer, {"w": W}, X, ZERO))) == recorded_anew(inner, {"w": W}, X, ZERO)
 
 
-def test_threads_each_have_a_body():
+def test_threads_with_one_cell_get_their_own_results():
     cell, parameters, x, state = given_to("a GRU with slices", "f4")
     scaled = [{name: one * scale for name, one in parameters.items()} for scale in (1, 2, 3)]
     wanted = [recorded_anew(cell, one, x, state) for one in scaled]
@@ -404,7 +404,7 @@ def test_threads_each_have_a_body():
     assert not failed
 
 
-def test_nothing_of_a_call_is_kept_alive():
+def test_kept_cell_holds_no_arrays_of_its_calls():
     cell, parameters, x, state = given_to("an LSTM with peepholes", "f4")
     seen = []
     for _ in range(4):

@@ -15,7 +15,7 @@ def generator(seed=0):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
-def test_how_much_is_dropped(rate, dtype):
+def test_dropout_drops_the_given_fraction_and_scales_the_rest(rate, dtype):
     x = np.ones((200, 500), dtype)
     y = nn.dropout(x, rate, generator())
     assert y.dtype == x.dtype
@@ -24,7 +24,7 @@ def test_how_much_is_dropped(rate, dtype):
     assert y.mean() == pytest.approx(1, rel=0.02)
 
 
-def test_ends_and_evaluation():
+def test_dropout_of_rate_0_and_without_rng_is_the_identity():
     x = LoDTensor.from_lengths(np.array([1.0, np.inf, np.nan]), [1, 0, 2])
     for y in (nn.dropout(x, 0, generator()), nn.dropout(x, 0.5, None), nn.dropout(x, 1, None)):
         np.testing.assert_array_equal(y.values, x.values)

@@ -46,7 +46,7 @@ def summing(parameters, x, total):
 
 @pytest.mark.parametrize("is_reverse", [False, True])
 @pytest.mark.parametrize("kind", [list, dict])
-def test_all_inputs_run_in_one_direction(kind, is_reverse):
+def test_dynamic_rnn_of_several_inputs_equals_one_with_all_columns(kind, is_reverse):
     """Several inputs give what one input with all their columns gives."""
     random = np.random.default_rng(3)
     joined = LoDTensor.from_lengths(random.standard_normal((9, 3)), [4, 0, 3, 2])
@@ -360,7 +360,7 @@ def test_inputs_of_a_program_are_compared_when_it_runs():
         Executor().run(program, {"x": FLAT, "y": array([[1.0, 2.0], [3.0], []])}, [outputs])
 
 
-def test_inputs_may_differ_below_the_level():
+def test_dynamic_rnn_takes_inputs_that_differ_below_the_level():
     """Sentences together with one number each."""
     sentences, scores = NESTED, array([[10.0, 20.0], [], [30.0]])
 

@@ -123,7 +123,7 @@ def test_parameters_of_other_sizes_are_refused(at):
 
 
 @pytest.mark.parametrize("made", [nn.Linear, nn.Embedding, nn.SimpleRNN, nn.GRU, nn.LSTM, nn.AdditiveAttention])
-def test_sizes_may_be_zero_and_not_negative(made):
+def test_layers_take_sizes_of_zero_and_refuse_negative_ones(made):
     count = 3 if made is nn.AdditiveAttention else 2
     for at in range(count):
         sizes = [0 if at == j else 3 for j in range(count)]
@@ -164,7 +164,7 @@ def test_layer_norm():
 
 
 @pytest.mark.not_on_reference
-def test_layer_norm_of_many_rows_adds_up_well():
+def test_layer_norm_gradients_of_many_float32_rows_are_close_to_float64():
     """Sums of scale and shift over 100,000 rows of float32 are close to those of float64."""
     layer, lengths = nn.LayerNorm(4), [60_000, 40_000]
     parameters = layer.init(np.random.default_rng(0))

@@ -83,7 +83,7 @@ def test_training_goes_on_with_the_same_bits(name, form, tmp_path):
     assert again["state"]["step"] == 18
 
 
-def test_it_learns():
+def test_training_decreases_the_loss():
     optimizer, losses = nn.Adam(0.02), []
     at = begin(optimizer)
     for _ in range(20):
@@ -229,7 +229,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("call", "error", "says"), WRONG, ids=[row[0] for row in WRONG])
-def test_wrong_call(call, error, says):
+def test_wrong_calls_of_nn_are_refused(call, error, says):
     assert_refused(call, things(), error, says)
 
 

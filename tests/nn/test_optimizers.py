@@ -196,7 +196,7 @@ def test_trees_keep_their_form_and_inputs_their_values(text):
         tree_map(lambda one, other: None, next_state[name], parameters)  # of the same form
 
 
-def test_what_has_no_gradient_stays():
+def test_step_leaves_parameters_without_gradient():
     parameters = {"weight": np.ones(2), "ids": np.arange(3), "name": "a", "frozen": {"table": np.ones(2)}}
     _, gradients = lodcore.value_and_grad(lambda p: lodcore.ops.sum(p["weight"]))(parameters)
     optimizer = nn.Adam(0.5)
@@ -261,7 +261,7 @@ def test_a_step_changes_neither_parameter_nor_state(optimizer, gradient):
 
 @for_each("kind", [float, np.float32, np.float64])
 @for_each("optimizer", [nn.SGD(0.5), nn.SGD(0.5, 0.9), nn.Adam(0.5)])
-def test_a_number_stays_of_its_type(kind, optimizer):
+def test_step_keeps_the_type_of_numbers(kind, optimizer):
     for in_place in (False, True):
         after, state = optimizer.step(kind(2), 1.0, optimizer.init(kind(2)), in_place)
         assert type(after) is kind

@@ -173,7 +173,7 @@ def test_in_a_program(name, way):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_cell_is_one_step(name):
+def test_layer_cell_equals_one_step_of_the_layer(name):
     layer, cell = LAYERS[name]
     parameters, state = network(layer, 2)
     rows = np.random.default_rng(3).standard_normal((2, N_IN))
@@ -283,7 +283,7 @@ def test_parameters_are_drawn(name, dtype):
     assert made["bias"].sum() == made["bias"][forget].size
 
 
-def test_layouts():
+def test_init_of_layers_has_the_documented_shapes():
     assert {k: v.shape for k, v in nn.LSTM(3, 4).init(np.random.default_rng(0)).items()} == {
         "weight_x": (3, 16),
         "weight_h": (4, 16),
@@ -315,7 +315,7 @@ def test_first_states_are_those_of_each_direction():
     assert found == [[((5, 2), "f"), ((5, 4), "f")], [((5, 2), "d"), ((5, 4), "d")]]
 
 
-def test_text():
+def test_repr_of_layers_and_cells():
     assert repr(nn.LSTM(3, 4, clip=1.0)) == "LSTM(3, 4, clip=1.0)"
     assert repr(nn.GRU(3, 4).cell) == "<cell of GRU(3, 4)>"
     assert repr(COMBINED["both"]) == "Stacked([Bidirectional(GRU(3, 2)), LSTM(4, 2)])"

@@ -42,7 +42,7 @@ class Pair(NamedTuple):
 # -- forms of inputs and results -----------------------------------------------------------------------------------
 
 
-def test_lists_tuples_and_dicts():
+def test_vjp_of_trees_of_inputs_and_results():
     def f(weights, x, extra):
         hidden = lodcore.mul(x, weights["a"])
         return {"hidden": hidden, "both": (extra[0], [lodcore.mul(weights["b"][0], 2.0), None, "text"])}
@@ -61,7 +61,7 @@ def test_lists_tuples_and_dicts():
     assert d_extra.two is None
 
 
-def test_one_of_several_results():
+def test_pullback_takes_none_for_results_without_cotangent():
     y, pullback = vjp(lambda x: (lodcore.mul(x, 2.0), lodcore.mul(x, 3.0)), X)
     assert isinstance(y, tuple)
     np.testing.assert_array_equal(pullback(X, None)[0], 2 * X)
@@ -71,7 +71,7 @@ def test_one_of_several_results():
     np.testing.assert_array_equal(pullback(None)[0], 0 * X)
 
 
-def test_a_list_of_one():
+def test_vjp_of_a_list_of_one_result_returns_a_list():
     y, pullback = vjp(lambda x: [lodcore.mul(x, 2.0)], X)
     assert isinstance(y, list)
     np.testing.assert_array_equal(pullback(X)[0], 2 * X)
@@ -133,7 +133,7 @@ def test_types_of_gradients():
     assert not found[1].values.any()
 
 
-def test_numbers_of_no_axis():
+def test_vjp_of_numbers_returns_0_d_gradients():
     y, pullback = vjp(lambda x, y: lodcore.add(lodcore.mul(x, y), x), 2.0, np.float32(3))
     assert float(y) == 8.0
     d_x, d_y = pullback(1.0)
@@ -154,7 +154,7 @@ def test_python_control_flow_on_values():
     assert float(vjp(lambda x: x if bool(x) else lodcore.mul(x, 2), 0.0)[1](1.0)[0]) == 2.0
 
 
-def test_repeated_unused_and_captured():
+def test_vjp_of_inputs_used_twice_never_and_captured():
     w = np.array([[2.0, 0.0], [0.0, 2.0]])
 
     def f(x, unused):
@@ -176,7 +176,7 @@ def test_batches_of_variables_and_constants():
     np.testing.assert_array_equal(pullback(d)[0].values, d[:3] + d[6:])
 
 
-def test_integers_on_the_way_stop_the_gradient():
+def test_cast_to_integers_stops_the_gradient():
     def f(x):
         return lodcore.add(ops.cast(ops.cast(x, "int64"), "float64"), lodcore.mul(x, 0.5))
 
@@ -187,7 +187,7 @@ def test_integers_on_the_way_stop_the_gradient():
     np.testing.assert_array_equal(pullback(np.ones((2, 2)))[0], 0 * X)
 
 
-def test_masked_and_other_arrays():
+def test_vjp_refuses_masked_and_object_arrays():
     for x in (np.ma.masked_array([1.0, 2.0], [True, False]), np.array([object()])):
         with pytest.raises(DTypeError, match="vjp: an input"):
             vjp(lambda x: x, x)
@@ -196,7 +196,7 @@ def test_masked_and_other_arrays():
 
 
 @pytest.mark.parametrize("result", [object(), iter([1.0]), {1.0}, lambda: 1, (x for x in [1])])
-def test_results_that_are_no_tensors(result):
+def test_vjp_refuses_results_that_are_no_tensors(result):
     with pytest.raises(DTypeError, match=r"vjp: f: returned an? \w+; tensors"):
         vjp(lambda x: [lodcore.mul(x, 2.0), result], X)
 
@@ -359,7 +359,7 @@ def values_of_all(y):
     return [one.values if isinstance(one, LoDTensor) else np.asarray(one) for one in every]
 
 
-def test_out():
+def test_pullback_writes_gradients_to_out():
     _, pullback = vjp(lambda x, w: lodcore.matmul(x, w), X, X)
     wanted = pullback(X)
     places = np.full((2, 2), np.nan), np.full((2, 2), np.nan)
@@ -484,7 +484,7 @@ class Watched(np.ndarray):
     """An array that can be watched."""
 
 
-def test_nothing_is_kept_when_the_pullback_is_gone(monkeypatch):
+def test_pullback_releases_all_values_when_it_is_deleted(monkeypatch):
     """Without the garbage collector, which does not account for the size of arrays."""
     alive = []
     plain = lodcore.tanh.__wrapped__
@@ -818,7 +818,7 @@ def test_a_state_multiplied_by_itself():
     assert float(vjp(f, 1.1)[1](1.0)[0]) == pytest.approx(8 * 1.1**7)
 
 
-def test_what_several_steps_share_is_added_up_apart():
+def test_gradients_of_shared_arrays_of_a_rule_are_not_added_in_place():
     """A rule returns one array for two inputs; adding to one of them at a later step must not affect the other."""
 
     def step(s, w):
@@ -860,7 +860,7 @@ def test_the_breaking_step_counts_as_far_as_it_ran():
     assert [float(pullback(*d)[0]) for d in ((1.0, None), (None, 1.0))] == [8.0, 9.0]
 
 
-def test_gradients_of_first_values_made_of_one_thing():
+def test_gradients_of_initial_values_computed_from_one_input():
     def f(x):
         double = lodcore.mul(x, 2.0)
         loop = while_loop()
@@ -874,7 +874,7 @@ def test_gradients_of_first_values_made_of_one_thing():
     lodcore.grad_check(f, np.array([0.7, 1.3]))
 
 
-def test_no_gradient_wanted_no_scope_kept():
+def test_loop_without_gradient_keeps_no_scopes():
     loops = []
 
     def f(x, n):
@@ -984,7 +984,7 @@ FIXED.flags.writeable = False
 
 @for_each("order", ["F", "C"])
 @for_each("dtype", [np.float64, np.float32, np.int64])
-def test_gradients_of_rules_of_any_form_are_made_fit(monkeypatch, order, dtype):
+def test_gradients_of_rules_are_cast_and_made_contiguous(monkeypatch, order, dtype):
     """The gradients of x and y are of their own dtypes, row by row, in memory of their own."""
     d_x, d_y = (np.asarray(one, dtype, order) for one in (FIXED, FIXED + 4))
     with_rule(monkeypatch, lodcore.matmul, lambda d, x, y: (d_x, d_y))
@@ -996,7 +996,7 @@ def test_gradients_of_rules_of_any_form_are_made_fit(monkeypatch, order, dtype):
         np.testing.assert_array_equal(one, wanted)
 
 
-def test_an_array_that_a_rule_keeps_is_not_handed_out(monkeypatch):
+def test_gradient_is_a_copy_of_an_array_that_the_rule_keeps(monkeypatch):
     with_rule(monkeypatch, lodcore.matmul, lambda d, x, y: (FIXED, None))
     (d_x,) = vjp(lambda x: lodcore.matmul(x, X), X)[1](X)
     assert not np.shares_memory(d_x, FIXED)
@@ -1065,7 +1065,7 @@ def test_rows_that_are_looked_up_of_what_was_computed():
     "runs", [lodcore.vjp, lambda f, x: value_and_grad(f)(x), lambda f, x: lodcore.grad_check(f, x)]
 )
 @pytest.mark.parametrize("kind", [lodcore.TensorArray, VarArray])
-def test_what_a_function_wrote_before_it_raised_is_not_kept(runs, kind):
+def test_array_writes_of_a_function_that_raised_are_undone(runs, kind):
     array, more = kind(), kind()
     array.write(0, np.array(1.0))
 
@@ -1119,7 +1119,7 @@ def test_the_gradient_of_a_ufunc_is_asked_for_twice():
 # -- a value besides the loss -----------------------------------------------------------------------------------------
 
 
-def test_a_loss_has_anything_beside_it():
+def test_value_and_grad_with_has_aux_returns_any_tree():
     def loss(w, x):
         scores = lodcore.mul(x, w)
         return ops.sum(lodcore.tanh(scores)), {"scores": scores, "count": len(x), "name": "a", "nothing": None}
@@ -1136,7 +1136,7 @@ def test_a_loss_has_anything_beside_it():
         np.testing.assert_array_equal(one, other)
 
 
-def test_what_is_beside_a_loss_has_no_gradient():
+def test_aux_of_value_and_grad_has_no_gradient():
     def loss(w):
         return ops.sum(w * 3.0), ops.sum(w * w)
 

@@ -52,7 +52,7 @@ def in_body(f):
         (lodcore.sequence_mode, [1, 0, 0, 1, 0]),
     ],
 )
-def test_what_is_cut_in_silence_and_what_has_a_gradient(f, gradient):
+def test_integers_comparisons_and_stop_gradient_cut_the_gradient(f, gradient):
     (found,) = vjp(lambda x: ops.sum(f(x)), X)[1](1.0)
     assert found.tolist() == in_program(f).tolist() == X.with_values(np.array(gradient, float)).tolist()
     assert vjp(in_body(f), X)[1](1.0)[0].tolist() == found.tolist()
@@ -64,7 +64,7 @@ def ranked(x):
 
 
 @for_each("f", [ranked, lambda x: lodcore.sequence_rank(x) + x, lambda x: lodcore.sequence_rank(x * 2.0) * 0.5])
-def test_other_results_of_floating_point_raise_where_a_gradient_is_asked_for(f):
+def test_gradient_through_an_operator_without_vjp_rule_is_refused(f):
     says = "sequence_rank: has no vjp rule, and a gradient is asked for; lodcore.stop_gradient(x) of its argument says"
     for call in (
         lambda: value_and_grad(lambda x: ops.sum(f(x)))(X),
@@ -81,7 +81,7 @@ def test_other_results_of_floating_point_raise_where_a_gradient_is_asked_for(f):
     assert stopped.tolist() == f(X).tolist()
 
 
-def test_a_result_that_no_loss_reads_does_not_matter():
+def test_operator_without_vjp_rule_is_allowed_if_no_loss_reads_it():
     def loss_of(x):
         lodcore.sequence_rank(x)
         places = lodcore.sequence_argsort(x)
@@ -107,7 +107,7 @@ def test_gradients_of_selected_scores_go_to_the_candidates(accumulated, ids):
     np.testing.assert_allclose(of_scores.values, chosen if accumulated else chosen / scores.values)
 
 
-def test_candidates_of_one_id_and_one_score_are_taken_once():
+def test_beam_search_gradient_of_equal_candidates_takes_each_once():
     scores = LoDTensor.from_lengths(np.array([[0.5, 0.5, 0.5]]), [1])
     _, pullback = vjp(lambda s: lodcore.beam_search([1], [0.0], [[7, 7, 7]], s, 3, 0)[1], scores)
     cotangent = LoDTensor.from_lengths(np.ones(3), [1], [3])
@@ -123,7 +123,7 @@ def test_candidates_of_one_id_and_one_score_are_taken_once():
         lambda w, u: ops.sum(w * 1.0),
     ],
 )
-def test_parameters_from_which_every_way_is_cut_have_gradients_of_zeros(f):
+def test_parameters_cut_from_the_loss_have_gradients_of_zeros(f):
     values = {"w": np.array([1.0, 2.0]), "u": np.array([3.0, 0.25])}
     optimizer = nn.SGD(0.5, weight_decay=0.5)
     with Program() as program:
@@ -141,7 +141,7 @@ def test_parameters_from_which_every_way_is_cut_have_gradients_of_zeros(f):
     np.testing.assert_array_equal(learned, [after["w"], after["u"]])
 
 
-def test_a_gradient_that_no_comparison_passes_on_is_fetched_alone():
+def test_gradient_of_a_condition_alone_is_fetched_as_zero():
     with Program() as program:
         w, x = parameter(np.float64(0.9)), data("x", (None,), "float64")
         (_, gradient), *_ = append_backward(ops.sum(lodcore.cond(w * 1.0 > 0.5, lambda: x, lambda: x)))

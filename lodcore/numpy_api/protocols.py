@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -26,6 +27,7 @@ from lodcore.ops.reduce.axes import dtype_of_accumulate, in_dtype, tensor_of
 from lodcore.ops.reduce.reduce_values import axes_of
 from lodcore.tensors import tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_array
 from lodcore.tensors.sequences import sequences_like
 
 __all__ = ["FUNCTIONS", "array_function", "array_ufunc", "axis_of", "beside", "refuse_symbols", "stands_for"]
@@ -200,7 +202,24 @@ def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], 
         return on_arrays(function, args, kwargs)
     if function not in FUNCTIONS:
         raise refused(function)
-    return FUNCTIONS[function](*args, **kwargs)
+    return _called(function, args, kwargs)
+
+
+def _called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call the implementation of a NumPy function; name an argument of which NumPy cannot make an array."""
+    try:
+        return FUNCTIONS[function](*args, **kwargs)
+    except ValueError as error:
+        if "array element with a sequence" not in str(error):
+            raise
+        try:
+            names = [*inspect.signature(function).parameters]
+        except ValueError:
+            names = []
+        for name, given in [*zip([*names, *range(len(names), len(args))], args, strict=False), *kwargs.items()]:
+            if isinstance(given, (list, tuple)):
+                as_array(f"numpy.{name_of(function)}: {name}", given)
+        raise
 
 
 def on_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -211,7 +230,7 @@ def on_arrays(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if found is None:
         if function not in FUNCTIONS:
             raise refused_on_arrays(function)
-        return FUNCTIONS[function](*args, **kwargs)
+        return _called(function, args, kwargs)
     kwargs.pop("out", None)
     return call_named(f"numpy.{name_of(function)}", found, *args, **kwargs)
 

@@ -192,11 +192,11 @@ def _behind(lod: LoD, moved: list[int], last: int) -> tuple[list[Array], Array, 
 
     From axis to axis, `groups` numbers the elements by their positions along the axes that stay.
     """
-    upper, groups, count = [], np.zeros(1, np.int64), 1
+    upper, groups, count, behind = [], np.zeros(1, np.int64), 1, set(moved)
     for axis in range(last + 1):
         offsets = lod.offsets(axis - 1) if axis else np.array([0, lod.num_sequences(0)])
         lengths = np.diff(offsets)
-        if axis in moved:
+        if axis in behind:
             groups = np.repeat(groups, lengths)
             continue
         longest = np.zeros(count, np.int64)

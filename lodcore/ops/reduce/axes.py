@@ -128,7 +128,7 @@ def reduce_axes(
         x = choose(mask, x, initial if name in ("max", "min") else x.dtype.type(NEUTRAL[name]))
     first = initial if name in ("max", "min") else None
     upper = [one for one in axes if one <= levels] if levels else []
-    rows = tuple(one - levels for one in axes if one not in upper)
+    rows = tuple(one - levels for one in axes[len(upper) :])
     if len(upper) == levels + 1:  # all sequences
         whole = None if axis is None and not keepdims else (0, *rows)
         reduced = reduce_values(x, name, whole, keepdims, first, empty)

@@ -289,8 +289,8 @@ def put_back(reduced: Any, upper: list[int], levels: int, rows: tuple[int, ...] 
     """Restore the reduced axes with length 1: those of levels, and those of values, where 0 is the axis of the rows."""
     for axis in rows:
         reduced = index_values(reduced, [*[slice(None)] * axis, None])
-    last = [axis for axis in upper if upper[-(levels + 1 - axis) :] == list(range(axis, levels + 1))]
-    return with_levels_of_1(with_axes_of_1(reduced, len(last)), upper[: len(upper) - len(last)])
+    first = next((j for j in range(len(upper)) if upper[j] == levels + 1 - len(upper) + j), len(upper))
+    return with_levels_of_1(with_axes_of_1(reduced, len(upper) - first), upper[:first])
 
 
 def with_levels_of_1(reduced: Any, axes: list[int]) -> Any:

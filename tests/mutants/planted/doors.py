@@ -15,16 +15,16 @@ HOSTILE = "tests/interop/arrow/test_invalid_arrays.py"
 MUTANTS = [
     Mutant(
         "offsets-are-checked-against-the-first-of-a-block",
-        "lodcore/kernels/vectors/foreign_data.h",
-        "        before = place[chunk - 1];\n        if (*first != 0)",
-        "        before = *first;\n        if (*first != 0)",
+        "lodcore/kernels/foreign_data.pyx",
+        "        before = place[chunk - 1]\n        if first[0] != 0",
+        "        before = first[0]\n        if first[0] != 0",
         "tests/kernels/test_foreign_data.py",
     ),
     Mutant(
         "sums-forget-what-was-before",
-        "lodcore/kernels/vectors/foreign_data.h",
-        "        lanes[7] = sum;",
-        "        lanes[7] = 0;",
+        "lodcore/kernels/foreign_data.pyx",
+        "        lanes[7] = total  #",
+        "        lanes[7] = 0  #",
         "tests/kernels/test_foreign_data.py",
     ),
     Mutant(

@@ -70,6 +70,10 @@ def stages(path: str, whole: bool) -> list[list[str]]:
     tests = tree.ROOT / "tests"
     named = sorted(str(found.relative_to(tree.ROOT)) for found in tests.rglob(f"test_{Path(path).stem}.py"))
     folders = [f"tests/{folder}" for folder in (place, *place.parents) if (tests / folder).is_dir() and folder.parts]
-    everything = ["tests", "lodcore"] if whole else ["tests/test_errors.py", path]
+    everything = (
+        ["tests", "lodcore"]
+        if whole
+        else ["tests/test_errors.py", "tests/operators/test_operators.py", "tests/testing", path]
+    )
     kept = [stage for stage in (named, *([folder] for folder in folders), everything) if stage]
     return [stage for j, stage in enumerate(kept) if stage not in kept[:j]]

@@ -77,7 +77,7 @@ MUTANTS = [
         f"{BATCHING}/reports/isolation.py",
         "for one in (bit, ~bit)]",
         "for one in (bit,)]",
-        "tests/batching/test_attention.py",
+        "tests/batching/test_attention.py tests/batching/reports/test_isolation.py",
     ),
     Mutant(
         "a-buffer-that-runs-empty",

@@ -12,7 +12,7 @@
 #ifndef LODCORE_EXPONENTIAL_H
 #define LODCORE_EXPONENTIAL_H
 
-#include "simd.h"
+#include "intrinsics.h"
 #include <stdint.h>
 
 #define FLOAT_LOWEST (-87.33654f)

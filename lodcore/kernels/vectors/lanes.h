@@ -4,7 +4,7 @@
 #ifndef LODCORE_LANES_H
 #define LODCORE_LANES_H
 
-#include "simd.h"
+#include "intrinsics.h"
 #include <stdint.h>
 #include <math.h>
 

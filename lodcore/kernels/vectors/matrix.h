@@ -9,7 +9,7 @@
 #ifndef LODCORE_MATRIX_H
 #define LODCORE_MATRIX_H
 
-#include "simd.h"
+#include "intrinsics.h"
 #include <stdint.h>
 #include <stddef.h>
 

@@ -3,6 +3,7 @@
 #ifndef LODCORE_OFFSETS_H
 #define LODCORE_OFFSETS_H
 
+#include "intrinsics.h"
 #include "rows.h"
 
 #if LODCORE_HAS_SIMD

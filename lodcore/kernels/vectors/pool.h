@@ -8,6 +8,7 @@
 #ifndef LODCORE_POOL_H
 #define LODCORE_POOL_H
 
+#include "intrinsics.h"
 #include "rows.h"
 #include <math.h>
 

@@ -72,10 +72,9 @@ LODCORE_INLINE uint64_t folded(uint64_t a, uint64_t b)
 
 enum { SIMD_NONE, SIMD_AVX2, SIMD_AVX512 };
 
-/* LODCORE_HAS_SIMD guards code with intrinsics; LODCORE_AVX2 and LODCORE_AVX512 are attributes of its functions.
- * Neither lets the compiler fuse a product and a sum: -ffp-contract=off, see setup.py. */
+/* LODCORE_HAS_SIMD guards code with intrinsics, which intrinsics.h declares; LODCORE_AVX2 and LODCORE_AVX512 are
+ * attributes of its functions. Neither lets the compiler fuse a product and a sum: -ffp-contract=off, see setup.py. */
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(LODCORE_PLAIN)
-#include <immintrin.h>
 #define LODCORE_HAS_SIMD 1
 #define LODCORE_AVX2 __attribute__((target("avx2,bmi,bmi2")))
 #define LODCORE_AVX512 __attribute__((target("avx2,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl")))

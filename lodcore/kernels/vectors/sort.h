@@ -7,7 +7,7 @@
 #ifndef LODCORE_SORT_H
 #define LODCORE_SORT_H
 
-#include "simd.h"
+#include "intrinsics.h"
 #include <stdint.h>
 
 enum { RANKED = 64, ALONE = 40, PICKED = 32, ALIKE = 64 };

@@ -9,6 +9,7 @@
 #include "simd.h"
 
 #if LODCORE_HAS_SIMD && defined(__linux__)
+#include <emmintrin.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

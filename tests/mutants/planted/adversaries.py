@@ -175,8 +175,8 @@ MUTANTS = [
     Mutant(
         "only-the-first-input-runs-backwards",
         "lodcore/nn/dynamic_rnn.py",
-        "        made = [sequence_reverse(one, k) for one in made]",
-        "        made[0] = sequence_reverse(first, k)",
+        "[sequence_reverse(one, k) for one in made] if is_reverse",
+        "[sequence_reverse(first, k), *made[1:]] if is_reverse",
         "tests/nn/test_dynamic_rnn.py",
     ),
     Mutant(

@@ -60,8 +60,8 @@ MUTANTS = [
     Mutant(
         "states-stay-in-the-order-of-the-batch",
         LOOP,
-        "tree_map(lambda one: reorder_by_rank(one, rank), state)",
-        "state",
+        "[call_named(where, reorder_by_rank, one, rank) for one in tree_leaves(state)]",
+        "tree_leaves(state)",
         LOOP_TESTS,
     ),
     Mutant(
@@ -78,7 +78,13 @@ MUTANTS = [
         "",
         LOOP_TESTS,
     ),
-    Mutant("what-is-known-of-a-step-is-forgotten", LOOP, "keeps_shapes=True", "keeps_shapes=False", LAYER_TESTS),
+    Mutant(
+        "what-is-known-of-a-step-is-forgotten",
+        "lodcore/nn/cell_loop.py",
+        "keeps_shapes=True",
+        "keeps_shapes=False",
+        LAYER_TESTS,
+    ),
     Mutant(
         "the-first-rows-of-a-last-step",
         STATES,

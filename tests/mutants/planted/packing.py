@@ -89,8 +89,8 @@ MUTANTS = [
     Mutant(
         "overlapping-windows-added-twice",
         "lodcore/ops/move/chunk.py",
-        "starts = np.minimum(starts, np.maximum(over, 0)[sequences])",
-        "starts = np.minimum(starts, lengths[sequences])",
+        "starts = np.clip(starts, 0, np.maximum(over, 0)[sequences])",
+        "starts = np.clip(starts, 0, lengths[sequences])",
         "tests/batching/test_chunks.py",
     ),
     Mutant(

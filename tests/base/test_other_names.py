@@ -1,6 +1,7 @@
 """Names of other libraries: each says what to use here, which runs, is on the pages, and is no name of lodcore."""
 
 import pickle
+import re
 import rlcompleter
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import lodcore
 from lodcore import LoDTensor, nn
+from lodcore.base.keywords import WITH_AXES, WITH_LEVELS
 from lodcore.base.other_names import ATTRIBUTES, FUNCTIONS, NAMES
 from lodcore.graph import Program, data
 from tests.builds import other_names_pages as pages
@@ -76,6 +78,23 @@ def test_what_is_said_runs(name, tmp_path):
     if not any(one in code for one in LIBRARIES):
         eval(code, found)
     assert set(listed.split()) <= set(pages.PAGES)
+
+
+#: A name, or a call, in what is said besides the expression.
+NAMED = re.compile(r"\b(?:lodcore|np|x|steps)\.\w+(?:\.\w+)*(?:\([^()]*\))?")
+
+
+@for_each("said", sorted({said for said, _ in [*ATTRIBUTES.values(), *NAMES.values()]} | {*FUNCTIONS.values()}))
+def test_names_and_calls_besides_the_expression_run(said, tmp_path):
+    found = names(tmp_path) | {"steps": lodcore.TensorArray.unstack(np.ones((3, 2)))}
+    for code in NAMED.findall(said.partition(";")[2]):
+        if not any(one in code for one in LIBRARIES):
+            eval(code, found)
+
+
+@for_each("code", sorted({*WITH_AXES.values(), *(f"lodcore.{code}" for code in WITH_LEVELS.values())}))
+def test_what_is_said_instead_of_an_unknown_keyword_runs(code, tmp_path):
+    eval(code, {**names(tmp_path), "q": 0.5})
 
 
 @for_each("name", sorted(ATTRIBUTES))

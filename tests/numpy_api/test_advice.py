@@ -9,9 +9,10 @@ import pytest
 import lodcore
 from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
 from lodcore.base.other_names import FUNCTIONS as INSTEAD
-from lodcore.numpy_api.advice import NUMBER_BY_NUMBER, TOGETHER, refused
+from lodcore.numpy_api.advice import METHODS, NUMBER_BY_NUMBER, TOGETHER, refused
 from lodcore.numpy_api.attached_methods import FUNCTIONS
 from lodcore.tensors.conversions import ASKING
+from tests.helpers.tables import for_each
 
 
 def numbers():
@@ -203,6 +204,22 @@ def test_advice_of_refused_functions_runs(name, tmp_path):
     if name.startswith("save"):
         loaded = lodcore.load(names["file"])
         lodcore.testing.assert_equal(loaded["x"] if isinstance(loaded, dict) else loaded, names["x"])
+
+
+@for_each("name", sorted(NUMBER_BY_NUMBER | TOGETHER))
+def test_advice_to_call_a_function_on_the_values_runs(name):
+    x = for_advice()["x"]
+    values = x.astype(int) if name == "bincount" else x
+    code = str(refused(getattr(np, name))).partition("; use ")[2].rpartition(", ")[0]
+    found = eval(code.replace(", ...", ", [1.0, 3.0]" if name == "digitize" else ""), {"x": values, "np": np})
+    if name in NUMBER_BY_NUMBER:
+        assert found.lod is x.lod
+
+
+@for_each("name", sorted(METHODS))
+def test_advice_of_methods_of_ufuncs_runs(name):
+    for code in METHODS[name].removesuffix(" and the like").split(", "):
+        exec(code, for_advice() | {"y": 1.0})
 
 
 def numpys(name):

@@ -190,10 +190,10 @@ class ChunkPlan:
     def _firsts(self) -> Int64:
         """Return for each token its row in the first window that contains it: the end of each window is new."""
         stops, first = self.starts + self.sizes, self.windows.offsets()[:-1]
-        before = np.append(0, stops[:-1])[: len(stops)]
+        before: Int64 = np.append(0, stops[:-1])[: len(stops)]
         before[first[self.windows.lengths() > 0]] = 0
         new = LoD.from_lengths(stops - before)
-        begins = LoD.from_lengths(self.sizes).offsets()[:-1] + (before - self.starts)
+        begins: Int64 = LoD.from_lengths(self.sizes).offsets()[:-1] + (before - self.starts)
         return np.repeat(begins - new.offsets()[:-1], new.lengths()) + np.arange(new.num_rows)
 
 

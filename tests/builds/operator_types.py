@@ -128,12 +128,36 @@ def result(function, lines):
     entries = [line.partition(" : ") for line in lines] or [("LoDTensor or ndarray", "", "")]
     each = []
     for names, _, said in entries:
-        words = [RESULTS[word] for word in re.findall(r"\w+", said or names) if word in RESULTS]
+        words = re.findall(r"\w+", (said or names).partition(", shape")[0])
+        words = [RESULTS[word] for word in words if word in RESULTS]
         one = " | ".join(dict.fromkeys(words)) or "LoDTensor | _Array"
-        if names.startswith(("*", "tuple of n")):
+        if names.startswith("tuple of n"):
             return "tuple[LoDTensor | _Array, ...]"
+        if names.startswith("*"):
+            return f"tuple[{', '.join([*each, *[one] * (one not in each)])}, *]"
         each += [one] * (len(names.split(",")) if said else 1)
     return each[0] if len(each) == 1 else f"tuple[{', '.join(each)}]"
+
+
+def of_columns(parameters, results, several):
+    """Return the overloads of a function of any number of columns, whose results follow the first one.
+
+    Checkers cannot unpack a tuple of an unknown number of results of two types, so that up to three columns have
+    overloads of their own. With `several`, the first result is a tuple if the first parameter is.
+    """
+    general = (parameters, f"tuple[{' | '.join(results)}, ...]")
+    if len(results) == 1:
+        return [general]
+    at = next(j for j, text in enumerate(parameters) if text.startswith("*columns"))
+    of, later = parameters[at].partition(": ")[2], ["*", *parameters[at + 1 :]] if parameters[at + 1 :] else []
+    found = []
+    for count in (1, 2, 3):
+        given = [*parameters[:at], *(f"column_{j}: {of}" for j in range(count)), "/", *later]
+        if several:
+            keys = given[0].replace("_Dense", "tuple[Sequence[Any] | _Array, ...]")
+            found.append(([keys, *given[1:]], f"tuple[tuple[_Array, ...], {', '.join(results[1:] * count)}]"))
+        found.append((given, f"tuple[{', '.join([results[0], *results[1:] * count])}]"))
+    return [*found, general]
 
 
 def declaration(name, function):
@@ -156,6 +180,8 @@ def declaration(name, function):
         whole = [text.replace(BY_NAME["axis"], "None") for text in parameters if not text.startswith("level: ")]
         whole = whole[:-1] if whole[-1] == "*" else whole
         forms = [(whole, "_Number"), (parameters, "LoDTensor | _Array")]
+    elif kind.endswith(", *]"):
+        forms = of_columns(parameters, kind[6:-4].split(", "), returned[0].endswith("or tuple of these"))
     forms = [form for given, kind in forms for form in with_dtypes(name, given, kind)]
     prefix = "@overload\n" if len(forms) > 1 else ""
     return "".join(f"{prefix}def {name}({', '.join(given)}) -> {kind}: ...\n" for given, kind in forms)

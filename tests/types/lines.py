@@ -38,6 +38,10 @@ assert_type(x.to_padded(min_length=4, mode="replicate", multiple_of=8), Array)
 assert_type(x.tolist(), list[Any])
 for sequence in x:
     assert_type(sequence, LoDTensor | Array)
+assert_type(x.std(level=0), LoDTensor | Array)
+assert_type(lodcore.ops.argmax(x, level=0, empty=-1), LoDTensor | Array)
+assert_type(lodcore.group_by(["a", "b"], w), tuple[Array, LoDTensor])
+assert_type(lodcore.group_by((["a"], [1]), w, x, order="first"), tuple[tuple[Array, ...], LoDTensor, LoDTensor])
 
 assert_type(x.sum(), np.number[Any])
 assert_type(x.mean(axis=1), LoDTensor | Array)

@@ -227,10 +227,11 @@ def spread_medians(const real[:, ::1] ordered not None, const int64_t[:, ::1] po
 
     Parameters
     ----------
-    ordered, positions, offsets, size, least, room
-        As in `roll_medians`.
+    ordered, positions, offsets, size, least : as in `roll_medians`
     rows : as ordered
         The cotangents of the windows.
+    room : int64, shape (n_rows, 2)
+        Written: the rank of each row, and the tree.
     out : as ordered
     """
     if (not belong(ordered, positions, offsets, size, room, out) or rows.shape[0] != out.shape[0]

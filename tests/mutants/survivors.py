@@ -1,3 +1,22 @@
 """Random defects that no test finds: the file, its line before and after, and why it survives."""
 
-SURVIVORS = []
+SURVIVORS = [
+    (
+        "lodcore/graph/gradients/grad_check.py",
+        "if not wrong <= worst:",
+        "if not wrong < worst:",
+        "of several entries that are equally wrong another one is named",
+    ),
+    (
+        "lodcore/operators/results.py",
+        "if rows.ndim == 0 or len(rows) != source.num_rows:",
+        "if rows.ndim <= 0 or len(rows) != source.num_rows:",
+        "the same: no array has fewer axes than none",
+    ),
+    (
+        "lodcore/tensors/tensor.py",
+        "Array = np.ndarray[Any, Any]",
+        "Array = np.ndarray",
+        "a name for type checkers",
+    ),
+]

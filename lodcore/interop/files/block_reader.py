@@ -176,12 +176,15 @@ class BlockReader:
 
     def _operator(self, where: str, entry: dict[str, Any]) -> Operator:
         op = operator_of(where, entry["op"])
-        given = dict_of(where, entry.get("in"), *op.parameters)
-        if len(given) != len(op.parameters):
+        given = dict_of(where, entry.get("in"), *(name for name in op.parameters if name not in op.defaults))
+        if not given.keys() <= set(op.parameters):
             raise LoDError(
                 f"{where}: has {', '.join(map(str, given))[:80]}; {', '.join(op.parameters)} are its parameters"
             )
-        arguments = {name: self.argument(f"{where}: {name}", given[name]) for name in op.parameters}
+        arguments = {  # a file may be older than a parameter that has a default
+            name: self.argument(f"{where}: {name}", given[name]) if name in given else op.defaults[name]
+            for name in op.parameters
+        }
         self._check_bodies(where, op, arguments)
         arguments = {name: self.block.argument(op, name, x) for name, x in arguments.items()}
         made = Operator(op, arguments, [], entry.get("tuple") is not True)

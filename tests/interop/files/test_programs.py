@@ -370,6 +370,23 @@ def test_an_error_names_the_file_the_operator_and_the_argument():
             lodcore.load(changed(contents, lambda tree, change=change: change(tree["program"]["ops"])))
 
 
+def test_a_file_that_is_older_than_an_optional_parameter_of_an_operator_is_read_with_its_default():
+    with Program() as program:
+        lodcore.drop_level(data("x", (None,), "float64", num_levels=2), 1)
+    contents, feed = kept(program), {"x": [[[1.0], [2.0, 3.0]], []]}
+
+    def older(tree):
+        del tree["program"]["ops"][0]["in"]["count"]
+
+    def later(tree):
+        tree["program"]["ops"][0]["in"]["unknown"] = {"int": "1"}
+
+    fetch = [program.ops[0].outputs[0].name]
+    assert results(lodcore.load(changed(contents, older)), feed, fetch) == results(program, feed, fetch)
+    with pytest.raises(LoDError, match=r"operator 0 \(drop_level\): has .*unknown; x, level, count are its parameters"):
+        lodcore.load(changed(contents, later))
+
+
 def test_a_parameter_that_two_programs_share_and_a_scope_inside_another():
     w = parameter(2.0, "w")
     with Program() as one:

@@ -372,7 +372,7 @@ def test_an_error_names_the_file_the_operator_and_the_argument():
 
 def test_a_file_that_is_older_than_an_optional_parameter_of_an_operator_is_read_with_its_default():
     with Program() as program:
-        lodcore.drop_level(data("x", (None,), "float64", num_levels=2), 1)
+        ops.drop_level(data("x", (None,), "float64", num_levels=2), 1)
     contents, feed = kept(program), {"x": [[[1.0], [2.0, 3.0]], []]}
 
     def older(tree):

@@ -289,6 +289,8 @@ class Keeper:
         assert loop.script is not None
         if loop.script.is_alone():
             give_back(self._key, loop)
+        else:  # whoever kept one of its Variables is told that it has no meaning outside
+            loop.body.closed = True
 
     def _copy(self, loop: CellLoop, record: Callable[[Any, CellLoop], Any]) -> CellLoop:
         """Record the body of a loop once more, with Variables of its own."""

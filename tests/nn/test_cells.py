@@ -353,8 +353,9 @@ def test_a_variable_that_leaves_the_body_is_none_of_a_later_call():
 
     wanted = recorded_anew(lambda p, x, h: (TANH(x @ p["w"] + h),) * 2, {"w": W}, X, ZERO)
     for called in [cell] * 4 + [anew(cell)]:
-        leaked.append(None)
-        assert list(map(bits, run(called, {"w": W}, X, ZERO))) == wanted
+        for _ in range(3):  # the third one finds a body that was kept
+            leaked.append(None)
+            assert list(map(bits, run(called, {"w": W}, X, ZERO))) == wanted
         with pytest.raises(lodcore.GraphError, match=r"Variable matmul: .* has no meaning outside"):
             run(called, {"w": W}, X, ZERO)
 

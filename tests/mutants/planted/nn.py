@@ -11,6 +11,7 @@ COMBINED = "lodcore/nn/combined.py"
 LOOP = "lodcore/nn/dynamic_rnn.py"
 LAYER_TESTS = "tests/nn/test_recurrent.py tests/nn/test_layers.py"
 LOOP_TESTS = "tests/nn/test_dynamic_rnn.py"
+CELL_TESTS = "tests/nn/test_cells.py"
 
 MUTANTS = [
     Mutant(
@@ -84,6 +85,27 @@ MUTANTS = [
         "keeps_shapes=True",
         "keeps_shapes=False",
         LAYER_TESTS,
+    ),
+    Mutant(
+        "a-body-that-somebody-refers-to-is-kept",
+        "lodcore/nn/cell_loop.py",
+        "if loop.script.is_alone():",
+        "if True:",
+        CELL_TESTS,
+    ),
+    Mutant(
+        "constants-of-a-call-are-not-compared",
+        "lodcore/nn/script.pyx",
+        "return kind in PLAIN and one == other",
+        "return kind in PLAIN",
+        CELL_TESTS,
+    ),
+    Mutant(
+        "a-kept-value-lies-where-its-product-is-still-read",
+        "lodcore/graph/loops/scheduled.py",
+        "if read.get(other, -1) < at and",
+        "if",
+        CELL_TESTS,
     ),
     Mutant(
         "the-first-rows-of-a-last-step",

@@ -514,6 +514,41 @@ def test_operators_that_cannot_be_traced_run_one_by_one():
             assert_near(one, other, f.__name__)
 
 
+def test_a_body_that_finds_no_memory_while_it_is_compiled_raises():
+    """It does not run operator by operator instead: the next call would have other last bits."""
+    x, state = batch(width=WIDTH), numbers(len(LENGTHS), WIDTH)
+    calls = []
+
+    def fail(rows):
+        if calls and not isinstance(rows, np.ndarray):
+            calls.append(rows)
+            if len(calls) == calls[0] + 1:
+                raise MemoryError(f"call {calls[0]}")
+
+    @ops.elementwise_operator
+    def doubled(x):
+        fail(x)
+        return x + x
+
+    @doubled.define_vjp
+    def _(d):
+        fail(d)
+        return d + d
+
+    def cell(p, x, h):
+        h = TANH(x @ p["w"] + doubled(h))
+        return h, h
+
+    given = cell, {"w": numbers(WIDTH, WIDTH)}, x, state
+    for number in (1, 2):  # in the function, and in its vjp rule
+        calls[:] = [number]
+        with pytest.raises(MemoryError, match=f"call {number}"):
+            run(*given)
+    calls.clear()
+    wanted = list(map(bits, run(*given)))
+    assert list(map(bits, run(*given))) == wanted
+
+
 def test_comparisons_with_nan_run_once(monkeypatch):
     """NumPy tells nothing of them, so nothing has to be told by operators that run once more, one by one."""
     one_by_one = importlib.import_module("lodcore.nn.one_by_one").OneByOne

@@ -400,6 +400,8 @@ def _outputs_of(op: Operator, specs: dict[Variable, Any]) -> list[Spec]:
         if isinstance(inner, StepRunner):
             return inner.results_of(arguments["inputs"], recorded)
         found = op.op.infer_arguments(arguments)
+    except MemoryError:
+        raise
     except Exception:  # an error of sizes is raised only by a step in which they occur
         return recorded
     return [found] if isinstance(found, Spec) else list(found)

@@ -250,11 +250,12 @@ class Values:
 def traced(function: Callable[..., Any], *args: Any, **rest: Any) -> Any:
     """Call a function of arrays with rows that record; whatever it raises, it cannot be traced.
 
-    What is wrong with a call is raised where the operators run one by one.
+    What is wrong with a call is raised where the operators run one by one. That there is no memory is no property of
+    the function: the next call could trace it, with other last bits.
     """
     try:
         return function(*args, **rest)
-    except (Untraceable, RecursionError):
+    except (Untraceable, RecursionError, MemoryError):
         raise
     except Exception as error:
         raise Untraceable(f"{type(error).__name__}: {error}") from error

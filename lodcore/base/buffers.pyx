@@ -212,6 +212,37 @@ def bytes_between(cnp.ndarray first not None, cnp.ndarray second not None):
     return <Py_ssize_t> (cnp.PyArray_BYTES(second) - cnp.PyArray_BYTES(first))
 
 
+cdef void bounds_of(cnp.ndarray array, char** first, char** stop) noexcept:
+    """Find the lowest byte of an array, and the one behind its highest."""
+    cdef int axis
+    cdef Py_ssize_t way
+    first[0] = stop[0] = cnp.PyArray_BYTES(array)
+    for axis in range(cnp.PyArray_NDIM(array)):
+        if cnp.PyArray_DIM(array, axis) == 0:
+            return
+    for axis in range(cnp.PyArray_NDIM(array)):
+        way = (cnp.PyArray_DIM(array, axis) - 1) * cnp.PyArray_STRIDE(array, axis)
+        if way < 0:
+            first[0] += way
+        else:
+            stop[0] += way
+    stop[0] += cnp.PyArray_ITEMSIZE(array)
+
+
+def overlaps(cnp.ndarray array not None, list others not None):
+    """Return whether the memory of an array overlaps that of one of others, as far as their bounds show."""
+    cdef char* first
+    cdef char* stop
+    cdef char* other_first
+    cdef char* other_stop
+    bounds_of(array, &first, &stop)
+    for other in others:
+        bounds_of(<cnp.ndarray?> other, &other_first, &other_stop)
+        if first < other_stop and other_first < stop:
+            return True
+    return False
+
+
 cdef cnp.ndarray rows_over(object base, cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):
     """Return the rows from `start` to `stop`, which must be in range, as a view with the given base."""
     cdef cnp.npy_intp shape[64]

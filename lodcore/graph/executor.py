@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.buffers import overlaps
 from lodcore.base.caller import named_caller
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError
@@ -16,6 +17,7 @@ from lodcore.graph import engine
 from lodcore.graph.block import Operator
 from lodcore.graph.engine import Call, Frame, Layout
 from lodcore.graph.feeding import fed_values
+from lodcore.graph.fetching import arrays_of, protected, wanted_of
 from lodcore.graph.gradients.cotangents import GradientOwner, Gradients, conjugated, of_type, values_of
 from lodcore.graph.gradients.gradient_operators import GradientOperator, Seed
 from lodcore.graph.gradients.learned import ParameterUpdate, check_update, own_copy
@@ -24,7 +26,7 @@ from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.loops.frames import KEEPS_ALL, Trace, has_bodies, records_of_ops
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Look, Record, Scope
-from lodcore.graph.variable import Variable, resolved, spec_text
+from lodcore.graph.variable import Variable, spec_text
 from lodcore.operators.roles import spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -84,7 +86,8 @@ class Executor:
         Returns
         -------
         list
-            One value per fetched Variable. For a parameter that is updated it is the value before the update.
+            One value per fetched Variable. For a parameter that is updated it is the value before the update. What
+            shares the memory of a parameter or of a fed value is read-only; `numpy.copy` of it may be changed.
 
         Raises
         ------
@@ -102,7 +105,7 @@ class Executor:
             raise DTypeError(f"Executor.run: scope: is {type(scope).__name__}; a Scope is needed")
         scope = self._scope if scope is None else scope
         scope.begin_run()
-        wanted = _wanted(program, fetch)
+        wanted = wanted_of(program, fetch)
         fed = fed_values(program, {} if feed is None else feed)
         key = (len(program.ops), keep_scopes, *map(id, wanted))
         if key not in program.plans:
@@ -115,7 +118,7 @@ class Executor:
                 fed[x] = of_user(scope.get(x))
         frame = plan.begin(fed)
         computing(plan.run, frame)
-        found = plan.given(frame, wanted)
+        found = plan.given(frame, wanted, fed)
         updates = plan.updated(frame, found)
         record = Record(scope, "Program", functools.partial(plan.look, fed, frame))
         for trace in plan.traces(frame):
@@ -211,8 +214,8 @@ class Plan:
             if token is not None:
                 KEEPS_ALL.reset(token)
 
-    def given(self, frame: Frame, wanted: list[Variable]) -> list[Any]:
-        """Return the fetched values; two gradients never share memory."""
+    def given(self, frame: Frame, wanted: list[Variable], fed: dict[Variable, Any]) -> list[Any]:
+        """Return the fetched values; gradients have memory of their own, what shares that of an input is read-only."""
         found = [of_user(frame[slot]) for slot in self._wanted]
         places = [j for j, one in enumerate(wanted) if one in self.gradients]
         dense = [j for j in places if isinstance(found[j], (np.ndarray, LoDTensor))]
@@ -221,18 +224,19 @@ class Plan:
         for j, values, before in zip(dense, own, given, strict=True):
             if values is not before:
                 found[j] = of_type(frame[self.layout.slot(self.gradients[wanted[j]])], values)
-        return found
+        return protected(found, fed.values()) if found else found
 
     def updated(self, frame: Frame, found: list[Any]) -> dict[Variable, Any]:
         """Return the new values of the parameters that are updated: checked, in memory of their own."""
         if not self._updates:
             return {}
-        fetched = set(map(id, found))
+        fetched = arrays_of(found)
         made = {}
         for x, op in self._updates.items():
             value = frame[self.layout.slot(op.value)] if isinstance(op.value, Variable) else op.value
             check_update(f"update: {self._program.name_of(x)}: value", x.spec, spec_of(value))
-            made[x] = value if op.fresh and id(value) not in fetched else own_copy(value)
+            own = op.fresh and not any(overlaps(values, fetched) for values in arrays_of([value]))
+            made[x] = value if own else own_copy(value)
         return made
 
     # -- Scopes --------------------------------------------------------------------------------------------------------
@@ -286,26 +290,3 @@ def _completing(op: Any, gradients: list[Variable], layout: Layout) -> Callable[
             frame[place] = of_type(frame[value], conjugated(frame[begun].found.get(x)))
 
     return complete
-
-
-def _wanted(program: Program, fetch: Any) -> list[Variable]:
-    """Return the Variables to fetch."""
-    if isinstance(fetch, (str, Variable, Mapping)) or not hasattr(fetch, "__iter__"):
-        raise DTypeError(f"Executor.run: fetch: is {type(fetch).__name__}; a list of Variables or names is needed")
-    return [_found(program, one) for one in fetch]
-
-
-def _found(program: Program, one: Any) -> Variable:
-    """Return a Variable to fetch."""
-    if isinstance(one, str):
-        try:
-            found = program.var(one)
-        except KeyError:
-            raise GraphError(f"Executor.run: fetch: {one}: the Program has no such Variable") from None
-    else:
-        found = program.output(resolved(one))
-    if not isinstance(found, Variable):
-        raise GraphError(f"Executor.run: fetch: is {type(one).__name__}; a Variable of the Program or a name is needed")
-    if found.block is not None and not program.has(found):
-        raise GraphError(f"Executor.run: fetch: {found.name}: is of another {type(found.block).__name__}")
-    return program.versions.get(found, found)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import GraphError, LoDTensor, ShapeError, TensorArray, ops
+from lodcore import DenseTensor, GraphError, LoDTensor, ShapeError, SparseTensor, TensorArray, nn, ops
 from lodcore.graph import Executor, Program, VarArray, append_backward, data, parameter, while_loop
 
 pytestmark = pytest.mark.not_on_reference  # fetching is independent of the kernels
@@ -173,3 +173,79 @@ def test_a_loop_that_runs_twice_has_results_of_two_names():
     for one in results:
         assert program.var(one.name) is one
         assert Executor().run(program, {"x": 3.0}, [one.name])[0] == 12
+
+
+def nested(value):
+    return LoDTensor.from_lengths(np.full((3, 2), value), [1, 2])
+
+
+def written(value):
+    array = TensorArray()
+    array.write(0, value)
+    return array
+
+
+SHARING = {
+    "the parameter itself": (np.ones((2, 2)), lambda v: v),
+    "a view of it": (np.ones((2, 2)), lambda v: v[0:1]),
+    "a view turned round": (np.ones((2, 2)), lambda v: v[::-1, 1:]),
+    "what passes it on": (np.ones((2, 2)), lambda v: lodcore.stop_gradient(v)),
+    "one of two branches": (np.ones((2, 2)), lambda v: lodcore.cond(np.bool_(True), lambda w: w, lambda w: w * 2, v)),
+    "with levels": (nested(1.0), lambda v: v),
+    "with other levels": (nested(1.0), lambda v: lodcore.lod_reset(v, target_lod=[0, 2, 3])),
+    "the values of levels": (nested(1.0), lambda v: v.values),
+    "rows of a table": (SparseTensor([1], np.ones((1, 2)), 3), lambda v: v),
+    "a holder": (DenseTensor(np.ones((2, 2))), lambda v: v),
+    "an element": (np.ones((2, 2)), lambda v: written(v).read(0)),
+    "an array with it": (np.ones((2, 2)), written),
+}
+
+
+def test_what_is_fetched_cannot_change_parameters_and_fed_values():
+    for case, (value, f) in SHARING.items():
+        for fed in (False, True):
+            if fed and isinstance(value, (SparseTensor, DenseTensor)):
+                continue
+            with Program() as program:
+                spec = dict(num_levels=1) if isinstance(value, LoDTensor) else {}
+                v = data("v", (None, 2), "float64", **spec) if fed else parameter(value, "v")
+                result = f(v)
+            feed = {"v": value} if fed else {}
+            (found,) = Executor().run(program, feed, [result])
+            found = found.read(0) if isinstance(found, TensorArray) else found
+            found = found if isinstance(found, np.ndarray) else found.values
+            assert not found.flags.writeable, case
+
+
+def test_results_of_a_run_may_be_changed():
+    with Program() as program:
+        v = parameter(np.ones((2, 2)), "v")
+        doubled = v * 2
+        part = doubled[0:1]
+        v.update(lodcore.add(v, 1.0, name="new"))
+    executor = Executor()
+    for one in executor.run(program, fetch=[doubled, part, "new"]):
+        one[...] = 7
+    (before,) = executor.run(program, fetch=[v])
+    np.testing.assert_array_equal(before, np.full((2, 2), 2.0))
+
+
+def test_an_element_of_an_array_from_outside_cannot_be_changed():
+    outside = written(np.ones(2))
+    with Program() as program:
+        element = outside.read(0)
+    (found,) = Executor().run(program, fetch=[element])
+    assert not found.flags.writeable
+
+
+def test_the_new_value_of_a_parameter_is_no_view_of_what_is_fetched():
+    parameters = {"w": parameter(np.ones((2, 2)), "w")}
+    with Program() as program:
+        gradients = append_backward(lodcore.ops.sum(parameters["w"] * 2.0), parameters=parameters)
+        nn.SGD(0.5).step(parameters, gradients)
+        part = program.var("w@NEXT")[0:1]
+    executor = Executor()
+    (found,) = executor.run(program, fetch=[part])
+    kept = executor.scope.get(parameters["w"])
+    np.testing.assert_array_equal(kept, np.zeros((2, 2)))
+    assert not np.shares_memory(found, kept)

@@ -339,9 +339,17 @@ def from_dlpack(values: Any, *offsets: Any) -> LoDTensor:
     where = "lodcore.from_dlpack"
     if not hasattr(values, "__dlpack__"):
         raise DTypeError(f"{where}: values: is {type(values).__name__}; something with __dlpack__ is needed")
-    levels = [np.from_dlpack(level) if hasattr(level, "__dlpack__") else level for level in offsets]
+    levels = [
+        exchanged(f"{where}: offsets: level {k}", v) if hasattr(v, "__dlpack__") else v for k, v in enumerate(offsets)
+    ]
+    return LoDTensor.from_offsets(exchanged(f"{where}: values", values), *levels)
+
+
+def exchanged(what: str, values: Any) -> Any:
+    """Share the memory of something with DLPack; an array stays as it is, since NumPy 2.0 refuses read-only ones."""
+    if isinstance(values, np.ndarray):
+        return values
     try:
-        rows = np.from_dlpack(values)
+        return np.from_dlpack(values)
     except (BufferError, RuntimeError, TypeError) as error:
-        raise DTypeError(f"{where}: values: cannot be shared: {error}") from None
-    return LoDTensor.from_offsets(rows, *levels)
+        raise DTypeError(f"{what}: cannot be shared: {error}") from None

@@ -203,6 +203,7 @@ def test_cu_seqlens_overflow_is_refused():
 def test_dlpack():
     x = lodcore.from_dlpack(np.arange(3), np.array([0, 2, 3]))
     assert x.tolist() == [[0, 1], [2]]
+    assert lodcore.from_dlpack(x.values, x.offsets).tolist() == [[0, 1], [2]]  # both are read-only
     assert np.from_dlpack(x.values.copy()).tolist() == [0, 1, 2]
     with pytest.raises(DTypeError, match="values: is list; something with __dlpack__"):
         lodcore.from_dlpack([1], [0, 1])
@@ -216,6 +217,8 @@ def test_dlpack():
 
     with pytest.raises(DTypeError, match="values: cannot be shared"):
         lodcore.from_dlpack(Elsewhere(), [0, 1])
+    with pytest.raises(DTypeError, match="from_dlpack: offsets: level 1: cannot be shared"):
+        lodcore.from_dlpack(np.arange(1), [0, 1], Elsewhere())
 
 
 # -- tables --------------------------------------------------------------------------------------------------------

@@ -367,7 +367,6 @@ batching.batches(ls, n + 3).report()
 [next(one) for one in [batching.sample_by_temperature(ls + 1, 2.0)] for _ in range(n)]
 
 # doors, files and exchange
-lodcore.from_arrow(lodcore.to_arrow(t))
 lodcore.from_dlpack(v, x.offsets)
 interop.Groups({"v": x}, {"k": e}).join({"k": e[::-1], "z": e}, "k")[e > 1]
 lodcore.interop.share(x)
@@ -406,6 +405,7 @@ CALLS = [
 ]
 #: What `make hunt` measures beside them, where the library is there.
 WITH_LIBRARIES = {
+    "pyarrow": "lodcore.from_arrow(lodcore.to_arrow(t))",
     "torch": "lodcore.from_torch(lodcore.to_torch(x)), lodcore.collate([*x])",
     "awkward": "lodcore.from_awkward(lodcore.to_awkward(t))",
     "pandas": "lodcore.from_pandas(lodcore.to_pandas({'x': x}, {'key': e}), by='key')",

@@ -25,6 +25,7 @@ FUNCTIONS = {
     "delete": "x[mask]",
     "einsum": "lodcore.sequence_matmul(x, y)",
     "extract": "x[mask]",
+    "fix": "np.trunc(x)",
     "flipud": "np.flip(x, axis=0)",
     "hstack": "np.concatenate([x, y], axis=1)",
     "inner": "lodcore.sequence_matmul(x, y, transpose_y=True)",

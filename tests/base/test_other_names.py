@@ -59,7 +59,7 @@ def names(folder):
 
 
 #: Rows that need another library, an x of rows of two numbers, or keys of rows.
-LIBRARIES = ("from_pandas", "pyarrow", "to_torch")
+LIBRARIES = ("from_pandas", "pyarrow", "to_arrow", "to_torch")
 WIDE = ("nn.dynamic_rnn", "nn.static_rnn", "fc")
 
 

@@ -206,7 +206,7 @@ def test_advice_of_refused_functions_runs(name, tmp_path):
         lodcore.testing.assert_equal(loaded["x"] if isinstance(loaded, dict) else loaded, names["x"])
 
 
-@for_each("name", sorted(NUMBER_BY_NUMBER | TOGETHER))
+@for_each("name", sorted(name for name in NUMBER_BY_NUMBER | TOGETHER if hasattr(np, name)))  # of this NumPy
 def test_advice_to_call_a_function_on_the_values_runs(name):
     x = for_advice()["x"]
     values = x.astype(int) if name == "bincount" else x

@@ -139,7 +139,7 @@ def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
         if type(x) is not Spec or x.kind not in KINDS or x.shape != like.shape or x.num_levels != like.num_levels:
             break
     else:
-        return Spec(like.shape, dtype)
+        return Spec(like.shape, dtype, like.num_levels, LoDTensor if like.num_levels else np.ndarray)
     for j, x in enumerate(inputs):
         if type(x) is Spec and x.kind not in KINDS:
             raise DTypeError(
@@ -148,11 +148,12 @@ def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
     specs = [x for x in inputs if isinstance(x, Spec)]
     like = specs[0]
     if all([spec.shape == like.shape and spec.num_levels == like.num_levels for spec in specs]):
-        return Spec(like.shape, dtype)
+        return Spec(like.shape, dtype, like.num_levels, LoDTensor if like.num_levels else np.ndarray)
     if any([spec.num_levels for spec in specs]):
         forms = [(x.num_levels, x.shape) if isinstance(x, Spec) else (0, ()) for x in inputs]
         deepest, shapes = aligned_shapes(where, forms)
-        return Spec((None, *_together(where, [one[forms[deepest][0] + 1 :] for one in shapes])), dtype)
+        levels = forms[deepest][0]
+        return Spec((None, *_together(where, [one[levels + 1 :] for one in shapes])), dtype, levels, LoDTensor)
     return Spec(_together(where, [x.shape if isinstance(x, Spec) else () for x in inputs]), dtype)
 
 

@@ -58,6 +58,11 @@ class ElementwiseOp(Op):
             self.__name__, dtype_of(self.__name__, self.array_function, *operands.values()), *operands.values()
         )
 
+    def infer_arguments(self, arguments: dict[str, Any]) -> Any:
+        """Return the Spec of the result, whose levels alignment determines."""
+        found = self._describe(arguments)
+        return self._spec(**arguments) if found is None else found
+
     def described(self, name: str, role: Role, given: Any) -> Any:
         """Return the Spec of an argument; numbers are kept, since they adopt the dtype of the others."""
         return given if isinstance(given, (int, float, complex, np.generic)) else super().described(name, role, given)

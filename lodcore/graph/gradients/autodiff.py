@@ -66,7 +66,11 @@ class Pullback(Generic[G]):
         owner = GradientOwner(gradients.places.values(), True)
         computing(gradients.back_alone, self._ops)
         given = functools.partial(self._given, gradients.found, owner, places)
-        return tuple([None if isinstance(x, str) else tree_map(given, x) for x in self._inputs])  # type: ignore[return-value]
+        made = [
+            given(x) if type(x) is Variable else None if isinstance(x, str) else tree_map(given, x)
+            for x in self._inputs
+        ]
+        return tuple(made)  # type: ignore[return-value]
 
     def _begin(self, gradients: Gradients, cotangents: tuple[Any, ...]) -> None:
         """Add the cotangents to the gradients."""
@@ -141,6 +145,8 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
             return cotangent.view()
     if cotangent is None or not differentiable(value):
         return None
+    if type(cotangent) is LoDTensor and type(value) is LoDTensor and cotangent.lod is value.lod:  # as usual
+        cotangent = cotangent.values
     if isinstance(cotangent, Symbol):
         raise GraphError(
             f"{where}: is {with_article(type(cotangent).__name__)}; gradients of gradients are not supported"
@@ -156,7 +162,7 @@ def checked_cotangent(where: str, value: Any, cotangent: Any) -> Any:
         if not isinstance(value, LoDTensor):
             raise LoDError(f"{where}: has levels; the result has none")
         check_equal("pullback", value.lod, cotangent.lod, where.removeprefix("pullback: "), "the result")
-    if hasattr(cotangent, "to_dense"):
+    elif type(cotangent) is not np.ndarray and hasattr(cotangent, "to_dense"):
         cotangent = cotangent.to_dense()
     made = values_of(cotangent)
     if made.dtype.kind not in "biuf" and not (made.dtype.kind == "c" and values.dtype.kind == "c"):
@@ -240,12 +246,18 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
     return made
 
 
+#: The usual inputs, which are no trees.
+LEAVES = frozenset((np.ndarray, LoDTensor))
+
+
 def _recorded(tape: Tape, f: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Any, Pullback[Any]]:
     """Call a function on a tape; return its results and its pullback."""
     begin = functools.partial(tape.begin, "vjp")
-    variables = tuple([tree_map(begin, one) for one in inputs])
-    recorded = tree_map(tape.output, computing(f, *variables))
-    made: tuple[Any, Pullback[Any]] = tree_map(_result, recorded), Pullback(tape, variables, recorded)
+    variables = tuple([begin(one) if type(one) in LEAVES else tree_map(begin, one) for one in inputs])
+    recorded = computing(f, *variables)
+    recorded = tape.output(recorded) if type(recorded) is Variable else tree_map(tape.output, recorded)
+    result = _result(recorded) if type(recorded) is Variable else tree_map(_result, recorded)
+    made: tuple[Any, Pullback[Any]] = result, Pullback(tape, variables, recorded)
     tape.write_outside()
     return made
 

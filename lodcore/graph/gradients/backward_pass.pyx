@@ -443,4 +443,6 @@ cpdef values_of(value):
     """Return the array of the values of a tensor."""
     if type(value) is cnp.ndarray:
         return value
+    if type(value) is LoDTensor:
+        return value.values
     return rows_of(plain_of("gradient", value)) if is_foreign(type(value)) else np.asarray(rows_of(value))

@@ -60,7 +60,7 @@ class ElementwiseOp(Op):
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Return the Spec of the result, whose levels alignment determines."""
-        found = self._describe(arguments)
+        found = self.describe(arguments)
         return self._spec(**arguments) if found is None else found
 
     def described(self, name: str, role: Role, given: Any) -> Any:

@@ -288,7 +288,7 @@ class Op(OpBody):
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Return the Spec of the result of a call; arguments are given by name, with a Spec instead of each tensor."""
-        found = self._describe(arguments)
+        found = self.describe(arguments)
         if found is not None:
             return found
         found = self.infer_rule(**arguments) if self._infer is None else self._infer(**arguments)
@@ -304,12 +304,12 @@ class Op(OpBody):
         if not self.lod_rule.by_spec:
             return self.lod_rule.structure(self.__name__, arguments)
         arguments = dict(arguments)
-        if self._describe(arguments) is not None:
+        if self.describe(arguments) is not None:
             return None
         found = self.infer_rule(**arguments)
         return sources_of(found) if isinstance(found, Spec) else tuple([sources_of(x) for x in found])
 
-    def _describe(self, arguments: dict[str, Any]) -> Any:
+    def describe(self, arguments: dict[str, Any]) -> Any:
         """Replace arguments by their Specs for the shape rule; return the Spec of the result if it is known."""
         for name, role in self.roles.items():
             given = arguments[name]

@@ -32,15 +32,13 @@ __all__ = [
     "Batches",
     "Counts",
     "Dense",
-    "Given",
     "Index",
     "Keys",
     "Kind",
-    "Map",
-    "MapOrPlaces",
     "Nested",
     "NestedIndex",
     "Operands",
+    "Optional",
     "Role",
     "Rows",
     "Steps",
@@ -266,21 +264,21 @@ Structure = Role(
 )
 Rows = Role("Rows", _rows_of_list, listed_or(_rows_of_list, rows_given_of), ANY | {list}, frozenset([LoDTensor]))
 Dense = Role("Dense", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY)
+#: An element of an array, which may be a SparseTensor.
 Element = Role(
-    "Dense", as_array, _element, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY | {SparseTensor}, kind=Tensor
+    "Element", as_array, _element, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY | {SparseTensor}, kind=Tensor
 )
-Given = Role("Given", as_array, operand_of, frozenset((np.ndarray, LoDTensor, *NUMBERS)), ANY, described=False)
+#: A tensor or a number, or None; shape rules receive numbers unchanged.
+Optional = Role("Optional", as_array, operand_of, Dense.expected | {type(None)}, ANY, described=False)
 Index = Role("Index", _copied, _stays, ANY | {list, tuple, int, bool, np.int64, np.bool_}, ANY, described=False)
 ORDERS = frozenset((RankTable, IndicesMap))
 
 COUNTS = Index.expected - {list, tuple}
 #: Integers, one for all or one each; nested lists become a LoDTensor.
-Counts = Role("Index", _counts_of_list, listed_or(_counts_of_list), COUNTS, ANY, described=False)
+Counts = Role("Counts", _counts_of_list, listed_or(_counts_of_list), COUNTS, ANY, described=False)
 #: Rows, or a number, which adopts the dtype of the other operand; shape rules receive it unchanged.
-Updates = Role("Rows", nested_of, listed_or(nested_of, operand_of), ANY | {int, float}, ANY, described=False)
+Updates = Role("Updates", nested_of, listed_or(nested_of, operand_of), ANY | {int, float}, ANY, described=False)
 Steps = Role("Steps", _kept, kinds=frozenset([TensorArray]), place=("TensorArray",))
-Map = Role("Map", _kept, kinds=ORDERS, place=("IndicesMap", "RankTable"))
-MapOrPlaces = Role("Map", _kept, kinds=ORDERS | {np.ndarray}, place=("IndicesMap", "RankTable"))
 Table = Role("Table", _kept, kinds=ORDERS, place=("RankTable", "IndicesMap"))
 Structured = Role("Structured", _kept, place=())
 Batches = Role("Batches", as_batches, entries=Nested)

@@ -294,7 +294,7 @@ def map_of(where: str, given: Any) -> IndicesMap:
         return given
     if isinstance(given, RankTable):
         return given.indices_map
-    raise DTypeError(f"{where}: is {type(given).__name__}; an IndicesMap or a RankTable is needed")
+    raise DTypeError(f"{where}: is {type(given).__name__}; a RankTable or an IndicesMap is needed")
 
 
 def _checked_order(where: str, lod: LoD, level: int, order: Array) -> tuple[int, Array]:

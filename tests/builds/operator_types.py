@@ -36,7 +36,7 @@ RESULTS = {"LoDTensor": "LoDTensor", "ndarray": "_Array", "number": "_Number", "
 RESULTS |= {"IndicesMap": "IndicesMap", "RankTable": "RankTable", "int64": "_Array", "list": "list[LoDTensor | _Array]"}
 
 #: The types of values, and the dtypes of results that the table fixes for any input.
-VALUES = {"_Nested", "_Dense", "_Plain", "_Rows", "_Given"}
+VALUES = {"_Nested", "_Dense", "_Plain", "_Rows", "_Element", "_Optional", "_Updates"}
 FIXED = {"b1": "np.bool_", "i4": "np.int32", "i8": "np.int64"}
 
 

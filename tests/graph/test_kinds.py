@@ -206,7 +206,7 @@ def test_operators_refuse_arrays_and_maps_as_operands():
         steps, indices_map = TensorArray.unpack(data("x", (None,), "float64", num_levels=1), 0)
         for wrong, says in [
             (lambda: lodcore.mul(steps, 2), "mul: x: is a TensorArray; a LoDTensor or an array"),
-            (lambda: steps.pack(0, steps), "indices_map: is TensorArray; an IndicesMap or a RankTable"),
+            (lambda: steps.pack(0, steps), "indices_map: is TensorArray; a RankTable or an IndicesMap"),
             (lambda: lodcore.tensor_array_read(indices_map, 0), "_read: ta: is IndicesMap; a TensorArray"),
             (lambda: lodcore.tensor_array_read(data("y", (2,)), 0), "_read: ta: is ndarray; a TensorArray"),
         ]:

@@ -16,7 +16,7 @@ from lodcore.operators.arguments import axis_of, of_another_kind
 from lodcore.operators.lod_rules import no_lod
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
-from lodcore.operators.roles import NO_ELEMENTS, Dense, Element, Given, Index, Steps
+from lodcore.operators.roles import NO_ELEMENTS, Dense, Element, Index, Optional, Steps
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
 from lodcore.tensors.rank_table import IndicesMap
@@ -259,7 +259,7 @@ def _(d: dict[int, Any]) -> tuple[None, Any]:
     return None, d
 
 
-@operator(ta=Steps, index=Index, default=Given, lod_rule=of_elements)
+@operator(ta=Steps, index=Index, default=Optional, lod_rule=of_elements)
 def tensor_array_read(ta: Any, index: Any, default: Any = None) -> Any:
     """Read an element of an array.
 

@@ -13,7 +13,7 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import dense_of
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
-from lodcore.operators.roles import Given
+from lodcore.operators.roles import Dense
 from lodcore.tensors import core, tensor_core
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -22,9 +22,9 @@ __all__ = ["arange"]
 
 
 @operator(
-    starts=Given,
-    stops=Given,
-    steps=Given,
+    starts=Dense,
+    stops=Dense,
+    steps=Dense,
     lod_rule="one level, with as many sequences as there are ranges",
     differentiable=False,
 )

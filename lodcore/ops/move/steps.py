@@ -12,7 +12,7 @@ from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.operands import Array, rows_of
 from lodcore.operators.registry import Saved, operator
-from lodcore.operators.roles import MapOrPlaces, Nested, Steps
+from lodcore.operators.roles import Nested, Steps, Structured, Table
 from lodcore.ops.arrays.joined_arrays import cut_rows, joined_elements, same_shapes
 from lodcore.ops.arrays.tensor_arrays import check_steps, element_spec
 from lodcore.tensors import core, joining, tensor_core
@@ -125,7 +125,7 @@ def _(d: dict[int, Array], d_map: None, by_step: LoDTensor, order: IndicesMap, c
     return packed(steps, order.level, order, context.new("x")).values
 
 
-@operator(ta=Steps, indices_map=MapOrPlaces, lod_rule="up to `level` that of the map; below that of the steps")
+@operator(ta=Steps, indices_map=Structured, lod_rule="up to `level` that of the map; below that of the steps")
 def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None = None, *, saved: Saved = None) -> Any:
     """Join steps into sequences: the inverse of `tensor_array_unpack`.
 
@@ -282,6 +282,8 @@ def _pack_arrays(
 
 @tensor_array_pack.define_infer
 def _(ta: Spec, level: int, indices_map: Spec) -> Spec:
+    if indices_map.kind is not np.ndarray:  # the places of sequences
+        Table.spec("tensor_array_pack: indices_map", indices_map)
     one = element_spec(ta)
     if one.kind is object or integer_of("tensor_array_pack: level", level) < 0:
         return one._replace(kind=object)

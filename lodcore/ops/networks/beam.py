@@ -13,7 +13,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import dense_of, integer_of, level_of, operand_of
 from lodcore.operators.operands import Array, rows_of
 from lodcore.operators.registry import operator
-from lodcore.operators.roles import Given, Index, Role, Rows
+from lodcore.operators.roles import Dense, Index, Optional, Role, Rows
 from lodcore.ops.arrays.joined_arrays import joined_elements
 from lodcore.ops.arrays.tensor_arrays import check_steps, element_spec
 from lodcore.ops.networks.beam_gradients import back_to_candidates, of_form
@@ -30,16 +30,13 @@ __all__ = ["beam_search", "beam_search_decode"]
 #: The usual dtypes.
 MOSTLY = {"pre_ids": (INT64,), "pre_scores": (SINGLE, DOUBLE)}
 
-#: A tensor, or None.
-Optional = Role("Given", Given.of_list, operand_of, Given.expected | {type(None)}, Given.kinds, described=False)
-
 
 # -- one step ----------------------------------------------------------------------------------------------------------
 
 
 @operator(
     pre_ids=Index,
-    pre_scores=Given,
+    pre_scores=Dense,
     ids=Optional,
     scores=Rows,
     results=3,
@@ -346,7 +343,7 @@ def _steps_of(where: str, given: Any) -> Any:
 
 
 #: A TensorArray, or a list of tensors.
-Selected = Role("Steps", _steps_of, _steps_of, frozenset([TensorArray]), place=("TensorArray",))
+Selected = Role("Selected", _steps_of, _steps_of, frozenset([TensorArray]), place=("TensorArray",))
 
 
 @operator(

@@ -14,7 +14,7 @@ from lodcore.operators.copies import add_back, as_rows_or_nested, row_ranges, sp
 from lodcore.operators.lod_rules import no_lod, same_as
 from lodcore.operators.operands import Array, check_equal, rows_of
 from lodcore.operators.registry import Saved, operator
-from lodcore.operators.roles import Index, Map, Nested, Rows, Steps
+from lodcore.operators.roles import Index, Nested, Rows, Steps, Table
 from lodcore.ops.arrays.joined_arrays import cut_rows, joined_elements
 from lodcore.ops.arrays.tensor_arrays import check_steps
 from lodcore.ops.move.gather import concat_batches
@@ -133,7 +133,7 @@ def _(d: Array) -> tuple[Array, None]:
     return d, None
 
 
-@operator(ta=Steps, boot=Rows, indices_map=Map, lod_rule="as many levels as `boot`")
+@operator(ta=Steps, boot=Rows, indices_map=Table, lod_rule="as many levels as `boot`")
 def last_of_steps(ta: Any, boot: Any, indices_map: Any, *, saved: Saved = None) -> Any:
     """Return the entry of each sequence at its last step, in the order of the batch.
 

@@ -76,8 +76,8 @@ MUTANTS = [
     Mutant(
         "writes-kept-of-what-raised",
         "lodcore/graph/gradients/autodiff.py",
-        "    recorded = tree_map(tape.output, computing(f, *variables))\n",
-        "    try:\n        recorded = tree_map(tape.output, computing(f, *variables))\n"
+        "    recorded = computing(f, *variables)\n",
+        "    try:\n        recorded = computing(f, *variables)\n"
         "    except Exception:\n        tape.write_outside()\n        raise\n",
         "tests/graph/gradients/test_autodiff.py",
     ),

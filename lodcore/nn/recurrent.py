@@ -13,7 +13,7 @@ from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import resolved
 from lodcore.operators.arguments import choice_of, integer_of
-from lodcore.ops import add, elementwise, index_values, matmul, minus, mul, relu, sigmoid, tanh
+from lodcore.ops import add, elementwise, index_values, matmul, minus, mul, relu, reshape, sigmoid, tanh
 from lodcore.ops.networks.gates import Rule
 from lodcore.ops.networks.lstm import LSTMWeights, PackedLSTM
 from lodcore.ops.networks.recurrent_layers import gru_layer, lstm_layer, simple_layer
@@ -442,12 +442,10 @@ class GRU(_OneNetwork):
         if "weight_gates" in parameters:
             return parameters
         hidden, weight = self.n_hidden, self._taken(parameters)["weight_h"]
-        places = np.divmod(np.arange(3 * hidden * hidden), max(1, 3 * hidden))
-        ends, cut = ((hidden, 2 * hidden), (hidden, hidden)), 2 * hidden * hidden
-        both, last = (
-            index_values(weight, [place[part].reshape(shape) for place in places])
-            for part, shape in zip((slice(cut), slice(cut, None)), ends, strict=True)
-        )
+        cut = 2 * hidden * hidden
+        flat = reshape(weight, [3 * hidden * hidden])
+        both = reshape(index_values(flat, [slice(None, cut)]), [hidden, 2 * hidden])
+        last = reshape(index_values(flat, [slice(cut, None)]), [hidden, hidden])
         return {**parameters, "weight_gates": both, "weight_candidate": last}
 
     def step(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:

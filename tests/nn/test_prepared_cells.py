@@ -128,3 +128,15 @@ def test_inputs_in_odd_memory_are_those_they_equal(kind, dtype):
         ):
             for given in ((odd(x), state), (x, lodcore.tree_map(odd, state)), (odd(x), lodcore.tree_map(odd, state))):
                 assert_near(layer.cell(of, *given), wanted)
+
+
+def test_matrices_of_a_gru_are_cut_from_its_buffer_without_indices():
+    """Arrays of indices cost more, with their gradients, than all steps of a layer of width 256."""
+    layer, parameters, x, state = network("GRU", np.float32)
+    with lodcore.Program() as program:
+        cell = {name: lodcore.parameter(value) for name, value in parameters.items()}
+        nn.dynamic_rnn(layer.cell, cell, lodcore.LoDTensor.from_lengths(x, [1] * 6), state)
+    (recurrence,) = [op.arguments["loop"] for op in program.ops if op.name == "recurrence"]
+    keys = [op.arguments["keys"] for op in recurrence.ops if op.name == "index_values"]
+    assert keys
+    assert not any(isinstance(key, np.ndarray) for some in keys for key in some)

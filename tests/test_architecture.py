@@ -186,15 +186,15 @@ def test_library_and_reference_are_apart(paths, forbidden):
 def test_kernels_are_called_by_module_attribute():
     """So that another package of kernels can be used: `kernels.gather.copy_ranges(...)`, looked up at each call.
 
-    `arrays` declares NumPy's interface. `tensors/direct.pyx` calls loops of `index` and `pool` in C if the kernels are
-    our own.
+    `arrays` declares NumPy's interface. `tensors/fast_paths.pyx` calls loops of `index` and `pool` in C if
+    the kernels are our own.
     """
     others = {path_id(path): facts(path) for path in MODULES if path.parent.name != "kernels"}
     families = {
         path: {one for one in known.imported if re.match(r"lodcore\.kernels\.(?!loading\b|arrays\b)", one)}
         for path, known in others.items()
     }
-    assert families.pop("lodcore/tensors/direct.pyx") == {"lodcore.kernels.index", "lodcore.kernels.pool"}
+    assert families.pop("lodcore/tensors/fast_paths.pyx") == {"lodcore.kernels.index", "lodcore.kernels.pool"}
     assert not {path: found for path, found in families.items() if found}
     assert not [path_id(path) for path in MODULES if facts(path).kernels_kept]
 
@@ -322,7 +322,7 @@ def test_one_place_asks_which_kernels_are_loaded():
         path_id(path): path.read_text(encoding="utf-8") for path in MODULES if path.parent != ROOT / "lodcore/kernels"
     }
     asked = [name for name, text in texts.items() for _ in re.findall(r"kernels\.\w+ is (?:not )?[A-Z]", text)]
-    assert asked == ["lodcore/tensors/core.pyx"]
+    assert asked == ["lodcore/tensors/lod_body.pyx"]
 
 
 @not_on_reference

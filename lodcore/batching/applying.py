@@ -10,7 +10,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.batching.limits import Plan
 from lodcore.errors import LoDError
 from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_unflatten
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -41,7 +41,7 @@ def pack_documents(plan: Plan, x: Any) -> LoDTensor:
     else:
         inner = taken.lod
         offsets = [plan.bins.offsets(), *(inner.offsets(k) for k in range(inner.num_levels))]
-        target = core.make_lod(offsets, inner.num_rows)
+        target = lod_body.make_lod(offsets, inner.num_rows)
     return lod_reset(taken, target_lod=target)  # type: ignore[return-value]  # plans have levels
 
 

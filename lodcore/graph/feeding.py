@@ -13,7 +13,7 @@ from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.operators.operands import kept_in
 from lodcore.operators.roles import spec_of
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -88,7 +88,7 @@ def _cast(where: str, value: Any, dtype: np.dtype[Any]) -> Any:
     """Convert a tensor to a dtype that can hold its values."""
     made = kept_in(where, values_of(value.values if isinstance(value, SparseTensor) else value), dtype)
     if isinstance(value, LoDTensor):
-        return tensor_core.new_tensor(np.ascontiguousarray(made), value.lod)
+        return lod_tensor_body.new_tensor(np.ascontiguousarray(made), value.lod)
     if isinstance(value, SparseTensor):
         return SparseTensor(value.indices, made, value.height)
     return DenseTensor(made) if is_holder(value) else made

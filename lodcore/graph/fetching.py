@@ -12,7 +12,7 @@ from lodcore.base.buffers import overlaps
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, resolved
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import DenseTensor, is_holder
@@ -88,7 +88,7 @@ def _protected(x: Any, known: list[Array]) -> Any:
 def _with(x: Any, values: Array) -> Any:
     """Return a tensor like another one, over a view of its values."""
     if isinstance(x, LoDTensor):
-        return tensor_core.new_tensor(values, x.lod)
+        return lod_tensor_body.new_tensor(values, x.lod)
     if isinstance(x, SparseTensor):
         return SparseTensor(x.indices, values, x.height)
     return DenseTensor(values) if is_holder(x) else values

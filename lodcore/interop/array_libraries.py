@@ -11,7 +11,7 @@ from lodcore.base.libraries import library
 from lodcore.base.memory import check_size, integer, narrow
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.foreign_data import private_lod
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -70,7 +70,7 @@ def from_scipy(matrix: Any) -> tuple[LoDTensor, LoDTensor]:
     if len(columns) and not (int(columns.min()) >= 0 and int(columns.max()) < matrix.shape[1]):
         at = int(np.argmax((columns < 0) | (columns >= matrix.shape[1])))
         raise IndexError(f"{where}: matrix.indices: is {columns[at]} at {at}; there are {matrix.shape[1]} columns")
-    return tensor_core.new_tensor(columns, lod), tensor_core.new_tensor(values, lod)
+    return lod_tensor_body.new_tensor(columns, lod), lod_tensor_body.new_tensor(values, lod)
 
 
 def records_of_scipy(matrix: Any) -> LoDTensor:
@@ -88,7 +88,7 @@ def records_of_scipy(matrix: Any) -> LoDTensor:
     columns, values = from_scipy(matrix)
     records = np.empty(columns.num_rows, [("column", columns.dtype), ("value", values.dtype)])
     records["column"], records["value"] = columns.values, values.values
-    return tensor_core.new_tensor(records, columns.lod)
+    return lod_tensor_body.new_tensor(records, columns.lod)
 
 
 def to_scipy(columns: Any, values: Any = None, num_columns: int | None = None) -> Any:
@@ -268,7 +268,7 @@ def from_jax(values: Any, segment_ids: Any, num_segments: int | None = None) -> 
                 raise LoDError(f"{where}: segment_ids: decrease after row {used}; padding must be at the end")
         ids, rows = ids[:used], rows[:used]
     lod = LoD.from_segment_ids(ids, num_segments)
-    return tensor_core.new_tensor(rows, lod)
+    return lod_tensor_body.new_tensor(rows, lod)
 
 
 # -- thinc, DLPack -----------------------------------------------------------------------------------------------------
@@ -291,7 +291,7 @@ def to_thinc(x: Any) -> Any:
     if x.num_levels != 1:
         raise LoDError(f"{where}: x: has {x.num_levels} levels; a Ragged has one: x.flatten(0)")
     return types.Ragged(
-        x.values, narrow(where, np.append(x.lengths, kernels.lod.max_length(core.offsets_view(x.lod, 0))))[:-1]
+        x.values, narrow(where, np.append(x.lengths, kernels.lod.max_length(lod_body.offsets_view(x.lod, 0))))[:-1]
     )
 
 

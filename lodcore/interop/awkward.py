@@ -9,7 +9,7 @@ import numpy as np
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.foreign_data import private_level
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.nested import guarded_values
 
@@ -117,4 +117,4 @@ def _is_dense(layout: Any) -> bool:
 
 def _made(values: Array, levels: list[Array]) -> Any:
     rows = guarded_values(f"{WHERE}: x", values)
-    return tensor_core.new_tensor(rows, core.make_lod(levels, len(rows))) if levels else rows
+    return lod_tensor_body.new_tensor(rows, lod_body.make_lod(levels, len(rows))) if levels else rows

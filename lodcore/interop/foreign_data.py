@@ -10,7 +10,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.lod import LoD
 
 __all__ = ["INT32_MAX", "lent", "private_level", "private_lod"]
@@ -59,7 +59,7 @@ def private_lod(where: str, given: Any) -> tuple[LoD, int, int]:
     """Make a LoD of one level from another library's offsets; return also the start and stop of its rows."""
     offsets, first = private_level(where, given)
     rows = offsets.item(len(offsets) - 1)
-    lod: Any = core.make_lod([offsets], rows)
+    lod: Any = lod_body.make_lod([offsets], rows)
     return lod, first, first + rows
 
 

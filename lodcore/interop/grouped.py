@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.arrow.objects import table_of_arrow
 from lodcore.ops import match_keys
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 
@@ -80,7 +80,7 @@ class Groups:
                 raise LoDError("Groups.lod: there are no columns")
             lod: Any = next(iter(self.columns.values())).lod
             depth = max(len(self.keys), 1)
-            self._lod = lod if lod.num_levels <= depth else core.slice_levels(lod, 0, depth)
+            self._lod = lod if lod.num_levels <= depth else lod_body.slice_levels(lod, 0, depth)
         return self._lod
 
     @property
@@ -126,7 +126,7 @@ class Groups:
         )
         keys = {}
         for level, (name, entries) in enumerate(self.keys.items()):
-            above: Any = core.slice_levels(self.lod, 0, level) if level else None
+            above: Any = lod_body.slice_levels(self.lod, 0, level) if level else None
             keys[name] = np.asarray(entries)[index] if above is None else LoDTensor(entries, above)[index].values
         rows: Any = LoDTensor(np.empty(self.lod.num_rows, np.bool_), self.lod)[index]
         return Groups(columns, keys, per_group, masks, self.kept, rows.lod)

@@ -11,7 +11,7 @@ from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.grouped import Groups
 from lodcore.ops import gather_nested
 from lodcore.ops.order.keys import keys_of, nested_groups
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -161,11 +161,11 @@ def without_nulls(where: str, name: str, column: Column, way: Any) -> tuple[Any,
                 f'{where}: {name}: row {at} is null; use nulls="mask", or a fill value such as nulls={example}{named}'
             )
         rows = filled(f"{where}: nulls", rows, present, np.zeros((), rows.dtype)[()] if option == "mask" else way)
-        values = tensor_core.new_tensor(rows, values.lod) if isinstance(values, LoDTensor) else rows
+        values = lod_tensor_body.new_tensor(rows, values.lod) if isinstance(values, LoDTensor) else rows
     if option != "mask":
         return values, None
     mask = np.ones(len(rows), bool) if present is None else present
-    return values, tensor_core.new_tensor(mask, values.lod) if isinstance(values, LoDTensor) else mask
+    return values, lod_tensor_body.new_tensor(mask, values.lod) if isinstance(values, LoDTensor) else mask
 
 
 def _example(dtype: np.dtype[Any]) -> str:
@@ -200,7 +200,7 @@ def grouped(keys: Sequence[Array | tuple[Array, Array]]) -> tuple[LoD, Array | N
     """
     given = [key if isinstance(key, tuple) else np.ascontiguousarray(key) for key in keys]
     levels, places, firsts = nested_groups(given)
-    lod: Any = core.make_lod(levels, len(places))
+    lod: Any = lod_body.make_lod(levels, len(places))
     unchanged = not len(places) or (int(places[-1]) == len(places) - 1 and bool((places[1:] > places[:-1]).all()))
     return lod, None if unchanged else places, firsts
 
@@ -214,7 +214,7 @@ def gathered(name: str, rows: Any, lod: LoD, order: Array | None) -> LoDTensor:
     if order is None and isinstance(rows, np.ndarray):
         return LoDTensor(rows, lod)
     places = np.arange(lod.num_rows) if order is None else order
-    made: Any = gather_nested(rows, tensor_core.new_tensor(places, lod))
+    made: Any = gather_nested(rows, lod_tensor_body.new_tensor(places, lod))
     return made  # type: ignore[no-any-return]
 
 
@@ -241,7 +241,7 @@ def _sharing(x: Any, lods: list[Any]) -> Any:
         return x
     for lod in lods:
         if lod == x.lod:
-            return tensor_core.new_tensor(x.values, lod)
+            return lod_tensor_body.new_tensor(x.values, lod)
     lods.append(x.lod)
     return x
 
@@ -318,7 +318,7 @@ class Outgoing(NamedTuple):
         tensors = self.tensors
         depth = len(self.keys) if self.keys else max((x.num_levels for x in tensors.values()), default=0)
         outer = {
-            name: LoDTensor(np.empty(x.lod.num_sequences(depth)), core.slice_levels(x.lod, 0, depth))
+            name: LoDTensor(np.empty(x.lod.num_sequences(depth)), lod_body.slice_levels(x.lod, 0, depth))
             if x.num_levels > depth > 0
             else x
             for name, x in tensors.items()
@@ -329,7 +329,7 @@ class Outgoing(NamedTuple):
             if not isinstance(x, LoDTensor):
                 made[name] = x[lod.segment_ids(0)]
             elif x.num_levels > lod.num_levels:
-                made[name] = LoDTensor(x.values, core.slice_levels(x.lod, lod.num_levels, x.num_levels))
+                made[name] = LoDTensor(x.values, lod_body.slice_levels(x.lod, lod.num_levels, x.num_levels))
             else:
                 made[name] = x.values
         return lod, made
@@ -348,7 +348,7 @@ class Outgoing(NamedTuple):
                 raise LoDError(f"{where}: keys: are {len(self.keys)}; there are {lod.num_levels if lod else 1} levels")
             if len(entries) != needed:
                 raise LoDError(f"{where}: keys[{name!r}]: has {len(entries)} entries; there are {needed} sequences")
-            made[name] = LoDTensor(entries, core.slice_levels(lod, 0, level)) if level else entries
+            made[name] = LoDTensor(entries, lod_body.slice_levels(lod, 0, level)) if level else entries
         return made
 
 
@@ -407,7 +407,7 @@ def row_keys(where: str, lod: LoD, keys: Mapping[str, Any] | None) -> tuple[list
         for level in range(lod.num_levels):
             place: Any = np.arange(lod.num_sequences(level))
             if level:
-                place = core.slice_levels(lod, level - 1, level).positions(0)
+                place = lod_body.slice_levels(lod, level - 1, level).positions(0)
             numbers.append(np.asarray(place)[lod.segment_ids(level)])
         return [f"level_{level}" for level in range(lod.num_levels)], numbers
     check_keys(where, lod, keys)

@@ -14,7 +14,7 @@ from lodcore.base.memory import narrow
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.foreign_data import lent, private_lod
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.from_lists import array, as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -114,7 +114,7 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
         if not x.num_levels:
             raise LoDError(f"{where}: x: has no level")
         offsets = cu_seqlens(x)
-        longest = kernels.lod.max_length(core.offsets_view(x.lod, x.num_levels - 1))
+        longest = kernels.lod.max_length(lod_body.offsets_view(x.lod, x.num_levels - 1))
         return Varlen(torch_tensor(where, x.values, copy), torch.from_numpy(offsets), longest)
     if x.num_levels != 1:
         raise LoDError(
@@ -248,7 +248,7 @@ def _over(where: str, values: Array, lod: LoD, first: int, stop: int) -> LoDTens
     """Return the rows from `first` to `stop` with a structure."""
     if stop > len(values):
         raise LoDError(f"{where}: x: offsets end at {stop}; there are {len(values)} rows")
-    return tensor_core.new_tensor(buffers.view_rows(values, first, stop), lod)
+    return lod_tensor_body.new_tensor(buffers.view_rows(values, first, stop), lod)
 
 
 def _numpy(where: str, tensor: Any) -> Array:
@@ -285,9 +285,13 @@ def _unpacked(where: str, x: Any) -> LoDTensor:
     lod = LoD.from_lengths(lengths)
     rows = buffers.new_rows(where, data, lod.num_rows)
     kernels.rank.pack_rows(
-        buffers.as_bytes(data), core.offsets_view(lod, 0), order, core.offsets_view(steps, 0), buffers.as_bytes(rows)
+        buffers.as_bytes(data),
+        lod_body.offsets_view(lod, 0),
+        order,
+        lod_body.offsets_view(steps, 0),
+        buffers.as_bytes(rows),
     )
-    return tensor_core.new_tensor(rows, lod)
+    return lod_tensor_body.new_tensor(rows, lod)
 
 
 def _permutation(where: str, name: str, given: Array, count: int) -> Array:

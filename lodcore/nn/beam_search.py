@@ -16,7 +16,7 @@ from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.nn.token_sampling import real_of, sampling_of
 from lodcore.operators.arguments import choice_of, integer_of
 from lodcore.ops import gather_sequences
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["BeamSearchDecoder", "BeamSearchResult"]
@@ -363,8 +363,8 @@ class _Search:
         written = buffers.new_int64(offsets.item(len(ends)))
         kernels.beam.write_ways(tokens, None, parents, ends, offsets, self.decoder.end_id, written, None)
         return BeamSearchResult(
-            tensor_core.new_tensor(written, core.make_lod([hypotheses, offsets], len(written))),
-            tensor_core.new_tensor(scores, core.make_lod([hypotheses], len(scores))),
+            lod_tensor_body.new_tensor(written, lod_body.make_lod([hypotheses, offsets], len(written))),
+            lod_tensor_body.new_tensor(scores, lod_body.make_lod([hypotheses], len(scores))),
         )
 
 

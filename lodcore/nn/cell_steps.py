@@ -26,7 +26,7 @@ from lodcore.nn.one_by_one import OneByOne, Uncompiled, as_array, as_matrix, as_
 from lodcore.nn.script import Script
 from lodcore.operators.registry import Saved
 from lodcore.operators.roles import Batches
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 from lodcore.tensors.tensor_array import TensorArray
@@ -138,7 +138,7 @@ class CellSteps:
         compiled, dtype = self.compiled, self.compiled.dtype
         xs, states = inputs[: self.n_inputs], inputs[self.n_inputs : self.n_inputs + self.n_states]
         lod = xs[0].lod
-        offsets = np.asarray(core.offsets_view(lod, self.level))
+        offsets = np.asarray(lod_body.offsets_view(lod, self.level))
         boots = [as_matrix(np.asarray(one), dtype) for one in states]
         for one in boots:
             if len(one) != len(offsets) - 1:
@@ -159,7 +159,7 @@ class CellSteps:
         if flags and is_told(flags):
             self._one_by_one.forward(kept, self.is_reverse)
         axes = compiled.axes
-        found = [tensor_core.new_tensor(y if n == 2 else y[:, 0], lod) for y, n in zip(outputs, axes, strict=True)]
+        found = [lod_tensor_body.new_tensor(y if n == 2 else y[:, 0], lod) for y, n in zip(outputs, axes, strict=True)]
         ends = [lasts[j] if states[j].ndim == 2 else lasts[j][:, 0] for j in self.changed]
         return (*found, *ends), (kept, frame)
 

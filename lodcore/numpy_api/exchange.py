@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.tensors import tensor_core
-from lodcore.tensors.tensor_core import LoDTensorBody
+from lodcore.tensors import lod_tensor_body
+from lodcore.tensors.lod_tensor_body import LoDTensorBody
 
 __all__ = ["refuse_exchange"]
 
@@ -43,10 +43,10 @@ def refuse_exchange(x: Any, value: Any) -> None:
         Before anything is written.
     """
     levels = value.num_levels if isinstance(value, LoDTensorBody) else 0
-    given = tensor_core.writable_values(value) if levels else value
+    given = lod_tensor_body.writable_values(value) if levels else value
     if levels != x.num_levels - 1 or type(given) is not np.ndarray or given.base is None:
         return
-    if given.size and not np.may_share_memory(tensor_core.writable_values(x), given):
+    if given.size and not np.may_share_memory(lod_tensor_body.writable_values(x), given):
         return
     frame = _assigning()
     if frame is not None and (frame.f_code is SHUFFLE or frame.f_code.co_code[frame.f_lasti] != STORE):

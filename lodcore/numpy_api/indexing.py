@@ -21,11 +21,11 @@ from lodcore.ops.move.expand import sequence_reverse
 from lodcore.ops.move.gather import gather_sequences
 from lodcore.ops.move.position import insert_level
 from lodcore.ops.reduce.axes import tensor_of
-from lodcore.tensors import core, direct, tensor_core
+from lodcore.tensors import fast_paths, lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.lod_tensor_body import LoDTensorBody  # isinstance(x, LoDTensor) is slow for other objects
 from lodcore.tensors.tensor import Spec
-from lodcore.tensors.tensor_core import LoDTensorBody  # isinstance(x, LoDTensor) is slow for other objects
 
 __all__ = ["getitem", "setitem"]
 
@@ -145,7 +145,7 @@ def getitem(x: Any, key: Any) -> Any:
 lengths 0..2, int64: [[3], [], [4, 5]]))
     """
     if type(key) is LoDTensor and type(x) is LoDTensor:
-        chosen = direct.chosen(x, key)
+        chosen = fast_paths.chosen(x, key)
         if chosen is not None:
             return chosen
     if type(key) is tuple and isinstance(x, Symbol) and PLAIN.issuperset(map(type, key)):
@@ -201,7 +201,7 @@ def _field(x: Any, key: str | list[str]) -> Any:
             raise TypeError(f"index: is {name!r}; the values have no such field, {has}")
     if type(key) is list and len(set(key)) < len(key):
         raise TypeError(f"index: is {key!r}; different fields are needed")
-    return tensor_core.field_tensor(tensor_core.writable_values(x)[key], x.lod)
+    return lod_tensor_body.field_tensor(lod_tensor_body.writable_values(x)[key], x.lod)
 
 
 def _values(x: Any, before: int, keys: list[Any], group: Group, j: int) -> Any:
@@ -302,7 +302,7 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     keys = key if isinstance(key, tuple) else (key,)
     if isinstance(value, Symbol) or any(isinstance(one, Symbol) for one in keys):
         raise TypeError("assignment: a Variable is recorded, and cannot be written into a tensor; use where(...)")
-    rows = tensor_core.writable_values(x)
+    rows = lod_tensor_body.writable_values(x)
     if not rows.flags.writeable:
         raise ValueError(f"assignment: x[...]: {READ_ONLY}")
     if isinstance(key, str) or _is_names(key):
@@ -326,7 +326,7 @@ def setitem(x: LoDTensor, key: Any, value: Any) -> None:
     else:
         cells = not x.num_levels or sum(map(_axes, prepared)) > x.num_levels + 1
         numbers = np.arange(rows.size).reshape(rows.shape) if cells else np.arange(len(rows))
-        places, lod = _parts(getitem(tensor_core.new_tensor(numbers, x.lod), tuple(prepared)))
+        places, lod = _parts(getitem(lod_tensor_body.new_tensor(numbers, x.lod), tuple(prepared)))
         made = _fitting(value, (*np.shape(places), *(() if cells else rows.shape[1:])), rows.dtype, lod)
         rows[np.unravel_index(places, rows.shape) if cells else places] = made
 
@@ -336,7 +336,7 @@ def _set_by_mask(x: LoDTensor, mask: LoDTensor, value: Any) -> None:
     check_equal("assignment", x.lod, mask.lod, "mask")
     if mask.values.ndim > 1 and mask.values.shape[1:] != (1,):
         raise ShapeError(f"assignment: mask: has rows of shape {mask.values.shape[1:]}; one entry per row is needed")
-    rows, chosen = tensor_core.writable_values(x), np.array(mask.values).reshape(-1)  # a private copy
+    rows, chosen = lod_tensor_body.writable_values(x), np.array(mask.values).reshape(-1)  # a private copy
     count = int(np.count_nonzero(chosen))
     lod = None if isinstance(value, (int, float, np.generic)) else _kept(x.lod, chosen, count)
     made = _fitting(value, (count, *rows.shape[1:]), rows.dtype, lod)
@@ -350,8 +350,8 @@ def _kept(lod: LoD, chosen: Any, count: int) -> LoD:
     """Return the structure of the chosen rows."""
     last = lod.num_levels - 1
     offsets = buffers.new_offsets(lod.num_sequences(last) + 1)
-    kernels.index.true_offsets(core.offsets_view(lod, last), chosen.view(np.uint8), offsets)
-    return core.make_lod([*[lod.offsets(k) for k in range(last)], offsets], count)
+    kernels.index.true_offsets(lod_body.offsets_view(lod, last), chosen.view(np.uint8), offsets)
+    return lod_body.make_lod([*[lod.offsets(k) for k in range(last)], offsets], count)
 
 
 def _is_run(key: Any) -> bool:
@@ -365,7 +365,7 @@ def _parts(found: Any) -> tuple[Any, Any]:
 def _written(found: Any) -> tuple[Any, Any]:
     """Return the memory of the indexed values, and their LoD."""
     return (
-        (tensor_core.writable_values(found), found.lod)
+        (lod_tensor_body.writable_values(found), found.lod)
         if isinstance(found, LoDTensor) and found.num_levels
         else (found, None)
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 
 __all__ = ["Group", "check_together", "is_number", "is_vector"]
 
@@ -66,7 +66,7 @@ class Group:
             return key
         if isinstance(x, Symbol) or isinstance(key, Symbol):
             raise TypeError("index: several vectors are recorded where sequences lie between them; index step by step")
-        inner = core.slice_levels(x.lod, 0, level + 1)
+        inner = lod_body.slice_levels(x.lod, 0, level + 1)
         if self.axis == 0:
             if len(key) != len(x):
                 raise _mismatch(len(x), len(key))

@@ -25,7 +25,7 @@ from lodcore.ops.move.along import along
 from lodcore.ops.move.joined_kinds import rows_beside, sequences_beside
 from lodcore.ops.reduce.axes import dtype_of_accumulate, in_dtype, tensor_of
 from lodcore.ops.reduce.reduce_values import axes_of
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.sequences import sequences_like
@@ -171,10 +171,10 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
     try:
         if _together(where, values) != values[-1].shape or values[-1].ndim > target.values.ndim:
             raise ShapeError(f"{where}: out: has rows of shape {target.values.shape[1:]}; the result has wider ones")
-        if not tensor_core.writable_values(target).flags.writeable:
+        if not lod_tensor_body.writable_values(target).flags.writeable:
             raise ValueError(f"{where}: out: {READ_ONLY}")
         with named_caller():
-            ufunc(*values[: len(inputs)], out=tensor_core.writable_values(target), **chosen, **kwargs)
+            ufunc(*values[: len(inputs)], out=lod_tensor_body.writable_values(target), **chosen, **kwargs)
     except TypeError as error:
         raise DTypeError(f"{where}: {error}") from None
     return target

@@ -20,7 +20,7 @@ from lodcore.ops.move.along import argsort_along, sort_along
 from lodcore.ops.reduce import nans, quantiles
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.ops.reduce.reduce_values import brought_last
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 
 __all__ = ["argsort", "cumprod"]
 
@@ -296,7 +296,7 @@ def _beside(x: Any, given: Any) -> Any:
     count = x.lod.num_sequences(last)
     rows = np.ascontiguousarray(np.broadcast_to(row, (count, *x.values.shape[1:])))
     upper = [x.lod.offsets(k) for k in range(last)]
-    return tensor_core.new_tensor(rows, core.make_lod([*upper, np.arange(count + 1)], count))
+    return lod_tensor_body.new_tensor(rows, lod_body.make_lod([*upper, np.arange(count + 1)], count))
 
 
 @stands_for(np.interp)

@@ -34,7 +34,7 @@ from lodcore.operators.operands import (
     operand_name,
     rows_of,
 )
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import DenseTensor, Spec
@@ -253,7 +253,7 @@ def _brought(where: str, rows: Any, own: LoD | None, lod: LoD, shape: Shape, pla
 
 def _check_equal(where: str, lod: LoD, other: LoD, deepest: int, j: int) -> None:
     """Raise if the levels of an operand are not the first levels of the deepest operand."""
-    first = lod if other.num_levels == lod.num_levels else core.slice_levels(lod, 0, other.num_levels)
+    first = lod if other.num_levels == lod.num_levels else lod_body.slice_levels(lod, 0, other.num_levels)
     if first == other:
         return
     names = operand_name(where, deepest), operand_name(where, j)
@@ -356,7 +356,7 @@ def fitted(where: str, shape: tuple[int, ...], lod: LoD, value: Any) -> Array:
 
 def shared(where: str, function: Callable[..., Any], *operands: Any) -> Any:
     """Compute on the aligned values of operands; the result has the LoD of the first operand with the most levels."""
-    made = tensor_core.on_same_rows(function, operands)
+    made = lod_tensor_body.on_same_rows(function, operands)
     if made is not None:
         return made
     lod = None

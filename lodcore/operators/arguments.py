@@ -17,7 +17,7 @@ from lodcore.base import buffers
 from lodcore.base.articles import with_article
 from lodcore.base.memory import as_integer, integer
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.from_lists import as_nested, as_nested_index, exactly
 from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod import LoD
@@ -91,7 +91,7 @@ def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
     """
     if type(of) is LoD:
         try:
-            return core.normalize_level(of, level, where)
+            return lod_body.normalize_level(of, level, where)
         except (DTypeError, LevelError):
             if name == "level":
                 raise

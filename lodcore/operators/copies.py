@@ -12,7 +12,7 @@ from lodcore.base import buffers
 from lodcore.base.dispatch import Symbol
 from lodcore.operators.arguments import nested_of, rows_given_of, structure_of
 from lodcore.operators.operands import Array
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.joining import concat_lods
 from lodcore.tensors.lod import LoD
@@ -101,14 +101,14 @@ def put_together(
     offsets: Array = buffers.new_offsets(count + 1)
     target = buffers.as_bytes(rows)
     if k + 1 == lods[0].num_levels:
-        join(values, [core.offsets_view(lod, k) for lod in lods], offsets, target)
+        join(values, [lod_body.offsets_view(lod, k) for lod in lods], offsets, target)
         return [offsets]
-    parts = [core.slice_levels(lod, k + 1, lod.num_levels) for lod in lods]
+    parts = [lod_body.slice_levels(lod, k + 1, lod.num_levels) for lod in lods]
     counts = [part.num_sequences(0) for part in parts]
     starts = [sum(counts[:j]) for j in range(len(counts))]
     numbers = [np.arange(start, start + size) for start, size in zip(starts, counts, strict=True)]
     index = buffers.new_int64(sum(counts))
-    join(numbers, [core.offsets_view(lod, k) for lod in lods], offsets, buffers.as_bytes(index))
+    join(numbers, [lod_body.offsets_view(lod, k) for lod in lods], offsets, buffers.as_bytes(index))
     finer = concat_lods(where, parts).take(index)
     join(values, [lod.row_offsets(k) for lod in lods], buffers.new_int64(count + 1), target)
     return [offsets, *(finer.offsets(j) for j in range(finer.num_levels))]

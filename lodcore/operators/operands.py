@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.operators.arguments import WEAK, dense_of
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import error_of_objects
@@ -80,7 +80,7 @@ def no_gradient(op: Any) -> GraphError:
 
 def below(lod: LoD, level: int) -> Any:
     """Return the offsets in rows of a level, counted from the first, for a kernel."""
-    return core.offsets_view(lod, level) if level == lod.num_levels - 1 else lod.row_offsets(level)
+    return lod_body.offsets_view(lod, level) if level == lod.num_levels - 1 else lod.row_offsets(level)
 
 
 def rows_below(lod: LoD, level: int) -> Array:
@@ -143,12 +143,12 @@ def on_rows(where: str, result: Any, lod: LoD, ndim: int) -> Any:
         raise error_of_objects(f"{where}: the result has dtype", result.dtype)
     if not lod.num_levels:
         return result
-    return tensor_core.owned_tensor(result if result.flags.c_contiguous else np.ascontiguousarray(result), lod)
+    return lod_tensor_body.owned_tensor(result if result.flags.c_contiguous else np.ascontiguousarray(result), lod)
 
 
 def with_levels(values: Array, lod: LoD, count: int) -> Any:
     """Return values with the first levels of a LoD, or as an ndarray if there are no levels."""
-    return tensor_core.owned_tensor(values, core.slice_levels(lod, 0, count)) if count else values
+    return lod_tensor_body.owned_tensor(values, lod_body.slice_levels(lod, 0, count)) if count else values
 
 
 def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:

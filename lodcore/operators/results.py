@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.lod_rules import LoDRule
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -35,7 +35,7 @@ def finished(where: str, rule: LoDRule, result: Any, named: dict[str, Any]) -> A
     if not rule.same_object:
         count = rule.num_levels(where, named)
         kept = rule.kept(where, named, source.num_levels) if isinstance(source, LoDTensor) else None
-        source = _Outer(core.slice_levels(source.lod, 0, count)) if count and kept == count else None
+        source = _Outer(lod_body.slice_levels(source.lod, 0, count)) if count and kept == count else None
     elif not isinstance(source, LoDTensor) or not source.num_levels:
         return result
     else:
@@ -67,5 +67,5 @@ def with_lod(where: str, rows: Any, source: Any) -> LoDTensor:
             f"{where}: the result has shape {rows.shape}; there are {source.num_rows} rows, and one entry per row is "
             "needed"
         )
-    made: LoDTensor = tensor_core.new_tensor(np.ascontiguousarray(rows), source.lod)
+    made: LoDTensor = lod_tensor_body.new_tensor(np.ascontiguousarray(rows), source.lod)
     return made

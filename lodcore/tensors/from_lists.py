@@ -9,7 +9,7 @@ import numpy as np
 from lodcore.base.memory import as_size
 from lodcore.base.naming import without_any
 from lodcore.errors import DTypeError, LoDError
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.conversions import taken
 from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -96,12 +96,12 @@ def _as_asked(where: str, x: LoDTensor, dtype: npt.DTypeLike | None, num_levels:
     made = as_dtype(where, dtype)
     if made is None or made == x.dtype:
         return x
-    return tensor_core.new_tensor(x.values.astype(made), x.lod)
+    return lod_tensor_body.new_tensor(x.values.astype(made), x.lod)
 
 
 def exactly(x: LoDTensor) -> LoDTensor:
     """Return a LoDTensor; one of a subclass, whose methods cannot be trusted, is rebuilt from its fields."""
-    return x if type(x) is LoDTensor else tensor_core.body_of(x)
+    return x if type(x) is LoDTensor else lod_tensor_body.body_of(x)
 
 
 def as_nested(where: str, x: Any) -> LoDTensor:
@@ -122,7 +122,7 @@ def as_nested_index(where: str, x: Any) -> LoDTensor:
     made = as_nested(where, x)
     if isinstance(x, LoDTensor) or made.num_rows or has_leaves(x):
         return made
-    return tensor_core.new_tensor(np.empty(0, np.int64), made.lod)
+    return lod_tensor_body.new_tensor(np.empty(0, np.int64), made.lod)
 
 
 without_any(array)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base.buffers cimport array_over, as_int64, new_offsets
-from lodcore.tensors.core cimport LoDBody, last, make_lod, new_lod, own_kernels
+from lodcore.tensors.lod_body cimport LoDBody, last, make_lod, new_lod, own_kernels
 from lodcore.base.memory import check_size, whole
 from lodcore.errors import DTypeError, LoDError
 

@@ -13,7 +13,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import check_out, integer, whole
 from lodcore.errors import LevelError, LoDError
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.joining import checked_lod, concat_lods
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = ["LoD"]
 MANY_SEQUENCES, FEW_ROWS = 2**20, 100
 
 
-class LoD(core.LoDBody):
+class LoD(lod_body.LoDBody):
     """Levels of detail: how rows form sequences, and sequences form sequences of sequences.
 
     Level `k` counts sequences of level `k + 1`; the last level counts rows. Lengths 2, 3, 4 are the offsets
@@ -139,7 +139,7 @@ class LoD(core.LoDBody):
         rows = int(made[-1][-1])
         if num_rows is not None and whole(num_rows, "num_rows") != rows:
             raise LoDError(f"LoD.from_lengths: lengths[{len(made) - 1}]: add up to {rows}; num_rows is {num_rows}")
-        return core.make_lod(made, rows)
+        return lod_body.make_lod(made, rows)
 
     @classmethod
     def from_segment_ids(cls, ids: npt.ArrayLike, num_sequences: int | None = None) -> LoD:
@@ -191,7 +191,7 @@ class LoD(core.LoDBody):
                 raise LoDError(f"{where}: ids: is {found} at row {bad}, after {before}; ids never fall")
             rule = f"0 .. {count - 1} is valid" if count > 0 else "there are no sequences"
             raise LoDError(f"{where}: ids: is {found} at row {bad}; {rule}")
-        return core.make_lod([offsets], offsets.item(count))
+        return lod_body.make_lod([offsets], offsets.item(count))
 
     @classmethod
     def from_row_offsets(cls, *levels: npt.ArrayLike) -> LoD:
@@ -251,7 +251,7 @@ class LoD(core.LoDBody):
         ndarray
             int64, shape (num_sequences(level),), a new array.
         """
-        offsets = core.offsets_view(self, core.normalize_level(self, level))
+        offsets = lod_body.offsets_view(self, lod_body.normalize_level(self, level))
         lengths: Int64 = buffers.new_int64(len(offsets) - 1)
         kernels.lod.lengths_from_offsets(offsets, lengths)
         return lengths
@@ -274,13 +274,13 @@ class LoD(core.LoDBody):
         >>> LoD.from_lengths([2, 1], [2, 0, 3]).row_offsets(0)
         array([0, 2, 5])
         """
-        k = core.normalize_level(self, level)
-        offsets = core.offsets_view(self, k)
+        k = lod_body.normalize_level(self, level)
+        offsets = lod_body.offsets_view(self, k)
         if k == self.num_levels - 1:
             return self.offsets(k)
         for inner in range(k + 1, self.num_levels):
             through = buffers.new_int64(len(offsets))
-            kernels.lod.compose(offsets, core.offsets_view(self, inner), through)
+            kernels.lod.compose(offsets, lod_body.offsets_view(self, inner), through)
             offsets = through
         return through
 
@@ -329,8 +329,8 @@ class LoD(core.LoDBody):
         return self._per_row(kernels.lod.positions, level, out, "positions")
 
     def _per_row(self, kernel: Any, level: int, out: Int64 | None, name: str) -> Int64:
-        k = core.normalize_level(self, level)
-        offsets = core.offsets_view(self, k) if k == self.num_levels - 1 else self.row_offsets(k)
+        k = lod_body.normalize_level(self, level)
+        offsets = lod_body.offsets_view(self, k) if k == self.num_levels - 1 else self.row_offsets(k)
         if out is None:
             place = out = buffers.new_int64(self.num_rows)
         else:
@@ -359,9 +359,9 @@ class LoD(core.LoDBody):
         >>> LoD.from_lengths([2, 0, 3]).slice(1, 3)
         LoD([] [xxx])
         """
-        k = core.normalize_level(self, level)
+        k = lod_body.normalize_level(self, level)
         first, last, _ = slice(start, stop).indices(self.num_sequences(k))
-        return core.cut(self, k, first, max(first, last))[0]
+        return lod_body.cut(self, k, first, max(first, last))[0]
 
     def prefix(self, num_levels: int) -> LoD:
         """Return the first levels; the elements of the last of them become rows.
@@ -390,7 +390,7 @@ class LoD(core.LoDBody):
         count = integer("LoD.prefix: num_levels", num_levels)
         if not 0 <= count <= self.num_levels:
             raise LevelError(f"LoD.prefix: num_levels: is {count}; 0 .. {self.num_levels} is valid")
-        return self if count == self.num_levels else core.slice_levels(self, 0, count)
+        return self if count == self.num_levels else lod_body.slice_levels(self, 0, count)
 
     def concat(self, *others: LoD) -> LoD:
         """Concatenate batches.
@@ -450,7 +450,7 @@ class LoD(core.LoDBody):
                 f"LoD.append: {argument}: make {fresh.num_sequences()} sequences; the last level counts {self.num_rows}"
             )
         levels = [self.offsets(k) for k in range(self.num_levels)]
-        return core.make_lod([*levels, fresh.offsets()], fresh.num_rows)
+        return lod_body.make_lod([*levels, fresh.offsets()], fresh.num_rows)
 
     def drop(self, level: int = 0) -> LoD:
         """Remove a level: the one before it then counts its elements.
@@ -472,13 +472,13 @@ class LoD(core.LoDBody):
         >>> LoD.from_lengths([2, 1], [2, 0, 3]).drop(1)
         LoD([xx] [xxx])
         """
-        k = core.normalize_level(self, level)
+        k = lod_body.normalize_level(self, level)
         if k == 0:
-            return core.slice_levels(self, 1, self.num_levels)
+            return lod_body.slice_levels(self, 1, self.num_levels)
         levels = [self.offsets(j) for j in range(self.num_levels)]
         joined = buffers.new_int64(len(levels[k - 1]))
         kernels.lod.compose(levels[k - 1], levels[k], joined)
-        return core.make_lod([*levels[: k - 1], joined, *levels[k + 1 :]], self.num_rows)
+        return lod_body.make_lod([*levels[: k - 1], joined, *levels[k + 1 :]], self.num_rows)
 
     # -- protocols -----------------------------------------------------------------------------------------------------
 
@@ -502,4 +502,4 @@ def _restore(num_rows: int, *levels: Int64) -> LoD:
     return LoD.from_offsets(*levels, num_rows=num_rows)
 
 
-core.register(LoD)
+lod_body.register(LoD)

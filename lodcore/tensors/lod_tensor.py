@@ -11,15 +11,15 @@ from lodcore.base import buffers
 from lodcore.base.memory import integer, unharmed
 from lodcore.base.other_names import explained
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.conversions import Doors, for_caller
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor_body import LoDTensorBody
 from lodcore.tensors.methods import TensorMethods, method
 from lodcore.tensors.nested import as_values, guarded_values, is_view, join_arrays, nest
 from lodcore.tensors.padding import fill_row, is_left, lines_of, mask_of, padded, padded_lengths, unpadded
 from lodcore.tensors.sequences import sequences_like
 from lodcore.tensors.tensor import DenseTensor, Tensor, register_parents
-from lodcore.tensors.tensor_core import LoDTensorBody
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,7 +33,7 @@ __all__ = ["LoDTensor"]
 Array = np.ndarray[Any, Any]
 
 
-class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
+class LoDTensor(lod_tensor_body.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     """Sequences of different lengths, nested to any depth: contiguous rows and their structure.
 
     Parameters
@@ -79,7 +79,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
             raise LoDError(f"LoDTensor: values: have {len(rows)} rows; the structure has {lod.num_rows}")
         if share and rows is not values and not is_view(rows, values):
             raise ValueError("LoDTensor: values: cannot be shared; a C-contiguous, aligned, native ndarray is needed")
-        return tensor_core.new_of_class(cls, rows, lod)
+        return lod_tensor_body.new_of_class(cls, rows, lod)
 
     # -- construction --------------------------------------------------------------------------------------------------
 
@@ -93,7 +93,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     def from_offsets(cls, values: npt.ArrayLike, *offsets: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor from rows and offsets, coarse first; see `LoD.from_offsets`."""
         rows = guarded_values("LoDTensor.from_offsets: values", values)
-        return tensor_core.new_of_class(cls, rows, LoD.from_offsets(*offsets, num_rows=len(rows)))
+        return lod_tensor_body.new_of_class(cls, rows, LoD.from_offsets(*offsets, num_rows=len(rows)))
 
     from_row_splits = from_offsets
 
@@ -107,7 +107,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     def from_lengths(cls, values: npt.ArrayLike, *lengths: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor from rows and lengths, coarse first; see `LoD.from_lengths`."""
         rows = guarded_values("LoDTensor.from_lengths: values", values)
-        return tensor_core.new_of_class(cls, rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
+        return lod_tensor_body.new_of_class(cls, rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
 
     @classmethod
     def from_segment_ids(
@@ -118,7 +118,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         lod = LoD.from_segment_ids(ids, num_sequences)
         if len(rows) != lod.num_rows:
             raise LoDError(f"LoDTensor.from_segment_ids: ids: has {lod.num_rows} entries; values has {len(rows)} rows")
-        return tensor_core.new_of_class(cls, rows, lod)
+        return lod_tensor_body.new_of_class(cls, rows, lod)
 
     @classmethod
     def from_starts_stops(
@@ -168,7 +168,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         total = offsets.item(len(ranges))
         taken = buffers.new_rows(where, rows, total)
         kernels.gather.copy_ranges(buffers.as_bytes(rows), ranges, buffers.as_bytes(taken))
-        return tensor_core.new_of_class(cls, taken, core.make_lod([offsets], total))
+        return lod_tensor_body.new_of_class(cls, taken, lod_body.make_lod([offsets], total))
 
     @classmethod
     def from_arrays(cls, arrays: Any, dtype: npt.DTypeLike | None = None, *, out: Array | None = None) -> LoDTensor:
@@ -205,8 +205,8 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
                 raise DTypeError(f"LoDTensor.from_arrays: arrays: is {type(arrays).__name__}; a list is needed")
             arrays = list(arrays)
         rows, offsets = join_arrays("LoDTensor.from_arrays", arrays, dtype, out)
-        x: LoDTensor = tensor_core.new_of_class(cls, rows, core.make_lod([offsets], len(rows)))
-        tensor_core.hand_out(x, out)
+        x: LoDTensor = lod_tensor_body.new_of_class(cls, rows, lod_body.make_lod([offsets], len(rows)))
+        lod_tensor_body.hand_out(x, out)
         return x
 
     @classmethod
@@ -254,7 +254,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         [[[1, 2], []], [], [[4]]]
         """
         rows, lod = unpadded("LoDTensor.from_padded", dense, lengths, mask, side)
-        return tensor_core.new_of_class(cls, rows, lod)
+        return lod_tensor_body.new_of_class(cls, rows, lod)
 
     # -- properties ----------------------------------------------------------------------------------------------------
 
@@ -318,7 +318,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         -------
         list
         """
-        return nest(tensor_core.private_values(self).tolist(), self.lod)
+        return nest(lod_tensor_body.private_values(self).tolist(), self.lod)
 
     def to_arrays(self) -> list[Any]:
         """Return a list of one array per sequence (views), nested as the levels are.
@@ -327,11 +327,11 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         -------
         list of ndarray, or of such lists
         """
-        lod, values = self.lod, tensor_core.private_values(self)
+        lod, values = self.lod, lod_tensor_body.private_values(self)
         if not lod.num_levels:
             return list(values)
-        last = tensor_core.new_tensor(values, core.slice_levels(lod, lod.num_levels - 1, lod.num_levels))
-        return nest(list(last), core.slice_levels(lod, 0, lod.num_levels - 1))
+        last = lod_tensor_body.new_tensor(values, lod_body.slice_levels(lod, lod.num_levels - 1, lod.num_levels))
+        return nest(list(last), lod_body.slice_levels(lod, 0, lod.num_levels - 1))
 
     def to_regular(self) -> npt.NDArray[S]:
         """Return a dense array (a view) if all sequences of each level are equally long.
@@ -356,7 +356,7 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
                     f"{lengths[0]}; use to_padded, to_arrays or .values"
                 )
             shape.append(int(lengths[0]) if len(lengths) else 0)
-        values = tensor_core.private_values(self)
+        values = lod_tensor_body.private_values(self)
         return values.reshape(*shape, *values.shape[1:])
 
     @overload
@@ -474,29 +474,29 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         >>> x.to_padded(mode="replicate", keep_levels=True)
         LoDTensor(3 sequences of lengths 0..2, rows of shape (2,), int64: [[[1, 2], [3, 3]], [], [[4, 4]]])
         """
-        where, lod, values = "LoDTensor.to_padded", self.lod, tensor_core.private_values(self)
+        where, lod, values = "LoDTensor.to_padded", self.lod, lod_tensor_body.private_values(self)
         depth = 1 if type(levels) is int and levels == 1 else integer(f"{where}: levels", levels, bools=True)
-        first = core.normalize_level(lod, -1, where) + 1 - depth
+        first = lod_body.normalize_level(lod, -1, where) + 1 - depth
         if not 0 <= first < lod.num_levels:
             raise LevelError(f"{where}: levels: is {depth}; 1 .. {lod.num_levels} is valid")
         if depth == 1 and length is None and min_length is None and type(multiple_of) is int and multiple_of == 1:
-            sizes = [kernels.lod.max_length(core.offsets_view(lod, first))]
+            sizes = [kernels.lod.max_length(lod_body.offsets_view(lod, first))]
         else:
             sizes = padded_lengths(where, lod, first, length, multiple_of, min_length)
         left = is_left(where, side)
         if mode not in ("constant", "replicate"):
             raise ValueError(f'{where}: mode: is {mode!r}; "constant" or "replicate" is needed')
         fill = fill_row("LoDTensor.to_padded: fill_value", fill_value, values)
-        offsets = core.offsets_view(lod, first) if depth == 1 else lines_of(where, lod, first, sizes[:-1], left)
+        offsets = lod_body.offsets_view(lod, first) if depth == 1 else lines_of(where, lod, first, sizes[:-1], left)
         shape = (lod.num_sequences(first), *sizes)
         mask: Any = None
         if return_mask:  # checked before anything is written
             mask = mask_of(where, offsets, sizes[-1], left, values.nbytes // max(1, len(values))).reshape(shape)
         dense: Any = padded(where, self, offsets, shape, fill, left, mode == "replicate", out)
         if keep_levels and first:
-            upper = core.slice_levels(lod, 0, first)
-            dense = tensor_core.new_tensor(dense, upper)
-            mask = mask if mask is None else tensor_core.new_tensor(mask, upper)
+            upper = lod_body.slice_levels(lod, 0, first)
+            dense = lod_tensor_body.new_tensor(dense, upper)
+            mask = mask if mask is None else lod_tensor_body.new_tensor(mask, upper)
         return dense if mask is None else (dense, mask)
 
     def flatten(self, level: int = 0) -> LoDTensor[S] | npt.NDArray[S]:
@@ -511,8 +511,8 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         LoDTensor, or ndarray if no level is left
             It shares the values.
         """
-        lod, values = self.lod.drop(level), tensor_core.private_values(self)
-        return tensor_core.new_tensor(values, lod) if lod.num_levels else values
+        lod, values = self.lod.drop(level), lod_tensor_body.private_values(self)
+        return lod_tensor_body.new_tensor(values, lod) if lod.num_levels else values
 
     def to_packed(self) -> LoDTensor[S]:
         """Return a copy that does not keep other memory alive, unlike a slice of a large batch."""
@@ -520,10 +520,10 @@ class LoDTensor(tensor_core.LoDTensorBody[S], Doors, Tensor, TensorMethods):
 
     def clone(self) -> LoDTensor[S]:
         """Return a copy of the values; the structure is shared."""
-        values = tensor_core.private_values(self)
+        values = lod_tensor_body.private_values(self)
         rows = buffers.new_rows("LoDTensor.clone", values, self.lod.num_rows)
         unharmed(kernels.gather.join_rows([values], buffers.as_bytes(rows)))
-        return tensor_core.new_of_class(type(self), rows, self.lod)
+        return lod_tensor_body.new_of_class(type(self), rows, self.lod)
 
     # -- protocols -----------------------------------------------------------------------------------------------------
 
@@ -592,7 +592,7 @@ def _general_item(x: LoDTensor, key: Any) -> Any:
     return x._select(key)
 
 
-tensor_core.register(LoDTensor, _general_item)
+lod_tensor_body.register(LoDTensor, _general_item)
 
 
 register_parents(LoDTensor, DenseTensor)

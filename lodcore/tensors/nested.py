@@ -13,7 +13,7 @@ from lodcore.base import buffers, dtypes
 from lodcore.base.articles import with_article
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.lod import LoD
 
 if TYPE_CHECKING:
@@ -411,7 +411,7 @@ def nest(flat: list[Any], lod: LoD, first: int = 0) -> list[Any]:
     list
     """
     for k in reversed(range(first, lod.num_levels)):
-        flat = kernels.gather.nest(flat, core.offsets_view(lod, k))
+        flat = kernels.gather.nest(flat, lod_body.offsets_view(lod, k))
     return flat
 
 

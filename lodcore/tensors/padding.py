@@ -11,7 +11,7 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_out, check_size, integer
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.nested import as_array, as_values
 
@@ -126,7 +126,7 @@ def padded_lengths(where: str, lod: LoD, first: int, length: Any, multiple_of: A
     given = [_each_level(where, name, one, usual, depth) for name, one, usual in asked]
     sizes = []
     for k, of_length, of_multiple, of_least in zip(range(first, lod.num_levels), *given, strict=True):
-        longest = kernels.lod.max_length(core.offsets_view(lod, k))
+        longest = kernels.lod.max_length(lod_body.offsets_view(lod, k))
         sizes.append(padded_length(where, "length", longest, of_length, of_multiple, of_least))
     return sizes
 
@@ -166,13 +166,13 @@ def padded(
         Whether the padding comes first; whether it is the nearest row of the sequence, if there is one.
     out : ndarray, optional
     """
-    values, count, longest = tensor_core.private_values(x), len(offsets) - 1, shape[-1]
+    values, count, longest = lod_tensor_body.private_values(x), len(offsets) - 1, shape[-1]
     lines, whole = out, (*shape, *values.shape[1:])
     if out is not None and len(shape) > 2:
         lines = check_out(where, out, whole, values.dtype, values).reshape(count, longest, *values.shape[1:])
     dense: Array = buffers.new_lines(where, values, count, longest, lines)
     as_lines = buffers.as_lines(dense)
-    over_sequences(kernels.pad.pad_rows, "ro..s", tensor_core.rows_as_bytes(x), offsets, fill, left, as_lines)
+    over_sequences(kernels.pad.pad_rows, "ro..s", lod_tensor_body.rows_as_bytes(x), offsets, fill, left, as_lines)
     if repeat:
         kernels.pad.repeat_ends(offsets, left, as_lines)
     if out is not None:
@@ -204,7 +204,7 @@ def unpadded(where: str, dense: Any, lengths: Any, mask: Any, side: Any = "right
         lod = LoD.from_lengths(buffers.as_int64(lengths, f"{where}: lengths", LoDError))
     _check_lines(where, lod, lines)
     depth = lod.num_levels
-    offsets = core.offsets_view(lod, 0)
+    offsets = lod_body.offsets_view(lod, 0)
     if depth > 1:
         offsets = lines_of(where, lod, 0, list(lines.shape[1:depth]), left)
         lines = lines.reshape(len(offsets) - 1, *lines.shape[depth:])
@@ -227,7 +227,7 @@ def _check_lines(where: str, lod: LoD, lines: Array) -> None:
     if lod.num_sequences() != len(lines):
         raise LoDError(f"{where}: lengths: has {lod.num_sequences()} entries; dense has {len(lines)} lines")
     for k in range(lod.num_levels):
-        if kernels.lod.max_length(core.offsets_view(lod, k)) > lines.shape[k + 1]:
+        if kernels.lod.max_length(lod_body.offsets_view(lod, k)) > lines.shape[k + 1]:
             j = int(np.argmax(lod.lengths(k) > lines.shape[k + 1]))
             what = "rows" if k + 1 == lod.num_levels else "lines"
             of_level = f" of level {k}" if lod.num_levels > 1 else ""

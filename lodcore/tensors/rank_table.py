@@ -9,7 +9,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.tensors import core, joining
+from lodcore.tensors import joining, lod_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.tensor import Tensor
 
@@ -213,7 +213,7 @@ class IndicesMap(Tensor):
             count = int(self._steps[-1])
             numbers = np.arange(count, dtype=np.int32 if count < 2**31 else np.int64)
             values = np.empty_like(numbers)
-            offsets = core.offsets_view(self.lod, self.level)
+            offsets = lod_body.offsets_view(self.lod, self.level)
             kernels.rank.unpack_rows(
                 buffers.as_bytes(numbers), offsets, self._order, self._steps, buffers.as_bytes(values)
             )
@@ -260,7 +260,7 @@ def table_of_level(lod: LoD, level: int, order: Array | None = None) -> RankTabl
     """Return the rank of the sequences of a level (counted from the first), longest first unless an order is given."""
     falls = order is None
     if order is None:
-        offsets = core.offsets_view(lod, level)
+        offsets = lod_body.offsets_view(lod, level)
         order = buffers.new_offsets(len(offsets) - 1)
         kernels.rank.rank_by_length(offsets, joining.steps_of(lod, level), order)
     made = RankTable.__new__(RankTable)
@@ -301,7 +301,7 @@ def _checked_order(where: str, lod: LoD, level: int, order: Array) -> tuple[int,
     """Check a pickled order."""
     if not isinstance(lod, LoD):
         raise DTypeError(f"{where}: lod: is {type(lod).__name__}; a LoD is needed")
-    k = core.normalize_level(lod, level)
+    k = lod_body.normalize_level(lod, level)
     places = buffers.as_int64(order, f"{where}: order", IndexError).copy()
     if not np.array_equal(np.sort(places), np.arange(lod.num_sequences(k))):
         raise LoDError(f"{where}: order: is not a permutation of {lod.num_sequences(k)} sequences")

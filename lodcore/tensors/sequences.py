@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.joining import concat_lods
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_tensor_body import LoDTensorBody
 from lodcore.tensors.nested import join_arrays, levels_and_leaves, no_number, values_of_leaves
-from lodcore.tensors.tensor_core import LoDTensorBody
 from lodcore.tensors.text import utf8_of
 
 __all__ = ["of_lists", "sequences_like"]
@@ -36,7 +36,7 @@ def of_lists(where: str, nested: Any, dtype: np.dtype[Any] | None = None, num_le
         values = values_of_leaves(where, leaves, dtype)
         if values.dtype.hasobject:
             raise no_number(where, levels, leaves)
-    return tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
+    return lod_tensor_body.new_tensor(values, lod_body.make_lod(levels, len(values)))
 
 
 def _of_sequences(where: str, xs: list[Any], dtype: np.dtype[Any] | None, num_levels: int | None) -> Any:
@@ -52,7 +52,7 @@ def _of_sequences(where: str, xs: list[Any], dtype: np.dtype[Any] | None, num_le
     outer = LoD.from_lengths([len(x) for x in xs]).offsets()
     values, _ = join_arrays(where, [x.values for x in xs], dtype)
     levels = [outer, *(inner.offsets(k) for k in range(inner.num_levels))]
-    return tensor_core.new_tensor(values, core.make_lod(levels, len(values)))
+    return lod_tensor_body.new_tensor(values, lod_body.make_lod(levels, len(values)))
 
 
 def sequences_like(given: Any, num_levels: int, row_shape: tuple[int | None, ...], dtype: np.dtype[Any]) -> Any:
@@ -86,10 +86,10 @@ def sequences_like(given: Any, num_levels: int, row_shape: tuple[int | None, ...
             return None
     if made.num_levels != num_levels + len(rows) or not num_levels:
         return None
-    lod = core.slice_levels(made.lod, 0, num_levels)
+    lod = lod_body.slice_levels(made.lod, 0, num_levels)
     shape = (lod.num_rows, *rows, *made.values.shape[1:])
     if not lod.num_rows and None not in row_shape:
         shape = (0, *row_shape)
     if len(shape) != len(row_shape) + 1:
         return None
-    return tensor_core.new_tensor(made.values.reshape(shape), lod)
+    return lod_tensor_body.new_tensor(made.values.reshape(shape), lod)

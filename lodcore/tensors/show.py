@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 
 if TYPE_CHECKING:
-    from lodcore.tensors.core import LoDBody
-    from lodcore.tensors.tensor_core import LoDTensorBody
+    from lodcore.tensors.lod_body import LoDBody
+    from lodcore.tensors.lod_tensor_body import LoDTensorBody
 
 __all__ = ["lod_text", "tensor_html", "tensor_text"]
 
@@ -48,7 +48,7 @@ def _write(out: _Writer, lod: LoDBody, level: int, start: int, stop: int, row: A
         if level == lod.num_levels:
             out.add(row(i))
             continue
-        offsets = core.offsets_view(lod, level)
+        offsets = lod_body.offsets_view(lod, level)
         out.add("[")
         _write(out, lod, level + 1, offsets[i], offsets[i + 1], row, gap)
         out.add("]")

@@ -11,7 +11,7 @@ from lodcore.base.dispatch import OPENED, Symbol, operators, recorder, value_of
 from lodcore.base.journal import ArrayBody, note
 from lodcore.base.memory import as_integer
 from lodcore.errors import DTypeError, ShapeError
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.array_methods import ArrayMethods
 from lodcore.tensors.kinds import copied, is_element, shared, spec_of_kind
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -447,7 +447,7 @@ def source_of(where: str, x: Any, axis: int) -> Any:
     if isinstance(x, LoDTensor):
         rows = buffers.view_rows(x.values, 0, len(x.values))
         buffers.seal(rows)
-        return tensor_core.new_tensor(rows, x.lod)
+        return lod_tensor_body.new_tensor(rows, x.lod)
     dense = as_array(where, x)
     if dense.dtype.hasobject:
         raise error_of_objects(f"{where}: has dtype", dense.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.base import buffers
 from lodcore.errors import DTypeError
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 
 __all__ = ["fixed_width", "is_text", "utf8_of", "utf8_of_strings"]
 
@@ -126,7 +126,9 @@ def fixed_width(where: str, letters: Array, offsets: Array, unicode: bool) -> Ar
     if (last == 0).any():
         at = int(np.flatnonzero(ended)[np.argmax(last == 0)])
         raise DTypeError(f"{where}: string {at} ends with NUL, which NumPy drops; bytes with a level keep it")
-    x: Any = tensor_core.new_tensor(np.ascontiguousarray(data), core.make_lod([offsets.copy()], int(offsets[-1])))
+    x: Any = lod_tensor_body.new_tensor(
+        np.ascontiguousarray(data), lod_body.make_lod([offsets.copy()], int(offsets[-1]))
+    )
     padded = x.to_padded()
     width = padded.shape[1]
     if not width:

@@ -13,7 +13,7 @@ from lodcore.graph import Executor, Program, data, vjp, while_loop
 from lodcore.graph.gradients.cotangents import differentiable, values_of
 from lodcore.operators.registry import OPS, Op
 from lodcore.operators.roles import spec_of
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_array import TensorArray
 from lodcore.testing.samples import (
@@ -207,7 +207,7 @@ def _firsts(op: Op, sample: Sample) -> list[Any]:
 
     def zeros(x: Any) -> Any:
         if isinstance(x, LoDTensor):
-            return tensor_core.new_tensor(np.zeros_like(x.values), x.lod)  # in the same byte order
+            return lod_tensor_body.new_tensor(np.zeros_like(x.values), x.lod)  # in the same byte order
         return np.zeros_like(x) if isinstance(x, (np.ndarray, np.generic)) else x
 
     return [zeros(x) for x in results]

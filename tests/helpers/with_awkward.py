@@ -8,7 +8,7 @@ import awkward as ak
 import numpy as np
 
 from lodcore import LoDTensor
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 
 ROUNDS = 60
 
@@ -161,7 +161,7 @@ def reductions(random):
         full = (
             x
             if axis is None
-            else x[LoDTensor(x.lod.lengths(-1) > 0, core.slice_levels(x.lod, 0, axis - 1))]
+            else x[LoDTensor(x.lod.lengths(-1) > 0, lod_body.slice_levels(x.lod, 0, axis - 1))]
             if axis > 1
             else None
         )
@@ -199,7 +199,7 @@ def indices(random):
     either("x[index, index]", lambda: x[index, index % 2], lambda: a[index, index % 2])
     agree("x[nested mask]", x[x > 0], a[a > 0])
     for axis in range(1, x.num_levels):
-        upper = LoDTensor(random.random(x.lod.num_sequences(axis)) < 0.5, core.slice_levels(x.lod, 0, axis))
+        upper = LoDTensor(random.random(x.lod.num_sequences(axis)) < 0.5, lod_body.slice_levels(x.lod, 0, axis))
         agree(f"x[mask of {axis} levels]", x[upper], a[both(upper)[1]])
     lengths = x.lod.lengths(-1)
     sizes = np.where(lengths > 0, random.integers(0, 4, len(lengths)), 0)

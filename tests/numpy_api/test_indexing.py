@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import DTypeError, LoDError, LoDTensor, Spec, vjp
 from lodcore.graph import Executor, Program, data, while_loop
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from reference import indexing as oracle
 from tests.helpers.agree import same
 from tests.helpers.draw import int64, lods, odd_forms, read_only
@@ -56,7 +56,7 @@ def first_keys(draw, x):
         odd = draw(odd_forms(key)) if key else key
         return (odd if np.ndim(odd) == 1 else key), key, 1
     axis = draw(st.integers(1, x.num_levels))
-    upper = core.slice_levels(x.lod, 0, axis)
+    upper = lod_body.slice_levels(x.lod, 0, axis)
     random = np.random.default_rng(draw(SEEDS))
     if form == "nested mask":
         key = LoDTensor(read_only(random.random(upper.num_rows) < 0.6), upper)

@@ -21,7 +21,7 @@ from lodcore import (
     vjp,
 )
 from lodcore.operators.roles import spec_of
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.testing.samples import bits
 from tests.helpers.draw import lods
 from tests.helpers.tables import for_each
@@ -131,7 +131,7 @@ def test_records_are_equal_where_all_fields_are(given_, data_):
     lod, kind = given_
     x, _ = records(lod, KINDS[kind])
     y = x.copy()
-    rows = tensor_core.writable_values(y)
+    rows = lod_tensor_body.writable_values(y)
     for name in "abc":
         chosen = data_.draw(st.lists(st.booleans(), min_size=lod.num_rows, max_size=lod.num_rows))
         rows[name][np.array(chosen, bool)] += 1

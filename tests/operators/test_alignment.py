@@ -12,7 +12,7 @@ import lodcore
 from lodcore import DTypeError, Executor, LoD, LoDError, LoDTensor, Program, ShapeError, data, grad_check, ops, vjp
 from lodcore.operators.elementwise import elementwise_operator
 from lodcore.operators.roles import spec_of
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.testing.samples import bits
 from reference.ops.math import elementwise
 from tests.helpers.agree import assert_close
@@ -139,7 +139,7 @@ def test_alignment_does_not_depend_on_the_lengths_of_the_batch(x):
 @given(coinciding((2, 3)), st.data())
 def test_the_first_levels_align_where_the_rest_has_length_1(x, data_):
     kept = data_.draw(st.integers(1, x.num_levels - 1))
-    outer = core.slice_levels(x.lod, 0, kept)
+    outer = lod_body.slice_levels(x.lod, 0, kept)
     width = data_.draw(st.sampled_from([1, x.values.shape[1]]))
     y = LoDTensor(numbers(outer.num_rows, *(1,) * (x.num_levels - kept), width), outer)
     found = y - x
@@ -165,7 +165,7 @@ def test_operands_of_other_structures_are_refused_with_axis_and_per_sequence_nam
     with pytest.raises(LoDError, match="y: has 5 axes; x has 4"):
         wide - LoDTensor(numbers(4, 2, 2), x.lod)
     with pytest.raises(LoDError, match="y: has length 2 on axis 2, along which x is ragged"):
-        x - LoDTensor(numbers(3, 2)[: x.lod.num_sequences(1)], core.slice_levels(x.lod, 0, 1))
+        x - LoDTensor(numbers(3, 2)[: x.lod.num_sequences(1)], lod_body.slice_levels(x.lod, 0, 1))
 
 
 # -- gradients, Programs -------------------------------------------------------------------------------------------

@@ -280,7 +280,7 @@ for text, made in {LISTS!r}.items():
 
 def test_overridden_properties_of_subclasses_do_not_reach_kernels():
     survives("""
-from lodcore.tensors.tensor_core import LoDTensorBody
+from lodcore.tensors.lod_tensor_body import LoDTensorBody
 class Liar(LoDTensor):
     __slots__ = ()
     @property

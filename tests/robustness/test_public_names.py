@@ -8,7 +8,7 @@ import pytest
 import lodcore
 from lodcore import IndicesMap, LoD, LoDTensor, RankTable, SparseTensor, TensorArray
 from lodcore.base import buffers
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 
 pytestmark = pytest.mark.not_on_reference
 
@@ -36,7 +36,7 @@ def test_class_methods_check_what_they_are_given(cls):
 
 
 def test_tensors_have_as_many_rows_as_their_structure_says():
-    for make in (tensor_core.new_tensor, tensor_core.new_tensor):
+    for make in (lod_tensor_body.new_tensor, lod_tensor_body.new_tensor):
         for values in (np.ones(2), np.ones(()), np.ones((6, 2))[::2, :1]):
             with pytest.raises(lodcore.ShapeError, match="the structure"):
                 make(values, LoD.from_lengths([2, 1]))

@@ -3,7 +3,7 @@
 import math
 
 from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from reference.ops import attention as oracle
 from tests.helpers.draw import composite, integers, lods, sampled_from
 from tests.samples import Samples, call
@@ -29,7 +29,7 @@ def calls(draw, smooth=False):
         query = LoDTensor(array(mine.num_rows, width), mine)
     else:
         query = array(count, width)
-        query = LoDTensor(query, core.slice_levels(lod, 0, last)) if form == "outer" and last else query
+        query = LoDTensor(query, lod_body.slice_levels(lod, 0, last)) if form == "outer" and last else query
     values = [None, LoDTensor(array(lod.num_rows, draw(integers(0, 2))), lod)][draw(integers(0, 1))]
     return call(query, LoDTensor(array(lod.num_rows, width), lod), values, *draw(sampled_from([(), (0.5,), (-2,)])))
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import LoD, LoDTensor
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
 from tests.helpers.rows import SEEDS
 
@@ -93,7 +93,7 @@ def operands(draw, count, dtypes, make=small_values, ones=(1,)):
             return LoDTensor(make(seed, (lod.num_rows, *shape), dtype), lod)
         if form in ("outer", "dense") and nested:  # the first levels, or none of them
             kept = draw(integers(1, lod.num_levels)) if form == "outer" else 0
-            outer = core.slice_levels(lod, 0, kept)
+            outer = lod_body.slice_levels(lod, 0, kept)
             shape = (*(1,) * (lod.num_levels - kept), *stretched)
             made = make(seed, (outer.num_rows if kept else lod.num_sequences(0), *shape), dtype)
             return LoDTensor(made, outer) if kept else made

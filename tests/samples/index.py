@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
 from lodcore.ops import select_by_mask
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from reference.ops import index as oracle
 from tests.helpers.draw import DTYPES, ROW_SHAPES, composite, integers, lod_tensors, odd_forms, read_only, sampled_from
 from tests.samples import Samples, call
@@ -40,7 +40,7 @@ def picks(draw, tensors):
     lengths = x.lod.lengths(axis - 1)
     if not lengths.all():  # nothing can be selected from an empty sequence
         kept = read_only(lengths > 0)
-        x = select_by_mask(x, LoDTensor(kept, core.slice_levels(x.lod, 0, axis - 1)) if axis > 1 else kept)
+        x = select_by_mask(x, LoDTensor(kept, lod_body.slice_levels(x.lod, 0, axis - 1)) if axis > 1 else kept)
         lengths = x.lod.lengths(axis - 1)
     random = np.random.default_rng(draw(SEEDS))
     if draw(st.booleans()) or not len(lengths):
@@ -66,7 +66,7 @@ def masks(draw, tensors):
     count = x.lod.num_sequences(axis) if axis < x.num_levels else x.num_rows
     held = read_only(np.random.default_rng(draw(SEEDS)).random(count) < draw(sampled_from([0, 0.2, 0.5, 0.9, 1])))
     held = held[:, None] if draw(st.booleans()) else held
-    return call(x, LoDTensor(held, core.slice_levels(x.lod, 0, axis)) if axis else held)
+    return call(x, LoDTensor(held, lod_body.slice_levels(x.lod, 0, axis)) if axis else held)
 
 
 def expected_selection(arguments):

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDTensor
 from lodcore.ops import select_by_mask
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from reference.ops import product as oracle
 from tests.helpers.draw import composite, integers, read_only
 from tests.samples import Samples, call
@@ -37,7 +37,7 @@ def full_batches(draw):
         lengths = x.lod.lengths(level)
         if not lengths.all():
             held = read_only(lengths > 0)
-            x = select_by_mask(x, LoDTensor(held, core.slice_levels(x.lod, 0, level)) if level else held)
+            x = select_by_mask(x, LoDTensor(held, lod_body.slice_levels(x.lod, 0, level)) if level else held)
     return call(x, "max", draw(integers(-x.num_levels, x.num_levels - 1)))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, TensorArray
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.testing.samples import elements_of
 from reference.ops import states as oracle
 from tests.helpers.draw import composite, integers, lods, read_only, sampled_from
@@ -22,7 +22,7 @@ def unlike_calls(draw, smooth=False):
     """Draw two batches whose first levels are the same."""
     x = draw(smooth_batches() if smooth else batches(["f4", "f8", "i8"]))
     kept = draw(integers(1, x.num_levels))
-    lod = core.slice_levels(x.lod, 0, kept)
+    lod = lod_body.slice_levels(x.lod, 0, kept)
     y = LoDTensor(np.ones((lod.num_rows, 2), draw(sampled_from(["f8"] if smooth else ["f4", "i8"]))), lod)
     level = draw(integers(0, kept - 1))
     level = level - kept if kept == x.num_levels and draw(st.booleans()) else level

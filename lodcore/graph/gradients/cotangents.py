@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.graph.gradients.backward_pass import Context, Gradients, values_of
 from lodcore.graph.gradients.rule_plans import GradientOwner, conjugated, differentiable
 from lodcore.graph.variable import Variable
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.kinds import is_foreign, is_kept, of_kind
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.sparse_tensor import SparseTensor
@@ -38,7 +38,7 @@ def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
         if type(value) is np.ndarray:
             return gradient
         if type(value) is LoDTensor:
-            return tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)
+            return lod_tensor_body.new_tensor(np.ascontiguousarray(gradient), value.lod)
     if isinstance(value, TensorArray):
         return _array_of_type(value, {} if gradient is None else gradient)
     if isinstance(gradient, SparseTensor):
@@ -55,7 +55,7 @@ def of_type(value: Any, gradient: Any, place: Array | None = None) -> Any:
     elif type(gradient) is not np.ndarray:  # a sum of arrays without axes
         gradient = np.asarray(gradient)
     if isinstance(value, LoDTensor):
-        return tensor_core.new_tensor(np.ascontiguousarray(gradient), value.lod)
+        return lod_tensor_body.new_tensor(np.ascontiguousarray(gradient), value.lod)
     if is_foreign(type(value)) and is_kept(type(value)):
         return of_kind("gradient", value, gradient)
     return DenseTensor(gradient) if is_holder(value) else gradient

@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.graph.gradients.autodiff import check_differentiable, vjp
 from lodcore.graph.gradients.cotangents import differentiable, values_of
 from lodcore.graph.trees import tree_leaves, tree_map
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_array import TensorArray
 
@@ -73,7 +73,7 @@ def grad_check(f: Callable[..., Any], *inputs: Any, rtol: float | None = None, s
             count += 1
             if count != at:
                 return x
-            return tensor_core.new_tensor(values, x.lod) if isinstance(x, LoDTensor) else values
+            return lod_tensor_body.new_tensor(values, x.lod) if isinstance(x, LoDTensor) else values
 
         results = tree_leaves(vjp(f, *tree_map(changed, list(inputs)))[0])
         terms = [

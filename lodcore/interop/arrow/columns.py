@@ -10,7 +10,7 @@ from lodcore.errors import DTypeError
 from lodcore.interop.arrow.importing import Options
 from lodcore.interop.arrow.objects import naming, read_arrow
 from lodcore.interop.tables import Column
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["column_of_arrow", "columns_of_arrow"]
@@ -49,6 +49,6 @@ def _column(value: Any, present: Any) -> Column:
     if rows.dtype.kind in "mM":  # NumPy has a value for it
         rows = rows.copy()
         rows[~there] = np.array("NaT", rows.dtype)
-        value = tensor_core.new_tensor(rows, value.lod) if isinstance(value, LoDTensor) else rows
+        value = lod_tensor_body.new_tensor(rows, value.lod) if isinstance(value, LoDTensor) else rows
         return Column(value, there, sequences, True)
     return Column(value, there, sequences)

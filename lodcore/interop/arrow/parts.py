@@ -12,7 +12,7 @@ from lodcore import kernels
 from lodcore.base import buffers
 from lodcore.base.memory import unharmed
 from lodcore.errors import DTypeError, LoDError
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.joining import concat_lods
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.nested import join_arrays
@@ -57,7 +57,7 @@ class Part:
     def lod(self, num_levels: int | None = None) -> Any:
         """Return the LoD of the first levels, or of all."""
         levels = self.levels[:num_levels]
-        return core.make_lod(list(levels), int(levels[-1][-1]) if levels else self.count)
+        return lod_body.make_lod(list(levels), int(levels[-1][-1]) if levels else self.count)
 
 
 def taken(part: Part, ranges: Array) -> Part:
@@ -66,8 +66,8 @@ def taken(part: Part, ranges: Array) -> Part:
     count = int(lengths.sum())
 
     def take(values: Array, num_levels: int) -> Any:
-        x: Any = tensor_core.new_tensor(np.ascontiguousarray(values), part.lod(num_levels))
-        return tensor_core.take_ranges(x, WHERE, 0, ranges.copy(), count)
+        x: Any = lod_tensor_body.new_tensor(np.ascontiguousarray(values), part.lod(num_levels))
+        return lod_tensor_body.take_ranges(x, WHERE, 0, ranges.copy(), count)
 
     present = [None if there is None else take(there, k).values for k, there in enumerate(part.present)]
     if isinstance(part.values, dict):
@@ -233,14 +233,14 @@ class Finisher:
             values = self.filled(part.values, present[-1], name)
         self.check_sequences(present[:-1], name)
         rows = len(values)
-        lod: Any = self.shared(core.make_lod(levels, rows)) if levels else None
+        lod: Any = self.shared(lod_body.make_lod(levels, rows)) if levels else None
         if not (isinstance(self.nulls, str) and self.nulls == "mask"):
-            return Finished(values if lod is None else tensor_core.new_tensor(values, lod), None)
+            return Finished(values if lod is None else lod_tensor_body.new_tensor(values, lod), None)
         seen = tuple(
             np.ones(lod.num_sequences(k) if k < len(levels) else rows, bool) if mask is None else mask
             for k, mask in enumerate(present)
         )
-        return Finished(values if lod is None else tensor_core.new_tensor(values, lod), seen)
+        return Finished(values if lod is None else lod_tensor_body.new_tensor(values, lod), seen)
 
     def record(self, part: Part, name: str) -> tuple[Array, Array | None]:
         """Copy the fields of structs into one array of a structured dtype; return also their validity."""

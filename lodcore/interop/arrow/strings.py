@@ -12,7 +12,7 @@ from lodcore.base.memory import check_size, unharmed
 from lodcore.errors import LoDError
 from lodcore.interop.arrow.parts import Part
 from lodcore.interop.arrow.reading import Column
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.text import fixed_width
 
 __all__ = ["fixed_size", "viewed"]
@@ -54,9 +54,9 @@ def viewed(column: Column, start: int, stop: int) -> Part:
     begins[far] = bases[views["buffer"][far]] + views["start"][far]
     offsets = buffers.new_offsets(count + 1)
     unharmed(kernels.lod.offsets_from_lengths(lengths, offsets))
-    x: Any = tensor_core.new_tensor(source, core.make_lod([], len(source)))
+    x: Any = lod_tensor_body.new_tensor(source, lod_body.make_lod([], len(source)))
     ranges = np.stack([begins, begins + lengths], axis=1)
-    values = tensor_core.take_ranges(x, WHERE, 0, ranges, offsets.item(count)).values
+    values = lod_tensor_body.take_ranges(x, WHERE, 0, ranges, offsets.item(count)).values
     return Part(count, [offsets], [None, None], values)
 
 

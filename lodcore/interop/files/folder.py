@@ -24,7 +24,7 @@ from lodcore.base.memory import check_size
 from lodcore.errors import LoDError
 from lodcore.interop.files.manifest import MANIFEST, WORD, Manifest, Stored, parse_manifest, read_content
 from lodcore.interop.files.tree_data import Reader
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.lod import LoD
 
 __all__ = ["MANIFEST", "MAPPED", "Gone", "Mapped", "Structure", "is_folder", "map_file", "read_folder", "read_lod"]
@@ -124,7 +124,7 @@ def read_lod(where: str, name: str, levels: list[Stored], num_rows: int, verify:
         if verify:
             _verify(here, stored, offsets.view(np.uint8))
         made.append(offsets)
-    return core.make_lod(made, num_rows)
+    return lod_body.make_lod(made, num_rows)
 
 
 def _read_offsets(where: str, path: str, count: int) -> tuple[Array, int]:

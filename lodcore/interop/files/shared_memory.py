@@ -11,7 +11,7 @@ import numpy as np
 
 from lodcore.base.archives import dtype_of
 from lodcore.errors import LoDError
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.joining import lod_over
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -137,7 +137,7 @@ class Shared:
         values = block[start : start + size].view(dtype).reshape(shape) if size else np.zeros(shape, dtype)
         if not shape or shape[0] != lod.num_rows:
             raise LoDError(f"{where}: its values have shape {shape}; the structure has {lod.num_rows} rows")
-        return tensor_core.new_tensor(values, lod)
+        return lod_tensor_body.new_tensor(values, lod)
 
 
 def _received(handle: Any, parts: tuple[Any, ...]) -> Shared:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError, LoDError
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.sparse_tensor import SparseTensor
@@ -232,7 +232,7 @@ class Reader:
             )
         if not (values.flags.c_contiguous and values.dtype.isnative):
             values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
-        return tensor_core.new_tensor(values, lod)
+        return lod_tensor_body.new_tensor(values, lod)
 
     def _sparse(self, node: dict[str, Any]) -> SparseTensor:
         values, indices = self.array(node["sparse"]), self.array(node["indices"])

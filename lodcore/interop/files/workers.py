@@ -13,7 +13,7 @@ from lodcore.base.archives import check_values, dtype_of
 from lodcore.errors import LoDError
 from lodcore.interop.files.folder import MAPPED, Gone, Structure, map_file, read_lod
 from lodcore.interop.files.manifest import MANIFEST, Stored, parse_manifest, read_content
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -97,7 +97,7 @@ def _received(folder: str, file: str, start: int, kind: Any, shape: tuple[int, .
     values = raw[start : start + size].view(dtype).reshape(shape)
     if shape[0] != lod.num_rows:
         raise LoDError(f"{where}: {file}: has {shape[0]} rows; the structure has {lod.num_rows}")
-    return tensor_core.new_tensor(values, lod)
+    return lod_tensor_body.new_tensor(values, lod)
 
 
 def _received_lod(folder: str, files: list[tuple[str, int]], num_rows: int) -> LoD:

@@ -23,7 +23,7 @@ from lodcore.ops.arrays.tensor_arrays import (
     of_elements,
     unstacked_spec,
 )
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.joining import concat_lods
 from lodcore.tensors.kinds import joinable
 from lodcore.tensors.lod import LoD
@@ -66,7 +66,7 @@ def _with_one_lod(where: str, values: Array, lods: list[LoD], axis: int) -> Any:
     for at, lod in enumerate(lods):
         if lod != lods[0]:
             raise LoDError(f"{where}: element {at} has another LoD than element 0")
-    return tensor_core.new_tensor(np.ascontiguousarray(values), lods[0])
+    return lod_tensor_body.new_tensor(np.ascontiguousarray(values), lods[0])
 
 
 def _none_of(where: str, spec: Spec | None, axis: int, stacked: bool) -> Any:
@@ -138,7 +138,7 @@ def joined_elements(ta: TensorArray, axis: int, where: str = "tensor_array_conca
     same_shapes(where, values, axis)
     if axis == 0:
         joined = join_arrays(where, values, None)[0]
-        return (tensor_core.new_tensor(joined, concat_lods(where, lods)) if lods else joined), elements
+        return (lod_tensor_body.new_tensor(joined, concat_lods(where, lods)) if lods else joined), elements
     return _with_one_lod(where, np.concatenate(values, axis), lods, axis), elements
 
 

@@ -18,7 +18,7 @@ from lodcore.operators.lod_rules import levels_of, no_lod, same_as
 from lodcore.operators.operands import Array, check_equal, kept_in, no_dtype, on_rows, rows_of
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Operands, Structure
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import error_of_objects, guarded_values
@@ -303,14 +303,14 @@ def with_values(x: Any, v: Any) -> Any:
     lod = lod_of(f"{where}: x", x)
     if isinstance(v, LoDTensor) and v.lod.num_levels:
         check_equal(where, lod, v.lod, "v")
-        return tensor_core.new_tensor(v.values, lod)
+        return lod_tensor_body.new_tensor(v.values, lod)
     _check_entries(np.shape(v))
     rows = guarded_values(f"{where}: v", v.values if isinstance(v, LoDTensor) else v)
     if len(rows) != lod.num_rows:
         raise ShapeError(
             f"{where}: v: has {len(rows)} entries; x has {lod.num_rows} rows, and one entry per row is needed"
         )
-    return tensor_core.new_tensor(rows, lod) if lod.num_levels else rows
+    return lod_tensor_body.new_tensor(rows, lod) if lod.num_levels else rows
 
 
 def _check_entries(shape: tuple[int | None, ...]) -> None:

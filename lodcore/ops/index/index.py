@@ -20,7 +20,7 @@ from lodcore.operators.lod_rules import levels_of
 from lodcore.operators.operands import Array, check_equal
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Index, Nested
-from lodcore.tensors import core, direct, tensor_core
+from lodcore.tensors import fast_paths, lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.tensor import Spec
@@ -48,7 +48,7 @@ def _number(where: str, given: Any, default: int) -> int:
 
 def _picked(where: str, x: Any, axis: int, ranges: Array, size: int, upper: list[Array]) -> Any:
     """Gather ranges of the elements along an axis; the ranges are converted to ranges of rows in place."""
-    taken = tensor_core.take_ranges(x, where, axis, ranges, size, None, upper)
+    taken = lod_tensor_body.take_ranges(x, where, axis, ranges, size, None, upper)
     return taken if taken.lod.num_levels else taken.values
 
 
@@ -107,7 +107,7 @@ def slice_along(
     where = "slice_along"
     axis = _axis(where, axis, x.lod)
     first, last, by = _bounds(start, stop, step)
-    offsets = core.offsets_view(x.lod, axis - 1) if axis else np.array([0, len(x)])
+    offsets = lod_body.offsets_view(x.lod, axis - 1) if axis else np.array([0, len(x)])
     count = len(offsets) - 1
     new = buffers.new_offsets(count + 1)
     if by == 1:
@@ -137,11 +137,11 @@ def _bounds(start: Any, stop: Any, step: Any) -> tuple[int, int, int]:
 
 def _view(x: LoDTensor, axis: int, start: int, stop: int, saved: Saved) -> Any:
     """Return a view of sequences of level `axis`, or of rows; save the range of its rows."""
-    lod, low, high = core.cut(x.lod, axis, start, stop)
+    lod, low, high = lod_body.cut(x.lod, axis, start, stop)
     if saved is not None:
         saved["places"] = np.array([[low, high]])
     rows = buffers.view_rows(x.values, low, high)
-    return tensor_core.new_tensor(rows, lod) if lod.num_levels else rows
+    return lod_tensor_body.new_tensor(rows, lod) if lod.num_levels else rows
 
 
 @slice_along.define_infer
@@ -199,9 +199,9 @@ def pick_along(x: Any, index: Any, axis: int = 0, *, saved: Saved = None) -> Any
         number, size = _number(f"{where}: index", index, 0), len(x)
         if not -size <= number < size:
             raise IndexError(f"index {number} is out of bounds for axis 0 with size {size}")
-        bounds = core.offsets_view(lod, 0)
+        bounds = lod_body.offsets_view(lod, 0)
         return _view(x, 1, bounds[number % size], bounds[number % size + 1], saved)
-    offsets = core.offsets_view(lod, axis - 1)
+    offsets = lod_body.offsets_view(lod, axis - 1)
     count = len(offsets) - 1
     numbers = each_of(f"{where}: index", index, count)
     ranges = buffers.new_int64(count, 2)
@@ -275,8 +275,8 @@ def select_by_mask(x: Any, mask: Any, *, saved: Saved = None) -> Any:
     if held.ndim != 1:
         raise ShapeError(f"{where}: mask: has rows of shape {held.shape[1:]}; one entry an element is needed")
     if axis:
-        check_equal(where, core.slice_levels(x.lod, 0, axis), mask.lod, "mask")
-        offsets = core.offsets_view(x.lod, axis - 1)
+        check_equal(where, lod_body.slice_levels(x.lod, 0, axis), mask.lod, "mask")
+        offsets = lod_body.offsets_view(x.lod, axis - 1)
     else:
         if len(held) != len(x):
             raise ShapeError(f"{where}: mask: has {len(held)} entries; there are {len(x)} sequences")
@@ -287,7 +287,7 @@ def select_by_mask(x: Any, mask: Any, *, saved: Saved = None) -> Any:
         kernels.index.true_offsets(offsets, bits, new)
         if saved is not None:
             saved["places"] = bits
-        return direct.where_true(x, bits, new)
+        return fast_paths.where_true(x, bits, new)
     ranges = buffers.new_int64(kernels.index.true_offsets(offsets, bits, new), 2)
     kernels.index.true_ranges(bits, ranges)
     size = new.item(len(offsets) - 1)
@@ -361,14 +361,14 @@ def _taken(where: str, x: LoDTensor, index: LoDTensor, saved: Saved) -> Any:
     axis = _axis(where, index.lod.num_levels, x.lod)
     k = axis - 1
     if k:
-        check_equal(where, core.slice_levels(x.lod, 0, k), core.slice_levels(index.lod, 0, k), "index")
+        check_equal(where, lod_body.slice_levels(x.lod, 0, k), lod_body.slice_levels(index.lod, 0, k), "index")
     elif len(index) != len(x):
         raise LoDError(f"{where}: index: has {len(index)} sequences; x has {len(x)}")
     if not index.num_rows and index.dtype.kind not in "iu":
         numbers = buffers.new_int64(0)
     else:
         numbers = integers_of(f"{where}: index", index.values)
-    offsets, new = core.offsets_view(x.lod, k), index.lod.offsets(k)
+    offsets, new = lod_body.offsets_view(x.lod, k), index.lod.offsets(k)
     ranges = buffers.new_int64(len(numbers), 2)
     bad = kernels.index.nested_ranges(offsets, new, numbers, ranges)
     if bad >= 0:
@@ -427,7 +427,7 @@ def take_of_each(x: Any, index: Any, axis: int, *, saved: Saved = None) -> Any:
     check_size(where, count, len(numbers), 8)
     offsets = np.arange(count + 1) * len(numbers)
     levels = [*_upper(x, axis - 1), offsets]
-    nested = tensor_core.new_tensor(np.tile(numbers, count), core.make_lod(levels, offsets.item(count)))
+    nested = lod_tensor_body.new_tensor(np.tile(numbers, count), lod_body.make_lod(levels, offsets.item(count)))
     return _taken(where, x, nested, saved)
 
 

@@ -16,7 +16,7 @@ from lodcore.operators.lod_rules import first_levels, outer
 from lodcore.operators.operands import Array, check_equal, rows_of
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Counts, Dense, Index, Nested
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -65,14 +65,14 @@ def sequence_roll(x: Any, shift: Any, level: int = -1, *, saved: Saved = None) -
     total = offsets.item(len(lengths))
     if k + 1 == lod.num_levels:
         rows = buffers.new_rows(where, x.values, total)
-        kernels.gather.copy_ranges(tensor_core.rows_as_bytes(x), ranges, buffers.as_bytes(rows))
-        rolled: LoDTensor = tensor_core.new_tensor(rows, lod)
+        kernels.gather.copy_ranges(lod_tensor_body.rows_as_bytes(x), ranges, buffers.as_bytes(rows))
+        rolled: LoDTensor = lod_tensor_body.new_tensor(rows, lod)
         if saved is not None:
             saved["places"] = ranges
         return rolled
     if saved is not None:
         saved["places"] = ranges
-    return tensor_core.take_ranges(x, where, k + 1, ranges, total, None, [lod.offsets(j) for j in range(k + 1)])
+    return lod_tensor_body.take_ranges(x, where, k + 1, ranges, total, None, [lod.offsets(j) for j in range(k + 1)])
 
 
 @sequence_roll.define_infer
@@ -145,10 +145,10 @@ def sequence_repeat(x: Any, repeats: Any, level: int = -1, *, saved: Saved = Non
     upper = [*(lod.offsets(j) for j in range(k)), bounds[offsets]]
     total = bounds.item(count)
     if k + 1 < lod.num_levels:
-        return tensor_core.gather(x, where, k + 1, sequence_numbers(bounds), None, upper)
+        return lod_tensor_body.gather(x, where, k + 1, sequence_numbers(bounds), None, upper)
     rows = buffers.new_rows(where, x.values, total)
-    kernels.expand.repeat_rows(tensor_core.rows_as_bytes(x), bounds, buffers.as_bytes(rows))
-    repeated: LoDTensor = tensor_core.new_tensor(rows, core.make_lod(upper, total))
+    kernels.expand.repeat_rows(lod_tensor_body.rows_as_bytes(x), bounds, buffers.as_bytes(rows))
+    repeated: LoDTensor = lod_tensor_body.new_tensor(rows, lod_body.make_lod(upper, total))
     return repeated
 
 
@@ -160,7 +160,7 @@ def _repeat_evenly(x: LoDTensor, times: int, k: int) -> LoDTensor | None:
     check_size("sequence_repeat", count, times, x.values.nbytes // count)
     rows = np.repeat(x.values, times, axis=0)
     levels = [*(lod.offsets(j) for j in range(k)), lod.offsets(k) * times]
-    return tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
+    return lod_tensor_body.new_tensor(rows, lod_body.make_lod(levels, len(rows)))
 
 
 def _check_numbers(where: str, given: Any) -> None:
@@ -177,7 +177,7 @@ def _(x: Spec, repeats: Any, level: int) -> Spec:
 
 @sequence_repeat.define_vjp
 def _(d: Array, x: LoDTensor, level: int, bounds: Array, context: Any) -> tuple[Array, None]:
-    k = core.normalize_level(x.lod, level)
+    k = lod_body.normalize_level(x.lod, level)
     if k + 1 == x.lod.num_levels:
         return sum_copies(d, bounds, context.new("x")), None
     return add_back(d, row_ranges(x.lod, k + 1, sequence_numbers(bounds)), context.new("x")), None
@@ -239,7 +239,7 @@ def sequence_unflatten(x: Any, lengths: Any, level: int = -1) -> LoDTensor:
         raise LoDError(f"{where}: lengths: add up to {bounds.item(len(bounds) - 1)}; x has {count} elements")
     finer = [lod.offsets(j) for j in range(k + 1, lod.num_levels)]
     levels = [*(lod.offsets(j) for j in range(k)), outer_offsets, bounds, *finer]
-    return tensor_core.new_tensor(x.values, core.make_lod(levels, lod.num_rows))
+    return lod_tensor_body.new_tensor(x.values, lod_body.make_lod(levels, lod.num_rows))
 
 
 def _divisions(where: str, lod: LoD, k: int, lengths: Any, offsets: Array, count: int) -> tuple[Array, Array]:
@@ -327,7 +327,7 @@ def rows_to_level(x: Any) -> LoDTensor:
     levels = [x.lod.offsets(j) for j in range(x.lod.num_levels)] if isinstance(x, LoDTensor) else []
     levels.append(np.arange(n_rows + 1) * width)
     rows = np.ascontiguousarray(values).reshape(n_rows * width, *values.shape[2:])
-    return tensor_core.new_tensor(rows, core.make_lod(levels, len(rows)))
+    return lod_tensor_body.new_tensor(rows, lod_body.make_lod(levels, len(rows)))
 
 
 def _check_axes(shape: tuple[int | None, ...]) -> None:

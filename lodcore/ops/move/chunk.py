@@ -16,7 +16,7 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.index.index import slice_along
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -138,7 +138,7 @@ def sequence_chunk(
         total = lod.offsets(k)[-1:]
         finer = [lod.offsets(j) for j in range(k + 1, lod.num_levels)]
         levels = [*upper, np.concatenate([begins, total]), *finer]
-        chunked: LoDTensor = tensor_core.new_tensor(x.values, core.make_lod(levels, lod.num_rows))
+        chunked: LoDTensor = lod_tensor_body.new_tensor(x.values, lod_body.make_lod(levels, lod.num_rows))
         if saved is not None:
             saved["places"] = np.array([[0, lod.num_rows]])
         return chunked
@@ -149,7 +149,7 @@ def sequence_chunk(
     unharmed(kernels.gather.count_ranges(ranges, cut))
     if saved is not None:
         saved["places"] = ranges
-    return tensor_core.take_ranges(x, where, k + 1, ranges, cut.item(len(begins)), None, [*upper, cut])
+    return lod_tensor_body.take_ranges(x, where, k + 1, ranges, cut.item(len(begins)), None, [*upper, cut])
 
 
 def _sizes(size: Any, stride: Any, last: Any, align: Any) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from lodcore.operators.roles import Batches, Nested
 from lodcore.ops.index.index import take_nested
 from lodcore.ops.move.gather import gather_nested, sequence_concat
 from lodcore.ops.move.position import drop_level
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.joining import check_coarser
 from lodcore.tensors.lod import LoD
@@ -70,10 +70,10 @@ def _repeated(where: str, x: LoDTensor, k: int, partners: Partners) -> LoDTensor
     upper = [*(x.lod.offsets(j) for j in range(k)), partners.offsets]
     total = partners.offsets.item(len(partners.offsets) - 1)
     if k + 1 < x.lod.num_levels:
-        return tensor_core.gather(x, where, k + 1, sequence_numbers(partners.repeats), None, upper)
+        return lod_tensor_body.gather(x, where, k + 1, sequence_numbers(partners.repeats), None, upper)
     rows = buffers.new_rows(where, x.values, total)
-    kernels.expand.repeat_rows(tensor_core.rows_as_bytes(x), partners.repeats, buffers.as_bytes(rows))
-    return tensor_core.new_tensor(rows, core.make_lod(upper, total))
+    kernels.expand.repeat_rows(lod_tensor_body.rows_as_bytes(x), partners.repeats, buffers.as_bytes(rows))
+    return lod_tensor_body.new_tensor(rows, lod_body.make_lod(upper, total))
 
 
 def _partners(where: str, x: LoDTensor, k: int, partners: Partners, lod: LoD | None) -> LoDTensor:
@@ -81,10 +81,10 @@ def _partners(where: str, x: LoDTensor, k: int, partners: Partners, lod: LoD | N
     total = partners.offsets.item(len(partners.offsets) - 1)
     if k + 1 == x.lod.num_levels and lod is not None:
         rows = buffers.new_rows(where, x.values, total)
-        kernels.gather.copy_ranges(tensor_core.rows_as_bytes(x), partners.ranges, buffers.as_bytes(rows))
-        return tensor_core.new_tensor(rows, lod)
+        kernels.gather.copy_ranges(lod_tensor_body.rows_as_bytes(x), partners.ranges, buffers.as_bytes(rows))
+        return lod_tensor_body.new_tensor(rows, lod)
     upper = [*(x.lod.offsets(j) for j in range(k)), partners.offsets]
-    return tensor_core.take_ranges(x, where, k + 1, partners.ranges, total, None, upper)
+    return lod_tensor_body.take_ranges(x, where, k + 1, partners.ranges, total, None, upper)
 
 
 def _d_repeated(d: Array, lod: LoD, k: int, partners: Partners, place: Array) -> Array:
@@ -125,7 +125,7 @@ def sequence_pairs(x: Any, replacement: bool = False, level: int = -1, *, saved:
     """
     where = "sequence_pairs"
     k = level_of(where, x.lod, level)
-    partners = Partners(where, kernels.combine.pair_ranges, core.offsets_view(x.lod, k), 0 if replacement else 1)
+    partners = Partners(where, kernels.combine.pair_ranges, lod_body.offsets_view(x.lod, k), 0 if replacement else 1)
     first = _repeated(where, x, k, partners)
     if saved is not None:
         saved["partners"] = partners
@@ -146,7 +146,7 @@ def _(
     place: Array = context.new("x")
     if d_first is None:
         return add_back(np.asarray(d_second), partners.ranges, place)
-    _d_repeated(d_first, x.lod, core.normalize_level(x.lod, level), partners, place)
+    _d_repeated(d_first, x.lod, lod_body.normalize_level(x.lod, level), partners, place)
     if d_second is not None:
         place += add_back(d_second, partners.ranges, np.empty_like(place))
     return place
@@ -189,8 +189,8 @@ def cartesian(x: Any, y: Any, level: int = -1, *, saved: Saved = None) -> tuple[
     where = "cartesian"
     k = _common_level(x, y, level)
     if k:
-        check_equal(where, core.slice_levels(x.lod, 0, k), core.slice_levels(y.lod, 0, k), "y")
-    offsets, others = core.offsets_view(x.lod, k), core.offsets_view(y.lod, k)
+        check_equal(where, lod_body.slice_levels(x.lod, 0, k), lod_body.slice_levels(y.lod, 0, k), "y")
+    offsets, others = lod_body.offsets_view(x.lod, k), lod_body.offsets_view(y.lod, k)
     if len(offsets) != len(others):
         raise LoDError(f"{where}: y: has {len(others) - 1} sequences of level {k}; x has {len(offsets) - 1}")
     partners = Partners(where, kernels.combine.product_ranges, offsets, others)
@@ -225,7 +225,7 @@ def _(
 ) -> tuple[Array | None, Array | None]:
     found: list[Array | None] = [None, None]
     if d_first is not None and needs.x:
-        found[0] = _d_repeated(d_first, x.lod, core.normalize_level(x.lod, level), partners, context.new("x"))
+        found[0] = _d_repeated(d_first, x.lod, lod_body.normalize_level(x.lod, level), partners, context.new("x"))
     if d_second is not None and needs.y:
         found[1] = add_back(d_second, partners.ranges, context.new("y"))
     return found[0], found[1]
@@ -277,7 +277,7 @@ def combination_places(
     where = "combination_places"
     k, lod = level_of(where, x.lod, level), x.lod
     size, chosen = _size_and_column(where, n, column)
-    offsets = core.offsets_view(lod, k)
+    offsets = lod_body.offsets_view(lod, k)
     bounds = buffers.new_offsets(len(offsets))
     again = 1 if replacement else 0
     bad = kernels.combine.combination_offsets(offsets, size, again, bounds)
@@ -286,7 +286,9 @@ def combination_places(
     places = buffers.new_int64(bounds.item(len(bounds) - 1))
     work = buffers.new_int64(size)
     kernels.combine.list_combinations(offsets, size, again, chosen, bool(of_batch), work, places)
-    return tensor_core.new_tensor(places, core.make_lod([*(lod.offsets(j) for j in range(k)), bounds], len(places)))
+    return lod_tensor_body.new_tensor(
+        places, lod_body.make_lod([*(lod.offsets(j) for j in range(k)), bounds], len(places))
+    )
 
 
 def _size_and_column(where: str, n: Any, column: Any) -> tuple[int, int]:
@@ -455,12 +457,12 @@ def interleave_places(xs: Any, level: int = -1) -> LoDTensor:
     lods = [x.lod for x in batches]
     k = level_of(where, lods[0], level)
     check_coarser(where, lods, "xs[{}]".format, k)
-    levels = [core.offsets_view(lod, k) for lod in lods]
+    levels = [lod_body.offsets_view(lod, k) for lod in lods]
     offsets = np.sum([lod.offsets(k) for lod in lods], axis=0)
     places = buffers.new_int64(offsets.item(len(offsets) - 1))
     kernels.combine.take_turns(levels, places)
     upper = [lods[0].offsets(j) for j in range(k)]
-    return tensor_core.new_tensor(places, core.make_lod([*upper, offsets], len(places)))
+    return lod_tensor_body.new_tensor(places, lod_body.make_lod([*upper, offsets], len(places)))
 
 
 @interleave_places.define_infer

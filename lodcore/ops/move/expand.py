@@ -25,7 +25,7 @@ from lodcore.operators.lod_rules import outer, same_as
 from lodcore.operators.operands import Array, below, check_equal
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested, Rows, Structure
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -80,8 +80,8 @@ def sequence_expand(x: Any, y: Any, ref_level: int = -1, out: Array | None = Non
         things = "sequences" if isinstance(x, LoDTensor) else "rows"
         raise LoDError(f"{where}: x: has {len(x)} {things}; level {k} of y has {count} sequences")
     if isinstance(x, LoDTensor):
-        return tensor_core.gather(x, where, 0, sequence_numbers(core.offsets_view(lod, k)), out)
-    offsets = core.offsets_view(lod, k)
+        return lod_tensor_body.gather(x, where, 0, sequence_numbers(lod_body.offsets_view(lod, k)), out)
+    offsets = lod_body.offsets_view(lod, k)
     rows = buffers.new_rows(where, x, offsets[count], out)
     over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), offsets, buffers.as_bytes(rows))
     return rows if out is None else out
@@ -103,7 +103,9 @@ def _(x: Spec, y: Spec | LoD, ref_level: int) -> Spec:
 def _(d: Array, x: Any, y: Any, ref_level: int, context: Any) -> tuple[Array, None]:
     lod, k = _reference("sequence_expand", y, ref_level)
     if isinstance(x, LoDTensor) and x.lod.num_levels:
-        return add_back(d, row_ranges(x.lod, 0, sequence_numbers(core.offsets_view(lod, k))), context.new("x")), None
+        return add_back(
+            d, row_ranges(x.lod, 0, sequence_numbers(lod_body.offsets_view(lod, k))), context.new("x")
+        ), None
     return sum_copies(d, lod.offsets(k), context.new("x")), None
 
 
@@ -141,17 +143,17 @@ def sequence_expand_as(x: Any, y: Any, level: int = -1, out: Array | None = None
     """
     where = "sequence_expand_as"
     lod = lod_of("sequence_expand_as: y", y)
-    k = core.normalize_level(lod, level, where)
+    k = lod_body.normalize_level(lod, level, where)
     x = as_rows_or_nested("sequence_expand_as: x", x)
     if type(x) is LoDTensor:
-        check_equal(where, core.slice_levels(lod, 0, k), x.lod, "x", f"y before level {k}")
+        check_equal(where, lod_body.slice_levels(lod, 0, k), x.lod, "x", f"y before level {k}")
         x = x.values
     count = lod.num_sequences(k)
     if len(x) != count:
         raise LoDError(f"{where}: x: has {len(x)} rows; level {k} of y has {count} sequences")
     rows = buffers.new_rows(where, x, lod.num_rows, out)
     over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), below(lod, k), buffers.as_bytes(rows))
-    return tensor_core.owned_tensor(rows, lod)
+    return lod_tensor_body.owned_tensor(rows, lod)
 
 
 @sequence_expand_as.define_infer
@@ -225,22 +227,22 @@ def sequence_reverse(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
     [[[3], [1, 2]], [[4]]]
     """
     where, lod = "sequence_reverse", x.lod
-    k = core.normalize_level(lod, level, where)
+    k = lod_body.normalize_level(lod, level, where)
     if k + 1 < lod.num_levels:
         numbers = np.arange(lod.num_sequences(k + 1))
         index = np.empty_like(numbers)
-        kernels.expand.reverse_rows(buffers.as_bytes(numbers), core.offsets_view(lod, k), buffers.as_bytes(index))
-        moved: LoDTensor = tensor_core.gather(x, where, k + 1, index, out, [lod.offsets(j) for j in range(k + 1)])
+        kernels.expand.reverse_rows(buffers.as_bytes(numbers), lod_body.offsets_view(lod, k), buffers.as_bytes(index))
+        moved: LoDTensor = lod_tensor_body.gather(x, where, k + 1, index, out, [lod.offsets(j) for j in range(k + 1)])
         return moved
     rows = buffers.new_rows(where, x.values, lod.num_rows, out)
     over_sequences(
         kernels.expand.reverse_rows,
         "ror",
-        tensor_core.rows_as_bytes(x),
-        core.offsets_view(lod, k),
+        lod_tensor_body.rows_as_bytes(x),
+        lod_body.offsets_view(lod, k),
         buffers.as_bytes(rows),
     )
-    return tensor_core.owned_tensor(rows, lod)
+    return lod_tensor_body.owned_tensor(rows, lod)
 
 
 @sequence_reverse.define_infer
@@ -252,5 +254,5 @@ def _(x: Spec, level: int) -> Spec:
 @sequence_reverse.define_vjp
 def _(d: Array, out: LoDTensor, level: int, context: Any) -> Array:
     compute: Any = sequence_reverse.__wrapped__  # type: ignore[attr-defined]  # which never records
-    d_x: Array = compute(tensor_core.new_tensor(d, out.lod), level, context.new("x")).values
+    d_x: Array = compute(lod_tensor_body.new_tensor(d, out.lod), level, context.new("x")).values
     return d_x

@@ -22,7 +22,7 @@ from lodcore.operators.lod_rules import first_levels, levels_of, outer
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Batches, Index, Nested, NestedIndex, Rows, as_batches
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.joining import check_coarser, concat_lods
 from lodcore.tensors.lod import LoD
@@ -71,7 +71,7 @@ def gather_sequences(x: Any, index: Any, level: int = 0, out: Array | None = Non
         check_apart("gather_sequences", out, index)
     if saved is not None:
         index = saved["places"] = buffers.as_int64(index, "gather_sequences: index", IndexError).copy()
-    return tensor_core.gather(x, "gather_sequences", level, index, out)
+    return lod_tensor_body.gather(x, "gather_sequences", level, index, out)
 
 
 @gather_sequences.define_infer
@@ -81,7 +81,7 @@ def _(x: Spec, index: Any, level: int) -> Spec:
 
 @gather_sequences.define_vjp
 def _(d: Array, x: LoDTensor, level: int, places: Array, context: Any) -> tuple[Array, None]:
-    return add_back(d, row_ranges(x.lod, core.normalize_level(x.lod, level), places), context.new("x")), None
+    return add_back(d, row_ranges(x.lod, lod_body.normalize_level(x.lod, level), places), context.new("x")), None
 
 
 @operator(xs=Batches, lod_rule="the sequences of all batches")
@@ -116,7 +116,7 @@ def concat_batches(xs: Any, out: Array | None = None) -> LoDTensor:
     lod = concat_lods(where, [x.lod for x in batches])
     values = _checked_values(where, batches)
     rows = join_rows(where, values, lod.num_rows, out)
-    return tensor_core.owned_tensor(rows, lod)
+    return lod_tensor_body.owned_tensor(rows, lod)
 
 
 @concat_batches.define_infer
@@ -201,12 +201,12 @@ def sequence_concat(xs: Any, level: int = -1, out: Array | None = None) -> LoDTe
     """
     where = "sequence_concat"
     batches: list[LoDTensor] = []
-    alike = tensor_core.uniform_parts(xs) if type(xs) is list else None
+    alike = lod_tensor_body.uniform_parts(xs) if type(xs) is list else None
     if alike is None:
         batches = _batches(where, xs)
     values, lods = alike or ([], [x.lod for x in batches])
     first = lods[0]
-    k = core.normalize_level(first, level, where)
+    k = lod_body.normalize_level(first, level, where)
     total = check_coarser(where, lods, "xs[{}]".format, k)
     if batches:
         values = _checked_values(where, batches)
@@ -215,7 +215,7 @@ def sequence_concat(xs: Any, level: int = -1, out: Array | None = None) -> LoDTe
     levels = put_together(where, lods, k, count, values, rows, kernels.expand.join_sequences)
     if k:
         levels = [*(first.offsets(j) for j in range(k)), *levels]
-    return tensor_core.owned_tensor(rows, core.make_lod(levels, total))
+    return lod_tensor_body.owned_tensor(rows, lod_body.make_lod(levels, total))
 
 
 @sequence_concat.define_infer
@@ -268,8 +268,8 @@ def sequence_slice(
     """
     where = "sequence_slice"
     lod = x.lod
-    k = core.normalize_level(lod, level, where)
-    offsets = core.offsets_view(lod, k)
+    k = lod_body.normalize_level(lod, level, where)
+    offsets = lod_body.offsets_view(lod, k)
     count = len(offsets) - 1
     starts = buffers.for_each(offset, "sequence_slice: offset", count)
     sizes = buffers.for_each(length, "sequence_slice: length", count)
@@ -284,7 +284,7 @@ def sequence_slice(
             f"it has {offsets[bad + 1] - offsets[bad]} elements"
         )
     levels = [*(lod.offsets(j) for j in range(k)), cut] if k else [cut]
-    sliced: LoDTensor = tensor_core.take_ranges(x, where, k + 1, ranges, cut.item(count), out, levels)
+    sliced: LoDTensor = lod_tensor_body.take_ranges(x, where, k + 1, ranges, cut.item(count), out, levels)
     if saved is not None:
         saved["ranges"] = ranges
     return sliced
@@ -370,7 +370,7 @@ def gather_nested(x: Any, index: Any, default: Any = None, *, saved: Saved = Non
         if lod is None and len(places) == count and bool((places == np.arange(count)).all()):
             return x  # all sequences, in their order
         wide = _with_empty(x)
-        taken = tensor_core.gather(wide, where, 0, np.where(places < 0, count, places), None, upper)
+        taken = lod_tensor_body.gather(wide, where, 0, np.where(places < 0, count, places), None, upper)
         return taken
     return _rows_taken(where, x, places, default, lod)
 
@@ -384,7 +384,7 @@ def _taken_at_once(x: Array, index: Any) -> Any:
     taken = buffers.new_rows("gather_nested", x, len(places))
     if kernels.embedding.take_rows(buffers.as_bytes(x), places, -1, buffers.as_bytes(taken)) >= 0:
         return None
-    return tensor_core.new_tensor(taken, index.lod) if isinstance(index, LoDTensor) and index.num_levels else taken
+    return lod_tensor_body.new_tensor(taken, index.lod) if isinstance(index, LoDTensor) and index.num_levels else taken
 
 
 def _things(x: Any) -> str:
@@ -399,7 +399,7 @@ def _with_empty(x: LoDTensor) -> LoDTensor:
     """Append an empty sequence; the values are shared."""
     levels = [x.lod.offsets(j) for j in range(x.lod.num_levels)]
     levels[0] = np.append(levels[0], levels[0][-1])
-    return tensor_core.new_tensor(x.values, core.make_lod(levels, x.lod.num_rows))
+    return lod_tensor_body.new_tensor(x.values, lod_body.make_lod(levels, x.lod.num_rows))
 
 
 def _rows_taken(where: str, x: Array, places: Array, default: Any, lod: LoD | None) -> Any:
@@ -415,7 +415,7 @@ def _rows_taken(where: str, x: Array, places: Array, default: Any, lod: LoD | No
         taken[missing] = row[0]
     else:
         unharmed(kernels.embedding.take_rows(buffers.as_bytes(x), places, -1, buffers.as_bytes(taken)))
-    return taken if lod is None else tensor_core.new_tensor(taken, lod)
+    return taken if lod is None else lod_tensor_body.new_tensor(taken, lod)
 
 
 @gather_nested.define_infer

@@ -16,7 +16,7 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Rows, Structure, Structured
 from lodcore.ops.move.expand import sequence_expand_as
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -189,7 +189,7 @@ def lod_num(x: Any, level: int = 0) -> Any:
     lod = lod_of("lod_num: x", x)
     k = level_of("lod_num", lod, level)
     lengths = lod.lengths(k)
-    return tensor_core.new_tensor(lengths, lod.prefix(k)) if k else lengths
+    return lod_tensor_body.new_tensor(lengths, lod.prefix(k)) if k else lengths
 
 
 @operator(x=Structure, lod_rule=same_as("x"), differentiable=False)
@@ -253,7 +253,7 @@ def lod_segment_ids(x: Any, level: int = 0) -> Any:
 
 
 def _nested(lod: LoD, values: Array) -> Any:
-    return tensor_core.new_tensor(values, lod)
+    return lod_tensor_body.new_tensor(values, lod)
 
 
 def _per_row(where: str, x: Spec | LoD, level: Any) -> Spec:

@@ -16,7 +16,7 @@ from lodcore.operators.lod_rules import levels_of
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Index, Rows
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.joining import check_coarser
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -87,17 +87,17 @@ def split_by_mask(x: Any, mask: Any, level: int = 0, *, saved: Saved = None) -> 
             saved["chosen"] = chosen
         return x[true], x[false]
     lod = x.lod
-    k = core.normalize_level(lod, level, where)
+    k = lod_body.normalize_level(lod, level, where)
     chosen = mask_of("split_by_mask: mask", mask, lod.num_sequences(k))
     true, false = _places(chosen)
     if k == 0:
         if saved is not None:
             saved["chosen"] = chosen
-        return tensor_core.gather(x, where, 0, true), tensor_core.gather(x, where, 0, false)
+        return lod_tensor_body.gather(x, where, 0, true), lod_tensor_body.gather(x, where, 0, false)
     shorter = [_counted(chosen, lod, k), _counted(1 - chosen, lod, k)]
     if saved is not None:
         saved["chosen"] = chosen
-    return tensor_core.gather(x, where, k, true, None, shorter[0]), tensor_core.gather(
+    return lod_tensor_body.gather(x, where, k, true, None, shorter[0]), lod_tensor_body.gather(
         x, where, k, false, None, shorter[1]
     )
 
@@ -178,7 +178,7 @@ def merge_by_mask(when_true: Any, when_false: Any, mask: Any, level: int = 0, *,
         _side_level(true, false, level)
         single = [LoDTensor(x, LoD.from_offsets(np.arange(len(x) + 1))) for x in (true, false)]
         return _merged(where, single[0], single[1], mask, 0, saved).values
-    return _merged(where, true, false, mask, core.normalize_level(true.lod, level, where), saved)
+    return _merged(where, true, false, mask, lod_body.normalize_level(true.lod, level, where), saved)
 
 
 def _side_level(true: Any, false: Any, level: Any) -> int:
@@ -191,7 +191,7 @@ def _side_level(true: Any, false: Any, level: Any) -> int:
 
 def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int, saved: Saved) -> LoDTensor:
     """Merge the sequences of level k."""
-    values, lods = tensor_core.uniform_parts([true, false]) or _checked(true, false)
+    values, lods = lod_tensor_body.uniform_parts([true, false]) or _checked(true, false)
     total = check_coarser(where, lods, ("when_true", "when_false").__getitem__, k - 1)
     counts = [lods[0].num_sequences(k), lods[1].num_sequences(k)]
     chosen = mask_of("merge_by_mask: mask", mask, counts[0] + counts[1])
@@ -206,7 +206,7 @@ def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int, sa
     finer = put_together(where, lods, k, counts[0] + counts[1], values, rows, join)
     if saved is not None:
         saved["chosen"] = chosen
-    return tensor_core.new_tensor(rows, core.make_lod([*upper, *finer], total))
+    return lod_tensor_body.new_tensor(rows, lod_body.make_lod([*upper, *finer], total))
 
 
 def _checked(true: LoDTensor, false: LoDTensor) -> tuple[list[Array], list[LoD]]:

@@ -17,7 +17,7 @@ from lodcore.operators.lod_rules import no_lod
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Index, Nested
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, as_dtype, as_values
 from lodcore.tensors.padding import NO_FILL, fill_row, padded_length
@@ -79,17 +79,17 @@ def sequence_pad(
     """
     where = "sequence_pad"
     lod, values = x.lod, x.values
-    k = core.normalize_level(lod, level, where)
+    k = lod_body.normalize_level(lod, level, where)
     if k + 1 < lod.num_levels:
         _last_level(where, lod, level)
-    offsets = core.offsets_view(lod, k)
+    offsets = lod_body.offsets_view(lod, k)
     padded = kernels.lod.max_length(offsets)
     if maxlen is not None:
         padded = padded_length(where, "maxlen", padded, maxlen)
     fill = NO_FILL if type(pad_value) is float and pad_value == 0 else _fill_of(pad_value, values)
     dense: Array = buffers.new_lines(where, values, len(offsets) - 1, padded, out)
     over_sequences(
-        kernels.pad.pad_rows, "ro..s", tensor_core.rows_as_bytes(x), offsets, fill, False, buffers.as_lines(dense)
+        kernels.pad.pad_rows, "ro..s", lod_tensor_body.rows_as_bytes(x), offsets, fill, False, buffers.as_lines(dense)
     )
     return dense if out is None else out, lod.lengths(k)
 
@@ -131,7 +131,7 @@ def _(d: Array, d_lengths: None, x: LoDTensor, needs: Any, context: Any) -> tupl
     if needs.x:
         d_x = context.new("x")
         kernels.pad.unpad_rows(
-            buffers.as_lines(d), core.offsets_view(lod, lod.num_levels - 1), False, buffers.as_bytes(d_x)
+            buffers.as_lines(d), lod_body.offsets_view(lod, lod.num_levels - 1), False, buffers.as_bytes(d_x)
         )
     if needs.pad_value:
         d_pad = context.new("pad_value")
@@ -207,7 +207,7 @@ def sequence_unpad(x: Any, length: Any, out: Array | None = None) -> LoDTensor:
         check_apart(where, out, length)
     rows = buffers.new_rows(where, padded, offsets.item(count), out, 2)
     over_sequences(kernels.pad.unpad_rows, "so.r", buffers.as_lines(padded), offsets, False, buffers.as_bytes(rows))
-    return tensor_core.owned_tensor(rows, core.make_lod([offsets], len(rows)))
+    return lod_tensor_body.owned_tensor(rows, lod_body.make_lod([offsets], len(rows)))
 
 
 def _padded(x: Any) -> Array:
@@ -243,7 +243,7 @@ def _(x: Spec, length: Any) -> Spec:
 @sequence_unpad.define_vjp
 def _(d: Array, out: LoDTensor, context: Any) -> tuple[Array, None]:
     d_x = context.new("x")
-    kernels.pad.pad_rows(buffers.as_bytes(d), core.offsets_view(out.lod, 0), NO_FILL, False, buffers.as_lines(d_x))
+    kernels.pad.pad_rows(buffers.as_bytes(d), lod_body.offsets_view(out.lod, 0), NO_FILL, False, buffers.as_lines(d_x))
     return d_x, None
 
 

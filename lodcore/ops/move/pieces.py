@@ -22,7 +22,7 @@ from lodcore.ops.move.lod_data import lod_positions
 from lodcore.ops.networks.softmax import sequence_cumsum
 from lodcore.ops.order.runs import run_lengths
 from lodcore.ops.windows.neighbours import sequence_shift
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["sequence_gaps", "sequence_split"]
@@ -78,7 +78,7 @@ def sequence_split(x: Any, mask: Any, at: str = "start", keep: bool = True, leve
     if mask.ndim != k + 2:
         raise ShapeError(f"{where}: mask: has rows of {mask.ndim - k - 2} axes; one bool per element is needed")
     if isinstance(x, LoDTensor) and isinstance(mask, LoDTensor):
-        check_equal(where, core.slice_levels(x.lod, 0, k + 1), mask.lod, "mask")
+        check_equal(where, lod_body.slice_levels(x.lod, 0, k + 1), mask.lod, "mask")
     begins = sequence_shift(mask) if at == "end" else mask
     lengths = run_lengths(sequence_cumsum(begins))[1]
     pieces = sequence_unflatten(x, lengths, k)

@@ -17,7 +17,7 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -53,12 +53,12 @@ def insert_level(x: Any, level: int | tuple[int, ...], whole: bool = False) -> A
     """
     values = dense_of("insert_level: x", x, levels=True)
     numbers = _inserted(values.ndim, levels_of(x), level, whole)
-    lod = x.lod if isinstance(x, LoDTensor) else core.make_lod([], len(values))
+    lod = x.lod if isinstance(x, LoDTensor) else lod_body.make_lod([], len(values))
     levels = [lod.offsets(k) for k in range(lod.num_levels)]
     for j, number in enumerate(numbers):
         count = len(levels[number]) - 1 if number < len(levels) else lod.num_rows
         levels.insert(number, np.array([0, count]) if whole and not j else np.arange(count + 1))
-    return tensor_core.new_tensor(np.ascontiguousarray(values), core.make_lod(levels, lod.num_rows))
+    return lod_tensor_body.new_tensor(np.ascontiguousarray(values), lod_body.make_lod(levels, lod.num_rows))
 
 
 def _inserted(ndim: int, num_levels: int, level: Any, whole: bool) -> list[int]:
@@ -111,9 +111,9 @@ def drop_level(x: Any, level: int = 0, count: int = 1) -> Any:
     LoDTensor(3 sequences of lengths 1..2, int64: [[1, 2], [3], [4]])
     """
     left, lod = _left(x, level, count), x.lod
-    k = core.normalize_level(lod, level)
+    k = lod_body.normalize_level(lod, level)
     if count == 1 or k == 0:
-        lod = lod.drop(k) if count == 1 else core.slice_levels(lod, count, lod.num_levels)
+        lod = lod.drop(k) if count == 1 else lod_body.slice_levels(lod, count, lod.num_levels)
     else:
         joined = lod.offsets(k + count - 1)
         for j in range(k + count - 2, k - 2, -1):
@@ -121,8 +121,8 @@ def drop_level(x: Any, level: int = 0, count: int = 1) -> Any:
             finer, joined = joined, buffers.new_int64(len(upper))
             kernels.lod.compose(upper, finer, joined)
         others = [lod.offsets(j) for j in range(lod.num_levels) if not k - 1 <= j < k + count]
-        lod = core.make_lod([*others[: k - 1], joined, *others[k - 1 :]], lod.num_rows)
-    return tensor_core.new_tensor(x.values, lod) if left else x.values
+        lod = lod_body.make_lod([*others[: k - 1], joined, *others[k - 1 :]], lod.num_rows)
+    return lod_tensor_body.new_tensor(x.values, lod) if left else x.values
 
 
 @drop_level.define_infer
@@ -170,11 +170,13 @@ def by_position(x: Any, axis: int | tuple[int, ...] = 0, last: int | None = None
     if end == lod.num_levels:  # each row is moved once
         if saved is not None:
             saved["places"] = order
-        return tensor_core.new_tensor(x.values.take(order, axis=0), core.make_lod([*upper, elements], len(order)))
+        return lod_tensor_body.new_tensor(
+            x.values.take(order, axis=0), lod_body.make_lod([*upper, elements], len(order))
+        )
     ranges = np.stack([order, order + 1], axis=1)
     if saved is not None:
         saved["places"] = ranges
-    return tensor_core.take_ranges(x, "by_position", end, ranges, len(order), None, [*upper, elements])
+    return lod_tensor_body.take_ranges(x, "by_position", end, ranges, len(order), None, [*upper, elements])
 
 
 def _next(lod: LoD, axis: int) -> tuple[list[Array], Array, Array]:
@@ -214,8 +216,8 @@ def _behind(lod: LoD, moved: list[int], last: int) -> tuple[list[Array], Array, 
 
 def _positions(lod: LoD, axis: int) -> tuple[Any, Any, Any]:
     """Return three offsets: of groups of sequences of level `axis`, of these sequences, of each group's positions."""
-    offsets = core.offsets_view(lod, axis)
-    outer = core.offsets_view(lod, axis - 1) if axis else np.array([0, len(offsets) - 1])
+    offsets = lod_body.offsets_view(lod, axis)
+    outer = lod_body.offsets_view(lod, axis - 1) if axis else np.array([0, len(offsets) - 1])
     positions = buffers.new_offsets(len(outer))
     kernels.position.count_positions(outer, offsets, positions)
     return outer, offsets, positions
@@ -308,7 +310,7 @@ def pool_positions(x: Any, pool_type: str, *, saved: Saved = None) -> Any:
     if not last:
         return result
     upper = [lod.offsets(k) for k in range(last - 1)]
-    return tensor_core.new_tensor(result, core.make_lod([*upper, positions], len(result)))
+    return lod_tensor_body.new_tensor(result, lod_body.make_lod([*upper, positions], len(result)))
 
 
 def _dtypes(pool_type: Any, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:

@@ -14,7 +14,7 @@ from lodcore.operators.arguments import dense_of
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -77,7 +77,7 @@ def arange(starts: Any, stops: Any = None, steps: Any = 1) -> LoDTensor:
     check_size(where, total, 1, dtype.itemsize)
     values = buffers.new_rows(where, np.empty(0, dtype), total)
     kernels.ranges.fill_ranges(np.ascontiguousarray(first), np.ascontiguousarray(step), offsets, values)
-    return tensor_core.new_tensor(values, core.make_lod([offsets], total))
+    return lod_tensor_body.new_tensor(values, lod_body.make_lod([offsets], total))
 
 
 def _vector(where: str, given: Any) -> Array:

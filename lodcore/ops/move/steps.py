@@ -15,7 +15,7 @@ from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested, Steps, Structured, Table
 from lodcore.ops.arrays.joined_arrays import cut_rows, joined_elements, same_shapes
 from lodcore.ops.arrays.tensor_arrays import check_steps, element_spec
-from lodcore.tensors import core, joining, tensor_core
+from lodcore.tensors import joining, lod_body, lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
@@ -73,8 +73,8 @@ def in_step_order(
     if type(x) is not LoDTensor:
         x = as_nested(f"{where}: x", x)
     lod = x.lod
-    k = core.normalize_level(lod, level, where)
-    offsets = core.offsets_view(lod, k)
+    k = lod_body.normalize_level(lod, level, where)
+    offsets = lod_body.offsets_view(lod, k)
     count = len(offsets) - 1
     steps = joining.steps_of(lod, k)
     if sort_by_length:
@@ -86,14 +86,14 @@ def in_step_order(
     order, steps = indices_map.order, indices_map.steps
     if k == lod.num_levels - 1:
         rows = buffers.new_rows(where, x.values, lod.num_rows, out)
-        kernels.rank.unpack_rows(tensor_core.rows_as_bytes(x), offsets, order, steps, buffers.as_bytes(rows))
+        kernels.rank.unpack_rows(lod_tensor_body.rows_as_bytes(x), offsets, order, steps, buffers.as_bytes(rows))
         buffers.seal(rows)
-        by_step = tensor_core.owned_tensor(rows, core.make_lod([steps], lod.num_rows))
+        by_step = lod_tensor_body.owned_tensor(rows, lod_body.make_lod([steps], lod.num_rows))
     else:
-        by_step = tensor_core.gather(x, where, k + 1, indices_map.values, out, [steps])
+        by_step = lod_tensor_body.gather(x, where, k + 1, indices_map.values, out, [steps])
         rows = by_step.values
         buffers.seal(rows)
-        by_step = tensor_core.new_tensor(rows, by_step.lod)
+        by_step = lod_tensor_body.new_tensor(rows, by_step.lod)
     return by_step, indices_map
 
 
@@ -121,7 +121,7 @@ def _(d: dict[int, Array], d_map: None, by_step: LoDTensor, order: IndicesMap, c
         buffer = np.empty(shape, by_step.values.dtype)
         for index in range(count):
             buffer[bounds[index] : bounds[index + 1]] = d.get(index, 0)
-        steps = TensorArray.over(tensor_core.new_tensor(buffer, by_step.lod))
+        steps = TensorArray.over(lod_tensor_body.new_tensor(buffer, by_step.lod))
     return packed(steps, order.level, order, context.new("x")).values
 
 
@@ -202,7 +202,7 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
     """Join steps into sequences; see `tensor_array_pack`."""
     where = "tensor_array_pack"
     lod, k = indices_map.lod, indices_map.level
-    if core.normalize_level(lod, level, where) != k:
+    if lod_body.normalize_level(lod, level, where) != k:
         raise LoDError(f"{where}: level: is {level}; the map is of level {k}")
     upper = [lod.offsets(j) for j in range(k + 1)]
     source = ta.untouched_source
@@ -227,10 +227,10 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
             return _pack_arrays(where, rows, indices_map, upper, out)
     flat = joined_elements(ta, 0, where)[0]
     if not isinstance(flat, LoDTensor):  # for no steps
-        return tensor_core.new_tensor(flat, core.make_lod(upper, 0))
+        return lod_tensor_body.new_tensor(flat, lod_body.make_lod(upper, 0))
     back = np.empty(len(indices_map), np.int64)
     back[indices_map.values] = np.arange(len(back))
-    return tensor_core.gather(flat, where, 0, back, out, upper)
+    return lod_tensor_body.gather(flat, where, 0, back, out, upper)
 
 
 def _check_sizes(where: str, sizes: Array, steps: Array) -> None:
@@ -257,11 +257,11 @@ def _pack_buffer(
 ) -> LoDTensor:
     """Pack rows of one buffer, step by step."""
     rows = buffers.new_rows(where, steps.values, steps.num_rows, out)
-    offsets = core.offsets_view(indices_map.lod, indices_map.level)
+    offsets = lod_body.offsets_view(indices_map.lod, indices_map.level)
     kernels.rank.pack_rows(
-        tensor_core.rows_as_bytes(steps), offsets, indices_map.order, indices_map.steps, buffers.as_bytes(rows)
+        lod_tensor_body.rows_as_bytes(steps), offsets, indices_map.order, indices_map.steps, buffers.as_bytes(rows)
     )
-    return tensor_core.owned_tensor(rows, core.make_lod(upper, len(rows)))
+    return lod_tensor_body.owned_tensor(rows, lod_body.make_lod(upper, len(rows)))
 
 
 def _pack_arrays(
@@ -273,11 +273,11 @@ def _pack_arrays(
     target = buffers.as_bytes(rows)
     if out is not None and kernels.gather.first_overlap(elements, target) >= 0:
         raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
-    offsets = core.offsets_view(indices_map.lod, indices_map.level)
+    offsets = lod_body.offsets_view(indices_map.lod, indices_map.level)
     bad = kernels.rank.pack_steps(elements, offsets, indices_map.order, indices_map.steps, target)
     if bad >= 0:
         raise ShapeError(f"{where}: element {bad}: changed while it was read")
-    return tensor_core.owned_tensor(rows, core.make_lod(upper, total))
+    return lod_tensor_body.owned_tensor(rows, lod_body.make_lod(upper, total))
 
 
 @tensor_array_pack.define_infer
@@ -297,9 +297,13 @@ def _(d: Array, out: LoDTensor, sizes: list[int], order: IndicesMap) -> tuple[An
     if whole.num_levels == k + 1:
         rows = np.empty_like(d)
         kernels.rank.unpack_rows(
-            buffers.as_bytes(d), core.offsets_view(lod, k), indices_map.order, indices_map.steps, buffers.as_bytes(rows)
+            buffers.as_bytes(d),
+            lod_body.offsets_view(lod, k),
+            indices_map.order,
+            indices_map.steps,
+            buffers.as_bytes(rows),
         )
     else:
-        d_x = tensor_core.new_tensor(d, whole.lod)
-        rows = tensor_core.gather(d_x, "tensor_array_pack", k + 1, indices_map.values).values
+        d_x = lod_tensor_body.new_tensor(d, whole.lod)
+        rows = lod_tensor_body.gather(d_x, "tensor_array_pack", k + 1, indices_map.values).values
     return cut_rows(rows, sizes), None

@@ -16,7 +16,7 @@ from lodcore.operators.lod_rules import levels_of
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Index, Nested, Rows, Structure
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.joining import checked_lod
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -57,7 +57,7 @@ def sequence_reshape(x: Any, new_dim: int) -> LoDTensor:
     new_dim = _width(where, new_dim)
     lod, values = x.lod, x.values
     k = level_of(where, lod, -1)
-    offsets = core.offsets_view(lod, k)
+    offsets = lod_body.offsets_view(lod, k)
     width = 1
     for size in values.shape[1:]:
         width *= size
@@ -70,7 +70,7 @@ def sequence_reshape(x: Any, new_dim: int) -> LoDTensor:
         )
     total = scaled.item(len(scaled) - 1)
     levels = [*(lod.offsets(j) for j in range(k)), scaled]
-    return tensor_core.new_tensor(values.reshape(total, new_dim), core.make_lod(levels, total))
+    return lod_tensor_body.new_tensor(values.reshape(total, new_dim), lod_body.make_lod(levels, total))
 
 
 def _width(where: str, new_dim: Any) -> int:
@@ -142,7 +142,7 @@ def lod_reset(x: Any, y: Any = None, target_lod: Any = None) -> Any:
     if lod.num_rows != len(values):
         name = "y" if y is not None else "target_lod"
         raise LoDError(f"{where}: {name}: has {lod.num_rows} rows; x has {len(values)}")
-    return tensor_core.new_tensor(values, lod) if lod.num_levels else values
+    return lod_tensor_body.new_tensor(values, lod) if lod.num_levels else values
 
 
 def _target(where: str, y: Any, target_lod: Any) -> LoD:
@@ -230,7 +230,7 @@ def lod_append(x: Any, *, lengths: Any = None, offsets: Any = None) -> LoDTensor
         levels, values = [], x
     if n_rows != len(values):
         raise LoDError(f"{where}: {name}: have {n_rows} rows; x has {len(values)}")
-    return tensor_core.new_tensor(values, core.make_lod([*levels, finest], n_rows))
+    return lod_tensor_body.new_tensor(values, lod_body.make_lod([*levels, finest], n_rows))
 
 
 def _check_one(lengths: Any, offsets: Any) -> None:

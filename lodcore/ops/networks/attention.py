@@ -15,7 +15,7 @@ from lodcore.operators.operands import Array, array_of, below, check_equal
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.networks.sequence_matmul import by_transposed, scores_lod, weighted, weighted_back
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -110,9 +110,9 @@ def dot_attention(query: Any, memory: Any, values: Any = None, scale: float | No
             context,
             cost=COST,
         )
-    outer = query.lod if isinstance(query, LoDTensor) else core.slice_levels(memory.lod, 0, memory.num_levels - 1)
-    shown = tensor_core.new_tensor(context, outer) if outer.num_levels else context
-    return shown, tensor_core.new_tensor(weights, lod)
+    outer = query.lod if isinstance(query, LoDTensor) else lod_body.slice_levels(memory.lod, 0, memory.num_levels - 1)
+    shown = lod_tensor_body.new_tensor(context, outer) if outer.num_levels else context
+    return shown, lod_tensor_body.new_tensor(weights, lod)
 
 
 def _attend_to_all(
@@ -172,9 +172,9 @@ def _check_structures(query: Any, lod: LoD, values: Any, several: bool) -> None:
     if isinstance(query, LoDTensor):
         _check_levels(query.num_levels, lod.num_levels)
         count = query.lod.num_sequences(last) if several else query.num_rows
-        outer = core.slice_levels(query.lod, 0, last)
+        outer = lod_body.slice_levels(query.lod, 0, last)
         if last:
-            check_equal(WHERE, core.slice_levels(lod, 0, last), outer, "query", "memory without its last level")
+            check_equal(WHERE, lod_body.slice_levels(lod, 0, last), outer, "query", "memory without its last level")
     else:
         count = len(query)
     if count != lod.num_sequences(last):

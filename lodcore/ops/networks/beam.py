@@ -18,7 +18,7 @@ from lodcore.ops.arrays.joined_arrays import joined_elements
 from lodcore.ops.arrays.tensor_arrays import check_steps, element_spec
 from lodcore.ops.networks.beam_gradients import back_to_candidates, of_form
 from lodcore.ops.networks.beam_step import DOUBLE, INT32, INT64, MOST, SINGLE, plain_step
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -157,8 +157,8 @@ def beam_search(
     if before.ndim == 2:
         kept_scores = kept_scores.reshape(-1, 1)
     upper = [lod.offsets(k) for k in range(at)] if at else []
-    made = core.make_lod([*upper, offsets, kept], count)
-    return tensor_core.new_tensor(kept_ids, made), tensor_core.new_tensor(kept_scores, made), parents
+    made = lod_body.make_lod([*upper, offsets, kept], count)
+    return lod_tensor_body.new_tensor(kept_ids, made), lod_tensor_body.new_tensor(kept_scores, made), parents
 
 
 @beam_search.define_infer
@@ -206,7 +206,7 @@ def _prefixes(where: str, scores: Any, level: Any) -> tuple[Array, LoD, int]:
     if type(scores) is not LoDTensor or not scores.lod.num_levels:
         raise _no_lod(where)
     values, lod = scores.values, scores.lod
-    at = core.normalize_level(lod, level, where)
+    at = lod_body.normalize_level(lod, level, where)
     _check_rows(where, values.shape, values.dtype)
     if values.shape[0] > MOST or values.shape[1] > MOST:
         raise ValueError(f"{where}: scores: has shape {values.shape}; at most {MOST} are numbered by int32")
@@ -429,12 +429,12 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
     total = offsets.item(count)
     out_ids, out_scores = buffers.new_int64(total), np.empty(total, values.dtype)
     kernels.beam.write_ways(tokens, values, parents, ends, offsets, end, out_ids, out_scores)
-    found = core.make_lod([sentences, offsets], total)
+    found = lod_body.make_lod([sentences, offsets], total)
     made = out_ids if ids.dtype == INT64 else out_ids.astype(ids.dtype.newbyteorder("="))
     shapes = [(-1, *x.values.shape[1:]) for x in (ids, scores)]
     return (
-        tensor_core.new_tensor(made.reshape(shapes[0]), found),
-        tensor_core.new_tensor(out_scores.reshape(shapes[1]), found),
+        lod_tensor_body.new_tensor(made.reshape(shapes[0]), found),
+        lod_tensor_body.new_tensor(out_scores.reshape(shapes[1]), found),
     )
 
 

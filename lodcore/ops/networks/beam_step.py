@@ -10,9 +10,9 @@ from numpy import empty, ndarray
 from lodcore import kernels
 from lodcore.base.buffers import new_int64, new_offsets
 from lodcore.operators.operands import Array
-from lodcore.tensors.core import make_lod
+from lodcore.tensors.lod_body import make_lod
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.tensor_core import owned_tensor
+from lodcore.tensors.lod_tensor_body import owned_tensor
 
 __all__ = ["DOUBLE", "INT32", "INT64", "MOST", "SINGLE", "plain_step"]
 

@@ -27,7 +27,7 @@ from lodcore.ops.reduce.pool import (
     result_rows,
     spread,
 )
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array, as_values
 from lodcore.tensors.sparse_tensor import SparseTensor
@@ -83,7 +83,7 @@ def lookup_table(table: Any, ids: Any, padding_idx: int | None = None, out: Arra
     rows = table_of(where, table)
     numbers, index, lod = numbers_given(where, ids)
     taken = take(where, rows, ids, numbers, index, padding_of(where, padding_idx, len(rows)), out)
-    return taken if lod is None or not lod.num_levels else tensor_core.new_tensor(taken, lod)
+    return taken if lod is None or not lod.num_levels else lod_tensor_body.new_tensor(taken, lod)
 
 
 @lookup_table.define_infer
@@ -234,7 +234,7 @@ def _(
     _, index, _ = numbers_given("embedding_bag", ids)
     check_size("embedding_bag", len(index), *rows.shape[1:], rows.itemsize)
     d_rows = np.empty((len(index), *rows.shape[1:]), rows.dtype)
-    spread("embedding_bag", pool_type, d_out, core.offsets_view(ids.lod, ids.num_levels - 1), places, d_rows)
+    spread("embedding_bag", pool_type, d_out, lod_body.offsets_view(ids.lod, ids.num_levels - 1), places, d_rows)
     return SparseTensor(index, d_rows, len(rows)), None, None
 
 
@@ -277,7 +277,7 @@ def weighted_bag(table: Any, ids: Any, pool_type: str, out: Array | None, given:
     weights = _weights_of(ids, given, len(index))
     dtype = _weighted_dtype(name_of(pool_type), rows.dtype, weights.shape, weights.dtype, len(index))
     work = np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)
-    offsets = core.offsets_view(lod, lod.num_levels - 1)
+    offsets = lod_body.offsets_view(lod, lod.num_levels - 1)
     result = result_rows(where, rows, len(offsets) - 1, dtype, out, numbers, weights)
     target = cells_for(result, work)
     factors = np.array(weights, work)  # a private copy
@@ -296,7 +296,7 @@ def _weighted_gradients(d_out: Array, table: Any, ids: LoDTensor, given: Any, ne
     rows = table_of(where, table)
     _, index, _ = numbers_given(where, ids)
     weights = _weights_of(ids, given, len(index))
-    offsets = core.offsets_view(ids.lod, ids.num_levels - 1)
+    offsets = lod_body.offsets_view(ids.lod, ids.num_levels - 1)
     work = np.dtype(np.float64 if d_out.dtype.itemsize == 8 else np.float32)
     given_rows = cells_of(d_out, work)
     d_table = d_weights = None
@@ -370,8 +370,8 @@ def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saved: Saved) -
         if out is not None:
             check_apart(where, out, rows, numbers)
         taken = take(where, rows, ids, numbers, index, -1, None)
-        return pool(where, tensor_core.new_tensor(taken, lod), pool_type, ZERO, -1, out, saved)
-    offsets = core.offsets_view(lod, lod.num_levels - 1)
+        return pool(where, lod_tensor_body.new_tensor(taken, lod), pool_type, ZERO, -1, out, saved)
+    offsets = lod_body.offsets_view(lod, lod.num_levels - 1)
     result = result_rows(where, rows, len(offsets) - 1, dtype, out, numbers)
     source, target = cells_of(rows, work), cells_for(result, work)
     if pool_type in DIVIDE:

@@ -14,7 +14,7 @@ from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.networks.gates import ACTIVATIONS, Asked, Rule
 from lodcore.ops.networks.gru import GRUWeights, gru_backward, gru_forward
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["dynamic_gru", "dynamic_lstm"]
@@ -104,7 +104,7 @@ def dynamic_lstm(
     hidden, cell, network = lstm_forward(rows, offsets, weights, rule, arrays["h_0"], arrays["c_0"], bool(is_reverse))
     if saved is not None:
         saved["network"] = network
-    return tensor_core.new_tensor(hidden, lod), tensor_core.new_tensor(cell, lod)
+    return lod_tensor_body.new_tensor(hidden, lod), lod_tensor_body.new_tensor(cell, lod)
 
 
 @dynamic_lstm.define_infer
@@ -211,7 +211,7 @@ def dynamic_gru(
     hidden, network = gru_forward(rows, offsets, weights, rule, arrays["h_0"], bool(is_reverse))
     if saved is not None:
         saved["network"] = network
-    return tensor_core.new_tensor(hidden, lod)
+    return lod_tensor_body.new_tensor(hidden, lod)
 
 
 @dynamic_gru.define_infer

@@ -15,7 +15,7 @@ from lodcore.ops.networks.gates import ACTIVATIONS, Asked, Rule, last_states, la
 from lodcore.ops.networks.gru import Gradients, GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.ops.networks.recurrent import cotangent_of, dtype_of, of_one_dtype, operands
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["gru_layer", "lstm_layer", "simple_layer"]
@@ -107,7 +107,7 @@ def lstm_layer(
     lasts = last_states(network.runs, states, h_0, count), last_states(network.runs, cells, c_0, count)
     if saved is not None:
         saved["network"] = network
-    return tensor_core.new_tensor(hidden, x.lod), *lasts
+    return lod_tensor_body.new_tensor(hidden, x.lod), *lasts
 
 
 @lstm_layer.define_infer
@@ -210,7 +210,7 @@ def gru_layer(
     last = last_states(network.runs, network.lasts, boot, len(offsets) - 1)
     if saved is not None:
         saved["network"] = network
-    return tensor_core.new_tensor(hidden, x.lod), last
+    return lod_tensor_body.new_tensor(hidden, x.lod), last
 
 
 @gru_layer.define_infer
@@ -291,7 +291,7 @@ def simple_layer(
     last = last_states(network.runs, network.lasts, boot, len(offsets) - 1)
     if saved is not None:
         saved["network"] = network
-    return tensor_core.new_tensor(hidden, x.lod), last
+    return lod_tensor_body.new_tensor(hidden, x.lod), last
 
 
 @simple_layer.define_infer

@@ -20,7 +20,7 @@ from lodcore.operators.arguments import level_of
 from lodcore.operators.operands import Array, check_equal
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -85,12 +85,12 @@ def sequence_matmul(x: Any, y: Any, transpose_y: bool = False, level: int = -1) 
         values = np.empty(lod.num_rows, dtype)
         by_transposed(x.values, rows, y.values, offsets, values)
     else:
-        lod = core.slice_levels(x.lod, 0, x.lod.num_levels - 1)
+        lod = lod_body.slice_levels(x.lod, 0, x.lod.num_levels - 1)
         rows = lod.row_offsets(k)
         _check_weights(x.lod, rows, offsets)
         values = buffers.new_rows(WHERE, np.empty((0, *y.values.shape[1:]), dtype), lod.num_rows)
         weighted(x.values, rows, y.values, offsets, values)
-    return tensor_core.new_tensor(values, lod)
+    return lod_tensor_body.new_tensor(values, lod)
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def _check_outer(x: LoD, y: LoD, k: int) -> None:
     if x is y:
         return
     if k:
-        check_equal(WHERE, core.slice_levels(y, 0, k), core.slice_levels(x, 0, k), "x", "y")
+        check_equal(WHERE, lod_body.slice_levels(y, 0, k), lod_body.slice_levels(x, 0, k), "x", "y")
     count, needed = x.num_sequences(k), y.num_sequences(k)
     if count != needed:
         raise LoDError(f"{WHERE}: x: has {count} sequences at level {k}; y has {needed}")
@@ -149,7 +149,7 @@ def scores_lod(where: str, lod: LoD, rows: Array, lengths: Array, size: int) -> 
     unharmed(kernels.lod.offsets_from_lengths(np.repeat(lengths, rows), offsets))
     total = offsets.item(lod.num_rows)
     check_size(where, total, size)
-    return core.make_lod([*[lod.offsets(k) for k in range(lod.num_levels)], offsets], total)
+    return lod_body.make_lod([*[lod.offsets(k) for k in range(lod.num_levels)], offsets], total)
 
 
 def _check_weights(lod: LoD, rows: Array, offsets: Array) -> None:
@@ -288,7 +288,7 @@ def _(
     d: Array, x: LoDTensor, y: LoDTensor, transpose_y: bool, level: int, needs: Any, context: Any
 ) -> tuple[Array | None, Array | None]:
     k = level_of(WHERE, y.lod, level)
-    rows = (x.lod if transpose_y else core.slice_levels(x.lod, 0, x.lod.num_levels - 1)).row_offsets(k)
+    rows = (x.lod if transpose_y else lod_body.slice_levels(x.lod, 0, x.lod.num_levels - 1)).row_offsets(k)
     offsets = y.lod.row_offsets(k)
     d = np.ascontiguousarray(d)
     d_x = context.new("x") if needs.x else None

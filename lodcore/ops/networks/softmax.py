@@ -16,7 +16,7 @@ from lodcore.operators.operands import Array, below, with_levels
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -66,13 +66,13 @@ def sequence_softmax(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
     where = "sequence_softmax"
     values, lod = x.values, x.lod
     work, dtype = _reals_of(where, values.dtype)
-    k = core.normalize_level(lod, level, where)
+    k = lod_body.normalize_level(lod, level, where)
     result = result_rows(where, values, len(values), dtype, out)
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells, cost=COST)
     if dtype != work:
         convert_into(cells, result)
-    return tensor_core.owned_tensor(result, lod)
+    return lod_tensor_body.owned_tensor(result, lod)
 
 
 @sequence_softmax.define_infer
@@ -88,7 +88,7 @@ def _(d: Array, out: LoDTensor, level: int, context: Any) -> Array:
     d_x: Array = context.new("x")
     work, _ = _reals_of("sequence_softmax", d_x.dtype)
     rows, cells = cells_of(out.values, work), cells_for(d_x, work)
-    offsets = below(out.lod, core.normalize_level(out.lod, level))
+    offsets = below(out.lod, lod_body.normalize_level(out.lod, level))
     over_sequences(kernels.softmax.pull_softmax, "rror", rows, cells_of(d, work), offsets, cells, cost=COST)
     convert_into(cells, d_x)
     return d_x
@@ -131,7 +131,7 @@ def sequence_logsumexp(x: Any, level: int = -1) -> Any:
     where = "sequence_logsumexp"
     values, lod = x.values, x.lod
     work, dtype = _reals_of(where, values.dtype)
-    k = core.normalize_level(lod, level, where)
+    k = lod_body.normalize_level(lod, level, where)
     result = result_rows(where, values, lod.num_sequences(k), dtype, None)
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.log_sum_exp, "ros", cells_of(values, work), below(lod, k), cells, cost=COST)
@@ -150,7 +150,7 @@ def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
     d_x: Array = context.new("x")
     work, _ = _reals_of("sequence_logsumexp", d_x.dtype)
     cells = cells_for(d_x, work)
-    offsets = below(x.lod, core.normalize_level(x.lod, level))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level))
     rows, values = cells_of(d, work), cells_of(x.values, work)
     over_sequences(kernels.softmax.spread_softmax, "sror", rows, values, offsets, cells, cost=COST)
     convert_into(cells, d_x)
@@ -190,13 +190,13 @@ def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
     where = "sequence_cumsum"
     values, lod = x.values, x.lod
     work, dtype = numbers_of(where, "sum", values.dtype)
-    k = core.normalize_level(lod, level, where)
+    k = lod_body.normalize_level(lod, level, where)
     result = result_rows(where, values, len(values), dtype, None)
     cells = cells_for(result, work)
     over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(values, work), below(lod, k), False, cells, cost=2)
     if dtype != work:
         convert_into(cells, result)
-    return tensor_core.owned_tensor(result, lod)
+    return lod_tensor_body.owned_tensor(result, lod)
 
 
 @sequence_cumsum.define_infer
@@ -212,7 +212,7 @@ def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
     lod, d_x = x.lod, context.new("x")
     work, _ = numbers_of("sequence_cumsum", "sum", d_x.dtype)
     cells = cells_for(d_x, work)
-    offsets = below(lod, core.normalize_level(lod, level))
+    offsets = below(lod, lod_body.normalize_level(lod, level))
     over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(d, work), offsets, True, cells, cost=2)
     convert_into(cells, d_x)
     found: Array = d_x

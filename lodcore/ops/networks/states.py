@@ -18,7 +18,7 @@ from lodcore.operators.roles import Index, Nested, Rows, Steps, Table
 from lodcore.ops.arrays.joined_arrays import cut_rows, joined_elements
 from lodcore.ops.arrays.tensor_arrays import check_steps
 from lodcore.ops.move.gather import concat_batches
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_dtype
 from lodcore.tensors.rank_table import IndicesMap, map_of
@@ -107,7 +107,7 @@ def refuse_unlike(x: Any, y: Any, where: str, level: int, name: str = "x", other
     LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
     """
     k = _common_level(where, x, y, level, name, other)
-    check_equal(where, core.slice_levels(y.lod, 0, k + 1), core.slice_levels(x.lod, 0, k + 1), name, other)
+    check_equal(where, lod_body.slice_levels(y.lod, 0, k + 1), lod_body.slice_levels(x.lod, 0, k + 1), name, other)
     return x
 
 
@@ -175,7 +175,7 @@ def last_of_steps(ta: Any, boot: Any, indices_map: Any, *, saved: Saved = None) 
         both, index = concat_batches([flat, boot]), _places(rank)
         if saved is not None:
             saved["ranges"] = row_ranges(both.lod, 0, index)
-        return tensor_core.gather(both, where, 0, index)
+        return lod_tensor_body.gather(both, where, 0, index)
     made = np.array(rows_of(boot))
     for (start, stop), element in zip(_ends(rank), elements, strict=True):
         if start < stop:

@@ -21,7 +21,7 @@ from lodcore.ops.move.expand import sequence_expand_as
 from lodcore.ops.move.gather import gather_nested
 from lodcore.ops.move.structure import lod_reset
 from lodcore.ops.order.keys import check_keys, is_several, keys_of, listed, numbered, records_of_keys, sorting_of
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -48,7 +48,7 @@ def _counted(keys: Array) -> tuple[Array, LoDTensor]:
     offsets, places = listed(ids, count)
     there = np.flatnonzero(offsets[1:] > offsets[:-1])
     bounds = np.append(offsets[there], len(keys))
-    groups: LoDTensor = tensor_core.new_tensor(places, core.make_lod([bounds], len(keys)))
+    groups: LoDTensor = lod_tensor_body.new_tensor(places, lod_body.make_lod([bounds], len(keys)))
     return keys[places[bounds[:-1]]], groups
 
 
@@ -105,7 +105,7 @@ def group_rows(key: Any, order: str = "sorted") -> tuple[Array, LoDTensor]:
             ranks[sorting] = np.arange(len(sorting))
             ids, firsts = ranks.take(ids), firsts[sorting]
         offsets, places = listed(ids, len(firsts))
-    groups: LoDTensor = tensor_core.new_tensor(places, core.make_lod([offsets], n_rows))
+    groups: LoDTensor = lod_tensor_body.new_tensor(places, lod_body.make_lod([offsets], n_rows))
     return keys[firsts], groups
 
 

@@ -18,7 +18,7 @@ from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.index.index import take_nested
 from lodcore.ops.reduce.axes import tensor_of
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -191,10 +191,10 @@ def sequence_argsort(x: Any, level: int = -1, descending: bool = False) -> LoDTe
     where = "sequence_argsort"
     values, lod = x.values, x.lod
     check_order(where, values.dtype)
-    offsets = below(lod, core.normalize_level(lod, level, where))
+    offsets = below(lod, lod_body.normalize_level(lod, level, where))
     places = ordered(where, values, offsets, bool(descending), False, True)[1]
     made = np.empty(values.shape, POSITION) if places is None else places.reshape(values.shape)
-    return tensor_core.new_tensor(made, lod)
+    return lod_tensor_body.new_tensor(made, lod)
 
 
 @sequence_argsort.define_infer

@@ -14,7 +14,7 @@ from lodcore.operators.lod_rules import no_lod
 from lodcore.operators.operands import Array, rows_of
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Index, Rows, Structure, Table
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -51,7 +51,7 @@ def lod_rank_table(x: Any, level: int = 0) -> RankTable:
     RankTable(4 sequences, index: length {1: 3, 0: 1, 3: 1, 2: 0})
     """
     lod = x.lod if type(x) is LoDTensor else x if isinstance(x, LoD) else as_nested("lod_rank_table: x", x).lod
-    return table_of_level(lod, core.normalize_level(lod, level, "lod_rank_table"))
+    return table_of_level(lod, lod_body.normalize_level(lod, level, "lod_rank_table"))
 
 
 @lod_rank_table.define_infer
@@ -92,9 +92,9 @@ def reorder_by_rank(x: Any, table: Any) -> Any:
     if len(x) != len(table):
         raise LoDError(f"{where}: table: has {len(table)} sequences; x has {len(x)}")
     if isinstance(x, LoDTensor):
-        return tensor_core.gather(x, where, 0, table.indices)
+        return lod_tensor_body.gather(x, where, 0, table.indices)
     single = LoDTensor(x, LoD.from_lengths(np.ones(len(x), np.int64)))
-    return tensor_core.gather(single, where, 0, table.indices).values
+    return lod_tensor_body.gather(single, where, 0, table.indices).values
 
 
 @reorder_by_rank.define_infer

@@ -19,7 +19,7 @@ from lodcore.operators.operands import Array, below, check_equal, with_levels
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.order.order import check_order, ordered
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -115,7 +115,7 @@ def _joined(columns: list[Array], shape: tuple[int, ...], dtype: np.dtype[Any]) 
 
 def _shorter(lod: LoD, k: int, offsets: Array) -> LoD:
     """Return the levels of a LoD up to level k, which gets other lengths."""
-    return core.make_lod([*map(lod.offsets, range(k)), offsets], offsets.item(len(offsets) - 1))
+    return lod_body.make_lod([*map(lod.offsets, range(k)), offsets], offsets.item(len(offsets) - 1))
 
 
 # -- distinct values ---------------------------------------------------------------------------------------------------
@@ -156,17 +156,17 @@ def sequence_unique(x: Any, level: int = -1, *, saved: Saved = None) -> LoDTenso
     """
     where = "sequence_unique"
     _check_single(where, x)
-    k = core.normalize_level(x.lod, level, where)
+    k = lod_body.normalize_level(x.lod, level, where)
     cells, positions, runs = _sorted_runs(where, x.values, below(x.lod, k), saved is not None)
     kept = _shorter(x.lod, k, runs.runs)
     if saved is not None:
-        saved["first"] = _rows_in(x, level, tensor_core.new_tensor(positions[runs.starts], kept))
-    return tensor_core.new_tensor(cells[runs.starts], kept)
+        saved["first"] = _rows_in(x, level, lod_tensor_body.new_tensor(positions[runs.starts], kept))
+    return lod_tensor_body.new_tensor(cells[runs.starts], kept)
 
 
 def _rows_in(x: LoDTensor, level: int, index: LoDTensor) -> Array:
     """Return the rows of x for positions in its sequences."""
-    begin = below(x.lod, core.normalize_level(x.lod, level))[:-1]
+    begin = below(x.lod, lod_body.normalize_level(x.lod, level))[:-1]
     rows: Array = index.values + np.repeat(begin, np.diff(index.lod.offsets(-1)))
     return rows
 
@@ -230,14 +230,14 @@ def sequence_unique_all(x: Any, level: int = -1) -> tuple[LoDTensor, LoDTensor, 
     """
     where = "sequence_unique_all"
     _check_single(where, x)
-    k = core.normalize_level(x.lod, level, where)
+    k = lod_body.normalize_level(x.lod, level, where)
     cells, positions, runs = _sorted_runs(where, x.values, below(x.lod, k), True)
     kept = _shorter(x.lod, k, runs.runs)
     return (
-        tensor_core.new_tensor(cells[runs.starts], kept),
-        tensor_core.new_tensor(positions[runs.starts], kept),
-        tensor_core.new_tensor(runs.ranks(positions, "dense") - 1, x.lod),
-        tensor_core.new_tensor(runs.counts(), kept),
+        lod_tensor_body.new_tensor(cells[runs.starts], kept),
+        lod_tensor_body.new_tensor(positions[runs.starts], kept),
+        lod_tensor_body.new_tensor(runs.ranks(positions, "dense") - 1, x.lod),
+        lod_tensor_body.new_tensor(runs.counts(), kept),
     )
 
 
@@ -280,7 +280,7 @@ def sequence_n_unique(x: Any, level: int = -1) -> Any:
     """
     where = "sequence_n_unique"
     check_order(where, x.dtype)
-    k = core.normalize_level(x.lod, level, where)
+    k = lod_body.normalize_level(x.lod, level, where)
     offsets = below(x.lod, k)
     found = [np.diff(_sorted_runs(where, column, offsets, False)[2].runs) for column in _columns(x.values)]
     return with_levels(_joined(found, (len(offsets) - 1, *x.values.shape[1:]), COUNT), x.lod, k)
@@ -322,7 +322,7 @@ def sequence_mode(x: Any, level: int = -1, *, saved: Saved = None) -> Any:
     """
     where = "sequence_mode"
     check_order(where, x.dtype)
-    k = core.normalize_level(x.lod, level, where)
+    k = lod_body.normalize_level(x.lod, level, where)
     offsets = below(x.lod, k)
     n_seqs = len(offsets) - 1
     places, made = buffers.new_int64(n_seqs), []
@@ -403,14 +403,14 @@ def sequence_rank(x: Any, method: str = "average", level: int = -1, descending: 
     """
     where = "sequence_rank"
     dtype = _rank_of(x.dtype, method)
-    offsets = below(x.lod, core.normalize_level(x.lod, level, where))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, where))
     made = []
     for column in _columns(x.values):
         cells, places = ordered(where, column, offsets, bool(descending), True, True)
         flat = np.empty(0, COUNT) if places is None else places.reshape(-1)
         found = Runs(_one_nan(cells), offsets).ranks(flat, method)
         made.append(found * 0.5 if method == "average" else found)
-    return tensor_core.new_tensor(_joined(made, x.values.shape, dtype), x.lod)
+    return lod_tensor_body.new_tensor(_joined(made, x.values.shape, dtype), x.lod)
 
 
 def _rank_of(dtype: np.dtype[Any], method: Any) -> np.dtype[Any]:
@@ -457,12 +457,12 @@ def run_lengths(x: Any, *, saved: Saved = None) -> tuple[LoDTensor, LoDTensor]:
     ([[7, 8, 7], [], [9]], [[2, 1, 1], [], [2]])
     """
     last = x.lod.num_levels - 1
-    runs = Runs(x.values, core.offsets_view(x.lod, last))
+    runs = Runs(x.values, lod_body.offsets_view(x.lod, last))
     kept = _shorter(x.lod, last, runs.runs)
-    values = tensor_core.new_tensor(x.values[runs.starts], kept)
+    values = lod_tensor_body.new_tensor(x.values[runs.starts], kept)
     if saved is not None:
         saved["starts"] = runs.starts
-    return values, tensor_core.new_tensor(runs.counts(), kept)
+    return values, lod_tensor_body.new_tensor(runs.counts(), kept)
 
 
 @run_lengths.define_infer
@@ -526,11 +526,11 @@ def repeat_runs(x: Any, counts: Any, *, saved: Saved = None) -> LoDTensor:
     made = buffers.new_rows(where, values, total)
     kernels.expand.repeat_rows(buffers.as_bytes(values), copies, buffers.as_bytes(made))
     last = lod.num_levels - 1
-    offsets = buffers.new_offsets(len(core.offsets_view(lod, last)))
+    offsets = buffers.new_offsets(len(lod_body.offsets_view(lod, last)))
     np.take(copies, lod.offsets(last), out=offsets)
     if saved is not None:
         saved["copies"] = copies
-    return tensor_core.new_tensor(made, _shorter(lod, last, offsets))
+    return lod_tensor_body.new_tensor(made, _shorter(lod, last, offsets))
 
 
 def _check_counts(row_shape: tuple[Any, ...], dtype: np.dtype[Any], empty: bool) -> None:

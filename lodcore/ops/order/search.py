@@ -15,7 +15,7 @@ from lodcore.operators.lod_rules import same_as
 from lodcore.operators.operands import Array, check_equal
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -45,7 +45,7 @@ def _check_sequences(where: str, x: LoDTensor, y: LoDTensor, name: str) -> None:
     """Raise if two batches differ in their numbers of sequences or in the levels before the last."""
     last = x.lod.num_levels - 1
     if last:
-        check_equal(where, core.slice_levels(x.lod, 0, last), core.slice_levels(y.lod, 0, last), name, "x")
+        check_equal(where, lod_body.slice_levels(x.lod, 0, last), lod_body.slice_levels(y.lod, 0, last), name, "x")
     elif len(x) != len(y):
         raise LoDError(f"{where}: {name}: has {len(y)} sequences; x has {len(x)}")
 
@@ -92,9 +92,9 @@ def sequence_searchsorted(x: Any, v: Any, side: str = "left") -> LoDTensor:
     last = x.lod.num_levels - 1
     numbers, wanted = _comparable(x.values, v.values)
     kernels.search.search_rows(
-        numbers, core.offsets_view(x.lod, last), wanted, core.offsets_view(v.lod, last), side == "right", places
+        numbers, lod_body.offsets_view(x.lod, last), wanted, lod_body.offsets_view(v.lod, last), side == "right", places
     )
-    return tensor_core.new_tensor(places, v.lod)
+    return lod_tensor_body.new_tensor(places, v.lod)
 
 
 def _comparable(x: Array, v: Array) -> tuple[Array, Array]:
@@ -167,7 +167,7 @@ def sequence_interp(x: Any, xp: Any, fp: Any, *, saved: Saved = None) -> LoDTens
     columns = values.reshape(len(values), math.prod(values.shape[1:])).T
     result, weights, places = np.empty(len(wanted)), np.empty(len(wanted)), buffers.new_int64(len(wanted))
     found = np.empty((len(wanted), len(columns)))
-    bounds = core.offsets_view(x.lod, last), core.offsets_view(xp.lod, last)
+    bounds = lod_body.offsets_view(x.lod, last), lod_body.offsets_view(xp.lod, last)
     for c, column in enumerate(columns if len(columns) else np.zeros((1, len(values)))):
         column = np.ascontiguousarray(column)
         kernels.search.interpolate_rows(wanted, bounds[0], known, column, bounds[1], result, places, weights)
@@ -176,7 +176,7 @@ def sequence_interp(x: Any, xp: Any, fp: Any, *, saved: Saved = None) -> LoDTens
     made = result if values.ndim == 1 else found.reshape(len(wanted), *values.shape[1:])
     if saved is not None:
         saved.update(places=places, weights=weights)
-    return tensor_core.new_tensor(made, x.lod)
+    return lod_tensor_body.new_tensor(made, x.lod)
 
 
 def _check_points(x: Any, xp: Any, fp: Any) -> None:

@@ -21,7 +21,7 @@ from lodcore.ops.index.index import take_nested
 from lodcore.ops.move.gather import gather_sequences
 from lodcore.ops.move.lod_data import lod_num
 from lodcore.ops.move.position import insert_level
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -72,12 +72,12 @@ def sample_places(x: Any, rng: Any, size: Any = None, level: int = -1) -> LoDTen
     drawn = offsets if size is None else _drawn(lod.lengths(k), size)
     count = drawn.item(len(drawn) - 1)
     places = buffers.new_int64(count)
-    work = buffers.new_int64(0 if size is None else kernels.lod.max_length(core.offsets_view(lod, k)))
+    work = buffers.new_int64(0 if size is None else kernels.lod.max_length(lod_body.offsets_view(lod, k)))
     chances = np.array(generator.random(count), np.float64).reshape(-1)  # a subclass may return any object
     if len(chances) != count:
         raise DTypeError(f"{where}: rng: drew {len(chances)} numbers; {count} are needed")
-    kernels.shuffle.shuffle_places(core.offsets_view(lod, k), drawn, chances, work, places)
-    return tensor_core.new_tensor(places, core.make_lod([*(lod.offsets(j) for j in range(k)), drawn], count))
+    kernels.shuffle.shuffle_places(lod_body.offsets_view(lod, k), drawn, chances, work, places)
+    return lod_tensor_body.new_tensor(places, lod_body.make_lod([*(lod.offsets(j) for j in range(k)), drawn], count))
 
 
 def _drawn(lengths: Any, size: Any) -> Any:

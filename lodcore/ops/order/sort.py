@@ -17,7 +17,7 @@ from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.order.order import check_order, ordered, placed
 from lodcore.ops.reduce.pool import result_rows
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -67,11 +67,11 @@ def sequence_sort(x: Any, level: int = -1, descending: bool = False, *, saved: S
     where = "sequence_sort"
     values, lod = x.values, x.lod
     check_order(where, values.dtype)
-    k = core.normalize_level(lod, level, where)
+    k = lod_body.normalize_level(lod, level, where)
     result, positions = ordered(where, values, below(lod, k), bool(descending), True, saved is not None)
     if saved is not None:
         saved["positions"] = positions
-    return tensor_core.owned_tensor(result, lod)
+    return lod_tensor_body.owned_tensor(result, lod)
 
 
 @sequence_sort.define_infer
@@ -84,7 +84,7 @@ def _(x: Spec, level: int, descending: bool) -> Spec:
 @sequence_sort.define_vjp
 def _(d: Array, x: LoDTensor, level: int, positions: Array | None, context: Any) -> Array:
     lod = x.lod
-    offsets = below(lod, core.normalize_level(lod, level))
+    offsets = below(lod, lod_body.normalize_level(lod, level))
     return placed("sequence_sort", d, offsets, offsets, positions, context.new("x"))
 
 
@@ -140,8 +140,8 @@ def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor
     best = buffers.new_rows(where, values, n_kept)
     positions = buffers.new_int64(n_kept) if values.ndim == 1 else result_rows(where, values, n_kept, POSITION, None)
     _best_rows(buffers.as_cells(values), offsets, kept, buffers.as_cells(best), buffers.as_cells(positions))
-    left = core.make_lod([*map(lod.offsets, range(at)), kept] if at else [kept], n_kept)
-    return tensor_core.owned_tensor(best, left), tensor_core.owned_tensor(positions, left)
+    left = lod_body.make_lod([*map(lod.offsets, range(at)), kept] if at else [kept], n_kept)
+    return lod_tensor_body.owned_tensor(best, left), lod_tensor_body.owned_tensor(positions, left)
 
 
 def _best_rows(x: Array, offsets: Any, kept: Array, best: Array, positions: Array) -> None:
@@ -171,9 +171,9 @@ def _(x: Spec, k: int, level: int) -> tuple[Spec, Spec]:
 @sequence_topk.define_vjp
 def _(d: Array, _: None, out: tuple[LoDTensor, LoDTensor], x: LoDTensor, level: int, context: Any) -> Array:
     lod, positions = x.lod, out[1]
-    k = core.normalize_level(lod, level)
+    k = lod_body.normalize_level(lod, level)
     places = buffers.as_cells(positions.values)
-    return placed("sequence_topk", d, below(lod, k), core.offsets_view(positions.lod, k), places, context.new("x"))
+    return placed("sequence_topk", d, below(lod, k), lod_body.offsets_view(positions.lod, k), places, context.new("x"))
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def _rows_of(where: str, x: Any, level: int) -> tuple[Array, LoD, int]:
     """Return rows that can be sorted, their structure, and a level counted from the first."""
     values, lod = x.values, x.lod
     _check_order(where, values.dtype)
-    return values, lod, core.normalize_level(lod, level, where)
+    return values, lod, lod_body.normalize_level(lod, level, where)
 
 
 def _check_order(where: str, dtype: np.dtype[Any]) -> None:

@@ -34,7 +34,7 @@ from lodcore.ops.reduce.reduce_values import (
     reduce_values,
     with_axes_of_1,
 )
-from lodcore.tensors import direct
+from lodcore.tensors import fast_paths
 from lodcore.tensors.kinds import is_foreign, plain_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
@@ -223,7 +223,7 @@ def sum(
     """
     if level is not None:
         x, axis = axes_below("sum", x, axis, level)
-    found = direct.reduced("sum", x, axis, keepdims, where, dtype, out, initial)
+    found = fast_paths.reduced("sum", x, axis, keepdims, where, dtype, out, initial)
     if found is not None:
         return found
     x = tensor_of("sum", x)
@@ -289,7 +289,7 @@ def mean(
     """
     if level is not None:
         x, axis = axes_below("mean", x, axis, level)
-    found = direct.reduced("mean", x, axis, keepdims, where, dtype, out, empty)
+    found = fast_paths.reduced("mean", x, axis, keepdims, where, dtype, out, empty)
     if found is not None:
         return found
     x = tensor_of("mean", x)
@@ -348,7 +348,7 @@ def max(
     """
     if level is not None:
         x, axis = axes_below("max", x, axis, level)
-    found = direct.reduced("max", x, axis, keepdims, where, out, initial, empty)
+    found = fast_paths.reduced("max", x, axis, keepdims, where, out, initial, empty)
     if found is not None:
         return found
     return reduce_axes("max", tensor_of("max", x), axis, out, keepdims, initial, where, empty)
@@ -375,7 +375,7 @@ def min(
     """
     if level is not None:
         x, axis = axes_below("min", x, axis, level)
-    found = direct.reduced("min", x, axis, keepdims, where, out, initial, empty)
+    found = fast_paths.reduced("min", x, axis, keepdims, where, out, initial, empty)
     if found is not None:
         return found
     return reduce_axes("min", tensor_of("min", x), axis, out, keepdims, initial, where, empty)

@@ -24,7 +24,7 @@ from lodcore.ops.move.expand import sequence_expand_as
 from lodcore.ops.reduce.axes import axes_below, cast_for, count_left, mean, reduce_axes, tensor_of
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of
 from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below, mean_dtype, put_back, with_axes_of_1
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["sequence_std", "sequence_var", "std", "var"]
@@ -75,7 +75,7 @@ def _varied(where: str, x: Any, ddof: Any, level: int, saved: Saved, root: bool 
     values = x.values
     work, dtype = _dtypes(where, values.dtype)
     taken = _number(where, ddof)
-    k = core.normalize_level(x.lod, level, where)
+    k = lod_body.normalize_level(x.lod, level, where)
     offsets = below(x.lod, k)
     cells = cells_of(values, work)
     shape = (len(offsets) - 1, cells.shape[1])
@@ -119,14 +119,14 @@ def _(d: Array, x: Any, ddof: float, level: int, means: Array, context: Any) -> 
 
 def _left(x: Any, ddof: float, level: int) -> Array:
     """Compute the divisors; they are infinite where they would not be positive, since the derivative is 0 there."""
-    left = rows_below(x.lod, core.normalize_level(x.lod, level))[:, None] - float(ddof)
+    left = rows_below(x.lod, lod_body.normalize_level(x.lod, level))[:, None] - float(ddof)
     return np.where(left > 0, left, np.inf)
 
 
 def _spread(x: Any, level: int, means: Array, scales: Array, d_x: Array) -> Array:
     """Multiply the distances from the means by a scale per sequence."""
     work, _ = _dtypes("sequence_var", x.dtype)
-    offsets, rows = below(x.lod, core.normalize_level(x.lod, level)), cells_for(d_x, work)
+    offsets, rows = below(x.lod, lod_body.normalize_level(x.lod, level)), cells_for(d_x, work)
     over_sequences(kernels.deviation.spread_distances, "rossr", cells_of(x.values, work), offsets, means, scales, rows)
     convert_into(rows, d_x)
     return d_x

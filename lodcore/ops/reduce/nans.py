@@ -26,7 +26,7 @@ from lodcore.ops.reduce.axes import argmax, argmin, check_keepdims, max, mean, m
 from lodcore.ops.reduce.deviation import std, var
 from lodcore.ops.reduce.product import refuse_empty
 from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below, place_along, put_back
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -70,7 +70,7 @@ def fill_nan(x: Any, value: float = 0.0) -> Any:
         made = buffers.new_rows("fill_nan", values, len(values)) if values.ndim else np.empty_like(values)
         kernels.order.fill_nan(values.reshape(-1), number, made.reshape(-1))
     made = made.reshape(np.shape(x.values if isinstance(x, LoDTensor) else x))
-    return tensor_core.new_tensor(made, x.lod) if isinstance(x, LoDTensor) and x.num_levels else made
+    return lod_tensor_body.new_tensor(made, x.lod) if isinstance(x, LoDTensor) and x.num_levels else made
 
 
 def _filled(dtype: np.dtype[Any], value: Any) -> float:

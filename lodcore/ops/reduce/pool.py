@@ -17,7 +17,7 @@ from lodcore.operators.lod_rules import before
 from lodcore.operators.operands import Array, below, with_levels
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.padding import hold
 from lodcore.tensors.tensor import Spec
 
@@ -98,7 +98,7 @@ def _(x: Spec, pool_type: str, pad_value: Any, level: int) -> Spec:
 def _(
     d: Array, x: Any, pool_type: str, pad_value: Any, level: int, places: Any, needs: Any, context: Any
 ) -> tuple[Any, Any]:
-    offsets = below(x.lod, core.normalize_level(x.lod, level))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level))
     d_x = d_pad = None
     if needs.x:
         d_x = context.new("x")
@@ -141,13 +141,13 @@ def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Ar
     """Pool rows; save the positions of the extremes."""
     values, lod = x.values, x.lod
     work, dtype = numbers_of(where, name_of(pool_type), values.dtype)
-    k = core.normalize_level(lod, level, where)
+    k = lod_body.normalize_level(lod, level, where)
     offsets = below(lod, k)
     row = None if pad_value is ZERO else empty_row(where, pad_value, values.shape[1:], dtype)
     given = () if out is None or row is None else (np.asarray(pad_value),)
     result = result_rows(where, values, len(offsets) - 1, dtype, out, *given)
     if work is None:  # too few rows for threads
-        source = tensor_core.rows_as_bytes(x)
+        source = lod_tensor_body.rows_as_bytes(x)
         kernels.pool.pick_rows(source, offsets, pool_type == "last", buffers.as_bytes(result))
     else:
         source, target = cells_of(values, work), cells_for(result, work)
@@ -169,16 +169,16 @@ def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Ar
 
 def _pool_durations(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None) -> Any:
     """Pool durations as integers, exactly, also where a sum for a mean exceeds int64; NaT propagates."""
-    values, k = x.values, core.normalize_level(x.lod, level, where)
+    values, k = x.values, lod_body.normalize_level(x.lod, level, where)
     dtype, offsets = values.dtype.newbyteorder("="), np.asarray(below(x.lod, k))
-    lod, lengths = core.make_lod([offsets], len(values)), np.diff(offsets)
+    lod, lengths = lod_body.make_lod([offsets], len(values)), np.diff(offsets)
     row = np.zeros((1, *values.shape[1:]), dtype)
     if pad_value is not ZERO:
         row = empty_row(where, pad_value, values.shape[1:], dtype)
     result = result_rows(where, values, len(lengths), dtype, out)
 
     def pooled(numbers: Array, name: str) -> Array:
-        made: Array = pool(where, tensor_core.new_tensor(numbers, lod), name, ZERO, 0, None, None)
+        made: Array = pool(where, lod_tensor_body.new_tensor(numbers, lod), name, ZERO, 0, None, None)
         return made
 
     numbers, lost = values.astype(np.int64), np.isnat(values)

@@ -15,7 +15,7 @@ from lodcore.operators.operands import Array, below, rows_below, with_levels
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -47,7 +47,7 @@ def sequence_prod(x: Any, level: int = -1) -> Any:
     where = "sequence_prod"
     values = x.values
     work, dtype = _dtypes(values.dtype)
-    k = core.normalize_level(x.lod, level, where)
+    k = lod_body.normalize_level(x.lod, level, where)
     offsets = below(x.lod, k)
     result = result_rows(where, values, len(offsets) - 1, dtype, None)
     target = cells_for(result, work)
@@ -74,7 +74,7 @@ def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
     rows = cells_for(d_x, work)
     given = cells_of(np.ascontiguousarray(d, dtype), work)
     kernels.product.multiply_others(
-        cells_of(x.values, work), below(x.lod, core.normalize_level(x.lod, level)), given, rows
+        cells_of(x.values, work), below(x.lod, lod_body.normalize_level(x.lod, level)), given, rows
     )
     convert_into(rows, d_x)
     return d_x
@@ -103,7 +103,7 @@ def sequence_truth(x: Any, name: str, level: int = -1) -> Any:
     array([False,  True,  True])
     """
     _check_truth(name, x.dtype)
-    k = core.normalize_level(x.lod, level, "sequence_truth")
+    k = lod_body.normalize_level(x.lod, level, "sequence_truth")
     offsets = below(x.lod, k)
     truth = np.empty((len(offsets) - 1, *x.values.shape[1:]), np.bool_)
     kernels.product.true_sequences(buffers.as_bytes(x.values), offsets, name == "all", buffers.as_bytes(truth))
@@ -148,7 +148,7 @@ def sequence_place(x: Any, name: str, level: int = -1) -> Any:
     """
     where = "sequence_place"
     work = _checked_place(name, x.dtype)
-    k = core.normalize_level(x.lod, level, where)
+    k = lod_body.normalize_level(x.lod, level, where)
     offsets = below(x.lod, k)
     source = cells_of(x.values, work)
     index = np.empty((len(offsets) - 1, *x.values.shape[1:]), np.int64)
@@ -197,7 +197,7 @@ def refuse_empty(x: Any, where: str, level: int = -1) -> Any:
     >>> lodcore.ops.refuse_empty([[1, 2], [3]], "max")
     LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
     """
-    k = core.normalize_level(x.lod, level, "refuse_empty")
+    k = lod_body.normalize_level(x.lod, level, "refuse_empty")
     lengths = rows_below(x.lod, k)
     if np.count_nonzero(lengths) < len(lengths):
         s = int(np.argmin(lengths != 0))

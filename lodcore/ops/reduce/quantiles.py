@@ -25,7 +25,7 @@ from lodcore.ops.order.order import ordered, placed
 from lodcore.ops.reduce.axes import check_keepdims, tensor_of
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into
 from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below, put_back, with_axes_of_1
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -166,7 +166,7 @@ def sequence_quantile(
     where = "sequence_quantile"
     values, lod = x.values, x.lod
     dtype, chances, shape = _quantile_of(x.dtype, q, method, values.shape[1:])
-    k = core.normalize_level(lod, level, where)
+    k = lod_body.normalize_level(lod, level, where)
     offsets = below(lod, k)
     if values.dtype.kind in "mM":
         made = _of_dates(where, values, offsets, chances, method, skip_nan)
@@ -265,7 +265,7 @@ def _(x: Spec, q: Any, method: str, level: int, skip_nan: bool) -> Spec:
 @sequence_quantile.define_vjp
 def _(d: Array, x: LoDTensor, level: int, positions: Array | None, low: Array, weights: Array, context: Any) -> Array:
     where, lod = "sequence_quantile", x.lod
-    offsets = below(lod, core.normalize_level(lod, level))
+    offsets = below(lod, lod_body.normalize_level(lod, level))
     d_x: Array = context.new("x")
     if positions is None:
         return d_x

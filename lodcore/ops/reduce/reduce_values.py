@@ -27,7 +27,7 @@ from lodcore.ops.move.lod_data import lod_index, lod_positions
 from lodcore.ops.move.position import by_position, drop_level, insert_level, pool_positions
 from lodcore.ops.reduce.pool import sequence_pool
 from lodcore.ops.reduce.product import refuse_empty, sequence_place, sequence_prod, sequence_truth
-from lodcore.tensors import tensor_core
+from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -105,7 +105,7 @@ def reduce_values(
     except TypeError as error:
         raise _without(name, values.dtype, error) from None
     if isinstance(x, LoDTensor) and x.lod.num_levels and 0 not in chosen:
-        return tensor_core.new_tensor(np.ascontiguousarray(reduced), x.lod)
+        return lod_tensor_body.new_tensor(np.ascontiguousarray(reduced), x.lod)
     return reduced
 
 

@@ -17,7 +17,7 @@ from lodcore.operators.operands import Array, below, check_equal, unbroadcast
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Index, Nested, NestedIndex, Updates
 from lodcore.ops.windows.window import DOUBLE, NO_PADDING, SINGLE
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
@@ -72,7 +72,7 @@ def sequence_enumerate(x: Any, win_size: int, pad_value: int = 0, level: int = -
     """
     size = _win_size(win_size)
     filler = integer_of("sequence_enumerate: pad_value", pad_value)
-    offsets = below(x.lod, core.normalize_level(x.lod, level, "sequence_enumerate"))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, "sequence_enumerate"))
     values = x.values  # read after all conversions of arguments, which may run code that changes the shape
     _check_numbers("sequence_enumerate: x", values.shape, values.dtype)
     padding = _padding_row(filler, values.dtype) if filler else NO_PADDING
@@ -85,15 +85,15 @@ def sequence_enumerate(x: Any, win_size: int, pad_value: int = 0, level: int = -
         out = np.empty(shape, values.dtype)
     rows = buffers.as_bytes(out)
     if get_num_threads() == 1:
-        kernels.window.copy_windows(tensor_core.rows_as_bytes(x), offsets, padding, 0, size, 0, rows)
-        return tensor_core.new_tensor(out, x.lod)
+        kernels.window.copy_windows(lod_tensor_body.rows_as_bytes(x), offsets, padding, 0, size, 0, rows)
+        return lod_tensor_body.new_tensor(out, x.lod)
 
     def copy(start: int, stop: int) -> None:
         low, high = offsets[start], offsets[stop]
-        kernels.window.copy_windows(tensor_core.rows_as_bytes(x), offsets, padding, 0, size, low, rows[low:high])
+        kernels.window.copy_windows(lod_tensor_body.rows_as_bytes(x), offsets, padding, 0, size, low, rows[low:high])
 
     in_parts(copy, parts(offsets, out.nbytes))
-    return tensor_core.new_tensor(out, x.lod)
+    return lod_tensor_body.new_tensor(out, x.lod)
 
 
 @sequence_enumerate.define_infer
@@ -155,8 +155,8 @@ def sequence_erase(x: Any, tokens: Any) -> Any:
     LoDTensor(3 sequences of lengths 0..1, int64: [[6], [9], []])
     """
     lod = x.lod
-    last = core.normalize_level(lod, -1, "sequence_erase")
-    offsets = core.offsets_view(lod, last)
+    last = lod_body.normalize_level(lod, -1, "sequence_erase")
+    offsets = lod_body.offsets_view(lod, last)
     left_out = _tokens(tokens)
     values = x.values  # read after all conversions of arguments, which may run code that changes the shape
     _check_numbers("sequence_erase: x", values.shape, values.dtype)
@@ -172,7 +172,7 @@ def sequence_erase(x: Any, tokens: Any) -> Any:
     if values.ndim > 1 or numbers is not values:
         kept = kept.view(values.dtype).reshape(count, *values.shape[1:])
     levels = [ends] if last == 0 else [*map(lod.offsets, range(last)), ends]
-    return tensor_core.new_tensor(kept, core.make_lod(levels, count))
+    return lod_tensor_body.new_tensor(kept, lod_body.make_lod(levels, count))
 
 
 @sequence_erase.define_infer
@@ -283,7 +283,7 @@ def sequence_scatter(x: Any, ids: Any, updates: Any, level: int = -1) -> Any:
             f"{n_columns} columns"
         )
     nested = not plain and isinstance(x, LoDTensor) and x.lod.num_levels
-    return tensor_core.new_tensor(out, x.lod) if nested else out
+    return lod_tensor_body.new_tensor(out, x.lod) if nested else out
 
 
 @sequence_scatter.define_infer
@@ -325,7 +325,7 @@ def _places(shape: tuple[int, ...], ids: LoDTensor, level: int) -> tuple[Array, 
     usual = dtype == INT64 and values.ndim == 1
     if not usual:
         _check_numbers("sequence_scatter: ids", values.shape, dtype)
-    offsets = below(ids.lod, core.normalize_level(ids.lod, level, "sequence_scatter"))
+    offsets = below(ids.lod, lod_body.normalize_level(ids.lod, level, "sequence_scatter"))
     if len(offsets) - 1 != shape[0]:
         raise LoDError(f"sequence_scatter: ids: has {len(offsets) - 1} sequences; x has {shape[0]} lines")
     if not usual and dtype == UNSIGNED[8]:

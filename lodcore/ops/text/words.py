@@ -15,7 +15,7 @@ from lodcore.base.memory import integer, unharmed
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.kernels.loading import load
 from lodcore.ops.move.gather import gather_sequences
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.conversions import taken
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
@@ -62,7 +62,7 @@ def encode_utf8(x: Any) -> LoDTensor:
     """
     letters, offsets, lod = _words("encode_utf8: x", x)
     levels = [lod.offsets(k) for k in range(lod.num_levels)]
-    return tensor_core.new_tensor(letters, core.make_lod([*levels, offsets], len(letters)))
+    return lod_tensor_body.new_tensor(letters, lod_body.make_lod([*levels, offsets], len(letters)))
 
 
 def decode_utf8(x: Any, dtype: Any = str) -> Any:
@@ -99,7 +99,7 @@ def decode_utf8(x: Any, dtype: Any = str) -> Any:
     wanted = as_dtype("decode_utf8: dtype", dtype)
     if wanted.kind not in "UST":
         raise DTypeError(f"decode_utf8: dtype: is {wanted}; str, bytes or StringDType is needed")
-    lod = core.slice_levels(given.lod, 0, given.num_levels - 1)
+    lod = lod_body.slice_levels(given.lod, 0, given.num_levels - 1)
     offsets = given.lod.offsets(-1)
     if wanted.kind == "T":
         if lod.num_levels:
@@ -108,7 +108,7 @@ def decode_utf8(x: Any, dtype: Any = str) -> Any:
             )
         return _objects(where, given.values, offsets, wanted)
     strings = fixed_width(where, given.values, offsets, wanted.kind == "U")
-    return tensor_core.new_tensor(strings, lod) if lod.num_levels else strings
+    return lod_tensor_body.new_tensor(strings, lod) if lod.num_levels else strings
 
 
 def _objects(where: str, letters: Array, offsets: Array, dtype: np.dtype[Any]) -> Array:
@@ -133,7 +133,7 @@ def _words(where: str, x: Any) -> tuple[Array, Array, LoD]:
         given = as_nested(where, x)
         if given.dtype == np.uint8 and given.num_levels and given.values.ndim == 1:
             last = given.num_levels - 1
-            return given.values, given.lod.offsets(last), core.slice_levels(given.lod, 0, last)
+            return given.values, given.lod.offsets(last), lod_body.slice_levels(given.lod, 0, last)
         values, lod = given.values, given.lod
     else:
         values = np.asarray(x)
@@ -162,7 +162,7 @@ def _of_strings(where: str, x: Any) -> tuple[Array, Array, LoD] | None:
         if not (kinds == {bytes} or (kinds and all([issubclass(kind, str) for kind in kinds]))):
             return None
     offsets, letters = utf8_of_strings(where, leaves)
-    return letters, offsets, core.make_lod(levels, len(leaves))
+    return letters, offsets, lod_body.make_lod(levels, len(leaves))
 
 
 def _of_others(where: str, x: Any) -> Any:
@@ -239,7 +239,7 @@ class Vocabulary:
         if lod.num_levels:
             raise LoDError(f"Vocabulary: words: have {lod.num_levels} levels above the words; a flat list is needed")
         count = len(offsets) - 1
-        self._bytes: LoDTensor = tensor_core.new_tensor(letters, core.make_lod([offsets], len(letters)))
+        self._bytes: LoDTensor = lod_tensor_body.new_tensor(letters, lod_body.make_lod([offsets], len(letters)))
         bounds = self._bytes.lod.offsets()
         self._letters, self._begins, self._ends = letters, bounds[:-1], bounds[1:]
         self._table: Array = _new_table(count)
@@ -304,7 +304,7 @@ class Vocabulary:
             kept = kept[: max(integer("Vocabulary.fit: max_size", max_size) - len(first), 0)]
         words = gather_sequences(words, kept)
         joined = LoD.concat(fixed_words.lod, words.lod)
-        all_words = tensor_core.new_tensor(np.concatenate([fixed_words.values, words.values]), joined)
+        all_words = lod_tensor_body.new_tensor(np.concatenate([fixed_words.values, words.values]), joined)
         return cls(all_words, unknown, np.concatenate([met, counts[order][kept]]))
 
     # -- words to numbers, and back ------------------------------------------------------------------------------------
@@ -332,7 +332,7 @@ class Vocabulary:
         if missing >= 0 and self.unknown_id is None:
             word = letters[offsets[missing] : offsets[missing + 1]].tobytes().decode(errors="replace")
             raise KeyError(f"Vocabulary.encode: x: word {missing} is {word!r}, which is not in the vocabulary")
-        return tensor_core.new_tensor(ids, lod) if lod.num_levels else ids
+        return lod_tensor_body.new_tensor(ids, lod) if lod.num_levels else ids
 
     def decode(self, ids: Any, dtype: Any = str) -> Any:
         """Return the word of each number.
@@ -362,8 +362,8 @@ class Vocabulary:
         words = gather_sequences(self._bytes, numbers)
         if given is not None and given.num_levels:
             levels = [given.lod.offsets(k) for k in range(given.num_levels)]
-            lod = core.make_lod([*levels, words.lod.offsets()], len(words.values))
-            words = tensor_core.new_tensor(words.values, lod)
+            lod = lod_body.make_lod([*levels, words.lod.offsets()], len(words.values))
+            words = lod_tensor_body.new_tensor(words.values, lod)
         return words if as_dtype("Vocabulary.decode: dtype", dtype) == np.uint8 else decode_utf8(words, dtype)
 
     def __len__(self) -> int:

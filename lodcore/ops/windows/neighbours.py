@@ -18,7 +18,7 @@ from lodcore.operators.operands import Array, below, kept_in
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import error_of_objects
@@ -70,7 +70,7 @@ def sequence_diff(x: Any, n: int = 1) -> LoDTensor:
     where = "sequence_diff"
     times, dtype = _differences(x.dtype, n)
     lod, last = x.lod, x.lod.num_levels - 1
-    values, offsets = x.values, core.offsets_view(lod, last)
+    values, offsets = x.values, lod_body.offsets_view(lod, last)
     missing = None
     if values.dtype.kind in "Mm" and times:
         missing, values = np.isnat(values), values.view(np.int64)
@@ -83,7 +83,7 @@ def sequence_diff(x: Any, n: int = 1) -> LoDTensor:
         values = (values & 1).view(bool)  # modulo 2, subtracting is comparing
     if not times:
         values = values.copy()
-    return tensor_core.new_tensor(values, _with_last(lod, offsets))
+    return lod_tensor_body.new_tensor(values, _with_last(lod, offsets))
 
 
 def _step(where: str, values: Array, missing: Any, offsets: Any) -> tuple[Array, Any, Any]:
@@ -127,9 +127,9 @@ def _fewer(offsets: Any) -> Array:
 def _with_last(lod: LoD, offsets: Any) -> LoD:
     """Return a LoD with another last level."""
     last = lod.num_levels - 1
-    if offsets is core.offsets_view(lod, last):
+    if offsets is lod_body.offsets_view(lod, last):
         return lod
-    return core.make_lod([*map(lod.offsets, range(last)), np.asarray(offsets)], int(offsets[len(offsets) - 1]))
+    return lod_body.make_lod([*map(lod.offsets, range(last)), np.asarray(offsets)], int(offsets[len(offsets) - 1]))
 
 
 def _differences(dtype: np.dtype[Any], n: Any) -> tuple[int, np.dtype[Any]]:
@@ -151,7 +151,7 @@ def _(x: Spec, n: int) -> Spec:
 def _(d: Array, x: LoDTensor, n: int, context: Any) -> Array:
     d_x: Array = context.new("x")
     lod = x.lod
-    chain = [core.offsets_view(lod, lod.num_levels - 1)]
+    chain = [lod_body.offsets_view(lod, lod.num_levels - 1)]
     for _ in range(min(int(n), int(np.diff(chain[0]).max(initial=0)) + 1)):
         chain.append(_fewer(chain[-1]))
     work = np.dtype(np.float32) if d_x.dtype.char in "efF" else DOUBLE
@@ -205,8 +205,8 @@ def sequence_shift(x: Any, n: int = 1, fill: Any = 0, level: int = -1) -> LoDTen
     """
     where = "sequence_shift"
     row = _edge_row(x.values, fill)
-    offsets = below(x.lod, core.normalize_level(x.lod, level, where))
-    return tensor_core.new_tensor(_shifted(x.values, offsets, _places(n), row), x.lod)
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, where))
+    return lod_tensor_body.new_tensor(_shifted(x.values, offsets, _places(n), row), x.lod)
 
 
 def _places(n: Any) -> int:
@@ -251,7 +251,10 @@ def _(d: Array, x: LoDTensor, n: int, level: int) -> Array:
     lod = x.lod
     given = np.ascontiguousarray(d)
     return _shifted(
-        given, below(lod, core.normalize_level(lod, level)), -_places(n), np.zeros((1, *given.shape[1:]), given.dtype)
+        given,
+        below(lod, lod_body.normalize_level(lod, level)),
+        -_places(n),
+        np.zeros((1, *given.shape[1:]), given.dtype),
     )
 
 
@@ -306,7 +309,7 @@ def sliding_window(x: Any, size: int, step: int = 1, *, saved: Saved = None) -> 
     upper = [lod.offsets(k) for k in range(lod.num_levels - 1)]
     if saved is not None:
         saved["ranges"] = ranges
-    return tensor_core.new_tensor(values, core.make_lod([*upper, windows, inner], total * rows))
+    return lod_tensor_body.new_tensor(values, lod_body.make_lod([*upper, windows, inner], total * rows))
 
 
 def _sizes(size: Any, step: Any) -> tuple[int, int]:
@@ -362,7 +365,7 @@ def sequence_accumulate(x: Any, ufunc: np.ufunc, level: int = -1) -> LoDTensor:
     """
     where, values = "sequence_accumulate", x.values
     dtype = _accumulated(x.dtype, ufunc)
-    offsets = below(x.lod, core.normalize_level(x.lod, level, where))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, where))
     if ufunc in KINDS and dtype.kind in "biuf" and dtype.itemsize <= 8:
         work = _work(dtype)
         result = result_rows(where, values, len(values), dtype, None)
@@ -372,7 +375,7 @@ def sequence_accumulate(x: Any, ufunc: np.ufunc, level: int = -1) -> LoDTensor:
         convert_into(cells, result)
     else:
         result = _place_by_place(ufunc, values.astype(dtype), np.asarray(offsets))
-    return tensor_core.new_tensor(result, x.lod)
+    return lod_tensor_body.new_tensor(result, x.lod)
 
 
 def _work(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -425,7 +428,7 @@ def _(x: Spec, ufunc: np.ufunc, level: int) -> Spec:
 @sequence_accumulate.define_vjp
 def _(d: Array, x: Any, ufunc: np.ufunc, level: int, context: Any) -> Array:
     d_x: Array = context.new("x")
-    offsets = below(x.lod, core.normalize_level(x.lod, level))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level))
     if ufunc is np.add:
         work = numbers_of("sequence_accumulate", "sum", d_x.dtype)[0]
         cells = cells_for(d_x, work)
@@ -479,7 +482,7 @@ def sequence_moving_average(x: Any, alpha: float, adjust: bool = True, level: in
     """
     where, values = "sequence_moving_average", x.values
     taken, work, dtype = _share(alpha, values.dtype)
-    offsets = below(x.lod, core.normalize_level(x.lod, level, where))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, where))
     source = cells_of(values, work)
     result = result_rows(where, values, len(values), dtype, None)
     cells = cells_for(result, work)
@@ -492,7 +495,7 @@ def sequence_moving_average(x: Any, alpha: float, adjust: bool = True, level: in
         scaled[first] = source[first]
         over_sequences(kernels.neighbours.decay_rows, "ro..r", scaled, offsets, 1 - taken, False, cells, cost=2)
     convert_into(cells, result)
-    return tensor_core.new_tensor(result, x.lod)
+    return lod_tensor_body.new_tensor(result, x.lod)
 
 
 def _first_rows(offsets: Any) -> Array:
@@ -537,7 +540,7 @@ def _(d: Array, x: LoDTensor, alpha: float, adjust: bool, level: int, context: A
     d_x: Array = context.new("x")
     lod = x.lod
     taken, work, _ = _share(alpha, d_x.dtype)
-    offsets = below(lod, core.normalize_level(lod, level))
+    offsets = below(lod, lod_body.normalize_level(lod, level))
     given, cells = cells_of(d, work), cells_for(d_x, work)
     if adjust:
         given = (given / _weights(len(d_x), offsets, taken)).astype(work, copy=False)

@@ -16,7 +16,7 @@ from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.order.order import ordered
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, result_rows
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -75,7 +75,7 @@ def sequence_rolling(
     LoDTensor(3 sequences of lengths 0..3, float64: [[1., 3., 5.], [], [2.]])
     """
     rows, least, kind, taken, work, dtype = _windows_of(x.dtype, size, pool_type, min_periods, ddof)
-    offsets = below(x.lod, core.normalize_level(x.lod, level, "sequence_rolling"))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, "sequence_rolling"))
     result = result_rows("sequence_rolling", x.values, len(x.values), dtype, None)
     cells, values = cells_for(result, work), cells_of(x.values, work)
     if pool_type == "median":
@@ -83,7 +83,7 @@ def sequence_rolling(
     else:
         _roll(values, offsets, rows, least, kind, taken, False, cells)
     convert_into(cells, result)
-    return tensor_core.new_tensor(result, x.lod)
+    return lod_tensor_body.new_tensor(result, x.lod)
 
 
 def _roll(x: Array, offsets: Any, size: int, least: int, kind: int, ddof: float, reverse: bool, out: Array) -> Array:
@@ -138,7 +138,7 @@ def _(
 ) -> Array:
     d_x: Array = context.new("x")
     rows, least, kind, taken, work, _ = _windows_of(d_x.dtype, size, pool_type, min_periods, ddof)
-    offsets = below(x.lod, core.normalize_level(x.lod, level))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level))
     given, cells, values = cells_of(d, work), cells_for(d_x, work), cells_of(x.values, work)
     if pool_type in ("max", "min"):
         over_sequences(

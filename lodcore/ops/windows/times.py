@@ -24,7 +24,7 @@ from lodcore.ops.move.values import reshape_rows
 from lodcore.ops.order.group import match_keys
 from lodcore.ops.order.search import sequence_interp, sequence_searchsorted
 from lodcore.ops.reduce.pool import sequence_pool
-from lodcore.tensors import core
+from lodcore.tensors import lod_body
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["join_asof", "sequence_resample", "windows_around"]
@@ -247,7 +247,7 @@ def _check_pairs(x: Any, y: Any) -> None:
     if isinstance(x, LoDTensor) and isinstance(y, LoDTensor):
         last = x.num_levels - 1
         if last:
-            check_equal("join_asof", core.slice_levels(x.lod, 0, last), core.slice_levels(y.lod, 0, last), "y")
+            check_equal("join_asof", lod_body.slice_levels(x.lod, 0, last), lod_body.slice_levels(y.lod, 0, last), "y")
         elif len(x) != len(y):
             raise LoDError(f"join_asof: y: has {len(y)} sequences; x has {len(x)}")
 

@@ -16,7 +16,7 @@ from lodcore.operators.arguments import dense_of, fits, integer_of, level_of
 from lodcore.operators.operands import Array, below
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Nested
-from lodcore.tensors import core, tensor_core
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -90,7 +90,7 @@ def sequence_conv(
     """
     weights, padding = _dense(filter, padding_data)
     start, length = _window(context_length, context_start)
-    offsets = below(x.lod, core.normalize_level(x.lod, level, "sequence_conv"))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, "sequence_conv"))
     values = x.values  # read after all conversions of arguments, which may run code that changes the shape
     _check_filter(values.shape, weights.shape, None if padding is None else padding.shape, start, length)
     width: int = 1 if values.ndim == 1 else values.shape[1]
@@ -117,9 +117,11 @@ def sequence_conv(
             weights = weights[first * width : stop * width]
         if stop - first == 1 and start == 0:
             rows = values.astype(dtype, copy=False).reshape(n_rows, width)
-            return tensor_core.new_tensor(_product(rows, weights, out), x.lod)
-    rows = tensor_core.rows_as_bytes(x) if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
-    return tensor_core.new_tensor(_times_windows(rows, offsets, edge, start, stop - first, weights, n_rows, out), x.lod)
+            return lod_tensor_body.new_tensor(_product(rows, weights, out), x.lod)
+    rows = lod_tensor_body.rows_as_bytes(x) if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
+    return lod_tensor_body.new_tensor(
+        _times_windows(rows, offsets, edge, start, stop - first, weights, n_rows, out), x.lod
+    )
 
 
 @sequence_conv.define_infer
@@ -156,7 +158,7 @@ def _(
     values, dtype, n_rows = x.values, d_out.dtype, len(d_out)
     start, length = _window(context_length, context_start)
     width, new_width = weights.shape[0] // length, weights.shape[1]
-    offsets = below(x.lod, core.normalize_level(x.lod, level))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level))
     padded = padding is not None and len(padding) > 0
     begin, first, stop = (start, 0, length) if padded else _useful(offsets, n_rows, start, length, weights)
     d_x = d_filter = d_padding = None
@@ -171,7 +173,7 @@ def _(
         made = _times_windows(rows, offsets, NO_PADDING, 1 - begin - (stop - first), stop - first, some, n_rows, into)
         d_x = d_x if into is not None else made.reshape(values.shape)
     if needs.filter:
-        rows = tensor_core.rows_as_bytes(x) if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
+        rows = lod_tensor_body.rows_as_bytes(x) if values.dtype == dtype else buffers.as_bytes(values.astype(dtype))
         edge = _padding_bytes(padding, dtype) if padded else NO_PADDING
         d_filter = np.zeros((length * width, new_width), dtype)
         _add_products(rows, offsets, edge, begin, stop - first, d_out, d_filter[first * width : stop * width])
@@ -349,7 +351,7 @@ def row_conv(x: Any, filter: Any, level: int = -1, out: Array | None = None) -> 
     LoDTensor(2 sequences of lengths 1..3, float64: [[21., 32., 3.], [4.]])
     """
     weights = dense_of("row_conv: filter", filter)
-    offsets = below(x.lod, core.normalize_level(x.lod, level, "row_conv"))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, "row_conv"))
     values = x.values  # read after all conversions of arguments, which may run code that changes the shape
     _check_taps(values.shape, weights.shape)
     dtype = _common_dtype("row_conv", values.dtype, weights.dtype)
@@ -359,7 +361,7 @@ def row_conv(x: Any, filter: Any, level: int = -1, out: Array | None = None) -> 
         out = check_out("row_conv", out, values.shape, dtype, values, weights)
     rows, taps = _table(values, dtype), _table(weights, dtype)
     over_sequences(kernels.window.correlate_rows, "ro.r", rows, offsets, taps, _table(out, dtype), cost=2)
-    return tensor_core.new_tensor(out, x.lod)
+    return lod_tensor_body.new_tensor(out, x.lod)
 
 
 @row_conv.define_infer
@@ -373,7 +375,7 @@ def _(x: Spec, filter: Spec, level: int) -> Spec:
 @row_conv.define_vjp
 def _(d_out: Array, x: LoDTensor, filter: Any, level: int, needs: Any, context: Any) -> tuple[Any, Any]:
     weights, dtype = dense_of("row_conv: filter", filter), d_out.dtype
-    offsets = below(x.lod, core.normalize_level(x.lod, level))
+    offsets = below(x.lod, lod_body.normalize_level(x.lod, level))
     rows = _table(d_out, dtype)
     d_x = d_filter = None
     if needs.x:

@@ -125,14 +125,14 @@ MUTANTS = [
     ),
     Mutant(
         "an-empty-last-sequence-has-an-extreme",
-        "lodcore/tensors/direct.pyx",
+        "lodcore/tensors/fast_paths.pyx",
         ("    if verb != SUM:\n        for s in range(n_seqs):"),
         ("    if verb != SUM:\n        for s in range(n_seqs - 1):"),
         "tests/numpy_api/test_empty_extremes.py",
     ),
     Mutant(
         "a-field-is-gathered-from-an-old-copy",
-        "lodcore/tensors/tensor_core.pyx",
+        "lodcore/tensors/lod_tensor_body.pyx",
         "    x.refresh()\n    cdef list levels",
         "    cdef list levels",
         "tests/numpy_api/test_records.py",
@@ -154,8 +154,8 @@ MUTANTS = [
     Mutant(
         "rows-are-numbered-from-the-outermost-sequence",
         "lodcore/interop/tables.py",
-        "                place = core.slice_levels(lod, level - 1, level).positions(0)",
-        "                place = core.slice_levels(lod, 0, level).positions(0)",
+        "                place = lod_body.slice_levels(lod, level - 1, level).positions(0)",
+        "                place = lod_body.slice_levels(lod, 0, level).positions(0)",
         "tests/interop/test_doors.py",
     ),
     Mutant(

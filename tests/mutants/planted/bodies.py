@@ -3,8 +3,8 @@
 from tests.mutants.mutant import Mutant
 
 BUFFERS = "lodcore/base/buffers.pyx"
-CORE = "lodcore/tensors/core.pyx"
-TENSOR_CORE = "lodcore/tensors/tensor_core.pyx"
+CORE = "lodcore/tensors/lod_body.pyx"
+TENSOR_CORE = "lodcore/tensors/lod_tensor_body.pyx"
 
 MUTANTS = [
     # -- integers from outside, arrays for results

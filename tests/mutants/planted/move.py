@@ -89,8 +89,9 @@ MUTANTS = [
     Mutant(
         "expand-counts-the-wrong-level",
         OPS_EXPAND,
-        "return tensor_core.gather(x, where, 0, sequence_numbers(core.offsets_view(lod, k)), out)",
-        "return tensor_core.gather(x, where, 0, sequence_numbers(core.offsets_view(lod, lod.num_levels - 1)), out)",
+        "return lod_tensor_body.gather(x, where, 0, sequence_numbers(lod_body.offsets_view(lod, k)), out)",
+        "return lod_tensor_body.gather(x, where, 0, sequence_numbers(lod_body.offsets_view(lod, lod.num_levels - 1)), "
+        "out)",
         "tests/operators/test_operators.py::test_results_equal_the_oracle[lodcore.kernels-sequence_expand]",
     ),
     Mutant(
@@ -125,7 +126,7 @@ MUTANTS = [
     Mutant(
         "gradient-of-reverse-is-not-reversed",
         OPS_EXPAND,
-        'd_x: Array = compute(tensor_core.new_tensor(d, out.lod), level, context.new("x")).values',
+        'd_x: Array = compute(lod_tensor_body.new_tensor(d, out.lod), level, context.new("x")).values',
         "d_x = d",
         "tests/ops/move/test_moving.py",
     ),

@@ -75,7 +75,8 @@ MUTANTS = [
     Mutant(
         "several-inputs-are-not-compared",
         STATES,
-        "    check_equal(where, core.slice_levels(y.lod, 0, k + 1), core.slice_levels(x.lod, 0, k + 1), name, other)\n",
+        "    check_equal(where, lod_body.slice_levels(y.lod, 0, k + 1), "
+        "lod_body.slice_levels(x.lod, 0, k + 1), name, other)\n",
         "",
         LOOP_TESTS,
     ),

@@ -103,7 +103,7 @@ MUTANTS = [
     Mutant(
         "mask-of-another-structure",
         OPS_INDEX,
-        '        check_equal(where, core.slice_levels(x.lod, 0, axis), mask.lod, "mask")\n',
+        '        check_equal(where, lod_body.slice_levels(x.lod, 0, axis), mask.lod, "mask")\n',
         "",
         "tests/operators/test_operators.py::test_wrong_calls",
     ),

@@ -106,7 +106,7 @@ MUTANTS = [
         "pooling-ignores-finer-levels",
         OPERATOR,
         "    offsets = below(lod, k)\n    row",
-        "    offsets = core.offsets_view(lod, k)\n    row",
+        "    offsets = lod_body.offsets_view(lod, k)\n    row",
         TESTS,
     ),
     Mutant(

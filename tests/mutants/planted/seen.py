@@ -71,7 +71,7 @@ MUTANTS = [
     ),
     Mutant(
         "a-level-too-many",
-        "lodcore/tensors/core.pyx",
+        "lodcore/tensors/lod_body.pyx",
         "if k < -self.n_levels or k >= self.n_levels:",
         "if k < -self.n_levels - 1 or k >= self.n_levels:",
         "tests/operators/test_levels.py",

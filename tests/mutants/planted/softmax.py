@@ -162,8 +162,8 @@ MUTANTS = [
     Mutant(
         "topk-derivative-in-order",
         SORT,
-        "below(lod, k), core.offsets_view(positions.lod, k), places",
-        "below(lod, k), core.offsets_view(positions.lod, k), places * 0",
+        "below(lod, k), lod_body.offsets_view(positions.lod, k), places",
+        "below(lod, k), lod_body.offsets_view(positions.lod, k), places * 0",
         OPERATORS,
     ),
     Mutant(

@@ -74,8 +74,8 @@ MUTANTS = [
     Mutant(
         "steps-writable",
         "lodcore/ops/move/steps.py",
-        "        buffers.seal(rows)\n        by_step = tensor_core.owned_tensor",
-        "        by_step = tensor_core.owned_tensor",
+        "        buffers.seal(rows)\n        by_step = lod_tensor_body.owned_tensor",
+        "        by_step = lod_tensor_body.owned_tensor",
         "tests/tensors/test_tensor_array.py",
     ),
     Mutant(

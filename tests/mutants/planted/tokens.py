@@ -69,8 +69,8 @@ MUTANTS = [
     Mutant(
         "windows-of-the-last-level",
         OPS,
-        'core.normalize_level(x.lod, level, "sequence_enumerate")',
-        'core.normalize_level(x.lod, -1, "sequence_enumerate")',
+        'lod_body.normalize_level(x.lod, level, "sequence_enumerate")',
+        'lod_body.normalize_level(x.lod, -1, "sequence_enumerate")',
         TESTS,
     ),
     Mutant(

@@ -14,7 +14,7 @@ NESTED = "lodcore/tensors/nested.py"
 NUMPY_API = "lodcore/numpy_api/protocols.py"
 REDUCE = "lodcore/ops/reduce/reduce_values.py"
 SEQUENCES = "lodcore/tensors/sequences.py"
-TENSOR_CORE = "lodcore/tensors/tensor_core.pyx"
+TENSOR_CORE = "lodcore/tensors/lod_tensor_body.pyx"
 
 MUTANTS = [
     Mutant(
@@ -34,14 +34,14 @@ MUTANTS = [
     Mutant(
         "field-written-to-a-copy",
         INDEXING,
-        "(tensor_core.writable_values(found), found.lod)\n",
+        "(lod_tensor_body.writable_values(found), found.lod)\n",
         "(found.values.copy(), found.lod)\n",
         "tests/numpy_api/test_records.py",
     ),
     Mutant(
         "masked-field-written-to-a-copy",
         INDEXING,
-        "    rows, chosen = tensor_core.writable_values(x), np.array",
+        "    rows, chosen = lod_tensor_body.writable_values(x), np.array",
         "    rows, chosen = np.array(x.values), np.array",
         "tests/numpy_api/test_records.py",
     ),

@@ -96,8 +96,8 @@ MUTANTS = [
     Mutant(
         "row-conv-of-the-last-level",
         OPS,
-        'offsets = below(x.lod, core.normalize_level(x.lod, level, "row_conv"))',
-        'offsets = below(x.lod, core.normalize_level(x.lod, -1, "row_conv"))',
+        'offsets = below(x.lod, lod_body.normalize_level(x.lod, level, "row_conv"))',
+        'offsets = below(x.lod, lod_body.normalize_level(x.lod, -1, "row_conv"))',
         TESTS,
     ),
 ]

@@ -15,8 +15,8 @@ from lodcore import kernels
 from lodcore.base import recycling, threads
 from lodcore.base.buffers cimport Memory, as_bytes, is_untouched, memory_of
 from lodcore.base.buffers cimport new_int64, new_rows, private, row_size, rows_over, seal
-from lodcore.tensors.core cimport LoDBody, Splitter, cut_lod, instance_of, last, make_lod, own_kernels
-from lodcore.tensors.core cimport take_below, take_sequences
+from lodcore.tensors.lod_body cimport LoDBody, Splitter, cut_lod, instance_of, last, make_lod, own_kernels
+from lodcore.tensors.lod_body cimport take_below, take_sequences
 from lodcore.errors import ShapeError
 from lodcore.base.dispatch cimport running
 from lodcore.base.dispatch import Symbol, register_out

@@ -4,7 +4,7 @@ cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport int64_t
 
 from lodcore.base.buffers cimport Memory
-from lodcore.tensors.core cimport LoDBody
+from lodcore.tensors.lod_body cimport LoDBody
 
 
 @cython.no_gc

@@ -13,9 +13,9 @@ from lodcore.base.buffers cimport as_bytes, new_int64, new_offsets, new_rows
 from lodcore.base.dispatch cimport recorder
 from lodcore.kernels.index cimport count_true, take_true_rows
 from lodcore.kernels.pool cimport pool_double, pool_float, verb_of
-from lodcore.tensors.core cimport last, make_lod, own_kernels
+from lodcore.tensors.lod_body cimport last, make_lod, own_kernels
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.tensor_core cimport LoDTensorBody, owned_tensor
+from lodcore.tensors.lod_tensor_body cimport LoDTensorBody, owned_tensor
 
 cnp.import_array()
 

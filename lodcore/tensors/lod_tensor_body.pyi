@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
-from lodcore.tensors.core import LoDBody
 from lodcore.tensors.lod import LoD
+from lodcore.tensors.lod_body import LoDBody
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.typed_methods import S, T, TypedMethods
 

@@ -2,7 +2,7 @@ cimport cython
 cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport int64_t
 
-cdef extern from "core.h":
+cdef extern from "lod_body.h":
     object instance_of(object base, object type)
     const Py_ssize_t NEAR
     void list_places(const int64_t* offsets, int64_t count, int64_t n_levels, int64_t* out)

@@ -75,6 +75,10 @@ def _without_dropout(op: Any) -> Any:
             steps = StepRunner(body, steps.carried, steps.captured, steps.max_steps, steps.recompute)
             vars(other).update(body=body, steps=steps)
             return Operator(op.op, {**arguments, "loop": other}, op.outputs, op.single)
+    if hasattr(loop, "with_ops"):  # the steps of a cell
+        ops = [*map(_without_dropout, loop.ops)]
+        if _differ(ops, loop.ops):
+            return Operator(op.op, {**arguments, "loop": loop.with_ops(ops)}, op.outputs, op.single)
     if isinstance(branches, Branches):
         each = [[*map(_without_dropout, one.body.ops)] for one in branches.each]
         if any(_differ(ops, one.body.ops) for ops, one in zip(each, branches.each, strict=True)):

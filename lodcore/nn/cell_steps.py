@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,13 +14,14 @@ from lodcore.errors import LoDError
 from lodcore.graph import engine
 from lodcore.graph.engine import Layout
 from lodcore.graph.gradients.cotangents import Gradients, path
-from lodcore.graph.gradients.rule_plans import BackwardCall
+from lodcore.graph.gradients.rule_plans import BackwardCall, drawing_again
 from lodcore.graph.loops.body import spec_in_body
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.machine import Compiled
 from lodcore.graph.loops.passes import Wanted
 from lodcore.graph.loops.traced import Untraceable
 from lodcore.graph.loops.while_loop import LoopOp
+from lodcore.graph.random_states import generators_of, states_of
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.nn.one_by_one import OneByOne, Uncompiled, as_array, as_matrix, as_rows, is_told
@@ -78,6 +80,7 @@ class CellSteps:
         self._prelude = [op.call(self._layout, True) for op in self.compiled.prelude]
         self._ways: dict[tuple[bool, ...], tuple[Wanted, Any]] = {}
         self._axes = [len(v.spec.shape) for v in (*inputs, *before)]
+        self._generators = generators_of(self.ops)
 
     @classmethod
     def of(cls, loop: Any, is_compiled: bool = True) -> CellSteps | None:
@@ -94,17 +97,9 @@ class CellSteps:
         outputs = [resolved(x) for x in tree_leaves(loop.outputs)]
         if not all(isinstance(v, Variable) for v in outputs):
             return None
-        try:
-            if not kernels.matrix.is_fast():
-                raise Untraceable("nothing multiplies fast here")
-            body = Lowered(ops, inputs, before, outputs, behind, dtype_of(inputs))
-            made = Compiled(body)
-            made.prepare()
-            compiled: Compiled | None = made
-        except (Untraceable, RecursionError):
-            if is_compiled:
-                return None
-            compiled = None
+        compiled = _compiled(ops, inputs, before, outputs, behind)
+        if compiled is None and is_compiled:
+            return None
         known = {local: given for given, local in loop.body.captures.values()}
         outer = list(dict.fromkeys(v for op in ops for v in op.inputs if v in known))
         outer += [v for v in (*outputs, *behind) if isinstance(v, Variable) and v in known and v not in outer]
@@ -115,6 +110,18 @@ class CellSteps:
 
     def __repr__(self) -> str:
         return f"<cell of {len(self.ops)} operators>"
+
+    @property
+    def bodies(self) -> list[Any]:
+        """What has operators."""
+        return [self]
+
+    def with_ops(self, ops: list[Any]) -> CellSteps:
+        """Return the same steps with other operators, of the same Variables."""
+        other = copy.copy(self)
+        other.ops = ops
+        made = _compiled(ops, self.inputs, self.before, self.outputs, self.behind)
+        return CellSteps(other, made, self.outer, self.given, self.changed)
 
     # -- running -------------------------------------------------------------------------------------------------------
 
@@ -155,19 +162,22 @@ class CellSteps:
         outer = {v: as_array(x, dtype) for v, x in values.items()} if isinstance(compiled, Compiled) else values
         wanted = compiled.all_wanted if keep else None
         rows = [as_matrix(x.values, dtype) for x in xs]
+        drawn = states_of(self._generators)
         outputs, lasts, kept, flags = compiled.forward(rows, boots, outer, offsets, self.is_reverse, wanted)
         if flags and is_told(flags):
+            for generator, state in zip(self._generators, drawn, strict=True):
+                generator.bit_generator.state = state
             self._one_by_one.forward(kept, self.is_reverse)
         axes = compiled.axes
         found = [lod_tensor_body.new_tensor(y if n == 2 else y[:, 0], lod) for y, n in zip(outputs, axes, strict=True)]
         ends = [lasts[j] if states[j].ndim == 2 else lasts[j][:, 0] for j in self.changed]
-        return (*found, *ends), (kept, frame)
+        return (*found, *ends), (kept, frame, drawn)
 
     # -- gradients -----------------------------------------------------------------------------------------------------
 
     def go_back(self, cotangents: tuple[Any, ...], saved: Any, needs: Sequence[bool]) -> list[Any]:
         """Return the gradients of the inputs."""
-        kept, frame = saved
+        kept, frame, drawn = saved
         compiled, dtype = self.compiled, self.compiled.dtype
         m, n_outputs = self.n_states, len(self.outputs)
         wanted, way = self._wanted(tuple(needs))
@@ -175,11 +185,16 @@ class CellSteps:
         lasts: list[Any] = [None] * m
         for j, d in zip(self.changed, cotangents[n_outputs:], strict=True):
             lasts[j] = None if d is None else as_matrix(np.asarray(d), dtype)
-        d_rows, d_boots, d_outer, flags = compiled.backward(kept, rows, lasts, wanted)
+        given = kept, rows, lasts, wanted
+        if isinstance(compiled, Uncompiled) and drawn:  # its steps run again
+            d_rows, d_boots, d_outer, flags = drawing_again(self._generators, drawn, compiled.backward, *given)
+        else:
+            d_rows, d_boots, d_outer, flags = compiled.backward(*given)
         if flags and is_told(flags):
             assert isinstance(compiled, Compiled)
             numbers = compiled.states_with_gradient(kept, wanted, rows)
-            self._one_by_one.back(kept, rows, lasts, wanted, numbers, self.is_reverse)
+            run, rest = self._one_by_one.back, (*given, numbers, self.is_reverse)
+            drawing_again(self._generators, drawn, run, *rest)
         if way is not None and way[1]:
             gradients = Gradients(way[0])
             for v, d in d_outer.items():
@@ -215,6 +230,18 @@ class CellSteps:
         x = inputs[0]
         made = [Spec((x.shape[0], *spec.shape[1:]), spec.dtype, x.num_levels, LoDTensor) for spec in self.output_specs]
         return (*made, *[spec_in_body(self.state_specs[j]) for j in self.changed])
+
+
+def _compiled(ops: list[Any], inputs: Any, before: Any, outputs: Any, behind: Any) -> Compiled | None:
+    """Compile operators; return None if one cannot take part."""
+    try:
+        if not kernels.matrix.is_fast():
+            return None
+        made = Compiled(Lowered(ops, inputs, before, outputs, behind, dtype_of(inputs)))
+        made.prepare()
+    except (Untraceable, RecursionError):
+        return None
+    return made
 
 
 def dtype_of(inputs: list[Variable]) -> np.dtype[Any]:

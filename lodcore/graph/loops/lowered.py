@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.graph.block import Operator
+from lodcore.graph.loops.draws import Draw
 from lodcore.graph.loops.traced import Traced, Untraceable, Value, Values, select, traced
+from lodcore.graph.random_states import generators_of
 from lodcore.graph.variable import Variable
 from lodcore.operators.vjp_rules import VJPRule
 from lodcore.tensors.tensor import Spec
@@ -76,6 +78,8 @@ class Lowered(Values):
         The number of axes of each output.
     sizes : dict
         The number of entries of each matrix by which rows are multiplied.
+    draws : list of Draw
+        The random numbers that a step draws, in this order.
 
     Raises
     ------
@@ -96,6 +100,7 @@ class Lowered(Values):
         self.prelude: list[Operator] = []
         self._rows: dict[Any, Value] = {}
         self.sizes: dict[Any, int] = {}
+        self.draws: list[Draw] = []
         self.apart: dict[Any, Apart] = {}
         self._rules: dict[Value, Any] = {}
         self.sources = [self._source("input", j, v) for j, v in enumerate(inputs)]
@@ -143,6 +148,8 @@ class Lowered(Values):
         if not any(v in self._rows for v in op.inputs):
             if any(not isinstance(v.spec, Spec) or v.spec.kind is not np.ndarray for v in op.outputs):
                 raise Untraceable(f"{op.name} of what all steps share")
+            if generators_of([op]):
+                raise Untraceable(f"{op.name} draws anew in every step")
             self.prelude.append(op)
             self.apart.update({v: Apart() for v in op.outputs})
             return
@@ -256,6 +263,23 @@ class Lowered(Values):
         if not isinstance(x, Rows):
             raise Untraceable("other than rows")
         return self.value("move", (x.value,), x.value.width, "cut", x.value.truth)
+
+    def dropped(self, x: Any, rate: float, generator: Any) -> Value:
+        """Return rows with numbers set to zero where a random number is below the rate, and the others scaled."""
+        if not isinstance(x, Rows) or x.value.truth:
+            raise Untraceable("other than rows of numbers")
+        value, width = x.value, x.value.width
+        draw = self.value("draw", (), width, len(self.draws))
+        self.draws.append(Draw(generator, width))
+        mask = self.value("greater_equal", (draw, self.number(np.float32(rate), width)), width, None, True)
+
+        def masked(rows: Value) -> Value:
+            made = self.value("select", (mask, rows, self.number(0, width)), width)
+            return made if rate == 1 else self.value("mul", (made, self.number(1 / (1 - rate), width)), width)
+
+        out = masked(value)
+        self.node(out, (value,), lambda d, needs: (masked(d),))
+        return out
 
     def product(self, x: Any, matrix: Any) -> Value:
         """Return the product of rows by a matrix that all steps share."""

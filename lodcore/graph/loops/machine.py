@@ -11,6 +11,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.graph.gradients.lowered_gradients import WayBack
+from lodcore.graph.loops.draws import drawn
 from lodcore.graph.loops.instructions import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.passes import BackwardPass, ForwardPass, Hoisted, Kept, Packed, Wanted
@@ -101,6 +102,8 @@ class Compiled:
             return Place(LINE, ("number", v.detail, v.width), v.width)
         if v.code == "input":
             return Place(BATCH, ("input", v.detail), v.width)
+        if v.code == "draw":
+            return Place(BATCH, ("draw", v.detail), v.width)
         if v in self._hoisted:
             return Place(BATCH, ("kept", v), v.width)
         if v.code == "state" and self._stays(v.detail):
@@ -221,7 +224,8 @@ class Compiled:
         zeros = self._zeros(boots, outer)
         one = self.forward_pass(wanted, zeros)
         runs = runs_of(offsets, one.work, is_reverse)
-        given = Kept({}, runs, offsets, inputs, boots, outer, wanted, zeros)
+        draws = drawn(self.body.draws, offsets, is_reverse, self.body.dtype) if self.body.draws else ()
+        given = Kept({}, runs, offsets, inputs, boots, outer, wanted, zeros, draws)
         count, dtype = given.n_rows, self.body.dtype
         outputs = [np.empty((count, width), dtype) for width in self._widths]
         for v, width, output in one.rooms:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,8 @@ class Kept(NamedTuple):
         Of what gradients may be asked for.
     zeros : tuple of bool
         Which first states are zero, and give zero in every product.
+    draws : sequence of ndarray
+        Random numbers, with a row for each row of the batch.
     """
 
     arrays: dict[Value, Array]
@@ -64,6 +67,7 @@ class Kept(NamedTuple):
     outer: dict[Any, Array]
     wanted: Wanted | None
     zeros: tuple[bool, ...]
+    draws: Sequence[Array] = ()
 
     @property
     def n_rows(self) -> int:
@@ -100,13 +104,13 @@ class Pass:
                 found.setdefault("row", []).append((at, None, key[1].width))
             elif key[0] in ("line", "pair"):
                 found.setdefault(key[0], []).append((at, key[1], key[2]))
-            elif key[0] in ("input", "boot", "kept"):
+            elif key[0] in ("input", "boot", "kept", "draw"):
                 found.setdefault(key[0], []).append((at, key[1], 0))
             else:
                 found.setdefault("own", []).append((at, key, 0))
         self._lines, self._inputs, self._boots = found.get("line", []), found.get("input", []), found.get("boot", [])
         self._rows, self._pairs = found.get("row", []), found.get("pair", [])
-        self._kept, self._own = found.get("kept", []), found.get("own", [])
+        self._kept, self._own, self._draws = found.get("kept", []), found.get("own", []), found.get("draw", [])
 
     def run(self, given: Kept, run: Run, packed: Packed, own: dict[Any, Array], pairs: Pairs, back: bool) -> int:
         """Run the program on the sequences of one run; return what `kernels.machine.run_steps` does.
@@ -134,6 +138,8 @@ class Pass:
         for at, j, _ in self._boots:
             boot = given.boots[j]
             made[at] = run.states(boot, boot.shape[1], self._dtype)
+        for at, j, _ in self._draws:
+            made[at] = given.draws[j]
         for at, v, _ in self._kept:
             made[at] = given.arrays[v]
         for at, key, _ in self._own:

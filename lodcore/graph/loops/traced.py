@@ -38,7 +38,7 @@ NATIVE: dict[Any, str] = {
 }
 
 #: Values that no instruction makes.
-SOURCES = frozenset(["input", "state", "line", "number", "cotangent", "after"])
+SOURCES = frozenset(["input", "state", "line", "number", "cotangent", "after", "draw"])
 
 #: Numbers that an operand may be besides rows.
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)

@@ -95,3 +95,8 @@ def _(x: Spec, rate: float, rng: Any) -> Spec:
 @dropout.define_vjp
 def _(d: Array, rate: float, kept: Array | None) -> Array:
     return d if kept is None else _masked(d, kept, float(rate))
+
+
+@dropout.define_steps
+def _(rows: Any, x: Any, rate: float, rng: Any) -> Any:
+    return x.value if rng is None or rate == 0 else rows.dropped(x, float(rate), rng)

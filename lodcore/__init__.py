@@ -55,28 +55,28 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from lodcore import batching, graph, interop, nn, ops, testing
     from lodcore.graph import *
-    from lodcore.interop.array_libraries import from_dlpack as from_dlpack
-    from lodcore.interop.array_libraries import from_jax as from_jax
-    from lodcore.interop.array_libraries import from_scipy as from_scipy
-    from lodcore.interop.array_libraries import from_tensorflow as from_tensorflow
-    from lodcore.interop.array_libraries import from_thinc as from_thinc
-    from lodcore.interop.array_libraries import to_jax as to_jax
-    from lodcore.interop.array_libraries import to_scipy as to_scipy
-    from lodcore.interop.array_libraries import to_tensorflow as to_tensorflow
-    from lodcore.interop.array_libraries import to_thinc as to_thinc
     from lodcore.interop.arrow.interface import from_arrow as from_arrow
     from lodcore.interop.arrow.interface import to_arrow as to_arrow
     from lodcore.interop.awkward import from_awkward as from_awkward
     from lodcore.interop.awkward import to_awkward as to_awkward
+    from lodcore.interop.dlpack import from_dlpack as from_dlpack
     from lodcore.interop.files.storage import append as append
     from lodcore.interop.files.storage import load as load
     from lodcore.interop.files.storage import save as save
+    from lodcore.interop.jax import from_jax as from_jax
+    from lodcore.interop.jax import to_jax as to_jax
     from lodcore.interop.pandas import from_pandas as from_pandas
     from lodcore.interop.pandas import to_pandas as to_pandas
     from lodcore.interop.plots import plot_lengths as plot_lengths
     from lodcore.interop.plots import plot_occupancy as plot_occupancy
     from lodcore.interop.polars import from_polars as from_polars
     from lodcore.interop.polars import to_polars as to_polars
+    from lodcore.interop.scipy import from_scipy as from_scipy
+    from lodcore.interop.scipy import to_scipy as to_scipy
+    from lodcore.interop.tensorflow import from_tensorflow as from_tensorflow
+    from lodcore.interop.tensorflow import to_tensorflow as to_tensorflow
+    from lodcore.interop.thinc import from_thinc as from_thinc
+    from lodcore.interop.thinc import to_thinc as to_thinc
     from lodcore.interop.torch import collate as collate
     from lodcore.interop.torch import cu_seqlens as cu_seqlens
     from lodcore.interop.torch import from_torch as from_torch

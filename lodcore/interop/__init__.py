@@ -10,18 +10,11 @@ from lodcore.kernels.loading import load as _load
 #: The public names of each module.
 DOORS = {
     "arrow.interface": ("ArrowTable", "arrow_c_array", "arrow_c_schema", "arrow_c_stream", "from_arrow", "to_arrow"),
-    "array_libraries": (
-        "Segments",
-        "from_dlpack",
-        "from_jax",
-        "from_scipy",
-        "from_tensorflow",
-        "from_thinc",
-        "to_jax",
-        "to_scipy",
-        "to_tensorflow",
-        "to_thinc",
-    ),
+    "dlpack": ("from_dlpack",),
+    "jax": ("Segments", "from_jax", "to_jax"),
+    "scipy": ("from_scipy", "to_scipy"),
+    "tensorflow": ("from_tensorflow", "to_tensorflow"),
+    "thinc": ("from_thinc", "to_thinc"),
     "awkward": ("from_awkward", "to_awkward"),
     "engines": ("ArrowBatches", "arrow_batches"),
     "plots": ("occupancy", "plot_lengths", "plot_occupancy"),

@@ -14,10 +14,10 @@ import lodcore
 from lodcore import LoD, LoDTensor, interop
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop import Groups
-from lodcore.interop.array_libraries import records_of_scipy
 from lodcore.interop.files.inspect_command import buckets, describe, describe_tree, histogram
 from lodcore.interop.foreign_data import lent, private_level, private_lod
 from lodcore.interop.plots import occupancy
+from lodcore.interop.scipy import records_of_scipy
 from lodcore.interop.tables import common_lod, gathered, grouped, row_keys
 from tests.helpers.processes import environment
 from tests.helpers.tables import for_each

@@ -31,7 +31,7 @@ OPERATIONS = {
     "softmax.Softmax": "softmax within each sequence",
     "pool.Pool": "sum of each sequence",
     "expand.Reverse": "reverse each sequence",
-    "rank.Unpack": "unpack into steps, for a recurrent network",
+    "rank_table.Unpack": "unpack into steps, for a recurrent network",
     "pad.Pad": "pad",
     "embedding.Bag": "rows of a table, summed by sequence",
     "lod.Slice": "slice `x[a:b]`",

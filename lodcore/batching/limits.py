@@ -162,7 +162,7 @@ def longest_first(lengths: Int64) -> Int64:
     offsets = buffers.new_int64(len(lengths) + 1)
     unharmed(kernels.lod.offsets_from_lengths(lengths, offsets))
     steps = buffers.new_int64(most + 1)
-    kernels.rank.step_offsets(offsets, steps)
+    kernels.rank_table.step_offsets(offsets, steps)
     order: Int64 = buffers.new_int64(len(lengths))
-    kernels.rank.rank_by_length(offsets, steps, order)
+    kernels.rank_table.rank_by_length(offsets, steps, order)
     return order

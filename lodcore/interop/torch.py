@@ -284,7 +284,7 @@ def _unpacked(where: str, x: Any) -> LoDTensor:
     lengths[order] = np.searchsorted(-sizes, -np.arange(count), side="left")  # steps with more sequences
     lod = LoD.from_lengths(lengths)
     rows = buffers.new_rows(where, data, lod.num_rows)
-    kernels.rank.pack_rows(
+    kernels.rank_table.pack_rows(
         buffers.as_bytes(data),
         lod_body.offsets_view(lod, 0),
         order,

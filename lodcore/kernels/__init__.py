@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from lodcore.kernels import gather, lod, rank
+from lodcore.kernels import gather, lod, rank_table
 from lodcore.kernels.loading import load as _load
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ __all__ = [
     "position",
     "product",
     "ranges",
-    "rank",
+    "rank_table",
     "rolling",
     "runs",
     "search",

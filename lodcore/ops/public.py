@@ -26,7 +26,7 @@ from lodcore.ops.networks.softmax import *
 from lodcore.ops.order.counts import *
 from lodcore.ops.order.group import *
 from lodcore.ops.order.order import *
-from lodcore.ops.order.rank import *
+from lodcore.ops.order.rank_table import *
 from lodcore.ops.order.runs import *
 from lodcore.ops.order.search import *
 from lodcore.ops.order.shuffle import *

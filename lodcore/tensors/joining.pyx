@@ -234,7 +234,7 @@ def steps_of(LoDBody lod not None, Py_ssize_t k):
         n_steps = kernels.lod.max_length(lod.view(k))
         check_size("lod_rank_table", n_steps + 1, 16)  # ranking sequences needs as much again
         steps = new_offsets(n_steps + 1)
-        kernels.rank.step_offsets(lod.view(k), steps)
+        kernels.rank_table.step_offsets(lod.view(k), steps)
         return steps
     with nogil:
         n_steps = longest(offsets, n_seqs)

@@ -124,7 +124,7 @@ class RankTable(Tensor):
     def count_longer(self, step: int) -> int:
         """Count the sequences that are longer than a step."""
         if self._falls:
-            return int(kernels.rank.count_longer(self._lengths, step))
+            return int(kernels.rank_table.count_longer(self._lengths, step))
         return int(np.count_nonzero(self._lengths > step))
 
     @property
@@ -214,7 +214,7 @@ class IndicesMap(Tensor):
             numbers = np.arange(count, dtype=np.int32 if count < 2**31 else np.int64)
             values = np.empty_like(numbers)
             offsets = lod_body.offsets_view(self.lod, self.level)
-            kernels.rank.unpack_rows(
+            kernels.rank_table.unpack_rows(
                 buffers.as_bytes(numbers), offsets, self._order, self._steps, buffers.as_bytes(values)
             )
             found = self._values = buffers.sealed(values)
@@ -262,7 +262,7 @@ def table_of_level(lod: LoD, level: int, order: Array | None = None) -> RankTabl
     if order is None:
         offsets = lod_body.offsets_view(lod, level)
         order = buffers.new_offsets(len(offsets) - 1)
-        kernels.rank.rank_by_length(offsets, joining.steps_of(lod, level), order)
+        kernels.rank_table.rank_by_length(offsets, joining.steps_of(lod, level), order)
     made = RankTable.__new__(RankTable)
     made._indices, made._lengths = buffers.sealed(order), buffers.sealed(lod.lengths(level)[order])
     made._falls = falls or not bool((np.diff(made._lengths) > 0).any())

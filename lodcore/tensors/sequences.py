@@ -12,7 +12,7 @@ from lodcore.tensors.joining import concat_lods
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor_body import LoDTensorBody
 from lodcore.tensors.nested import join_arrays, levels_and_leaves, no_number, values_of_leaves
-from lodcore.tensors.text import utf8_of
+from lodcore.tensors.utf8 import utf8_of
 
 __all__ = ["of_lists", "sequences_like"]
 

@@ -1,7 +1,7 @@
 """Elements joined; sequences to steps and back."""
 
 from reference.ops.levels import each_at_level, sequences
-from reference.ops.rank import lod_rank_table
+from reference.ops.rank_table import lod_rank_table
 
 __all__ = ["concat", "indices_map", "pack", "stack", "unpack", "unstack"]
 

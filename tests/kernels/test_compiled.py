@@ -25,7 +25,7 @@ WITH_LOCK = {
     "neighbours.pyx": {"check_shorter"},
     "order.pyx": {"order_ties"},
     "packing.pyx": {"attention_rows", "histogram_fit"},
-    "rank.pyx": {"count_longer", "pack_rows", "pack_steps"},
+    "rank_table.pyx": {"count_longer", "pack_rows", "pack_steps"},
     "rolling.pyx": {"roll_rows", "spread_windows"},
     "shuffle.pyx": {"shuffle_places"},
     "sizes.pxd": {"size_of_ranges"},

@@ -12,7 +12,7 @@ from lodcore.interop.arrow.reading import Column
 from lodcore.interop.arrow.types import format_of
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
-from lodcore.tensors.text import utf8_of
+from lodcore.tensors.utf8 import utf8_of
 
 __all__ = ["Node", "node_of", "table_node", "without_rows"]
 

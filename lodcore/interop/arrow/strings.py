@@ -13,7 +13,7 @@ from lodcore.errors import LoDError
 from lodcore.interop.arrow.parts import Part
 from lodcore.interop.arrow.reading import Column
 from lodcore.tensors import lod_body, lod_tensor_body
-from lodcore.tensors.text import fixed_width
+from lodcore.tensors.utf8 import fixed_width
 
 __all__ = ["fixed_size", "viewed"]
 

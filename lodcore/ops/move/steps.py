@@ -79,14 +79,14 @@ def in_step_order(
     steps = joining.steps_of(lod, k)
     if sort_by_length:
         order = buffers.new_offsets(count)
-        kernels.rank.rank_by_length(offsets, steps, order)
+        kernels.rank_table.rank_by_length(offsets, steps, order)
     else:
         order = np.arange(count)
     indices_map = map_of_order(lod, k, order, steps)
     order, steps = indices_map.order, indices_map.steps
     if k == lod.num_levels - 1:
         rows = buffers.new_rows(where, x.values, lod.num_rows, out)
-        kernels.rank.unpack_rows(lod_tensor_body.rows_as_bytes(x), offsets, order, steps, buffers.as_bytes(rows))
+        kernels.rank_table.unpack_rows(lod_tensor_body.rows_as_bytes(x), offsets, order, steps, buffers.as_bytes(rows))
         buffers.seal(rows)
         by_step = lod_tensor_body.owned_tensor(rows, lod_body.make_lod([steps], lod.num_rows))
     else:
@@ -258,7 +258,7 @@ def _pack_buffer(
     """Pack rows of one buffer, step by step."""
     rows = buffers.new_rows(where, steps.values, steps.num_rows, out)
     offsets = lod_body.offsets_view(indices_map.lod, indices_map.level)
-    kernels.rank.pack_rows(
+    kernels.rank_table.pack_rows(
         lod_tensor_body.rows_as_bytes(steps), offsets, indices_map.order, indices_map.steps, buffers.as_bytes(rows)
     )
     return lod_tensor_body.owned_tensor(rows, lod_body.make_lod(upper, len(rows)))
@@ -274,7 +274,7 @@ def _pack_arrays(
     if out is not None and kernels.gather.first_overlap(elements, target) >= 0:
         raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
     offsets = lod_body.offsets_view(indices_map.lod, indices_map.level)
-    bad = kernels.rank.pack_steps(elements, offsets, indices_map.order, indices_map.steps, target)
+    bad = kernels.rank_table.pack_steps(elements, offsets, indices_map.order, indices_map.steps, target)
     if bad >= 0:
         raise ShapeError(f"{where}: element {bad}: changed while it was read")
     return lod_tensor_body.owned_tensor(rows, lod_body.make_lod(upper, total))
@@ -296,7 +296,7 @@ def _(d: Array, out: LoDTensor, sizes: list[int], order: IndicesMap) -> tuple[An
     k, lod = indices_map.level, indices_map.lod
     if whole.num_levels == k + 1:
         rows = np.empty_like(d)
-        kernels.rank.unpack_rows(
+        kernels.rank_table.unpack_rows(
             buffers.as_bytes(d),
             lod_body.offsets_view(lod, k),
             indices_map.order,

@@ -163,9 +163,9 @@ class Run:
         whole = start == self.low == 0 and stop == len(offsets) - 1
         mine = offsets if whole else _from_zero(offsets[start : stop + 1])
         self.steps = buffers.new_int64(kernels.lod.max_length(mine) + 1)
-        kernels.rank.step_offsets(mine, self.steps)
+        kernels.rank_table.step_offsets(mine, self.steps)
         ranks = buffers.new_int64(stop - start)
-        kernels.rank.rank_by_length(mine, self.steps, ranks)
+        kernels.rank_table.rank_by_length(mine, self.steps, ranks)
         some = ranks[: self.steps[1]] if len(self.steps) > 1 else ranks[:0]
         self.order = some + start if start else some
         self.starts = offsets[1:].take(self.order) - 1 if backwards else offsets.take(self.order)

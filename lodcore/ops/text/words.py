@@ -21,7 +21,7 @@ from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import levels_and_leaves
-from lodcore.tensors.text import fixed_width, is_text, utf8_of, utf8_of_strings
+from lodcore.tensors.utf8 import fixed_width, is_text, utf8_of, utf8_of_strings
 
 __all__ = ["Vocabulary", "decode_utf8", "encode_utf8"]
 

@@ -15,7 +15,7 @@ from lodcore import LoD, LoDTensor, from_arrow
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import ArrowTable
 from lodcore.interop.arrow.nodes import node_of
-from lodcore.tensors.text import utf8_of
+from lodcore.tensors.utf8 import utf8_of
 from tests.helpers.capsules import Forged, ForgedStream, array_of, bits, leaf, lists, schema_of
 from tests.helpers.draw import DTYPES, lod_tensors
 

@@ -29,7 +29,7 @@ MUTANTS = [
         "lodcore/tensors/rank_table.py",
         "            lengths[self._indices] = self._lengths\n",
         "            lengths[:] = self._lengths[self._indices]\n",
-        "tests/ops/order/test_rank.py",
+        "tests/ops/order/test_rank_table.py",
     ),
     Mutant(
         "error-of-a-fit-without-weights",
@@ -139,7 +139,7 @@ MUTANTS = [
     ),
     Mutant(
         "bytes-that-end-with-NUL-are-cut",
-        "lodcore/tensors/text.py",
+        "lodcore/tensors/utf8.py",
         "    if (last == 0).any():",
         "    if unicode and (last == 0).any():",
         "tests/ops/text/test_words.py",

@@ -6,7 +6,7 @@ ROWS = "lodcore/kernels/vectors/rows.h"
 OFFSETS = "lodcore/kernels/vectors/offsets.h"
 LOD = "lodcore/kernels/lod.pyx"
 GATHER = "lodcore/kernels/gather.pyx"
-RANK = "lodcore/kernels/rank.pyx"
+RANK = "lodcore/kernels/rank_table.pyx"
 PAD = "lodcore/kernels/vectors/pad.h"
 
 MUTANTS = [
@@ -202,28 +202,28 @@ MUTANTS = [
         "for s in range(n_seqs):\n            length = source[s + 1] - source[s]\n            result[place[length]]",
         "for s in range(n_seqs - 1, -1, -1):\n            length = source[s + 1] - source[s]\n"
         "            result[place[length]]",
-        "tests/kernels/test_rank.py",
+        "tests/kernels/test_rank_table.py",
     ),
     Mutant(
         "empty-sequences-reach-the-first-step",
         ROWS,
         "int64_t reach = n_seqs - out[0];",
         "int64_t reach = n_seqs;",
-        "tests/kernels/test_rank.py",
+        "tests/kernels/test_rank_table.py",
     ),
     Mutant(
         "sequences-kept-a-step-too-long",
         RANK,
         "if lengths[middle] > step:",
         "if lengths[middle] >= step:",
-        "tests/kernels/test_rank.py",
+        "tests/kernels/test_rank_table.py",
     ),
     Mutant(
         "half-of-each-row-moved",
         ROWS,
         "case 8: VERB##_8(",
         "case 8: VERB##_4(",
-        "tests/kernels/test_rank.py",
+        "tests/kernels/test_rank_table.py",
     ),
     Mutant(
         "filling-on-the-wrong-side",

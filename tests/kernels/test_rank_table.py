@@ -49,22 +49,22 @@ class TestTwins:
     @given(OFFSETS)
     def test_step_offsets_and_rank(self, offsets):
         steps = steps_of(offsets)
-        agree("rank.step_offsets", offsets, unwritten(len(steps)))
-        agree("rank.rank_by_length", offsets, steps, unwritten(len(offsets) - 1))
+        agree("rank_table.step_offsets", offsets, unwritten(len(steps)))
+        agree("rank_table.rank_by_length", offsets, steps, unwritten(len(offsets) - 1))
 
     @given(lengths(most=12), st.integers(-2, 45) | st.sampled_from([2**63 - 1, -(2**63)]))
     def test_count_longer(self, sizes, step):
-        agree("rank.count_longer", int64(sorted(sizes, reverse=True)), step)
+        agree("rank_table.count_longer", int64(sorted(sizes, reverse=True)), step)
 
     @given(packable())
     def test_unpack_and_pack(self, drawn):
         offsets, order, steps, row_bytes = drawn
         rows = opaque(int(offsets[-1]), row_bytes)
         out = unwritten(*rows.shape, dtype="u1")
-        agree("rank.unpack_rows", rows, offsets, order, steps, out)
-        agree("rank.pack_rows", rows, offsets, order, steps, out)
+        agree("rank_table.unpack_rows", rows, offsets, order, steps, out)
+        agree("rank_table.pack_rows", rows, offsets, order, steps, out)
         arrays = [rows[start:stop] for start, stop in pairwise(steps)]
-        assert agree("rank.pack_steps", arrays, offsets, order, steps, out) == -1
+        assert agree("rank_table.pack_steps", arrays, offsets, order, steps, out) == -1
 
     @pytest.mark.parametrize("row_bytes", [1, 4, 8, 24])
     @pytest.mark.parametrize("order", [[4, 0, 2, 1, 3], [0, 1, 2, 3, 4], [0, 2, 4, 1, 3], [3, 4, 2, 1, 0]])
@@ -73,11 +73,11 @@ class TestTwins:
         place = [0, None, 1, None, 2]
         wanted = [place[s] for s in order if place[s] is not None]
         out, back = unwritten(3, row_bytes, dtype="u1"), unwritten(3, row_bytes, dtype="u1")
-        kernels.rank.unpack_rows(rows, offsets, int64(order), steps, out)
+        kernels.rank_table.unpack_rows(rows, offsets, int64(order), steps, out)
         np.testing.assert_array_equal(out, rows[wanted])
-        kernels.rank.pack_rows(out, offsets, int64(order), steps, back)
+        kernels.rank_table.pack_rows(out, offsets, int64(order), steps, back)
         np.testing.assert_array_equal(back, rows)
-        assert kernels.rank.pack_steps([out], offsets, int64(order), steps, back) == -1
+        assert kernels.rank_table.pack_steps([out], offsets, int64(order), steps, back) == -1
         np.testing.assert_array_equal(back, rows)
 
     @given(packable().filter(lambda drawn: len(drawn[2]) > 1 and drawn[3] > 0), st.data())
@@ -88,20 +88,20 @@ class TestTwins:
         more = data.draw(st.sampled_from([1, -1]))
         arrays = [rows[steps[t] : steps[t + 1] + (more if t >= bad else 0)] for t in range(len(steps) - 1)]
         out = unwritten(int(offsets[-1]), row_bytes, dtype="u1")
-        assert agree("rank.pack_steps", arrays, offsets, order, steps, out) == bad
+        assert agree("rank_table.pack_steps", arrays, offsets, order, steps, out) == bad
 
     def test_pack_steps_of_another_number_or_not_contiguous(self):
         offsets, order, steps = int64([0, 2, 3]), int64([0, 1]), int64([0, 2, 3])
         whole, out = np.zeros((3, 3), "u1"), unwritten(3, 3, dtype="u1")
         for arrays, bad in (([whole[:2]], 1), ([whole[:2], whole[2:], whole], 2), ([whole.T[:2], whole[2:]], 0)):
-            assert agree("rank.pack_steps", arrays, offsets, order, steps, out) == bad
+            assert agree("rank_table.pack_steps", arrays, offsets, order, steps, out) == bad
 
 
 @for_each("drawn", [[1, 1, 0], [0, 1, 1], [2, 2, 1], [1, 2, 2], [3], [0, 0], [2] * 17 + [1], [1, *[2] * 17]])
 def test_lengths_that_are_equal_but_for_one(drawn):
     offsets, steps = int64(running_sum(drawn)), steps_of(int64(running_sum(drawn)))
     order = unwritten(len(drawn))
-    kernels.rank.rank_by_length(offsets, steps, order)
+    kernels.rank_table.rank_by_length(offsets, steps, order)
     assert order.tolist() == sorted(range(len(drawn)), key=lambda s: -drawn[s])
 
 
@@ -114,10 +114,10 @@ def test_sequences_that_leave_a_block_of_sixteen_one_by_one(row_bytes):
         offsets, count = int64(running_sum(sizes)), len(sizes)
         steps, order, rows = steps_of(offsets), int64(np.arange(count)), opaque(int(offsets[-1]), row_bytes)
         there, back = unwritten(*rows.shape, dtype="u1"), unwritten(*rows.shape, dtype="u1")
-        kernels.rank.unpack_rows(rows, offsets, order, steps, there)
+        kernels.rank_table.unpack_rows(rows, offsets, order, steps, there)
         wanted = [first + t for t in range(len(steps) - 1) for first, stop in pairwise(offsets) if first + t < stop]
         assert (there == rows[wanted]).all()
-        kernels.rank.pack_rows(there, offsets, order, steps, back)
+        kernels.rank_table.pack_rows(there, offsets, order, steps, back)
         assert (back == rows).all()
 
 
@@ -125,9 +125,9 @@ class TestLaws:
     @given(OFFSETS)
     def test_rank_is_numpy_stable_sort(self, offsets):
         steps, order = unwritten(len(steps_of(offsets))), unwritten(len(offsets) - 1)
-        kernels.rank.step_offsets(offsets, steps)
+        kernels.rank_table.step_offsets(offsets, steps)
         np.testing.assert_array_equal(steps, steps_of(offsets))
-        kernels.rank.rank_by_length(offsets, steps, order)
+        kernels.rank_table.rank_by_length(offsets, steps, order)
         np.testing.assert_array_equal(order, np.argsort(-np.diff(offsets), kind="stable"))
 
     @given(packable())
@@ -135,11 +135,11 @@ class TestLaws:
         offsets, order, steps, row_bytes = drawn
         rows = opaque(int(offsets[-1]), row_bytes)
         there, back, from_steps = (unwritten(*rows.shape, dtype="u1") for _ in range(3))
-        kernels.rank.unpack_rows(rows, offsets, order, steps, there)
-        kernels.rank.pack_rows(there, offsets, order, steps, back)
+        kernels.rank_table.unpack_rows(rows, offsets, order, steps, there)
+        kernels.rank_table.pack_rows(there, offsets, order, steps, back)
         np.testing.assert_array_equal(back, rows)
         arrays = [there[start:stop] for start, stop in pairwise(steps)]
-        assert kernels.rank.pack_steps(arrays, offsets, order, steps, from_steps) == -1
+        assert kernels.rank_table.pack_steps(arrays, offsets, order, steps, from_steps) == -1
         np.testing.assert_array_equal(from_steps, rows)
 
 
@@ -148,4 +148,4 @@ class TestLaws:
 def test_steps_refuse_rows_of_another_shape(name, shape):
     offsets, order, steps = int64([0, 2, 3]), int64([0, 1]), int64([0, 2, 3])
     with pytest.raises(ValueError, match="rows and out have different shapes"):
-        getattr(kernels.rank, name)(opaque(3, 3), offsets, order, steps, unwritten(*shape, dtype="u1"))
+        getattr(kernels.rank_table, name)(opaque(3, 3), offsets, order, steps, unwritten(*shape, dtype="u1"))

@@ -19,7 +19,7 @@ from lodcore import (
     reorder_by_rank,
     shrink_memory,
 )
-from reference.ops import rank as oracle
+from reference.ops import rank_table as oracle
 from tests.helpers.agree import assert_rows, from_the_first, numbered, same
 from tests.helpers.draw import lod_tensors, lods, values
 

@@ -3,7 +3,7 @@
 from reference.case import cases
 from reference.corners import MOVED, STRUCTURES, depths, walks
 from reference.draw_tensors import level_of, levels_below, ragged, rows_for, structure
-from reference.ops import rank as oracle
+from reference.ops import rank_table as oracle
 from reference.tensors import Dense, Table
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 import lodcore
 from lodcore import DTypeError, LevelError, LoDError, LoDTensor, ShapeError, lod_rank_table
-from reference.ops import rank as oracle
+from reference.ops import rank_table as oracle
 from tests.helpers.draw import ROW_SHAPES, composite, integers, lods, sampled_from
 from tests.samples import Samples, call
 from tests.samples.expand import FLOAT, NARROW, PLAIN, tame, tensors_of

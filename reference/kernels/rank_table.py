@@ -1,4 +1,4 @@
-"""Twin of lodcore/kernels/rank.pyx."""
+"""Twin of lodcore/kernels/rank_table.pyx."""
 
 
 def step_offsets(offsets, out):

@@ -19,15 +19,18 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
     "operator_reference",
+    "pictures",
     "prompts",
     "trend_tables",
 ]
-exclude_patterns = ["_build", "_extensions"]
+exclude_patterns = ["_build", "_extensions", "gallery", "**/GALLERY_HEADER.rst", "generated/gallery/*.ipynb"]
 smartquotes = False
 templates_path = ["_templates"]
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "substitution"]
+myst_substitutions = {"version": version}
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]  # pages of the repository are read on their own, too
 
@@ -37,6 +40,19 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "generated/gallery",
+    "filename_pattern": "plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "copyfile_regex": "",
+    "show_memory": False,
+    "show_signature": False,
+    "abort_on_example_error": True,
+    "min_reported_time": 60,
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "lodcore"

@@ -17,8 +17,15 @@ __all__ = ["occupancy", "plot_lengths", "plot_occupancy"]
 
 Array = np.ndarray[Any, Any]
 
+SCALES = "auto", "linear", "log"
+HEAVY = 20  # times the median, from which on only a logarithm shows the short sequences beside the longest
+EMPTY = 0.3  # where empty sequences are drawn on a logarithmic axis
+COLOR = "#4878a8"
 
-def plot_lengths(x: Any, level: int = -1, axes: Any = None, bins: Any = "auto") -> Any:
+
+def plot_lengths(
+    x: Any, level: int = -1, axes: Any = None, bins: Any = "auto", scale: str = "auto", unit: str = "rows"
+) -> Any:
     """Plot a histogram of the lengths of a level, with median and 99th percentile.
 
     Parameters
@@ -28,28 +35,77 @@ def plot_lengths(x: Any, level: int = -1, axes: Any = None, bins: Any = "auto") 
     axes : matplotlib.axes.Axes, optional
         By default new axes.
     bins
-        As in `numpy.histogram_bin_edges`.
+        As in `numpy.histogram_bin_edges`. On a logarithmic axis the bins of a number are equally wide there, those of
+        a name double with every second one, and empty sequences have a bar of their own at its left end.
+    scale : {"auto", "linear", "log"}
+        The axis of lengths. By default it is logarithmic where the longest sequence is more than twenty times as long
+        as the median of those that are not empty.
+    unit : str
+        What a length counts, such as "words", for the labels.
 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If scale is another word.
+    LoDError
+        If x has no level.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> axes = lodcore.plot_lengths([[1, 2, 3], [], [4]], unit="words")  # doctest: +SKIP
     """
     where = "lodcore.plot_lengths"
+    if scale not in SCALES:
+        raise ValueError(f"{where}: scale: is {scale!r}; {', '.join(map(repr, SCALES))} are possible")
     axes = axes_to_draw_in(where, axes)
     lengths = _lengths(where, x, level)
+    filled = lengths[lengths > 0]
+    if scale == "auto":
+        scale = "log" if len(filled) and filled.max() > HEAVY * np.median(filled) else "linear"
+    least = -np.inf
+    if scale == "log" and len(filled):
+        _draw_logarithmic(axes, len(lengths) - len(filled), filled, bins)
+        least = EMPTY
+    else:
+        axes.hist(lengths, _linear_edges(lengths, bins), color=COLOR)
+    if len(lengths):
+        middle, most = np.percentile(lengths, [50, 99])
+        axes.axvline(max(middle, least), color="black", label=f"median {middle:,g} {unit}")
+        axes.axvline(max(most, least), color="black", linestyle="--", label=f"99 % up to {most:,.6g} {unit}")
+        axes.legend()
+    axes.set_xlabel(f"length of a sequence, in {unit}")
+    axes.set_ylabel("number of sequences")
+    axes.set_title(f"{len(lengths):,} sequence{'s' * (len(lengths) != 1)}, {int(lengths.sum()):,} {unit} in all")
+    return axes
+
+
+def _linear_edges(lengths: Array, bins: Any) -> Array:
+    """Return the edges of bins that are at least 1 wide, unless the caller gives them."""
     edges = np.histogram_bin_edges(lengths, bins) if len(lengths) else np.array([0, 1])
     if len(lengths) and isinstance(bins, str) and np.diff(edges[:2])[0] < 1:
         edges = np.arange(lengths.min(), lengths.max() + 2) - 0.5
-    axes.hist(lengths, edges, color="#4878a8")
-    if len(lengths):
-        middle, most = np.percentile(lengths, [50, 99])
-        axes.axvline(middle, color="black", label=f"median {middle:g}")
-        axes.axvline(most, color="black", linestyle="--", label=f"99 % up to {most:g}")
-        axes.legend()
-    axes.set_xlabel("length")
-    axes.set_ylabel("sequences")
-    axes.set_title(f"{len(lengths):,} sequences, {int(lengths.sum()):,} in all")
-    return axes
+    return edges
+
+
+def _draw_logarithmic(axes: Any, num_empty: int, filled: Array, bins: Any) -> None:
+    """Draw a histogram on a logarithmic axis, with a bar for empty sequences at its left end."""
+    low, high = filled.min() - 0.5, filled.max() + 0.5
+    if isinstance(bins, str):
+        bins = max(int(np.ceil(2 * np.log2(high / low))), 1)
+    if np.ndim(bins) == 0:
+        fine = np.geomspace(low, high, int(bins) + 1)
+        whole = np.unique(np.floor(fine[1:-1])) + 0.5  # between two lengths, so that no bin misses its only one
+        bins = [low, *whole[(whole > low) & (whole < high)], high]
+    axes.set_xscale("log")
+    axes.hist(filled, bins, color=COLOR)
+    if num_empty:
+        axes.bar(EMPTY, num_empty, width=EMPTY / 2, color="#b06050", label=f"{num_empty:,} empty")
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else "")
 
 
 def plot_occupancy(x: Any, batch_size: int = 32, level: int = -1, axes: Any = None) -> Any:

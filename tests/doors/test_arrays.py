@@ -11,8 +11,7 @@ from tests.helpers.draw import lod_tensors
 from tests.helpers.libraries import MARKS, imported
 
 sparse, tensorflow, jax, thinc = (imported(name) for name in ("scipy.sparse", "tensorflow", "jax", "thinc.api"))
-torch, h5py, zarr, matplotlib = (imported(name) for name in ("torch", "h5py", "zarr", "matplotlib"))
-pyplot = imported("matplotlib.pyplot")
+torch, h5py, zarr = (imported(name) for name in ("torch", "h5py", "zarr"))
 pytestmark = MARKS
 
 X = lodcore.array([[1.5, 2.5], [], [3.5]])
@@ -148,24 +147,3 @@ def test_hdf5_and_zarr(tmp_path, x):
         assert interop.load_from_group(file["batch"]).equals(x)
     interop.save_to_group(zarr.open_group(str(tmp_path / "x.zarr"), mode="w"), x)
     assert interop.load_from_group(zarr.open_group(str(tmp_path / "x.zarr"), mode="r")).equals(x)
-
-
-# -- pictures ------------------------------------------------------------------------------------------------------
-
-
-def test_pictures(tmp_path):
-    matplotlib.use("Agg")
-    for x in (X, lodcore.array([[1] * n for n in (1, 5, 900)]), lodcore.array([])):
-        axes = lodcore.plot_lengths(x)
-        axes.figure.savefig(tmp_path / "lengths.png")
-        assert axes.get_xlabel() == "length"
-        axes = lodcore.plot_occupancy(x, 2)
-        axes.figure.savefig(tmp_path / "occupancy.png")
-        assert len(axes.lines) == 2
-    _, axes = pyplot.subplots()
-    assert lodcore.plot_lengths(X.lod, axes=axes, bins=3) is axes
-    with pytest.raises(ValueError, match="batch_size: is 0"):
-        lodcore.plot_occupancy(X, 0)
-    with pytest.raises(LoDError, match="has no level"):
-        lodcore.plot_lengths(LoD.from_offsets(num_rows=3))
-    pyplot.close("all")

@@ -134,7 +134,7 @@ def development() -> str:
         series[name] = [math.exp(sum(map(math.log, column)) / len(rows)) for column in columns]
     low = min(min(values) for values in series.values()) / 1.3
     high = max(max(values) for values in series.values()) * 1.3
-    height, left, right = 210, 40, WIDTH - 96
+    height, left, right = 210, 40, WIDTH - 40
 
     def place(j: int, value: float) -> tuple[float, float]:
         y = 16 + (height - 46) * math.log(high / value) / math.log(high / low)
@@ -151,7 +151,8 @@ def development() -> str:
         points = [place(j, value) for j, value in enumerate(values)]
         parts.append(f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" class="{kind}"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" class="{kind}"/>' for x, y in points]
-        parts.append(text(right + 6, points[-1][1] + 4, f"{values[-1]:.2f} {name}", "said", "start"))
+        parts.append(text(right + 6, points[-1][1] + 4, f"{values[-1]:.2f}", "said", "start"))
+        parts.append(text(left + 6, points[0][1] - 9, f"time of lodcore / {name}", "said", "start"))
     return drawing(parts, height, "Mean ratio of the time of lodcore to NumPy's and to that of a copy, by milestone")
 
 

@@ -6,6 +6,7 @@ A shop has a log with one row per event: who, when, what. Most visitors leave a 
 a table with one line per visitor would be mostly empty. Here each visitor is a sequence.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 

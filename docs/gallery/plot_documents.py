@@ -6,6 +6,7 @@ Documents: the words of a topic
 are reductions at one of the levels, and nothing is padded.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -6,6 +6,7 @@ A model takes rows of 128 tokens; documents have from three to a hundred. Padded
 several documents share a row, and a plan says which.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import ListedColormap

@@ -6,6 +6,7 @@ Recordings of nine speakers saying two vowels come with the package: sequences o
 per frame. To compare them, each is cleaned and interpolated at as many points as all others.
 """
 
+# sphinx_gallery_thumbnail_number = 3
 import matplotlib.pyplot as plt
 import numpy as np
 

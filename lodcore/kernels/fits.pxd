@@ -25,11 +25,11 @@ ctypedef struct ItemTree:
 
 cdef inline int64_t first_misfit(const int64_t* lengths, int64_t count, int64_t budget) noexcept nogil:
     """Return the first length that is negative or above the budget, GOOD if there is none."""
-    cdef uint64_t most = 0  # as unsigned, a negative length is greater than any budget
+    cdef uint64_t bad = 0  # its highest bit tells
     cdef int64_t k
     for k in range(count):
-        most = <uint64_t> lengths[k] if <uint64_t> lengths[k] > most else most
-    if most > <uint64_t> budget:
+        bad |= <uint64_t> lengths[k] | (<uint64_t> budget - <uint64_t> lengths[k])
+    if <int64_t> bad < 0:
         for k in range(count):
             if <uint64_t> lengths[k] > <uint64_t> budget:
                 return k
@@ -271,6 +271,12 @@ cdef inline int64_t list_by_bin(
     return GOOD
 
 
+cdef inline int64_t items_of(int64_t length, int64_t budget, int64_t max_items) noexcept nogil:
+    """Return how many items of a length a batch holds."""
+    cdef int64_t most = budget // length if length else max_items
+    return most if most < max_items else max_items
+
+
 cdef inline forced_void cut_in_order(
     const int64_t* lengths, int64_t n_lengths, const int64_t* order, int64_t count, const int64_t* groups,
     int64_t n_groups, int64_t budget, const bint padded, int64_t max_items, int64_t* out, int64_t* state
@@ -281,10 +287,11 @@ cdef inline forced_void cut_in_order(
     """
     cdef int64_t batches = 0, at = 0, g, held, length, after, stop, item
     cdef int64_t used  # the part of the budget that is used, or the longest length if padded
+    cdef int64_t most  # if padded: how many items of the longest length a batch holds
     cdef bint full
     out[0] = 0
     for g in range(n_groups):
-        held, used, stop = 0, 0, groups[g + 1]
+        held, used, most, stop = 0, 0, max_items, groups[g + 1]
         while at < stop:
             if at + FAR < count and <uint64_t> order[at + FAR] < <uint64_t> n_lengths:
                 prefetch(lengths + order[at + FAR])
@@ -298,15 +305,19 @@ cdef inline forced_void cut_in_order(
                 return
             if padded:
                 after = length if length > used else used
-                full = after > 0 and held + 1 > budget // after
+                if length > used:
+                    most = items_of(length, budget, max_items)
+                full = held >= most
             else:
                 after = used + length
-                full = after > budget
-            if (held > 0) & (full | (held == max_items)):
+                full = (after > budget) | (held == max_items)
+            if full and held > 0:
                 batches += 1
                 out[batches] = at
                 held = 0
                 after = length
+                if padded:
+                    most = items_of(length, budget, max_items)
             used = after
             held += 1
             at += 1

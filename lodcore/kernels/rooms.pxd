@@ -198,12 +198,14 @@ cdef inline forced_void take_room(RoomSet* rooms, int64_t need, int64_t* member,
     cdef int64_t place = need
     cdef int level = 0
     cdef uint64_t word
+    cdef uint64_t** bits = rooms.bits  # of arrays the compiler knows the size, and computes all places before any loop
+    cdef const int64_t* sizes = rooms.sizes
     if rooms.heads == NULL:
         member[0] = take_entry(rooms, need, room)
         return
     while True:  # upwards, to a word with a bit at or after `place`
-        if place < rooms.sizes[level]:
-            word = rooms.bits[level][place >> 6] & (~<uint64_t> 0 << (place & 63))
+        if place < sizes[level]:
+            word = bits[level][place >> 6] & (~<uint64_t> 0 << (place & 63))
             if word:
                 place = (place & ~<int64_t> 63) + lowest_bit(word)
                 break
@@ -214,16 +216,16 @@ cdef inline forced_void take_room(RoomSet* rooms, int64_t need, int64_t* member,
             return
     while level > 0:
         level -= 1
-        place = 64 * place + lowest_bit(rooms.bits[level][place])
+        place = 64 * place + lowest_bit(bits[level][place])
     room[0] = place
     member[0] = rooms.heads[place] - 1
     rooms.heads[place] = rooms.next[member[0]]
     if rooms.heads[place] != 0:
         return
     while level < rooms.bit_levels:
-        rooms.bits[level][place >> 6] &= ~(<uint64_t> 1 << (place & 63))
+        bits[level][place >> 6] &= ~(<uint64_t> 1 << (place & 63))
         place >>= 6
-        if rooms.bits[level][place]:
+        if bits[level][place]:
             return
         level += 1
 

@@ -24,8 +24,8 @@ MUTANTS = [
     Mutant(
         "earlier-prefixes-first",
         BEAMS,
-        "prefix_of(places[at - 1]) < prefix)):",
-        "prefix_of(places[at - 1]) > prefix)):",
+        "if not (prefix_of(places[at - 1]) < prefix):",
+        "if not (prefix_of(places[at - 1]) > prefix):",
         KERNEL_TESTS,
     ),
     Mutant("what-has-ended-stays", BEAMS, "count = count if going else 0", "pass", KERNEL_TESTS),

@@ -180,7 +180,7 @@ MUTANTS = [
     ),
     Mutant(
         "mask-of-rows-forgets-one",
-        "lodcore/kernels/index.pyx",
+        "lodcore/kernels/masks.pxd",
         "    for r in range(n_rows):\n        if k == size:\n",
         "    for r in range(1, n_rows):\n        if k == size:\n",
         "tests/kernels/test_index.py",

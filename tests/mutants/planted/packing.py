@@ -26,8 +26,8 @@ MUTANTS = [
     Mutant(
         "bits-of-rooms-that-stay",
         ROOMS,
-        "rooms.bits[level][place >> 6] &= ~(<uint64_t> 1 << (place & 63))",
-        "rooms.bits[level][place >> 6] &= ~(<uint64_t> 1 << (place & 31))",
+        "        bits[level][place >> 6] &= ~(<uint64_t> 1 << (place & 63))",
+        "        bits[level][place >> 6] &= ~(<uint64_t> 1 << (place & 31))",
         KERNEL_TESTS,
     ),
     Mutant(

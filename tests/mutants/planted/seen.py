@@ -20,8 +20,8 @@ MUTANTS = [
     Mutant(
         "padded-batches-with-lengths-of-0",
         "lodcore/kernels/fits.pxd",
-        "full = after > 0 and held + 1 > budget // after",
-        "full = after > 0 and held + 1 > budget // after + (length == 0)",
+        "full = held >= most",
+        "full = held >= most + (length == 0)",
         "tests/kernels/test_packing.py",
     ),
     Mutant(

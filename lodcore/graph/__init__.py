@@ -14,6 +14,7 @@ from lodcore.graph.loops.cond import IfElse, cond
 from lodcore.graph.loops.map_fn import map_fn
 from lodcore.graph.loops.var_array import Slot, VarArray
 from lodcore.graph.loops.while_loop import WhileLoop, while_loop
+from lodcore.graph.profile import Profile
 from lodcore.graph.program import Program
 from lodcore.graph.scope import Scope
 from lodcore.graph.trees import tree_leaves, tree_map
@@ -28,6 +29,7 @@ __all__ = [
     "IfElse",
     "LoopVariable",
     "Operator",
+    "Profile",
     "Program",
     "Scope",
     "Slot",

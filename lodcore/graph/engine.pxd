@@ -7,6 +7,8 @@ from lodcore.base.dispatch cimport OpBody
 cdef extern from "Python.h":
     object PyObject_Vectorcall(object function, PyObject** given, size_t count, PyObject* names)
 
+cdef dict watched  # by thread, what is told of the calls that begin and end in it
+
 cdef enum:
     FEW = 6  # arguments that are passed on without a tuple
 
@@ -34,4 +36,6 @@ cdef inline bint is_matrix(x):
 
 cdef bint are_arrays(PyObject** given, Py_ssize_t count)
 cpdef object function_of(OpBody op, bint keep)
+cdef object watcher()
+cdef object began_back(op, outputs)
 cdef object fetched(list frame, slot)

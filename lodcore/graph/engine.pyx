@@ -8,6 +8,7 @@ from lodcore.base cimport dispatch
 from lodcore.base.dispatch cimport OpBody, called, saved_values
 
 import functools
+from threading import get_ident
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from lodcore.base.dispatch import Symbol
 from lodcore.tensors.tensor_array import ArrayVersion
 
 cnp.import_array()
+
+watched = {}
 
 #: The values of Variables, and what operators save for their vjp rules, in one run of a Block.
 Frame = list
@@ -252,12 +255,17 @@ def run(list instructions, list frame, Py_ssize_t count):
         The position of the BreakIf that ended the run, or -1 if none did.
     """
     cdef Py_ssize_t at = 0
+    cdef object seen = watcher() if watched else None
     dispatch.running += 1
     try:
         for at in range(count):
             instruction = instructions[at]
             if type(instruction) is Call:
+                if seen is not None:
+                    seen.begin_call((<Call> instruction).operator)
                 (<Call> instruction).run(frame)
+                if seen is not None:
+                    seen.end()
             elif instruction is not None and holds(frame[(<BreakIf?> instruction).slot]):
                 return at
     except BaseException:
@@ -266,6 +274,39 @@ def run(list instructions, list frame, Py_ssize_t count):
     finally:
         dispatch.running -= 1
     return -1
+
+
+cdef object watcher():
+    """Return what watches this thread, or None."""
+    return watched.get(get_ident())
+
+
+cdef object began_back(op, outputs):
+    """Tell what watches this thread that the backward pass of an operator begins; return it, or None."""
+    seen = watcher() if watched else None
+    if seen is not None:
+        seen.begin(f"{op.__name__}_grad", outputs[0].name)
+    return seen
+
+
+def watch(seen):
+    """Let an object be told of the calls of this thread, None for nobody; return who was told before."""
+    cdef object thread = get_ident()
+    before = watched.pop(thread, None)
+    if seen is not None:
+        watched[thread] = seen
+    return before
+
+
+def part(str name not None, function, *args):
+    """Call a function that is a part of an operator, of which a watcher is told."""
+    cdef object seen = watcher() if watched else None
+    if seen is None:
+        return function(*args)
+    seen.begin(name, "")
+    found = function(*args)
+    seen.end()
+    return found
 
 
 cpdef bint holds(condition) except -1:

@@ -29,9 +29,11 @@ def program_text(program: Any) -> str:
 def _operators(block: Block, indent: str) -> list[str]:
     lines = []
     for op in block.ops:
-        loop, branches = _loop_of(op), _branches_of(op)
+        loop, branches, cell = _loop_of(op), _branches_of(op), _cell_of(op)
         if loop is not None:
             lines += _loop_text(op, loop, indent, block)
+        elif cell is not None:
+            lines += _cell_text(op, cell, indent, block)
         elif branches is not None:
             lines += _branches_text(op, branches, indent, block)
         elif isinstance(op, Operator):
@@ -63,6 +65,29 @@ def _loop_text(op: Operator, loop: WhileLoop, indent: str, block: Block) -> list
         step = f", {counter}" if counter else ""
         lines.append(f"{inside}{role} {v.name} = {text_of(given, block)}{step}  # {spec_text(v.spec)}")
     return lines + _operators(loop.body, inside)
+
+
+def _cell_of(op: Any) -> Any:
+    """Return the steps of a cell, whose operators run together."""
+    steps = op.arguments.get("loop") if isinstance(op, Operator) else None
+    return steps if hasattr(steps, "groups") else None
+
+
+def _cell_text(op: Operator, cell: Any, indent: str, block: Block) -> list[str]:
+    """Return the steps of a cell as lines of text: what they read, and their operators as they run together."""
+    results, inside = "; ".join(spec_text(out.spec) for out in op.outputs), indent + "    "
+    lines = [f"{indent}{', '.join(out.name for out in op.outputs)} = {op.name}:  # {results}"]
+    roles = ["input"] * len(cell.inputs) + ["state"] * len(cell.before) + ["outer"] * len(cell.outer)
+    for role, v, given in zip(roles, _read_by(cell), op.arguments["inputs"], strict=True):
+        lines.append(f"{inside}{role} {v.name} = {text_of(given, block)}  # {spec_text(v.spec)}")
+    for how, ops in cell.groups:
+        lines.append(f"{inside}{how}:")
+        lines += [f"{inside}    {one!r}  # {'; '.join(spec_text(out.spec) for out in one.outputs)}" for one in ops]
+    return lines
+
+
+def _read_by(cell: Any) -> list[Any]:
+    return [*cell.inputs, *cell.before, *cell.outer]
 
 
 def _branches_of(op: Any) -> Branches | None:
@@ -120,12 +145,27 @@ def _draw(block: Block, indent: str, lines: list[str], nodes: dict[Any, str]) ->
                 lines.append(f"{indent}{variable(v)} -> {variable(out)} [style=dashed];")
 
 
+class Ops(Block):
+    """Some operators of a body."""
+
+    def __init__(self, ops: list[Any]) -> None:
+        super().__init__()
+        self.ops = ops
+
+
 Pairs = list[tuple[Any, Any]]
 
 
 def _bodies_of(op: Any) -> list[tuple[str, Block, Pairs, Pairs]]:
     """List the bodies of an operator: title, Block, the Variables with what they represent, results with Variables."""
-    loop, branches = _loop_of(op), _branches_of(op)
+    loop, branches, cell = _loop_of(op), _branches_of(op), _cell_of(op)
+    if cell is not None:
+        read = list(zip(_read_by(cell), op.arguments["inputs"], strict=True))
+        made = list(zip(cell.outputs, op.outputs, strict=False))
+        drawn: list[tuple[str, Block, Pairs, Pairs]] = []
+        for how, ops in cell.groups:
+            drawn.append((f"{how} of {op.name}", Ops(ops), [], []))
+        return [*drawn[:-1], (*drawn[-1][:2], read, made)]
     if loop is not None and loop.steps is not None:
         given = zip([*loop.steps.carried, *loop.steps.captured], op.arguments["inputs"], strict=True)
         return [(f"body of {op.name}", loop.body, list(given), [])]

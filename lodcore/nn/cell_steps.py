@@ -123,6 +123,19 @@ class CellSteps:
         made = _compiled(ops, self.inputs, self.before, self.outputs, self.behind)
         return CellSteps(other, made, self.outer, self.given, self.changed)
 
+    @property
+    def groups(self) -> list[tuple[str, list[Any]]]:
+        """The operators that run together, and how."""
+        compiled = self.compiled
+        if not isinstance(compiled, Compiled):
+            return [("one by one in each step", self.ops)]
+        once = set(compiled.prelude)
+        rows = [op for op in self.ops if op not in once]
+        at_once = [op for op in rows if compiled.computed_at_once(op.outputs[0])]
+        together = [op for op in rows if op not in at_once]
+        named = [("once", list(compiled.prelude)), ("for all rows at once", at_once)]
+        return [*[one for one in named if one[1]], ("together in each step", together)]
+
     # -- running -------------------------------------------------------------------------------------------------------
 
     def results(self, xs: list[Any], state: Any, outputs: Any, lasts: Any) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyObject_GenericGetAttr
 
 from lodcore.base cimport caller, dispatch, recycling
-from lodcore.graph.engine cimport PyObject_Vectorcall, fetched, is_matrix
+from lodcore.graph.engine cimport PyObject_Vectorcall, began_back, fetched, is_matrix
 from lodcore.graph.gradients.rule_plans cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Operands, Plan, BackwardCall
 
 import numpy as np
@@ -221,7 +221,10 @@ cdef class Gradients:
             way.plan_with(way.op.rule_of(way.frame), way.op.slots)
         if way.plan is None:
             raise no_gradient(way.op)
+        seen = began_back(way.op, way.outputs)
         self.through(way, frame, cotangents)
+        if seen is not None:
+            seen.end()
 
     cdef through(self, BackwardCall way, list frame, tuple cotangents):
         """Add the gradients of the inputs of an operator."""
@@ -296,9 +299,7 @@ cdef class Gradients:
         x = frame[way.operands.slots[way.row]]
         if x is None and way.targets[way.row] is not None:
             x = d  # as in `operands_of`
-        if type(d) is not cnp.ndarray or type(x) is not cnp.ndarray:
-            return False
-        if cnp.PyArray_NDIM(d) != 2 or cnp.PyArray_NDIM(x) != 2 or cnp.PyArray_DIM(d, 0) != cnp.PyArray_DIM(x, 0):
+        if not is_matrix(d) or not is_matrix(x) or cnp.PyArray_DIM(d, 0) != cnp.PyArray_DIM(x, 0):
             return False
         if way.plan.elementwise and not cnp.PyArray_SAMESHAPE(d, x):
             return False
@@ -331,13 +332,10 @@ cdef class Gradients:
 
     cdef SharedCalls begin(self, BackwardCall way, list frame, d):
         """Return the record of calls with shared operands."""
-        cdef Py_ssize_t j
         cdef list values = operands_of(way, frame, d)
-        cdef bint possible = True
+        others = [x for j, x in enumerate(values) if j != way.row]
+        possible = all([is_narrow(x) if way.plan.elementwise else is_array(x) for x in others])
         values[way.row] = None
-        for j in range(len(values)):
-            if j != way.row and not (is_narrow(values[j]) if way.plan.elementwise else is_array(values[j])):
-                possible = False
         prepared = frame[way.prepared] if way.prepared and way.row == 0 else None
         return SharedCalls(frame if way.plan.reads_frame else None, values, possible, prepared)
 

@@ -111,6 +111,10 @@ class Lowered(Values):
         self.axes = [len(v.spec.shape) if isinstance(v, Variable) else 0 for v in outputs]
         self.following = [self._result(v, one.width) for v, one in zip(following, self.states, strict=True)]
 
+    def value_of(self, variable: Any) -> Value | None:
+        """Return the value of a Variable, None if it is the same in every step."""
+        return self._rows.get(variable)
+
     def _source(self, code: str, number: int, variable: Variable) -> Value:
         made = self.value(code, (), self._width(variable.spec), number)
         self._rows[variable] = made

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
+from lodcore.graph.engine import part
 from lodcore.graph.gradients.lowered_gradients import WayBack
 from lodcore.graph.loops.draws import drawn
 from lodcore.graph.loops.instructions import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
@@ -233,7 +234,7 @@ class Compiled:
         for v, whole, column in one.moved:
             given.arrays[v] = given.arrays[whole][:, column : column + v.width]
         own = {("output", j): made for j, made in enumerate(outputs)}
-        packed = _packed(outer, one.matrices)
+        packed = part("pack matrices", _packed, outer, one.matrices)
         flags, ends = [0] * len(runs), [{}] * len(runs)  # type: list[int], list[Any]
 
         def task(number: int) -> None:
@@ -251,12 +252,12 @@ class Compiled:
         """Run the forward pass on the sequences of one run; return the flags, and both arrays of its states."""
         for v, j, start, width, matrix in one.hoisted:
             rows = given.inputs[j][run.low : run.high, start : start + width]
-            packed[matrix, False].times(rows, given.arrays[v][run.low : run.high])
+            part("products for all rows", packed[matrix, False].times, rows, given.arrays[v][run.low : run.high])
         pairs, dtype = {}, self.body.dtype
         for j in one.states:
             boot = given.boots[j]
             pairs[j] = run.states(boot, boot.shape[1], dtype), np.empty((len(run.order), boot.shape[1]), dtype)
-        return one.run(given, run, packed, own, pairs, False), pairs
+        return part("steps", one.run, given, run, packed, own, pairs, False), pairs
 
     def _last_states(self, given: Kept, ends: list[dict[int, tuple[Array, Array]]]) -> list[Array]:
         """Return the state after each sequence: that of its last row, or its first state if it has none."""
@@ -311,7 +312,7 @@ class Compiled:
         for d, (whole, column) in one.way.parts.items():
             own["d", d] = own["d", whole][:, column : column + d.width]
         own.update({("cotangent", j): d for j, d in enumerate(cotangents) if d is not None})
-        packed = _packed(given.outer, one.matrices)
+        packed = part("pack matrices", _packed, given.outer, one.matrices)
         d_boots: list[Any] = [
             None if not needed else np.zeros_like(boot) if d is None else d.astype(dtype)
             for needed, boot, d in zip(wanted.states, given.boots, d_lasts, strict=True)
@@ -323,7 +324,7 @@ class Compiled:
             for j in one.way.states:  # sequences begin at even and at odd steps
                 width = given.boots[j].shape[1]
                 pairs[j] = run.states(d_lasts[j], width, dtype), run.states(d_lasts[j], width, dtype)
-            flags[number] = one.run(given, run, packed, own, pairs, True)
+            flags[number] = part("steps", one.run, given, run, packed, own, pairs, True)
             for j, (first, _) in pairs.items():
                 if wanted.states[j]:
                     d_boots[j][run.order] = first
@@ -335,8 +336,13 @@ class Compiled:
         else:
             runs = [partial(task, number) for number in range(len(given.runs))]
             side_by_side([*runs, neighbours.find], count * one.work)
-        found = self._inputs(given, one.way, own, packed), d_boots, self._outer(given, one.way, own, neighbours)
-        return *found, reduce(or_, flags, 0)
+        d_inputs = part("gradients of inputs", self._inputs, given, one.way, own, packed)
+        d_outer = part("gradients of matrices", self._outer, given, one.way, own, neighbours)
+        return d_inputs, d_boots, d_outer, reduce(or_, flags, 0)
+
+    def computed_at_once(self, variable: Any) -> bool:
+        """Return whether a Variable of the body is computed for all rows before the steps run."""
+        return self.body.value_of(variable) in self._hoisted
 
     def states_with_gradient(self, given: Kept, wanted: Wanted, cotangents: Sequence[Array | None]) -> set[int]:
         """Return the numbers of the states that have a gradient on the way back."""

@@ -59,16 +59,16 @@ cdef class Recorded:
         Checks the owner, without changing it, and returns the Block.
     prepare, finish : callable
         Called before and after what is recorded; `finish` only if there was no error.
-    after : callable, optional
-        Called at the end, if there was no error.
+    after, failed : callable, optional
+        Called at the end: `after` if there was no error, else `failed`.
     """
 
-    cdef object owner, variables, make, prepare, finish, after, block
+    cdef object owner, variables, make, prepare, finish, after, failed, block
     cdef recording within
 
-    def __init__(self, owner, list variables not None, make, prepare, finish, after=None):
+    def __init__(self, owner, list variables not None, make, prepare, finish, after=None, failed=None):
         self.owner, self.variables, self.make = owner, variables, make
-        self.prepare, self.finish, self.after = prepare, finish, after
+        self.prepare, self.finish, self.after, self.failed = prepare, finish, after, failed
 
     def __enter__(self):
         block = self.make()
@@ -93,8 +93,9 @@ cdef class Recorded:
                 self.finish()
         finally:
             self.leave()
-        if kind is None and self.after is not None:
-            self.after()
+        last = self.after if kind is None else self.failed
+        if last is not None:
+            last()
 
     def __dealloc__(self):
         if self.within is not None:

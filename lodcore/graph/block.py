@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -41,9 +42,14 @@ class Operator:
     outputs : list of Variable
     single : bool
         Whether the result is one tensor, not a tuple.
+
+    Attributes
+    ----------
+    around : callable or None
+        What calls the function of the operator, as `call_named` does, so that errors name who recorded it.
     """
 
-    __slots__ = ("_inputs", "arguments", "op", "outputs", "single")
+    __slots__ = ("_inputs", "arguments", "around", "op", "outputs", "single")
 
     def __init__(self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool) -> None:
         self._inputs: list[Variable] | None = None
@@ -51,6 +57,7 @@ class Operator:
         self.arguments = arguments
         self.outputs = outputs
         self.single = single
+        self.around: Callable[..., Any] | None = None
 
     @property
     def name(self) -> str:
@@ -90,9 +97,10 @@ class Operator:
             Whether to store what operators save for their vjp rules.
         """
         saves = self.op.saves if keep else ()
+        function = function_of(self.op, keep) if self.op.writes is None else self.op.__wrapped__  # type: ignore[attr-defined]
         return Call(
             self,
-            function_of(self.op, keep) if self.op.writes is None else self.op.__wrapped__,  # type: ignore[attr-defined]
+            function if self.around is None else functools.partial(self.around, function),
             None if saves else self.op.on_arrays,
             tuple(self.arguments),
             layout.arguments(self.arguments.values()),

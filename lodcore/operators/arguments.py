@@ -302,7 +302,7 @@ def mask_of(where: str, given: Any, count: int | None) -> Any:
     ndarray of uint8, or Spec
         A private copy in which each entry is 0 or 1, even if the given memory holds other bytes.
     """
-    if type(given) is np.ndarray and given.dtype == BOOL and given.shape == (count,):
+    if type(given) is np.ndarray and given.dtype == BOOL and given.ndim == 1 and count in (None, len(given)):
         return given.astype(np.uint8)
     if isinstance(given, LoDTensor) or (type(given) is Spec and given.kind is LoDTensor):
         raise DTypeError(f"{where}: is LoDTensor; an array of bool is needed")

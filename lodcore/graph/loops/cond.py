@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +13,10 @@ from lodcore.base.dispatch import open_block, recording
 from lodcore.base.journal import Journal
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, GraphError
+from lodcore.graph.block import NamedBlock
 from lodcore.graph.loops.body import changes, operand
 from lodcore.graph.loops.branches import Branch, BranchBody, Branches, run_branches
+from lodcore.graph.together import Together
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.operators.arguments import integer_of, mask_of
@@ -74,6 +77,7 @@ class IfElse:
         self._parts: dict[int, tuple[Any, Any]] = {}  # by identity: an input, and its parts
         self.recorded: BranchBody | None = None  # the block that is open
         self._which = 0
+        self._before: dict[int, tuple[Any, Any]] = {}  # the parts before that block
 
     # -- recording -----------------------------------------------------------------------------------------------------
 
@@ -88,12 +92,15 @@ class IfElse:
     def _block(self, which: int) -> Recorded:
         """Return the context of a block, with `which` as the number of its results."""
         name = ("true_block", "false_block")[which]
+        together = Together()
 
         def make() -> BranchBody:
             if self.recorded is not None:
                 raise GraphError(f"{self._where}: {name}: a block of it is open; close it before")
             if self._bodies[which] is not None:
                 raise GraphError(f"{self._where}: {name}: was recorded already; make another IfElse")
+            together.begin()
+            self._before = dict(self._parts)
             return BranchBody(open_block())
 
         def prepare() -> None:
@@ -103,7 +110,11 @@ class IfElse:
         def finish() -> None:
             self._bodies[which] = self.recorded
 
-        return Recorded(self, [], make, prepare, finish)
+        def failed() -> None:
+            self._parts = self._before
+            together.undo()
+
+        return Recorded(self, [], make, prepare, finish, None, failed)
 
     def _body(self, what: str) -> tuple[int, Any]:
         """Return the number and the body of the open block."""
@@ -141,13 +152,23 @@ class IfElse:
             return body.known(x)
         if id(x) not in self._parts:
             with recording(body.parent):
-                parts = call_named(self._where, split_by_mask, x, self.condition, self._level_of(spec))
+                around = functools.partial(_of_condition, self._where)
+                parts = self._asked(around, split_by_mask, x, self.condition, self._level_of(spec))
                 self._parts[id(x)] = x, parts
         body.keeps_shapes = False  # the rules must hold for a part of any size
         try:
             return body.known(self._parts[id(x)][1][which])
         finally:
             body.keeps_shapes = True
+
+    def _asked(self, around: Callable[..., Any], op: Any, *args: Any) -> Any:
+        """Call an operator through what names its errors, also when it is recorded, and runs later."""
+        found = around(op, *args)
+        first = found[0] if isinstance(found, tuple) else found
+        if isinstance(first, Variable) and isinstance(first.block, NamedBlock):
+            made = next(op for op in reversed(first.block.ops) if first in op.outputs)
+            made.around = around
+        return found
 
     def _level_of(self, spec: Spec) -> int:
         """Return the level at which a tensor is divided or merged: rows without levels are elements of any level."""
@@ -193,7 +214,8 @@ class IfElse:
         with Journal():
             if self.has_mask:
                 sides = [run_branches(Branches([branch], False), None) for branch in each]
-                found = [self._merged(*pair) for pair in zip(*sides, strict=True)]
+                numbers = [number for number, pair in enumerate(sources) if pair is not None]
+                found = [self._merged(*one) for one in zip(numbers, *sides, strict=True)]
             else:
                 found = run_branches(Branches(each, True), self.condition)
         given = iter([pairs[j][0] if pair is None else found.pop(0) for j, pair in enumerate(sources)])
@@ -214,10 +236,11 @@ class IfElse:
             raise GraphError(f"{self._where}: {name}: the results{said}, as {other} has") from None
         return pairs
 
-    def _merged(self, true: Any, false: Any) -> Any:
-        """Merge the results of both blocks in the order of the mask."""
+    def _merged(self, number: int, true: Any, false: Any) -> Any:
+        """Merge a result of both blocks in the order of the mask."""
         spec = true.spec if isinstance(true, Variable) else spec_of(true)
-        return merge_by_mask(true, false, self.condition, self._level_of(spec))
+        around = functools.partial(_of_condition, f"{self._where}: result {number}")
+        return self._asked(around, merge_by_mask, true, false, self.condition, self._level_of(spec))
 
     def _sources(self, number: int, pair: tuple[Any, Any], bodies: list[BranchBody]) -> tuple[Any, Any] | None:
         """Return the Variables of a result in both bodies; None for what is no tensor, and equal in both."""
@@ -239,6 +262,15 @@ class IfElse:
                 "per entry of the branch's part"
             )
         return true, false
+
+
+def _of_condition(where: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call an operator with a mask; its errors begin with another name, and name the mask as the condition."""
+    try:
+        return call_named(where, function, *args, **kwargs)
+    except (TypeError, ValueError, IndexError) as error:
+        error.args = (str(error).replace(f"{where}: mask: ", f"{where}: condition: "),)
+        raise
 
 
 def _condition_of(where: str, given: Any) -> tuple[Any, bool]:
@@ -326,10 +358,11 @@ def cond(
         if not callable(function):
             raise DTypeError(f"cond: {name}: is {type(function).__name__}; a function is needed")
     made = _Cond(condition, level)
-    for block, function in ((made.true_block, when_true), (made.false_block, when_false)):
-        with block():
-            made.output(function(*map(made.input, operands)))
-    return made()[0]
+    with Together():
+        for block, function in ((made.true_block, when_true), (made.false_block, when_false)):
+            with block():
+                made.output(function(*map(made.input, operands)))
+        return made()[0]
 
 
 class _Cond(IfElse):

@@ -426,11 +426,15 @@ def _release_early(ops: list[Any], calls: list[Call | BreakIf | None], layout: L
                 given.update(op.outputs)
 
 
+#: Functions that name the errors of the operators that they record.
+RECORDS_OTHERS = frozenset(["cond", "IfElse"])
+
+
 def named_error(error: Exception, where: str, name: str) -> Exception:
     """Return an error of the same type, or a base type, that names the position and the operator."""
     said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
     first = said.partition(": ")[0]
-    where = where if first == name or first in OPS else f"{where}: {name}"
+    where = where if first == name or first in OPS or first in RECORDS_OTHERS else f"{where}: {name}"
     for kind in type(error).__mro__:
         try:
             made = kind(f"{where}: {said}")

@@ -11,6 +11,7 @@ from lodcore.base.dispatch import recording
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.loops.while_loop import WhileLoop
+from lodcore.graph.together import Together
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, as_value, resolved
 from lodcore.operators.lod_rules import no_lod
@@ -183,6 +184,12 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     >>> map_fn(lambda sequence, scale: sequence * scale, (x, np.array([10.0, 20.0, 30.0])))
     LoDTensor(3 sequences of lengths 0..2, float64: [[10., 20.], [], [90.]])
     """
+    with Together():
+        return _mapped(f, x)
+
+
+def _mapped(f: Callable[[Any], Any], x: Any) -> Any:
+    """Record the loop over the entries, and join its results."""
     arrays, nested = _entries(x)
     found: list[tuple[TensorArray, Spec, bool]] = []
     loop = WhileLoop((), None, False, keeps_shapes=True)

@@ -194,7 +194,7 @@ def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int, sa
     values, lods = lod_tensor_body.uniform_parts([true, false]) or _checked(true, false)
     total = check_coarser(where, lods, ("when_true", "when_false").__getitem__, k - 1)
     counts = [lods[0].num_sequences(k), lods[1].num_sequences(k)]
-    chosen = mask_of("merge_by_mask: mask", mask, counts[0] + counts[1])
+    chosen = _chosen_of(mask, *counts)
     upper = _added(where, lods, chosen, k) if k else []
     rows: Array = buffers.new_rows(where, values[0], total)
 
@@ -207,6 +207,15 @@ def _merged(where: str, true: LoDTensor, false: LoDTensor, mask: Any, k: int, sa
     if saved is not None:
         saved["chosen"] = chosen
     return lod_tensor_body.new_tensor(rows, lod_body.make_lod([*upper, *finer], total))
+
+
+def _chosen_of(mask: Any, n_true: int, n_false: int) -> Array:
+    """Return the checked mask of two sides."""
+    given: Array = mask_of("merge_by_mask: mask", mask, None if np.ndim(mask) else n_true + n_false)
+    if len(given) != n_true + n_false:
+        sides = f"when_true has {n_true} sequences and when_false {n_false}"
+        raise ShapeError(f"merge_by_mask: mask: has {len(given)} entries; {sides}")
+    return given
 
 
 def _checked(true: LoDTensor, false: LoDTensor) -> tuple[list[Array], list[LoD]]:

@@ -1,5 +1,7 @@
 """cond and IfElse: in every way of running, what plain Python computes, with its derivatives."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -364,6 +366,8 @@ def writes_others():
     cond(True, lambda: [array.write(0, X), 1.0][1], lambda: [array.write(0, MASK), 1.0][1])
 
 
+STEP = "^(while_loop: step 0: )?"  # of an error in a body
+
 WRONG = [
     (GraphError, "^cond: when_false: states: holds .*bool.* after it; .*float64.* after when_true", writes_others),
     (DTypeError, "^cond: condition: has dtype int64; bool is needed", lambda: cond(1, same, same, X)),
@@ -373,7 +377,12 @@ WRONG = [
     (DTypeError, "^cond: when_false: is ndarray; a function is needed", lambda: cond(True, same, X, X)),
     (DTypeError, "^cond: level: is 0.5", lambda: cond(MASK, same, same, X, level=0.5)),
     (LevelError, "level: is 1; there is 1 level", lambda: cond(MASK, same, same, LISTS, level=1)),
-    (ShapeError, "mask: has 3 entries; there are 2 sequences", lambda: cond(MASK, same, same, X[:2])),
+    (ShapeError, f"{STEP}cond: condition: has 3 entries; there are 2 seq", lambda: cond(MASK, same, same, X[:2])),
+    (
+        ShapeError,
+        f"{STEP}cond: result 0: condition: has 3 entries; when_true has 1 sequences and when_false 1",
+        lambda: cond(MASK, lambda x: x[:1], same, X),
+    ),
     (
         GraphError,
         r"^cond: when_false: result 0: is float32 \(3, 2\); when_true gives float64 \(3, 2\), and both need",
@@ -426,6 +435,38 @@ def test_an_error_in_a_branch_runs_nothing():
             way(lambda loop, x: cond(True, fails, same, x), X)
     assert lodcore.tanh(0.0) == 0
     assert len(ran) == len(WAYS)
+
+
+def test_an_error_in_a_branch_leaves_nothing_recorded():
+    def fails(x):
+        raise RuntimeError(lodcore.tanh(x))
+
+    def of_blocks(x, mask):
+        ie = IfElse(mask)
+        with ie.true_block():
+            ie.output(ie.input(x))
+        with suppress(RuntimeError), ie.false_block():
+            fails(ie.input(x * 2.0))
+        with ie.false_block():
+            ie.output(ie.input(x))
+        return ie()[0]
+
+    with Program() as program:
+        x, mask, c = data("x", (None,), "float64"), data("mask", (None,), "bool"), data("c", (), "bool")
+        before = list(program.ops)
+        for condition, functions in ((mask, [same, fails]), (mask, [fails, same]), (c, [same, fails])):
+            with pytest.raises(RuntimeError):
+                cond(condition, *functions, x)
+        with pytest.raises(GraphError, match="result 0: is float64 "):
+            cond(mask, same, ops.sum, x)
+        with pytest.raises(RuntimeError):
+            map_fn(fails, x)
+        assert program.ops == before
+        assert "split_by_mask" not in program.names
+        y = of_blocks(x, mask)
+    assert str(program).count("split_by_mask(") == 1, "both blocks share it"
+    feed = {"x": X[:, 0], "mask": MASK, "c": True}
+    np.testing.assert_array_equal(Executor().run(program, feed, [y])[0], X[:, 0])
 
 
 def recorded():

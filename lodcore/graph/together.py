@@ -1,0 +1,66 @@
+"""Calls that record several operators: after an error, a Block has none of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lodcore.base.dispatch import open_block
+from lodcore.graph.block import NamedBlock
+
+__all__ = ["Together"]
+
+
+class Together:
+    """A context whose operators the Block that is open keeps all together or, after an error, not at all.
+
+    Nobody has seen their results then, except functions of the user that raised the error.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> from lodcore.graph.together import Together
+    >>> with lodcore.Program() as program:
+    ...     x = lodcore.data("x", ())
+    ...     try:
+    ...         with Together():
+    ...             y = lodcore.tanh(x)
+    ...             raise ValueError
+    ...     except ValueError:
+    ...         pass
+    >>> print(program)
+    program:
+        data x: float32 ()
+    """
+
+    __slots__ = ("block", "count", "counts", "versions")
+
+    def __init__(self) -> None:
+        self.block = open_block()
+
+    def __enter__(self) -> None:
+        self.begin()
+
+    def __exit__(self, kind: Any, *rest: object) -> None:
+        if kind is not None:
+            self.undo()
+
+    def begin(self) -> None:
+        """Note what the Block has."""
+        if isinstance(self.block, NamedBlock):
+            self.count, self.versions = len(self.block.ops), dict(self.block.versions)
+            self.counts = dict(self.block.counts)
+
+    def undo(self) -> None:
+        """Remove what was recorded since."""
+        block = self.block
+        if not isinstance(block, NamedBlock) or len(block.ops) <= self.count:
+            return
+        made = [out for op in block.ops[self.count :] for out in op.outputs]
+        del block.ops[self.count :]
+        block.versions = self.versions
+        block.counts.clear()
+        block.counts.update(self.counts)
+        for v in made:
+            if block.names.get(v.name) is v:
+                del block.names[v.name]
+                block.given_names.discard(v.name)

@@ -49,6 +49,7 @@ with contextlib.suppress(ImportError, AttributeError):
 
 # The folders of tests that `make test` runs on the compiled kernels and on the reference; `make twins` runs all.
 BOTH_TREES = {"kernels", "operators", "ops", "tensors"}
+NOT_TWICE = ("not_on_reference", "twins", "beyond_the_rules", "large")  # markers of tests that run once there, too
 
 # These tests read the source tree, which an installed package does not have.
 OF_SOURCES = ["test_architecture.py", "docs/test_promises.py", "robustness/test_statuses.py"]
@@ -76,6 +77,28 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line("markers", "not_on_reference: compares with the reference kernels, or uses no kernels")
     config.addinivalue_line("markers", "twins: runs on the reference in `make twins`, and otherwise only as compiled")
+    config.addinivalue_line("markers", "beyond_the_rules: asks for more than docs/kernels.md does, of lodcore's kernels only")
+    config.addinivalue_line("markers", "large(*modules): takes too long with kernels of the reference in these modules")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Skip what other kernels than lodcore's need not do, and what would take minutes with those of the reference."""
+    package = config.getoption("kernels") or "lodcore.kernels"
+    if package == "lodcore.kernels":
+        return
+    for item in items:
+        if item.get_closest_marker("beyond_the_rules"):
+            item.add_marker(pytest.mark.skip(reason="asks for more than docs/kernels.md does"))
+        if marker := item.get_closest_marker("large"):
+            modules = marker.args or (item.path.stem.removeprefix("test_"),)
+            if any(of_the_reference(f"{package}.{module}") for module in modules):
+                item.add_marker(pytest.mark.skip(reason="takes too long with kernels of the reference"))
+
+
+def of_the_reference(module):
+    """Return whether a module of kernels has functions of `reference`."""
+    functions = filter(inspect.isfunction, vars(importlib.import_module(module)).values())
+    return any(function.__module__.startswith("reference.kernels.") for function in functions)
 
 
 def pytest_collection_finish():
@@ -91,7 +114,7 @@ def pytest_generate_tests(metafunc):
     package = metafunc.config.getoption("kernels")
     trees = {package: package} if package else {"cython": "lodcore.kernels", "reference": "reference.kernels"}
     folder = metafunc.definition.path.resolve().relative_to(Path(__file__).resolve().parent).parts[0]
-    if folder not in BOTH_TREES or any(map(metafunc.definition.get_closest_marker, ("not_on_reference", "twins"))):
+    if folder not in BOTH_TREES or any(map(metafunc.definition.get_closest_marker, NOT_TWICE)):
         trees.pop("reference", None)
     metafunc.parametrize("kernel_tree", list(trees.values()), ids=list(trees), indirect=True, scope="module")
 

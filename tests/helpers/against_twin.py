@@ -65,7 +65,8 @@ def agree(name, *arguments, seen=None):
     assert got == want, f"{name}: returned {got}, its twin {want}"
     if type(got) is not int or got == -1 or counts(getattr(getattr(kernels, module), function)):
         assert got_bytes == want_bytes, f"{name}: its twin writes other bytes"
-    refuses_other_sizes(name, arguments)
+    if getattr(kernels, module).__name__.startswith("lodcore."):  # the rules do not ask it of other kernels
+        refuses_other_sizes(name, arguments)
     return got
 
 

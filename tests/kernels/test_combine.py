@@ -135,7 +135,7 @@ def test_combinations_are_counted_up_to_the_limit_of_int64():
     assert kernels.combine.combination_offsets(pairs[:5].copy(), 2, 0, np.empty(5, np.int64)) == -1
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 @for_each("at", range(3))
 def test_levels_must_agree(at):
     levels = [int64([0, 1])] * 3

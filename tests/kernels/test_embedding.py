@@ -289,7 +289,7 @@ def bits():
     return digest.hexdigest()
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_every_path_gives_the_same_bits():
     assert set(on_each_path("tests.kernels.test_embedding", "bits").values()) == {bits()}
 

@@ -145,7 +145,7 @@ def test_ends_of_groups_and_chunks(row_bytes):
                 assert (buffer[-64:] == 0xA5).all(), name
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.large
 def test_rows_that_are_written_past_the_caches():
     """Results of 32 MiB, of rows whose size is no power of two, in memory that is in use."""
     count, rows = 2**25 // 48 + 2, opaque(2, 48)
@@ -169,7 +169,7 @@ def test_many_batches_are_joined_and_split():
     assert [array.tolist() for array in back] == [array.tolist() for array in arrays]
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_batches_that_do_not_belong_together():
     one, two, out, place = np.ones((2, 4), "u1"), np.ones((3, 4), "u1"), np.ones((5, 4), "u1"), np.empty(3, np.int64)
     levels, mask, kernel = [int64([0, 1, 2]), int64([0, 2, 3])], np.array([1, 0, 1, 0], "u1"), kernels.expand

@@ -339,7 +339,7 @@ def digest():
     return found.hexdigest()
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_every_path_has_the_same_bits():
     assert set(on_each_path("tests.kernels.test_gates", "digest").values()) == {digest()}
 

@@ -97,7 +97,7 @@ def test_rows_of_a_number_stay_in_order():
     assert offsets.tolist() == [0, 60, 120, 180, 240, 300, 300]
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 @for_each("slots", [0, 1, 2, 3, 5, 6, 12])
 def test_slots_are_a_power_of_two(slots):
     with pytest.raises(ValueError, match="belong together"):
@@ -122,7 +122,7 @@ def unmixed(words):
     return words ^ (words >> np.uint64(33))
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 @pytest.mark.parametrize("size", [4, 8, 16, 24])
 def test_keys_that_are_chosen_to_meet_do_not(size):
     """They take as much work as other keys: equally many slots are probed, in a table that the test can read."""

@@ -106,7 +106,7 @@ def found_offsets():
     return repr(found)
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_every_path_finds_the_same_offsets():
     assert set(on_each_path("tests.kernels.test_lod", "found_offsets").values()) == {found_offsets()}
 
@@ -239,7 +239,7 @@ def test_the_first_segment_id_out_of_range(ids, n_seqs, bad):
     assert kernels.lod.offsets_from_segment_ids(int64(ids), unwritten(n_seqs + 1)) == bad
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_levels_that_do_not_belong_together():
     """Memory beyond a level is not read, not even the number after its last one."""
     lod, offsets, none = kernels.lod, int64([0, 1, 3]), int64([])

@@ -210,7 +210,7 @@ def digest():
     return found.hexdigest()
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_every_path_has_the_same_bits():
     assert len(set(on_each_path("tests.kernels.test_machine", "digest").values())) == 1
 
@@ -308,7 +308,7 @@ def test_tables_that_leave_the_arrays_are_refused(changes):
     assert not any(one.any() for one in arguments[0][2:])
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_a_ufunc_without_a_loop_for_the_dtype_is_refused():
     for ufunc, says in [(np.frompyfunc(abs, 1, 1), "no loop"), (np.logical_not, "no loop"), (np.add, "belong")]:
         with pytest.raises(ValueError, match=says):

@@ -106,7 +106,7 @@ def test_a_row_has_the_same_bits_among_any_others(seed, rows, depth, columns, dt
         assert some[:, columns_of].tobytes() == parts[:, columns_of].tobytes()
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.large
 @for_each("dtype", ["f4", "f8"])
 @for_each("adding", [False, True])
 @for_each(
@@ -168,7 +168,7 @@ def products_of_integers():
     return wrong
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_every_path_multiplies_integers_exactly():
     """Also the plain loop, for processors without fused products."""
     assert set(on_each_path("tests.kernels.test_matrix", "products_of_integers").values()) == {"[]"}
@@ -210,7 +210,7 @@ def test_arrays_that_do_not_belong_together():
     assert (out == 7).all()
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 @for_each("strides", [(12, 8), (24, 16), (24, 4)])
 def test_rows_that_are_not_whole_cells_in_line(strides):
     askew, matrix, square = (

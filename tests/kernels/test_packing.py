@@ -164,7 +164,7 @@ class TestTwins:
         assert agree("packing.segment_ends", *arguments, seen=seen_segments) == -1
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.large
 class TestLarge:
     """The tables of the compiled loops grow; the twins would take too long."""
 
@@ -261,7 +261,7 @@ def test_best_fit(sizes, budget, wanted):
     assert out.tolist() == [*wanted, max(wanted) + 1]
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_offsets_have_at_least_one_entry():
     """Nothing is read before their first entry, or written."""
     nothing, one, row = unwritten(0), np.zeros(1, np.int64), unwritten(0, 4)

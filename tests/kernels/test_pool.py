@@ -195,7 +195,7 @@ class TestExamples:
                 x = np.full((count, width), -0.0, dtype)
                 assert not np.signbit(pooled("sum_rows", x, int64(range(count + 1)), 0)).any()
 
-    @pytest.mark.not_on_reference
+    @pytest.mark.large
     @for_each("dtype", REALS)
     @for_each("width", [1, 9, 16, 17, 31, 33])
     def test_one_nan_or_zero_in_any_row(self, width, dtype):
@@ -270,6 +270,6 @@ def bits():
     return digest.hexdigest()
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_every_path_gives_the_same_bits():
     assert set(on_each_path("tests.kernels.test_pool", "bits").values()) == {bits()}

@@ -8,7 +8,7 @@ from tests.helpers.against_twin import of_other_length
 from tests.helpers.draw import int64
 from tests.helpers.tables import for_each
 
-pytestmark = pytest.mark.not_on_reference  # twins index arrays, which checks more
+pytestmark = pytest.mark.beyond_the_rules  # twins index arrays, which checks more
 
 
 def n(*shape):

@@ -88,7 +88,7 @@ class TestLaws:
         assert back.tobytes() == x.tobytes()
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.large
 @pytest.mark.parametrize("length", [2, 63, 64, 65, 128, 129, 400, 3000])
 @pytest.mark.parametrize("dtype", CELLS, ids=str)
 def test_long_sequences(length, dtype):
@@ -109,7 +109,7 @@ def test_long_sequences(length, dtype):
                     assert out[kept[s] : kept[s + 1]].tobytes() == want.tobytes()
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.large
 @pytest.mark.parametrize("dtype", ["i8", "u8", "f8"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_numbers_that_differ_in_their_last_bits(dtype, descending):
@@ -129,7 +129,7 @@ def test_numbers_that_differ_in_their_last_bits(dtype, descending):
     assert alone.tobytes() == out.tobytes()
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.large
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("dtype", CELLS, ids=str)
 def test_cells_alone_stand_as_those_with_their_rows(dtype, descending):
@@ -155,7 +155,7 @@ def test_keys_that_just_fit_beside_a_row_and_those_that_do_not(bit, descending):
         assert positions[:, 0].tolist() == sorted(range(count), key=numbers.__getitem__, reverse=descending)
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.large
 def test_more_rows_than_sixteen_bits_count():
     x, offsets = (np.arange(70_000, dtype="i4") * 7919 % 30_011)[:, None], int64([0, 70_000])
     _, positions = ordered(x, offsets, offsets, False)
@@ -183,7 +183,7 @@ def digest():
     return found.hexdigest()
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_every_path_has_the_same_bits():
     assert set(on_each_path("tests.kernels.test_sort", "digest").values()) == {digest()}
 
@@ -211,7 +211,7 @@ def test_arrays_that_do_not_belong_together(odd):
     assert (out == 7).all()
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 @pytest.mark.parametrize("dtype", ["c16", "S3", "M8[s]", "g", ">i4"])
 def test_cells_without_an_order(dtype):
     x = np.zeros((2, 1), dtype)

@@ -6,7 +6,7 @@ import pytest
 from lodcore import kernels
 from tests.helpers.draw import read_only
 
-pytestmark = pytest.mark.not_on_reference  # it would take a minute per megabyte
+pytestmark = pytest.mark.large("expand", "gather", "pad")  # it would take a minute per megabyte
 
 WIDE = 512  # bytes of a row
 ROWS = 2**25 // WIDE + 1000

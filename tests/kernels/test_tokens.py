@@ -187,7 +187,7 @@ def test_columns_have_one_size():
         kernels.tokens.take_at(np.zeros((1, 8), "u1"), int64([0]), int64([0, 1]), 2, np.zeros((1, 3), "u1"))
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_arrays_that_do_not_belong_together():
     """Memory beyond an array is neither read nor written."""
     kernel, offsets = kernels.tokens, int64([0, 2])

@@ -171,7 +171,7 @@ def test_windows_refuse_rows_of_another_size():
         kernels.window.sum_edges(np.zeros((2, 1)), offsets, 1, 1, np.zeros((3, 1)))
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_arrays_that_do_not_belong_together():
     """Memory beyond an array is neither read nor written."""
     kernel, offsets = kernels.window, int64([0, 2])

@@ -98,7 +98,7 @@ def test_a_word_that_is_there_twice_is_found(words, seed):
     assert bad == next((j for j, word in enumerate(words) if word in words[:j]), -1)
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 def test_sizes_that_do_not_fit_are_refused():
     text, offsets = text_of([b"a", b"b"])
     half, ids = np.zeros(2, np.int64), np.zeros(2, np.int64)
@@ -178,7 +178,7 @@ def test_words_that_are_chosen_to_meet_do_not():
     assert max(longest) < 60
 
 
-@pytest.mark.not_on_reference
+@pytest.mark.beyond_the_rules
 @pytest.mark.parametrize(("begin", "end"), [(-1, 2), (2, 1), (0, 5), (5, 5), (-3, -2)])
 def test_words_that_leave_the_text(begin, end):
     text, seed = np.zeros(4, np.uint8), 7

@@ -2,9 +2,11 @@
 
 import io
 import json
+import tempfile
 import textwrap
 import zipfile
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from reference.draw import FLOATS, Seeded
 from reference.dtypes import wrapped
 from reference.tensors import Dense, Map, Ragged, Steps, Structure, Table
 
-__all__ = ["draw_cases", "report", "write"]
+__all__ = ["draw_cases", "report", "write", "write_release"]
 
 FORMAT = "lodcore cases 1"
 PATIENCE = 4000  # draws before a corner case that is not covered is given up
@@ -79,11 +81,21 @@ class Pools:
         self.numbers = {}
 
     def add(self, numbers, dtype, shape):
-        """Append numbers; return their position."""
+        """Append numbers; return what says where they are."""
         pool = self.numbers.setdefault(dtype, [])
         start = len(pool)
         pool.extend(wrapped(number, dtype) for number in numbers)
-        return [dtype, start, list(shape)]
+        return {"values": [dtype, start, list(shape)]}
+
+
+class Inline:
+    """The numbers of a tensor in their place; those that not every reader of JSON takes are strings."""
+
+    def add(self, numbers, dtype, shape):
+        """Return shape and numbers."""
+        kind = float if dtype in FLOATS else int
+        plain = [kind(wrapped(number, dtype)) for number in numbers]
+        return {"shape": list(shape), "values": [one if -(2**53) <= one <= 2**53 else str(one) for one in plain]}
 
 
 def encoded(thing, pools, computed):
@@ -93,7 +105,7 @@ def encoded(thing, pools, computed):
         numbers = thing.numbers()
         shape = thing.shape if isinstance(thing, Dense) else (len(thing.rows), *thing.row_shape)
         dtype = "float64" if computed and thing.dtype in FLOATS else thing.dtype
-        made = {"dtype": thing.dtype, "values": pools.add(numbers, dtype, shape)}
+        made = {"dtype": thing.dtype, **pools.add(numbers, dtype, shape)}
         if isinstance(thing, Dense):
             return {"kind": "dense", **made}
         return {"kind": "ragged", **made, "lod": thing.offsets}
@@ -128,7 +140,13 @@ def entry(case, pools):
 
 
 def write(path, found, seed=0):
-    """Write cases to a file: `index.json`, and one flat array per dtype."""
+    """Write cases to a file: `index.json`, and one flat array per dtype; or, to a .jsonl file, a line per case."""
+    if str(path).endswith(".jsonl"):
+        lines = [{"case": number, **entry(case, Inline())} for number, case in enumerate(found)]
+        text = [json.dumps(line, allow_nan=False) + "\n" for line in [{"format": FORMAT, "seed": seed}, *lines]]
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(text)
+        return
     pools = Pools()
     index = {"format": FORMAT, "seed": seed, "cases": [entry(case, pools) for case in found]}
     members = {"index.json": (json.dumps(index, allow_nan=False) + "\n").encode()}
@@ -136,6 +154,24 @@ def write(path, found, seed=0):
         buffer = io.BytesIO()
         np.lib.format.write_array(buffer, np.array(pools.numbers[dtype], np.dtype(dtype).newbyteorder("<")))
         members[f"{dtype}.npy"] = buffer.getvalue()
+    write_archive(path, members)
+
+
+def write_archive(path, members):
+    """Write a zip file, the same bytes every time."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             archive.writestr(zipfile.ZipInfo(name, NEVER), content, zipfile.ZIP_DEFLATED)
+
+
+def write_release(path, found, seed=0):
+    """Write what users of the wheel need to compare their own implementation: cases, reader, page and example."""
+    members = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for made in (Path(folder) / "cases.npz", Path(folder) / "cases.jsonl"):
+            write(made, found, seed)
+            members[made.name] = made.read_bytes()
+    top = Path(__file__).parents[1]
+    for name in ("reference/read_cases.py", "docs/conformance-suite.md", "docs/reverse.c"):
+        members[Path(name).name] = (top / name).read_bytes()
+    write_archive(path, {f"lodcore-cases/{name}": content for name, content in members.items()})

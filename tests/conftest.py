@@ -77,7 +77,9 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     config.addinivalue_line("markers", "not_on_reference: compares with the reference kernels, or uses no kernels")
     config.addinivalue_line("markers", "twins: runs on the reference in `make twins`, and otherwise only as compiled")
-    config.addinivalue_line("markers", "beyond_the_rules: asks for more than docs/kernels.md does, of lodcore's kernels only")
+    config.addinivalue_line(
+        "markers", "beyond_the_rules: asks for more than docs/kernels.md does, of lodcore's kernels only"
+    )
     config.addinivalue_line("markers", "large(*modules): takes too long with kernels of the reference in these modules")
 
 

@@ -59,6 +59,8 @@ def main() -> None:
     (sdist,), (wheel,) = built.glob("*.tar.gz"), built.glob("*.whl")
     check_sdist(sdist)
     check_wheel(wheel)
+    cases = built / f"lodcore-cases-{sdist.name.removesuffix('.tar.gz').rpartition('-')[2]}.zip"
+    tree.run(tree.ROOT, sys.executable, "-m", "reference", "release", str(cases))
     with tree.fresh_directory() as directory:
         venv.create(directory / "environment", with_pip=True)
         python = str(directory / "environment/bin/python")

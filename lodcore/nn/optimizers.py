@@ -11,10 +11,10 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError
-from lodcore.graph.trees import tree_leaves
+from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Unnamed, Variable
 from lodcore.nn.recorded_steps import record_step
-from lodcore.nn.updates import check, leaves_of, update
+from lodcore.nn.updates import check, leaves_of, plain_rows, update, update_row
 from lodcore.operators.numbers import number_of
 
 __all__ = ["SGD", "Adam", "AdamW"]
@@ -94,18 +94,28 @@ class Optimizer:
             If Variables are given, and no Program is there to record the updates.
         """
         where = f"{self._where}.step"
-        if any(isinstance(x, Variable) for x in tree_leaves(parameters)):
+        known = isinstance(state, dict) and state.keys() == {"step", *self.kept} and type(state["step"]) is int
+        rows = None
+        if known and state is not None:
+            rows = plain_rows([parameters, gradients, *[state[name] for name in self.kept]], in_place)
+        if rows is None and any(isinstance(x, Variable) for x in tree_leaves(parameters)):
             return parameters, record_step(where, self, parameters, gradients, state)
-        if not isinstance(state, dict) or state.keys() != {"step", *self.kept} or type(state["step"]) is not int:
+        if state is None or not known:
             raise DTypeError(f"{where}: state: is {_described(state)}; what `init` returns is needed")
         numbers = self.numbers(where, state["step"])
-        leaves, rebuilt = leaves_of(where, parameters, gradients, {name: state[name] for name in self.kept})
-        for leaf in leaves:
-            check(leaf, in_place)
-        with Recycled():
-            made = [update(leaf, self.kernel, numbers, in_place) for leaf in leaves]
-        trees = [rebuilt(list(column)) for column in zip(*made, strict=True)] if made else [parameters]
-        trees += [state[name] for name in self.kept[len(trees) - 1 :]]
+        if rows is not None:
+            with Recycled():
+                changed = [update_row(row, self.kernel, numbers, in_place) for row in rows]
+            trees = [_in_form_of(parameters, list(column)) for column in zip(*changed, strict=True)]
+        else:
+            leaves, rebuilt = leaves_of(where, parameters, gradients, {name: state[name] for name in self.kept})
+            for leaf in leaves:
+                check(leaf, in_place)
+            with Recycled():
+                made = [update(leaf, self.kernel, numbers, in_place) for leaf in leaves]
+            trees = [rebuilt(list(column)) for column in zip(*made, strict=True)]
+        if not trees:
+            trees = [parameters, *[state[name] for name in self.kept]]
         return trees[0], {"step": state["step"] + 1, **dict(zip(self.kept, trees[1:], strict=True))}
 
     def numbers(self, where: str, step: int) -> tuple[float, ...]:
@@ -120,6 +130,12 @@ class Optimizer:
     def kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
         """Compute on arrays of one axis: parameter, gradient, and the entries of the state."""
         raise NotImplementedError
+
+
+def _in_form_of(tree: Any, leaves: list[Any]) -> Any:
+    """Return a tree of the same form with other leaves."""
+    following = iter(leaves)
+    return tree_map(lambda _: next(following), tree)
 
 
 def _described(state: Any) -> str:

@@ -356,6 +356,26 @@ def test_a_step_in_place_gives_the_same_arrays_back():
 
 
 @pytest.mark.not_on_reference
+@for_each("text", ["SGD(0.1)", "SGD(0.1, momentum=0.5)", "AdamW(0.1)"])
+def test_a_step_of_arrays_gives_the_bits_of_a_step_with_other_leaves_beside_them(text):
+    rng = np.random.default_rng(0)
+    optimizer = eval(f"nn.{text}")
+    for dtype in (np.float32, np.float64):
+        plain = {
+            "a": [rng.normal(size=(3, 4)).astype(dtype)],
+            "b": (rng.normal(size=5).astype(dtype), np.ones((), dtype)),
+        }
+        gradients = tree_map(lambda x: rng.normal(size=x.shape).astype(dtype), plain)
+        one, other = (plain, optimizer.init(plain)), ({**plain, "c": 0}, optimizer.init({**plain, "c": 0}))
+        for _ in range(3):
+            one = optimizer.step(one[0], gradients, one[1])
+            other = optimizer.step(other[0], {**gradients, "c": None}, other[1])
+        wanted = [x for x in tree_leaves(other) if isinstance(x, np.ndarray)]
+        found = [x for x in tree_leaves(one) if isinstance(x, np.ndarray)]
+        assert [x.tobytes() for x in found] == [x.tobytes() for x in wanted]
+        assert one[1]["step"] == 3
+
+
 def test_any_number_of_threads_gives_the_same_bits():
     random = np.random.default_rng(0)
     x, d = random.normal(size=(2, 1_500_001)).astype(np.float32)

@@ -365,7 +365,7 @@ def test_a_step_of_arrays_gives_the_bits_of_a_step_with_other_leaves_beside_them
             "a": [rng.normal(size=(3, 4)).astype(dtype)],
             "b": (rng.normal(size=5).astype(dtype), np.ones((), dtype)),
         }
-        gradients = tree_map(lambda x: rng.normal(size=x.shape).astype(dtype), plain)
+        gradients = tree_map(lambda x: rng.normal(size=x.shape).astype(x.dtype), plain)
         one, other = (plain, optimizer.init(plain)), ({**plain, "c": 0}, optimizer.init({**plain, "c": 0}))
         for _ in range(3):
             one = optimizer.step(one[0], gradients, one[1])

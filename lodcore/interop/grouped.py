@@ -162,13 +162,17 @@ class Groups:
                     raise LoDError(f"Groups.with_columns: {name}: has another structure than the table")
                 made.per_group.pop(name, None)
                 made.columns[name] = given
+                made.masks.pop(name, None)
+                if made.kept.get(name, ("zone",))[0] != "zone":  # which fits any time
+                    del made.kept[name]
                 continue
             entries = as_values(f"Groups.with_columns: {name}", given)
             if len(entries) != len(self):
                 raise ShapeError(
                     f"Groups.with_columns: {name}: has {len(entries)} entries; there are {len(self)} groups"
                 )
-            made.columns.pop(name, None)
+            for part in (made.columns, made.masks, made.kept):
+                part.pop(name, None)
             made.per_group[name] = entries
         return made
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError, LoDError
-from lodcore.interop.arrow.objects import naming_column
+from lodcore.interop.arrow.interface import arrow_table
 from lodcore.interop.pandas_columns import column_of, is_lists, is_text
+from lodcore.interop.pandas_restored import key_entries, series_of
 from lodcore.interop.tables import (
     Key,
     grouped_table,
+    lists_of,
     names_of_keys,
     outgoing,
     plain_column,
@@ -138,61 +140,38 @@ def to_pandas(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
     where = "lodcore.to_pandas"
     pandas = library("pandas", "pandas", where)
     table = outgoing(where, columns, keys)
-    frame = _lists(pandas, where, table) if lists else _rows(pandas, where, table)
+    frame = _lists(pandas, where, table) if lists or not table.tensors else _rows(pandas, where, table)
     return frame["values"] if table.single else frame
 
 
 def _rows(pandas: Any, where: str, table: Any) -> Any:
     """Return a table with one line per row."""
-    lod, columns = table.of_rows(where)
+    lod, columns, masks = table.of_rows(where)
     names, levels = row_keys(where, lod, table.keys)
-    levels = [restored(pandas, level, table.kept.get(name)) for name, level in zip(names, levels, strict=True)]
+    levels = [key_entries(pandas, level, table.kept.get(name)) for name, level in zip(names, levels, strict=True)]
     index = pandas.MultiIndex.from_arrays([*levels, lod.positions(-1)], names=[*names, None])
-    made = {}
-    for name, rows in columns.items():
-        made[name] = _series(pandas, rows, index, table.kept.get(name))
-    return pandas.DataFrame(made, index=index)
-
-
-def _series(pandas: Any, rows: Any, index: Any, kept: Any) -> Any:
-    if isinstance(rows, LoDTensor):
-        return pandas.Series(rows.tolist(), index=index, dtype=object)
-    if rows.ndim > 1 or rows.dtype.names is not None:
-        return pandas.Series(rows.tolist(), index=index, dtype=object)
-    return pandas.Series(restored(pandas, rows, kept), index=index)
-
-
-def restored(pandas: Any, rows: Array, kept: tuple[Any, ...] | None) -> Any:
-    """Return a column or a key with what its dtype does not say: zone, categories, decimals."""
-    if kept is None:
-        return rows
-    if kept[0] == "zone" and rows.dtype.kind == "M":
-        return pandas.Series(rows).dt.tz_localize("UTC").dt.tz_convert(kept[1]).array
-    if kept[0] == "category" and (kept[1] is None or rows.dtype == kept[1].dtype):
-        return pandas.Categorical(rows, categories=kept[1], ordered=kept[2])
-    if kept[0] == "decimal" and rows.dtype == np.float64:
-        from decimal import Decimal
-
-        return pandas.array([Decimal(f"{entry:.{kept[1]}f}") for entry in rows.tolist()], dtype=object)
-    return rows
+    made = {name: series_of(pandas, rows, table.kept.get(name), masks.get(name)) for name, rows in columns.items()}
+    frame = pandas.DataFrame(made)
+    frame.index = index
+    return frame
 
 
 def _lists(pandas: Any, where: str, table: Any) -> Any:
     """Return a table with one line per outermost sequence."""
-    pyarrow = library("pyarrow", "arrow", where)
     made = {}
     index = None
     for name, x in {**table.key_columns(where), **table.columns}.items():
         if isinstance(x, LoDTensor) and x.dtype.kind == "S":  # which Arrow would pad with zeros
-            made[name] = pandas.Series(x.tolist(), dtype=object)
+            made[name] = pandas.Series(lists_of(x, table.masks.get(name)), dtype=object)
         elif isinstance(x, LoDTensor):
-            with naming_column(where, name):
-                chunks = pyarrow.chunked_array([pyarrow.array(x)])
+            pyarrow = library("pyarrow", "arrow", where)
+            masks = {name: table.masks[name]} if name in table.masks else {}
+            chunks = pyarrow.table(arrow_table(where, {name: x}, masks)).column(0)
             made[name] = pandas.Series(pandas.arrays.ArrowExtensionArray(chunks))
         elif table.keys and name == next(iter(table.keys)):
-            index = pandas.Index(restored(pandas, x, table.kept.get(name)), name=name)
+            index = pandas.Index(key_entries(pandas, x, table.kept.get(name)), name=name)
         else:
-            made[name] = pandas.Series(restored(pandas, x, table.kept.get(name)))
+            made[name] = series_of(pandas, x, table.kept.get(name))
     frame = pandas.DataFrame(made)
     if index is not None:
         frame.index = index

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from lodcore.tensors.lod_tensor import LoDTensor
 __all__ = ["column_of", "is_lists", "is_text"]
 
 Array = np.ndarray[Any, Any]
+
+EPOCH = date(1970, 1, 1)
 
 #: The units of periods that are dates or times of NumPy.
 PERIODS = {"Y": "Y", "Y-DEC": "Y", "A-DEC": "Y", "M": "M", "D": "D", "h": "h", "min": "m", "s": "s", "ms": "ms"}
@@ -71,7 +74,7 @@ def column_of(pandas: Any, name: str, series: Any) -> Column:
         found = _of_numpy(name, series.dt.tz_convert(None).to_numpy())
         return found._replace(kept=("zone", str(dtype.tz)))
     if isinstance(dtype, pandas.ArrowDtype) or getattr(dtype, "storage", None) == "pyarrow":
-        return _of_arrow(pandas, name, series)
+        return column_of_arrow(name, series.array._pa_array)
     if isinstance(dtype, pandas.StringDtype):
         return _of_text(name, series, "")
     if isinstance(dtype, pandas.SparseDtype):
@@ -91,15 +94,6 @@ def _of_numpy(name: str, rows: Array) -> Column:
         gone = np.isnat(rows) if rows.dtype.kind in "mM" else np.isnan(rows)
         return Column(rows, ~gone if gone.any() else None, lossless=True)
     return Column(rows)
-
-
-def _of_arrow(pandas: Any, name: str, series: Any) -> Column:
-    column = column_of_arrow(name, series.array._pa_array)
-    kind = getattr(series.dtype, "pyarrow_dtype", None)
-    zone, scale = getattr(kind, "tz", None), getattr(kind, "scale", None)
-    if zone is not None:
-        return column._replace(kept=("zone", zone))
-    return column if scale is None else column._replace(kept=("decimal", scale))
 
 
 def _of_categories(pandas: Any, name: str, series: Any) -> Column:
@@ -138,11 +132,12 @@ def _of_objects(pandas: Any, name: str, series: Any) -> Column:
         return _of_decimals(name, series)
     makers: dict[str, tuple[Callable[[list[Any]], Any], Any]] = {
         "boolean": (lambda found: np.array(found, np.bool_), False),
-        "integer": (np.array, 0),
+        "integer": (_integers, 0),
         "floating": (np.array, 0.0),
         "mixed-integer-float": (_floats, 0.0),
         "complex": (np.array, 0.0),
         "date": (lambda found: np.array(found, "M8[D]"), None),
+        "time": (_times, None),
         "empty": (lambda found: np.zeros(len(found)), 0.0),
     }
     if kind not in makers:
@@ -156,8 +151,24 @@ def _of_objects(pandas: Any, name: str, series: Any) -> Column:
     rows = make(found)
     if rows is None or rows.dtype == object or (kind == "integer" and rows.dtype.kind not in "iu"):
         raise DTypeError(f"{name}: has dtype {series.dtype}, of {kind} objects that no dtype of NumPy holds exactly")
-    lossless = rows.dtype.kind in "M" or missing_is_nan
-    return Column(rows, None if there.all() else there, lossless=lossless)
+    lossless = rows.dtype.kind in "mM" or missing_is_nan
+    kept = ("time",) if kind == "time" else None
+    return Column(rows, None if there.all() else there, lossless=lossless, kept=kept)
+
+
+def _integers(found: list[Any]) -> Array:
+    """Return integers with or without a sign, as 64 bits hold them."""
+    unsigned = max(found) > np.iinfo(np.int64).max and min(found) >= 0 and max(found) <= np.iinfo(np.uint64).max
+    return np.array(found, np.uint64 if unsigned else None)
+
+
+def _times(found: list[Any]) -> Array | None:
+    """Return times of day as durations since midnight; None if they have a zone."""
+    if any(one is not None and one.tzinfo is not None for one in found):
+        return None
+    midnight = np.datetime64(0, "us")
+    days = ["NaT" if one is None else datetime.combine(EPOCH, one) for one in found]
+    return np.array(days, "M8[us]") - midnight
 
 
 def _floats(found: list[Any]) -> Array | None:
@@ -189,7 +200,7 @@ def _of_decimals(name: str, series: Any) -> Column:
         if isinstance(exponent, str) or len(figures) > DIGITS:
             raise DTypeError(f"{name}: is {entry} at row {at}; float64 holds {DIGITS} digits: convert it to text")
         rows[at], digits = float(entry), max(digits, -exponent)
-    return Column(rows, None if there.all() else there, kept=("decimal", digits))
+    return Column(rows, None if there.all() else there, kept=("decimal", digits, None))
 
 
 def _of_lists(pandas: Any, name: str, series: Any) -> Column:

@@ -11,12 +11,12 @@ import numpy as np
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError
 from lodcore.interop.arrow.columns import column_of_arrow
-from lodcore.interop.arrow.interface import ArrowTable
-from lodcore.interop.arrow.objects import naming_column
+from lodcore.interop.arrow.interface import arrow_table
 from lodcore.interop.tables import (
     Column,
     Key,
     grouped_table,
+    lists_of,
     names_of_keys,
     outgoing,
     plain_column,
@@ -84,17 +84,11 @@ def _column_of(polars: Any, name: str, series: Any) -> Column:
     kind = series.dtype
     if kind == polars.Object:
         raise DTypeError(f"{name}: has dtype Object; Python objects have no fixed size")
+    if str(kind) in ("Int128", "UInt128"):
+        raise DTypeError(f"{name}: has dtype {kind}, which NumPy has not; cast it to Int64, or to text")
     column = column_of_arrow(name, series)
-    if isinstance(column.values, LoDTensor):
-        return column
-    if isinstance(kind, polars.Datetime) and kind.time_zone is not None:
-        return column._replace(kept=("zone", kind.time_zone))
-    if isinstance(kind, polars.Decimal):
-        return column._replace(kept=("decimal", kind.scale))
-    if kind == polars.Time:
-        return column._replace(kept=("time",))
-    if isinstance(kind, polars.Categorical):
-        return column._replace(kept=("category", None, False))
+    while isinstance(kind, (polars.List, polars.Array)):
+        kind = kind.inner
     if isinstance(kind, polars.Enum):
         return column._replace(kept=("category", np.array(kind.categories.to_list(), np.str_), True))
     return column
@@ -121,7 +115,7 @@ def _key_of(polars: Any, name: str, series: Any) -> Key:
 def _numbers_of_text(polars: Any, series: Any) -> tuple[Array, Array]:
     """Return the numbers of texts in the order of their first rows: of their hashes, unless two of them collide."""
     ids, firsts = numbered(np.ascontiguousarray(series.hash(HASH).to_numpy()))
-    if (series == series.gather(firsts[ids])).all():
+    if (series == series.gather(firsts).gather(polars.Series(ids.astype(np.uint32)))).all():
         return ids, firsts
     return numbered(np.ascontiguousarray(series.cast(polars.Categorical).to_physical().fill_null(0).to_numpy()))
 
@@ -145,32 +139,22 @@ def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
     where = "lodcore.to_polars"
     polars = library("polars", "polars", where)
     table = outgoing(where, columns, keys)
-    if lists:
+    if lists or not table.tensors:
         if table.single and not table.keys:
-            return _frame(polars, where, table.columns)["values"]
+            return _frame(polars, where, table.columns, {})["values"]
         made = {**table.key_columns(where), **table.columns}
-        return _restored(polars, _frame(polars, where, made), table.kept)
-    lod, rows = table.of_rows(where)
+        return _restored(polars, _frame(polars, where, made, table.masks), table.kept)
+    lod, rows, masks = table.of_rows(where)
     names, levels = row_keys(where, lod, table.keys)
     made = {**dict(zip(names, levels, strict=True)), **rows}
-    return _restored(polars, _frame(polars, where, made), table.kept)
+    return _restored(polars, _frame(polars, where, made, masks), table.kept)
 
 
-def _frame(polars: Any, where: str, columns: Mapping[str, Any]) -> Any:
+def _frame(polars: Any, where: str, columns: Mapping[str, Any], masks: Mapping[str, Any]) -> Any:
     """Return a table of columns; bytes, which Arrow would pad with zeros, are copied one by one."""
-    frame = polars.DataFrame(_arrow_table(where, columns))
-    return frame.with_columns([polars.Series(name, x.tolist()) for name, x in columns.items() if x.dtype.kind == "S"])
-
-
-def _arrow_table(where: str, columns: Mapping[str, Any]) -> ArrowTable:
-    """Return the columns as a table of Arrow, or name the one that it does not have."""
-    try:
-        return ArrowTable(columns)
-    except DTypeError:
-        for name, x in columns.items():
-            with naming_column(where, name):
-                ArrowTable({name: x})
-        raise
+    frame = polars.DataFrame(arrow_table(where, columns, masks))
+    bytes_ = [name for name, x in columns.items() if x.dtype.kind == "S"]
+    return frame.with_columns([polars.Series(name, lists_of(columns[name], masks.get(name))) for name in bytes_])
 
 
 def _restored(polars: Any, frame: Any, kept: Mapping[str, tuple[Any, ...]]) -> Any:
@@ -181,7 +165,7 @@ def _restored(polars: Any, frame: Any, kept: Mapping[str, tuple[Any, ...]]) -> A
         while isinstance(inner, (polars.List, polars.Array)):
             depth, inner = depth + 1, inner.inner
         change = _change(polars, inner, kind)
-        if inner is None or change is None:
+        if inner is None or change is None or not _fits(polars, frame[name], depth, kind):
             continue
         changed = polars.col(name) if not depth else polars.element()
         changed = change(changed)
@@ -191,14 +175,23 @@ def _restored(polars: Any, frame: Any, kept: Mapping[str, tuple[Any, ...]]) -> A
     return frame.with_columns(changes)
 
 
+def _fits(polars: Any, series: Any, depth: int, kind: tuple[Any, ...]) -> bool:
+    """Return whether all values are labels of an Enum, which Polars would refuse otherwise."""
+    if kind[0] != "category" or not kind[2]:
+        return True
+    for _ in range(depth):
+        series = series.explode()
+    return bool(series.drop_nulls().is_in(kind[1].tolist()).all())
+
+
 def _change(polars: Any, inner: Any, kind: tuple[Any, ...]) -> Any:
     """Return the expression that restores one column, or None if it has other values by now."""
     if kind[0] == "zone" and isinstance(inner, polars.Datetime):
         return lambda x: x.dt.replace_time_zone("UTC").dt.convert_time_zone(kind[1])
-    if kind[0] == "time" and inner == polars.Duration("ns"):
-        return lambda x: x.cast(polars.Int64).cast(polars.Time)
+    if kind[0] == "time" and isinstance(inner, polars.Duration):
+        return lambda x: x.cast(polars.Duration("ns")).cast(polars.Int64).cast(polars.Time)
     if kind[0] == "decimal" and inner == polars.Float64:
-        return lambda x: x.cast(polars.Decimal(38, kind[1]))
+        return lambda x: x.cast(polars.Decimal(kind[2] or 38, kind[1]))
     if kind[0] == "category" and inner == polars.String:
         return lambda x: x.cast(polars.Enum(kind[1].tolist()) if kind[2] else polars.Categorical)
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,9 @@ __all__ = [
     "gathered",
     "grouped",
     "grouped_table",
+    "lists_of",
     "names_of_keys",
+    "nested_lists",
     "outgoing",
     "plain_column",
     "plain_table",
@@ -54,7 +57,8 @@ class Column(NamedTuple):
     lossless : bool
         Whether nan or NaT stands where a value is missing, as it does in pandas.
     kept : tuple, or None
-        What the dtype does not say: ("zone", name), ("decimal", digits after the point), ("category", labels, ordered).
+        What the dtype does not say: ("zone", name), ("decimal", digits after the point, digits or None), ("time",), or
+        ("category", labels or None, ordered).
     """
 
     values: Any
@@ -152,7 +156,7 @@ def without_nulls(where: str, name: str, column: Column, way: Any) -> tuple[Any,
     present = column.present
     if present is not None and present.all():
         present = None
-    if present is not None and not (column.lossless and option in ("error", "empty")):
+    if present is not None and not (column.lossless and option is not None):
         if option in ("error", "empty"):
             at = int(np.argmin(present.reshape(len(present), -1).all(axis=1)))
             example = _example(rows.dtype)
@@ -301,20 +305,23 @@ class Outgoing(NamedTuple):
         As in `Groups`.
     single : bool
         Whether one tensor was given rather than a table.
+    masks : dict of str to LoDTensor of bools
+        Which rows of some columns have a value.
     """
 
     columns: dict[str, Any]
     keys: Mapping[str, Any] | None
     kept: Mapping[str, tuple[Any, ...]]
     single: bool
+    masks: Mapping[str, LoDTensor]
 
     @property
     def tensors(self) -> dict[str, LoDTensor]:
         """The columns that are LoDTensors."""
         return {name: x for name, x in self.columns.items() if isinstance(x, LoDTensor)}
 
-    def of_rows(self, where: str) -> tuple[LoD, dict[str, Any]]:
-        """Return the levels that lines of rows leave out, and the columns with one entry, or sequence, per row."""
+    def of_rows(self, where: str) -> tuple[LoD, dict[str, Any], dict[str, Any]]:
+        """Return the levels that lines of rows leave out; columns and masks with one entry, or sequence, per row."""
         tensors = self.tensors
         depth = len(self.keys) if self.keys else max((x.num_levels for x in tensors.values()), default=0)
         outer = {
@@ -324,15 +331,16 @@ class Outgoing(NamedTuple):
             for name, x in tensors.items()
         }
         lod: Any = common_lod(where, outer)
-        made: dict[str, Any] = {}
-        for name, x in self.columns.items():
+
+        def per_row(x: Any) -> Any:
             if not isinstance(x, LoDTensor):
-                made[name] = x[lod.segment_ids(0)]
-            elif x.num_levels > lod.num_levels:
-                made[name] = LoDTensor(x.values, lod_body.slice_levels(x.lod, lod.num_levels, x.num_levels))
-            else:
-                made[name] = x.values
-        return lod, made
+                return x[lod.segment_ids(0)]
+            if x.num_levels > lod.num_levels:
+                return LoDTensor(x.values, lod_body.slice_levels(x.lod, lod.num_levels, x.num_levels))
+            return x.values
+
+        columns, masks = ({name: per_row(x) for name, x in part.items()} for part in (self.columns, self.masks))
+        return lod, columns, masks
 
     def key_columns(self, where: str) -> dict[str, Any]:
         """Return the keys for a table with one line per outermost sequence: those of finer levels are lists."""
@@ -355,8 +363,11 @@ class Outgoing(NamedTuple):
 def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoing:
     """Check the arguments of `to_pandas` and `to_polars`."""
     kept: Mapping[str, tuple[Any, ...]] = {}
+    masks: Mapping[str, LoDTensor] = {}
+    if keys is not None and not isinstance(keys, Mapping):
+        raise DTypeError(f"{where}: keys: is {type(keys).__name__}; a dict of keys by name is needed")
     if isinstance(columns, Groups):
-        kept, keys = columns.kept, columns.keys if keys is None else keys
+        kept, masks, keys = columns.kept, columns.masks, columns.keys if keys is None else keys
         columns = {**columns.columns, **columns.per_group}
     single = not isinstance(columns, Mapping)
     if single:
@@ -378,7 +389,32 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
                 f"{where}: columns: {name!r} has another structure than {next(iter(sizes))!r}: {size} sequences, not "
                 f"{next(iter(sizes.values()))}"
             )
-    return Outgoing(made, keys, kept, single)
+    return Outgoing(made, keys, kept, single, {name: mask for name, mask in masks.items() if not mask.values.all()})
+
+
+def lists_of(x: Any, present: Any = None) -> list[Any]:
+    """Return a column as lists, with None where there is no value.
+
+    Parameters
+    ----------
+    x : LoDTensor or ndarray
+    present : LoDTensor or ndarray of bool, optional
+    """
+    if present is None:
+        return x.tolist()  # type: ignore[no-any-return]
+    rows, there = (one.values if isinstance(one, LoDTensor) else one for one in (x, present))
+    entries = rows.tolist()
+    for at in np.flatnonzero(~there.reshape(len(there), -1).all(axis=1)).tolist():
+        entries[at] = None
+    return nested_lists(entries, x.lod) if isinstance(x, LoDTensor) else entries
+
+
+def nested_lists(entries: list[Any], lod: Any) -> list[Any]:
+    """Return entries as lists of a structure."""
+    for level in reversed(range(lod.num_levels)):
+        ends = lod.offsets(level).tolist()
+        entries = [entries[start:stop] for start, stop in pairwise(ends)]
+    return entries
 
 
 def tensor_of_column(where: str, name: str, column: Any) -> LoDTensor:

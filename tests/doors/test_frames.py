@@ -49,6 +49,10 @@ KINDS = {
     "unsigned": (np.array([1, 2, 2**64 - 1], "u8"), polars.Series([1, 2, 2**64 - 1], dtype=polars.UInt64),
                  np.array([1, 2, 2**64 - 1], "u8")),
     "integers of Python": (np.array([1, 2, 3], object), [1, 2, 3], np.array([1, 2, 3])),
+    "large": (np.array([2**63, 0, 1], object), polars.Series([2**63, 0, 1], dtype=polars.UInt64),
+              np.array([2**63, 0, 1], "u8")),
+    "times of day": ([dt.time(1), dt.time(2, 3, 4, 5), dt.time(0)], [dt.time(1), dt.time(2, 3, 4, 5), dt.time(0)],
+                     np.array([3600 * 10**6, 7384 * 10**6 + 5, 0], "m8[us]")),
     "small": (np.array([1, 2, 3], "i1"), polars.Series([1, 2, 3], dtype=polars.Int8), np.array([1, 2, 3], "i1")),
 }  # fmt: skip
 
@@ -86,7 +90,9 @@ def test_every_dtype_goes_in_and_out_the_same_way(name):
             assert made[name].tolist() == [of_pandas[name].tolist()[k] for k in order]
         assert other[name].to_list() == [of_polars[name].to_list()[k] for k in order]
         assert listed[name].to_list() == [[of_polars[name].to_list()[k] for k in one] for one in ([0, 2], [1])]
-        assert from_polars(listed)[name].values.tolist() == wanted[order].tolist()
+        assert (from_polars(listed)[name].values == wanted[order]).all()
+        if not listed[name].dtype.inner.is_(polars.Time) and name not in ("categories", "enum"):
+            assert polars.from_arrow(lodcore.to_arrow(groups))[name].to_list() == listed[name].to_list()
     if name == "zones":
         assert str(made[name].dtype).endswith(f", {ZONE}]")
         assert other.schema[name].time_zone == ZONE
@@ -135,6 +141,71 @@ def test_missing_values_have_one_answer(name):
             read(data[["u", "w"]], by="u", nulls="rubbish")
 
 
+@pytest.mark.parametrize("name", MISSING)
+def test_missing_values_read_with_a_mask_go_out_as_missing(name):
+    of_pandas, of_polars, _, _ = MISSING[name]
+    frame = pandas.DataFrame({"u": U, "v": of_pandas})
+    table = polars.DataFrame({"u": U, "v": of_polars}, strict=False)
+    for read, data in ((from_pandas, frame), (from_polars, table), (from_arrow, table.to_arrow())):
+        groups = read(data, by="u", nulls="mask")
+        rows, listed = to_polars(groups, lists=False), to_polars(groups)
+        assert rows["v"].to_list() == [of_polars[0], of_polars[2], None]
+        assert listed["v"].to_list() == [[of_polars[0], of_polars[2]], [None]]
+        made = to_pandas(groups)["v"]
+        assert pandas.isna(made).tolist() == [False, False, True]
+        assert made.iloc[:2].tolist() == [of_polars[0], of_polars[2]]
+        assert [pandas.isna(one).tolist() for one in to_pandas(groups, lists=True)["v"]] == [[False, False], [True]]
+        replaced = groups.with_columns(v=groups["v"])
+        assert to_polars(replaced, lists=False)["v"].null_count() == 0  # what is put in their place stays
+
+
+def test_what_dtypes_do_not_say_is_kept_only_as_long_as_it_fits():
+    table = polars.DataFrame({"u": U, "d": DECIMALS, "c": ["x", None, "y"]}).cast({"c": polars.Enum(["y", "x"])})
+    groups = from_polars(table, by="u", nulls={"c": "?"})
+    assert to_polars(groups, lists=False)["c"].to_list() == to_pandas(groups)["c"].tolist() == ["x", "y", "?"]
+    third = groups.with_columns(d=groups["d"] / 3)
+    assert to_polars(third, lists=False)["d"].to_list() == to_pandas(third)["d"].tolist() == third["d"].values.tolist()
+    assert to_polars(groups, lists=False).schema["d"] == table.schema["d"]
+    kept = from_polars(table, by="u", nulls={"c": "x"})
+    assert to_polars(kept, lists=False).schema["c"] == table.schema["c"]
+
+
+def test_zones_digits_and_categories_within_lists_and_of_arrow_are_kept():
+    stamps = polars.Series("t", UTC).dt.replace_time_zone("UTC").dt.convert_time_zone(ZONE)
+    table = polars.DataFrame({"u": U, "t": stamps, "d": polars.Series(DECIMALS, dtype=polars.Decimal(9, 2))})
+    listed = table.group_by("u", maintain_order=True).agg("t", "d").with_columns(group=polars.Series([1, 1]))
+    for data, by in ((table, "u"), (listed, "group")):
+        for groups in (from_polars(data, by=by), from_arrow(data.to_arrow(), by=by)):
+            made = to_polars(groups, lists=False)
+            for name in ("t", "d"):
+                assert made.schema[name] == data.schema[name]
+                assert made[name].explode().to_list() == [table[name][k] for k in (0, 2, 1)]
+            typed = polars.from_arrow(lodcore.to_arrow(groups))
+            inner = polars.List(data.schema["t"]), polars.List(data.schema["d"])
+            assert (typed.schema["t"], typed.schema["d"]) == inner
+            stamp = to_pandas(groups)["t"].explode().tolist()[0]
+            assert str(stamp) == "2020-01-01 12:00:00+01:00"
+
+
+def test_columns_without_lists_and_keys_of_every_dtype_go_out():
+    columns = {"n": np.array([1, 2]), "name": np.array(["a", "b"])}
+    assert to_pandas(columns).to_dict("list") == {"n": [1, 2], "name": ["a", "b"]}
+    assert to_polars(columns, lists=False).to_dict(as_series=False) == {"n": [1, 2], "name": ["a", "b"]}
+    half = from_pandas(pandas.DataFrame({"u": np.array([1.5, 2, 1.5], np.float16), "v": [1, 2, 3]}), by="u")
+    assert to_pandas(half).index.get_level_values("u").tolist() == [1.5, 1.5, 2.0]
+    for convert in (to_pandas, to_polars):
+        with pytest.raises(DTypeError, match=rf"lodcore.{convert.__name__}: keys: is list; a dict of keys by name"):
+            convert({"v": [[1], [2]]}, keys=["a"])
+
+
+def test_structs_of_a_table_are_records():
+    table = pyarrow.table({"u": [1, 1, 2], "s": [{"a": 1, "b": "x"}, {"a": 2, "b": "yy"}, None]})
+    for data in (table, polars.from_arrow(table)):
+        groups = (from_arrow if data is table else from_polars)(data, by="u", nulls="mask")
+        assert groups["s"]["b"].tolist() == [["x", "yy"], [""]]
+        assert to_polars(groups)["s"].to_list() == [[{"a": 1, "b": "x"}, {"a": 2, "b": "yy"}], [None]]
+
+
 def test_what_numpy_holds_stays():
     """nan and NaT of NumPy, unless there is a fill value; null times are NaT."""
     frame = pandas.DataFrame({"u": U, "v": [1.5, np.nan, 3], "t": pandas.to_datetime(["2020-01-01", None, None])})
@@ -142,7 +213,10 @@ def test_what_numpy_holds_stays():
     assert np.isnan(groups["v"].values).tolist() == [False, False, True]
     assert np.isnat(groups["t"].values).tolist() == [False, True, True]
     assert from_pandas(frame, by="u", nulls={"v": 0.0})["v"].tolist() == [[1.5, 3.0], [0.0]]
-    assert from_pandas(frame, by="u", nulls={"v": "mask"}).masks["v"].tolist() == [[True, True], [False]]
+    masked = from_pandas(frame, by="u", nulls="mask")
+    assert masked.masks["v"].tolist() == [[True, True], [False]]
+    assert np.isnan(masked["v"].values).tolist() == [False, False, True]
+    assert np.isnat(masked["t"].values).tolist() == [False, True, True]
     table = polars.from_pandas(frame, nan_to_null=False)
     assert np.isnat(from_polars(table, by="u")["t"].values).tolist() == [False, True, True]
     assert to_polars(from_polars(table, by="u"), lists=False)["t"].null_count() == 2
@@ -154,6 +228,8 @@ def test_what_numpy_holds_stays():
         ([2**70, 1], r"data\['v'\]: has dtype object, of integer objects that no dtype of NumPy holds exactly"),
         ([2**53 + 1, 0.5], "of mixed-integer-float objects that no dtype of NumPy holds exactly"),
         ([Decimal("0.1234567890123456789"), Decimal(1)], "float64 holds 15 digits"),
+        ([2**63, -1], "of integer objects that no dtype of NumPy holds exactly"),
+        ([dt.time(1, tzinfo=dt.timezone.utc), dt.time(2)], "of time objects that no dtype of NumPy holds exactly"),
         (["a\0", "b"], "(row|string) 0 ends with NUL"),
         ([{}, 1], "of mixed(-integer)? objects; Python objects have no fixed size"),
         (pandas.interval_range(0, 2), "has dtype interval"),

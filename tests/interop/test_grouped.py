@@ -5,7 +5,7 @@ import pytest
 
 import lodcore
 from lodcore import DTypeError, LoDError, LoDTensor, ShapeError
-from lodcore.interop import Groups
+from lodcore.interop import ArrowTable, Groups
 
 USER = np.array(["b", "a", "b", "c", "b"])
 TS = np.array([10, 11, 50, 7, 55])
@@ -95,3 +95,26 @@ def test_a_table_without_columns_or_rows():
     assert (len(empty), empty[empty["x"] > 0]["x"].tolist(), empty[:3]["k"].tolist()) == (0, [], [])
     with pytest.raises(LoDError, match="there are no columns"):
         len(Groups({}, {"k": [1]}))
+
+
+def test_a_table_of_arrow_has_nulls_where_masks_say_so():
+    x = lodcore.array([[1, 2], [], [3]])
+    mask = lodcore.array([[True, False], [], [True]])
+    wide = LoDTensor(np.arange(6.0).reshape(3, 2), x.lod)
+    inner = LoDTensor(np.array([[True, True], [False, True], [True, True]]), x.lod)
+    times = LoDTensor(np.array([1, "NaT", 3], "M8[s]"), x.lod)
+    last = LoDTensor(np.array([True, True, False]), x.lod)
+    columns, masks = {"x": x, "w": wide, "t": times, "f": np.arange(3)}, {"x": mask, "w": inner, "t": last}
+    table = ArrowTable(columns, {**masks, "f": np.array([True, False, True])})
+    found, present = lodcore.from_arrow(table, nulls="mask")
+    assert present["x"][-1].tolist() == [True, False, True]
+    assert present["w"][-1].tolist() == inner.values.tolist()
+    assert present["t"][-1].tolist() == [True, False, False]
+    assert present["f"][-1].tolist() == [True, False, True]
+    assert found["x"].values[[0, 2]].tolist() == [1, 3]
+    with pytest.raises(LoDError, match=r"masks\['y'\]: there is no such column"):
+        ArrowTable({"x": x}, {"y": mask})
+    with pytest.raises(LoDError, match=r"masks\['x'\]: has another structure than its column"):
+        ArrowTable({"x": x}, {"x": mask[:2]})
+    with pytest.raises(DTypeError, match=r"masks\['x'\]: has dtype int64; bools are needed"):
+        ArrowTable({"x": x}, {"x": x})

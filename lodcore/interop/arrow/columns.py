@@ -9,6 +9,8 @@ import numpy as np
 from lodcore.errors import DTypeError
 from lodcore.interop.arrow.importing import Options
 from lodcore.interop.arrow.objects import naming, read_arrow
+from lodcore.interop.arrow.reading import Column as ArrowColumn
+from lodcore.interop.arrow.types import kept_of
 from lodcore.interop.tables import Column
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -27,7 +29,7 @@ def column_of_arrow(name: str, obj: Any) -> Column:
     """
     with naming(name):
         found = read_arrow(obj, "mask", Options(fixed_strings=True, decode=True, records=True))
-    return _column(found.value, found.present)
+    return _column(name, found.value, found.present, found.column)
 
 
 def columns_of_arrow(where: str, obj: Any) -> dict[str, Column] | None:
@@ -36,19 +38,30 @@ def columns_of_arrow(where: str, obj: Any) -> dict[str, Column] | None:
         found = read_arrow(obj, "mask", Options(fixed_strings=True, decode=True, records=None))
     if not isinstance(found.value, dict):
         return None
-    return {name: _column(value, found.present[name]) for name, value in found.value.items()}
+    children = {child.name: child for child in found.column.children}
+    return {
+        name: _column(f"{where}: data[{name!r}]", value, found.present[name], children[name])
+        for name, value in found.value.items()
+    }
 
 
-def _column(value: Any, present: Any) -> Column:
+def _column(name: str, value: Any, present: Any, column: ArrowColumn) -> Column:
     if isinstance(value, dict):
-        raise DTypeError("lodcore.from_arrow: obj: has structs of lists; give their fields as columns")
+        if not all(isinstance(field, np.ndarray) for field in value.values()):
+            raise DTypeError(f"{name}: has structs of lists or structs; give their fields as columns")
+        there = np.all([mask.all(axis=tuple(range(1, mask.ndim))) for (mask,) in present.values()], axis=0)
+        made = np.empty(len(there), [(key, field.dtype, field.shape[1:]) for key, field in value.items()])
+        for key, field in value.items():
+            made[key] = field
+        value, present = made, [there]
     *sequences, there = present
     rows = value.values if isinstance(value, LoDTensor) else value
+    kept = kept_of(column)
     if there.all():
-        return Column(value, None, sequences)
+        return Column(value, None, sequences, kept=kept)
     if rows.dtype.kind in "mM":  # NumPy has a value for it
         rows = rows.copy()
         rows[~there] = np.array("NaT", rows.dtype)
         value = lod_tensor_body.new_tensor(rows, value.lod) if isinstance(value, LoDTensor) else rows
-        return Column(value, there, sequences, True)
-    return Column(value, there, sequences)
+        return Column(value, there, sequences, True, kept)
+    return Column(value, there, sequences, kept=kept)

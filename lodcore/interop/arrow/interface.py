@@ -14,18 +14,19 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.libraries import library
-from lodcore.errors import DTypeError
+from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow.columns import columns_of_arrow
 from lodcore.interop.arrow.importing import Options
 from lodcore.interop.arrow.nodes import node_of, table_node, without_rows
-from lodcore.interop.arrow.objects import read_arrow
+from lodcore.interop.arrow.objects import naming_column, read_arrow
 from lodcore.interop.arrow.reading import read_schema
 from lodcore.interop.arrow.writing import array_capsule, schema_capsule, stream_capsule
-from lodcore.interop.tables import Column, Key, grouped_table, names_of_keys
+from lodcore.interop.grouped import Groups
+from lodcore.interop.tables import Column, Key, grouped_table, names_of_keys, outgoing
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 
-__all__ = ["ArrowTable", "arrow_c_array", "arrow_c_schema", "arrow_c_stream", "from_arrow", "to_arrow"]
+__all__ = ["ArrowTable", "arrow_c_array", "arrow_c_schema", "arrow_c_stream", "arrow_table", "from_arrow", "to_arrow"]
 
 WHERE = "lodcore.from_arrow"
 
@@ -167,14 +168,35 @@ def to_arrow(x: Any) -> Any:
 
     Parameters
     ----------
-    x : LoDTensor, or mapping of str to LoDTensor or ndarray
+    x : LoDTensor, Groups, or mapping of str to LoDTensor or ndarray
+        A table of groups has one line per outermost group, with its zones, digits, categories and missing values.
 
     Returns
     -------
     pyarrow.Array, or pyarrow.Table
     """
-    pyarrow = library("pyarrow", "arrow", "lodcore.to_arrow")
+    where = "lodcore.to_arrow"
+    pyarrow = library("pyarrow", "arrow", where)
+    if isinstance(x, Groups):
+        table = outgoing(where, x, None)
+        made = pyarrow.table(arrow_table(where, {**table.key_columns(where), **table.columns}, table.masks))
+        kinds = [_kind_of(pyarrow, field.type, table.kept.get(field.name, ("",))) for field in made.schema]
+        return made.cast(pyarrow.schema(zip(made.column_names, kinds, strict=True)))
     return pyarrow.table(ArrowTable(x)) if isinstance(x, Mapping) else pyarrow.array(x)
+
+
+def _kind_of(pyarrow: Any, kind: Any, kept: tuple[Any, ...]) -> Any:
+    """Return the type of a column with its zone, digits or categories."""
+    types = pyarrow.types
+    if types.is_large_list(kind) and kept[0] in ("zone", "decimal"):  # categories in lists cannot be cast
+        return pyarrow.large_list(_kind_of(pyarrow, kind.value_type, kept))
+    if kept[0] == "zone" and types.is_timestamp(kind):
+        return pyarrow.timestamp(kind.unit, kept[1])
+    if kept[0] == "decimal" and types.is_float64(kind):
+        return pyarrow.decimal128(kept[2] or 38, kept[1])
+    if kept[0] == "category" and types.is_large_string(kind):
+        return pyarrow.dictionary(pyarrow.int32(), kind)
+    return kind
 
 
 class ArrowTable:
@@ -184,6 +206,13 @@ class ArrowTable:
     ----------
     columns : mapping of str to LoDTensor or ndarray
         Each must have as many sequences, or rows.
+    masks : mapping of str to LoDTensor or ndarray of bool, optional
+        Which rows of a column have a value, with the structure of the column; the others are nulls.
+
+    Raises
+    ------
+    LoDError, DTypeError
+        If columns have other lengths, a mask another structure than its column, or Arrow does not have a dtype.
 
     Examples
     --------
@@ -194,22 +223,49 @@ class ArrowTable:
     LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]])
     """
 
-    def __init__(self, columns: Mapping[str, Any]) -> None:
+    def __init__(self, columns: Mapping[str, Any], masks: Mapping[str, Any] | None = None) -> None:
         self.columns = {
             str(name): column if isinstance(column, LoDTensor) else as_values(f"ArrowTable: {name}", column)
             for name, column in columns.items()
         }
-        table_node(self.columns)
+        self.masks = {str(name): _mask_of(self.columns, str(name), mask) for name, mask in (masks or {}).items()}
+        table_node(self.columns, self.masks)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
-        node = table_node(self.columns)
+        node = table_node(self.columns, self.masks)
         return schema_capsule(node), array_capsule(node)
 
     def __arrow_c_schema__(self) -> Any:
-        return schema_capsule(table_node({name: without_rows(column) for name, column in self.columns.items()}))
+        return schema_capsule(table_node({name: without_rows(column) for name, column in self.columns.items()}, {}))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return stream_capsule(table_node(self.columns))
+        return stream_capsule(table_node(self.columns, self.masks))
+
+
+def arrow_table(where: str, columns: Mapping[str, Any], masks: Mapping[str, Any]) -> ArrowTable:
+    """Return the columns as a table of Arrow, or name the one that it does not have."""
+    try:
+        return ArrowTable(columns, masks)
+    except DTypeError:
+        for name, x in columns.items():
+            with naming_column(where, name):
+                ArrowTable({name: x})
+        raise
+
+
+def _mask_of(columns: Mapping[str, Any], name: str, mask: Any) -> Any:
+    """Check the mask of a column; return one bool per row, or per number of a row."""
+    where = f"lodcore.interop.ArrowTable: masks[{name!r}]"
+    if name not in columns:
+        raise LoDError(f"{where}: there is no such column")
+    x = columns[name]
+    made = mask if isinstance(mask, LoDTensor) else as_values(where, mask)
+    rows, there = (one.values if isinstance(one, LoDTensor) else one for one in (x, made))
+    if there.dtype != np.bool_:
+        raise DTypeError(f"{where}: has dtype {there.dtype}; bools are needed")
+    if getattr(x, "lod", None) != getattr(made, "lod", None) or rows.shape[: there.ndim] != there.shape:
+        raise LoDError(f"{where}: has another structure than its column")
+    return made

@@ -25,7 +25,7 @@ Node = tuple[bytes, bytes, int, int, tuple[Any, ...], tuple[Any, ...]]
 INT32_MAX = 2**31 - 1
 
 
-def node_of(x: Any, wish: Column | None = None, name: bytes = b"") -> Node:
+def node_of(x: Any, wish: Column | None = None, name: bytes = b"", present: Any = None) -> Node:
     """Return the node of a LoDTensor or a dense array.
 
     Parameters
@@ -34,13 +34,17 @@ def node_of(x: Any, wish: Column | None = None, name: bytes = b"") -> Node:
     wish : Column, optional
         The requested type; offsets of 32 bits, if they fit, and bytes as strings are supported.
     name : bytes
+    present : LoDTensor or ndarray of bool, optional
+        Which rows have a value; the others become nulls.
 
     Returns
     -------
     Node
     """
     if not isinstance(x, LoDTensor):
-        return _values(x, name)
+        return _with_nulls(_values(x, name), present)
+    if isinstance(present, LoDTensor):
+        present = present.values
     values: Array = x.values
     lod: LoD = x.lod
     wishes = [wish]
@@ -63,9 +67,23 @@ def node_of(x: Any, wish: Column | None = None, name: bytes = b"") -> Node:
         if text:
             node = _text(values, offsets, asked, short, called)
         else:
-            node = node or _values(values, b"item")
+            node = node or _with_nulls(_values(values, b"item"), present)
             node = (b"+l" if short else b"+L", called, count, 0, (None, offsets), (node,))
-    return node or _values(values, name)
+    return node or _with_nulls(_values(values, name), present)
+
+
+def _with_nulls(node: Node, present: Array | None) -> Node:
+    """Return a node of rows, of which some are nulls."""
+    if present is None or present.all():
+        return node
+    format, name, count, nulls, (validity, *others), children = node
+    if present.ndim > 1:  # numbers within rows
+        inner = _with_nulls(children[0], present.reshape(-1, *present.shape[2:]))
+        return format, name, count, nulls, (validity, *others), (inner,)
+    if validity is not None:  # of NaT
+        present = present & np.unpackbits(validity, count=count, bitorder="little").view(np.bool_)
+    missing = count - int(np.count_nonzero(present))
+    return format, name, count, missing, (np.packbits(present, bitorder="little"), *others), children
 
 
 def _text(values: Array, offsets: Array, asked: str, short: bool, name: bytes) -> Node:
@@ -144,15 +162,15 @@ def _with_unit(values: Array, unit: str) -> Array:
     return changed
 
 
-def table_node(columns: Mapping[str, Any]) -> Node:
-    """Return the node of a table of columns of one length: a struct that is not in a list."""
+def table_node(columns: Mapping[str, Any], masks: Mapping[str, Any]) -> Node:
+    """Return the node of a table of columns of one length, with masks of some: a struct that is not in a list."""
     where = "lodcore.interop.ArrowTable"
     sizes = {name: len(column) for name, column in columns.items()}
     count = next(iter(sizes.values()), 0)
     for name, size in sizes.items():
         if size != count:
             raise LoDError(f"{where}: columns: {name!r} has {size} entries, {next(iter(sizes))!r} {count}")
-    children = tuple(node_of(column, None, name.encode()) for name, column in columns.items())
+    children = tuple(node_of(column, None, name.encode(), masks.get(name)) for name, column in columns.items())
     return b"+s", b"", count, 0, (None,), children
 
 

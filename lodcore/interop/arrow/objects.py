@@ -23,12 +23,14 @@ def read_arrow(obj: Any, nulls: Any, options: Options) -> Finished:
         column: Any = read_array(schema, array)
         part = content(column, 0, column.length, options)
     elif hasattr(obj, "__arrow_c_stream__"):
-        chunks, kind = read_stream(obj.__arrow_c_stream__())
+        chunks, column = read_stream(obj.__arrow_c_stream__())
         parts = [content(chunk, 0, chunk.length, options) for chunk in chunks if chunk.length]
-        part = parts[0] if len(parts) == 1 else joined(parts) if parts else content(kind, 0, 0, options)
+        part = parts[0] if len(parts) == 1 else joined(parts) if parts else content(column, 0, 0, options)
     else:
         raise DTypeError(f"{WHERE}: obj: is {type(obj).__name__}; __arrow_c_array__ or __arrow_c_stream__ is needed")
-    return finish(part, nulls, options.records)
+    found = finish(part, nulls, options.records)
+    found.column = column
+    return found
 
 
 def pair_of(capsules: Any) -> tuple[Any, Any]:

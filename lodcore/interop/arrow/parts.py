@@ -187,10 +187,11 @@ def records(part: Part) -> Part:
 
 @dataclass
 class Finished:
-    """A result and its validity."""
+    """A result, its validity, and the column that was read, for what dtypes do not say."""
 
     value: Any
     present: Any
+    column: Any = None
 
 
 @dataclass

@@ -17,6 +17,7 @@ __all__ = [
     "Stored",
     "decimal_of",
     "format_of",
+    "kept_of",
     "stored",
     "width_of",
 ]
@@ -100,6 +101,28 @@ def decimal_of(format: str, path: str) -> tuple[int, int]:
     if bits not in (32, 64, 128, 256) or abs(scale) > MOST_DIGITS:
         raise DTypeError(f"lodcore.from_arrow: obj{path}: has format {format!r}, which NumPy has no dtype for")
     return scale, bits
+
+
+def kept_of(column: Any) -> tuple[Any, ...] | None:
+    """Return what a type says, and its dtype does not: zone, digits, time of day, categories; also below lists.
+
+    Parameters
+    ----------
+    column : Column
+
+    Returns
+    -------
+    ("zone", name), ("decimal", digits after the point, digits), ("time",), ("category", None, False), or None
+    """
+    while column.format in LISTS or column.format in LIST_VIEWS or column.format.startswith("+w:"):
+        (column,) = column.children
+    if column.dictionary is not None:
+        return "category", None, False
+    if column.format[:3] in STAMPS and column.format[4:]:
+        return "zone", column.format[4:]
+    if column.format.startswith("d:"):
+        return "decimal", decimal_of(column.format, column.path)[0], int(column.format[2:].split(",")[0])
+    return ("time",) if column.format.startswith("tt") else None
 
 
 def format_of(dtype: DType) -> bytes:

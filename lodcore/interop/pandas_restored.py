@@ -1,0 +1,85 @@
+"""Columns that go out to pandas, with what dtypes of NumPy do not say."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from lodcore.interop.tables import lists_of, nested_lists
+from lodcore.tensors.lod_tensor import LoDTensor
+
+__all__ = ["key_entries", "series_of"]
+
+Array = np.ndarray[Any, Any]
+
+
+def series_of(pandas: Any, rows: Any, kept: tuple[Any, ...] | None, present: Any = None) -> Any:
+    """Return a column with its zone, categories, decimals and missing values.
+
+    Parameters
+    ----------
+    pandas : module
+    rows : ndarray, or LoDTensor for a column of lists
+    kept : tuple or None
+        As in `Column`.
+    present : ndarray or LoDTensor of bool, optional
+        Where there is a value.
+    """
+    if isinstance(rows, LoDTensor) and kept is not None:
+        entries = series_of(pandas, rows.values, kept, None if present is None else present.values).tolist()
+        return pandas.Series(nested_lists(entries, rows.lod), dtype=object)
+    if isinstance(rows, LoDTensor) or rows.ndim > 1 or rows.dtype.names is not None:
+        return pandas.Series(lists_of(rows, present), dtype=object)
+    if rows.dtype.kind == "S":
+        return pandas.Series(lists_of(rows, present), dtype=object)
+    made = pandas.Series(_restored(pandas, rows, kept, present))
+    if present is None:
+        return made
+    if rows.dtype.kind in "iub" and made.dtype == rows.dtype:
+        name = "boolean" if rows.dtype.kind == "b" else rows.dtype.name.replace("i", "I", 1).replace("u", "U", 1)
+        made = made.astype(name)
+    return made.where(present)
+
+
+def key_entries(pandas: Any, rows: Array, kept: tuple[Any, ...] | None) -> Any:
+    """Return keys as the entries of an index, which holds no half precision."""
+    return _restored(pandas, rows.astype(np.float32) if rows.dtype == np.float16 else rows, kept, None)
+
+
+def _restored(pandas: Any, rows: Array, kept: tuple[Any, ...] | None, present: Any) -> Any:
+    """Return a column or a key with what its dtype does not say, as long as that fits its values."""
+    if kept is None:
+        return rows
+    if kept[0] == "zone" and rows.dtype.kind == "M":
+        return pandas.Series(rows).dt.tz_localize("UTC").dt.tz_convert(kept[1]).array
+    if kept[0] == "category":
+        labels = kept[1]
+        if labels is None and present is not None:
+            labels = pandas.Categorical(rows[present]).categories
+        made = pandas.Categorical(rows, categories=labels, ordered=kept[2])
+        if ((made.codes if present is None else made.codes[present]) >= 0).all():
+            return made
+    if kept[0] == "decimal" and rows.dtype == np.float64:
+        return pandas.array([_decimal(entry, kept[1]) for entry in rows.tolist()], dtype=object)
+    if kept[0] == "time" and rows.dtype.kind == "m":
+        return _times_of_day(pandas, rows)
+    return rows
+
+
+def _decimal(entry: float, digits: int) -> Any:
+    return Decimal(f"{entry:.{digits}f}") if np.isfinite(entry) else entry
+
+
+def _times_of_day(pandas: Any, rows: Array) -> Any:
+    """Return durations since midnight as times, if those count so finely."""
+    exact = rows.astype("m8[us]")
+    gone = np.isnat(exact)
+    day = (exact >= np.timedelta64(0)) & (exact < np.timedelta64(1, "D"))
+    if not (gone | (exact.astype(rows.dtype) == rows) & day).all():
+        return rows
+    clock = (np.where(gone, np.timedelta64(0, "us"), exact) + np.datetime64(0, "us")).tolist()
+    return pandas.array(
+        [None if no else one.time() for one, no in zip(clock, gone.tolist(), strict=True)], dtype=object
+    )

@@ -36,7 +36,7 @@ def test_there_and_back(x):
     np.testing.assert_array_equal(again.values, x.values)
     assert x.dtype.kind == "U" or again.dtype == x.dtype
     if x.values.ndim == 1 and x.dtype.kind not in "mM":
-        assert array.to_pylist() == x.tolist()
+        assert repr(array.to_pylist()) == repr(x.tolist())  # in which nan is nan
 
 
 def test_values_stay_where_they_are():

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.errors import DTypeError
+
 __all__ = ["check_state", "digest"]
 
 
@@ -50,8 +52,10 @@ def check_state(
 
     Raises
     ------
-    ValueError
+    DTypeError, ValueError
     """
+    if not isinstance(state, Mapping):
+        raise DTypeError(f"{where}: state: is {type(state).__name__}; a dict, as of state_dict, is needed")
     missing = [name for name in (*names, *known) if name not in state]
     if missing:
         raise ValueError(f"{where}: state: {', '.join(missing)} missing")

@@ -296,6 +296,8 @@ def test_wrong_calls(given_, named, error, says):
     ],
 )
 def test_states_of_other_plans(state, says):
+    with pytest.raises(DTypeError, match=r"BatchPlan.load_state_dict: state: is NoneType; a dict, as of state_dict"):
+        batches([1], 5).load_state_dict(None)
     plan = batches(LoD.from_lengths([1, 2, 3]), 5)
     given_ = plan.state_dict() | state
     given_ = {name: number for name, number in given_.items() if number is not None}

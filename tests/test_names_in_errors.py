@@ -21,6 +21,7 @@ T = lodcore.array([[1.0, 2.0, 3.0], [4.0, 5.0]])
 TWO, THREE = (LoDTensor(np.ones((5, width)), T.lod) for width in (2, 3))
 IDS, WORDS = lodcore.array([[0, 2], [1]]), lodcore.array([["a", "b"], ["c"]])
 TABLE = np.array(["a", "b", "c"])
+GAPS, TIMES = lodcore.array([[1.0], [], [2.0]]), lodcore.array([np.array([1, 2], "m8[s]"), np.array([3], "m8[s]")])
 RNG = np.random.default_rng(0)
 
 
@@ -49,6 +50,16 @@ CALLS = [
         r"of a table of rows lookup_table\(table, x\), or x\.with_values\(table\[x\.values\]\)",
     ),
     (lambda: TABLE[IDS], r"lookup_table\(table, x\)"),
+    (lambda: np.ptp(GAPS, axis=1), r"^numpy\.ptp: sequence 1 of level 0 is empty"),
+    (lambda: np.median(WORDS, axis=1), r"^numpy\.median: x: has dtype <U1; real numbers of at most float64, or dates"),
+    (lambda: np.cumsum(WORDS, axis=1), r"^numpy\.cumsum: x: has dtype <U1; numbers of at most float64 are needed$"),
+    (lambda: np.std(WORDS, axis=1), r"^std: x: has dtype <U1; numbers of at most float64 are needed$"),
+    (lambda: np.std(TIMES, axis=1), r"^std: x: has dtype timedelta64\[s\]; numbers of at most float64 are needed$"),
+    (lambda: np.var(TIMES, axis=1), r"^var: x: has dtype timedelta64\[s\]; numbers are needed$"),
+    (lambda: np.dot(T, T), r"^numpy\.dot: y: has levels"),
+    (lambda: np.searchsorted(T, 2.0), r"^numpy\.searchsorted: v: is float"),
+    (lambda: np.take_along_axis(T, T, axis=1), r"^numpy\.take_along_axis: index: has dtype float64; integers are"),
+    (lambda: np.moveaxis(GAPS, 0, 1), r"^numpy\.moveaxis: axes: sequence 1 of level 0 has length 0"),
 ]
 
 

@@ -14,7 +14,7 @@ from lodcore.base.caller import named_caller
 from lodcore.base.dispatch import Symbol
 from lodcore.base.dtypes import as_dtype
 from lodcore.base.keywords import no_level
-from lodcore.base.naming import call_named
+from lodcore.base.naming import call_named, rename
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.numpy_api.advice import advice, name_of, refused, refused_on_arrays
 from lodcore.numpy_api.dense import DENSE, all_dense
@@ -206,11 +206,13 @@ def array_function(self: Any, function: Any, types: Any, args: tuple[Any, ...], 
 
 
 def _called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call the implementation of a NumPy function; name an argument of which NumPy cannot make an array."""
+    """Call the implementation of a NumPy function; errors name it, and an argument of which NumPy makes no array."""
     try:
         return FUNCTIONS[function](*args, **kwargs)
-    except ValueError as error:
+    except (TypeError, ValueError, IndexError) as error:
         if "array element with a sequence" not in str(error):
+            if not str(error).startswith(f"{function.__name__}: "):
+                rename(f"numpy.{name_of(function)}", error)
             raise
         try:
             names = [*inspect.signature(function).parameters]

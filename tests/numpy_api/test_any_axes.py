@@ -195,12 +195,12 @@ DEEP = LoDTensor.from_lengths(np.arange(4.0), [2, 0], [2, 2])
         (
             lambda: np.swapaxes(DEEP, 1, 2),
             LoDError,
-            "transpose: axes: sequence 1 of level 0 has no element; axes 1 and 2",
+            "swapaxes: axes: sequence 1 of level 0 has no element; axes 1 and 2",
         ),
         (
             lambda: np.swapaxes(DEEP, 0, 1),
             LoDError,
-            "transpose: axes: sequence 1 of level 0 has length 0; axes 0 and 1",
+            "swapaxes: axes: sequence 1 of level 0 has length 0; axes 0 and 1",
         ),
         (
             lambda: np.moveaxis(DEEP, [1, 2], [0, 0]),

@@ -48,11 +48,12 @@ CALLS = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_variable_in_any_place_is_refused(name):
-    says = rf"^numpy\.{re.escape(name)}: with these arguments it cannot be recorded; a Variable is given$"
     before = X.copy()
     for call in CALLS[name]:
         with Program():
             names = {"v": data("v", spec_of(X)), "n": data("n", spec_of(N)), "d": data("d", (2,), "float64")}
+            called = call.partition("(")[0].removeprefix("np.")
+            says = rf"^numpy\.{re.escape(called)}: with these arguments it cannot be recorded; a Variable is given$"
             with pytest.raises(TypeError, match=says):
                 eval(call, {"np": np, "X": X, "N": N, **names})
     assert X.equals(before)

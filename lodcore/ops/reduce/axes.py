@@ -503,7 +503,9 @@ def cast_for(name: str, x: Any, dtype: Any) -> Any:
         return x
     made = sized(name, dtype)
     needed = "fc" if name in ("mean", "var", "std") else "biufc"
-    if x.dtype.kind not in "biufc" or made.kind not in needed:
+    if x.dtype.kind not in "biufc":
+        raise DTypeError(f"{name}: x: has dtype {x.dtype}; numbers are needed")
+    if made.kind not in needed:
         raise DTypeError(
             f"{name}: dtype: is {made}; x has {x.dtype}, and {'floats' if needed == 'fc' else 'numbers'} are needed"
         )

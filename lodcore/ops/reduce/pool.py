@@ -221,9 +221,8 @@ def numbers_of(where: str, pool_type: str, dtype: np.dtype[Any], name: str = "x"
     kinds = "biufc" if pool_type in DIVIDE else "biuf"
     if dtype.kind not in kinds or dtype.itemsize > (16 if dtype.kind == "c" else 8):
         numbers = "numbers" if pool_type in DIVIDE else "real numbers"
-        raise DTypeError(
-            f"{where}: {name}: has dtype {dtype}; {pool_type!r} needs {numbers} of at most float64, first and last none"
-        )
+        use = f" for {pool_type!r}" if where == "sequence_pool" else ""
+        raise DTypeError(f"{where}: {name}: has dtype {dtype}; {numbers} of at most float64 are needed{use}")
     if dtype.kind == "c":
         return np.dtype(np.float32 if dtype.itemsize == 8 else np.float64), dtype
     if dtype.kind == "f":

@@ -108,7 +108,7 @@ def test_sequence_pool_of_durations_is_exact_and_loses_to_nat(pool_type):
 
 
 def test_sequence_pool_of_durations_refuses_roots_and_numbers_that_are_no_durations():
-    with pytest.raises(DTypeError, match=r"^sequence_pool: x: has dtype timedelta64\[s\]; 'sqrt' needs numbers"):
+    with pytest.raises(DTypeError, match=r"^sequence_pool: x: has dtype timedelta64\[s\]; .* needed for 'sqrt'$"):
         lodcore.sequence_pool(of([[1]]), "sqrt")
     with pytest.raises(DTypeError, match=r"^sequence_pool: pad_value: is 1\.5; timedelta64\[s\] cannot hold it"):
         lodcore.sequence_pool(of([[1]]), "sum", 1.5)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lodcore import LoDTensor, dynamic_gru, dynamic_lstm, vjp
-from lodcore.ops.networks.gates import Rule
+from lodcore.ops.networks.gates import GateRule
 from lodcore.ops.networks.gru import GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 
@@ -31,11 +31,11 @@ def network(cell, width, count):
         weights = LSTMWeights(weight, weight_x, bias)
 
         def there():
-            return lstm_forward(x, offsets, weights, Rule())[2]
+            return lstm_forward(x, offsets, weights, GateRule())[2]
 
         return there, lambda: lstm_backward(there(), ones, None)
     forward, backward, rule = {
-        "gru": (gru_forward, gru_backward, Rule()),
+        "gru": (gru_forward, gru_backward, GateRule()),
         "simple": (simple_forward, simple_backward, 1),
     }[cell]
     weights = GRUWeights(weight, weight_x, bias)

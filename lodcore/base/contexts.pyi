@@ -13,7 +13,7 @@ class Opening:
     def __exit__(self, kind: Any, *rest: object) -> None: ...
 
 @disjoint_base
-class Recorded:
+class RecordedBody:
     def __init__(
         self,
         owner: Any,

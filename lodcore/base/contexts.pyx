@@ -43,7 +43,7 @@ class Opening:
 
 
 @cython.no_gc_clear
-cdef class Recorded:
+cdef class RecordedBody:
     """A context in which operators are recorded as the body of a loop or a branch.
 
     However it is left, the recording ends first, and no signal comes between. (A context manager made of a generator

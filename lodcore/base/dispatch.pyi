@@ -38,10 +38,10 @@ def recorder(given: Iterable[Any]) -> Any: ...
 
 OPS: dict[str, Any]
 
-class Operators:
+class NamedOperators:
     def __getattr__(self, name: str) -> Any: ...
 
-operators: Operators
+operators: NamedOperators
 
 @disjoint_base
 class OpBody:

@@ -177,7 +177,7 @@ cdef list saved_values(OpBody op, dict saved):
 OPS = {}
 
 
-class Operators:
+class NamedOperators:
     """The operators by name, looked up at first use, for methods of classes in lower modules."""
 
     def __getattr__(self, name):
@@ -188,7 +188,7 @@ class Operators:
         return OPS[name]
 
 
-operators = Operators()
+operators = NamedOperators()
 
 
 cdef class OpBody:

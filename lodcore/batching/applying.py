@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
-from lodcore.batching.limits import Plan
+from lodcore.batching.limits import PlanOfBins
 from lodcore.errors import LoDError
 from lodcore.ops import gather_sequences, lod_append, lod_reset, sequence_unflatten
 from lodcore.tensors import lod_body
@@ -25,7 +25,7 @@ def known_levels(x: Any) -> tuple[int, Any]:
     return x.num_levels if isinstance(x, LoDTensor) else 0, x
 
 
-def pack_documents(plan: Plan, x: Any) -> LoDTensor:
+def pack_documents(plan: PlanOfBins, x: Any) -> LoDTensor:
     """Move documents, or pieces of them, into bins."""
     where = "PackPlan.apply"
     if not isinstance(x, Symbol):
@@ -45,7 +45,7 @@ def pack_documents(plan: Plan, x: Any) -> LoDTensor:
     return lod_reset(taken, target_lod=target)  # type: ignore[return-value]  # plans have levels
 
 
-def _pieces(plan: Plan, x: Any) -> Any:
+def _pieces(plan: PlanOfBins, x: Any) -> Any:
     """Divide documents where their pieces begin and end, and take the pieces, so that only these are copied."""
     order = plan.places
     documents, starts, sizes = (one[order] for one in (plan.documents, plan.starts, plan.sizes))
@@ -66,7 +66,7 @@ def _pieces(plan: Plan, x: Any) -> Any:
     return gather_sequences(divided, taken, level=1)
 
 
-def unpack_documents(plan: Plan, y: Any) -> Any:
+def unpack_documents(plan: PlanOfBins, y: Any) -> Any:
     """Move the content of bins back into the order of the documents."""
     where = "PackPlan.undo"
     if not isinstance(y, (Symbol, np.ndarray)):
@@ -95,7 +95,7 @@ def unpack_documents(plan: Plan, y: Any) -> Any:
     return lod_reset(back, target_lod=LoD.from_offsets(*offsets))
 
 
-def check_documents(plan: Plan, where: str, lod: LoD) -> None:
+def check_documents(plan: PlanOfBins, where: str, lod: LoD) -> None:
     """Raise if the lengths of documents differ from the planned ones."""
     if not lod.num_levels:
         raise LoDError(f"{where}: x: has no levels; documents are needed")
@@ -107,7 +107,7 @@ def check_documents(plan: Plan, where: str, lod: LoD) -> None:
         raise LoDError(f"{where}: x: document {bad} has {found[bad]} tokens; {plan.lengths[bad]} were planned")
 
 
-def check_bins(plan: Plan, where: str, lod: LoD) -> None:
+def check_bins(plan: PlanOfBins, where: str, lod: LoD) -> None:
     """Raise if the numbers of pieces in bins differ from those of the plan."""
     found, planned = lod.offsets(0), plan.bins.offsets()
     if len(found) != len(planned):

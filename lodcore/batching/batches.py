@@ -13,7 +13,7 @@ from lodcore.base.recycling import Recycled
 from lodcore.batching.buckets import bucket_edges
 from lodcore.batching.epoch import Epoch, Settings, arranged_classes, epoch_of
 from lodcore.batching.iterators import END, Stepping
-from lodcore.batching.limits import MOST, Int64, Plan, as_choice, as_count, as_lengths, as_rank
+from lodcore.batching.limits import MOST, Int64, PlanOfBins, as_choice, as_count, as_lengths, as_rank
 from lodcore.batching.reports.batch_report import BatchReport, batch_report, sums_and_longest
 from lodcore.batching.sampler_states import check_state, digest
 from lodcore.errors import DTypeError
@@ -101,7 +101,7 @@ def batches(
 
 
 def pack_batches(
-    plan: Plan,
+    plan: PlanOfBins,
     num_bins: int,
     shuffle: bool = True,
     seed: int = 0,

@@ -36,7 +36,7 @@ SMALL = 2**16
 AT_ONCE = 2**17  # the number of lengths whose copy fits in cache
 
 
-class Plan(Protocol):
+class PlanOfBins(Protocol):
     """The data of a packing plan that is applied, stored and reported."""
 
     lengths: Int64

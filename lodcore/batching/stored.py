@@ -12,7 +12,7 @@ import numpy as np
 from lodcore.base import files
 from lodcore.base.archives import Archive, read_archive
 from lodcore.base.drafts import replace
-from lodcore.batching.limits import MOST, Int64, Plan, as_lengths, sealed
+from lodcore.batching.limits import MOST, Int64, PlanOfBins, as_lengths, sealed
 from lodcore.errors import LoDError
 from lodcore.tensors.lod import LoD
 
@@ -22,7 +22,7 @@ __all__ = ["arrays_of_plan", "checked_arrays", "read_arrays", "write_arrays"]
 NAMES = ("lengths", "documents", "starts", "sizes", "bins", "numbers", "method")
 
 
-def arrays_of_plan(plan: Plan) -> dict[str, np.ndarray[Any, Any]]:
+def arrays_of_plan(plan: PlanOfBins) -> dict[str, np.ndarray[Any, Any]]:
     """Return a plan as plain arrays."""
     numbers = [plan.budget, plan.max_items or 0, plan.multiple_of, plan.shards, int(plan.is_part)]
     return {

@@ -21,7 +21,7 @@ from lodcore.graph.fetching import arrays_of, protected, wanted_of
 from lodcore.graph.gradients.cotangents import GradientOwner, Gradients, conjugated, of_type, values_of
 from lodcore.graph.gradients.gradient_operators import GradientOperator, Seed
 from lodcore.graph.gradients.learned import ParameterUpdate, check_update, own_copy
-from lodcore.graph.gradients.rule_plans import BackwardCall, computing
+from lodcore.graph.gradients.rule_calls import BackwardCall, computing
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.loops.frames import KEEPS_ALL, Trace, has_bodies, records_of_ops
 from lodcore.graph.profile import Profile, Watch
@@ -109,20 +109,20 @@ class Executor:
         wanted = wanted_of(program, fetch)
         fed = fed_values(program, {} if feed is None else feed)
         key = (len(program.ops), keep_scopes, *map(id, wanted))
-        if key not in program.plans:
-            program.plans[key] = Plan(program, wanted, bool(keep_scopes))
-        plan: Plan = program.plans[key]
-        for x in plan.read:
+        if key not in program.prepared:
+            program.prepared[key] = PreparedRun(program, wanted, bool(keep_scopes))
+        prepared: PreparedRun = program.prepared[key]
+        for x in prepared.read:
             if x not in fed:
                 if not x.has_value:
                     raise GraphError(f"Executor.run: feed: {program.name_of(x)}: {spec_text(x.spec)} is not fed")
                 fed[x] = of_user(scope.get(x))
-        frame = plan.begin(fed)
-        computing(plan.run, frame)
-        found = plan.given(frame, wanted, fed)
-        updates = plan.updated(frame, found)
-        record = Record(scope, "Program", functools.partial(plan.look, fed, frame))
-        for trace in plan.traces(frame):
+        frame = prepared.begin(fed)
+        computing(prepared.run, frame)
+        found = prepared.given(frame, wanted, fed)
+        updates = prepared.updated(frame, found)
+        record = Record(scope, "Program", functools.partial(prepared.look, fed, frame))
+        for trace in prepared.traces(frame):
             trace.around = weakref.ref(record)
         scope.end_run(record, {x: (program.name_of(x), value) for x, value in updates.items()})
         return found
@@ -192,8 +192,8 @@ class Executor:
         return Profile(results, watch.events, watch.seconds)
 
 
-class Plan:
-    """The execution plan for given results, made once and stored in the Program.
+class PreparedRun:
+    """What runs for given results, made once and stored in the Program.
 
     Attributes
     ----------

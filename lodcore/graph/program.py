@@ -9,7 +9,7 @@ from lodcore.base.contexts import Opening
 from lodcore.errors import GraphError
 from lodcore.graph.block import NamedBlock, Operator, computed
 from lodcore.graph.gradients.learned import ParameterUpdate, update_value
-from lodcore.graph.gradients.rule_plans import computing
+from lodcore.graph.gradients.rule_calls import computing
 from lodcore.graph.loops.array_versions import new_variable
 from lodcore.graph.variable import Unnamed, Variable, spec_text
 from lodcore.operators.registry import Op
@@ -47,7 +47,7 @@ class Program(Opening, NamedBlock):
     def __init__(self) -> None:
         super().__init__()
         self.reference = lambda: self  # its Variables keep the Program alive
-        self.plans: dict[Any, Any] = {}  # execution plans of Executors
+        self.prepared: dict[Any, Any] = {}  # what Executors have prepared, by the results
         self._outside: dict[Variable, str] = {}  # the names of Variables that were not made here
 
     def check_open(self) -> None:

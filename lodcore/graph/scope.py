@@ -230,7 +230,7 @@ class Record(Scope):
             if self._look is None:
                 return
             named, inside = self._look()
-            self._of = {v: Recorded(name, _shown(value)) for name, (v, value) in named.items()}
+            self._of = {v: RecordedValue(name, _shown(value)) for name, (v, value) in named.items()}
             self._variables = {str(one.name): one for one in self._of.values()}
             self._kids = list(inside(self))
             self._look = None
@@ -287,7 +287,7 @@ class Record(Scope):
 Look = tuple[dict[str, tuple[Variable, Any]], Callable[[Record], Iterable[Record]]]
 
 
-class Recorded(Variable):
+class RecordedValue(Variable):
     """A value in the record of a run, which cannot be set."""
 
     __slots__ = ()

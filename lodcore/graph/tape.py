@@ -10,7 +10,7 @@ from lodcore.base.dispatch import variable_of
 from lodcore.base.journal import take_contents
 from lodcore.errors import GraphError
 from lodcore.graph.block import Block
-from lodcore.graph.gradients.rule_plans import differentiable, give_to_loop, taped
+from lodcore.graph.gradients.rule_calls import differentiable, give_to_loop, taped
 from lodcore.graph.loops.array_versions import new_variable
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value

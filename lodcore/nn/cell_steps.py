@@ -14,7 +14,7 @@ from lodcore.errors import LoDError
 from lodcore.graph import engine
 from lodcore.graph.engine import Layout
 from lodcore.graph.gradients.cotangents import Gradients, path
-from lodcore.graph.gradients.rule_plans import BackwardCall, drawing_again
+from lodcore.graph.gradients.rule_calls import BackwardCall, drawing_again
 from lodcore.graph.loops.body import spec_in_body
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.machine import Compiled

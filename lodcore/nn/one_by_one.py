@@ -14,7 +14,7 @@ import numpy as np
 from lodcore.graph import engine
 from lodcore.graph.engine import Layout
 from lodcore.graph.gradients.cotangents import Gradients, path
-from lodcore.graph.gradients.rule_plans import BackwardCall
+from lodcore.graph.gradients.rule_calls import BackwardCall
 from lodcore.graph.loops.frames import named_error
 from lodcore.graph.loops.passes import Kept, Wanted
 from lodcore.graph.variable import Variable

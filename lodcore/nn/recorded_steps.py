@@ -13,7 +13,7 @@ from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.nn.updates import Leaf, check, leaves_of, update
 from lodcore.operators.registry import Op
-from lodcore.operators.roles import Batches, Structured
+from lodcore.operators.roles import Anything, Batches
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["STEP", "record_step"]
@@ -46,7 +46,7 @@ class StepOp(Op):
 
 STEP = StepOp(
     _step,  # type: ignore[arg-type]
-    {"gradients": Batches, "parameters": Batches, "states": Batches, "step": Structured},
+    {"gradients": Batches, "parameters": Batches, "states": Batches, "step": Anything},
     differentiable=False,
     results=None,
 )

@@ -14,7 +14,7 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.variable import resolved
 from lodcore.operators.arguments import choice_of, integer_of
 from lodcore.ops import add, elementwise, index_values, matmul, minus, mul, relu, reshape, sigmoid, tanh
-from lodcore.ops.networks.gates import Rule
+from lodcore.ops.networks.gates import GateRule
 from lodcore.ops.networks.lstm import LSTMWeights, PackedLSTM
 from lodcore.ops.networks.recurrent_layers import gru_layer, lstm_layer, simple_layer
 from lodcore.ops.networks.states import zero_states
@@ -357,7 +357,7 @@ class LSTM(_OneNetwork):
         projection = None if given[3] is None else np.ascontiguousarray(given[3])
         end, clip = 4 * self.n_hidden, np.inf if self.clip is None else float(self.clip)
         weights = LSTMWeights(weight_h, weight_x, bias[:end], bias[end:] if self.peepholes else None, projection)
-        return {**of, "packed": PackedLSTM(weights, Rule(clip=clip))}
+        return {**of, "packed": PackedLSTM(weights, GateRule(clip=clip))}
 
     def step(self, parameters: Any, input: Any, state: Any) -> tuple[Any, Any]:
         """Compute one step."""

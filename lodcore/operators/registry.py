@@ -18,7 +18,7 @@ from lodcore.errors import GraphError
 from lodcore.operators import foreign
 from lodcore.operators.lod_rules import LoDRule, counted, said, same, sources_of, spec_with_levels
 from lodcore.operators.results import finished, with_lod
-from lodcore.operators.roles import LISTS, Kind, Role, Structured, entries_of, spec_of, spec_of_list
+from lodcore.operators.roles import LISTS, Anything, Kind, Role, entries_of, spec_of, spec_of_list
 from lodcore.operators.vjp_rules import VJPRule
 from lodcore.tensors.kinds import is_foreign, of_kind, plain_of, plain_spec
 from lodcore.tensors.lod import LoD
@@ -493,10 +493,10 @@ def _made(function: Any, roles: dict[str, Role], spec: Any, vjp: Any) -> Op:
 
 
 #: What a tensor of a kind from outside stands for, and a tensor of the kind of another one.
-PLAIN = _made(_plain_values, {"x": Structured}, lambda x, where: plain_spec(x), lambda d: d)
+PLAIN = _made(_plain_values, {"x": Anything}, lambda x, where: plain_spec(x), lambda d: d)
 WITH_KIND = _made(
     _with_kind,
-    {"x": Structured, "like": Structured},
+    {"x": Anything, "like": Anything},
     lambda x, like, where: x._replace(kind=like.kind),
     lambda d: (d, None),
 )

@@ -29,6 +29,7 @@ from lodcore.tensors.tensor import Spec, Tensor, may_stand_for
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = [
+    "Anything",
     "Batches",
     "Counts",
     "Dense",
@@ -43,7 +44,6 @@ __all__ = [
     "Rows",
     "Steps",
     "Structure",
-    "Structured",
     "Table",
     "Updates",
 ]
@@ -280,7 +280,7 @@ Counts = Role("Counts", _counts_of_list, listed_or(_counts_of_list), COUNTS, ANY
 Updates = Role("Updates", nested_of, listed_or(nested_of, operand_of), ANY | {int, float}, ANY, described=False)
 Steps = Role("Steps", _kept, kinds=frozenset([TensorArray]), place=("TensorArray",))
 Table = Role("Table", _kept, kinds=ORDERS, place=("RankTable", "IndicesMap"))
-Structured = Role("Structured", _kept, place=())
+Anything = Role("Anything", _kept, place=())
 Batches = Role("Batches", as_batches, entries=Nested)
 Operands = Role("Operands", _each(Dense), entries=Dense)
 Keys = Role("Keys", _each(Index), entries=Index)
@@ -291,7 +291,7 @@ LISTS = {role: role.entries for role in (Batches, Operands, Keys)}
 
 def entries_of(where: str, role: Role, given: Any) -> list[Any]:
     """Return the entries of a list of a recorded call; raise for the first batch that is no tensor."""
-    entries = list_of(where, given)
+    entries: list[Any] = list_of(where, given)
     for j, x in enumerate(entries if role is Batches else ()):
         if not isinstance(x, Spec):
             raise DTypeError(f"{where}[{j}]: is {type(x).__name__}; a LoDTensor or nested lists are needed")

@@ -40,17 +40,17 @@ class VJPRule:
         The parameters of the operator that may be tensors.
     elementwise : bool
         Whether it is a rule on arrays that broadcast.
-    plan : object
-        The call plan of the rule, stored by the engine.
+    calls : object
+        How the rule is called, by the operator, stored by the engine.
     needs : type
         What the rule receives as `needs`: a tuple with one entry per operand, which are also attributes.
     """
 
-    __slots__ = ("elementwise", "function", "names", "needs", "operands", "plan")
+    __slots__ = ("calls", "elementwise", "function", "names", "needs", "operands")
 
     def __init__(
         self, function: Callable[..., Any], names: tuple[str, ...], operands: tuple[str, ...], elementwise: bool
     ) -> None:
         self.function, self.names, self.operands, self.elementwise = function, names, operands, elementwise
         self.needs = named(operands) if "needs" in names else tuple
-        self.plan: Any = None
+        self.calls: Any = None

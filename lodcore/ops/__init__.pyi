@@ -17,7 +17,7 @@ from lodcore.operators.lod_rules import same as same
 from lodcore.operators.lod_rules import same_as as same_as
 from lodcore.ops.public import *
 from lodcore.ops.public import _F, _S, _Array, _Batches, _Dense, _Index, _Keys, _Nested, _NestedIndex, _Number
-from lodcore.ops.public import _NestedOf, _Of, _Operands, _Plain, _Rows, _Steps, _Structure, _Structured
+from lodcore.ops.public import _NestedOf, _Of, _Operands, _Plain, _Rows, _Steps, _Structure, _Anything
 from lodcore.operators.registry import operator as operator
 from lodcore.operators.roles import *
 from lodcore.tensors.lod import LoD

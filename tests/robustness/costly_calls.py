@@ -428,7 +428,7 @@ WITHOUT_COSTS = {
         Stream StreamFill Tensor TorchBatch Var Variable Varlen WhileLoop""",
     "declarations of operators, which see no data": """
         Batches Counts Dense Given Index Keys Kind LoDRule Map Nested NestedIndex Operands Role Rows Steps
-        Structure Structured Table Updates first_levels elementwise_operator no_lod operator outer
+        Structure Anything Table Updates first_levels elementwise_operator no_lod operator outer
         register_inheritance same same_as""",
     "other names of while_loop": "create_whileloop",
     "questions about one Variable": "is_inheritance_of var_get_mutable",

@@ -16,7 +16,7 @@ __all__ = ["BatchReport", "batch_report", "sums_and_longest"]
 SAMPLE = 100_000
 
 
-class Plan(Protocol):
+class PlanOfBatches(Protocol):
     """The data of a plan that a report reads."""
 
     lengths: Int64
@@ -79,7 +79,7 @@ class BatchReport(NamedTuple):
 
 
 def batch_report(
-    plan: Plan,
+    plan: PlanOfBatches,
     steps: int,
     batches: tuple[Int64, Int64, Int64],
     last: tuple[Int64, Int64],
@@ -136,7 +136,7 @@ def sums_and_longest(lengths: Int64, order: Int64, ends: Int64) -> tuple[Int64, 
     return sums, longest
 
 
-def suggested_budget(plan: Plan, sample: Int64, full: float) -> int:
+def suggested_budget(plan: PlanOfBatches, sample: Int64, full: float) -> int:
     """Return a budget whose batches are well filled."""
     if full >= GOOD or not len(sample):
         return plan.max_tokens

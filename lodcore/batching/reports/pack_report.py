@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lodcore.batching.limits import Int64, Plan, sealed, size_counts
+from lodcore.batching.limits import Int64, PlanOfBins, sealed, size_counts
 
 __all__ = ["PackReport", "bins_at_least", "pack_report"]
 
@@ -80,7 +80,7 @@ def named(ranges: Int64) -> str:
     return f"{counted(len(np.unique(ranges[:, 0])), 'document')}: " + ", ".join(rows + more)
 
 
-def pack_report(plan: Plan) -> PackReport:
+def pack_report(plan: PlanOfBins) -> PackReport:
     """Return the report on a plan."""
     sizes = plan.sizes
     offsets = plan.bins.offsets()
@@ -101,7 +101,7 @@ def pack_report(plan: Plan) -> PackReport:
     )
 
 
-def ranges_dropped(plan: Plan) -> Int64:
+def ranges_dropped(plan: PlanOfBins) -> Int64:
     """Return the ranges of tokens in no bin; packed tokens are at the beginning of their documents."""
     kept = np.zeros(len(plan.lengths), np.int64)
     np.add.at(kept, plan.documents, plan.sizes)
@@ -111,7 +111,7 @@ def ranges_dropped(plan: Plan) -> Int64:
     return np.stack([documents, kept[documents], plan.lengths[documents]], axis=1)
 
 
-def ranges_split(plan: Plan) -> Int64:
+def ranges_split(plan: PlanOfBins) -> Int64:
     """Return the pieces of documents with several pieces in this plan."""
     several = np.bincount(plan.documents, minlength=len(plan.lengths)) > 1
     places = np.flatnonzero(several[plan.documents])

@@ -14,7 +14,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import check_out
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.gradients.cotangents import GradientOwner, Gradients, differentiable, of_type, values_of
-from lodcore.graph.gradients.rule_plans import computing, taping
+from lodcore.graph.gradients.rule_calls import computing, taping
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.tape import Tape, recorded_error
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map

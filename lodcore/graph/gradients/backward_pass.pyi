@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import disjoint_base
 
-from lodcore.graph.gradients.rule_plans import BackwardCall
+from lodcore.graph.gradients.rule_calls import BackwardCall
 from lodcore.operators.arguments import WEAK as WEAK
 
 @disjoint_base

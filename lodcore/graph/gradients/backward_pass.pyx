@@ -7,7 +7,8 @@ from cpython.object cimport PyObject, PyObject_GenericGetAttr
 
 from lodcore.base cimport caller, dispatch, recycling
 from lodcore.graph.engine cimport PyObject_Vectorcall, began_back, fetched, is_matrix
-from lodcore.graph.gradients.rule_plans cimport MOST, NEEDS, OPERAND, RESULT, VALUE, Kind, Operands, Plan, BackwardCall
+from lodcore.graph.gradients.rule_calls cimport MOST, NEEDS, OPERAND, RESULT, VALUE, BackwardCall
+from lodcore.graph.gradients.rule_calls cimport Kind, Operands, RuleCall
 
 import numpy as np
 
@@ -217,9 +218,9 @@ cdef class Gradients:
             cotangents = tuple([self.cotangent(out) for out in way.outputs])
             if not any([d is not None for d in cotangents]):
                 return
-        if way.plan is None and way.frame is not None:  # which begins with the arguments
-            way.plan_with(way.op.rule_of(way.frame), way.op.slots)
-        if way.plan is None:
+        if way.rule_call is None and way.frame is not None:  # which begins with the arguments
+            way.set_rule(way.op.rule_of(way.frame), way.op.slots)
+        if way.rule_call is None:
             raise no_gradient(way.op)
         seen = began_back(way.op, way.outputs)
         self.through(way, frame, cotangents)
@@ -229,7 +230,7 @@ cdef class Gradients:
     cdef through(self, BackwardCall way, list frame, tuple cotangents):
         """Add the gradients of the inputs of an operator."""
         cdef Py_ssize_t j
-        cdef bint elementwise = way.plan.elementwise
+        cdef bint elementwise = way.rule_call.elementwise
         cdef list operands = operands_of(way, frame, cotangents[0])
         cdef list values = operands
         if elementwise and not are_arrays(operands):
@@ -255,21 +256,21 @@ cdef class Gradients:
     cdef object called(self, BackwardCall way, list frame, tuple cotangents, list values, out, needs):
         """Call a vjp rule."""
         cdef PyObject* given[MOST]  # the objects are referenced by the arguments, the frame, and here
-        cdef Plan plan = way.plan
+        cdef RuleCall rule_call = way.rule_call
         cdef Kind kind
-        cdef Py_ssize_t j, first = plan.cotangents
+        cdef Py_ssize_t j, first = rule_call.cotangents
         cdef Context context = None
         if first == 0:
             given[0], first = <PyObject*> cotangents, 1
         else:
             for j in range(first):
                 given[j] = <PyObject*> cotangents[j]
-        for j in range(plan.count):
-            kind = plan.kinds[j]
+        for j in range(rule_call.count):
+            kind = rule_call.kinds[j]
             if kind == OPERAND:
-                given[first + j] = <PyObject*> values[plan.slots[j]]
+                given[first + j] = <PyObject*> values[rule_call.slots[j]]
             elif kind == VALUE:
-                given[first + j] = <PyObject*> frame[plan.slots[j]]
+                given[first + j] = <PyObject*> frame[rule_call.slots[j]]
             elif kind == RESULT:
                 given[first + j] = <PyObject*> out
             elif kind == NEEDS:
@@ -277,7 +278,7 @@ cdef class Gradients:
             else:
                 context = Context(frame, way, self)
                 given[first + j] = <PyObject*> context
-        return PyObject_Vectorcall(plan.function, given, first + plan.count, NULL)
+        return PyObject_Vectorcall(rule_call.function, given, first + rule_call.count, NULL)
 
     cdef add_broadcast(self, variable, gradient, value, operand, list operands):
         """Add to a Variable's gradient one that may have the shape of the result; `value` is the aligned operand."""
@@ -301,7 +302,7 @@ cdef class Gradients:
             x = d  # as in `operands_of`
         if not is_matrix(d) or not is_matrix(x) or cnp.PyArray_DIM(d, 0) != cnp.PyArray_DIM(x, 0):
             return False
-        if way.plan.elementwise and not cnp.PyArray_SAMESHAPE(d, x):
+        if way.rule_call.elementwise and not cnp.PyArray_SAMESHAPE(d, x):
             return False
         calls = self._together.get(way)
         if calls is None:
@@ -314,7 +315,7 @@ cdef class Gradients:
             self.add(way.targets[way.row], self.of_rows(way, frame, calls, d, x, out) if d_x is None else d_x)
         calls.cotangents.append(d)
         calls.others.append(x)
-        if way.plan.reads_out:
+        if way.rule_call.reads_out:
             calls.results.append(out)
         calls.rows += cnp.PyArray_DIM(d, 0)
         if calls.rows >= MANY:
@@ -334,10 +335,10 @@ cdef class Gradients:
         """Return the record of calls with shared operands."""
         cdef list values = operands_of(way, frame, d)
         others = [x for j, x in enumerate(values) if j != way.row]
-        possible = all([is_narrow(x) if way.plan.elementwise else is_array(x) for x in others])
+        possible = all([is_narrow(x) if way.rule_call.elementwise else is_array(x) for x in others])
         values[way.row] = None
         prepared = frame[way.prepared] if way.prepared and way.row == 0 else None
-        return SharedCalls(frame if way.plan.reads_frame else None, values, possible, prepared)
+        return SharedCalls(frame if way.rule_call.reads_frame else None, values, possible, prepared)
 
     cdef add_shared(self, BackwardCall way, SharedCalls calls):
         """Add the gradients of the shared operands of calls, by the vjp rule for all their rows."""
@@ -353,7 +354,7 @@ cdef class Gradients:
         found = self.called(way, calls.frame, (d,), values, out, way.needs_of_shared)
         for j in range(len(values)):
             if way.needs_of_shared[j] and found[j] is not None:
-                if way.plan.elementwise:
+                if way.rule_call.elementwise:
                     self.add_broadcast(way.targets[j], found[j], values[j], values[j], values)
                 else:
                     self.add(way.targets[j], fitting(way, found[j], values[j]))
@@ -387,10 +388,10 @@ cdef list operands_of(BackwardCall way, list frame, d):
 
 cdef inline object result_of(BackwardCall way, list frame):
     """Return the result of a call if the vjp rule reads it, for an elementwise operator its values."""
-    if not way.plan.reads_out:
+    if not way.rule_call.reads_out:
         return None
     out = fetched(frame, way.operands.by_name["out"])
-    return rows_of(out) if way.plan.elementwise and type(out) is not cnp.ndarray else out
+    return rows_of(out) if way.rule_call.elementwise and type(out) is not cnp.ndarray else out
 
 
 cdef inline bint is_array(x) except -1:

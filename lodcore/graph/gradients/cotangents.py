@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.graph.gradients.backward_pass import Context, Gradients, values_of
-from lodcore.graph.gradients.rule_plans import GradientOwner, conjugated, differentiable
+from lodcore.graph.gradients.rule_calls import GradientOwner, conjugated, differentiable
 from lodcore.graph.variable import Variable
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.kinds import is_foreign, is_kept, of_kind

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from lodcore.graph.loops.lowered import CHEAP, Lowered, Pair
 from lodcore.graph.loops.traced import SOURCES, Value
 
-__all__ = ["Apart", "WayBack"]
+__all__ = ["ProductApart", "WayBack"]
 
 
-class Apart(NamedTuple):
+class ProductApart(NamedTuple):
     """A product by a transposed matrix that is a part of the gradient of an input."""
 
     number: int
@@ -44,14 +44,14 @@ class WayBack:
         Which of them are columns of others: these, and the first column.
     pairs : list of Pair
         The products whose matrix has a gradient.
-    apart : list of Apart
+    apart : list of ProductApart
         The products that give gradients of inputs, which are computed for all rows at once.
     """
 
     def __init__(
         self, body: Lowered, inputs: Sequence[bool], states: Sequence[bool], outer: set[Any], cotangents: Sequence[bool]
     ) -> None:
-        self.body, self.pairs, self.apart = body, list[Pair](), list[Apart]()
+        self.body, self.pairs, self.apart = body, list[Pair](), list[ProductApart]()
         self._wanted_outer = outer
         self._needed = self._find_needed(inputs, states)
         self._found: dict[Value, list[tuple[Value, bool]]] = {}
@@ -125,7 +125,7 @@ class WayBack:
 
     def _add(self, value: Value, gradient: Value, is_product: bool = False) -> None:
         if is_product and value.code == "input":
-            self.apart.append(Apart(value.detail, gradient.inputs[0], gradient.detail[0]))
+            self.apart.append(ProductApart(value.detail, gradient.inputs[0], gradient.detail[0]))
         elif value in self._needed:
             self._found.setdefault(value, []).append((gradient, is_product))
 

@@ -18,7 +18,7 @@ from lodcore.graph import engine
 from lodcore.graph.block import Block, Operator
 from lodcore.graph.engine import Frame, Layout
 from lodcore.graph.gradients.cotangents import Gradients, path
-from lodcore.graph.gradients.rule_plans import BackwardCall
+from lodcore.graph.gradients.rule_calls import BackwardCall
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.loops.body import Body, changes
 from lodcore.graph.loops.frames import common_spec, named_error, records_of_ops

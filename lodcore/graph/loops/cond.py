@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.contexts import Recorded
+from lodcore.base.contexts import RecordedBody
 from lodcore.base.dispatch import open_block, recording
 from lodcore.base.journal import Journal
 from lodcore.base.naming import call_named
@@ -81,15 +81,15 @@ class IfElse:
 
     # -- recording -----------------------------------------------------------------------------------------------------
 
-    def true_block(self) -> Recorded:
+    def true_block(self) -> RecordedBody:
         """Open the block that runs if the condition holds, or on the part for which the mask is True."""
         return self._block(0)
 
-    def false_block(self) -> Recorded:
+    def false_block(self) -> RecordedBody:
         """Open the block that runs if the condition does not hold, or on the part for which the mask is False."""
         return self._block(1)
 
-    def _block(self, which: int) -> Recorded:
+    def _block(self, which: int) -> RecordedBody:
         """Return the context of a block, with `which` as the number of its results."""
         name = ("true_block", "false_block")[which]
         together = Together()
@@ -114,7 +114,7 @@ class IfElse:
             self._parts = self._before
             together.undo()
 
-        return Recorded(self, [], make, prepare, finish, None, failed)
+        return RecordedBody(self, [], make, prepare, finish, None, failed)
 
     def _body(self, what: str) -> tuple[int, Any]:
         """Return the number and the body of the open block."""

@@ -18,7 +18,7 @@ from lodcore.graph import engine
 from lodcore.graph.block import Operator
 from lodcore.graph.engine import BreakIf, Call, Frame, Layout
 from lodcore.graph.gradients.cotangents import Gradients, differentiable_spec, path
-from lodcore.graph.gradients.rule_plans import BackwardCall, drawing_again
+from lodcore.graph.gradients.rule_calls import BackwardCall, drawing_again
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.loops.body import Body, LoopVariable, Update
 from lodcore.graph.random_states import generators_of, states_of

@@ -33,7 +33,7 @@ CHEAP |= {"greater_equal", "less", "less_equal", "equal", "not_equal", "neg_abs"
 SEVERAL = 64  # columns that are taken one by one
 
 
-class Apart:
+class OfPrelude:
     """What stands for a result of the prelude."""
 
     __slots__ = ()
@@ -101,7 +101,7 @@ class Lowered(Values):
         self._rows: dict[Any, Value] = {}
         self.sizes: dict[Any, int] = {}
         self.draws: list[Draw] = []
-        self.apart: dict[Any, Apart] = {}
+        self.apart: dict[Any, OfPrelude] = {}
         self._rules: dict[Value, Any] = {}
         self.sources = [self._source("input", j, v) for j, v in enumerate(inputs)]
         self.states = [self._source("state", j, v) for j, v in enumerate(states)]
@@ -155,7 +155,7 @@ class Lowered(Values):
             if generators_of([op]):
                 raise Untraceable(f"{op.name} draws anew in every step")
             self.prelude.append(op)
-            self.apart.update({v: Apart() for v in op.outputs})
+            self.apart.update({v: OfPrelude() for v in op.outputs})
             return
         if op.op.in_steps is None:
             raise Untraceable(f"{op.name} takes no part")

@@ -10,7 +10,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.graph.gradients.lowered_gradients import WayBack
 from lodcore.graph.loops.lowered import Lowered
-from lodcore.graph.loops.scheduled import Program
+from lodcore.graph.loops.scheduled import Schedule
 from lodcore.graph.loops.traced import Value
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import Run, Weight
@@ -80,7 +80,7 @@ class Pass:
 
     Parameters
     ----------
-    program : Program
+    program : Schedule
     body : Lowered
     matrices : list of (object, bool)
         The matrices of all products, also of those for all rows at once, and whether they are transposed.
@@ -91,7 +91,7 @@ class Pass:
         The number of multiplications of the steps per row.
     """
 
-    def __init__(self, program: Program, body: Lowered, matrices: list[tuple[Any, bool]]) -> None:
+    def __init__(self, program: Schedule, body: Lowered, matrices: list[tuple[Any, bool]]) -> None:
         self.program, self.matrices = program, list(dict.fromkeys(matrices))
         self.work = sum([body.sizes[matrix] for matrix, _ in program.weights])
         self._dtype = body.dtype
@@ -171,7 +171,7 @@ class ForwardPass(Pass):
         The states that have a pair of arrays.
     """
 
-    def __init__(self, program: Program, body: Lowered, kept: set[Value], hoisted: list[Hoisted]) -> None:
+    def __init__(self, program: Schedule, body: Lowered, kept: set[Value], hoisted: list[Hoisted]) -> None:
         super().__init__(program, body, [*program.weights, *[(one.matrix, False) for one in hoisted]])
         self.kept, self.hoisted = kept, hoisted
         apart = {one.value for one in hoisted}
@@ -194,7 +194,7 @@ class BackwardPass(Pass):
         The arrays with a row for each row of the batch, and their widths.
     """
 
-    def __init__(self, program: Program, body: Lowered, way: WayBack) -> None:
+    def __init__(self, program: Schedule, body: Lowered, way: WayBack) -> None:
         super().__init__(program, body, [*program.weights, *[(one.matrix, True) for one in way.apart]])
         self.way = way
         keys = [key for key in dict.fromkeys(program.arrays) if key[0] in ("d_input", "d")]

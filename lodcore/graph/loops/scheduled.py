@@ -16,7 +16,7 @@ from lodcore.graph.loops.instructions import AFTER, BATCH, BEFORE, CODES, ROW, T
 from lodcore.graph.loops.traced import SOURCES, Value
 from lodcore.operators.operands import Array
 
-__all__ = ["Place", "Program", "Sink", "scheduled"]
+__all__ = ["Place", "Schedule", "Sink", "scheduled"]
 
 
 class Place(NamedTuple):
@@ -46,7 +46,7 @@ class Sink(NamedTuple):
     place: Place
 
 
-class Program(NamedTuple):
+class Schedule(NamedTuple):
     """What the machine runs.
 
     Attributes
@@ -75,7 +75,7 @@ def scheduled(
     first: Callable[[Value], int] = lambda v: 0,
     spare: dict[Any, int] | None = None,
     movable: Iterable[Any] = (),
-) -> Program:
+) -> Schedule:
     """Make the program that computes values.
 
     Parameters
@@ -201,7 +201,7 @@ class _Schedule:
 
     # -- instructions --------------------------------------------------------------------------------------------------
 
-    def program(self, spare: dict[Any, int], movable: set[Any]) -> Program:
+    def program(self, spare: dict[Any, int], movable: set[Any]) -> Schedule:
         """Return the program; see `scheduled`."""
         self._place_all()
         lines = list(self._in_passes())
@@ -218,7 +218,7 @@ class _Schedule:
             if len(found) == 4:
                 rows[-1][5:] = [found[3], number, 0]
         table = np.array([row[:8] for row in rows], np.int64).reshape(len(rows), 8)
-        return Program(self._table(), table, self._keys, list(self._weights), list(self._ufuncs), moved)
+        return Schedule(self._table(), table, self._keys, list(self._weights), list(self._ufuncs), moved)
 
     def _in_passes(self) -> Iterable[tuple[str, int, list[Place], Any]]:
         """Yield code, width, places of result and operands, and a number, of each instruction."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore.base.articles import with_article
 from lodcore.base.caller import named_caller
-from lodcore.base.contexts import Recorded, end_variables, put_in_place
+from lodcore.base.contexts import RecordedBody, end_variables, put_in_place
 from lodcore.base.dispatch import Symbol, open_block, recorder, recording
 from lodcore.base.memory import as_size
 from lodcore.base.recycling import Recycled
@@ -81,7 +81,7 @@ class WhileLoop:
 
     # -- recording -----------------------------------------------------------------------------------------------------
 
-    def loop(self, exec_immediately: bool = True) -> Recorded:
+    def loop(self, exec_immediately: bool = True) -> RecordedBody:
         """Open the body; operators recorded inside run step by step.
 
         Parameters
@@ -94,7 +94,7 @@ class WhileLoop:
         GraphError
             If the body has no break_if, or was recorded before.
         """
-        return Recorded(
+        return RecordedBody(
             self, self.variables, self._new_body, self._prepare, self._finish, self if exec_immediately else None
         )
 

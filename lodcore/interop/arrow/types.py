@@ -14,7 +14,7 @@ __all__ = [
     "LIST_VIEWS",
     "MOST_WIDE",
     "PRIMITIVES",
-    "Stored",
+    "StoredDType",
     "decimal_of",
     "format_of",
     "kept_of",
@@ -64,24 +64,24 @@ MOST_DIGITS = 22
 MOST_WIDE = 2**31 - 1
 
 
-class Stored(NamedTuple):
+class StoredDType(NamedTuple):
     """The layout of values in a buffer, and their dtype."""
 
     dtype: DType
     becomes: DType
 
 
-def stored(format: str) -> Stored | None:
+def stored(format: str) -> StoredDType | None:
     """Return the dtype of a type whose values are contiguous in one buffer; None for any other type."""
     if format in PRIMITIVES:
         dtype = np.dtype(PRIMITIVES[format])
-        return Stored(dtype, np.dtype(WIDENED.get(format, dtype)))
+        return StoredDType(dtype, np.dtype(WIDENED.get(format, dtype)))
     if format[:3] in STAMPS and format[3:4] == ":":
         dtype = np.dtype(STAMPS[format[:3]])
-        return Stored(dtype, dtype)
+        return StoredDType(dtype, dtype)
     if format[:2] == "w:":
         dtype = np.dtype(f"S{width_of(format, 2)}")
-        return Stored(dtype, dtype)
+        return StoredDType(dtype, dtype)
     return None
 
 

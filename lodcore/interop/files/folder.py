@@ -22,7 +22,7 @@ from lodcore.base import buffers, files
 from lodcore.base.archives import check_values
 from lodcore.base.memory import check_size
 from lodcore.errors import LoDError
-from lodcore.interop.files.manifest import MANIFEST, WORD, Manifest, Stored, parse_manifest, read_content
+from lodcore.interop.files.manifest import MANIFEST, WORD, Manifest, StoredFile, parse_manifest, read_content
 from lodcore.interop.files.tree_data import Reader
 from lodcore.tensors import lod_body
 from lodcore.tensors.lod import LoD
@@ -106,7 +106,7 @@ def _read(where: str, name: str, manifest: Manifest, verify: bool) -> Any:
     return Reader(where, array, lod).read(manifest.tree)
 
 
-def read_lod(where: str, name: str, levels: list[Stored], num_rows: int, verify: bool) -> LoD:
+def read_lod(where: str, name: str, levels: list[StoredFile], num_rows: int, verify: bool) -> LoD:
     """Read the offsets of a structure into memory that cannot be written, and check them there."""
     made: list[Array] = []
     counts = [*(stored.shape[0] - 1 for stored in levels[1:]), num_rows][: len(levels)]
@@ -151,7 +151,7 @@ def _read_offsets(where: str, path: str, count: int) -> tuple[Array, int]:
     return offsets, -1
 
 
-def _verify(where: str, stored: Stored, raw: Array) -> None:
+def _verify(where: str, stored: StoredFile, raw: Array) -> None:
     """Raise if bytes do not have their checksum."""
     whole = len(raw) // WORD * WORD
     if kernels.foreign_data.checksum(raw[:whole], 0) != stored.sum or raw[whole:].tobytes().hex() != stored.rest:
@@ -168,7 +168,7 @@ def _opened(where: str, path: str) -> io.FileIO:
         raise
 
 
-def map_file(where: str, name: str, stored: Stored, structures: list[Structure]) -> Array:
+def map_file(where: str, name: str, stored: StoredFile, structures: list[Structure]) -> Array:
     """Map the valid bytes of a file."""
     size = stored.size(where)
     where = f"{where}: {stored.file}"
@@ -187,7 +187,7 @@ def map_file(where: str, name: str, stored: Stored, structures: list[Structure])
     return made
 
 
-def _array(where: str, stored: Stored, raw: Array, verify: bool) -> Array:
+def _array(where: str, stored: StoredFile, raw: Array, verify: bool) -> Array:
     """Return the array of mapped bytes."""
     dtype = stored.kind(where)
     where = f"{where}: {stored.file}"

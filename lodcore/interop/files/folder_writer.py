@@ -25,7 +25,7 @@ from lodcore.interop.files.manifest import (
     MANIFEST,
     RECORD,
     Manifest,
-    Stored,
+    StoredFile,
     check_length,
     is_intact,
     parse_manifest,
@@ -156,10 +156,10 @@ def _save(where: str, place: str, packed: Packed, held: io.FileIO) -> None:
     for k, (key, values) in enumerate(packed.arrays.items()):
         shaped = values if values.ndim else values.reshape(1)
         kind, shape = np.lib.format.dtype_to_descr(values.dtype), [0, *shaped.shape[1:]]
-        manifest.arrays[key] = Stored(f"{mark}-{k}.bin", kind, shape, single=not values.ndim)
+        manifest.arrays[key] = StoredFile(f"{mark}-{k}.bin", kind, shape, single=not values.ndim)
         rows.append(shaped)
     for j, lod in enumerate(packed.lods):
-        manifest.lods.append([Stored(f"{mark}-lod{j}-{level}.bin", "<i8", [0]) for level in range(lod.num_levels)])
+        manifest.lods.append([StoredFile(f"{mark}-lod{j}-{level}.bin", "<i8", [0]) for level in range(lod.num_levels)])
         rows += [lod.offsets(level) for level in range(lod.num_levels)]
     _put(place, RECORD, record(replaced | {stored.file for stored in manifest.stored}))
     for stored, part in zip(manifest.stored, rows, strict=True):
@@ -205,7 +205,7 @@ def _replaced(where: str, place: str) -> set[str]:
     return names
 
 
-def _add(opened: io.FileIO, stored: Stored, rows: Array) -> None:
+def _add(opened: io.FileIO, stored: StoredFile, rows: Array) -> None:
     """Write rows at the place of an open file, and count them."""
     rows = np.ascontiguousarray(rows)
     if rows.nbytes:
@@ -256,7 +256,7 @@ def _append(where: str, place: str, packed: Packed, held: io.FileIO) -> None:
         raise
 
 
-def _opened(where: str, place: str, stored: Stored, size: int) -> io.FileIO:
+def _opened(where: str, place: str, stored: StoredFile, size: int) -> io.FileIO:
     """Open a file of rows for writing."""
     where = f"{where}: {stored.file}"
     try:
@@ -280,14 +280,14 @@ def _cut(place: str) -> None:
                     opened.truncate(size)
 
 
-def _matched(where: str, manifest: Manifest, packed: Packed) -> list[tuple[Stored, Array]]:
+def _matched(where: str, manifest: Manifest, packed: Packed) -> list[tuple[StoredFile, Array]]:
     """Return the rows to append to each file, after checking that they fit."""
     entries = packed.tree.get("dict", [["", packed.tree]])
     if not all("lodtensor" in entry for _, entry in entries):
         raise DTypeError(f"{where}: tree: a LoDTensor, or a dict of LoDTensors, can be added")
     if packed.tree != manifest.tree:
         raise LoDError(f"{where}: tree: has other entries, or shares other structures, than what is there")
-    new: list[tuple[Stored, Array]] = []
+    new: list[tuple[StoredFile, Array]] = []
     for key, values in packed.arrays.items():
         stored = manifest.arrays[key]
         if list(values.shape[1:]) != stored.shape[1:] or values.dtype != stored.kind(where):

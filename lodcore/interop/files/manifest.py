@@ -22,7 +22,7 @@ __all__ = [
     "MANIFEST",
     "RECORD",
     "Manifest",
-    "Stored",
+    "StoredFile",
     "check_length",
     "is_intact",
     "parse_manifest",
@@ -42,7 +42,7 @@ WORD = 8
 
 
 @dataclass
-class Stored:
+class StoredFile:
     """One file of raw rows.
 
     Parameters
@@ -105,12 +105,12 @@ class Manifest:
     """The valid contents of a folder."""
 
     tree: Any
-    arrays: dict[str, Stored]
-    lods: list[list[Stored]]
+    arrays: dict[str, StoredFile]
+    lods: list[list[StoredFile]]
     num_rows: list[int]
 
     @property
-    def stored(self) -> list[Stored]:
+    def stored(self) -> list[StoredFile]:
         """All files of rows."""
         return [*self.arrays.values(), *(level for levels in self.lods for level in levels)]
 
@@ -227,9 +227,9 @@ def parse_record(where: str, data: bytes) -> set[str]:
         raise LoDError(f"{where}: is not a valid record: {error}") from None
 
 
-def _stored(where: str, entry: Any) -> Stored:
+def _stored(where: str, entry: Any) -> StoredFile:
     """Check the entry of a file."""
-    stored = Stored(**entry)
+    stored = StoredFile(**entry)
     if not isinstance(stored.file, str) or not FILE.fullmatch(stored.file):
         raise LoDError(f"{where}: names the file {stored.file!r}; letters, digits and .bin make a name")
     if not isinstance(stored.shape, list) or not 1 <= len(stored.shape) <= 64:

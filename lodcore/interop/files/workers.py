@@ -12,7 +12,7 @@ import numpy as np
 from lodcore.base.archives import check_values, dtype_of
 from lodcore.errors import LoDError
 from lodcore.interop.files.folder import MAPPED, Gone, Structure, map_file, read_lod
-from lodcore.interop.files.manifest import MANIFEST, Stored, parse_manifest, read_content
+from lodcore.interop.files.manifest import MANIFEST, StoredFile, parse_manifest, read_content
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -56,7 +56,7 @@ def _region(values: Any) -> Any:
     return None
 
 
-def _stored(folder: str, files: list[str]) -> list[Stored]:
+def _stored(folder: str, files: list[str]) -> list[StoredFile]:
     """Return the entries of files of a folder; raise if it holds another save by now."""
     where = f"LoDTensor: {folder}"
     try:

@@ -14,13 +14,13 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import Op, operator
 from lodcore.operators.roles import Operands, spec_of
 from lodcore.ops.dense import numpy_fft, numpy_linalg, numpy_moves, numpy_orders, numpy_products
-from lodcore.ops.dense.numpy_rules import Back, Rule
+from lodcore.ops.dense.numpy_rules import Back, NumpyRule
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["numpy_call"]
 
 #: The rules of the functions, by their names in NumPy.
-NUMPY_RULES: dict[str, Rule] = {
+NUMPY_RULES: dict[str, NumpyRule] = {
     **numpy_moves.RULES,
     **numpy_products.RULES,
     **numpy_linalg.RULES,
@@ -83,7 +83,7 @@ def numpy_call(operands: Any, name: str, options: dict[str, Any]) -> Any:
         return rule.compute(*xs, **options)
 
 
-def _rule(name: Any) -> Rule:
+def _rule(name: Any) -> NumpyRule:
     return NUMPY_RULES[choice_of("numpy_call: name", name, tuple(NUMPY_RULES))]
 
 

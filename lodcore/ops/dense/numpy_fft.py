@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import choice_of
 from lodcore.operators.operands import Array
-from lodcore.ops.dense.numpy_rules import Back, Rule, added, along, with_size
+from lodcore.ops.dense.numpy_rules import Back, NumpyRule, added, along, with_size
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["RULES"]
@@ -79,8 +79,8 @@ def _back_to_real(back: Back, x: Array, n: int | None, axis: int, norm: Any) -> 
 
 #: The rules; `norm` is that of NumPy.
 RULES = {
-    "fft.fft": Rule(np.fft.fft, _transform("fft"), _back_same(np.fft.fft)),
-    "fft.ifft": Rule(np.fft.ifft, _transform("ifft"), _back_same(np.fft.ifft)),
-    "fft.rfft": Rule(np.fft.rfft, _transform("rfft"), _back_real),
-    "fft.irfft": Rule(np.fft.irfft, _transform("irfft"), _back_to_real),
+    "fft.fft": NumpyRule(np.fft.fft, _transform("fft"), _back_same(np.fft.fft)),
+    "fft.ifft": NumpyRule(np.fft.ifft, _transform("ifft"), _back_same(np.fft.ifft)),
+    "fft.rfft": NumpyRule(np.fft.rfft, _transform("rfft"), _back_real),
+    "fft.irfft": NumpyRule(np.fft.irfft, _transform("irfft"), _back_to_real),
 }

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.operands import Array, unbroadcast
-from lodcore.ops.dense.numpy_rules import Back, Rule, Shape, broadcast, of_floats
+from lodcore.ops.dense.numpy_rules import Back, NumpyRule, Shape, broadcast, of_floats
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["RULES"]
@@ -269,17 +269,17 @@ def _back_norm(back: Back, x: Array, axis: tuple[int, ...], keepdims: bool) -> A
 
 #: The rules; right-hand sides of equations are matrices, `norm` is the root of the sum of squares over axes.
 RULES = {
-    "linalg.inv": Rule(np.linalg.inv, _inverse, _back_inverse),
-    "linalg.det": Rule(np.linalg.det, _determinant, _back_determinant),
-    "linalg.slogdet": Rule(lambda x: tuple(np.linalg.slogdet(x)), _logarithm, _back_logarithm),
-    "linalg.solve": Rule(np.linalg.solve, _solution, _back_solution),
-    "linalg.pinv": Rule(
+    "linalg.inv": NumpyRule(np.linalg.inv, _inverse, _back_inverse),
+    "linalg.det": NumpyRule(np.linalg.det, _determinant, _back_determinant),
+    "linalg.slogdet": NumpyRule(lambda x: tuple(np.linalg.slogdet(x)), _logarithm, _back_logarithm),
+    "linalg.solve": NumpyRule(np.linalg.solve, _solution, _back_solution),
+    "linalg.pinv": NumpyRule(
         lambda x, rcond: np.linalg.pinv(x) if rcond is None else np.linalg.pinv(x, rcond), _pseudo, _back_pseudo
     ),
-    "linalg.cholesky": Rule(np.linalg.cholesky, _cholesky, _back_cholesky),
-    "linalg.eigh": Rule(lambda x, UPLO: tuple(np.linalg.eigh(x, UPLO)), _eigh, _back_eigh),
-    "linalg.eig": Rule(_eigenvectors, _eig, _back_eig),
-    "linalg.svd": Rule(lambda x, full_matrices: tuple(np.linalg.svd(x, full_matrices)), _svd, _back_svd),
-    "linalg.qr": Rule(lambda x: tuple(np.linalg.qr(x)), _qr, _back_qr),
-    "linalg.norm": Rule(_norm, _length, _back_norm),
+    "linalg.cholesky": NumpyRule(np.linalg.cholesky, _cholesky, _back_cholesky),
+    "linalg.eigh": NumpyRule(lambda x, UPLO: tuple(np.linalg.eigh(x, UPLO)), _eigh, _back_eigh),
+    "linalg.eig": NumpyRule(_eigenvectors, _eig, _back_eig),
+    "linalg.svd": NumpyRule(lambda x, full_matrices: tuple(np.linalg.svd(x, full_matrices)), _svd, _back_svd),
+    "linalg.qr": NumpyRule(lambda x: tuple(np.linalg.qr(x)), _qr, _back_qr),
+    "linalg.norm": NumpyRule(_norm, _length, _back_norm),
 }

@@ -10,7 +10,17 @@ import numpy as np
 from lodcore.errors import ShapeError
 from lodcore.operators.arguments import choice_of
 from lodcore.operators.operands import Array, unbroadcast
-from lodcore.ops.dense.numpy_rules import Back, Rule, Shape, added, along, broadcast, count_of, scattered, with_size
+from lodcore.ops.dense.numpy_rules import (
+    Back,
+    NumpyRule,
+    Shape,
+    added,
+    along,
+    broadcast,
+    count_of,
+    scattered,
+    with_size,
+)
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["RULES"]
@@ -235,20 +245,20 @@ def _back_along_axis(back: Back, x: Array, indices: Array, axis: int) -> tuple[A
 
 #: The rules, by the names of the functions in NumPy. Options are complete, axes counted from the first.
 RULES = {
-    "transpose": Rule(np.transpose, _transposed, _back_transposed),
-    "broadcast_to": Rule(
+    "transpose": NumpyRule(np.transpose, _transposed, _back_transposed),
+    "broadcast_to": NumpyRule(
         lambda x, shape: np.broadcast_to(x, _sizes(shape, len(x) if x.ndim else 1)),
         _spread,
         lambda back, x, shape: unbroadcast(back.d, x.shape),
     ),
-    "tile": Rule(np.tile, _tiled, _back_tiled),
-    "repeat": Rule(_repeat, _repeated, _back_repeated),
-    "roll": Rule(np.roll, _rolled, _back_rolled),
-    "pad": Rule(_pad, _padded, _back_padded),
-    "diag": Rule(np.diag, _diag, lambda back, x, k: np.diagonal(back.d, k)),
-    "diagonal": Rule(np.diagonal, _diagonal, _back_diagonal),
-    "tril": Rule(np.tril, _triangle, _back_triangle(np.tril)),
-    "triu": Rule(np.triu, _triangle, _back_triangle(np.triu)),
-    "split": Rule(_cut, _pieces, _back_pieces, _columns),
-    "take_along_axis": Rule(np.take_along_axis, _along_axis, _back_along_axis),
+    "tile": NumpyRule(np.tile, _tiled, _back_tiled),
+    "repeat": NumpyRule(_repeat, _repeated, _back_repeated),
+    "roll": NumpyRule(np.roll, _rolled, _back_rolled),
+    "pad": NumpyRule(_pad, _padded, _back_padded),
+    "diag": NumpyRule(np.diag, _diag, lambda back, x, k: np.diagonal(back.d, k)),
+    "diagonal": NumpyRule(np.diagonal, _diagonal, _back_diagonal),
+    "tril": NumpyRule(np.tril, _triangle, _back_triangle(np.tril)),
+    "triu": NumpyRule(np.triu, _triangle, _back_triangle(np.triu)),
+    "split": NumpyRule(_cut, _pieces, _back_pieces, _columns),
+    "take_along_axis": NumpyRule(np.take_along_axis, _along_axis, _back_along_axis),
 }

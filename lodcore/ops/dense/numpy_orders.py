@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.operands import Array
-from lodcore.ops.dense.numpy_rules import Back, Rule
+from lodcore.ops.dense.numpy_rules import Back, NumpyRule
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["RULES"]
@@ -39,7 +39,7 @@ def _partitioned(name: str, dtype: np.dtype[Any] | None) -> Any:
 # -- quantiles ---------------------------------------------------------------------------------------------------------
 
 
-def _quantile_rule(function: Any, skip_nan: bool) -> Rule:
+def _quantile_rule(function: Any, skip_nan: bool) -> NumpyRule:
     """Return the rule of a quantile over axes; `q` is a number, or a tuple of them."""
     where = f"numpy.{function.__name__}"
 
@@ -74,7 +74,7 @@ def _quantile_rule(function: Any, skip_nan: bool) -> Rule:
                 found[chosen, order[chosen, high]] += d[j, chosen] * (place - low)
         return found.reshape(moved.shape).transpose(np.argsort([*others, *axis]))
 
-    return Rule(compute, spec, vjp)
+    return NumpyRule(compute, spec, vjp)
 
 
 def _count(shape: tuple[int, ...], axis: Any) -> int:
@@ -110,7 +110,7 @@ def _back_products(back: Back, x: Array, axis: int) -> Array:
     return np.moveaxis(before * behind, 0, axis)
 
 
-def _extremes(ufunc: np.ufunc) -> Rule:
+def _extremes(ufunc: np.ufunc) -> NumpyRule:
     """Return the rule of `accumulate` of a maximum or minimum; of equal values, the first has the gradient."""
 
     def vjp(back: Back, x: Array, axis: int) -> Array:
@@ -127,7 +127,7 @@ def _extremes(ufunc: np.ufunc) -> Rule:
         np.add.at(d_x, tuple(key), back.d)
         return d_x
 
-    return Rule(lambda x, axis: ufunc.accumulate(x, axis), lambda x, axis: Spec(x.shape, x.dtype), vjp)
+    return NumpyRule(lambda x, axis: ufunc.accumulate(x, axis), lambda x, axis: Spec(x.shape, x.dtype), vjp)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -151,24 +151,28 @@ def _part(x: Spec) -> Spec:
 
 #: The rules; axes are counted from the first.
 RULES = {
-    "sort": Rule(np.sort, lambda x, axis: Spec(x.shape, x.dtype), _back_sort),
-    "argsort": Rule(lambda x, axis, kind: np.argsort(x, axis, kind=kind), lambda x, axis, kind: Spec(x.shape, INDEX)),
-    "partition": Rule(  # completely sorted, so that the order is the same in every dtype
+    "sort": NumpyRule(np.sort, lambda x, axis: Spec(x.shape, x.dtype), _back_sort),
+    "argsort": NumpyRule(
+        lambda x, axis, kind: np.argsort(x, axis, kind=kind), lambda x, axis, kind: Spec(x.shape, INDEX)
+    ),
+    "partition": NumpyRule(  # completely sorted, so that the order is the same in every dtype
         lambda x, kth, axis: np.sort(x, axis),
         _partitioned("partition", None),
         lambda back, x, kth, axis: _back_sort(back, x, axis),
     ),
-    "argpartition": Rule(lambda x, kth, axis: np.argsort(x, axis, kind="stable"), _partitioned("argpartition", INDEX)),
+    "argpartition": NumpyRule(
+        lambda x, kth, axis: np.argsort(x, axis, kind="stable"), _partitioned("argpartition", INDEX)
+    ),
     "quantile": _quantile_rule(np.quantile, False),
     "nanquantile": _quantile_rule(np.nanquantile, True),
-    "cumsum": Rule(np.cumsum, _accumulated(np.cumsum), _back_sums),
-    "cumprod": Rule(np.cumprod, _accumulated(np.cumprod), _back_products),
+    "cumsum": NumpyRule(np.cumsum, _accumulated(np.cumsum), _back_sums),
+    "cumprod": NumpyRule(np.cumprod, _accumulated(np.cumprod), _back_products),
     "maximum.accumulate": _extremes(np.maximum),
     "minimum.accumulate": _extremes(np.minimum),
-    "sinc": Rule(np.sinc, _floating, _back_sinc),
-    "nan_to_num": Rule(
+    "sinc": NumpyRule(np.sinc, _floating, _back_sinc),
+    "nan_to_num": NumpyRule(
         np.nan_to_num, lambda x, **to: Spec(x.shape, x.dtype), lambda back, x, **to: back.d * np.isfinite(x)
     ),
-    "real": Rule(np.real, _part, lambda back, x: back.d),
-    "imag": Rule(np.imag, _part, lambda back, x: back.d * -1j if x.dtype.kind == "c" else None),
+    "real": NumpyRule(np.real, _part, lambda back, x: back.d),
+    "imag": NumpyRule(np.imag, _part, lambda back, x: back.d * -1j if x.dtype.kind == "c" else None),
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.operands import Array
-from lodcore.ops.dense.numpy_rules import Back, Rule, Shape, added, broadcast
+from lodcore.ops.dense.numpy_rules import Back, NumpyRule, Shape, added, broadcast
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["RULES"]
@@ -170,10 +170,10 @@ def _of_rows(rows: Any, *xs: Any, subscripts: str, optimize: Any) -> Any:
 
 #: The rules. Of `einsum`, all labels are letters, and those of the result are given; axes are counted from the first.
 RULES = {
-    "einsum": Rule(_einsum, _summed, _back_summed, _of_rows),
-    "tensordot": Rule(
+    "einsum": NumpyRule(_einsum, _summed, _back_summed, _of_rows),
+    "tensordot": NumpyRule(
         lambda a, b, axes_a, axes_b: np.tensordot(a, b, (list(axes_a), list(axes_b))), _contracted, _back_contracted
     ),
-    "outer": Rule(np.outer, _outer, _back_outer),
-    "convolve": Rule(np.convolve, _convolved, _back_convolved),
+    "outer": NumpyRule(np.outer, _outer, _back_outer),
+    "convolve": NumpyRule(np.convolve, _convolved, _back_convolved),
 }

@@ -11,7 +11,18 @@ import numpy as np
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.operands import Array, unbroadcast
 
-__all__ = ["Back", "Rule", "Shape", "added", "along", "broadcast", "count_of", "scattered", "unbroadcast", "with_size"]
+__all__ = [
+    "Back",
+    "NumpyRule",
+    "Shape",
+    "added",
+    "along",
+    "broadcast",
+    "count_of",
+    "scattered",
+    "unbroadcast",
+    "with_size",
+]
 
 #: The lengths of axes, None where they are known only when the function runs.
 Shape = tuple[int | None, ...]
@@ -35,7 +46,7 @@ class Back(NamedTuple):
     needs: tuple[bool, ...]
 
 
-class Rule(NamedTuple):
+class NumpyRule(NamedTuple):
     """A function of NumPy. All of its parts receive the operands and, as keywords, the options of the call.
 
     Parameters

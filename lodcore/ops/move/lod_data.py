@@ -14,7 +14,7 @@ from lodcore.operators.copies import as_rows_or_nested, lod_of, nested_operand, 
 from lodcore.operators.lod_rules import before, no_lod, same_as
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
-from lodcore.operators.roles import Rows, Structure, Structured
+from lodcore.operators.roles import Anything, Rows, Structure
 from lodcore.ops.move.expand import sequence_expand_as
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
@@ -107,7 +107,7 @@ PARTS = {
 }
 
 
-@operator(x=Structured, lod_rule="as the part", differentiable=False)
+@operator(x=Anything, lod_rule="as the part", differentiable=False)
 def structure_of(x: Any, part: str) -> Any:
     """Return a part of the structure of a tensor, a RankTable or an IndicesMap; recorded by their attributes.
 

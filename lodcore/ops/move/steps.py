@@ -12,7 +12,7 @@ from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.operands import Array, rows_of
 from lodcore.operators.registry import Saved, operator
-from lodcore.operators.roles import Nested, Steps, Structured, Table
+from lodcore.operators.roles import Anything, Nested, Steps, Table
 from lodcore.ops.arrays.joined_arrays import cut_rows, joined_elements, same_shapes
 from lodcore.ops.arrays.tensor_arrays import check_steps, element_spec
 from lodcore.tensors import joining, lod_body, lod_tensor_body
@@ -125,7 +125,7 @@ def _(d: dict[int, Array], d_map: None, by_step: LoDTensor, order: IndicesMap, c
     return packed(steps, order.level, order, context.new("x")).values
 
 
-@operator(ta=Steps, indices_map=Structured, lod_rule="up to `level` that of the map; below that of the steps")
+@operator(ta=Steps, indices_map=Anything, lod_rule="up to `level` that of the map; below that of the steps")
 def tensor_array_pack(ta: Any, level: int, indices_map: Any, out: Array | None = None, *, saved: Saved = None) -> Any:
     """Join steps into sequences: the inverse of `tensor_array_unpack`.
 

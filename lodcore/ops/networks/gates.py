@@ -27,8 +27,8 @@ __all__ = [
     "ACTIVATIONS",
     "EVERYTHING",
     "Asked",
+    "GateRule",
     "Neighbours",
-    "Rule",
     "Run",
     "Weight",
     "add_up",
@@ -68,7 +68,7 @@ def in_kept_memory(function: Callable[_Parameters, _Result]) -> Callable[_Parame
     return run
 
 
-class Rule(NamedTuple):
+class GateRule(NamedTuple):
     """The rule of the gates: numbers of activations, the update variant of a GRU, and the bound of a cell."""
 
     gate: int = 0

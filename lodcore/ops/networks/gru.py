@@ -13,8 +13,8 @@ from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import (
     EVERYTHING,
     Asked,
+    GateRule,
     Neighbours,
-    Rule,
     Run,
     Weight,
     add_up,
@@ -26,7 +26,15 @@ from lodcore.ops.networks.gates import (
     split_rows,
 )
 
-__all__ = ["GRUWeights", "Gradients", "Residuals", "gru_backward", "gru_forward", "simple_backward", "simple_forward"]
+__all__ = [
+    "GRUResiduals",
+    "GRUWeights",
+    "LayerGradients",
+    "gru_backward",
+    "gru_forward",
+    "simple_backward",
+    "simple_forward",
+]
 
 
 class GRUWeights(NamedTuple):
@@ -47,7 +55,7 @@ class GRUWeights(NamedTuple):
     bias: Array | None = None
 
 
-class Gradients(NamedTuple):
+class LayerGradients(NamedTuple):
     """The gradients of the arguments of a network; None for arguments that were None, and if nobody asked."""
 
     x: Array | None
@@ -55,13 +63,13 @@ class Gradients(NamedTuple):
     h_0: Array | None
 
 
-class Residuals(NamedTuple):
+class GRUResiduals(NamedTuple):
     """The residuals of the forward pass."""
 
     x: Array
     offsets: Array
     weights: GRUWeights
-    rule: Rule
+    rule: GateRule
     h_0: Array | None
     hidden: Array
     gates: Array  # for a simple network, its states
@@ -81,10 +89,10 @@ def gru_forward(
     x: Array,
     offsets: Array,
     weights: GRUWeights,
-    rule: Rule,
+    rule: GateRule,
     h_0: Array | None = None,
     is_reverse: bool = False,
-) -> tuple[Array, Residuals]:
+) -> tuple[Array, GRUResiduals]:
     """Run a GRU over all sequences of a batch.
 
     Parameters
@@ -93,7 +101,7 @@ def gru_forward(
         C-contiguous, like all other arrays.
     offsets : ndarray of int64, shape (n_seqs + 1,), in rows
     weights : GRUWeights
-    rule : Rule
+    rule : GateRule
     h_0 : ndarray, shape (n_seqs, D), or None for zeros
     is_reverse : bool
 
@@ -108,7 +116,7 @@ def gru_forward(
     runs = runs_of(offsets, weight.size, is_reverse)
     first = None if weights.weight_x is None else Weight(weights.weight_x)
     gate, candidate = map(Weight, parts_of(weight))
-    kept = Residuals(x, offsets, weights, rule, h_0, hidden, gates, runs, [None] * len(runs))
+    kept = GRUResiduals(x, offsets, weights, rule, h_0, hidden, gates, runs, [None] * len(runs))
 
     def one(number: int) -> None:
         run = runs[number]
@@ -129,7 +137,7 @@ def _multiply_inputs(run: Run, x: Array, first: Weight | None, out: Array) -> No
         first.times(x[at], out[at])
 
 
-def _gru_steps(kept: Residuals, run: Run, gate: Weight, candidate: Weight, state: Array) -> None:
+def _gru_steps(kept: GRUResiduals, run: Run, gate: Weight, candidate: Weight, state: Array) -> None:
     """Run all steps: in one call, or one by one with NumPy's products."""
     width, dtype, rule, bias, booted = state.shape[1], state.dtype, kept.rule, kept.weights.bias, kept.h_0 is not None
     shift = np.empty(0, dtype) if bias is None else bias
@@ -154,19 +162,19 @@ def _gru_steps(kept: Residuals, run: Run, gate: Weight, candidate: Weight, state
 
 
 @in_kept_memory
-def gru_backward(residuals: Residuals, d_hidden: Array, asked: Asked = EVERYTHING) -> Gradients:
+def gru_backward(residuals: GRUResiduals, d_hidden: Array, asked: Asked = EVERYTHING) -> LayerGradients:
     """Return the gradients of the arguments of `gru_forward`.
 
     Parameters
     ----------
-    residuals : Residuals
+    residuals : GRUResiduals
         Not changed.
     d_hidden : ndarray, shape (n_rows, D)
     asked : Asked
 
     Returns
     -------
-    Gradients
+    LayerGradients
     """
     x, weight = residuals.x, residuals.weights.weight
     width, dtype = len(weight), weight.dtype
@@ -189,7 +197,7 @@ def gru_backward(residuals: Residuals, d_hidden: Array, asked: Asked = EVERYTHIN
 
 
 def _gru_steps_back(
-    residuals: Residuals,
+    residuals: GRUResiduals,
     run: Run,
     gate: Weight,
     candidate: Weight,
@@ -232,7 +240,7 @@ def simple_forward(
     activation: int,
     h_0: Array | None = None,
     is_reverse: bool = False,
-) -> tuple[Array, Residuals]:
+) -> tuple[Array, GRUResiduals]:
     """Run a network whose new state is the activation of input plus state times weight plus bias over all sequences.
 
     Parameters
@@ -253,8 +261,8 @@ def simple_forward(
     first = None if weights.weight_x is None else Weight(weights.weight_x)
     second = Weight(weight)
     shift, no_product = np.empty(0, dtype) if weights.bias is None else weights.bias, np.empty(0, dtype)
-    rule = Rule(candidate=activation)
-    kept = Residuals(x, offsets, weights, rule, h_0, hidden, hidden, runs, [None] * len(runs))
+    rule = GateRule(candidate=activation)
+    kept = GRUResiduals(x, offsets, weights, rule, h_0, hidden, hidden, runs, [None] * len(runs))
 
     def one(number: int) -> None:
         run = runs[number]
@@ -280,19 +288,19 @@ def simple_forward(
 
 
 @in_kept_memory
-def simple_backward(residuals: Residuals, d_hidden: Array, asked: Asked = EVERYTHING) -> Gradients:
+def simple_backward(residuals: GRUResiduals, d_hidden: Array, asked: Asked = EVERYTHING) -> LayerGradients:
     """Return the gradients of the arguments of `simple_forward`.
 
     Parameters
     ----------
-    residuals : Residuals
+    residuals : GRUResiduals
         Not changed.
     d_hidden : ndarray, shape (n_rows, D)
     asked : Asked
 
     Returns
     -------
-    Gradients
+    LayerGradients
     """
     x, weight, booted = residuals.x, residuals.weights.weight, residuals.h_0 is not None
     second, activation, no_product = Weight(weight, True), residuals.rule.candidate, np.empty(0, weight.dtype)
@@ -324,7 +332,7 @@ def simple_backward(residuals: Residuals, d_hidden: Array, asked: Asked = EVERYT
 
 
 def _steps_of_runs(
-    residuals: Residuals, steps_back: Callable[[Run, Array], None], d_gates: Array, asked: Asked
+    residuals: GRUResiduals, steps_back: Callable[[Run, Array], None], d_gates: Array, asked: Asked
 ) -> tuple[Neighbours, Array, Array | None]:
     """Run the backward steps of all runs, the gradients of the inputs included; find the rows with a predecessor."""
     x, weights, runs = residuals.x, residuals.weights, residuals.runs
@@ -349,7 +357,7 @@ def _steps_of_runs(
 
 
 def _state_products(
-    residuals: Residuals, pairs: Neighbours, d_gates: Array, d_weight: Array
+    residuals: GRUResiduals, pairs: Neighbours, d_gates: Array, d_weight: Array
 ) -> list[Callable[[], Any]]:
     """Return the tasks that compute the gradient of the weight of states."""
     states, boot = residuals.hidden, residuals.h_0
@@ -358,14 +366,14 @@ def _state_products(
 
 
 def _gradients(
-    residuals: Residuals,
+    residuals: GRUResiduals,
     tasks: list[Callable[[], Any]],
     d_gates: Array,
     d_weight: Array,
     d_x: Array,
     d_h_0: Array | None,
     asked: Asked,
-) -> Gradients:
+) -> LayerGradients:
     """Run these tasks, and those of the inputs."""
     x, weights = residuals.x, residuals.weights
     d_weight_x = None
@@ -377,4 +385,4 @@ def _gradients(
         tasks.append(partial(add_up, d_gates, d_bias))
     side_by_side(tasks, len(x) * weights.weight.size)
     found = GRUWeights(d_weight if asked.weight else None, d_weight_x, d_bias)  # type: ignore[arg-type]
-    return Gradients(d_x if asked.x else None, found, d_h_0)
+    return LayerGradients(d_x if asked.x else None, found, d_h_0)

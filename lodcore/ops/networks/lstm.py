@@ -13,8 +13,8 @@ from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import (
     EVERYTHING,
     Asked,
+    GateRule,
     Neighbours,
-    Rule,
     Run,
     Weight,
     add_up,
@@ -60,13 +60,13 @@ class LSTMGradients(NamedTuple):
     c_0: Array | None
 
 
-class Residuals(NamedTuple):
+class LSTMResiduals(NamedTuple):
     """The residuals of the forward pass."""
 
     x: Array
     offsets: Array
     weights: LSTMWeights
-    rule: Rule
+    rule: GateRule
     h_0: Array | None
     c_0: Array | None
     hidden: Array
@@ -82,11 +82,11 @@ def lstm_forward(
     x: Array,
     offsets: Array,
     weights: LSTMWeights,
-    rule: Rule,
+    rule: GateRule,
     h_0: Array | None = None,
     c_0: Array | None = None,
     is_reverse: bool = False,
-) -> tuple[Array, Array, Residuals]:
+) -> tuple[Array, Array, LSTMResiduals]:
     """Run an LSTM over all sequences of a batch.
 
     Parameters
@@ -95,7 +95,7 @@ def lstm_forward(
         C-contiguous, like all other arrays.
     offsets : ndarray of int64, shape (n_seqs + 1,), in rows
     weights : LSTMWeights
-    rule : Rule
+    rule : GateRule
     h_0, c_0 : ndarray, shape (n_seqs, R) and (n_seqs, D), or None for zeros
     is_reverse : bool
 
@@ -113,7 +113,7 @@ def lstm_forward(
     first = None if weights.weight_x is None else Weight(weights.weight_x)
     second = Weight(weight)
     third = None if weights.projection is None else Weight(weights.projection)
-    kept = Residuals(x, offsets, weights, rule, h_0, c_0, hidden, gates, cell, inner, runs, [None] * len(runs))
+    kept = LSTMResiduals(x, offsets, weights, rule, h_0, c_0, hidden, gates, cell, inner, runs, [None] * len(runs))
 
     def one(number: int) -> None:
         run = runs[number]
@@ -134,7 +134,9 @@ def _or_none(array: Array | None, dtype: np.dtype[Any], ndim: int = 1) -> Array:
     return np.empty((0,) * ndim, dtype) if array is None else array
 
 
-def _steps(kept: Residuals, run: Run, second: Weight, third: Weight | None, state: Array, state_cell: Array) -> None:
+def _steps(
+    kept: LSTMResiduals, run: Run, second: Weight, third: Weight | None, state: Array, state_cell: Array
+) -> None:
     """Run all steps: in one call, or one by one with NumPy's products."""
     weights, rule, dtype, booted = kept.weights, kept.rule, state.dtype, kept.h_0 is not None
     bias, peepholes = _or_none(weights.bias, dtype), _or_none(weights.peepholes, dtype)
@@ -167,12 +169,12 @@ class PackedLSTM:
     ----------
     weights : LSTMWeights
         Must not change as long as this object is used.
-    rule : Rule
+    rule : GateRule
     """
 
     __slots__ = ("_first", "_lines", "_rule", "_second", "_third")
 
-    def __init__(self, weights: LSTMWeights, rule: Rule) -> None:
+    def __init__(self, weights: LSTMWeights, rule: GateRule) -> None:
         self._first = None if weights.weight_x is None else Weight(weights.weight_x)
         self._second = Weight(weights.weight)
         self._third = None if weights.projection is None else Weight(weights.projection)
@@ -228,13 +230,13 @@ class PackedLSTM:
 
 @in_kept_memory
 def lstm_backward(
-    residuals: Residuals, d_hidden: Array | None, d_cell: Array | None, asked: Asked = EVERYTHING
+    residuals: LSTMResiduals, d_hidden: Array | None, d_cell: Array | None, asked: Asked = EVERYTHING
 ) -> LSTMGradients:
     """Return the gradients of the arguments of `lstm_forward`.
 
     Parameters
     ----------
-    residuals : Residuals
+    residuals : LSTMResiduals
         Not changed.
     d_hidden, d_cell : ndarray or None
         Cotangents of all rows; None for zeros.
@@ -274,7 +276,7 @@ def lstm_backward(
 
 
 def _steps_back(
-    residuals: Residuals,
+    residuals: LSTMResiduals,
     run: Run,
     second: Weight,
     third: Weight | None,
@@ -314,7 +316,7 @@ def _steps_back(
 
 
 def _weight_gradients(
-    residuals: Residuals, pairs: Neighbours, d_gates: Array, d_full: Array | None, asked: Asked
+    residuals: LSTMResiduals, pairs: Neighbours, d_gates: Array, d_full: Array | None, asked: Asked
 ) -> LSTMWeights:
     """Compute the gradients of weights as products over all rows."""
     x, weights, n_rows = residuals.x, residuals.weights, len(residuals.x)
@@ -338,7 +340,7 @@ def _weight_gradients(
     return LSTMWeights(d_weight, d_weight_x, d_bias, d_peepholes, d_projection)  # type: ignore[arg-type]
 
 
-def _peephole_gradient(residuals: Residuals, pairs: Neighbours, d_gates: Array) -> Array:
+def _peephole_gradient(residuals: LSTMResiduals, pairs: Neighbours, d_gates: Array) -> Array:
     """Sum the cotangents of gates times the cells in their peepholes."""
     cell, width = residuals.cell, d_gates.shape[1] // 4
     old, total = np.zeros_like(cell), np.empty(3 * width, cell.dtype)

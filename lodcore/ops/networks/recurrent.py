@@ -11,7 +11,7 @@ from lodcore.operators.arguments import choice_of, dense_of, fits, nested_of
 from lodcore.operators.operands import Array, below
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
-from lodcore.ops.networks.gates import ACTIVATIONS, Asked, Rule
+from lodcore.ops.networks.gates import ACTIVATIONS, Asked, GateRule
 from lodcore.ops.networks.gru import GRUWeights, gru_backward, gru_forward
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.tensors import lod_tensor_body
@@ -259,7 +259,7 @@ def _activations(where: str, **names: Any) -> list[int]:
     return [ACTIVATIONS[choice_of(f"{where}: {name}", given, KNOWN)] for name, given in names.items()]
 
 
-def _lstm_rule(gate_activation: Any, cell_activation: Any, candidate_activation: Any) -> Rule:
+def _lstm_rule(gate_activation: Any, cell_activation: Any, candidate_activation: Any) -> GateRule:
     """Return the rule of the gates of an LSTM."""
     gate, cell, candidate = _activations(
         "dynamic_lstm",
@@ -267,15 +267,15 @@ def _lstm_rule(gate_activation: Any, cell_activation: Any, candidate_activation:
         cell_activation=cell_activation,
         candidate_activation=candidate_activation,
     )
-    return Rule(gate, cell, candidate)
+    return GateRule(gate, cell, candidate)
 
 
-def _gru_rule(gate_activation: Any, candidate_activation: Any, origin_mode: Any) -> Rule:
+def _gru_rule(gate_activation: Any, candidate_activation: Any, origin_mode: Any) -> GateRule:
     """Return the rule of the gates of a GRU."""
     gate, candidate = _activations(
         "dynamic_gru", gate_activation=gate_activation, candidate_activation=candidate_activation
     )
-    return Rule(gate, 0, candidate, bool(origin_mode))
+    return GateRule(gate, 0, candidate, bool(origin_mode))
 
 
 def _check_lstm(x: Shape, given: dict[str, Any], count: int | None, use_peepholes: bool) -> int | None:

@@ -11,8 +11,15 @@ from lodcore.operators.arguments import choice_of, fits, level_of
 from lodcore.operators.operands import Array, below
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
-from lodcore.ops.networks.gates import ACTIVATIONS, Asked, Rule, last_states, last_states_back
-from lodcore.ops.networks.gru import Gradients, GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
+from lodcore.ops.networks.gates import ACTIVATIONS, Asked, GateRule, last_states, last_states_back
+from lodcore.ops.networks.gru import (
+    GRUWeights,
+    LayerGradients,
+    gru_backward,
+    gru_forward,
+    simple_backward,
+    simple_forward,
+)
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.ops.networks.recurrent import cotangent_of, dtype_of, of_one_dtype, operands
 from lodcore.tensors import lod_tensor_body
@@ -93,7 +100,7 @@ def lstm_layer(
     where = "lstm_layer"
     given = {"projection": projection, "weight_x": weight_x, "weight_h": weight_h, "bias": bias, "h_0": h_0, "c_0": c_0}
     x, given = operands(where, x, **given)
-    k, rule = level_of(where, x.lod, level), Rule(clip=_bound(clip))
+    k, rule = level_of(where, x.lod, level), GateRule(clip=_bound(clip))
     width = _check_lstm(x.values.shape, given, x.lod.num_sequences(k), use_peepholes)
     assert width is not None
     rows, arrays = of_one_dtype(where, x.values, given)
@@ -205,7 +212,7 @@ def gru_layer(
            [0.    ]])
     """
     x, rows, offsets, weights, boot = _arrays("gru_layer", 3, x, weight_x, weight_h, bias, h_0, level)
-    rule, backwards = Rule(origin_mode=bool(origin_mode)), bool(is_reverse)
+    rule, backwards = GateRule(origin_mode=bool(origin_mode)), bool(is_reverse)
     hidden, network = gru_forward(rows, offsets, weights, rule, boot, backwards)
     last = last_states(network.runs, network.lasts, boot, len(offsets) - 1)
     if saved is not None:
@@ -406,7 +413,7 @@ def _plus(d: Array | None, other: Array | None) -> Array | None:
     return d if d is None or other is None else d + other
 
 
-def _gradients(found: Gradients, d_h_0: Array | None) -> tuple[Any, ...]:
+def _gradients(found: LayerGradients, d_h_0: Array | None) -> tuple[Any, ...]:
     """Return the gradients of the operands of a network without cells."""
     of = found.weights
     return found.x, of.weight_x, of.weight, of.bias, _plus(found.h_0, d_h_0)

@@ -138,7 +138,7 @@ MUTANTS = [
     Mutant(
         "rows-made-wider-taken-for-rows",
         BACK,
-        "if way.plan.elementwise and not cnp.PyArray_SAMESHAPE(d, x):",
+        "if way.rule_call.elementwise and not cnp.PyArray_SAMESHAPE(d, x):",
         "if False:",
         TEST_SHARED_OPERANDS,
     ),
@@ -181,14 +181,14 @@ MUTANTS = [
     Mutant("gradient-stays-broadcast", BACK, "if not has_shape_of(gradient, value):", "if False:", TEST_AUTODIFF),
     Mutant(
         "gradients-share-memory",
-        "lodcore/graph/gradients/rule_plans.pyx",
+        "lodcore/graph/gradients/rule_calls.pyx",
         "elif key in self._seen or cnp.PyArray_BASE(values) is not NULL or not cnp.PyArray_ISWRITEABLE(values):",
         "elif key in self._seen:",
         TEST_AUTODIFF,
     ),
     Mutant(
         "integers-on-the-way",
-        "lodcore/graph/gradients/rule_plans.pyx",
+        "lodcore/graph/gradients/rule_calls.pyx",
         "[out for out in outputs if differentiable(out.held)]",
         "outputs",
         f"{TEST_AUTODIFF} {TEST_PROGRAM}",
@@ -247,7 +247,7 @@ MUTANTS = [
     ),
     Mutant(
         "run-reads-what-a-variable-became",
-        "lodcore/graph/gradients/rule_plans.pyx",
+        "lodcore/graph/gradients/rule_calls.pyx",
         "[v.held if",
         "[v.get() if",
         TEST_LATER,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, dynamic_gru, dynamic_lstm, grad_check, kernels, vjp
-from lodcore.ops.networks.gates import Rule, last_states, last_states_back, runs_of
+from lodcore.ops.networks.gates import GateRule, last_states, last_states_back, runs_of
 from lodcore.ops.networks.gru import GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.testing.samples import bits
@@ -221,7 +221,7 @@ def test_lstm_with_its_inputs(is_reverse, peepholes, projection, clip):
         weights = LSTMWeights(
             weight, weight_x, bias, rest.pop(0) if peepholes else None, rest.pop() if projection else None
         )
-        return lstm_forward(x, offsets, weights, Rule(clip=clip), h_0, c_0, is_reverse)
+        return lstm_forward(x, offsets, weights, GateRule(clip=clip), h_0, c_0, is_reverse)
 
     hidden, cell, residuals = run(*inputs)
     assert (np.abs(cell) <= clip).all()
@@ -243,7 +243,7 @@ def total(results, cotangents):
 
 def test_lstm_without_boot_states_or_cotangents():
     x, offsets, weight, weight_x, bias, _, _ = arrays(4, 3, 4)
-    hidden, cell, residuals = lstm_forward(x, offsets, LSTMWeights(weight, weight_x, bias), Rule())
+    hidden, cell, residuals = lstm_forward(x, offsets, LSTMWeights(weight, weight_x, bias), GateRule())
     found = lstm_backward(residuals, np.ones_like(hidden), None)
     wanted = lstm_backward(residuals, np.ones_like(hidden), np.zeros_like(cell))
     np.testing.assert_array_equal(found.weights.weight, wanted.weights.weight)
@@ -257,7 +257,7 @@ def test_lstm_without_boot_states_or_cotangents():
 @pytest.mark.parametrize("booted", [False, True])
 def test_gru_and_simple_network_with_their_inputs(is_reverse, booted):
     for gates, forward, backward, rule in [
-        (3, gru_forward, gru_backward, Rule()),
+        (3, gru_forward, gru_backward, GateRule()),
         (1, simple_forward, simple_backward, 1),
     ]:
         x, offsets, weight, weight_x, bias, h_0, _ = arrays(4, 3, gates)
@@ -382,5 +382,5 @@ def test_lstm_projection_of_no_cells_is_zero():
     weights = LSTMWeights(np.ones((2, 0)), None, np.zeros(0), None, np.zeros((0, 2)))
     for _ in range(3):
         np.full((3, 2), 7.0)
-        hidden = lstm_forward(np.zeros((3, 0)), np.array([0, 2, 3]), weights, Rule(), None, None, False)[0]
+        hidden = lstm_forward(np.zeros((3, 0)), np.array([0, 2, 3]), weights, GateRule(), None, None, False)[0]
         assert hidden.tolist() == [[0.0, 0.0]] * 3

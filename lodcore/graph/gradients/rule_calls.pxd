@@ -7,7 +7,7 @@ cdef enum Kind:  # the kinds of arguments of a vjp rule
     OPERAND, VALUE, RESULT, NEEDS, CONTEXT
 
 
-cdef class Plan:
+cdef class RuleCall:
     cdef object function
     cdef bint elementwise, reads_out, reads_frame
     cdef bint of_arrays  # whether the rule reads only operands, attributes and the result
@@ -29,13 +29,13 @@ cdef class BackwardCall:
     cdef object op
     cdef readonly list outputs
     cdef readonly list frame
-    cdef Plan plan
+    cdef RuleCall rule_call
     cdef Operands operands
     cdef list targets  # the Variable of each operand, or a list of them; None if no gradient is needed
     cdef object needs  # whether each gradient is needed: a tuple whose entries have names, too
     cdef Py_ssize_t row  # the operand that differs between calls if all others are shared, or -1
     cdef object needs_of_row, needs_of_shared
     cdef Py_ssize_t prepared  # the slot of the prepared second operand, or 0
-    cdef plan_with(self, rule, dict places)
+    cdef set_rule(self, rule, dict places)
     cdef target_of(self, name)
     cdef look_for_shared(self, dict arguments, set shared, kind)

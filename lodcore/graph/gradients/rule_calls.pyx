@@ -1,5 +1,5 @@
 # cython: boundscheck=True, nonecheck=True
-"""Call plans of vjp rules: the slots that a rule reads in the frame of a recorded call, and the needed gradients.
+"""Calls of vjp rules: the slots that a rule reads in the frame of a recorded call, and the needed gradients.
 
 Also the calls that make such frames while they compute, on a tape; and gradients in memory of their own.
 """
@@ -24,8 +24,8 @@ from lodcore.tensors.tensor_array import TensorArray
 cnp.import_array()
 
 
-cdef class Plan:
-    """The call plan of a vjp rule: the slots, in the frame of a call, of the values that the rule reads.
+cdef class RuleCall:
+    """How a vjp rule is called: the slots, in the frame of a call, of the values that the rule reads.
 
     Parameters
     ----------
@@ -106,31 +106,32 @@ cdef class BackwardCall:
         self.op, self.outputs, self.prepared = operator.op, operator.outputs, call.prepared
         self.targets = [wanted_of(arguments[name], needed) for name in self.op.tensors]
         self.row = -1
-        self.plan_with(self.op.rule_of([*arguments.values()]), call.places)
-        one = self.plan is not None and self.plan.of_arrays and self.operands.listed is None and self.operands.flat
+        self.set_rule(self.op.rule_of([*arguments.values()]), call.places)
+        one = self.rule_call is not None and self.rule_call.of_arrays
+        one = one and self.operands.listed is None and self.operands.flat
         if shared and one and len(self.outputs) == 1:
             self.look_for_shared(arguments, shared, type(self.needs))
 
-    cdef plan_with(self, rule, dict places):
-        """Plan the calls of a vjp rule, if there is one; what all calls have in common is kept."""
-        cdef Plan plan
-        if rule is None or self.plan is not None:  # another thread may have planned them meanwhile
+    cdef set_rule(self, rule, dict places):
+        """Prepare the calls of a vjp rule, if there is one; what all calls have in common is kept."""
+        cdef RuleCall rule_call
+        if rule is None or self.rule_call is not None:  # another thread may have prepared them meanwhile
             return
-        if rule.plan is None:
-            rule.plan = {}
+        if rule.calls is None:
+            rule.calls = {}
         own = places is self.op.slots
-        plan = rule.plan.get(self.op)
-        if plan is None or not own and plan.reads_frame:
-            plan = Plan(rule, places, 0 if self.op.results is None else self.op.results, self.op.saves)
-            if own or not plan.reads_frame:
-                rule.plan[self.op] = plan
-        if own and plan.own is None:
-            plan.own = Operands(self.op, rule, places)
-        self.operands = plan.own if own else Operands(self.op, rule, places)
+        rule_call = rule.calls.get(self.op)
+        if rule_call is None or not own and rule_call.reads_frame:
+            rule_call = RuleCall(rule, places, 0 if self.op.results is None else self.op.results, self.op.saves)
+            if own or not rule_call.reads_frame:
+                rule.calls[self.op] = rule_call
+        if own and rule_call.own is None:
+            rule_call.own = Operands(self.op, rule, places)
+        self.operands = rule_call.own if own else Operands(self.op, rule, places)
         if self.operands.listed is not None:
             self.targets = self.targets[0] or [None] * len(rule.operands)
         self.needs = rule.needs([needs_of(target) for target in self.targets])
-        self.plan = plan
+        self.rule_call = rule_call
 
     cdef target_of(self, name):
         """Return the Variable of an argument if its gradient is needed."""

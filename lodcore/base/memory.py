@@ -11,7 +11,18 @@ import numpy as np
 from lodcore.base.dtypes import as_dtype
 from lodcore.errors import DTypeError, LoDError, ShapeError
 
-__all__ = ["LIMIT", "check_apart", "check_out", "check_size", "integer", "narrow", "unharmed", "whole"]
+__all__ = [
+    "LIMIT",
+    "check_apart",
+    "check_out",
+    "check_single",
+    "check_size",
+    "index_of",
+    "integer",
+    "narrow",
+    "unharmed",
+    "whole",
+]
 
 
 def _physical_memory() -> int:
@@ -162,6 +173,26 @@ def integer(where: str, number: Any, bools: bool = False) -> int:
     if found is None:
         raise DTypeError(f"{where}: is {number!r}; an integer is needed")
     return found
+
+
+def index_of(where: str, given: Any) -> int:
+    """Convert an integer, or an array of one, to a Python int."""
+    number: Any = int(given) if type(given) is np.int64 else given
+    if type(number) is not int:
+        if isinstance(number, (np.ndarray, np.generic)):
+            check_single(where, number)
+            number = number.item()
+        number = as_integer(number)
+        if number is None:
+            raise DTypeError(f"{where}: is {given!r}; an integer, or an array of one, is needed")
+    return int(number)
+
+
+def check_single(where: str, x: Any) -> None:
+    """Raise unless an array, or a Spec, is of one integer."""
+    if x.dtype.kind not in "iu" or not set(x.shape) <= {1, None}:
+        wrong = f"dtype {x.dtype}" if x.dtype.kind not in "iu" else f"shape {x.shape}"
+        raise DTypeError(f"{where}: has {wrong}; an integer, or an array of one, is needed")
 
 
 def whole(number: Any, argument: str) -> int:

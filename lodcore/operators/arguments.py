@@ -15,7 +15,7 @@ import numpy as np
 
 from lodcore.base import buffers
 from lodcore.base.articles import with_article
-from lodcore.base.memory import as_integer, integer
+from lodcore.base.memory import as_integer, check_single, index_of, integer
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.tensors import lod_body
 from lodcore.tensors.from_lists import as_nested, as_nested_index, exactly
@@ -28,6 +28,7 @@ from lodcore.tensors.tensor import Spec, is_holder
 __all__ = [
     "WEAK",
     "axis_of",
+    "check_index",
     "choice_of",
     "dense_of",
     "each_of",
@@ -134,6 +135,14 @@ def single_of(where: str, given: Any) -> int:
     if single is None:
         raise DTypeError(f"{where}: is {given!r}; an integer is needed")
     return single
+
+
+def check_index(where: str, given: Any) -> None:
+    """Raise for what is no index already when it is recorded, where it may be a Spec."""
+    if not isinstance(given, Spec):
+        index_of(where, given)
+    elif given.kind is not object:
+        check_single(where, given)
 
 
 def choice_of(where: str, given: Any, known: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from lodcore.base import buffers
 from lodcore.base.dispatch import OPENED, Symbol, operators, recorder, value_of
 from lodcore.base.journal import ArrayBody, note
-from lodcore.base.memory import as_integer
+from lodcore.base.memory import index_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.array_methods import ArrayMethods
@@ -424,22 +424,10 @@ class ArrayVersion(TensorArray):
 
 def slot_number(where: str, given: Any) -> int:
     """Convert an integer, or an array of one, to the number of a slot."""
-    number = integer_of(where, given)
+    number = index_of(where, given)
     if number < 0:
         raise IndexError(f"{where}: is {number}; slots count from 0")
     return number
-
-
-def integer_of(where: str, given: Any) -> int:
-    """Convert an integer, or an array of one, to a Python int."""
-    number: Any = int(given) if type(given) is np.int64 else given
-    if type(number) is not int:
-        if isinstance(number, np.ndarray):
-            number = number.item() if number.size == 1 and number.dtype.kind in "iu" else None
-        number = as_integer(number)
-        if number is None:
-            raise DTypeError(f"{where}: is {given!r}; an integer, or an array of one, is needed")
-    return int(number)
 
 
 def source_of(where: str, x: Any, axis: int) -> Any:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.memory import integer
+from lodcore.base.memory import index_of, integer
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.operators.arguments import axis_of, of_another_kind
+from lodcore.operators.arguments import axis_of, check_index, of_another_kind
 from lodcore.operators.lod_rules import no_lod
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
@@ -21,7 +21,7 @@ from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import refuse_conversion
 from lodcore.tensors.rank_table import IndicesMap
 from lodcore.tensors.tensor import DenseTensor, Spec
-from lodcore.tensors.tensor_array import ArrayVersion, TensorArray, integer_of
+from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
 __all__ = ["tensor_array_read", "tensor_array_size", "tensor_array_sizes", "tensor_array_write"]
 
@@ -186,6 +186,7 @@ tensor_array_write.other_names = {"value": "x"}
 @tensor_array_write.define_infer
 def _(ta: Spec, index: Any, x: Any, data_shared: bool) -> Spec:
     refuse_name("tensor_array_write: data_shared", data_shared, "True or False")
+    check_index("tensor_array_write: index", index)
     if not isinstance(x, Spec):
         return ta
     if _is_other(x):
@@ -289,7 +290,7 @@ def tensor_array_read(ta: Any, index: Any, default: Any = None) -> Any:
     where = "tensor_array_read"
     if not isinstance(ta, TensorArray):
         check_steps(where, ta)
-    at = int(index) if type(index) is np.int64 else integer_of(f"{where}: index", index)
+    at = int(index) if type(index) is np.int64 else index_of(f"{where}: index", index)
     if default is not None:
         refuse_name(f"{where}: default", default, "a tensor or a number")
     if at < 0:
@@ -302,6 +303,7 @@ def tensor_array_read(ta: Any, index: Any, default: Any = None) -> Any:
 
 @tensor_array_read.define_infer
 def _(ta: Spec, index: Any, default: Any) -> Spec:
+    check_index("tensor_array_read: index", index)
     refuse_name("tensor_array_read: default", default, "a tensor or a number")
     element = element_spec(ta)
     if element.kind is object and type(default) in (int, float, complex):

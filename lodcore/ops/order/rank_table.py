@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from lodcore.base import buffers
+from lodcore.base.memory import index_of
 from lodcore.errors import LoDError, ShapeError
-from lodcore.operators.arguments import level_of, structure_of
+from lodcore.operators.arguments import check_index, level_of, structure_of
 from lodcore.operators.copies import add_back, as_rows_or_nested, row_by_row, row_ranges, spec_rows
 from lodcore.operators.lod_rules import no_lod
 from lodcore.operators.operands import Array, rows_of
@@ -20,7 +21,6 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.rank_table import RankTable, table_of, table_of_level
 from lodcore.tensors.tensor import Spec
-from lodcore.tensors.tensor_array import integer_of
 
 __all__ = ["lod_rank_table", "reorder_by_rank", "shrink_memory"]
 
@@ -158,12 +158,12 @@ def shrink_memory(x: Any, step: Any, table: RankTable, check_order: bool = True)
         _check_order(where, x, table)
     if table.falls:
         return x[:longer]
-    return x[_kept(where, len(x), integer_of(f"{where}: step", step), table)]
+    return x[_kept(where, len(x), index_of(f"{where}: step", step), table)]
 
 
 def _longer(where: str, count: int, step: Any, table: RankTable) -> int:
     """Count the sequences that are longer than a step; x must have at least as many."""
-    t = int(step) if type(step) is np.int64 else integer_of(f"{where}: step", step)
+    t = int(step) if type(step) is np.int64 else index_of(f"{where}: step", step)
     if t < 0:
         raise IndexError(f"{where}: step: is {t}; steps count from 0")
     longer = table.count_longer(t if t < 2**63 else 2**63 - 1)
@@ -197,6 +197,7 @@ def _check_order(where: str, x: LoDTensor, table: RankTable) -> None:
 
 @shrink_memory.define_infer
 def _(x: Spec, step: Any, table: Any, check_order: bool) -> Spec:
+    check_index("shrink_memory: step", step)
     return Spec(spec_rows(x), *x[1:])
 
 
@@ -208,7 +209,7 @@ def _(d: Array, x: Any, step: Any, table: Any) -> tuple[Array, None, None]:
     rank = table_of("shrink_memory: table", table)
     if rank.falls:
         return buffers.extended(d, count), None, None
-    kept = _kept("shrink_memory", len(x), integer_of("shrink_memory: step", step), rank)
+    kept = _kept("shrink_memory", len(x), index_of("shrink_memory: step", step), rank)
     d_x = np.zeros((count, *d.shape[1:]), d.dtype)
     rows = kept if not isinstance(x, LoDTensor) else np.flatnonzero(np.isin(x.lod.segment_ids(0), kept))
     d_x[rows] = d

@@ -610,3 +610,17 @@ def test_sizes_and_indices_refuse_strings():
         VarArray(unstack_from=np.arange(3.0)).get(0, "boot").get()
     with pytest.raises(DTypeError, match="parameter: value: is 'weights'; a value is needed, and its name is `name`"):
         parameter("weights")
+
+
+def test_what_is_no_index_raises_when_it_is_recorded():
+    with Program():
+        x, t = data("x", (None,), "float64"), data("t", (), "float64")
+        array, (_, rank) = TensorArray(unstack_from=x), TensorArray.unpack(data("y", (None,), num_levels=1), 0)
+        for wrong in ("t", 0.5, t, x, np.float32(1)):
+            for call in (
+                lambda wrong=wrong: array.read(wrong),
+                lambda wrong=wrong: array.write(wrong, x),
+                lambda wrong=wrong: lodcore.shrink_memory(x, wrong, rank),
+            ):
+                with pytest.raises(DTypeError, match=r": (index|step): .*; an integer, or an array of one, is needed"):
+                    call()

@@ -140,6 +140,8 @@ def text_of(x: Any, block: Any = None) -> str:
         return f"[{', '.join([text_of(one, block) for one in x])}]"
     if isinstance(x, np.ndarray) and x.size == 1:
         return repr(x.tolist())
+    if isinstance(x, type) and issubclass(x, (np.generic, bool, int, float, complex)):
+        return repr(np.dtype(x))
     return spec_text(spec_of(x)) if isinstance(x, (Tensor, TensorArray)) else repr(x)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.gradients.cotangents import values_of
 from lodcore.graph.program import Program
@@ -69,7 +70,7 @@ def _checked(where: str, spec: Spec, value: Any, cast: bool) -> Any:
 
 def _of_lists(where: str, spec: Spec, value: Any) -> Any:
     """Convert lists and numbers, which have no dtype, to a tensor with the dtype of the Program."""
-    made: Any = array(value) if spec.num_levels else as_array(where, value)
+    made: Any = call_named(where, array, value) if spec.num_levels else as_array(where, value)
     if isinstance(made, LoDTensor) and made.num_levels < spec.num_levels and not made.num_rows:
         made = array(value, num_levels=spec.num_levels)  # empty lists do not show all levels
     values = values_of(made)

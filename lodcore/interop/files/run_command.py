@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.archives import read_npy
+from lodcore.base.articles import with_article
 from lodcore.base.libraries import library
 from lodcore.graph.executor import Executor
+from lodcore.graph.feeding import fed_values
 from lodcore.graph.program import Program
 from lodcore.interop.arrow.interface import to_arrow
 from lodcore.interop.files import inspect_command as look
@@ -90,15 +92,16 @@ def run(chosen: argparse.Namespace) -> None:
     feed = dict(map(fed, chosen.feed))
     if chosen.batch is not None and chosen.batch < 1:
         raise ValueError(f"--batch: is {chosen.batch}; a number from 1 on is needed")
-    if not chosen.fetch and chosen.output:
-        raise ValueError("--fetch: is missing; the results are written to --output")
+    if not chosen.fetch:
+        raise ValueError("--fetch: is missing; `lodcore inspect` shows the names of results")
+    feed = {v.name: value for v, value in fed_values(program, feed).items()}
     executor, parts, last = Executor(), [], time.monotonic()
     for done, count, some in batches(program, feed, chosen.batch):
         parts.append(executor.run(program, some, chosen.fetch))
         if not chosen.quiet and time.monotonic() - last >= SECONDS:
             last = time.monotonic()
             print(f"{done:,} of {count:,}", file=sys.stderr, flush=True)
-    found = {name: joined(list(each)) for name, each in zip(chosen.fetch, zip(*parts, strict=True), strict=True)}
+    found = {name: joined(name, list(each)) for name, each in zip(chosen.fetch, zip(*parts, strict=True), strict=True)}
     if not chosen.output:
         for name, value in found.items():
             print(f"{name}: {value!r}")
@@ -165,10 +168,13 @@ def batches(program: Program, feed: dict[str, Any], size: int | None) -> Iterato
         yield stop, count, {name: x[start:stop] if name in counts else x for name, x in feed.items()}
 
 
-def joined(parts: list[Any]) -> Any:
-    """Return the results of all batches as one."""
+def joined(name: str, parts: list[Any]) -> Any:
+    """Return the results of all batches as one: one after the other, and those without an axis along a new one."""
     if len(parts) == 1:
         return parts[0]
     if isinstance(parts[0], LoDTensor):
         return concat_batches(parts)
+    if not isinstance(parts[0], (np.ndarray, np.generic)):
+        kind = with_article(type(parts[0]).__name__)
+        raise TypeError(f"--batch: the result {name} is {kind}, and those of several batches cannot be joined")
     return np.concatenate(parts) if np.ndim(parts[0]) else np.stack(parts)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import lodcore
+from lodcore import ops
 from lodcore.__main__ import main
-from lodcore.graph import Program, data, parameter
+from lodcore.graph import Program, append_backward, data, parameter
+from lodcore.interop.files import run_command
 
 
 @pytest.fixture
@@ -41,13 +43,38 @@ def test_run_shows_results_or_writes_them(file, tmp_path, capsys):
     assert np.array_equal(lodcore.load(output)["total"], [6.0, 30.0, 0.0])
 
 
+def test_run_joins_the_results_of_batches_and_says_how_far_it_is(tmp_path, capsys, monkeypatch):
+    with Program() as program:
+        x, table = data("x", (None,), "float64", num_levels=1), parameter(np.ones(4), "table")
+        rows = lodcore.lookup_table(table, ops.cast(x, "int64"), name="rows")
+        lodcore.sequence_pool(rows, "sum", name="sums")
+        append_backward(ops.sum(rows))
+    file, feed = str(tmp_path / "program.npz"), ["--feed", "x=[[1.0], [2.0, 3.0], []]"]
+    lodcore.save(file, program)
+    monkeypatch.setattr(run_command, "SECONDS", 0.0)
+    assert main(["run", file, *feed, "--fetch", "sums", "--fetch", "rows", "--batch", "2"]) == 0
+    said = capsys.readouterr()
+    assert said.out == (
+        "sums: array([1., 2., 0.])\nrows: LoDTensor(3 sequences of lengths 0..2, float64: [[1.], [1., 1.], []])\n"
+    )
+    assert said.err == "2 of 3\n3 of 3\n"
+    assert main(["run", file, *feed, "--fetch", "table@GRAD", "--batch", "2", "--quiet"]) == 1
+    says = "--batch: the result table@GRAD is a SparseTensor, and those of several batches cannot be joined"
+    assert capsys.readouterr().err == f"lodcore run: {file}: {says}\n"
+
+
 CALLS = [
     (["--fetch", "y"], "Executor.run: feed: x: float64 (.,), 1 level is not fed"),
     (["--feed", "x=[[1.0]]", "--feed", "n=1", "--fetch", "z"], "fetch: z: the Program has no such Variable"),
     (["--feed", "x=nowhere.npz"], "--feed: x: nowhere.npz: there is no such file, and it is no number or list"),
     (["--feed", "x"], "--feed: is 'x'; NAME=FILE is needed"),
     (["--batch", "0"], "--batch: is 0; a number from 1 on is needed"),
-    (["--output", "y.npz"], "--fetch: is missing; the results are written to --output"),
+    (["--output", "y.npz"], "--fetch: is missing; `lodcore inspect` shows the names of results"),
+    ([], "--fetch: is missing; `lodcore inspect` shows the names of results"),
+    (
+        ["--feed", "x=[1.0]", "--fetch", "y"],
+        "Executor.run: feed: x: obj: entry 0 is float; the outermost list holds sequences",
+    ),
     (["--program", "p"], "--program: is p; the file has none"),
 ]
 

@@ -7,19 +7,14 @@ cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from libc.string cimport memcpy
 
+from lodcore.kernels.offsets cimport take_by_index, take_range_offsets
+from lodcore.kernels.rows cimport copy_row_ranges
+from lodcore.kernels.simd cimport read_once
 from lodcore.kernels.sizes cimport agree, size_of_ranges
 
 cdef extern from "Python.h":
     int PyGC_Disable()
     int PyGC_Enable()
-
-cdef extern from "rows.h" nogil:
-    int64_t read_once(const int64_t* place)
-    int64_t take_by_index(const int64_t* offsets, int64_t n_seqs, const int64_t* index, int64_t count,
-                          int64_t* ranges, int64_t* out)
-    int64_t take_range_offsets(const int64_t* offsets, int64_t* ranges, int64_t count, int64_t* out)
-    void copy_row_ranges(const char* rows, int64_t n_rows, int64_t row_bytes, const int64_t* ranges,
-                         int64_t count, char* out, int64_t out_rows)
 
 ctypedef fused real:
     float

@@ -2,19 +2,9 @@
 
 from libc.stdint cimport int64_t
 
+from lodcore.kernels.offsets cimport add_lengths, differences, longest, offset_signs, shift_offsets
+from lodcore.kernels.simd cimport avx2_void, forced_void, has_wide, read_once
 from lodcore.kernels.sizes cimport agree, ends_at
-
-cdef extern from "rows.h" nogil:
-    int64_t read_once(const int64_t* place)
-    int64_t longest(const int64_t* offsets, int64_t n_seqs)
-    void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
-    void differences(const int64_t* offsets, int64_t n_seqs, int64_t* out)
-    void offset_signs(const int64_t* offsets, int64_t n_seqs, int64_t* signs)
-    void fill_ids(const int64_t* offsets, int64_t n_seqs, int64_t* out)
-    void fill_positions(const int64_t* offsets, int64_t n_seqs, int64_t* out)
-
-cdef extern from "offsets.h" nogil:
-    int64_t add_lengths(const int64_t* lengths, int64_t n_seqs, int64_t* out)
 
 
 def offsets_from_lengths(const int64_t[::1] lengths not None, int64_t[::1] out not None):
@@ -87,7 +77,7 @@ def first_bad_offset(const int64_t[::1] offsets not None, int64_t stop):
     cdef const int64_t* source = &offsets[0]
     cdef int64_t signs
     with nogil:
-        offset_signs(source, n_seqs, &signs)
+        signs = offset_signs(source, n_seqs)
         if source[0] != 0:
             bad = 0
         elif signs < 0:
@@ -132,7 +122,7 @@ def segment_ids(const int64_t[::1] offsets not None, int64_t[::1] out not None):
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* result = &out[0]
     with nogil:
-        fill_ids(source, n_seqs, result)
+        fill(source, n_seqs, result, False)
 
 
 def positions(const int64_t[::1] offsets not None, int64_t[::1] out not None):
@@ -150,7 +140,7 @@ def positions(const int64_t[::1] offsets not None, int64_t[::1] out not None):
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* result = &out[0]
     with nogil:
-        fill_positions(source, n_seqs, result)
+        fill(source, n_seqs, result, True)
 
 
 def offsets_from_segment_ids(const int64_t[::1] ids not None, int64_t[::1] out not None):
@@ -334,3 +324,93 @@ def split(levels, int64_t[::1] out not None):
                 result[at] = inner[s] - inner[start]
                 at += 1
             start, stop = inner[start], inner[stop]
+
+
+# -- a number for each row ---------------------------------------------------------------------------------------------
+
+
+cdef inline forced_void fill_row(
+    int64_t s, int64_t length, const int64_t group, const bint positions, int64_t* out
+) noexcept nogil:
+    """Write s, or positions, for the rows of sequence s, and up to a group more."""
+    cdef int64_t at = 0, k
+    while True:
+        for k in range(group):
+            out[at + k] = at + k if positions else s
+        at += group
+        if at >= length:
+            return
+
+
+cdef inline forced_void fill_by_group(
+    const int64_t* offsets, int64_t n_seqs, int64_t* out, const int64_t group, const bint positions
+) noexcept nogil:
+    """Store whole groups: what runs past the end of a sequence is overwritten by the next one.
+
+    The last sequences are written exactly. Groups of about the mean length leave the processor few branches to predict.
+    """
+    cdef int64_t n_rows = offsets[n_seqs], s = 0, at
+    while s < n_seqs and offsets[s + 1] + group <= n_rows:
+        fill_row(s, offsets[s + 1] - offsets[s], group, positions, out + offsets[s])
+        s += 1
+    while s < n_seqs:
+        for at in range(offsets[s + 1] - offsets[s]):
+            out[offsets[s] + at] = at if positions else s
+        s += 1
+
+
+cdef inline forced_void fill_ones(
+    const int64_t* offsets, int64_t n_seqs, int64_t* out, const bint positions
+) noexcept nogil:
+    """Fill where sequences of one row are the rule: a group of sequences at a time."""
+    cdef int64_t first = 0, others, start, count, s, at, j
+    while first < n_seqs:
+        others, start = 0, offsets[first]
+        if first + 16 <= n_seqs:
+            for j in range(16):
+                others |= (offsets[first + j + 1] - offsets[first + j]) ^ 1
+        else:
+            others = 1
+        if others == 0:
+            for j in range(16):
+                out[start + j] = 0 if positions else first + j
+        else:
+            count = first + 16 if first + 16 < n_seqs else n_seqs
+            for s in range(first, count):
+                for at in range(offsets[s + 1] - offsets[s]):
+                    out[offsets[s] + at] = at if positions else s
+        first += 16
+
+
+cdef inline forced_void fill_all(
+    const int64_t* offsets, int64_t n_seqs, int64_t* out, const bint positions
+) noexcept nogil:
+    cdef int64_t n_rows = offsets[n_seqs]
+    if n_rows == n_seqs:
+        fill_ones(offsets, n_seqs, out, positions)
+    elif n_rows > 16 * n_seqs:
+        fill_by_group(offsets, n_seqs, out, 32, positions)
+    elif n_rows > 4 * n_seqs:
+        fill_by_group(offsets, n_seqs, out, 16, positions)
+    else:
+        fill_by_group(offsets, n_seqs, out, 4, positions)
+
+
+cdef avx2_void fill_ids_avx2(const int64_t* offsets, int64_t n_seqs, int64_t* out) noexcept nogil:
+    fill_all(offsets, n_seqs, out, False)
+
+
+cdef avx2_void fill_positions_avx2(const int64_t* offsets, int64_t n_seqs, int64_t* out) noexcept nogil:
+    fill_all(offsets, n_seqs, out, True)
+
+
+cdef void fill(const int64_t* offsets, int64_t n_seqs, int64_t* out, bint positions) noexcept nogil:
+    """Write for each row its sequence, or its position in it."""
+    if has_wide() and positions:
+        fill_positions_avx2(offsets, n_seqs, out)
+    elif has_wide():
+        fill_ids_avx2(offsets, n_seqs, out)
+    elif positions:
+        fill_all(offsets, n_seqs, out, True)
+    else:
+        fill_all(offsets, n_seqs, out, False)

@@ -2,11 +2,11 @@
 
 from libc.stdint cimport int64_t
 
+from lodcore.kernels.offsets cimport longest
+from lodcore.kernels.simd cimport read_once
 from lodcore.kernels.sizes cimport agree, ends_at
 
 cdef extern from "pad.h" nogil:
-    int64_t read_once(const int64_t* place)
-    int64_t longest(const int64_t* offsets, int64_t n_seqs)
     void pad_lines(const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, const char* row,
                    int64_t line, int left, char* out)
     void unpad_lines(const char* padded, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, int64_t line,

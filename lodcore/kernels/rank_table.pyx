@@ -5,15 +5,9 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from lodcore.kernels.offsets cimport add_steps, longest
 from lodcore.kernels.sizes cimport agree, ends_at
-
-cdef extern from "rows.h" nogil:
-    int64_t longest(const int64_t* offsets, int64_t n_seqs)
-    void add_steps(const int64_t* offsets, int64_t n_seqs, int64_t n_steps, int64_t* out)
-    void unpack_by_size(const char* rows, size_t row_bytes, const int64_t* offsets, const int64_t* order,
-                        int64_t n_seqs, char** places)
-    void pack_by_size(char* rows, size_t row_bytes, const int64_t* offsets, const int64_t* order,
-                      int64_t n_seqs, const char** places)
+from lodcore.kernels.steps cimport move_by_size
 
 cnp.import_array()
 
@@ -131,7 +125,7 @@ def unpack_rows(
         if n_steps == 1 and rises(in_order, out.shape[0]):  # every row is already at its position
             memcpy(result, source, out.shape[0] * row_bytes)
         else:
-            unpack_by_size(source, row_bytes, from_offsets, in_order, n_seqs, places)
+            move_by_size(<char*> source, row_bytes, from_offsets, in_order, n_seqs, places, False)
         free(places)
 
 
@@ -227,6 +221,6 @@ cdef int from_places(const char** places, Py_ssize_t n_steps, Py_ssize_t row_byt
         if n_steps == 1 and rises(in_order, out.shape[0]):
             memcpy(result, places[0], out.shape[0] * row_bytes)
         else:
-            pack_by_size(result, row_bytes, to_offsets, in_order, n_seqs, places)
+            move_by_size(result, row_bytes, to_offsets, in_order, n_seqs, <char**> places, True)
         free(places)
     return 0

@@ -18,6 +18,7 @@ from libc.stdint cimport int64_t, uint64_t
 cdef extern from "simd.h" nogil:
     enum: SIMD_NONE, SIMD_AVX2, SIMD_AVX512
     int simd_level()
+    bint has_wide()  # AVX2 at least
     ctypedef void avx2_void "LODCORE_AVX2 void"
     ctypedef void avx512_void "LODCORE_AVX512 void"
     ctypedef void forced_void "LODCORE_FORCED void"

@@ -5,17 +5,13 @@ A window never reaches over the ends of its sequence: positions beyond them are 
 
 from libc.stdint cimport int64_t
 
-cdef extern from "window.h" nogil:
-    ctypedef struct windows:
-        const char* rows
-        int64_t n_rows, row_bytes
-        const int64_t* offsets
-        int64_t n_seqs
-        const char* padding
-        int64_t n_padding, start, length, first, count
-        char* out
+from lodcore.kernels.simd cimport SIMD_AVX512, avx512_void, simd_level
+from lodcore.kernels.windows cimport Windows, between, copy_part, copy_whole, pad_windows, sequence_of
 
-    void copy_all_windows(const windows* w)
+cdef enum:
+    CACHED = 1 << 15  # bytes of windows at a time
+
+cdef extern from "window.h" nogil:
     void weigh_float(const float* x, int64_t width, const int64_t* offsets, int64_t n_seqs, const float* filter,
                      int64_t taps, int64_t ahead, float* out)
     void weigh_double(const double* x, int64_t width, const int64_t* offsets, int64_t n_seqs, const double* filter,
@@ -55,7 +51,7 @@ def copy_windows(
     out : uint8, shape (n, length * row_bytes)
         The windows of the rows from `first` to `first` + n, which exist.
     """
-    cdef windows w
+    cdef Windows w
     cdef int64_t row_bytes = rows.shape[1], width = out.shape[1]
     if width != length * row_bytes:
         raise ValueError("out has windows of another size")
@@ -77,8 +73,8 @@ def copy_windows(
         copy_all_windows(&w)
 
 
-cdef int weigh(const real[:, ::1] x, const int64_t[::1] offsets, const real[:, ::1] filter, bint ahead,
-               real[:, ::1] out) except -1:
+cdef int filter_rows(const real[:, ::1] x, const int64_t[::1] offsets, const real[:, ::1] filter, bint ahead,
+                     real[:, ::1] out) except -1:
     """Sum the weighted rows after (or before) each row."""
     cdef int64_t width = x.shape[1], n_seqs = offsets.shape[0] - 1, taps = filter.shape[0]
     if n_seqs < 0 or x.shape[0] != offsets[n_seqs] or out.shape[0] != x.shape[0] or taps < 1:
@@ -111,7 +107,7 @@ def correlate_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not
     out : as x, shape (n_rows, width)
         out[t] = x[t] * filter[0] + x[t + 1] * filter[1] + ... up to the end of the sequence, added in this order.
     """
-    weigh(x, offsets, filter, True, out)
+    filter_rows(x, offsets, filter, True, out)
 
 
 def convolve_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None,
@@ -129,7 +125,7 @@ def convolve_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not 
     out : as x, shape (n_rows, width)
         out[t] = x[t] * filter[0] + x[t - 1] * filter[1] + ... back to the start of the sequence, added in this order.
     """
-    weigh(x, offsets, filter, False, out)
+    filter_rows(x, offsets, filter, False, out)
 
 
 def sum_lagged_products(const real[:, ::1] x not None, const real[:, ::1] y not None,
@@ -194,3 +190,56 @@ def sum_edges(const real[:, ::1] x not None, const int64_t[::1] offsets not None
             edges_float(source, width, ends, n_seqs, before, after, result)
         else:
             edges_double(source, width, ends, n_seqs, before, after, result)
+
+
+# -- copied windows ----------------------------------------------------------------------------------------------------
+
+
+cdef avx512_void copy_whole_avx512(
+    const char* source, int64_t left, int64_t step, int64_t width, int64_t count, char* to, int64_t room
+) noexcept nogil:
+    copy_whole(source, left, step, width, count, to, room)
+
+
+cdef void copy_whole_plain(
+    const char* source, int64_t left, int64_t step, int64_t width, int64_t count, char* to, int64_t room
+) noexcept nogil:
+    copy_whole(source, left, step, width, count, to, room)
+
+
+cdef void run_copy_whole(
+    const char* source, int64_t left, int64_t step, int64_t width, int64_t count, char* to, int64_t room
+) noexcept nogil:
+    cdef int level = simd_level()
+    if level == SIMD_AVX512:
+        copy_whole_avx512(source, left, step, width, count, to, room)
+    else:
+        copy_whole_plain(source, left, step, width, count, to, room)
+
+
+cdef void copy_all_windows(const Windows* w) noexcept nogil:
+    """Copy windows block by block, and then write their padding."""
+    cdef int64_t width = w.length * w.row_bytes, last = w.first + w.count, rows = CACHED // width + 1
+    cdef int64_t s = sequence_of(w.offsets, w.n_seqs, w.first), a = w.first, b, low, high, t
+    cdef const char* rows_end = w.rows + w.n_rows * w.row_bytes
+    cdef char* out_end = w.out + w.count * width
+    cdef const char* source
+    cdef char* to
+    while a < last:
+        b = a + rows if a + rows < last else last
+        low = between(a, -w.start, b)
+        high = between(low, w.n_rows - w.start - w.length + 1, b)
+        for t in range(a, low):
+            copy_part(w, t)
+        if low < high:
+            source = w.rows + (low + w.start) * w.row_bytes
+            to = w.out + (low - w.first) * width
+            run_copy_whole(source, rows_end - source, w.row_bytes, width, high - low, to, out_end - to)
+        for t in range(high, b):
+            copy_part(w, t)
+        while s < w.n_seqs and w.offsets[s] < b:
+            pad_windows(w, s, a, b)
+            if w.offsets[s + 1] > b:  # it continues in the next block
+                break
+            s += 1
+        a = b

@@ -7,18 +7,11 @@ from libc.string cimport memcpy
 import numpy as np
 
 from lodcore import kernels
+from lodcore.kernels.offsets cimport add_steps, copy_offsets, longest, shift_offsets
 from lodcore.base.buffers cimport array_over, as_int64, new_offsets
 from lodcore.tensors.lod_body cimport LoDBody, last, make_lod, new_lod, own_kernels
 from lodcore.base.memory import check_size, whole
 from lodcore.errors import DTypeError, LoDError
-
-cdef extern from "offsets.h" nogil:
-    int64_t copy_offsets(const int64_t* offsets, int64_t n_seqs, int64_t* out)
-
-cdef extern from "rows.h" nogil:
-    int64_t longest(const int64_t* offsets, int64_t n_seqs)
-    void add_steps(const int64_t* offsets, int64_t n_seqs, int64_t n_steps, int64_t* out)
-    void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
 
 cnp.import_array()
 

@@ -26,11 +26,7 @@ from lodcore.base.memory import as_integer
 
 # A view of an argument costs as much as a whole small call. If the kernels are the compiled ones, their loops are
 # therefore run directly on the memory, after the same checks.
-cdef extern from "rows.h" nogil:
-    void shift_offsets(const int64_t* offsets, int64_t count, int64_t shift, int64_t* out)
-    int64_t take_by_index(const int64_t* offsets, int64_t n_seqs, const int64_t* index, int64_t count,
-                          int64_t* ranges, int64_t* out)
-    int64_t take_range_offsets(const int64_t* offsets, int64_t* ranges, int64_t count, int64_t* out)
+from lodcore.kernels.offsets cimport shift_offsets, take_by_index, take_range_offsets
 
 cnp.import_array()
 

@@ -15,6 +15,7 @@ from lodcore import kernels
 from lodcore.base import recycling, threads
 from lodcore.base.buffers cimport Memory, as_bytes, is_untouched, memory_of
 from lodcore.base.buffers cimport new_int64, new_rows, private, row_size, rows_over, seal
+from lodcore.kernels.rows cimport copy_row_ranges
 from lodcore.tensors.lod_body cimport LoDBody, Splitter, cut_lod, instance_of, last, make_lod, own_kernels
 from lodcore.tensors.lod_body cimport take_below, take_sequences
 from lodcore.errors import ShapeError
@@ -26,10 +27,6 @@ cdef extern from "Python.h":
     ctypedef struct PySliceObject:
         PyObject* start
         PyObject* stop
-
-cdef extern from "rows.h" nogil:
-    void copy_row_ranges(const char* rows, int64_t n_rows, int64_t row_bytes, const int64_t* ranges,
-                         int64_t count, char* out, int64_t out_rows)
 
 cnp.import_array()
 

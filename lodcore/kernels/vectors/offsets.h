@@ -1,10 +1,9 @@
-/* Offsets from lengths, and offsets of callers, which are copied and checked in one pass: every number is read once, so
- * the one that was checked is the one that is used. */
+/* Prefix sums of lengths, and copies of offsets that are checked meanwhile. Every number of the caller is read once, so
+ * that the one that was checked is the one that is used. */
 #ifndef LODCORE_OFFSETS_H
 #define LODCORE_OFFSETS_H
 
 #include "intrinsics.h"
-#include "rows.h"
 
 #if LODCORE_HAS_SIMD
 /* The vector of a caller's numbers is read once: the compiler must not read it again. */
@@ -87,42 +86,32 @@ LODCORE_AVX512 static LODCORE_UNUSED int64_t copy_eights(const int64_t *offsets,
 }
 #endif
 
-/* Compute offsets from lengths; the sign bit of the result is set if a length or a sum is negative. */
-static LODCORE_UNUSED int64_t add_lengths(const int64_t *lengths, int64_t n_seqs, int64_t *restrict out)
+/* Compute offsets from the first lengths; return how many of them. The sign bit of `signs` is set if a length or a sum
+ * is negative. */
+LODCORE_INLINE int64_t add_many(const int64_t *lengths, int64_t n_seqs, int64_t *out, uint64_t *signs)
 {
-    uint64_t total, signs = 0;
-    int64_t s = 0;
-    *out++ = 0;
 #if LODCORE_HAS_SIMD
     if (simd_level() == SIMD_AVX512)
-        s = add_eights(lengths, n_seqs, out, &signs);
-    else if (simd_level() == SIMD_AVX2)
-        s = add_fours(lengths, n_seqs, out, &signs);
+        return add_eights(lengths, n_seqs, out, signs);
+    if (simd_level() == SIMD_AVX2)
+        return add_fours(lengths, n_seqs, out, signs);
+#else
+    (void)lengths, (void)n_seqs, (void)out, (void)signs;
 #endif
-    total = (uint64_t)out[s - 1];
-    for (; s < n_seqs; s++) {
-        uint64_t length = (uint64_t)read_once(lengths + s);
-        total += length;
-        signs |= length | total;
-        out[s] = (int64_t)total;
-    }
-    return (int64_t)signs;
+    return 0;
 }
 
-/* Copy a caller's offsets; the sign bit of the result is set if one is negative or less than the one before. */
-static LODCORE_UNUSED int64_t copy_offsets(const int64_t *offsets, int64_t n_seqs, int64_t *restrict out)
+/* Copy the first offsets; return how many. The sign bit of `signs` is set if one is negative or less than the one
+ * before. */
+LODCORE_INLINE int64_t copy_many(const int64_t *offsets, int64_t count, int64_t *out, uint64_t *signs)
 {
-    uint64_t signs = 0;
-    int64_t s = 0, rest = 0;
 #if LODCORE_HAS_SIMD
     if (simd_level() == SIMD_AVX512)
-        s = copy_eights(offsets, n_seqs + 1, out, &signs);
+        return copy_eights(offsets, count, out, signs);
+#else
+    (void)offsets, (void)count, (void)out, (void)signs;
 #endif
-    if (s == 0)
-        out[s++] = read_once(offsets);
-    memcpy(out + s, offsets + s, (size_t)(n_seqs + 1 - s) * sizeof(int64_t));
-    offset_signs(out + s - 1, n_seqs + 1 - s, &rest);
-    return (int64_t)(signs | (uint64_t)rest);
+    return 0;
 }
 
 #endif

@@ -2,8 +2,9 @@
 
 from tests.mutants.mutant import Mutant
 
-ROWS = "lodcore/kernels/vectors/rows.h"
+ARITHMETIC = "lodcore/kernels/offsets.pxd"
 OFFSETS = "lodcore/kernels/vectors/offsets.h"
+STEPS = "lodcore/kernels/steps.pxd"
 LOD = "lodcore/kernels/lod.pyx"
 GATHER = "lodcore/kernels/gather.pyx"
 RANK = "lodcore/kernels/rank_table.pyx"
@@ -13,9 +14,9 @@ MUTANTS = [
     # -- kernels: offsets
     Mutant(
         "sum-of-lengths-overflows",
-        OFFSETS,
-        "signs |= length | total;",
-        "signs |= length;",
+        ARITHMETIC,
+        "signs |= length | total",
+        "signs |= length",
         "tests/kernels/test_lod.py",
     ),
     Mutant(
@@ -41,9 +42,9 @@ MUTANTS = [
     ),
     Mutant(
         "longest-is-last",
-        ROWS,
-        "most = length > most ? length : most;",
-        "most = length;",
+        ARITHMETIC,
+        "most = offsets[s + 1] - offsets[s] if offsets[s + 1] - offsets[s] > most else most",
+        "most = offsets[s + 1] - offsets[s]",
         "tests/kernels/test_lod.py",
     ),
     Mutant(
@@ -69,9 +70,9 @@ MUTANTS = [
     ),
     Mutant(
         "positions-count-from-one",
-        ROWS,
-        "LODCORE_FILL(fill_positions, at + k)",
-        "LODCORE_FILL(fill_positions, at + k + 1)",
+        LOD,
+        "out[at + k] = at + k if positions else s",
+        "out[at + k] = at + k + 1 if positions else s",
         "tests/kernels/test_lod.py",
     ),
     # -- kernels: levels
@@ -113,30 +114,30 @@ MUTANTS = [
     # -- kernels: gather
     Mutant(
         "negative-index-off-by-one",
-        ROWS,
-        "s = s < 0 ? s + n_seqs : s;",
-        "s = s < 0 ? s + n_seqs - 1 : s;",
+        ARITHMETIC,
+        "s = s + n_seqs if s < 0 else s",
+        "s = s + n_seqs - 1 if s < 0 else s",
         "tests/kernels/test_gather.py",
     ),
     Mutant(
         "index-of-one-past-the-end",
-        ROWS,
-        "if ((uint64_t)s >= (uint64_t)n_seqs)",
-        "if ((uint64_t)s > (uint64_t)n_seqs)",
+        ARITHMETIC,
+        "if <uint64_t> s >= <uint64_t> n_seqs:",
+        "if <uint64_t> s > <uint64_t> n_seqs:",
         "tests/kernels/test_gather.py",
     ),
     Mutant(
         "repeats-overflow",
-        ROWS,
-        "        if (stop - start > INT64_MAX - total)\n            return j;\n        total += stop - start;",
-        "        total = (int64_t)((uint64_t)total + (uint64_t)(stop - start));",
+        ARITHMETIC,
+        "        if stop - start > INT64_MAX - total:\n            return j\n        total += stop - start",
+        "        total = <int64_t> (<uint64_t> total + <uint64_t> (stop - start))",
         "tests/kernels/test_gather.py",
     ),
     Mutant(
         "empty-ranges-counted",
-        ROWS,
-        "        if (first == last)\n            *out++ = total;",
-        "        if (first >= last)\n            *out++ = total;",
+        ARITHMETIC,
+        "        if first == last:\n            out[0] = total",
+        "        if first >= last:\n            out[0] = total",
         "tests/kernels/test_gather.py",
     ),
     Mutant(
@@ -206,9 +207,9 @@ MUTANTS = [
     ),
     Mutant(
         "empty-sequences-reach-the-first-step",
-        ROWS,
-        "int64_t reach = n_seqs - out[0];",
-        "int64_t reach = n_seqs;",
+        ARITHMETIC,
+        "reach = n_seqs - out[0]",
+        "reach = n_seqs",
         "tests/kernels/test_rank_table.py",
     ),
     Mutant(
@@ -220,9 +221,9 @@ MUTANTS = [
     ),
     Mutant(
         "half-of-each-row-moved",
-        ROWS,
-        "case 8: VERB##_8(",
-        "case 8: VERB##_4(",
+        STEPS,
+        "move_steps(rows, 8, offsets,",
+        "move_steps(rows, 4, offsets,",
         "tests/kernels/test_rank_table.py",
     ),
     Mutant(

@@ -2,7 +2,8 @@
 
 from tests.mutants.mutant import Mutant
 
-WINDOW = "lodcore/kernels/vectors/window.h"
+WINDOW = "lodcore/kernels/window.pyx"
+WINDOWS = "lodcore/kernels/windows.pxd"
 TAPS = "lodcore/kernels/vectors/taps.h"
 OPS = "lodcore/ops/windows/window.py"
 KERNEL_TESTS = "tests/kernels/test_window.py"
@@ -12,20 +13,20 @@ MUTANTS = [
     Mutant(
         "a-window-at-the-end-left-out",
         WINDOW,
-        "for (int64_t t = high; t < b; t++)",
-        "for (int64_t t = high + 1; t < b; t++)",
+        "for t in range(high, b):",
+        "for t in range(high + 1, b):",
         KERNEL_TESTS,
     ),
     Mutant(
         "windows-written-past-the-end",
-        WINDOW,
-        "(room - reach) / width + 1;",
-        "(room - reach) / width + 2;",
+        WINDOWS,
+        "(room - reach) // width + 1",
+        "(room - reach) // width + 2",
         KERNEL_TESTS,
     ),
     Mutant(
         "padding-behind-counted-from-the-row",
-        WINDOW,
+        WINDOWS,
         "copy_padding(w, before + t + start + at - end, missing,",
         "copy_padding(w, before, missing,",
         KERNEL_TESTS,
@@ -33,8 +34,8 @@ MUTANTS = [
     Mutant(
         "a-sequence-ends-with-the-block",
         WINDOW,
-        "if (w->offsets[s + 1] > b) /* it continues in the next block */",
-        "if (0)",
+        "if w.offsets[s + 1] > b:  # it continues in the next block",
+        "if False:",
         KERNEL_TESTS,
     ),
     Mutant(

@@ -229,6 +229,8 @@ if not TYPE_CHECKING:
             found = None
         if found is None:
             instead = _load("lodcore.base.other_names").instead_of(name, attribute=False)
+            if not instead and hasattr(_load("lodcore.ops.public"), f"sequence_{name}"):
+                instead = f"; use lodcore.sequence_{name}"
             raise AttributeError(f"module 'lodcore' has no attribute {name!r}{instead}")
         if type(found) is _FUNCTION:
             _load("lodcore.base.naming").without_any(found)

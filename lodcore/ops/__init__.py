@@ -79,9 +79,10 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> _Any:
-    if name == "gather":
-        raise AttributeError(
-            "lodcore.ops has no 'gather': gather_sequences(x, index) takes sequences, lookup_table(x, index) rows of "
-            "an array"
-        )
-    raise AttributeError(f"module 'lodcore.ops' has no attribute {name!r}")
+    """Raise an error that says what to use instead of a name, which may be that of a file of this package."""
+    from lodcore.base.other_names import instead_of
+
+    instead = instead_of(name, attribute=False)
+    if not instead and f"sequence_{name}" in __all__:
+        instead = f"; use lodcore.sequence_{name}"
+    raise AttributeError(f"module 'lodcore.ops' has no attribute {name!r}{instead}")

@@ -157,3 +157,13 @@ def test_completion_and_other_errors_are_pythons():
 def test_the_pages_show_the_table(page):
     path = pages.path_of(page)
     assert path.read_text(encoding="utf-8") == pages.page(page), "make pages writes it anew"
+
+
+def test_files_of_operators_are_no_names_of_theirs():
+    """A file is named by its family; the error names an operator."""
+    for name, instead in [("gather", "gather_sequences(x, index)"), ("pool", "sequence_pool"), ("pad", "sequence_pad")]:
+        for module in (lodcore, lodcore.ops):
+            with pytest.raises(AttributeError, match=f"has no attribute '{name}'; use lodcore.{re.escape(instead)}"):
+                getattr(module, name)
+    with pytest.raises(AttributeError, match=r"^module 'lodcore.ops' has no attribute 'medain'$"):
+        _ = lodcore.ops.medain

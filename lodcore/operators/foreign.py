@@ -12,7 +12,7 @@ from lodcore.operators.roles import LISTS, spec_of
 from lodcore.tensors.kinds import is_foreign, is_kept, plain_spec
 from lodcore.tensors.tensor import Spec
 
-__all__ = ["called", "inferred"]
+__all__ = ["called", "inferred", "of_entries"]
 
 Convert = Callable[[Any, str], Any]
 
@@ -51,6 +51,25 @@ def inferred(op: Any, arguments: dict[str, Any]) -> Any:
     plain = {name: _plain(name, x, lambda spec, where: plain_spec(spec)) for name, x in found}
     made = op.infer_arguments({**arguments, **plain})
     return _kept(op, arguments, found, made, lambda spec, like, where: spec._replace(kind=like.kind))
+
+
+def of_entries(where: str, made: Any, inputs: list[Any], with_kind: Any) -> Any:
+    """Return a result with one entry per row of its inputs, of the kind of the first input that has as many axes.
+
+    Parameters
+    ----------
+    where : str
+    made : tensor
+    inputs : list of tensor
+        Only those of kinds from outside without levels count: their structure is the number of rows.
+    with_kind : callable
+        As in `called`.
+    """
+    for x in [x for x in inputs if is_foreign(_kind_of(x)) and is_kept(_kind_of(x))]:
+        spec, result = _spec_of(x), _spec_of(made)
+        if not (spec.num_levels or result.num_levels) and len(spec.shape) == len(result.shape) > 0:
+            return with_kind(made, x, where)
+    return made
 
 
 def _has_foreign(op: Any, name: str, x: Any) -> bool:

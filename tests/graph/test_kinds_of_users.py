@@ -188,6 +188,54 @@ def test_every_way_keeps_the_kind(way):
         np.testing.assert_allclose(rows_of(found), rows_of(call(plain_of(x))))
 
 
+def divided(x):
+    return lodcore.cond(np.array([True, False, True]), lodcore.tanh, lambda x: lodcore.mul(x, 2.0), x)
+
+
+def in_blocks(x):
+    branches = lodcore.IfElse(np.array([True, False, True]))
+    with branches.true_block():
+        branches.output(lodcore.tanh(branches.input(x)))
+    with branches.false_block():
+        branches.output(lodcore.mul(branches.input(x), 2.0))
+    return branches()[0]
+
+
+def mapped(x):
+    return lodcore.map_fn(lambda row: lodcore.mul(lodcore.tanh(row), 2.0), x)
+
+
+@for_each(
+    ("call", "way"), [(call, way) for call in (divided, in_blocks, mapped) for way in ("at once", "vjp", "Program")]
+)
+def test_branches_and_mapped_functions_keep_a_kind_of_rows(call, way):
+    for x in (RUNS, View.of(ROWS)):
+        if way == "Program":
+            with Program() as program:
+                y = call(data("x", spec_of(x)))
+            assert y.spec.kind is type(x)
+            (found,) = Executor().run(program, {"x": x}, [y])
+        elif way == "vjp":
+            found, pullback = vjp(call, x)
+            (d,) = pullback(np.ones_like(ROWS))
+            np.testing.assert_allclose(rows_of(d), vjp(call, ROWS)[1](np.ones_like(ROWS))[0])
+        else:
+            found = call(x)
+        assert type(found) is type(x)
+        np.testing.assert_allclose(rows_of(found), call(ROWS))
+    assert type(divided(Constant.of(ROWS))) is np.ndarray, "which cannot hold other values"
+
+
+def test_branches_and_mapped_functions_of_sequences_return_lod_tensors():
+    """The structure of their results is known only when they run."""
+    for call in (divided, mapped):
+        with Program() as program:
+            y = call(data("x", spec_of(BAG)))
+        (found,) = Executor().run(program, {"x": BAG}, [y])
+        assert type(found) is type(call(BAG)) is y.spec.kind is LoDTensor
+        np.testing.assert_array_equal(found.values, call(BAG.x).values)
+
+
 def test_without_the_second_step_it_is_refused():
     for run in WHILE_RECORDING.values():
         for call in (lodcore.tanh, lambda x: lodcore.sequence_pool(x, "sum"), lambda x: lodcore.add(1.0, x), ops.sum):

@@ -20,7 +20,9 @@ from lodcore.graph.together import Together
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.operators.arguments import integer_of, mask_of
+from lodcore.operators.foreign import of_entries
 from lodcore.operators.operands import kept_in
+from lodcore.operators.registry import WITH_KIND
 from lodcore.operators.roles import spec_of
 from lodcore.ops.move.masks import merge_by_mask, split_by_mask
 from lodcore.tensors.tensor import Spec, Tensor
@@ -240,7 +242,8 @@ class IfElse:
         """Merge a result of both blocks in the order of the mask."""
         spec = true.spec if isinstance(true, Variable) else spec_of(true)
         around = functools.partial(_of_condition, f"{self._where}: result {number}")
-        return self._asked(around, merge_by_mask, true, false, self.condition, self._level_of(spec))
+        merged = self._asked(around, merge_by_mask, true, false, self.condition, self._level_of(spec))
+        return of_entries(self._where, merged, [x for x, _ in self._parts.values()], WITH_KIND)
 
     def _sources(self, number: int, pair: tuple[Any, Any], bodies: list[BranchBody]) -> tuple[Any, Any] | None:
         """Return the Variables of a result in both bodies; None for what is no tensor, and equal in both."""

@@ -14,9 +14,10 @@ from lodcore.graph.loops.while_loop import WhileLoop
 from lodcore.graph.together import Together
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, as_value, resolved
+from lodcore.operators.foreign import of_entries
 from lodcore.operators.lod_rules import no_lod
 from lodcore.operators.operands import rows_of
-from lodcore.operators.registry import Saved, operator
+from lodcore.operators.registry import WITH_KIND, Saved, operator
 from lodcore.operators.roles import Steps, spec_of
 from lodcore.ops.arrays.joined_arrays import stacked_elements, tensor_array_unstack
 from lodcore.ops.arrays.tensor_arrays import check_steps, tensor_array_read, tensor_array_size, tensor_array_write
@@ -213,6 +214,9 @@ def _mapped(f: Callable[[Any], Any], x: Any) -> Any:
 
         form = tree_map(collect, f(*[tensor_array_read(entries, at) for entries in arrays]))
     joined = [map_fn_results(array, _of_all(spec, sequences), sequences) for array, spec, sequences in found]
+    given = resolved(x)
+    inputs = [resolved(one) for one in given] if type(given) is tuple else [given]
+    joined = [of_entries("map_fn", result, inputs, WITH_KIND) for result in joined]
     return tree_map(joined.__getitem__, form)
 
 

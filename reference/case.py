@@ -85,14 +85,15 @@ def cases(must, exact=True, gradient=True, walked="x", name=None, also=None):
     walked : str
         The argument whose structure determines the corner cases.
     name : str, optional
-        The name of the operator; by default that of the function.
+        The name of the operator; by default that of the function, without `draw_`.
     also : callable, optional
         A function that returns more corner cases that arguments cover.
     """
 
     def register(draw):
-        made = Operator(name or draw.__name__, draw, must, exact, gradient, walked, also or (lambda arguments: set()))
-        OPERATORS[made.name] = made
+        called = name or draw.__name__.removeprefix("draw_")
+        made = Operator(called, draw, must, exact, gradient, walked, also or (lambda arguments: set()))
+        OPERATORS[called] = made
         return made
 
     return register

@@ -263,12 +263,11 @@ def test_kernel_has_stub_tests_and_benchmark(name):
 @not_on_reference
 @pytest.mark.parametrize("name", KERNELS)
 def test_one_word_names_all_rooms_of_a_family(name):
-    """A file of that name calls the kernel; its operators have oracle and samples, and cases unless they are random."""
+    """A file of that name calls the kernel; its operators have an oracle, with cases, and samples."""
     homes = [path for path in MODULES if path.stem == name and path.parent != ROOT / "lodcore/kernels"]
     assert homes, f"no file of the library is called {name}.py"
     operators = {op for op in OPS if OPS[op].__wrapped__.__module__.endswith(f".{name}")}
     rooms = ["reference/ops/{}.py", "tests/samples/{}.py"] if operators else []
-    rooms += ["reference/cases/{}.py"] if any(SAMPLES[op].cases for op in operators) else []
     assert not [room for room in rooms if not (ROOT / room.format(name)).exists()]
     assert not operators or operators <= import_module(f"tests.samples.{name}").SAMPLES.keys()
 

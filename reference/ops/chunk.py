@@ -1,5 +1,8 @@
 """Sequences split into chunks."""
 
+from reference.case import cases
+from reference.corners import MOVED, walks
+from reference.draw_tensors import level_of, ragged
 from reference.ops.levels import at_level
 
 __all__ = ["sequence_chunk"]
@@ -27,3 +30,25 @@ def chunks(sequence, size, stride, last, align="start"):
 def sequence_chunk(nested, size, stride, last, level, align="start"):
     """Split each sequence of a level into chunks."""
     return at_level(lambda sequence: chunks(sequence, size, stride or size, last, align), nested, level)
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+@cases(MOVED | walks(3))
+def draw_sequence_chunk(source):
+    x = ragged(source, 3)
+    size = source.integer(1, 4)
+    return {
+        "x": x,
+        "size": size,
+        "stride": source.choice([None, source.integer(1, size)]),
+        "last": source.choice(["short", "full", "drop"]),
+        "level": level_of(source, x),
+        "align": source.choice(["start", "middle", "end"]),
+    }
+
+
+@draw_sequence_chunk.expected
+def _(x, size, stride, last, level, align):
+    return x.made(sequence_chunk(x.nested, size, stride, last, x.level(level), align), x.num_levels + 1)

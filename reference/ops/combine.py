@@ -2,6 +2,9 @@
 
 from itertools import combinations, combinations_with_replacement, product
 
+from reference.case import cases
+from reference.corners import MOVED, STRUCTURES, walks
+from reference.draw_tensors import level_of, levels_below, ragged, rows_for
 from reference.ops.levels import at_level, each_at_level, sequences
 
 __all__ = ["cartesian", "combination_places", "interleave_places", "sequence_pairs"]
@@ -54,3 +57,70 @@ def interleave_places(batches, level):
     """List the elements of joined sequences in turn, as positions in them."""
     found = [sequences(nested, level) for nested in batches]
     return each_at_level([turns(parts) for parts in zip(*found, strict=True)], batches[0], level)
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+@cases(MOVED | walks(3))
+def draw_sequence_pairs(source):
+    x = ragged(source, 3)
+    return {"x": x, "replacement": source.choice([False, True]), "level": level_of(source, x)}
+
+
+@draw_sequence_pairs.expected
+def _(x, replacement, level):
+    return tuple(map(x.made, sequence_pairs(x.nested, replacement, x.level(level))))
+
+
+def beside(source, x, level):
+    """Draw a batch that agrees with another one on the levels before a level, and on the number of sequences there."""
+    upper = x.offsets[:level]
+    count = len(sequences(x.nested, level))
+    return rows_for(source, [*upper, *levels_below(source, count, x.num_levels - level)])
+
+
+@cases(MOVED | walks(3))
+def draw_cartesian(source):
+    x = ragged(source, 3, most=3)
+    level = level_of(source, x)
+    return {"x": x, "y": beside(source, x, x.level(level)), "level": level}
+
+
+@draw_cartesian.expected
+def _(x, y, level):
+    first, second = cartesian(x.nested, y.nested, x.level(level))
+    return x.made(first), y.made(second)
+
+
+@cases(STRUCTURES | walks(3), gradient=False)
+def draw_combination_places(source):
+    x, n = ragged(source, 3), source.integer(1, 3)
+    return {
+        "x": x,
+        "n": n,
+        "column": source.integer(0, n - 1),
+        "replacement": source.choice([False, True]),
+        "level": level_of(source, x),
+        "of_batch": source.choice([False, True]),
+    }
+
+
+@draw_combination_places.expected
+def _(x, n, column, replacement, level, of_batch):
+    k = x.level(level)
+    return x.made(combination_places(x.nested, n, column, replacement, k, of_batch), k + 1, (), "int64")
+
+
+@cases(STRUCTURES | walks(3), gradient=False, walked="xs")
+def draw_interleave_places(source):
+    x = ragged(source, 3)
+    level = level_of(source, x)
+    others = [beside(source, x, x.level(level)) for _ in range(source.integer(0, 2))]
+    return {"xs": [x, *others], "level": level}
+
+
+@draw_interleave_places.expected
+def _(xs, level):
+    k = xs[0].level(level)
+    return xs[0].made(interleave_places([x.nested for x in xs], k), k + 1, (), "int64")

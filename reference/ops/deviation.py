@@ -2,6 +2,11 @@
 
 import math
 
+from reference.case import cases
+from reference.corners import ROWS, STRUCTURES, walks
+from reference.draw import DTYPES
+from reference.draw_tensors import level_of, ragged
+from reference.dtypes import float_of
 from reference.ops.columns import each_column
 from reference.ops.levels import each_at_level, sequences
 from reference.reals import add_up, sqrt
@@ -39,3 +44,36 @@ def sequence_var(nested, ddof, level, num_levels, row_shape):
 def sequence_std(nested, ddof, level, num_levels, row_shape):
     """Compute the standard deviation below each sequence of a level."""
     return one_row(deviation, nested, ddof, level, num_levels, row_shape)
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+EVERY = STRUCTURES | ROWS | walks(4) | {*DTYPES, "nan", "ties"}
+
+
+def arguments(source):
+    x = ragged(source)
+    return {"x": x, "ddof": source.choice([0, 1, 0.5]), "level": level_of(source, x)}
+
+
+@cases(EVERY, exact=False)
+def draw_sequence_var(source):
+    return arguments(source)
+
+
+@draw_sequence_var.expected
+def _(x, ddof, level):
+    at = x.level(level)
+    return x.made(sequence_var(x.nested, ddof, at, x.num_levels, x.row_shape), at, dtype=float_of(x.dtype))
+
+
+@cases(EVERY, exact=False)
+def draw_sequence_std(source):
+    return arguments(source)
+
+
+@draw_sequence_std.expected
+def _(x, ddof, level):
+    at = x.level(level)
+    return x.made(sequence_std(x.nested, ddof, at, x.num_levels, x.row_shape), at, dtype=float_of(x.dtype))

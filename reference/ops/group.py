@@ -1,5 +1,10 @@
 """Grouping of rows by key."""
 
+from reference.case import cases
+from reference.draw import DTYPES
+from reference.draw_tensors import dense
+from reference.tensors import Dense, Ragged
+
 __all__ = ["group_rows", "match_keys"]
 
 
@@ -43,3 +48,32 @@ def match_keys(x_keys, y_keys, how):
         there = {known(key) for key in x_keys}
         pairs += [(key, -1, place) for place, key in enumerate(y_keys) if known(key) not in there]
     return tuple([pair[j] for pair in pairs] for j in range(3))
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+@cases({*DTYPES, "nan", "ties"}, gradient=False, walked="key")
+def draw_group_rows(source):
+    key = dense(source, (source.integer(0, 9),), flavours=("quarters", "nan"))
+    return {"key": key, "order": source.choice(["sorted", "first", "runs"])}
+
+
+@draw_group_rows.expected
+def _(key, order):
+    keys, groups = group_rows(key.nested, order)
+    return Dense(keys, (len(keys),), key.dtype), Ragged(groups, 1, (), "int64")
+
+
+@cases({"float64", "int64", "nan"}, gradient=False, walked="x_keys")
+def draw_match_keys(source):
+    dtype = source.choice(DTYPES)
+    sides = [dense(source, (source.integer(0, 6),), [dtype], ("quarters", "nan")) for _ in range(2)]
+    return {"x_keys": sides[0], "y_keys": sides[1], "how": source.choice(["inner", "left", "right", "outer"])}
+
+
+@draw_match_keys.expected
+def _(x_keys, y_keys, how):
+    keys, *places = match_keys(x_keys.nested, y_keys.nested, how)
+    shape = (len(keys),)
+    return Dense(keys, shape, x_keys.dtype), *(Dense(place, shape, "int64") for place in places)

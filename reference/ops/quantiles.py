@@ -2,8 +2,12 @@
 
 import math
 
+from reference.case import cases
+from reference.draw import FLOATS
+from reference.draw_tensors import level_of, ragged
 from reference.ops.columns import each_column
 from reference.ops.levels import each_at_level, sequences
+from reference.ops.order import EVERY, FLAVOURS
 
 __all__ = ["sequence_quantile"]
 
@@ -89,3 +93,21 @@ METHODS = {
     "midpoint": midpoint,
     "nearest": lambda n, q: (round((n - 1) * q), 0.0),
 }
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+@cases(EVERY | {*FLOATS, "ties", "nan", "infinite", "skip_nan True", "skip_nan False"}, exact=False)
+def draw_sequence_quantile(source):
+    x = ragged(source, dtypes=FLOATS, flavours=FLAVOURS)
+    q = source.choice([0.5, 0.0, 1.0, 0.3, [0.1, 0.75]])
+    given = {"x": x, "q": q, "method": source.choice(sorted(METHODS)), "level": level_of(source, x)}
+    return {**given, "skip_nan": source.choice([False, True])}
+
+
+@draw_sequence_quantile.expected
+def _(x, q, method, level, skip_nan):
+    at = x.level(level)
+    found = sequence_quantile(x.nested, q, method, at, skip_nan, x.num_levels, x.row_shape)
+    return x.made(found, at, (*((len(q),) if isinstance(q, list) else ()), *x.row_shape))

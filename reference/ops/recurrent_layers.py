@@ -1,9 +1,16 @@
 """Recurrent layers, one row at a time: cells on lists of numbers, and the loop that runs them."""
 
+from functools import partial
+
+from reference.case import cases
+from reference.corners import STRUCTURES, depths
+from reference.draw import FLOATS
+from reference.draw_tensors import dense, level_of, ragged
 from reference.ops.levels import each_at_level, sequences
 from reference.ops.math import sigmoid
-from reference.ops.recurrent import ACTIVATIONS, plus, times
+from reference.ops.recurrent import ACTIVATIONS, KINDS, QUARTERS, dtype_of, plus, times, zeros_for
 from reference.reals import tanh
+from reference.tensors import Dense
 
 __all__ = ["gru_cell", "layer", "lstm_cell", "run_cell", "simple_cell"]
 
@@ -72,3 +79,92 @@ def layer(cell, nested, num_levels, level, states, is_reverse):
         found += outputs
         lasts.append(last)
     return each_at_level(found, nested, num_levels), lasts
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+MUST = STRUCTURES | depths(3) | {*FLOATS, "rows of no width", "is_reverse True", "is_reverse False"}
+
+
+def network(source, gates, states=1):
+    """Draw x, weights and a bias, the direction, the width, and initial states or None."""
+    width = source.choice([2, 1, 3])
+    x = ragged(source, 3, FLOATS, [(2,), (1,), (0,)], QUARTERS)
+    level, booted = level_of(source, x), source.choice([False, True])
+    count = len(sequences(x.nested, level % x.num_levels))
+    weights = {
+        "weight_x": dense(source, (*x.row_shape, gates * width), FLOATS, QUARTERS),
+        "weight_h": dense(source, (width, gates * width), FLOATS, QUARTERS),
+        "bias": dense(source, (gates * width,), FLOATS, QUARTERS),
+    }
+    names = ["h_0", "c_0"][:states]
+    boots = {name: dense(source, (count, width), FLOATS, QUARTERS) if booted else None for name in names}
+    ways = {"is_reverse": source.choice([False, True]), "level": level}
+    return {"x": x, **weights, **boots, **ways}, width, count
+
+
+def results(x, cell, widths, boots, is_reverse, level, dtype):
+    """Run a cell: return outputs, and the last of each of its states, of some widths."""
+    k = level % x.num_levels
+    count = len(sequences(x.nested, k))
+    states = [zeros_for(boot, count, width) for boot, width in zip(boots, widths, strict=True)]
+    each = list(zip(*states, strict=True)) if len(boots) > 1 else states[0]
+    outputs, lasts = layer(cell, x.nested, x.num_levels, k, each, is_reverse)
+    parts = zip(*lasts, strict=True) if len(boots) > 1 and count else [lasts] * len(boots)
+    made = [Dense(list(part), (count, width), dtype) for part, width in zip(parts, widths, strict=True)]
+    return x.made(outputs, row_shape=(widths[0],), dtype=dtype), *made
+
+
+def lists(**parameters):
+    """Return parameters as nested lists."""
+    return {name: one.nested for name, one in parameters.items() if one is not None}
+
+
+@cases(MUST | {"use_peepholes True", "use_peepholes False"}, exact=False)
+def draw_lstm_layer(source):
+    arguments, width, count = network(source, 4, 2)
+    peepholes, projection = source.choice([False, True]), source.choice([None, None, 1, 3])
+    if peepholes:
+        arguments["bias"] = dense(source, (7 * width,), FLOATS, QUARTERS)
+    if projection is not None:
+        arguments["weight_h"] = dense(source, (projection, 4 * width), FLOATS, QUARTERS)
+        if arguments["h_0"] is not None:
+            arguments["h_0"] = dense(source, (count, projection), FLOATS, QUARTERS)
+        arguments["projection"] = dense(source, (width, projection), FLOATS, QUARTERS)
+    return {**arguments, "use_peepholes": peepholes, "clip": source.choice([None, None, 0.3])}
+
+
+@draw_lstm_layer.expected
+def _(x, weight_x, weight_h, bias, h_0, c_0, is_reverse, level, use_peepholes, clip, projection=None):
+    parameters = lists(weight_x=weight_x, weight_h=weight_h, bias=bias, projection=projection)
+    cell = partial(lstm_cell, parameters, peepholes=use_peepholes, clip=clip)
+    dtype = dtype_of(x, weight_x, weight_h, bias, h_0, c_0, projection)
+    widths = weight_h.shape[0], weight_h.shape[1] // 4
+    return results(x, cell, widths, (h_0, c_0), is_reverse, level, dtype)
+
+
+@cases(MUST | {"origin_mode True", "origin_mode False"}, exact=False)
+def draw_gru_layer(source):
+    return {**network(source, 3)[0], "origin_mode": source.choice([False, True])}
+
+
+@draw_gru_layer.expected
+def _(x, weight_x, weight_h, bias, h_0, is_reverse, level, origin_mode):
+    parameters = lists(weight_x=weight_x, weight_h=weight_h, bias=bias)
+    cell = partial(gru_cell, parameters, origin_mode=origin_mode)
+    dtype = dtype_of(x, weight_x, weight_h, bias, h_0)
+    return results(x, cell, weight_h.shape[:1], (h_0,), is_reverse, level, dtype)
+
+
+@cases(MUST | {f"activation {kind}" for kind in KINDS}, exact=False)
+def draw_simple_layer(source):
+    return {**network(source, 1)[0], "activation": source.choice(KINDS)}
+
+
+@draw_simple_layer.expected
+def _(x, weight_x, weight_h, bias, h_0, is_reverse, level, activation):
+    parameters = lists(weight_x=weight_x, weight_h=weight_h, bias=bias)
+    cell = partial(simple_cell, parameters, activation=activation)
+    dtype = dtype_of(x, weight_x, weight_h, bias, h_0)
+    return results(x, cell, weight_h.shape[:1], (h_0,), is_reverse, level, dtype)

@@ -2,6 +2,11 @@
 
 import math
 
+from reference.case import cases
+from reference.corners import ROWS, STRUCTURES, walks
+from reference.draw import DTYPES
+from reference.draw_tensors import level_of, ragged
+from reference.dtypes import float_of
 from reference.ops.columns import within
 from reference.ops.quantiles import quantile
 from reference.reals import add_up, sqrt
@@ -47,3 +52,24 @@ def sequence_rolling(nested, size, pool_type, min_periods, ddof, level, num_leve
         return [reduced(window, pool_type, ddof) if len(window) >= least else math.nan for window in windows]
 
     return within(rolled, nested, level, num_levels, row_shape)
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+POOL_TYPES = ("sum", "mean", "max", "min", "var", "std", "median")
+
+
+@cases(
+    STRUCTURES | ROWS | walks(4) | {*DTYPES, "nan", "ties", *(f"pool_type {name}" for name in POOL_TYPES)}, exact=False
+)
+def draw_sequence_rolling(source):
+    x = ragged(source)
+    given = {"size": source.choice([1, 2, 3, 50]), "pool_type": source.choice(POOL_TYPES)}
+    return {"x": x, **given, "min_periods": source.choice([None, 1, 2]), "ddof": 0, "level": level_of(source, x)}
+
+
+@draw_sequence_rolling.expected
+def _(x, size, pool_type, min_periods, ddof, level):
+    given = (size, pool_type, min_periods, ddof, x.level(level), x.num_levels, x.row_shape)
+    return x.made(sequence_rolling(x.nested, *given), dtype=float_of(x.dtype))

@@ -2,6 +2,10 @@
 
 import math
 
+from reference.case import cases
+from reference.corners import ROWS, STRUCTURES, depths, walks
+from reference.draw import DTYPES, FLOATS
+from reference.draw_tensors import level_of, ragged
 from reference.ops.columns import each_column, within
 from reference.ops.levels import at_level, each_at_level, sequences
 from reference.ops.sort import order_of
@@ -122,3 +126,98 @@ def repeat_runs(nested, counts, num_levels):
     each = zip(sequences(nested, num_levels - 1), sequences(counts, num_levels - 1), strict=True)
     made = [[row for row, count in zip(*pair, strict=True) for _ in range(count)] for pair in each]
     return each_at_level(made, nested, num_levels - 1)
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+FLAVOURS = ("quarters", "any", "equal", "nan", "infinite")
+EVERY = STRUCTURES | walks(4) | {*DTYPES, "ties", "nan", "infinite"}
+
+
+def singles(source):
+    x = ragged(source, row_shapes=((),), flavours=FLAVOURS)
+    return {"x": x, "level": level_of(source, x)}
+
+
+@cases(EVERY)
+def draw_sequence_unique(source):
+    return singles(source)
+
+
+@draw_sequence_unique.expected
+def _(x, level):
+    return x.made(sequence_unique(x.nested, x.level(level), x.num_levels), x.level(level) + 1)
+
+
+@cases(EVERY)
+def draw_sequence_unique_all(source):
+    return singles(source)
+
+
+@draw_sequence_unique_all.expected
+def _(x, level):
+    at = x.level(level) + 1
+    values, index, inverse, counts = sequence_unique_all(x.nested, x.level(level), x.num_levels)
+    places = x.made(index, at, dtype="int64"), x.made(inverse, dtype="int64"), x.made(counts, at, dtype="int64")
+    return x.made(values, at), *places
+
+
+@cases(EVERY | ROWS, gradient=False)
+def draw_sequence_n_unique(source):
+    x = ragged(source, flavours=FLAVOURS)
+    return {"x": x, "level": level_of(source, x)}
+
+
+@draw_sequence_n_unique.expected
+def _(x, level):
+    at = x.level(level)
+    return x.made(sequence_n_unique(x.nested, at, x.num_levels, x.row_shape), at, dtype="int64")
+
+
+@cases(STRUCTURES | ROWS | walks(4) | {*FLOATS, "ties", "nan", "infinite"})
+def draw_sequence_mode(source):
+    x = ragged(source, dtypes=FLOATS, flavours=FLAVOURS)
+    return {"x": x, "level": level_of(source, x)}
+
+
+@draw_sequence_mode.expected
+def _(x, level):
+    at = x.level(level)
+    return x.made(sequence_mode(x.nested, at, x.num_levels, x.row_shape), at)
+
+
+@cases(EVERY | ROWS | {"descending True", "method average", "method dense"}, gradient=False)
+def draw_sequence_rank(source):
+    x = ragged(source, flavours=FLAVOURS)
+    method = source.choice(["average", "min", "max", "dense", "ordinal"])
+    return {"x": x, "method": method, "level": level_of(source, x), "descending": source.choice([False, True])}
+
+
+@draw_sequence_rank.expected
+def _(x, method, level, descending):
+    found = sequence_rank(x.nested, method, x.level(level), descending, x.num_levels, x.row_shape)
+    return x.made(found, dtype="float64" if method == "average" else "int64")
+
+
+@cases(STRUCTURES | ROWS | depths(4) | {*DTYPES, "ties", "nan", "infinite"})
+def draw_run_lengths(source):
+    return {"x": ragged(source, flavours=FLAVOURS)}
+
+
+@draw_run_lengths.expected
+def _(x):
+    values, counts = run_lengths(x.nested, x.num_levels)
+    return x.made(values), x.made(counts, row_shape=(), dtype="int64")
+
+
+@cases(STRUCTURES | ROWS | depths(4) | {*DTYPES, "nan"})
+def draw_repeat_runs(source):
+    x = ragged(source)
+    counts = x.made(x.nested, row_shape=(), dtype="int64")
+    return {"x": x, "counts": counts.with_numbers(source.integers(len(x.rows), 0, 3))}
+
+
+@draw_repeat_runs.expected
+def _(x, counts):
+    return x.made(repeat_runs(x.nested, counts.nested, x.num_levels))

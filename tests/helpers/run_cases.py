@@ -111,7 +111,7 @@ def cotangent_of(entry):
 
 
 def loop(body, variables, init, outer_names, outer, arrays):
-    """Run a loop whose body is a list of instructions, see `reference/cases/loops.py`."""
+    """Run a loop whose body is a list of instructions, see `reference/graph/loop_cases.py`."""
     known = dict(zip(outer_names, outer, strict=True)) | {array: TensorArray() for array in arrays}
     made = while_loop()
     with made.loop():

@@ -22,7 +22,7 @@ from reference.ops import (
     position,
     quantiles,
     ranges,
-    rank,
+    rank_table,
     recurrent_layers,
     reduce_values,
     rolling,
@@ -167,7 +167,7 @@ def test_the_last_entries_of_each():
     assert filtered == [[[715.0]]]
     assert gather.gather_nested([1, 2], [-1, 0, 2], 0, 9) == [9, 1, 9]
     assert gather.sequence_slice(RUNS_OF_TWO, [0] * 20, [1] * 20, 0) == [[2 * s] for s in range(20)]
-    assert rank.shrink_memory("abc", 3, [5, 4, 3]) == ["a", "b"]
+    assert rank_table.shrink_memory("abc", 3, [5, 4, 3]) == ["a", "b"]
     assert [len(found) for found in position.by_position([*[[1]] * 18, [1, 2]], 0)] == [19, 1]
     assert axes.reduce_axis(sum, [[1], [2, 3]], 0, 2, ()) == [3, 3]
     assert shuffle.sample_places([[*range(5)]], [5], [0.9] * 5, 0) == [[4, 0, 1, 2, 3]]

@@ -2,7 +2,7 @@
 
 The files, one per family, define how calls are drawn, their results, and wrong calls. Cases for other implementations
 and the timed call are part of the table, but defined where they are used without it: cases do not import lodcore
-(`reference/cases`), and benchmarks run without the tests (`asv_benchmarks/benchmarks/operators.py`).
+(`reference/ops`), and benchmarks run without the tests (`asv_benchmarks/benchmarks/operators.py`).
 """
 
 import pkgutil

@@ -6,12 +6,11 @@
 """
 
 from reference.case import cases
-from reference.cases.math import BINARY, described
 from reference.draw import FLOATS, levels
 from reference.draw_tensors import rows_for
 from reference.dtypes import promoted
 from reference.graph import while_loop as meaning
-from reference.ops.math import UNARY, elementwise
+from reference.ops.math import BINARY, UNARY, described, elementwise
 from reference.tensors import Dense
 
 FUNCTIONS = {name: BINARY[name] for name in ("add", "minus", "mul")}

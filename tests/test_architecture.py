@@ -25,7 +25,6 @@ from lodcore.operators.registry import OPS
 from tests.helpers.processes import environment
 from tests.helpers.tables import for_each
 from tests.mutants.planted import MUTANTS
-from tests.samples import SAMPLES
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = sorted(path.stem for path in (ROOT / "lodcore/kernels").glob("*.pyx"))

@@ -1,5 +1,8 @@
 """Every operator of the registry on a small batch, where the overhead of a call dominates."""
 
+import ast
+import doctest
+
 import numpy as np
 
 import lodcore.graph  # noqa: F401  its operators are registered, too
@@ -28,7 +31,8 @@ def several(names, *arguments):
     return dict.fromkeys(names.split(), lambda: arguments)
 
 
-#: The arguments of each operator, made anew for each benchmark; operators of a single LoDTensor have no entry.
+#: The arguments of each operator, made anew for each benchmark. Operators of a single LoDTensor have no entry; others
+#: without one are called as in the example of their docstring.
 ARGUMENTS = {
     **several("sigmoid tanh relu exp log sqrt sequence_softmax sequence_logsumexp sequence_cumsum sequence_sort", X),
     **several("sequence_argsort sequence_unique sequence_unique_all sequence_n_unique sequence_mode", X),
@@ -148,6 +152,27 @@ ARGUMENTS |= {
 }
 #: The arguments that are passed by name.
 KEYWORDS = {"lod_append": {"lengths": [1] * 10}}
+
+
+def call_in_example(op):
+    """Return the arguments of the first call of an operator in the example of its docstring, and those by name."""
+    names = {}
+    for example in doctest.DocTestParser().get_examples(op.__doc__ or ""):
+        tree = ast.parse(example.source)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == op.__name__:
+                call = ast.unparse(ast.Call(ast.Name("taken"), node.args, node.keywords))
+                try:
+                    return eval(call, names | {"taken": lambda *args, **kwargs: (args, kwargs)})
+                except NameError:  # a call in a function of the example
+                    continue
+        exec(compile(tree, "<example>", "exec"), names)
+    return None
+
+
+for name, op in OPS.items():
+    if name not in ARGUMENTS and (found := call_in_example(op)):
+        ARGUMENTS[name], KEYWORDS[name] = (lambda args=found[0]: args), found[1]
 
 
 class EachOperator:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asv_benchmarks.benchmarks.operators import call_in_example
 from lodcore import DTypeError, LevelError, LoD, LoDError, LoDTensor, Program, ShapeError, SparseTensor, testing, vjp
 from lodcore.operators.lod_rules import LoDRule
 from lodcore.operators.registry import OPS
@@ -334,6 +335,13 @@ def test_operator_without_a_part_is_found_incomplete(part, monkeypatch):
     assert missing(op)
     monkeypatch.undo()
     assert missing(op) == []
+
+
+@pytest.mark.not_on_reference
+@for_each("name", sorted(set(NAMES) - {"stop_gradient"}))  # which stands in a function in its example
+def test_the_call_in_the_example_of_an_operator_can_be_timed(name):
+    args, kwargs = call_in_example(OPS[name])
+    OPS[name](*args, **kwargs)
 
 
 @pytest.mark.not_on_reference

@@ -242,7 +242,7 @@ def test_tolerance(got, want, tolerance, fits):
 @not_on_reference
 @pytest.mark.parametrize("path", sorted((ROOT / "reference/ops").glob("*.py")), ids=lambda path: path.stem)
 def test_oracles_work_on_numbers_with_derivatives(path):
-    """Functions come from `reference.reals`, those of `math` are of integers, and nothing converts a number to a float."""
+    """Functions come from `reference.reals`, those of `math` take integers; no number becomes a float."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert not {name for name in used if name.startswith("math.")} - {"math.prod", "math.gcd", "math.nan", "math.inf"}

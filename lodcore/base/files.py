@@ -123,7 +123,7 @@ def regular(where: str, path: str, mode: str = "r") -> io.FileIO:
     except IsADirectoryError:
         raise LoDError(f"{where}: is a folder; a regular file is needed") from None
     except OSError as error:
-        if error.errno not in (errno.ELOOP, errno.EMLINK):
+        if error.errno not in (errno.ELOOP, errno.EMLINK, errno.ENXIO):  # a link, or a socket
             raise
         check_regular(where, os.stat(path).st_mode)  # a link may lead to a device that acts when it is opened
         opened = _open(path, mode, _WARY)

@@ -181,6 +181,8 @@ class SparseTensor(Tensor):
             return made
         if not isinstance(other, (np.ndarray, np.generic, bool, int, float, complex)) and not is_holder(other):
             return NotImplemented
+        if isinstance(other, np.ndarray) and other.dtype.hasobject:
+            raise DTypeError(f"SparseTensor: +: the other has dtype {other.dtype}; numbers are needed")
         return self.to_dense() + (other.values if is_holder(other) else other)
 
     def __radd__(self, other: Any) -> Any:

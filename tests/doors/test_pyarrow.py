@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, from_arrow
+from lodcore import LoDError, LoDTensor, from_arrow
 from lodcore.interop import ArrowTable
 from tests.helpers.draw import lod_tensors
 from tests.helpers.libraries import MARKS, imported
@@ -162,6 +162,8 @@ def test_tables_and_streams():
     assert from_arrow(table.to_batches()[0])["x"].equals(X)
     assert lodcore.to_arrow({"x": X}).column("x").to_pylist() == X.tolist()
     assert X.to_arrow().to_pylist() == X.tolist()
+    assert lodcore.to_arrow(X.tolist()).to_pylist() == lodcore.to_arrow(pyarrow.array(X)).to_pylist() == X.tolist()
+    assert lodcore.to_arrow(np.arange(2)).to_pylist() == [0, 1]
     reader = pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches())
     assert from_arrow(reader)["x"].equals(X)
     assert pyarrow.chunked_array(X).to_pylist() == X.tolist()
@@ -220,3 +222,14 @@ def test_a_null_list_over_structs_with_nulls_is_an_empty_sequence_of_records(chi
     assert found.dtype.names == ("a",)
     with pytest.raises(lodcore.LoDError, match="sequence 0 of level 0 is null"):
         from_arrow(lists)
+
+
+def test_lists_nested_very_deeply_do_not_reach_pyarrow():
+    """Which would recurse until the stack ends."""
+    deep, own = [], []
+    for _ in range(100_000):
+        deep = [deep]
+    own.append(own)
+    for bad in (deep, own):
+        with pytest.raises(LoDError, match=r"to_arrow: x: .* does (it|a list) contain itself\?"):
+            lodcore.to_arrow(bad)

@@ -253,6 +253,35 @@ def stored():
     return call, lambda: (lodcore.load(folder / "x.npz").tolist(), sorted(path.name for path in folder.iterdir()))
 
 
+def stored_in_folder():
+    """A folder, and those above it, which the save makes."""
+    top = Path(tempfile.mkdtemp())
+    folder = top / "a/b/x.lod"
+
+    def call():
+        lodcore.save(folder, lodcore.array([[1.0, 2.0], [3.0]]))
+
+    def state():
+        names = sorted(path.name.rpartition("-")[2] for path in top.rglob("*"))
+        return names, lodcore.load(folder).tolist() if folder.exists() else None
+
+    return call, state
+
+
+def appended():
+    folder = Path(tempfile.mkdtemp()) / "x.lod"
+    lodcore.save(folder, lodcore.array([[0.0]]))
+
+    def call():
+        lodcore.append(folder, lodcore.array([[1.0, 2.0], [3.0]]))
+
+    def state():
+        sizes = sorted(path.stat().st_size for path in folder.iterdir() if path.suffix == ".bin")
+        return lodcore.load(folder, verify=True).tolist(), sizes, len(os.listdir(folder))
+
+    return call, state
+
+
 def running():
     """Return how many threads of a pool run; those of a pool that is released end soon."""
     for _ in range(200):
@@ -319,6 +348,8 @@ CASES = {
     "recompute": recomputed,
     "npz": written,
     "npz file": stored,
+    "folder": stored_in_folder,
+    "append": appended,
     "pool": pool,
     "pack_stream": of_steps(lambda: pack_stream((one for one in WORDS), 9, buffer=6, length=size_of)),
     "batch_stream": of_steps(lambda: _second(batch_stream(WORDS, 9, buffer=6, length=size_of))),

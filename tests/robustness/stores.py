@@ -345,7 +345,7 @@ def power(root, seconds, generator):
     os.fsync = lambda handle: None
     place = root / "power"
     place.mkdir()
-    end, count, k = time.monotonic() + seconds, 0, 0
+    count, k = 0, 0
     for name, _, kind in kinds(place):
         if name.startswith("pack"):
             continue
@@ -354,7 +354,7 @@ def power(root, seconds, generator):
             kind.read()
             count += 1
     print(f"power, every step: {count} states of disks", flush=True)
-    count, kind = 0, Saves(place / "save-folder", ".lod")
+    end, count, kind = time.monotonic() + seconds, 0, Saves(place / "save-folder", ".lod")
     while time.monotonic() < end:
         k, disk = k + 1, Disk(kind.name.parent)
         before = kind.read()

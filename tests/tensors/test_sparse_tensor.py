@@ -150,6 +150,8 @@ def test_a_table_used_twice_has_one_sparse_gradient():
         (lambda: SparseTensor([], [], 2**63), ShapeError, "height"),
         (lambda: SparseTensor([0], [1.0], 2**62).to_dense(), MemoryError, "SparseTensor.to_dense"),
         (lambda: SparseTensor([0], [1.0], 3) + SparseTensor([0], [1.0], 4), ShapeError, r"\(4,\).*\(3,\)"),
+        (lambda: SparseTensor([0], [1.0], 1) + np.array([None]), DTypeError, r"\+: the other has dtype object"),
+        (lambda: np.array([None]) + SparseTensor([0], [1.0], 1), DTypeError, r"\+: the other has dtype object"),
         (lambda: SparseTensor([0], [1.0], 3) + "a", TypeError, "unsupported"),
         (lambda: SparseTensor([0], [1.0], 3).to_dense(np.empty(4)), ShapeError, r"out.*\(4,\).*\(3,\)"),
         (lambda: np.array(SparseTensor([0], [1.0], 3), copy=False), ValueError, "copy"),

@@ -23,6 +23,7 @@ from lodcore.interop.arrow.reading import read_schema
 from lodcore.interop.arrow.writing import array_capsule, schema_capsule, stream_capsule
 from lodcore.interop.grouped import Groups
 from lodcore.interop.tables import Column, Key, grouped_table, names_of_keys, outgoing
+from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 
@@ -168,7 +169,7 @@ def to_arrow(x: Any) -> Any:
 
     Parameters
     ----------
-    x : LoDTensor, Groups, or mapping of str to LoDTensor or ndarray
+    x : LoDTensor, nested lists, ndarray, Groups, or mapping of str to LoDTensor or ndarray
         A table of groups has one line per outermost group, with its zones, digits, categories and missing values.
 
     Returns
@@ -182,7 +183,11 @@ def to_arrow(x: Any) -> Any:
         made = pyarrow.table(arrow_table(where, {**table.key_columns(where), **table.columns}, table.masks))
         kinds = [_kind_of(pyarrow, field.type, table.kept.get(field.name, ("",))) for field in made.schema]
         return made.cast(pyarrow.schema(zip(made.column_names, kinds, strict=True)))
-    return pyarrow.table(ArrowTable(x)) if isinstance(x, Mapping) else pyarrow.array(x)
+    if isinstance(x, Mapping):
+        return pyarrow.table(ArrowTable(x))
+    if isinstance(x, np.ndarray):
+        return pyarrow.array(as_values(f"{where}: x", x))
+    return pyarrow.array(x if hasattr(x, "__arrow_c_array__") else as_nested(f"{where}: x", x))
 
 
 def _kind_of(pyarrow: Any, kind: Any, kept: tuple[Any, ...]) -> Any:

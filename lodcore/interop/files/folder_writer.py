@@ -54,8 +54,8 @@ def write_folder(where: str, name: str, packed: Packed) -> None:
         _check_entries(where, name, place)
         _locked(f"{where}: {name}", place, lambda held: _save(f"{where}: {name}", place, packed, held))
     except BaseException:
-        with contextlib.suppress(OSError):  # raised for a folder that is not empty
-            for folder in reversed(made):
+        for folder in reversed(made):
+            with contextlib.suppress(OSError):  # raised for one that is not there, or not empty
                 os.rmdir(folder)
         raise
 
@@ -66,13 +66,14 @@ def _make_folders(place: str, made: list[str]) -> None:
         return
     parent = os.path.dirname(place)
     _make_folders(parent, made)
+    made.append(place)  # before it is there, so that no interrupt leaves it
     try:
         os.mkdir(place)
     except FileExistsError:
+        made.pop()
         if not os.path.isdir(place):
             raise
         return
-    made.append(place)
     files.sync_folder(parent)
 
 
@@ -81,21 +82,38 @@ def _locked(where: str, place: str, act: Callable[[io.FileIO], None]) -> None:
     path = os.path.join(place, LOCK)
     ours = not os.path.lexists(path) or _has(place, RECORD)
     try:
-        held = files.lock(path)
+        with _taken(where, path) as held:  # bound to no name before, so that an interrupt frees the lock
+            _write(place, act, held, ours)
+    except BaseException:  # once more, since an interrupt may come at any place
+        with contextlib.suppress(OSError), files.lock(path) as held:
+            _leave(place, held, ours, durable=False)
+        raise
+
+
+def _write(place: str, act: Callable[[io.FileIO], None], held: io.FileIO, ours: bool) -> None:
+    durable = False
+    try:
+        _clean(place, durable)
+        act(held)
+        durable = True
+    finally:
+        _leave(place, held, ours, durable)
+
+
+def _taken(where: str, path: str) -> io.FileIO:
+    try:
+        return files.lock(path)
     except BlockingIOError:
         raise BlockingIOError(f"{where}: is being written by another process or thread") from None
-    durable = False
-    with held:
-        try:
-            _clean(place, durable)
-            act(held)
-            durable = True
-        finally:
-            if not held.closed:  # as it is in a forked copy of the writer
-                _clean(place, durable)
-                if ours and not _has(place, MANIFEST):
-                    files.remove(path)
-                files.unlock(held)
+
+
+def _leave(place: str, held: io.FileIO, ours: bool, durable: bool) -> None:
+    """Clean up and release the lock; nothing in a forked copy of the writer, where it is closed."""
+    if not held.closed:
+        _clean(place, durable)
+        if ours and not _has(place, MANIFEST):
+            files.remove(os.path.join(place, LOCK))
+        files.unlock(held)
 
 
 def _has(place: str, entry: str) -> bool:

@@ -47,7 +47,7 @@ def read(path: str, operators: Sequence[str] = ()) -> Any:
     """
     if os.path.isdir(path):
         return load(path, operators=operators)
-    with files.regular(path, path) as opened:
+    with files.regular(f"lodcore.load: {path}", path) as opened:
         magic = opened.read(6) or b""
     if magic[:4] == b"PAR1" or path.endswith((".parquet", ".pq")):
         parquet = library("pyarrow.parquet", "arrow", "lodcore inspect")

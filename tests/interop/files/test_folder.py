@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -648,13 +649,19 @@ def test_what_only_looks_like_a_draft_stays(tmp_path, quick):
 def test_only_regular_files_are_read_and_replaced(tmp_path, quick, capsys):
     os.mkfifo(tmp_path / "pipe.npz")
     os.symlink("/dev/zero", tmp_path / "zero.npz")
-    for name, says in (("pipe.npz", "is a pipe"), ("zero.npz", "is a device")):
+    said = {"pipe.npz": "is a pipe", "zero.npz": "is a device"}
+    if sys.platform == "linux":  # elsewhere, only root makes them by name
+        os.mknod(tmp_path / "socket.npz", 0o600 | stat.S_IFSOCK)
+        said["socket.npz"] = "is a socket"
+    for name, says in said.items():
         for call in (lodcore.load, PackPlan.load, Vocabulary.load, lambda path: lodcore.save(path, OLD)):
             with pytest.raises(LoDError, match=f"{says}; a regular file is needed"):
                 call(str(tmp_path / name))
         for command in (["inspect"], ["pack", "--budget", "5", "--quiet"]):
             assert main([*command, str(tmp_path / name)]) == 1
             assert says in capsys.readouterr().err
+        assert main(["inspect", str(tmp_path / name)]) == 1
+        assert capsys.readouterr().err.startswith(f"lodcore inspect: {tmp_path / name}: {says}")  # its name once
     with open("/dev/zero", "rb") as endless, pytest.raises(LoDError, match="is a device"):
         lodcore.load(endless)
     for kind in ("manifest.json", "-lod0-0.bin", "-0.bin", "lock"):

@@ -1,7 +1,8 @@
 """Rows of a table by their numbers: gathered, scattered with addition, and pooled sequence by sequence.
 
-Numbers come from outside: each function checks all of them before it writes, and returns the first position whose
-number is out of range, or -1 if there is none. Bags are pooled to the same bits as `lodcore.kernels.pool` pools the
+Numbers come from outside: each function returns the first position whose number is out of range, or -1 if there is
+none. It checks a number when it uses it, so that the content of `out` is undefined after such an error; a caller whose
+array must stay as it is asks `check_index` first. Bags are pooled to the same bits as `lodcore.kernels.pool` pools the
 gathered rows.
 """
 

@@ -1,6 +1,6 @@
 /* Rows of a table by their numbers: gathered, scattered with addition, and pooled sequence by sequence. Numbers come
- * from outside: all are checked before anything is written, and each is checked again when it is used, because another
- * thread may change it. */
+ * from outside: each is checked when it is used, since another thread may change it meanwhile, and the first one that is
+ * out of range ends the call, with the result half written. */
 #ifndef LODCORE_EMBEDDING_H
 #define LODCORE_EMBEDDING_H
 
@@ -62,10 +62,10 @@ TAKE_CELLS(take_8, uint64_t)
 static LODCORE_UNUSED int64_t take_rows_of(const char *rows, int64_t n_rows, int64_t row_bytes, const int64_t *index,
                                            int64_t count, int64_t skip, char *out)
 {
-    int64_t bad = first_outside(index, count, n_rows);
-    if (bad < 0 && row_bytes == 4)
+    int64_t bad = -1;
+    if (row_bytes == 4)
         return take_4(rows, n_rows, index, count, skip, out);
-    if (bad < 0 && row_bytes == 8)
+    if (row_bytes == 8)
         return take_8(rows, n_rows, index, count, skip, out);
     for (int64_t j = 0; bad < 0 && j < count; j++, out += row_bytes) {
         int64_t row = read_once(index + j);

@@ -5,9 +5,6 @@
 static int64_t OF_CELL(add_rows)(const CELL *rows, const int64_t *index, int64_t count, int64_t height, int64_t width,
                                  CELL *out)
 {
-    int64_t bad = first_outside(index, count, height);
-    if (bad >= 0)
-        return bad;
     memset(out, 0, (size_t)(height * width) * sizeof(CELL));
     for (int64_t j = 0; j < count; j++, rows += width) {
         int64_t row = read_once(index + j);
@@ -138,10 +135,10 @@ LODCORE_THRICE(OF_CELL(pool_wide_bags),
 static int64_t OF_CELL(pool_bags)(const CELL *table, int64_t n_rows, int64_t width, const int64_t *index,
                                   const int64_t *offsets, int64_t n_seqs, int verb, int divide, CELL *out)
 {
-    int64_t bad = first_outside(index, offsets[n_seqs], n_rows);
-    if (bad < 0 && width == 1)
+    int64_t bad = -1;
+    if (width == 1)
         bad = OF_CELL(pool_cell_bags)(table, n_rows, index, offsets, n_seqs, verb, divide, out);
-    else if (bad < 0)
+    else
         OF_CELL(pool_wide_bags)(table, n_rows, width, index, offsets, n_seqs, verb, divide, out, &bad);
     return bad;
 }
@@ -191,9 +188,8 @@ LODCORE_THRICE(OF_CELL(weigh_wide_bags),
 static int64_t OF_CELL(weigh_bags)(const CELL *table, int64_t n_rows, int64_t width, const int64_t *index,
                                    const int64_t *offsets, int64_t n_seqs, const CELL *weights, CELL *out)
 {
-    int64_t bad = first_outside(index, offsets[n_seqs], n_rows);
-    if (bad < 0)
-        OF_CELL(weigh_wide_bags)(table, n_rows, width, index, offsets, n_seqs, weights, out, &bad);
+    int64_t bad = -1;
+    OF_CELL(weigh_wide_bags)(table, n_rows, width, index, offsets, n_seqs, weights, out, &bad);
     return bad;
 }
 
@@ -201,8 +197,7 @@ static int64_t OF_CELL(weigh_bags)(const CELL *table, int64_t n_rows, int64_t wi
 static int64_t OF_CELL(product_with_bags)(const CELL *table, int64_t n_rows, int64_t width, const int64_t *index,
                                           const int64_t *offsets, int64_t n_seqs, const CELL *rows, CELL *out)
 {
-    int64_t bad = first_outside(index, offsets[n_seqs], n_rows);
-    for (int64_t s = 0; bad < 0 && s < n_seqs; s++, rows += width)
+    for (int64_t s = 0; s < n_seqs; s++, rows += width)
         for (int64_t j = offsets[s]; j < offsets[s + 1]; j++) {
             int64_t row = read_once(index + j);
             CELL lane[LANES / 4] = {0}, total = 0;
@@ -221,7 +216,7 @@ static int64_t OF_CELL(product_with_bags)(const CELL *table, int64_t n_rows, int
                 total += lane[k];
             out[j] = total;
         }
-    return bad;
+    return -1;
 }
 
 /* Find for each cell of `best` the first position in its bag whose row has it; -1 for an empty bag. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -281,7 +282,12 @@ def weighted_bag(table: Any, ids: Any, pool_type: str, out: Array | None, given:
     result = result_rows(where, rows, len(offsets) - 1, dtype, out, numbers, weights)
     target = cells_for(result, work)
     factors = np.array(weights, work)  # a private copy
-    bad = kernels.embedding.weigh_bags(cells_of(rows, work), index, offsets, factors, target)
+    source = cells_of(rows, work)
+
+    def weigh(sums: Array) -> int:
+        return kernels.embedding.weigh_bags(source, index, offsets, factors, sums)
+
+    bad = run_on_bags(weigh, target, out is None, index, len(rows))
     if bad >= 0:
         raise_outside(where, ids, numbers, index, bad, len(rows))
     convert_into(target, result)
@@ -319,6 +325,24 @@ def _weighted_gradients(d_out: Array, table: Any, ids: LoDTensor, given: Any, ne
 # -- numbers, and rows of a table --------------------------------------------------------------------------------------
 
 
+def run_on_bags(kernel: Callable[[Array], int], target: Array, is_new: bool, index: Any, n_rows: int) -> int:
+    """Run a kernel that ends where a number is out of range; return the first such position, or -1.
+
+    An array of the caller is written only if all numbers are valid: they are checked before, or, where copying costs
+    less than reading them twice, a result is made apart.
+    """
+    if is_new:
+        return kernel(target)
+    if target.nbytes > index.nbytes:
+        bad = kernels.embedding.check_index(index, n_rows)
+        return kernel(target) if bad < 0 else bad
+    made = np.empty_like(target)
+    bad = kernel(made)
+    if bad < 0:
+        target[...] = made
+    return bad
+
+
 def pool_bags(kernel: Any, table: Array, index: Any, offsets: Any, argument: int, target: Array) -> int:
     """Run a kernel on bags, in several threads if allowed; return the first bad position, or -1."""
     if get_num_threads() == 1 or len(index) * table[:1].nbytes < threads.WIDE:
@@ -353,7 +377,9 @@ def take(where: str, rows: Array, ids: Any, numbers: Array, index: Any, skip: in
         flat = flat if numbers.ndim == 1 else flat.reshape(len(index), *rows.shape[1:])
     else:
         flat = buffers.new_rows(where, rows, len(index))
-    bad = take_rows(buffers.as_bytes(rows), index, skip, buffers.as_bytes(flat))
+    bad = kernels.embedding.check_index(index, len(rows)) if out is not None else -1  # before `out` is written
+    if bad < 0:
+        bad = take_rows(buffers.as_bytes(rows), index, skip, buffers.as_bytes(flat))
     if bad >= 0:
         raise_outside(where, ids, numbers, index, bad, len(rows))
     if out is not None:
@@ -374,14 +400,20 @@ def bag(table: Any, ids: Any, pool_type: str, out: Array | None, saved: Saved) -
     offsets = lod_body.offsets_view(lod, lod.num_levels - 1)
     result = result_rows(where, rows, len(offsets) - 1, dtype, out, numbers)
     source, target = cells_of(rows, work), cells_for(result, work)
-    if pool_type in DIVIDE:
-        bad = pool_bags(kernels.embedding.sum_bags, source, index, offsets, DIVIDE[pool_type], target)
-    else:
-        bad = pool_bags(kernels.embedding.best_bags, source, index, offsets, pool_type == "min", target)
-        if saved is not None and bad < 0:
-            places = np.empty(target.shape, np.int64)
-            bad = kernels.embedding.find_in_bags(source, index, offsets, target, places)
-            saved["places"] = places
+    kernel, argument = (
+        (kernels.embedding.sum_bags, DIVIDE[pool_type])
+        if pool_type in DIVIDE
+        else (kernels.embedding.best_bags, pool_type == "min")
+    )
+
+    def pooled(sums: Array) -> int:
+        return pool_bags(kernel, source, index, offsets, argument, sums)
+
+    bad = run_on_bags(pooled, target, out is None, index, len(rows))
+    if pool_type not in DIVIDE and saved is not None and bad < 0:
+        places = np.empty(target.shape, np.int64)
+        bad = kernels.embedding.find_in_bags(source, index, offsets, target, places)
+        saved["places"] = places
     if bad >= 0:
         raise_outside(where, ids, numbers, index, bad, len(rows))
     if lod.num_levels == 1:

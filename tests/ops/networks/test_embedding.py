@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import ops
+from lodcore import LoDTensor, ops
+from tests.helpers.tables import for_each
 
 
 def of(x):
@@ -31,3 +32,27 @@ def test_embedding_bag_in_a_program_takes_constant_weights():
     assert bags.shape[1:] == (3,)
     (found,) = lodcore.Executor().run(program, {"ids": lodcore.array([[0, 2], [2]])}, [bags])
     assert of(found).tolist() == [[1, 0, 2], [0, 0, 3]]
+
+
+@for_each(("width", "length"), [(1, 1), (1, 40), (3, 1), (70, 2), (1, 5000)])
+def test_an_out_stays_as_it_is_where_a_number_is_out_of_range(width, length):
+    """Whether the numbers are checked before, or a result is made apart, depends on what is larger."""
+    table = np.ones((9, width), np.float32)
+    numbers = np.zeros(3 * length, np.int64)
+    numbers[-1] = 9
+    ids = LoDTensor.from_lengths(numbers, [length, length, length])
+    for out, call in (
+        (np.full((3, width), 7, np.float32), lambda out: lodcore.embedding_bag(table, ids, out=out)),
+        (np.full((3, width), 7, np.float32), lambda out: lodcore.embedding_bag(table, ids, "max", out=out)),
+        (
+            np.full((3, width), 7, np.float32),
+            lambda out: lodcore.embedding_bag(table, ids, per_sample_weights=np.ones(3 * length, np.float32), out=out),
+        ),
+        (np.full((3 * length, width), 7, np.float32), lambda out: lodcore.lookup_table(table, numbers, out=out)),
+    ):
+        with pytest.raises(IndexError, match=r"ids: .*is 9"):
+            call(out)
+        assert (out == 7).all()
+    numbers[-1] = 8
+    ids = LoDTensor.from_lengths(numbers, [length, length, length])
+    assert (lodcore.embedding_bag(table, ids, out=out[:3]) == length).all()

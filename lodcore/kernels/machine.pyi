@@ -6,7 +6,7 @@ import numpy.typing as npt
 def run_steps(
     arrays: list[npt.NDArray[Any]],
     weights: list[npt.NDArray[Any]],
-    ufuncs: list[np.ufunc],
+    ufuncs: list[Any],
     operands: npt.NDArray[np.int64],
     instructions: npt.NDArray[np.int64],
     steps: npt.NDArray[np.int64],

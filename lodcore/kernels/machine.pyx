@@ -13,18 +13,20 @@ row r belongs to row starts[r] + stride * t of the batch. An operand is a row of
     LINE    the only row of its array, for all r
 
 Neighbouring elementwise instructions run one after another over tiles of a few rows, which stay in the first cache; a
-product runs over all rows of the step. Elementwise results are those of NumPy to the bit: sums, differences, products,
-quotients and roots are rounded once, and everything else is computed by the loops of NumPy's ufuncs. The sum of a row
-adds 16 partial sums, of every 16th number each, in their order; it has the same bits on every processor.
+product runs over all rows of the step, and so does a call, which takes the lock of the interpreter. Elementwise results
+are those of NumPy to the bit: sums, differences, products, quotients and roots are rounded once, and everything else is
+computed by the loops of NumPy's ufuncs. The sum of a row adds 16 partial sums, of every 16th number each, in their
+order; it has the same bits on every processor.
 """
 
 cimport numpy as cnp
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from lodcore.kernels.machine_rows cimport AFTER, BATCH, BEFORE, EARLIER, LINE, ROW, TILE
-from lodcore.kernels.machine_rows cimport AS_ALWAYS, EXPAND, FIRST, LARGEST, PRODUCT, PRODUCT_ADDED, SHORT, SUM
+from lodcore.kernels.machine_rows cimport AS_ALWAYS, CALL, EXPAND, FIRST, LARGEST, PRODUCT, PRODUCT_ADDED, SHORT, SUM
 from lodcore.kernels.machine_rows cimport UFUNC, ZEROS
 from lodcore.kernels.machine_rows cimport RAISED, Instruction, Loop, Operand, Steps, fetestexcept, in_tiles
 from lodcore.kernels.matrix cimport real, times_packed
@@ -100,10 +102,10 @@ cdef void at_step(Operand* operands, int64_t count, int64_t t, int64_t stride) n
             one.place = one.base if t % 2 else one.other
 
 
-cdef void run_all(
+cdef int run_all(
     Operand* operands, int64_t n_operands, const Instruction* program, int64_t count, const Steps* steps, bint back,
     int* met, real* unused
-) noexcept nogil:
+) except -1 nogil:
     """Run a program over all steps; note which exceptions of floating point its elementwise instructions raise."""
     cdef int64_t t, step, k, r, stop, rows
     cdef int level = simd_level()
@@ -115,6 +117,11 @@ cdef void run_all(
         k = 0
         while k < count:
             one = program + k
+            if one.code == CALL:
+                with gil:
+                    (<object> <PyObject*> one.data)(t, rows)
+                k += 1
+                continue
             if one.code >= PRODUCT and t == 0 and one.first != AS_ALWAYS:
                 for r in range(rows if one.first == ZEROS else 0):
                     memset(one.out.place + r * one.out.line, 0, one.width * sizeof(real))
@@ -141,6 +148,7 @@ cdef void run_all(
             met[0] |= fetestexcept(RAISED)
             k = stop
     feclearexcept(RAISED)
+    return 0
 
 
 cdef bint fits(
@@ -178,15 +186,17 @@ def run_steps(
         C-contiguous, all with one dtype, at least one. Those to which instructions write do not overlap others.
     weights : list of ndarray, 1-D
         Matrices for products, as `matrix.pack_columns` packs them, with the dtype of the arrays.
-    ufuncs : list of numpy.ufunc
-        With a loop for the dtype of the arrays, one or two operands, and one result.
+    ufuncs : list of numpy.ufunc or callable
+        Ufuncs with a loop for the dtype of the arrays, one or two operands, and one result; and functions for calls,
+        `f(step, rows)`, which may read and write the arrays of the program. What they raise ends it.
     operands : int64, shape (n_operands, 4)
         Kind, array, line, and first column of each. For TILE, `array` is the first cell in a row of the scratch memory,
         and `line` the width of the whole value; otherwise the line is that of the array.
     instructions : int64, shape (n_instructions, 8)
-        Code, width of the result, operands out, x, y and z, and a number: for UFUNC that of the ufunc, for products
-        that of the weight, with the number of columns of x instead of z; -1 for none. The last one says what a product
-        does at the first step: 0 the same, 1 it writes zeros since x is zero, 2 nothing since nobody reads it.
+        Code, width of the result, operands out, x, y and z, and a number: for UFUNC and CALL that of the ufunc, for
+        products that of the weight; -1 for none. Products and calls have the number of columns of x instead of z. The
+        last one says what a product does at the first step: 0 the same, 1 it writes zeros since x is zero, 2 nothing
+        since nobody reads it.
     steps : int64, shape (n_steps + 1,)
         The number of rows of all earlier steps.
     starts : int64, shape (n_sequences,)
@@ -297,10 +307,10 @@ cdef int translate(
     cdef int64_t cells = 128 // size
     cdef bint multiplies
     cdef Operand* found[4]
-    agree(0 <= code <= <int64_t> PRODUCT_ADDED and width > 0)
+    agree(0 <= code <= <int64_t> CALL and width > 0)
     made.code, made.width, made.first = code, width, instructions[j, 7]
     made.dense = code != SUM and code != LARGEST and code != FIRST and code != EXPAND
-    multiplies = code == PRODUCT or code == PRODUCT_ADDED
+    multiplies = code >= PRODUCT
     for k in range(4):
         one = instructions[j, 2 + k]
         if k >= 2 and (one < 0 or multiplies):
@@ -324,7 +334,10 @@ cdef int translate(
     if operands[instructions[j, 2], 0] == BEFORE or operands[instructions[j, 2], 0] == AFTER:
         agree(cnp.PyArray_ISWRITEABLE(arrays[operands[instructions[j, 2], 1] + 1]))
     made.out, made.x, made.y, made.z = found[0], found[1], found[2], found[3]
-    if multiplies:
+    if code == CALL:
+        agree(0 <= number < len(ufuncs))
+        made.data = <void*> <PyObject*> ufuncs[number]
+    elif multiplies:
         agree(0 <= number < len(weights))
         agree((<cnp.ndarray> weights[number]).ndim == 1)
         agree((<cnp.ndarray> weights[number]).shape[0] == (width + cells - 1) // cells * cells * made.depth)

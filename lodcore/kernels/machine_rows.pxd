@@ -44,6 +44,7 @@ cdef enum Kind:
 cdef enum Code:
     MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL
     SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, SUM, LARGEST, FIRST, UFUNC, PRODUCT, PRODUCT_ADDED
+    CALL
 
 ctypedef void (*Loop)(char**, cnp.npy_intp*, cnp.npy_intp*, void*) noexcept nogil  # of a ufunc
 

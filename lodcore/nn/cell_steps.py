@@ -172,7 +172,10 @@ class CellSteps:
             values = {self._apart.get(v, v): x for v, x in self._layout.values(frame).items()}
         else:
             frame, values = None, dict(zip(self.outer, given, strict=True))
-        outer = {v: as_array(x, dtype) for v, x in values.items()} if isinstance(compiled, Compiled) else values
+        if isinstance(compiled, Compiled):
+            outer = {v: x if v in compiled.as_given else as_array(x, dtype) for v, x in values.items()}
+        else:
+            outer = values
         wanted = compiled.all_wanted if keep else None
         rows = [as_matrix(x.values, dtype) for x in xs]
         drawn = states_of(self._generators)

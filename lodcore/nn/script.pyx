@@ -5,6 +5,8 @@ from cpython.object cimport PyObject
 
 from lodcore.base.dispatch cimport OpBody, Symbol
 
+import numpy as np
+
 from lodcore.graph.variable import Variable, resolved
 from lodcore.operators.roles import spec_of
 from lodcore.tensors.tensor import Tensor
@@ -144,6 +146,8 @@ cdef class Script:
             return plain(one.start, other.start) and plain(one.stop, other.stop) and plain(one.step, other.step)
         if kind is float:
             return one == other and str(one) == str(other)  # zeros of both signs differ, and nan is like nothing
+        if isinstance(one, (np.number, np.bool_)):
+            return one.dtype == other.dtype and one.tobytes() == other.tobytes()
         return kind in PLAIN and one == other
 
     cdef bint binds(self, variable, given, dict bound) except -1:

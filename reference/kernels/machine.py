@@ -6,9 +6,8 @@ from reference.arithmetic import square_root
 
 TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
 MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL = range(15)
-SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, SUM, LARGEST, FIRST, UFUNC, PRODUCT, PRODUCT_ADDED = range(
-    15, 27
-)
+SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, SUM, LARGEST, FIRST, UFUNC = range(15, 25)
+PRODUCT, PRODUCT_ADDED, CALL = range(25, 28)
 PARTS, MOST = 16, 2**24
 
 
@@ -32,6 +31,9 @@ def run_steps(arrays, weights, ufuncs, operands, instructions, steps, starts, st
         for step in range(count):
             t = count - 1 - step if back else step
             for one in instructions:
+                if one[0] == CALL:
+                    ufuncs[one[6]](int(t), int(steps[t + 1] - steps[t]))
+                    continue
                 for r in range(steps[t + 1] - steps[t]):
                     places = [_place(operands, one[2 + k], r, t, starts, stride) for k in range(4)]
                     if one[0] >= PRODUCT:
@@ -231,7 +233,7 @@ def _check_array(arrays, number, rows, line):
 def _check_instruction(one, operands, arrays, weights, ufuncs):
     """Check that an instruction stays within its operands, and that it may write."""
     code, width, depth, number = one[0], one[1], one[5], one[6]
-    _agree(MOVE <= code <= PRODUCT_ADDED and width > 0)
+    _agree(MOVE <= code <= CALL and width > 0)
     for k in range(4):
         j = one[2 + k]
         if k < 2 or (j >= 0 and code < PRODUCT):
@@ -244,7 +246,9 @@ def _check_instruction(one, operands, arrays, weights, ufuncs):
     _agree(kind <= BATCH)
     for k in range(0 if kind == TILE else 2 if kind in (BEFORE, AFTER) else 1):
         _agree(arrays[array + k].flags["WRITEABLE"])
-    if code >= PRODUCT:
+    if code == CALL:
+        _agree(depth > 0 and 0 <= number < len(ufuncs))
+    elif code >= PRODUCT:
         cells = 128 // arrays[0].itemsize
         _agree(depth > 0 and 0 <= number < len(weights) and weights[number].ndim == 1)
         _agree(len(weights[number]) == (width + cells - 1) // cells * cells * depth)

@@ -21,6 +21,7 @@ TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
 CODES = ["move", "add", "sub", "mul", "div", "neg", "abs", "sqrt", "square"]
 CODES += ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "select", "expand"]
 CODES += ["neg_abs", "logistic", "logistic_back", "tanh_back", "sum", "largest", "first", "ufunc", "product", "added"]
+CODES += ["call"]
 CODE = {name: number for number, name in enumerate(CODES)}
 ONE = ["move", "neg", "abs", "square", "neg_abs", "sqrt"]
 TWO = ["add", "sub", "mul", "div", "logistic", "logistic_back", "tanh_back"]
@@ -306,6 +307,36 @@ def test_tables_that_leave_the_arrays_are_refused(changes):
     with pytest.raises(ValueError, match="the arrays do not belong together"):
         kernels.machine.run_steps(*arguments)
     assert not any(one.any() for one in arguments[0][2:])
+
+
+@for_each("back", [False, True])
+@for_each("dtype", ["f4", "f8"])
+def test_functions_are_called_once_in_each_step(back, dtype):
+    """Between the instructions before and after them, with the number of the step and of its rows."""
+    x, out = np.arange(6, dtype=dtype).reshape(3, 2), np.zeros((3, 2), dtype)
+    given, made = np.zeros((2, 2), dtype), np.zeros((2, 2), dtype)
+    calls = []
+
+    def doubled(t, count):
+        calls.append((t, count))
+        made[:count] = given[:count] * 2
+
+    def run(function):
+        operands = int64([[BATCH, 0, 2, 0], [ROW, 2, 2, 0], [ROW, 3, 2, 0], [BATCH, 1, 2, 0]])
+        lines = [["neg", 1, 0, -1, -1], ["call", 2, 1, -1, 2], ["neg", 3, 2, -1, -1]]
+        instructions = int64([[CODE[name], 2, *some, 0, 0] for name, *some in lines])
+        where = int64([0, 2, 3]), int64([0, 2]), 1
+        return kernels.machine.run_steps([x, out, given, made], [], [function], operands, instructions, *where, 3, back)
+
+    assert run(doubled) == 0
+    np.testing.assert_array_equal(out, x * 2)
+    assert calls == ([(1, 1), (0, 2)] if back else [(0, 2), (1, 1)])
+
+    def failing(t, count):
+        raise KeyError(t)
+
+    with pytest.raises(KeyError, match=str(int(back))):
+        run(failing)
 
 
 @pytest.mark.beyond_the_rules

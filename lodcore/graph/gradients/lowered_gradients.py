@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from lodcore.graph.loops.lowered import CHEAP, Lowered, Pair
-from lodcore.graph.loops.traced import SOURCES, Value
+from lodcore.graph.loops.traced import SOURCES, Node, Value
 
 __all__ = ["ProductApart", "WayBack"]
 
@@ -44,6 +44,8 @@ class WayBack:
         Which of them are columns of others: these, and the first column.
     pairs : list of Pair
         The products whose matrix has a gradient.
+    calls : list of Value
+        The ways back of operators that are called in each step.
     apart : list of ProductApart
         The products that give gradients of inputs, which are computed for all rows at once.
     """
@@ -51,7 +53,7 @@ class WayBack:
     def __init__(
         self, body: Lowered, inputs: Sequence[bool], states: Sequence[bool], outer: set[Any], cotangents: Sequence[bool]
     ) -> None:
-        self.body, self.pairs, self.apart = body, list[Pair](), list[ProductApart]()
+        self.body, self.pairs, self.apart, self.calls = body, list[Pair](), list[ProductApart](), list[Value]()
         self._wanted_outer = outer
         self._needed = self._find_needed(inputs, states)
         self._found: dict[Value, list[tuple[Value, bool]]] = {}
@@ -94,7 +96,7 @@ class WayBack:
             needed |= {v for v in node.inputs if v.code == "line" and v.detail in self._wanted_outer}
         while True:
             for node in body.nodes.values():
-                if node.matrix in self._wanted_outer or not needed.isdisjoint(node.inputs):
+                if node.matrix in self._wanted_outer or not needed.isdisjoint(node.inputs) or self._outer_of(node):
                     needed.add(node.out)
             more = {v for v, out in zip(body.states, body.following, strict=True) if out in needed} - needed
             if not more:
@@ -118,10 +120,29 @@ class WayBack:
             if node.matrix in self._wanted_outer:
                 self.pairs.append(Pair(node.matrix, node.inputs[0], d))
             needs = [x in self._needed for x in node.inputs]
-            if any(needs):
+            if node.call >= 0:
+                self._through_call(node, d, tuple(needs))
+            elif any(needs):
                 for x, gradient in zip(node.inputs, node.rule(d, needs), strict=True):
                     if x in self._needed and gradient is not None:
                         self._add(x, gradient, node.matrix is not None)
+
+    def _outer_of(self, node: Node) -> tuple[Any, ...]:
+        """Return the outer operands of a called operator of which gradients are wanted."""
+        some = self.body.calls[node.call].outer.values() if node.call >= 0 else ()
+        return tuple([one for one in some if one in self._wanted_outer])
+
+    def _through_call(self, node: Node, d: Value, needs: tuple[bool, ...]) -> None:
+        """Let a called operator make the gradients of its operands."""
+        body, outer = self.body, self._outer_of(node)
+        width = sum([x.width for x, needed in zip(node.inputs, needs, strict=True) if needed])
+        made = body.value("call", (d,), max(width, 1), ("back", node.call, needs, outer))
+        self.calls.append(made)
+        start = 0
+        for x, needed in zip(node.inputs, needs, strict=True):
+            if needed:
+                self._add(x, body.columns(made, start, x.width))
+                start += x.width
 
     def _add(self, value: Value, gradient: Value, is_product: bool = False) -> None:
         if is_product and value.code == "input":
@@ -169,7 +190,7 @@ class WayBack:
     def roots(self) -> list[Value]:
         """List the values that must be computed."""
         found = [*self.states.values(), *self.inputs.values(), *self.lines.values()]
-        return found + [pair.d for pair in self.pairs] + [one.d for one in self.apart]
+        return found + [pair.d for pair in self.pairs] + [one.d for one in self.apart] + self.calls
 
     def kept(self, forward: set[Value], free: Iterable[Value]) -> set[Value]:
         """Return the values of the forward pass that must be kept, besides inputs, lines and numbers.

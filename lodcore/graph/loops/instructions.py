@@ -21,6 +21,7 @@ CODES = {
                 "ufunc",
                 "product",
                 "added",
+                "call",
             ),
         ]
     )

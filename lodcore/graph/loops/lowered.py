@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lodcore.graph.block import Operator
+from lodcore.graph.loops.called import CalledOp, may_be_called
 from lodcore.graph.loops.draws import Draw
-from lodcore.graph.loops.traced import Traced, Untraceable, Value, Values, select, traced
+from lodcore.graph.loops.traced import Node, Traced, Untraceable, Value, Values, select, traced
 from lodcore.graph.random_states import generators_of
 from lodcore.graph.variable import Variable
 from lodcore.operators.vjp_rules import VJPRule
@@ -31,6 +32,7 @@ CHEAP |= {"greater_equal", "less", "less_equal", "equal", "not_equal", "neg_abs"
 
 
 SEVERAL = 64  # columns that are taken one by one
+MOST_CALLED = 2  # how many times as many operators must run on the machine as are called in each step, and one more
 
 
 class OfPrelude:
@@ -78,6 +80,8 @@ class Lowered(Values):
         The number of axes of each output.
     sizes : dict
         The number of entries of each matrix by which rows are multiplied.
+    calls : list of CalledOp
+        The operators that are called in each step.
     draws : list of Draw
         The random numbers that a step draws, in this order.
 
@@ -89,7 +93,7 @@ class Lowered(Values):
 
     def __init__(
         self,
-        ops: Iterable[Any],
+        ops: Sequence[Any],
         inputs: Sequence[Variable],
         states: Sequence[Variable],
         outputs: Sequence[Any],
@@ -101,15 +105,22 @@ class Lowered(Values):
         self._rows: dict[Any, Value] = {}
         self.sizes: dict[Any, int] = {}
         self.draws: list[Draw] = []
+        self.calls: list[CalledOp] = []
         self.apart: dict[Any, OfPrelude] = {}
         self._rules: dict[Value, Any] = {}
         self.sources = [self._source("input", j, v) for j, v in enumerate(inputs)]
         self.states = [self._source("state", j, v) for j, v in enumerate(states)]
         for op in ops:
             self._add(op)
+        if MOST_CALLED * len(self.calls) > len(ops) - len(self.prelude):
+            raise Untraceable(f"{self.calls[0].op.name} takes no part")
         self.outputs = [self._result(v) for v in outputs]
         self.axes = [len(v.spec.shape) if isinstance(v, Variable) else 0 for v in outputs]
         self.following = [self._result(v, one.width) for v, one in zip(following, self.states, strict=True)]
+
+    def in_rows(self) -> set[Any]:
+        """Return the outer objects that instructions read."""
+        return {*self.sizes, *self.lines}
 
     def value_of(self, variable: Any) -> Value | None:
         """Return the value of a Variable, None if it is the same in every step."""
@@ -157,6 +168,17 @@ class Lowered(Values):
             self.prelude.append(op)
             self.apart.update({v: OfPrelude() for v in op.outputs})
             return
+        try:
+            several = self._computed(op)
+        except Untraceable:
+            rows = list(dict.fromkeys([v for v in op.inputs if v in self._rows]))
+            if not may_be_called(op, rows):
+                raise
+            several = self._called(op, rows)
+        self._rows.update(zip(op.outputs, several, strict=True))
+
+    def _computed(self, op: Operator) -> list[Any]:
+        """Return what the rule of an operator makes of its arguments."""
         if op.op.in_steps is None:
             raise Untraceable(f"{op.name} takes no part")
         arguments = {name: self._argument(x) if name in op.op.roles else x for name, x in op.arguments.items()}
@@ -168,7 +190,19 @@ class Lowered(Values):
             spec = variable.spec
             if not isinstance(one, Value) or (not one.truth and self._width(spec) != one.width):
                 raise Untraceable(f"{op.name}: rows of {spec}")
-            self._rows[variable] = one
+        return several
+
+    def _called(self, op: Operator, rows: list[Variable]) -> list[Value]:
+        """Return the results of an operator that is called in each step."""
+        values = tuple([self._rows[v] for v in rows])
+        outer = {v: self.apart.get(v, v) for v in op.inputs if v not in self._rows}
+        made = CalledOp(op, rows, [x.width for x in values], [x.truth for x in values], outer)
+        widths = [self._width(v.spec) for v in op.outputs]
+        given = values[0] if len(values) == 1 else self.value("join", values, sum(made.widths))
+        out = self.value("call", (given,), sum(widths), len(self.calls))
+        self.nodes[out] = Node(out, values, lambda d, needs: (), None, len(self.calls))
+        self.calls.append(made)
+        return [self._part(out, sum(widths[:j]), width) for j, width in enumerate(widths)]
 
     def _argument(self, given: Any) -> Any:
         """Return the rows, the outer object, or the constant that an argument is; for a list those of its entries."""

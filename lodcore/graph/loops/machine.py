@@ -53,6 +53,8 @@ class Compiled:
         self._forward: dict[Any, ForwardPass] = {}
         self._back: dict[Any, BackwardPass] = {}
         self._hoisted: dict[Value, Hoisted] = {}
+        called = {one for op in body.calls for one in op.outer.values()}
+        self.as_given = called - body.in_rows()  # outer objects that are only handed to operators
         self._multiplied: set[int] = set()  # states that are operands of products
         self._computed = self._find_computed()
         self._widths = [v.width for v in body.outputs]
@@ -86,7 +88,8 @@ class Compiled:
         body = self.body
         lines = {v.detail for node in body.nodes.values() for v in node.inputs if v.code == "line"}
         matrices = {node.matrix for node in body.nodes.values() if node.matrix is not None}
-        self.all_wanted = Wanted((True,) * len(body.sources), (True,) * len(body.states), frozenset(lines | matrices))
+        outer = frozenset([*lines, *matrices, *[one for op in body.calls for one in op.outer.values()]])
+        self.all_wanted = Wanted((True,) * len(body.sources), (True,) * len(body.states), outer)
         self.backward_pass(self.all_wanted, self.all_wanted, (True,) * len(body.outputs))
 
     # -- programs ------------------------------------------------------------------------------------------------------
@@ -180,6 +183,7 @@ class Compiled:
             sinks = [Sink(d, Place(BEFORE, ("pair", j, 0), d.width, 0, ("pair", j, 1))) for j, d in back.states.items()]
             sinks += [Sink(d, Place(BATCH, ("d_input", j), d.width)) for j, d in back.inputs.items()]
             sinks += [Sink(d, Place(BATCH, ("d", d), d.width)) for d in back.rooms if d not in back.parts]
+            sinks += [Sink(v, Place(ROW, ("row", v), v.width)) for v in back.calls]
             ends = {d for j, d in back.states.items() if not wanted.states[j]}
 
             def first(v: Value) -> int:
@@ -224,9 +228,11 @@ class Compiled:
         """
         zeros = self._zeros(boots, outer)
         one = self.forward_pass(wanted, zeros)
-        runs = runs_of(offsets, one.work, is_reverse)
+        calls = self.body.calls  # which see all rows of a step
+        runs = runs_of(offsets, 0 if calls else one.work, is_reverse)
         draws = drawn(self.body.draws, offsets, is_reverse, self.body.dtype) if self.body.draws else ()
-        given = Kept({}, runs, offsets, inputs, boots, outer, wanted, zeros, draws)
+        frames = [] if wanted is None else [[None] * len(runs[0].steps) for _ in calls]
+        given = Kept({}, runs, offsets, inputs, boots, outer, wanted, zeros, draws, frames)
         count, dtype = given.n_rows, self.body.dtype
         outputs = [np.empty((count, width), dtype) for width in self._widths]
         for v, width, output in one.rooms:
@@ -257,7 +263,7 @@ class Compiled:
         for j in one.states:
             boot = given.boots[j]
             pairs[j] = run.states(boot, boot.shape[1], dtype), np.empty((len(run.order), boot.shape[1]), dtype)
-        return part("steps", one.run, given, run, packed, own, pairs, False), pairs
+        return part("steps", one.run, given, run, packed, own, pairs, False, {}), pairs
 
     def _last_states(self, given: Kept, ends: list[dict[int, tuple[Array, Array]]]) -> list[Array]:
         """Return the state after each sequence: that of its last row, or its first state if it has none."""
@@ -317,14 +323,14 @@ class Compiled:
             None if not needed else np.zeros_like(boot) if d is None else d.astype(dtype)
             for needed, boot, d in zip(wanted.states, given.boots, d_lasts, strict=True)
         ]
-        flags = [0] * len(given.runs)
+        flags, totals = [0] * len(given.runs), dict[Any, Any]()
 
         def task(number: int) -> None:
             run, pairs = given.runs[number], {}
             for j in one.way.states:  # sequences begin at even and at odd steps
                 width = given.boots[j].shape[1]
                 pairs[j] = run.states(d_lasts[j], width, dtype), run.states(d_lasts[j], width, dtype)
-            flags[number] = part("steps", one.run, given, run, packed, own, pairs, True)
+            flags[number] = part("steps", one.run, given, run, packed, own, pairs, True, totals)
             for j, (first, _) in pairs.items():
                 if wanted.states[j]:
                     d_boots[j][run.order] = first
@@ -338,6 +344,8 @@ class Compiled:
             side_by_side([*runs, neighbours.find], count * one.work)
         d_inputs = part("gradients of inputs", self._inputs, given, one.way, own, packed)
         d_outer = part("gradients of matrices", self._outer, given, one.way, own, neighbours)
+        for one_outer, d in totals.items():
+            d_outer[one_outer] = d_outer[one_outer] + d if one_outer in d_outer else d
         return d_inputs, d_boots, d_outer, reduce(or_, flags, 0)
 
     def computed_at_once(self, variable: Any) -> bool:

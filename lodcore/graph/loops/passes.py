@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.graph.gradients.lowered_gradients import WayBack
+from lodcore.graph.loops.called import bound
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.scheduled import Schedule
 from lodcore.graph.loops.traced import Value
@@ -57,6 +58,8 @@ class Kept(NamedTuple):
         Which first states are zero, and give zero in every product.
     draws : sequence of ndarray
         Random numbers, with a row for each row of the batch.
+    frames : sequence of list
+        The values of each operator that is called, by step.
     """
 
     arrays: dict[Value, Array]
@@ -68,6 +71,7 @@ class Kept(NamedTuple):
     wanted: Wanted | None
     zeros: tuple[bool, ...]
     draws: Sequence[Array] = ()
+    frames: Sequence[list[Any]] = ()
 
     @property
     def n_rows(self) -> int:
@@ -94,7 +98,7 @@ class Pass:
     def __init__(self, program: Schedule, body: Lowered, matrices: list[tuple[Any, bool]]) -> None:
         self.program, self.matrices = program, list(dict.fromkeys(matrices))
         self.work = sum([body.sizes[matrix] for matrix, _ in program.weights])
-        self._dtype = body.dtype
+        self.body, self._dtype = body, body.dtype
         self._arrays: list[Any] = [None] * len(program.arrays)
         found: dict[str, list[tuple[int, Any, int]]] = {}
         for at, key in enumerate(program.arrays):
@@ -112,7 +116,16 @@ class Pass:
         self._rows, self._pairs = found.get("row", []), found.get("pair", [])
         self._kept, self._own, self._draws = found.get("kept", []), found.get("own", []), found.get("draw", [])
 
-    def run(self, given: Kept, run: Run, packed: Packed, own: dict[Any, Array], pairs: Pairs, back: bool) -> int:
+    def run(
+        self,
+        given: Kept,
+        run: Run,
+        packed: Packed,
+        own: dict[Any, Array],
+        pairs: Pairs,
+        back: bool,
+        totals: dict[Any, Any],
+    ) -> int:
         """Run the program on the sequences of one run; return what `kernels.machine.run_steps` does.
 
         Parameters
@@ -126,6 +139,8 @@ class Pass:
         pairs : dict
             Both arrays of each state.
         back : bool
+        totals : dict
+            To which operators that are called add the gradients of outer objects.
         """
         program = self.program
         if not self._arrays:  # no gradient passes through the steps
@@ -149,8 +164,17 @@ class Pass:
         for at, _, width in self._rows:
             made[at] = np.empty((len(run.order), width), self._dtype)
         weights = [packed[one].packed for one in program.weights]
+        bind = bound(self.body.calls, given, totals)
+        functions = [bind(what, made[out], made[x]) for what, out, x in program.calls]
         flags: int = kernels.machine.run_steps(
-            made, weights, program.ufuncs, program.operands, program.instructions, *run.where, given.n_rows, back
+            made,
+            weights,
+            program.ufuncs + functions,
+            program.operands,
+            program.instructions,
+            *run.where,
+            given.n_rows,
+            back,
         )
         return flags
 

@@ -19,6 +19,10 @@ from lodcore.operators.operands import Array
 __all__ = ["Place", "Schedule", "Sink", "scheduled"]
 
 
+#: Instructions that run on all rows of a step at once.
+OF_ALL_ROWS = frozenset(["product", "call"])
+
+
 class Place(NamedTuple):
     """Where the rows of a value lie.
 
@@ -59,6 +63,8 @@ class Schedule(NamedTuple):
     ufuncs : list of numpy.ufunc
     moved : dict
         The places of arrays that lie in others, by key.
+    calls : list of (hashable, int, int)
+        What is called, and the arrays of its result and its operand.
     """
 
     operands: Array
@@ -67,6 +73,7 @@ class Schedule(NamedTuple):
     weights: list[tuple[Any, bool]]
     ufuncs: list[Any]
     moved: dict[Any, Place]
+    calls: list[tuple[Any, int, int]]
 
 
 def scheduled(
@@ -100,6 +107,7 @@ class _Schedule:
     ) -> None:
         self._source, self._first = source, first
         self._copies: dict[Value, Value] = {}  # of the left operands of products that lie elsewhere
+        self._given: dict[Value, Value] = {}  # what calls read
         self.order: list[Value] = []  # each after its operands
         self.turn: dict[Value, int] = {}  # the pass from which on a value can be read
         self.readers: dict[Value, list[Value]] = {}
@@ -113,11 +121,14 @@ class _Schedule:
         self._operands: dict[Place, int] = {}
         self._weights: dict[Any, int] = {}
         self._ufuncs: dict[Any, int] = {}
+        self._called: dict[Value, int] = {}
 
     # -- order ---------------------------------------------------------------------------------------------------------
 
     def operands_of(self, v: Value) -> tuple[Value, ...]:
         """Return the operands of an instruction; the left one of a product as it can be read."""
+        if v.code == "call":
+            return (self._given[v],)
         return (self._copies.get(v.inputs[0], v.inputs[0]), *v.inputs[1:]) if v.code == "product" else v.inputs
 
     def _visit(self, v: Value) -> None:
@@ -135,17 +146,19 @@ class _Schedule:
             if place is not None and place.kind not in (ROW, BEFORE, AFTER):
                 x = v.inputs[0]
                 self._copies.setdefault(x, Value("move", (x,), x.width, None, False))
+        if v.code == "call":  # which reads an array that is its own
+            self._given[v] = Value("move", v.inputs, v.inputs[0].width, None, False)
         given = self.operands_of(v)
         for x in given:
             self._visit(x)
             self.readers.setdefault(x, []).append(v)
-        self.turn[v] = max([self.turn[x] for x in given], default=0) + (v.code == "product")
+        self.turn[v] = max([self.turn[x] for x in given], default=0) + (v.code in OF_ALL_ROWS)
         self.order.append(v)
 
     def _is_row(self, v: Value) -> bool:
         """Return whether a product, or a later pass, reads a value."""
         for reader in self.readers.get(v, []):
-            if reader.code == "product" or self.turn[reader] > self.turn[v]:
+            if reader.code in OF_ALL_ROWS or self.turn[reader] > self.turn[v]:
                 return True
             if reader.code == "slice" and self._is_row(reader):
                 return True
@@ -159,7 +172,9 @@ class _Schedule:
             if v in self.places or v.code == "slice":
                 continue
             places = self.sinks.get(v, [])
-            if v.code == "product" or self._is_row(v):
+            if v.code == "call" or any(reader.code == "call" for reader in self.readers.get(v, [])):
+                place = Place(ROW, ("row", v), v.width)
+            elif v.code == "product" or self._is_row(v):
                 pairs = [place for place in places if place.kind in (ROW, BEFORE, AFTER)]
                 place = pairs[0] if pairs else Place(ROW, ("row", v), v.width)
             elif places:
@@ -183,7 +198,9 @@ class _Schedule:
 
     def _may_lie_in(self, x: Value, place: Place, turn: int, whole: bool = False) -> bool:
         """Return whether a value that has no place yet may be computed in that of another one, or in a part of it."""
-        if x in self.places or x.code == "slice" or (x.code == "product" and not whole) or x in self.sinks:
+        if x in self.places or x.code in ("slice", "call") or (x.code == "product" and not whole):
+            return False
+        if x in self.sinks or any(reader.code == "call" for reader in self.readers.get(x, [])):
             return False
         if self._source(x) is not None:
             return False
@@ -213,12 +230,14 @@ class _Schedule:
         for code, width, operands, number in lines:
             places = [p._replace(key=cells[p.key]) if p.kind == TILE else p for p in operands]
             found = [self._operand(p) for p in places]
-            rest = number if code in ("product", "added") else (-1, number, 0)
+            if code == "call":
+                number = number[0], len(self._ufuncs) + number[1], 0
+            rest = number if code in ("product", "added", "call") else (-1, number, 0)
             rows.append([CODES[code], width, *found, *[-1] * (3 - len(found)), *rest])
             if len(found) == 4:
                 rows[-1][5:] = [found[3], number, 0]
         table = np.array([row[:8] for row in rows], np.int64).reshape(len(rows), 8)
-        return Schedule(self._table(), table, self._keys, list(self._weights), list(self._ufuncs), moved)
+        return Schedule(self._table(), table, self._keys, list(self._weights), list(self._ufuncs), moved, self._calls())
 
     def _in_passes(self) -> Iterable[tuple[str, int, list[Place], Any]]:
         """Yield code, width, places of result and operands, and a number, of each instruction."""
@@ -230,12 +249,15 @@ class _Schedule:
                         yield "move", v.width, [place, self.place(v)], -1
             for v in self.order:
                 if self.turn[v] == turn:
-                    if v.code != "product":
+                    if v.code not in OF_ALL_ROWS:
                         yield from self._made(v)
                     yield from self._copied(v)
             for v in self.order:
                 if self.turn[v] == turn + 1 and v.code == "product":
                     yield from self._product(v)
+                elif self.turn[v] == turn + 1 and v.code == "call":
+                    number = (v.inputs[0].width, self._called.setdefault(v, len(self._called)))
+                    yield "call", v.width, [self.place(v), self.place(self._given[v])], number
 
     def _made(self, v: Value) -> Iterable[tuple[str, int, list[Place], Any]]:
         if v.code == "slice":
@@ -265,6 +287,11 @@ class _Schedule:
             yield "move", v.width, [place, self.place(v.inputs[1])], -1
         code = "added" if len(v.inputs) > 1 else "product"
         yield code, v.width, [place, self.place(x)], (x.width, weight, self._first(v))
+
+    def _calls(self) -> list[tuple[Any, int, int]]:
+        """Return what is called, with its arrays, in the order of its numbers."""
+        both = [(v.detail, self.place(v), self.place(self._given[v])) for v in self._called]
+        return [(detail, self._array(out), self._array(x)) for detail, out, x in both]
 
     # -- tables --------------------------------------------------------------------------------------------------------
 

@@ -84,14 +84,21 @@ class Node:
         `rule(d, needs)` returns one gradient, or None, for each input.
     matrix : object or None
         The matrix of a product, which has a gradient, too.
+    call : int
+        The number of the operator that is called, which has its own way back instead of a rule; otherwise -1.
     """
 
-    __slots__ = ("inputs", "matrix", "out", "rule")
+    __slots__ = ("call", "inputs", "matrix", "out", "rule")
 
     def __init__(
-        self, out: Value, inputs: tuple[Value, ...], rule: Callable[..., Sequence[Value | None]], matrix: Any = None
+        self,
+        out: Value,
+        inputs: tuple[Value, ...],
+        rule: Callable[..., Sequence[Value | None]],
+        matrix: Any = None,
+        call: int = -1,
     ) -> None:
-        self.out, self.inputs, self.rule, self.matrix = out, inputs, rule, matrix
+        self.out, self.inputs, self.rule, self.matrix, self.call = out, inputs, rule, matrix, call
 
 
 class Values:
@@ -119,6 +126,11 @@ class Values:
             code, inputs = joined(code, inputs)
             found = self._known[key] = Value(code, inputs, width, detail, truth)
         return found
+
+    @property
+    def lines(self) -> set[Any]:
+        """The outer objects of one row."""
+        return {v.detail for v in self._known.values() if v.code == "line"}
 
     def number(self, x: Any, width: int = 1) -> Value:
         """Return the value of a number: a row of equal numbers."""

@@ -1,0 +1,252 @@
+"""Operators that no instruction computes, in cells: called in each step, while the rest of the cell stays compiled."""
+
+import io
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+import lodcore
+from lodcore import Executor, LoDTensor, Program, append_backward, data, kernels, nn, ops
+from lodcore.operators.roles import Dense
+from lodcore.ops import operator
+from lodcore.tensors.tensor import Spec
+from tests.helpers.random_cells import arrays_of, assert_near, bits, compilations, operator_by_operator, run
+from tests.helpers.tables import for_each
+
+pytestmark = [
+    pytest.mark.not_on_reference,
+    pytest.mark.skipif(not kernels.matrix.is_fast(), reason="nothing is compiled without fused products"),
+]
+
+LENGTHS, WIDTH = [3, 0, 1, 5, 2, 2], 4
+
+
+def numbers(*shape, dtype="f4"):
+    return (np.random.default_rng(shape).standard_normal(shape) * 0.5).astype(dtype)
+
+
+@ops.elementwise_operator
+def limited(x, most):
+    """Does with arrays what rows that are traced do not."""
+    return np.minimum(x[...], most)
+
+
+@limited.define_vjp
+def _(d, x, most):
+    return d * (x[...] <= most), d * (x[...] > most)
+
+
+@operator(x=Dense, table=Dense, results=2)
+def looked_up(x, table, scale):
+    """Return rows of a table that rows of x choose, and the places of the largest numbers of x, as numbers."""
+    at = np.asarray(x).argmax(1)
+    return np.asarray(table)[at] * scale, at.astype(x.dtype)
+
+
+@looked_up.define_infer
+def _(x, table, scale):
+    return Spec((x.shape[0], *table.shape[1:]), table.dtype), Spec(x.shape[:1], x.dtype)
+
+
+@looked_up.define_vjp
+def _(d, d_at, x, table, scale):
+    made = np.zeros_like(table)
+    if d is not None:
+        np.add.at(made, np.asarray(x).argmax(1), d * scale)
+    return np.zeros_like(x), made
+
+
+@operator(x=Dense)
+def centered(x):
+    """See all rows of a step."""
+    return x - x.mean(0)
+
+
+@centered.define_infer
+def _(x):
+    return x
+
+
+@centered.define_vjp
+def _(d):
+    return d - d.mean(0)
+
+
+def limiting(p, x, state):
+    h, c = state
+    new = limited(x @ p["x"] + h @ p["h"], np.float32(0.4)) * p["s"]
+    c = lodcore.sigmoid(new) + c * 0.5
+    return {"h": new + c}, (np.tanh(new), c)
+
+
+def looking_up(p, x, h):
+    rows, at = looked_up(h + x @ p["x"], p["table"], 0.5)
+    h = np.tanh(rows @ p["h"] + h * 0.5 + lodcore.sigmoid(x @ p["x"]) * p["s"])
+    return h + at[:, None] * 0.1, h
+
+
+def centering(p, x, h):
+    h = np.tanh(centered(x @ p["x"] + h @ p["h"] * p["s"]))
+    return h, h
+
+
+def comparing(p, x, h):
+    """A row of numbers and one of bools are operands of an operator that is called."""
+    h = np.tanh(x @ p["x"] + h @ p["h"] + p["s"])
+    return np.cumsum(np.where(h > 0, h, h * 0.1), axis=1) * 0.5 + h, h
+
+
+CELLS = {
+    "limiting": (limiting, 2),
+    "looking up": (looking_up, 1),
+    "centering": (centering, 1),
+    "cumsum": (comparing, 1),
+}
+
+
+def given(name, dtype="f4"):
+    cell, count = CELLS[name]
+    shapes = {"x": (3, WIDTH), "h": (WIDTH, WIDTH), "s": (WIDTH,), "table": (WIDTH, WIDTH)}
+    parameters = {key: numbers(*shape, dtype=dtype) for key, shape in shapes.items() if key != "table" or count == 1}
+    if name != "looking up":
+        parameters.pop("table", None)
+    states = tuple([numbers(len(LENGTHS), WIDTH, dtype=dtype)] * count)
+    x = LoDTensor.from_lengths(numbers(sum(LENGTHS), 3, dtype=dtype), LENGTHS)
+    return cell, parameters, x, states if count > 1 else states[0]
+
+
+@for_each("name", [*CELLS])
+@for_each("dtype", ["f4", "f8"])
+@for_each("is_reverse", [False, True])
+def test_results_and_gradients_are_those_of_the_operators(name, dtype, is_reverse):
+    cell, parameters, x, state = given(name, dtype)
+    with operator_by_operator():
+        wanted = run(cell, parameters, x, state, is_reverse)
+    found = []
+    for threads in (1, 1, 2):
+        lodcore.set_num_threads(threads)
+        try:
+            with compilations() as compiled:
+                found.append(run(cell, parameters, x, state, is_reverse))
+        finally:
+            lodcore.set_num_threads(1)
+        assert all(compiled)
+    for one, other in zip(found[0], wanted, strict=True):
+        assert_near(one, other, name)
+    assert list(map(bits, found[0])) == list(map(bits, found[1])) == list(map(bits, found[2]))
+
+
+@for_each("name", [*CELLS])
+def test_in_a_program(name):
+    cell, parameters, x, state = given(name)
+    with Program() as program:
+        values = lodcore.tree_map(lodcore.parameter, parameters)
+        outputs, _ = nn.dynamic_rnn(cell, values, data("x", (None, 3), "float32", num_levels=1), state)
+        outputs = lodcore.tree_leaves(outputs)[0]
+        gradients = append_backward(ops.sum(outputs), parameters=values)
+    fetch = [outputs, *lodcore.tree_leaves(gradients)]
+    found = arrays_of(Executor().run(program, {"x": x}, fetch))
+    step = lodcore.vjp(lambda p: lodcore.tree_leaves(nn.dynamic_rnn(cell, p, x, state)[0])[0], parameters)
+    wanted = arrays_of([step[0], *lodcore.tree_leaves(step[1](np.ones_like(step[0].values))[0])])
+    assert bits(found) == bits(wanted)
+    if name == "cumsum":  # which has an operator of the library alone
+        file = io.BytesIO()
+        lodcore.save(file, program)
+        loaded = lodcore.load(io.BytesIO(file.getvalue()))
+        assert bits(arrays_of(Executor().run(loaded, {"x": x}, [v.name for v in fetch]))) == bits(found)
+
+
+@for_each("name", [*CELLS])
+def test_a_cell_that_is_called_again_is_compiled_no_more(name):
+    """Also with a constant from NumPy, which is another object at each call."""
+    cell, *rest = given(name)
+    for count in range(6):
+        with compilations() as compiled:
+            run(cell, *rest)
+        assert count < 2 or not compiled
+
+
+def test_only_gradients_that_are_asked_for_are_computed():
+    cell, parameters, x, state = given("looking up")
+    table = parameters.pop("table")
+
+    def of_table(table):
+        return nn.dynamic_rnn(cell, {**parameters, "table": table}, x, state)[0]
+
+    value, pull = lodcore.vjp(of_table, table)
+    (found,) = pull(np.ones_like(value.values))
+    with operator_by_operator():
+        (wanted,) = lodcore.vjp(of_table, table)[1](np.ones_like(value.values))
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    assert found.any()
+
+
+@for_each("back", [False, True])
+def test_errors_name_step_and_operator(back):
+    calls = []
+
+    @ops.elementwise_operator
+    def failing(x):
+        calls.append(1)
+        if not back and len(calls) > 3:
+            raise ValueError("failing: is broken")
+        return x[...] * 1
+
+    @failing.define_vjp
+    def _(d):
+        if back:
+            raise ValueError("failing: has no way back")
+        return d
+
+    def cell(p, x, h):
+        h = np.tanh(x @ p["x"] + failing(h) * p["s"])
+        return h, h
+
+    _, parameters, x, state = given("centering")
+    parameters.pop("h")
+    said = []
+    for one_by_one in (False, True):
+        calls.clear()
+        with (
+            operator_by_operator() if one_by_one else nullcontext(),
+            pytest.raises(ValueError, match="failing") as raised,
+        ):
+            run(cell, parameters, x, state)
+        said.append(str(raised.value))
+    assert back or ": step" in said[0]
+    places = [text.partition(": step")[0].partition("failing")[0] for text in said]
+    assert places[0] == places[1]
+
+
+def test_results_with_other_rows_than_the_rule_says_are_refused():
+    @operator(x=Dense)
+    def halved(x):
+        return x[: len(x) // 2]
+
+    @halved.define_infer
+    def _(x):
+        return x
+
+    @halved.define_vjp
+    def _(d, x):
+        return np.zeros_like(x)
+
+    _, parameters, x, state = given("centering")
+    with pytest.raises(lodcore.ShapeError, match=r"while_loop: step 0: halved: has 2 rows; 5 are needed"):
+        nn.dynamic_rnn(lambda p, x, h: (np.tanh(halved(x @ p["x"] + h) + h), h), parameters, x, state)
+
+
+def test_operators_that_change_the_number_of_rows_run_in_a_loop():
+    _, parameters, x, state = given("centering")
+
+    def cell(p, x, h):
+        h = np.tanh(x @ p["x"] + h @ p["h"] + ops.sum(h, axis=0) * p["s"])
+        return h, h
+
+    with compilations() as compiled:
+        found = run(cell, parameters, x, state)
+    assert not any(compiled)
+    with operator_by_operator():
+        for one, other in zip(found, run(cell, parameters, x, state), strict=True):
+            assert_near(one, other, "sums over rows")

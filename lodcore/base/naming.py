@@ -69,11 +69,12 @@ def without_any(*public: Any) -> None:
     Parameters
     ----------
     *public : object
-        Functions, and classes, whose methods are meant; anything else stays as it is.
+        Functions, and classes, whose methods are meant, with those of their bases; anything else stays as it is.
     """
     for one in public:
-        members = vars(one).values() if isinstance(one, type) else (one,)
-        for function in members:
+        kinds = [kind for kind in one.__mro__ if kind.__module__.startswith("lodcore")] if isinstance(one, type) else []
+        for member in [member for kind in kinds for member in vars(kind).values()] or [one]:
+            function = getattr(member, "__func__", member)  # of a class method
             if type(function) is FunctionType:
                 notes = function.__annotations__
                 for name in [name for name, kind in notes.items() if kind is Any or kind == "Any"]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from lodcore import ops
 from lodcore.base.dispatch import Symbol
-from lodcore.base.naming import call_named
+from lodcore.base.naming import call_named, without_any
 from lodcore.errors import DTypeError
 from lodcore.numpy_api import dense_facts, dense_joins, dense_orders, dense_products, dense_shapes
 from lodcore.numpy_api.dense_linalg import DENSE as DENSE  # importing it registers its functions
@@ -311,6 +311,9 @@ SYMBOLS: dict[str, Any] = {
     "real": property(_of_dense("real", dense_orders.real)),
     "imag": property(_of_dense("imag", dense_orders.imag)),
 }
+
+
+without_any(MethodBodies)
 
 
 def attach(kind: type) -> None:

@@ -13,7 +13,8 @@ from tests.helpers.tables import for_each
 pandas, awkward, torch, tensorflow = (imported(name) for name in ("pandas", "awkward", "torch", "tensorflow"))
 pytestmark = MARKS
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = {name: getattr(lodcore, name) for name in lodcore.__all__}
+NAMES = {name: getattr(ops, name) for name in ops.__all__}
+NAMES |= {name: getattr(lodcore, name) for name in lodcore.__all__}
 NAMES |= {"np": np, "ops": ops, "nn": nn, "lodcore": lodcore}
 
 

@@ -24,7 +24,7 @@ TAKERS = {
     "awkward": "from_awkward",
     "pandas": "from_pandas",
     "polars": "from_polars",
-    "scipy": "arrays.records_of_scipy",
+    "scipy": "scipy.records_of_scipy",
     "tensorflow": "from_tensorflow",
     "thinc": "from_thinc",
     "torch": "from_torch",

@@ -19,6 +19,7 @@ from lodcore.interop.foreign_data import lent, private_level, private_lod
 from lodcore.interop.plots import occupancy
 from lodcore.interop.scipy import records_of_scipy
 from lodcore.interop.tables import common_lod, gathered, grouped, row_keys
+from lodcore.tensors import conversions
 from tests.helpers.processes import environment
 from tests.helpers.tables import for_each
 
@@ -34,6 +35,8 @@ def test_every_door_is_there():
             assert callable(getattr(interop, name))
             assert getattr(interop, name).__doc__
             assert name in dir(interop)
+    for name in conversions.TAKERS.values():
+        assert callable(conversions._door(name))
     with pytest.raises(AttributeError, match="has no attribute 'to_fortran'"):
         interop.to_fortran  # noqa: B018
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["ATTRIBUTES", "FUNCTIONS", "NAMES", "explained", "instead_of"]
+__all__ = ["ATTRIBUTES", "DENSE", "FUNCTIONS", "NAMES", "explained", "instead_of", "instead_of_dense"]
 
 #: Functions of NumPy that have no meaning for sequences, by their name.
 FUNCTIONS = {
@@ -148,6 +148,34 @@ ATTRIBUTES = {
     "view": ("lodcore.LoDTensor.from_offsets(x.values, offsets)", "numpy torch"),
 }
 
+#: Attributes that Variables of dense arrays do not have, where not a function of NumPy has the name.
+DENSE = {
+    "append": "np.concatenate([x, y])",
+    "cat": "np.concatenate([x, y])",
+    "cummax": "np.maximum.accumulate(x)",
+    "cummin": "np.minimum.accumulate(x)",
+    "first": "x[0]",
+    "index_select": "np.take(x, index, axis=0)",
+    "item": "x.get(), its value, or float(x) where nothing is recorded",
+    "last": "x[-1]",
+    "masked_fill": "np.where(mask, fill, x)",
+    "numel": "x.size",
+    "numpy": "x.get(), its value",
+    "quantile": "np.quantile(x, 0.5)",
+    "split": "np.split(x, n)",
+    "tolist": "x.get().tolist()",
+    "to_list": "x.get().tolist()",
+    "to_numpy": "x.get(), its value",
+    "unsqueeze": "x[:, None]",
+    "view": "x.reshape(shape)",
+}
+
+#: What is said of sequences only.
+ABOUT_SEQUENCES = (
+    *("lodcore.sequence", "lodcore.map_", "lodcore.group", "lodcore.join", "lodcore.explode", "LoDTensor", "axis=1"),
+    *("[:, ", "lengths", "offsets", "x.to_", "x.pool", "x.gather", "x.segment_ids"),
+)
+
 _JOIN = "np.concatenate([x, y], axis=1); axis=0, or lodcore.concat_batches, puts one batch after the other"
 
 #: Names that `lodcore` does not have: what to use, and the pages that list it.
@@ -245,6 +273,28 @@ NAMES = {
     "zeros_like": ("np.zeros_like(x)", "awkward numpy"),
     "zip": ("lodcore.LoDTensor(np.rec.fromarrays([x.values, y.values], names='a,b'), x.lod)", "awkward"),
 }
+
+
+def instead_of_dense(name: str, numpys: bool) -> str:
+    """Describe what to use instead of an attribute of a Variable of a dense array.
+
+    Parameters
+    ----------
+    name : str
+    numpys : bool
+        Whether NumPy has a function of this name, which takes such Variables.
+
+    Returns
+    -------
+    str
+        As of `instead_of`.
+    """
+    if name in DENSE:
+        return f"; use {DENSE[name]}"
+    if numpys:
+        return f"; use np.{name}(x)"
+    general = instead_of(name, attribute=True)
+    return "" if any(one in general for one in ABOUT_SEQUENCES) else general
 
 
 def instead_of(name: str, *, attribute: bool) -> str:

@@ -13,10 +13,11 @@ from lodcore.base.articles import with_article
 from lodcore.base.dispatch import Symbol, VariableBody, open_block, operators, recorder
 from lodcore.base.dtypes import as_dtype
 from lodcore.base.memory import as_size, check_size
-from lodcore.base.other_names import instead_of
+from lodcore.base.other_names import instead_of, instead_of_dense
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.dense_methods import DenseMethods
 from lodcore.graph.recorder import Recorder
+from lodcore.numpy_api.dense import is_on_arrays
 from lodcore.operators.roles import spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.methods import TensorMethods
@@ -330,7 +331,11 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        instead = instead_of(name, attribute=True) or "; use an operator, or get() for its value"
+        if self.spec.num_levels:
+            instead = instead_of(name, attribute=True)
+        else:
+            instead = instead_of_dense(name, is_on_arrays(getattr(np, name, None)))
+        instead = instead or "; use an operator, or get() for its value"
         raise AttributeError(f"Variable {self.name}: has no {name!r}{instead}", name=name, obj=self)
 
     def __len__(self) -> int:

@@ -27,6 +27,7 @@ __all__ = [
     "dense_of",
     "flat",
     "integers",
+    "is_on_arrays",
     "on_dense",
 ]
 
@@ -44,6 +45,11 @@ def on_dense(*functions: Any) -> Callable[[Any], Any]:
         return made
 
     return enter
+
+
+def is_on_arrays(function: Any) -> bool:
+    """Return whether something is a function of NumPy that takes dense Variables."""
+    return isinstance(function, np.ufunc) or (callable(function) and function in DENSE)
 
 
 def all_dense(given: Any) -> bool:

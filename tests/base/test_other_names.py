@@ -10,8 +10,8 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, nn
 from lodcore.base.keywords import WITH_AXES, WITH_LEVELS
-from lodcore.base.other_names import ATTRIBUTES, FUNCTIONS, NAMES
-from lodcore.graph import Program, data
+from lodcore.base.other_names import ATTRIBUTES, DENSE, FUNCTIONS, NAMES
+from lodcore.graph import Program, data, parameter
 from tests.builds import other_names_pages as pages
 from tests.helpers.tables import for_each
 
@@ -123,6 +123,23 @@ def test_variables_say_the_same():
             v.median()
         with pytest.raises(AttributeError, match=r"Variable v: has no 'medain'; use an operator, or get\(\)"):
             v.medain()
+
+
+@for_each("name", sorted({*DENSE, *ATTRIBUTES}))
+def test_variables_of_dense_arrays_speak_of_arrays(name, tmp_path):
+    p = parameter(np.arange(6.0).reshape(2, 3))
+    if hasattr(p, name):
+        return
+    with pytest.raises(AttributeError) as caught:
+        getattr(p, name)
+    said = str(caught.value).partition("; use ")[2]
+    assert not re.search(r"sequence|lengths|offsets|padded|to_arrays|LoDTensor", said), said
+    code = said.partition(", ")[0] if "get()" in said else said.partition(";")[0]
+    if code != "an operator":
+        x = np.arange(6.0).reshape(2, 3)
+        found = names(tmp_path) | {"x": parameter(x), "y": x, "mask": x > 2, "shape": (3, 2), "loss": np.sum}
+        found["index"] = [1, 0]
+        eval(code, found)
 
 
 def test_functions_of_numpy_say_what_to_use():

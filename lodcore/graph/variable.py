@@ -18,6 +18,7 @@ from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.dense_methods import DenseMethods
 from lodcore.graph.recorder import Recorder
 from lodcore.numpy_api.dense import is_on_arrays
+from lodcore.operators.dense_rows import TO_DENSE
 from lodcore.operators.roles import spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.methods import TensorMethods
@@ -321,6 +322,10 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
             return operators.num_rows(self)
         value = self.get()
         return value.num_rows if isinstance(value, LoDTensor) else len(value)
+
+    def to_dense(self) -> Any:
+        """Return the rows of a SparseTensor among zeros, as an array; an array stays as it is."""
+        return TO_DENSE(self)
 
     lod = _structure("lod", "The LoD of the value.")
     lengths = _structure("lengths", "The lengths of the outermost sequences, or of those of a RankTable.")

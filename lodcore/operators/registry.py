@@ -100,6 +100,8 @@ class Op(OpBody):
 
     cuts = False  # whether a gradient that arrives is dropped in silence, as its derivative is 0 by definition
 
+    gradient_in_rows = ""  # the parameter whose gradient is a SparseTensor
+
     keeps_versions = False  # whether recorded arrays are read in the given version, not in the current one
 
     def __init__(

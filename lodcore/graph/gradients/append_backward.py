@@ -16,6 +16,7 @@ from lodcore.graph.program import Program
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable
 from lodcore.operators.operands import no_gradient
+from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["append_backward"]
@@ -79,10 +80,11 @@ def append_backward(loss: Variable, parameters: Any = None) -> Any:
     depends = {x for op in way for x in op.inputs}  # also through a comparison, whose gradient is 0
     reached, way = _reached(way, loss, needed)
     apart = dict.fromkeys(v for v in [*asked, *(v for v in leaves if v in depends)] if v not in reached)
-    gradient_of = {}
+    gradient_of, tables = {}, _looked_up(way)
     for v in dict.fromkeys([loss, *apart, *(x for op in reversed(way) for x in op.inputs)]):
         if v in reached or v in apart:
-            gradient_of[v] = new_variable(None, None, v.spec, program)
+            spec = v.spec._replace(kind=SparseTensor) if v in tables else v.spec
+            gradient_of[v] = new_variable(None, None, spec, program)
             program.add(gradient_of[v], None, f"{program.name_of(v)}@GRAD")
     seed = Seed(loss, gradient_of, [*apart])
     program.ops.append(seed)
@@ -124,6 +126,16 @@ def _reached(way: list[Operator], loss: Variable, needed: set[Variable]) -> tupl
             reached.update(needed.intersection(op.inputs))
             through.append(op)
     return reached, through[::-1]
+
+
+def _looked_up(way: list[Operator]) -> set[Variable]:
+    """Return the tables that operators only look up, whose gradients are rows."""
+    in_rows: dict[Variable, bool] = {}
+    for op in way:
+        table = op.arguments.get(op.op.gradient_in_rows)
+        for x in op.inputs:
+            in_rows[x] = in_rows.get(x, True) and x is table
+    return {x for x, only in in_rows.items() if only}
 
 
 def _check_loss(loss: Variable) -> None:

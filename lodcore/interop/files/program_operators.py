@@ -14,13 +14,14 @@ from lodcore.graph.loops.while_loop import RUN
 from lodcore.nn.cell_steps import RUN as RECURRENCE
 from lodcore.nn.clipping import CLIP
 from lodcore.nn.recorded_steps import STEP
+from lodcore.operators.dense_rows import TO_DENSE
 from lodcore.operators.registry import OPS, PLAIN, WITH_KIND, Op
 from lodcore.tensors.kinds import is_foreign
 
 __all__ = ["imported", "kind_of", "name_of", "name_of_kind", "operator_of"]
 
 #: The operators that no public function names alone.
-OTHERS: dict[str, Op] = {op.__name__: op for op in (RUN, COND, RECURRENCE, STEP, CLIP, PLAIN, WITH_KIND)}
+OTHERS: dict[str, Op] = {op.__name__: op for op in (RUN, COND, RECURRENCE, STEP, CLIP, PLAIN, WITH_KIND, TO_DENSE)}
 
 
 def name_of(where: str, op: Op) -> str:

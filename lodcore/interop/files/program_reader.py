@@ -18,6 +18,7 @@ from lodcore.interop.files.block_reader import INVALID, BlockReader, agrees, dic
 from lodcore.interop.files.program_values import ValueReader, described
 from lodcore.interop.files.program_writer import VERSION
 from lodcore.operators.roles import spec_of
+from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import Tensor
 from lodcore.tensors.tensor_array import ArrayVersion, TensorArray
 
@@ -160,7 +161,8 @@ class ProgramReader(BlockReader):
             key, one = list_of(where, pair)
             x = self.variable(where, key)
             made = self.made(where, dict_of(where, one, "var", "spec")["var"], one)
-            if not differentiable_spec(x.spec) or not agrees(made.spec, x.spec):
+            shown = made.spec._replace(kind=x.spec.kind) if made.spec.kind is SparseTensor else made.spec
+            if not differentiable_spec(x.spec) or not agrees(shown, x.spec):
                 raise LoDError(f"{where}: {made.name}: is {spec_text(made.spec)}; {key} is {spec_text(x.spec)}")
             gradient_of[x] = made
         apart = [self.variable(where, key) for key in list_of(where, entry.get("apart"))]

@@ -103,6 +103,9 @@ def _shape_of_numbers(where: str, ids: Spec) -> tuple[int | None, ...]:
     return ids.shape[:1] if ids.shape[1:] == (1,) else ids.shape
 
 
+lookup_table.gradient_in_rows = "table"
+
+
 @lookup_table.define_vjp
 def _(d_out: Array, table: Any, ids: Any, padding_idx: int | None, needs: Any) -> tuple[Any, Any]:
     if not needs.table:
@@ -215,6 +218,9 @@ def _check_bags(where: str, num_levels: int, shape: tuple[int | None, ...]) -> N
         )
     if len(shape) != 1:
         raise ShapeError(f"{where}: ids: has rows of shape {shape[1:]}; one number per row is needed")
+
+
+embedding_bag.gradient_in_rows = "table"
 
 
 @embedding_bag.define_vjp

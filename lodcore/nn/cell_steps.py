@@ -24,6 +24,7 @@ from lodcore.graph.loops.while_loop import LoopOp
 from lodcore.graph.random_states import generators_of, states_of
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
+from lodcore.nn.cell_scopes import CellTrace
 from lodcore.nn.one_by_one import OneByOne, Uncompiled, as_array, as_matrix, as_rows, is_told
 from lodcore.nn.script import Script
 from lodcore.operators.registry import Saved
@@ -71,16 +72,16 @@ class CellSteps:
         ops, behind = [op for op in self.ops if op not in prelude], [resolved(v) for v in self.behind]
         self._apart = {} if compiled is None else compiled.apart
         self._meant = {standing: v for v, standing in self._apart.items()}
-        self._one_by_one = OneByOne(ops, inputs, before, self.outputs, behind, dtype, self._apart)
+        self.one_by_one = OneByOne(ops, inputs, before, self.outputs, behind, dtype, self._apart)
         self.script: Script | None = None
-        self.compiled = compiled or Uncompiled(self._one_by_one, dtype, self.outputs, self.is_reverse)
+        self.compiled = compiled or Uncompiled(self.one_by_one, dtype, self.outputs, self.is_reverse)
         self.state_specs = [v.spec for v in before]
         self._layout = Layout()
         self._layout.slots(outer)
         self._prelude = [op.call(self._layout, True) for op in self.compiled.prelude]
         self._ways: dict[tuple[bool, ...], tuple[Wanted, Any]] = {}
         self._axes = [len(v.spec.shape) for v in (*inputs, *before)]
-        self._generators = generators_of(self.ops)
+        self.generators = generators_of(self.ops)
 
     @classmethod
     def of(cls, loop: Any, is_compiled: bool = True) -> CellSteps | None:
@@ -136,6 +137,10 @@ class CellSteps:
         named = [("once", list(compiled.prelude)), ("for all rows at once", at_once)]
         return [*[one for one in named if one[1]], ("together in each step", together)]
 
+    def meaning_of(self, outer: Any) -> Any:
+        """Return the Variable of an outer object, or that for which something stands."""
+        return self._meant.get(outer, outer)
+
     # -- running -------------------------------------------------------------------------------------------------------
 
     def results(self, xs: list[Any], state: Any, outputs: Any, lasts: Any) -> tuple[Any, Any]:
@@ -178,22 +183,22 @@ class CellSteps:
             outer = values
         wanted = compiled.all_wanted if keep else None
         rows = [as_matrix(x.values, dtype) for x in xs]
-        drawn = states_of(self._generators)
+        drawn = states_of(self.generators)
         outputs, lasts, kept, flags = compiled.forward(rows, boots, outer, offsets, self.is_reverse, wanted)
         if flags and is_told(flags):
-            for generator, state in zip(self._generators, drawn, strict=True):
+            for generator, state in zip(self.generators, drawn, strict=True):
                 generator.bit_generator.state = state
-            self._one_by_one.forward(kept, self.is_reverse)
+            self.one_by_one.forward(kept, self.is_reverse)
         axes = compiled.axes
         found = [lod_tensor_body.new_tensor(y if n == 2 else y[:, 0], lod) for y, n in zip(outputs, axes, strict=True)]
         ends = [lasts[j] if states[j].ndim == 2 else lasts[j][:, 0] for j in self.changed]
-        return (*found, *ends), (kept, frame, drawn)
+        return (*found, *ends), CellTrace(kept, frame, drawn)
 
     # -- gradients -----------------------------------------------------------------------------------------------------
 
     def go_back(self, cotangents: tuple[Any, ...], saved: Any, needs: Sequence[bool]) -> list[Any]:
         """Return the gradients of the inputs."""
-        kept, frame, drawn = saved
+        kept, frame, drawn = saved.kept, saved.frame, saved.drawn
         compiled, dtype = self.compiled, self.compiled.dtype
         m, n_outputs = self.n_states, len(self.outputs)
         wanted, way = self._wanted(tuple(needs))
@@ -203,14 +208,14 @@ class CellSteps:
             lasts[j] = None if d is None else as_matrix(np.asarray(d), dtype)
         given = kept, rows, lasts, wanted
         if isinstance(compiled, Uncompiled) and drawn:  # its steps run again
-            d_rows, d_boots, d_outer, flags = drawing_again(self._generators, drawn, compiled.backward, *given)
+            d_rows, d_boots, d_outer, flags = drawing_again(self.generators, drawn, compiled.backward, *given)
         else:
             d_rows, d_boots, d_outer, flags = compiled.backward(*given)
         if flags and is_told(flags):
             assert isinstance(compiled, Compiled)
             numbers = compiled.states_with_gradient(kept, wanted, rows)
-            run, rest = self._one_by_one.back, (*given, numbers, self.is_reverse)
-            drawing_again(self._generators, drawn, run, *rest)
+            run, rest = self.one_by_one.back, (*given, numbers, self.is_reverse)
+            drawing_again(self.generators, drawn, run, *rest)
         if way is not None and way[1]:
             gradients = Gradients(way[0])
             for v, d in d_outer.items():

@@ -6,7 +6,7 @@ was saved, and cannot be where it is loaded, runs so always.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,13 +99,27 @@ class OneByOne:
                     last[run.order[: len(state)]] = state
         return outputs, lasts
 
+    def looked(
+        self, kept: Kept, is_reverse: bool, behind: Callable[[Array, list[Array]], list[Array]] | None
+    ) -> Iterator[tuple[Array, dict[Variable, Any]]]:
+        """Run all steps; yield rows and values of each. `behind` returns the states after a step that the run kept."""
+        layout, calls = self._calls(kept, False)
+        for run in runs_of(kept.offsets, 0, is_reverse):
+            for places, frame, _ in self._frames(kept, run, layout, calls, behind):
+                yield places, layout.values(frame)
+
     def _calls(self, kept: Kept, keep: bool) -> tuple[Layout, list[Any]]:
         layout = Layout()
         layout.slots([*self._inputs, *self._before, *[self._meant.get(v, v) for v in kept.outer]])
         return layout, [op.call(layout, keep) for op in self._ops]
 
     def _frames(
-        self, kept: Kept, run: Run, layout: Layout, calls: list[Any]
+        self,
+        kept: Kept,
+        run: Run,
+        layout: Layout,
+        calls: list[Any],
+        behind_of_run: Callable[[Array, list[Array]], list[Array]] | None = None,
     ) -> Iterator[tuple[Array, list[Any], list[Array]]]:
         """Run the steps; yield rows, frame, and the states after it, of each."""
         states = [run.states(boot, boot.shape[1], self._dtype) for boot in kept.boots]
@@ -123,6 +137,8 @@ class OneByOne:
                 as_matrix(np.broadcast_to(new, as_rows(old[:count], len(v.spec.shape)).shape), self._dtype)
                 for new, old, v in zip(behind, states, self._before, strict=True)
             ]
+            if behind_of_run is not None:
+                states = behind_of_run(places, states)
             yield places, frame, states
 
     def back(

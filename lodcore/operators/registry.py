@@ -91,7 +91,10 @@ class Op(OpBody):
     unused_by_vjp : frozenset of str
         The parameters, and "out", whose values the vjp rule does not read.
     prepare : callable or None
-        Prepares an operand that the steps of a loop share, see `define_prepared`.
+        Prepares the second of two operands, which the steps of a loop share, for many calls; `matmul` packs matrices.
+        Returns an object, or None if that is not worth it: `forward(x)` computes the result, `backward(d)` the gradient
+        of the rows x, and `accumulate(x, d, total)` adds the gradient of the second operand to `total`, which may be
+        None at first. Each method returns None for arrays that it does not support.
     """
 
     __signature__ = Signature()
@@ -175,30 +178,18 @@ class Op(OpBody):
         self._infer, self._described = rule, frozenset([name for name, role in self.roles.items() if role.described])
         return rule
 
-    def define_residuals(self, *names: str) -> Callable[[Rule], Rule]:
-        """Register another function that runs if a gradient may be needed, and returns the result and what is saved.
-
-        Operators from before `saved` have it; with `saved`, the function of the operator does both.
-        """
-
-        def register(function: Rule) -> Rule:
-            def saving(*args: Any, saved: dict[str, Any], **kwargs: Any) -> Any:
-                result, *values = function(*args, **kwargs)
-                saved.update(zip(names, values, strict=True))
-                return result
-
-            self._save(names, saving)
-            return function
-
-        return register
-
     def _save(self, names: tuple[str, ...], function: Callable[..., Any] | None) -> None:
         """Set what is saved, and what runs to save it."""
         self.saves, self.saving = names, function if names else None
         self.slots = {name: at for at, name in enumerate((*self.parameters, "out", *names))}
 
     def define_vjp(self, rule: Rule) -> Rule:
-        """Register the vjp rule: a function of the cotangents and of the values of the forward pass that it names."""
+        """Register the vjp rule: a function of the cotangents and of the values of the forward pass that it names.
+
+        It may also name `context`: `context.new("x")` is an uninitialised array for the gradient of x, in the memory
+        that was passed to `pullback(out=...)`, if any; `context.sum_of("x")` is the gradient of x so far, to which the
+        rule may add in place, or None.
+        """
         if self._function is not None:
             known = {*self.parameters, "out", "needs", "context"}
             self._save(tuple([name for name in self._names(rule) if name not in known]), self._function)
@@ -208,21 +199,14 @@ class Op(OpBody):
             self.unused_by_vjp = frozenset([name for name in (*self.roles, "out") if name not in read])
         return rule
 
-    def define_prepared(self, prepare: Rule) -> Rule:
-        """Register a function that prepares the second of two operands for many calls.
-
-        It returns an object, or None if that is not worth it: `forward(x)` computes the result, `backward(d)` the
-        gradient of the rows x, and `accumulate(x, d, total)` adds the gradient of the second operand to `total`, which
-        may be None at first. Each method returns None for arrays that it does not support.
-        """
-        self.prepare = prepare
-        return prepare
-
     def define_steps(self, rule: Rule) -> Rule:
         """Register how the operator takes part in the compiled steps of a loop: what it computes on rows.
 
         The rule is called with the rows of the step (`lodcore.graph.loops.lowered.Lowered`) and the arguments by name;
         rows and outer objects are opaque. It returns the rows of the result, made by the methods of the first argument.
+
+        Elementwise operators need no rule if they use only NumPy's ufuncs, `np.where`, and sums and means along rows.
+        An operator without a rule, or whose function does not work on rows that are traced, is called in each step.
         """
         self.in_steps = rule
         return rule

@@ -490,20 +490,6 @@ def test_needs_have_the_names_of_the_tensors():
     assert found == [((True, True, False), True, True, False)]
 
 
-def test_the_earlier_way_to_save_goes_on():
-    @operator(x=Nested)
-    def cut(x, most):
-        return np.minimum(x.values, most)
-
-    @cut.define_residuals("kept")
-    def _(x, most):
-        return np.minimum(x.values, most), x.values <= most
-
-    cut.define_infer(lambda x, most: x)
-    cut.define_vjp(lambda d, kept: d * kept)
-    check_operator(cut, [(X, 1.5)])
-
-
 def test_a_list_is_needed_where_there_are_several_tensors():
     for op in OPS.values():
         for name in [name for name, role in op.roles.items() if role.entries]:

@@ -136,9 +136,7 @@ def _front(left: tuple[int | None, ...], right: tuple[int | None, ...]) -> tuple
     return tuple(b if a == 1 else a if b == 1 else None if None in (a, b) else a for a, b in pairs)
 
 
-@matmul.define_prepared
-def _(y: Any) -> SharedMatrix | None:
-    return SharedMatrix.of(y)
+matmul.prepare = SharedMatrix.of
 
 
 @matmul.define_vjp

@@ -84,6 +84,28 @@ LODCORE_AVX512 static LODCORE_UNUSED int64_t copy_eights(const int64_t *offsets,
     *signs = join_lanes(any);
     return s;
 }
+
+/* The same with twice four offsets; `turned` has the last offset of the four before in its first lane. */
+LODCORE_AVX2 static LODCORE_UNUSED int64_t copy_fours(const int64_t *offsets, int64_t count, int64_t *restrict out,
+                                                      uint64_t *signs)
+{
+    __m256i turned = _mm256_setzero_si256(), any[2] = {turned, turned};
+    uint64_t lanes[4];
+    int64_t s = 0;
+    for (; s + 8 <= count; s += 8)
+        for (int half = 0; half < 2; half++) {
+            __m256i x = _mm256_loadu_si256((const __m256i *)(offsets + s + 4 * half));
+            LODCORE_READ_ONCE(x);
+            const __m256i next = _mm256_permute4x64_epi64(x, 0x93);
+            const __m256i lengths = _mm256_sub_epi64(x, _mm256_blend_epi32(next, turned, 0x03));
+            any[half] = _mm256_or_si256(any[half], _mm256_or_si256(x, lengths));
+            _mm256_storeu_si256((__m256i *)(out + s + 4 * half), x);
+            turned = next;
+        }
+    _mm256_storeu_si256((__m256i *)lanes, _mm256_or_si256(any[0], any[1]));
+    *signs = lanes[0] | lanes[1] | lanes[2] | lanes[3];
+    return s;
+}
 #endif
 
 /* Compute offsets from the first lengths; return how many of them. The sign bit of `signs` is set if a length or a sum
@@ -108,6 +130,8 @@ LODCORE_INLINE int64_t copy_many(const int64_t *offsets, int64_t count, int64_t 
 #if LODCORE_HAS_SIMD
     if (simd_level() == SIMD_AVX512)
         return copy_eights(offsets, count, out, signs);
+    if (simd_level() == SIMD_AVX2)
+        return copy_fours(offsets, count, out, signs);
 #else
     (void)offsets, (void)count, (void)out, (void)signs;
 #endif

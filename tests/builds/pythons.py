@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.builds import tree
 
-#: The supported minor versions of Python 3, and the oldest NumPy for each.
+#: The minor versions of Python 3 to try, if the machine has them, and the oldest NumPy of each; README says which were.
 OLDEST = {10: "2.0.0", 11: "2.0.0", 12: "2.0.0", 13: "2.1.0", 14: "2.3.2"}
 
 

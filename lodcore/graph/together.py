@@ -61,6 +61,6 @@ class Together:
         block.counts.clear()
         block.counts.update(self.counts)
         for v in made:
-            if block.names.get(v.name) is v:
+            if v.name in block.names and block.names[v.name] is v:
                 del block.names[v.name]
                 block.given_names.discard(v.name)

@@ -28,7 +28,7 @@ def _check_kind(kind: type) -> None:
         raise DTypeError(f"to_dense: x: is a {kind.__name__}; {instead}() makes an array of it")
 
 
-TO_DENSE = Op(to_dense, {"x": Anything}, no_lod)
+TO_DENSE = Op(to_dense, {"x": Anything}, no_lod)  # type: ignore[arg-type]
 
 
 @TO_DENSE.define_infer

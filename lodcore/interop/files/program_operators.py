@@ -103,4 +103,10 @@ def imported(where: str, operators: Iterable[Any]) -> None:
             continue
         if not isinstance(one, str):
             raise DTypeError(f"{where}: operators: has {type(one).__name__}; names of modules are needed")
-        importlib.import_module(one)
+        try:
+            importlib.import_module(one)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{one}.".startswith(f"{error.name}."):
+                raise  # of a module that the named one imports
+            says = f"{where}: operators: there is no module {one!r} where Python looks; PYTHONPATH names more folders"
+            raise ModuleNotFoundError(says, name=error.name) from None

@@ -80,7 +80,7 @@ def main(arguments: Sequence[str]) -> int:
     except FAILURES as error:
         problem = str(getattr(error, "strerror", None) or error or type(error).__name__)
         name = getattr(error, "filename", None) or chosen.file
-        problem = " ".join(problem.removeprefix(f"lodcore.load: {name}: ").split())
+        problem = " ".join(problem.removeprefix(f"lodcore.load: {name}: ").removeprefix("lodcore.load: ").split())
         print(f"lodcore run: {name}: {problem}", file=sys.stderr)
         return 1
     return 0

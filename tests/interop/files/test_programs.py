@@ -240,6 +240,8 @@ def test_an_operator_of_ones_own_is_taken_from_a_module_that_is_imported_or_name
 
     with pytest.raises(LoDError, match="which is Role there"):
         lodcore.load(changed(contents, other))
+    with pytest.raises(ModuleNotFoundError, match=r"operators: there is no module 'nowhere.at_all' where Python"):
+        lodcore.load(io.BytesIO(contents), operators=["nowhere.at_all"])
     with pytest.raises(DTypeError, match="load: operators: is str; a list of names of modules is needed"):
         lodcore.load(io.BytesIO(contents), operators=module)
 

@@ -83,7 +83,7 @@ cdef class StreamBody:
     cdef object arrived  # an item that was taken from the source, before its length is known
     cdef dict waiting  # length and item by number, and so in order of arrival
     cdef list by_length  # lengths and numbers, sorted
-    cdef bint is_sorted, is_broken
+    cdef bint is_sorted, is_broken, is_busy
     cdef Py_ssize_t look_after
     cdef object lengths  # a checksum of the lengths of all items taken
     cdef object taken, bins, items, tokens, padding, dropped
@@ -112,7 +112,13 @@ cdef class StreamBody:
 
     def __next__(self):
         with self.lock:
-            return self.following()
+            if self.is_busy:
+                raise RuntimeError(f"{self.name}: its source, length or warning reads the stream itself")
+            self.is_busy = True
+            try:
+                return self.following()
+            finally:
+                self.is_busy = False
 
     cdef list following(self):
         """Choose the next bin, and return it; nothing has changed after an error, but what was taken is kept."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from lodcore.base import buffers
 from lodcore.batching.iterators import StreamBody
 from lodcore.batching.limits import MOST, as_choice, as_count
 from lodcore.batching.sampler_states import check_state, digest
@@ -122,8 +123,9 @@ class Stream(StreamBody, Generic[T]):
         where = f"{self._name}: load_state_dict"
         what = "is that of a stream with another budget, count, max_items, overflow or buffer"
         check_state(where, state, (*COUNTS, "waiting", "lengths"), {"digest": self._key()}, what)
-        counts = tuple([state[name] for name in COUNTS])
-        self.read_again(counts, set(state["waiting"]), state["lengths"], where)
+        counts = tuple([as_count(f"{where}: {name}", state[name], 0) for name in COUNTS])
+        waiting = buffers.as_int64(state["waiting"], f"{where}: waiting", ValueError)
+        self.read_again(counts, set(waiting.tolist()), as_count(f"{where}: lengths", state["lengths"], 0), where)
 
 
 #: The numbers of a state, in the order of `counts`.

@@ -12,6 +12,7 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.numpy_api.dense import ALL, DENSE, at_axis, axis_in, call, dense_of, flat, integers, on_dense
 from lodcore.numpy_api.protocols import concatenate
 from lodcore.ops.reduce.nans import fill_nan
+from lodcore.ops.reduce.quantiles import as_chances
 
 __all__ = ["accumulate", "angle", "argsort", "conjugate", "cumprod", "cumsum", "imag", "real"]
 
@@ -75,7 +76,7 @@ def _quantiles(name: str, rule: str, percent: bool) -> Any:
         """Compute quantiles over axes."""
         if weights is not None or interpolation is not None:
             raise TypeError(f"numpy.{name}: weights, interpolation: are not supported where it is recorded")
-        return _quantile(name, rule, a, np.true_divide(q, 100) if percent else np.asarray(q), axis, method, keepdims)
+        return _quantile(name, rule, a, as_chances(f"numpy.{name}", q, percent), axis, method, keepdims)
 
     on_dense(getattr(np, name))(computed)
 

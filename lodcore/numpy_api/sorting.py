@@ -155,7 +155,7 @@ def _quantile(function: Any, percent: bool, skip_nan: bool) -> None:
     ) -> Any:
         """Compute quantiles, or percentiles, as `lodcore.ops.quantile` does."""
         _refuse(where, out=out, weights=weights, interpolation=interpolation)
-        chances = np.true_divide(q, 100) if percent else q
+        chances = quantiles.as_chances(f"numpy.{where}", q, percent) if percent else q
         return quantiles.quantile(a, chances, axis, method, _true(keepdims), skip_nan)
 
 

@@ -154,6 +154,23 @@ def test_state_of_a_stream_continues_every_count(overflow, steps):
     assert fresh.fill.dropped == {"drop": 2, "truncate": 2, "own_bin": 0}[overflow]
 
 
+def test_a_length_that_reads_its_own_stream_is_refused():
+    def length(item):
+        if item in again:
+            again.remove(item)
+            next(stream)
+        return 1
+
+    again = {0, 3}
+    stream, found = pack_stream(range(6), 2, buffer=2, length=length), []
+    for _ in range(2):  # the first item, then, after a bin, the fourth
+        with pytest.raises(RuntimeError, match="pack_stream: its source, length or warning reads the stream itself"):
+            next(stream)
+        found += next(stream)
+    found += [item for items in stream for item in items]
+    assert found == list(range(6))  # nothing is lost, or returned twice
+
+
 def test_states_of_other_sources():
     stream = pack_stream([[1]] * 9, 3, buffer=4)
     next(stream)
@@ -162,6 +179,13 @@ def test_states_of_other_sources():
         pack_stream([[1]] * 2, 3, buffer=4).load_state_dict(state)
     with pytest.raises(ValueError, match="waiting missing"):
         pack_stream([[1]] * 9, 3).load_state_dict({name: state[name] for name in state if name != "waiting"})
+    fresh = pack_stream([[1]] * 9, 3, buffer=4)
+    for name in state.keys() - {"digest"}:
+        for wrong in (None, "1", 0.5, -1, 2**63, np.array([None])):
+            with pytest.raises((ValueError, TypeError), match=f"load_state_dict: {name}"):
+                fresh.load_state_dict(state | {name: [wrong] if name == "waiting" and wrong != -1 else wrong})
+    fresh.load_state_dict(state)  # of a wrong state, nothing is kept
+    assert fresh.state_dict() == state
 
 
 def test_states_of_other_streams():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, grad_check, ops
+from lodcore import DTypeError, LoDTensor, grad_check, ops
 from tests.helpers.agree import same
 from tests.samples.common import full_batches
 
@@ -87,6 +87,15 @@ def test_gradients_of_nan_reductions_equal_those_without_nan(name):
     np.testing.assert_allclose(gradient.values[~np.isnan(x.values)], expected.values)
     assert not gradient.values[np.isnan(x.values)].any()
     grad_check(lambda x: function(x, axis=1), numbers)
+
+
+def test_percentages_that_are_no_numbers_are_refused():
+    own = np.empty(1, object)
+    own[0] = own  # with which NumPy would compute until the stack ends
+    for function in (np.percentile, np.nanpercentile):
+        for wrong, kind in ((own, "object"), ("50", "<U2"), (np.timedelta64(50), "timedelta64")):
+            with pytest.raises(DTypeError, match=rf"numpy.{function.__name__}: q: has dtype {kind}"):
+                function(X, wrong, axis=1)
 
 
 def test_quantiles_have_the_axes_of_numpy():

@@ -27,6 +27,7 @@ from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into
 from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below, put_back, with_axes_of_1
 from lodcore.tensors import lod_body
 from lodcore.tensors.lod_tensor import LoDTensor
+from lodcore.tensors.nested import as_array
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["nanmedian", "nanquantile", "quantile", "sequence_median", "sequence_quantile"]
@@ -358,6 +359,14 @@ def quantile(
     if np.ndim(q):
         raise TypeError(f"{name}: keepdims: goes with one quantile along axis {axis}")
     return put_back(with_axes_of_1(found, len(rows)), upper[: len(upper) - len(rows)], levels)
+
+
+def as_chances(where: str, q: Any, percent: bool) -> Any:
+    """Return q as an array of numbers, percentages divided by 100."""
+    made = as_array(f"{where}: q", q)
+    if made.dtype.kind not in "biuf":
+        raise DTypeError(f"{where}: q: has dtype {made.dtype}; numbers are needed")
+    return np.true_divide(made, 100) if percent else made
 
 
 def _of_sequences(x: Any, q: Any, method: str, level: int, skip_nan: bool) -> Any:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import Symbol
+from lodcore.base.dispatch import Symbol, recorder
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.graph import Variable, tree_leaves, tree_map
 from lodcore.graph.loops.body import LoopVariable, changes, spec_in_body
+from lodcore.graph.tape import Tape
 from lodcore.graph.trees import map_leaves_of_two
 from lodcore.graph.variable import as_value, resolved, spec_text
 from lodcore.nn.cell_loop import CellLoop, Deferred, Keeper
@@ -303,12 +304,15 @@ def take_inputs(where: str, x: Any, names: list[str]) -> Any:
 
 def _initial_state(where: str, cell: Any, parameters: Any, given: Any, x: Any, level: int) -> Any:
     """Return the given states before the first step, or those that the cell makes."""
-    count = None if isinstance(x, Variable) else x.lod.num_sequences(level)
-    if given is None:
-        number = sum_of(full_like(lod_lengths(x, level), 1)) if count is None else count
-        given = state_of_cell(where, cell, parameters, number)
-    if isinstance(x, Variable) and x.has_value:
+    count = None
+    if not isinstance(x, Variable):
+        count = x.lod.num_sequences(level)
+    elif x.has_value:
         count = x.get().lod.num_sequences(level)  # that of this call; a Program checks it when it runs
+    if given is None:
+        is_fixed = not isinstance(x, Variable) or (x.has_value and isinstance(recorder((x,)), Tape))
+        number = count if is_fixed else sum_of(full_like(lod_lengths(x, level), 1))
+        given = state_of_cell(where, cell, parameters, number)
     leaves = tree_leaves(given)
     if all([type(one) is np.ndarray and one.dtype.kind == "f" and one.shape[:1] == (count,) for one in leaves]):
         return given

@@ -434,7 +434,8 @@ def named_error(error: Exception, where: str, name: str) -> Exception:
     """Return an error of the same type, or a base type, that names the position and the operator."""
     said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
     first = said.partition(": ")[0]
-    where = where if first == name or first in OPS or first in RECORDS_OTHERS else f"{where}: {name}"
+    others = name != "break_if" and first in RECORDS_OTHERS  # the condition of a break is called cond, too
+    where = where if first == name or first in OPS or others else f"{where}: {name}"
     for kind in type(error).__mro__:
         try:
             made = kind(f"{where}: {said}")

@@ -22,7 +22,7 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
-.PHONY: help installed demo test twins soak elsewhere doors engines extras lint types bench bench-compare peers docs pages plain asan hunt leaks build-costs coverage mutants wheel pythons clean
+.PHONY: help installed demo test twins soak elsewhere doors engines extras lint types bench bench-compare peers judge docs pages plain asan hunt leaks build-costs coverage mutants wheel pythons clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -101,6 +101,9 @@ bench-compare: build/built $(INSTALLED)bench ## compare the speed of the last co
 
 peers: build/built $(INSTALLED)bench ## compare with the installed peers: the table of the README
 	$(RUN) asv_benchmarks/peers/run.py
+
+judge: build/built $(INSTALLED)test ## install other libraries into build/judge, hold them against our cases, and write docs/judge.md
+	$(RUN) asv_benchmarks/judge/run.py --install
 
 docs: build/built $(INSTALLED)docs ## build the site into docs/_build/html; warnings are errors, and no network is needed
 	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html

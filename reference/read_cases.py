@@ -6,7 +6,6 @@ compares the results that a program wrote with the expected ones. In Python, wri
 """
 
 import json
-import math
 import sys
 from collections import Counter
 
@@ -33,7 +32,7 @@ def read(path):
     def resolve(entry):
         if "values" in entry and "dtype" in entry:  # not arguments, one of which may have this name
             dtype, start, shape = entry["values"]
-            entry["values"] = members[dtype][start : start + math.prod(shape)].reshape(shape)
+            entry["values"] = members[dtype][start : start + int(np.prod(shape))].reshape(shape)
         return entry
 
     return json.loads(members["index.json"], object_hook=resolve)["cases"]
@@ -133,7 +132,7 @@ def report(cases, answers):
 def summary(cases, answers):
     """Return a table with a line per operator, then the smallest case of each kind of failure; and the failures."""
     counts, smallest = {}, {}
-    for number, (case, answer) in enumerate(zip(cases, answers)):  # noqa: B905
+    for number, (case, answer) in enumerate(zip(cases, answers)):
         verdict, why = judge(case, answer)
         counts.setdefault(case["operator"], Counter())[verdict] += 1
         kind = case["operator"], verdict, why if verdict == "wrong" else ""
@@ -165,7 +164,7 @@ def nested(thing):
         return "{" + ", ".join(f"{name}: {nested(one)}" for name, one in thing.items()) + "}"
     lists = thing["values"].tolist()
     for offsets in reversed(thing.get("lod", [])):
-        lists = [lists[start:stop] for start, stop in zip(offsets, offsets[1:])]  # noqa: B905, RUF007
+        lists = [lists[start:stop] for start, stop in zip(offsets, offsets[1:])]
     rows = "" if thing["values"].ndim < 2 else f", rows of shape {thing['values'].shape[1:]}"
     return f"{lists} ({thing['dtype']}{rows if thing['kind'] == 'ragged' else ''})"
 

@@ -25,9 +25,10 @@ GENERATED = shutil.ignore_patterns("*.so", "*.c", "__pycache__", ".*", "_build",
 
 
 def made(directory: str, names: list[str]) -> set[str]:
-    """List built files; the .c files of the tests are not built."""
+    """List built files; the .c files of tests and docs are not built."""
     found = set(GENERATED(directory, names))
-    return {name for name in found if not (name.endswith(".c") and Path(directory).is_relative_to(ROOT / "tests"))}
+    written = Path(directory).relative_to(ROOT).parts[:1] in (("tests",), ("docs",))
+    return {name for name in found if not (name.endswith(".c") and written)}
 
 
 @contextmanager

@@ -9,8 +9,9 @@ import numpy as np
 
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError, LoDError
+from lodcore.interop.arrow.columns import texts_of_arrow
 from lodcore.interop.arrow.interface import arrow_table
-from lodcore.interop.pandas_columns import column_of, is_lists, is_text
+from lodcore.interop.pandas_columns import column_of, is_lists, is_short_arrow_text, is_text
 from lodcore.interop.pandas_restored import key_entries, series_of
 from lodcore.interop.tables import (
     Key,
@@ -22,6 +23,7 @@ from lodcore.interop.tables import (
     plain_table,
     row_keys,
 )
+from lodcore.ops.order.keys import numbered_texts
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["from_pandas", "to_pandas"]
@@ -105,11 +107,15 @@ def _keys_of(where: str, data: Any, by: Any) -> dict[Any, Any]:
 
 
 def _key_of(pandas: Any, name: str, series: Any) -> Key:
-    """Return a key column; text is numbered by pandas."""
+    """Return a key column; text is numbered by its bytes, or by pandas."""
 
     def entries(rows: Array) -> Any:
         return column_of(pandas, name, series.iloc[rows])
 
+    if is_short_arrow_text(series):
+        texts, there = texts_of_arrow(name, series.array._pa_array)
+        numbers, firsts = numbered_texts(texts)
+        return Key(numbers, entries, there, firsts)
     if is_text(pandas, series):
         numbers, _ = pandas.factorize(series)
         return Key(np.asarray(numbers, np.int64), entries, None if (numbers >= 0).all() else numbers >= 0)

@@ -15,7 +15,7 @@ from lodcore.interop.tables import Column
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["column_of", "is_lists", "is_text"]
+__all__ = ["column_of", "is_lists", "is_short_arrow_text", "is_text"]
 
 Array = np.ndarray[Any, Any]
 
@@ -34,6 +34,17 @@ def is_lists(series: Any) -> bool:
         return False
     first = series.first_valid_index()
     return first is not None and isinstance(series.dropna().iloc[0], (list, tuple, np.ndarray))
+
+
+#: The bytes of a text, with its offset, up to which its bytes are numbered faster than pandas numbers it.
+SHORT = 64
+
+
+def is_short_arrow_text(series: Any) -> bool:
+    """Return whether a column holds text in Arrow's memory, with offsets, which is mostly short."""
+    found: Any = getattr(series.array, "_pa_array", None)
+    kind = str(getattr(found, "type", None))
+    return kind in ("string", "large_string") and found.nbytes <= SHORT * len(series)
 
 
 def is_text(pandas: Any, series: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore.base.libraries import library
 from lodcore.errors import DTypeError
-from lodcore.interop.arrow.columns import column_of_arrow
+from lodcore.interop.arrow.columns import column_of_arrow, short_views
 from lodcore.interop.arrow.interface import arrow_table
 from lodcore.interop.tables import (
     Column,
@@ -23,7 +23,7 @@ from lodcore.interop.tables import (
     plain_table,
     row_keys,
 )
-from lodcore.ops.order.keys import numbered
+from lodcore.ops.order.keys import numbered, numbered_if_few
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["from_polars", "to_polars"]
@@ -113,7 +113,14 @@ def _key_of(polars: Any, name: str, series: Any) -> Key:
 
 
 def _numbers_of_text(polars: Any, series: Any) -> tuple[Array, Array]:
-    """Return the numbers of texts in the order of their first rows: of their hashes, unless two of them collide."""
+    """Return the numbers of texts in the order of their first rows.
+
+    A few short texts are numbered as they are; others by their hashes, unless two of them collide.
+    """
+    views = short_views(series)
+    found = None if views is None else numbered_if_few(views)
+    if found is not None:
+        return found
     ids, firsts = numbered(np.ascontiguousarray(series.hash(HASH).to_numpy()))
     if (series == series.gather(firsts).gather(polars.Series(ids.astype(np.uint32)))).all():
         return ids, firsts

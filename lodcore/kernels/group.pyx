@@ -1,6 +1,6 @@
 """Grouping of rows by keys: equal keys are numbered by hashing, and the rows of each number are listed."""
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from lodcore.kernels.simd cimport folded, forced_void
@@ -53,6 +53,47 @@ def number_keys(const unsigned char[:, ::1] keys not None, uint64_t seed, int64_
         return 1
     with nogil:
         count = number_all(source, size, n_rows, seed, <key_slot*> work, slots, numbers, places)
+    return count
+
+
+def number_texts(const unsigned char[::1] source not None, const int64_t[::1] offsets not None, uint64_t seed,
+                 int64_t[:, ::1] table not None, int64_t[::1] ids not None, int64_t[::1] firsts not None):
+    """Number equal sequences of bytes in the order of their first appearance.
+
+    Parameters
+    ----------
+    source : uint8, shape (n_bytes,)
+        Read more than once, so no other thread may write to it.
+    offsets : int64, shape (n_rows + 1,)
+        Where each sequence begins and ends: offsets of a LoD of these bytes.
+    seed : int
+        As in `number_keys`.
+    table : int64, shape (slots, 2)
+        Work space; the number of slots is a power of two, at least 4.
+    ids : int64, shape (n_rows,)
+        Written: the number of each sequence.
+    firsts : int64, shape (slots // 4 * 3,)
+        Written: the row in which each number first occurs.
+
+    Returns
+    -------
+    int
+        The number of different sequences; -1 if there are more than slots // 4 * 3, and then what is written is
+        undefined.
+    """
+    cdef int64_t n_rows = ids.shape[0], slots = table.shape[0], count
+    agree(offsets.shape[0] == n_rows + 1 and table.shape[1] == 2 and slots >= 4 and (slots & (slots - 1)) == 0
+          and firsts.shape[0] == slots // 4 * 3)
+    if n_rows == 0:
+        return 0
+    cdef const int64_t* bounds = &offsets[0]
+    agree(bounds[0] == 0 and bounds[n_rows] == source.shape[0])
+    cdef const char* letters = <const char*> &source[0] if source.shape[0] else NULL
+    cdef int64_t* work = &table[0, 0]
+    cdef int64_t* numbers = &ids[0]
+    cdef int64_t* places = &firsts[0]
+    with nogil:
+        count = number_all_texts(letters, bounds, n_rows, seed, <key_slot*> work, slots, numbers, places)
     return count
 
 
@@ -141,13 +182,24 @@ cdef inline uint64_t word_at(const char* key) noexcept nogil:
     return word
 
 
+cdef inline uint64_t short_word(const char* key, int64_t size) noexcept nogil:
+    """Return up to eight bytes as a word, which differs for all keys of this size; reads that overlap need no loop."""
+    cdef uint32_t low, high
+    if size >= 4:
+        memcpy(&low, key, 4)
+        memcpy(&high, key + size - 4, 4)
+        return low | <uint64_t> high << 32
+    if size == 0:
+        return 0
+    return <unsigned char> key[0] | <unsigned char> key[size >> 1] << 8 | <unsigned char> key[size - 1] << 16
+
+
 cdef inline uint64_t hash_of(const char* key, int64_t size, hash_words words) noexcept nogil:
     """Hash sixteen bytes at a time; the last ones overlap those before."""
     cdef uint64_t hashed = words.second, word = 0
     cdef const char* last = key + size - 8
     if size <= 8:
-        memcpy(&word, key, size)
-        return folded(word ^ words.first, hashed)
+        return folded(short_word(key, size) ^ words.first, hashed)
     while size > 16:
         hashed = folded(word_at(key) ^ words.third, word_at(key + 8) ^ hashed)
         size -= 16
@@ -158,8 +210,8 @@ cdef inline uint64_t hash_of(const char* key, int64_t size, hash_words words) no
 
 cdef inline bint same_key(const char* one, const char* other, int64_t size) noexcept nogil:
     cdef int64_t at = 0
-    if size < 8:
-        return memcmp(one, other, size) == 0
+    if size <= 8:
+        return short_word(one, size) == short_word(other, size)
     while at + 8 <= size:
         if word_at(one + at) != word_at(other + at):
             return False
@@ -221,6 +273,42 @@ cdef int64_t number_all(
         number_sized(keys, 4, n_keys, seed, table, slots, ids, firsts, &count)
     else:
         number_sized(keys, size, n_keys, seed, table, slots, ids, firsts, &count)
+    return count
+
+
+cdef int64_t number_all_texts(
+    const char* source, const int64_t* offsets, int64_t n_rows, uint64_t seed, key_slot* table, int64_t slots,
+    int64_t* ids, int64_t* firsts
+) noexcept nogil:
+    """Number equal sequences of bytes in the order of their first appearance; -1 if there are too many."""
+    cdef hash_words words = words_of(seed)
+    cdef int64_t count = 0, most = slots // 4 * 3, slot_of, size, first, r
+    cdef uint64_t hashed, slot, mask = <uint64_t> slots - 1
+    cdef const char* key
+    for slot_of in range(slots):
+        table[slot_of].id = -1
+    for r in range(n_rows):
+        key = source + offsets[r]
+        size = offsets[r + 1] - offsets[r]
+        hashed = hash_of(key, size, words) ^ <uint64_t> size
+        slot = hashed & mask
+        while table[slot].id >= 0:
+            first = firsts[table[slot].id]
+            if (
+                table[slot].hash == hashed
+                and offsets[first + 1] - offsets[first] == size
+                and same_key(source + offsets[first], key, size)
+            ):
+                break
+            slot = (slot + 1) & mask
+        if table[slot].id < 0:
+            if count == most:
+                return -1
+            firsts[count] = r
+            table[slot].hash = hashed
+            table[slot].id = count
+            count += 1
+        ids[r] = table[slot].id
     return count
 
 

@@ -16,6 +16,23 @@ def number_keys(keys, seed, table, ids, firsts):
     return count
 
 
+def number_texts(source, offsets, seed, table, ids, firsts):
+    """Number equal sequences of bytes in the order of their first appearance."""
+    known, count = {}, 0
+    for r in range(len(ids)):
+        key = 1  # before the first byte, so that the length counts
+        for at in range(offsets[r], offsets[r + 1]):
+            key = key * 256 + int(source[at])
+        if key not in known:
+            if count == len(table) // 4 * 3:
+                return -1
+            firsts[count] = r
+            known[key] = count
+            count += 1
+        ids[r] = known[key]
+    return count
+
+
 def find_runs(keys, out):
     """Find where runs of equal keys begin."""
     count = 0

@@ -170,6 +170,28 @@ def test_what_dtypes_do_not_say_is_kept_only_as_long_as_it_fits():
     assert to_polars(kept, lists=False).schema["c"] == table.schema["c"]
 
 
+def test_text_keys_of_any_length_and_number_group_rows_in_the_order_of_their_first_rows():
+    """A few short ones, many, long ones, and those that differ only in length or at the end."""
+    many, long = [f"u{k * 7 % 4001}" for k in range(9000)], [f"{k * 7 % 50:099d}" for k in range(300)]
+    near = ["", "a", "ab", "abc" * 5, "abc" * 5 + "d", "b" * 12, "b" * 13, "a", "", "b" * 12, "ü"]
+    for words in (many, long, near, [], near[:1]):
+        firsts = list(dict.fromkeys(words))
+        rows = [[] for _ in firsts]
+        for row, word in enumerate(words):
+            rows[firsts.index(word)].append(row) if words is not many else None
+        numbers = np.arange(len(words))
+        kinds = ["str", "string[python]", pandas.ArrowDtype(pyarrow.string()), object]
+        tables = [pandas.DataFrame({"u": pandas.Series(words, dtype=kind), "v": numbers}) for kind in kinds]
+        for table in [*tables, polars.DataFrame({"u": polars.Series(words, dtype=polars.String), "v": numbers})]:
+            groups = (from_pandas if isinstance(table, pandas.DataFrame) else from_polars)(table, by="u")
+            assert groups["u"].tolist() == firsts
+            if words is many:
+                assert groups["v"][0].tolist() == [0, 4001, 8002]
+                assert groups.lengths.sum() == len(words)
+            else:
+                assert groups["v"].tolist() == rows
+
+
 def test_zones_digits_and_categories_within_lists_and_of_arrow_are_kept():
     stamps = polars.Series("t", UTC).dt.replace_time_zone("UTC").dt.convert_time_zone(ZONE)
     table = polars.DataFrame({"u": U, "t": stamps, "d": polars.Series(DECIMALS, dtype=polars.Decimal(9, 2))})

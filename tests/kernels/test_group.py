@@ -41,6 +41,16 @@ class TestTwins:
         found = kernels.group.number_keys(given_keys, seed, unwritten(4, 2), unwritten(count), unwritten(3))
         assert found == (agree_count(given_keys) if agree_count(given_keys) <= 3 else -1)
 
+    @given(st.lists(st.binary(max_size=20) | st.sampled_from([b"", b"a", b"ab", b"12345678"]), max_size=30))
+    def test_number_texts(self, texts):
+        source, offsets = np.frombuffer(b"".join(texts), "u1"), int64(np.append(0, np.cumsum([*map(len, texts)])))
+        numbers, firsts = unwritten(len(texts)), unwritten(48)
+
+        def seen(source, offsets, seed, table, ids, firsts):
+            return [ids, firsts[: max(ids, default=-1) + 1]]
+
+        agree("group.number_texts", source, offsets, 7, unwritten(64, 2), numbers, firsts, seen=seen)
+
     @given(st.integers(0, 30), st.sampled_from([*SIZES, 0]), st.integers(0, 2**32 - 1))
     def test_find_runs(self, count, size, seed):
         found = keys(count, size, 2, seed)
@@ -71,6 +81,27 @@ def test_keys_differ_in_any_byte(size):
         ids, firsts = unwritten(6), unwritten(6)
         assert kernels.group.number_keys(known, 7, unwritten(8, 2), ids, firsts) == 3
         assert (ids.tolist(), firsts[:3].tolist()) == ([0, 1, 1, 0, 2, 2], [0, 1, 4])
+
+
+@for_each("size", [1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31])
+def test_texts_differ_in_any_byte_and_in_length(size):
+    for at in range(size):
+        other = bytearray(size)
+        other[at] = 1
+        texts = [bytes(size), bytes(other), bytes(size - 1), bytes(size + 1), bytes(other), bytes(size)]
+        offsets, ids, firsts = int64(np.append(0, np.cumsum([*map(len, texts)]))), unwritten(6), unwritten(6)
+        source = np.frombuffer(b"".join(texts), "u1")
+        assert kernels.group.number_texts(source, offsets, 7, unwritten(8, 2), ids, firsts) == 4
+        assert (ids.tolist(), firsts[:4].tolist()) == ([0, 1, 2, 3, 1, 0], [0, 1, 2, 3])
+        assert kernels.group.number_texts(source, offsets, 7, unwritten(4, 2), ids, unwritten(3)) == -1
+
+
+@pytest.mark.beyond_the_rules
+def test_texts_and_offsets_belong_together():
+    ids, firsts = unwritten(2), unwritten(6)
+    for offsets in ([0, 1], [0, 1, 3], [1, 1, 2]):
+        with pytest.raises(ValueError, match="belong together"):
+            kernels.group.number_texts(np.zeros(2, "u1"), int64(offsets), 7, unwritten(8, 2), ids, firsts)
 
 
 def test_keys_without_bytes_are_equal():

@@ -10,12 +10,16 @@ from lodcore.errors import DTypeError
 from lodcore.interop.arrow.importing import Options
 from lodcore.interop.arrow.objects import naming, read_arrow
 from lodcore.interop.arrow.reading import Column as ArrowColumn
+from lodcore.interop.arrow.reading import read_stream
+from lodcore.interop.arrow.strings import INLINE, VIEW
 from lodcore.interop.arrow.types import kept_of
 from lodcore.interop.tables import Column
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 
-__all__ = ["column_of_arrow", "columns_of_arrow"]
+__all__ = ["column_of_arrow", "columns_of_arrow", "short_views", "texts_of_arrow"]
+
+Array = np.ndarray[Any, Any]
 
 
 def column_of_arrow(name: str, obj: Any) -> Column:
@@ -30,6 +34,32 @@ def column_of_arrow(name: str, obj: Any) -> Column:
     with naming(name):
         found = read_arrow(obj, "mask", Options(fixed_strings=True, decode=True, records=True))
     return _column(name, found.value, found.present, found.column)
+
+
+def texts_of_arrow(name: str, obj: Any) -> tuple[Any, Any]:
+    """Read text as sequences of its bytes, which are not copied, and where there is text.
+
+    Parameters
+    ----------
+    name : str
+        The names of function and column, for messages.
+    obj : object with Arrow's interface
+        Strings with offsets.
+    """
+    with naming(name):
+        found = read_arrow(obj, "mask", Options(fixed_strings=False, decode=True, records=True))
+    there = found.present[0]
+    return found.value, None if there.all() else there
+
+
+def short_views(obj: Any) -> Array | None:
+    """Return strings of one chunk that are all stored in their views, as these views; None for any others."""
+    chunks, _ = read_stream(obj.__arrow_c_stream__())
+    if len(chunks) != 1 or chunks[0].format != "vu" or chunks[0].null_count:
+        return None
+    column = chunks[0]
+    views = column.buffer(1, VIEW, column.offset, column.offset + column.length, "views")
+    return None if views["size"].max(initial=0) > INLINE else views
 
 
 def columns_of_arrow(where: str, obj: Any) -> dict[str, Column] | None:

@@ -22,6 +22,7 @@ __all__ = [
     "listed",
     "nested_groups",
     "numbered",
+    "numbered_texts",
     "records_of_keys",
     "sorting_of",
 ]
@@ -93,14 +94,41 @@ def numbered(keys: Array) -> tuple[Array, Array]:
     firsts : int64, shape (number of different keys,)
         The row of the first key of each number.
     """
-    ids = buffers.new_int64(len(keys))
+    return _numbered(len(keys), kernels.group.number_keys, buffers.as_bytes(keys))  # type: ignore[return-value]
+
+
+def numbered_if_few(keys: Array) -> tuple[Array, Array] | None:
+    """Return what `numbered` does if there are few different keys, and None otherwise, which is found out soon."""
+    return _numbered(len(keys), kernels.group.number_keys, buffers.as_bytes(keys), most=1)
+
+
+def numbered_texts(texts: Any) -> tuple[Array, Array]:
+    """Return the distinct sequences of bytes, numbered in the order of their first appearance.
+
+    Parameters
+    ----------
+    texts : LoDTensor of uint8
+        Of one level.
+
+    Returns
+    -------
+    ids, firsts
+        As of `numbered`.
+    """
+    return _numbered(len(texts), kernels.group.number_texts, texts.values, texts.lod.offsets(0))  # type: ignore[return-value]
+
+
+def _numbered(n_rows: int, number: Any, *keys: Array, most: int = 64) -> tuple[Array, Array] | None:
+    """Return the numbers of keys, with tables that grow up to `most` times."""
+    ids = buffers.new_int64(n_rows)
     slots = 1 << 12
-    while True:  # usually there are few different keys, and a small table is fast
+    for _ in range(most):  # usually there are few different keys, and a small table is fast
         firsts = buffers.new_int64(slots // 4 * 3)
-        count = kernels.group.number_keys(buffers.as_bytes(keys), SEED, buffers.new_int64(slots, 2), ids, firsts)
+        count = number(*keys, SEED, buffers.new_int64(slots, 2), ids, firsts)
         if count >= 0:
             return ids, firsts[:count]
         slots *= 8
+    return None
 
 
 def listed(ids: Array, count: int) -> tuple[Array, Array]:

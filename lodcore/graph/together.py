@@ -55,7 +55,7 @@ class Together:
         block = self.block
         if not isinstance(block, NamedBlock) or len(block.ops) <= self.count:
             return
-        made = [out for op in block.ops[self.count :] for out in op.outputs]
+        made = [out for op in block.ops[self.count :] for out in op.outputs if out is not None]
         del block.ops[self.count :]
         block.versions = self.versions
         block.counts.clear()

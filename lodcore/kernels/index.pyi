@@ -1,5 +1,9 @@
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
+
+__pyx_capi__: dict[str, Any]  # functions for other modules
 
 def cut_ranges(
     offsets: npt.NDArray[np.int64],

@@ -1,10 +1,12 @@
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 _Number = TypeVar("_Number", np.float32, np.float64, np.int64, np.uint64)
 _Real = TypeVar("_Real", np.float32, np.float64)
+
+__pyx_capi__: dict[str, Any]  # functions for other modules
 
 def sum_rows(
     x: npt.NDArray[_Number], offsets: npt.NDArray[np.int64], divide: int, out: npt.NDArray[_Number]

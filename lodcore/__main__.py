@@ -63,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
     )
     commands.add_parser("run", help="run a Program of a file on the values of others", add_help=False)
     commands.add_parser("pack", help="pack the documents of a file into bins of a token budget", add_help=False)
-    commands.add_parser("bench", help="measure some operations beside NumPy and a plain copy, in a few seconds")
+    commands.add_parser("bench", help="measure some operations, and NumPy for comparison, in a few seconds")
     commands.add_parser("pronounce", help="say how words are pronounced, by a network", add_help=False)
     chosen, others = parser.parse_known_args(arguments)
     if chosen.command == "demo":  # has its own options

@@ -182,7 +182,7 @@ def _read_array(where: str, member: Any, size: int) -> Array:
     """Read one array with the size of its entry."""
     magic = member.read(8)
     if magic[:6] != b"\x93NUMPY" or magic[6:7] not in (b"\x01", b"\x02", b"\x03"):
-        raise LoDError(f"{where}: begins with {magic[:8]!r}; an array of NumPy is needed")
+        raise LoDError(f"{where}: begins with {magic[:8]!r}; a NumPy array is needed")
     wide = magic[6] > 1
     count = member.read(4 if wide else 2)
     (length,) = struct.unpack("<I" if wide else "<H", count)
@@ -195,7 +195,7 @@ def _read_array(where: str, member: Any, size: int) -> Array:
     except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError):
         raise LoDError(f"{where}: has an unreadable header") from None
     if not all(type(n) is int and n >= 0 for n in shape) or len(shape) > 64 or type(fortran) is not bool:
-        raise LoDError(f"{where}: has shape {shape!r}; numbers from 0 on are needed")
+        raise LoDError(f"{where}: has shape {shape!r}; numbers of 0 or more are needed")
     dtype = dtype_of(where, description)
     check_size(where, *shape, dtype.itemsize)
     needed = dtype.itemsize

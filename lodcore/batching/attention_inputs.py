@@ -202,8 +202,8 @@ def attention_inputs(
     targets = x if labels is None else _as_ids(where, "labels", labels)
     if targets.lod != x.lod:
         raise LoDError(f"{where}: labels: have another structure than packed; each token has a label")
-    weights = None if loss_weights is None else _beside(where, "loss_weights", loss_weights, x.lod, "f")
-    counted = None if loss_mask is None else _beside(where, "loss_mask", loss_mask, x.lod, "b")
+    weights = None if loss_weights is None else _per_token(where, "loss_weights", loss_weights, x.lod, "f")
+    counted = None if loss_mask is None else _per_token(where, "loss_mask", loss_mask, x.lod, "b")
     documents, bins = x.lod.offsets(1), x.lod.offsets(0)
     if length is None:
         length, bins = x.num_rows, np.array([0, len(documents) - 1])
@@ -279,7 +279,7 @@ def _as_ids(where: str, name: str, given: Any) -> LoDTensor:
     return x
 
 
-def _beside(where: str, name: str, given: Any, lod: LoD, kind: str) -> npt.NDArray[Any]:
+def _per_token(where: str, name: str, given: Any, lod: LoD, kind: str) -> npt.NDArray[Any]:
     """Return one bool, or one float, per token."""
     x = as_nested(f"{where}: {name}", given)
     if x.lod != lod:

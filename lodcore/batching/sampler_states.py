@@ -55,7 +55,7 @@ def check_state(
     DTypeError, ValueError
     """
     if not isinstance(state, Mapping):
-        raise DTypeError(f"{where}: state: is {type(state).__name__}; a dict, as of state_dict, is needed")
+        raise DTypeError(f"{where}: state: is {type(state).__name__}; a dict is needed, like that of state_dict")
     missing = [name for name in (*names, *known) if name not in state]
     if missing:
         raise ValueError(f"{where}: state: {', '.join(missing)} missing")

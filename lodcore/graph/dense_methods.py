@@ -52,6 +52,6 @@ class DenseMethods:
         """Return the conjugates, as `numpy.conjugate` does."""
 
     #: The real parts, the imaginary parts, and the number of values.
-    real: Any = Later("real", BODIES)
-    imag: Any = Later("imag", BODIES)
-    size: Any = Later("size", BODIES)
+    real: Any = Later(BODIES)
+    imag: Any = Later(BODIES)
+    size: Any = Later(BODIES)

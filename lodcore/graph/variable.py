@@ -116,7 +116,7 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
     ) -> None:
         if name is not None and not isinstance(name, str):
             if value is not None:
-                raise DTypeError(f"Variable: name: is {name!r}; a str is needed beside a value")
+                raise DTypeError(f"Variable: name: is {name!r}; with a value, a str is needed")
             name, value = None, name
         if isinstance(value, (list, tuple)):
             value = as_value("Variable: value", value)
@@ -444,7 +444,7 @@ def _zeros(where: str, value: Any, shape: Any, dtype: Any) -> Any:
     if sizes == (0,):
         sizes = ()
     if any(as_size(size) is None for size in sizes):
-        raise DTypeError(f"{where}: shape: is {shape!r}; each size is an integer from 0")
+        raise DTypeError(f"{where}: shape: is {shape!r}; each size is an integer of 0 or more")
     check_size(where, *map(operator.index, sizes), np.dtype(np.float32 if dtype is None else dtype).itemsize)
     return as_value(where, np.zeros(sizes, np.float32 if dtype is None else dtype))
 
@@ -542,7 +542,7 @@ def _declared(spec: Any, dtype: Any, num_levels: int) -> Spec:
         if size is not None and as_size(size) is None:
             raise DTypeError(f"data: spec: has the shape {spec.shape}; each size is an integer, or None")
     if as_size(spec.num_levels) is None:
-        raise DTypeError(f"data: num_levels: is {spec.num_levels!r}; an integer from 0 is needed")
+        raise DTypeError(f"data: num_levels: is {spec.num_levels!r}; an integer of 0 or more is needed")
     found = as_dtype("data: dtype", spec.dtype)
     if found.hasobject:
         raise error_of_objects("data: dtype: is", found)

@@ -76,7 +76,7 @@ class Bidirectional(Layer):
     @property
     def cell(self) -> Any:
         """Raise an error, since an output also depends on later inputs."""
-        raise _NoCellError("Bidirectional: cell: there is none; an output depends on inputs behind it, too")
+        raise _NoCellError("Bidirectional: cell: there is none; an output also depends on later inputs")
 
     def _taken(self, parameters: Any) -> Any:
         if not isinstance(parameters, dict) or not {"forward", "backward"} <= parameters.keys():

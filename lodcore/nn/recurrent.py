@@ -179,7 +179,9 @@ class _OneNetwork(Layer):
         """Check that the parameters are those of this layer."""
         name = type(self).__name__
         if not isinstance(parameters, dict):
-            raise DTypeError(f"{name}: parameters: is {type(parameters).__name__}; a dict is needed, as `init` makes")
+            raise DTypeError(
+                f"{name}: parameters: is {type(parameters).__name__}; a dict like that of `init` is needed"
+            )
         for key, shape in self._shapes().items():
             if key not in parameters:
                 raise KeyError(f"{name}: parameters: has no {key!r}; an array of shape {shape} is needed")

@@ -20,7 +20,7 @@ from lodcore.numpy_api.functions import FUNCTIONS  # importing it registers its 
 from lodcore.numpy_api.indexing import getitem, refuse_setitem, setitem
 from lodcore.numpy_api.number_by_number import clip, copy
 from lodcore.numpy_api.number_by_number import round as rounded
-from lodcore.numpy_api.protocols import array_function, array_ufunc, beside, cumsum
+from lodcore.numpy_api.protocols import array_function, array_ufunc, cumsum, lists_converted
 from lodcore.numpy_api.shapes import nonzero, ptp, repeat, reshape, squeeze, swapaxes, transpose
 from lodcore.numpy_api.sorting import argsort, cumprod
 from lodcore.ops.move.lod_data import structure_of
@@ -62,7 +62,7 @@ def _binary(ufunc: np.ufunc, reflected: bool = False) -> Callable[[Any, Any], An
 
 def _compared(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """Return the method of a comparison, which converts nested lists to sequences."""
-    return lambda x, y: function(*beside(x, y)) if isinstance(y, (list, tuple)) else function(x, y)
+    return lambda x, y: function(*lists_converted(x, y)) if isinstance(y, (list, tuple)) else function(x, y)
 
 
 def _unary(ufunc: np.ufunc) -> Callable[[Any], Any]:

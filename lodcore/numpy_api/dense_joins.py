@@ -238,7 +238,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     if len(condlist) != len(choicelist) or not len(condlist):
         raise ValueError(
             f"numpy.select: condlist, choicelist: have {len(condlist)} and {len(choicelist)} entries; "
-            "as many of both are needed, and at least one"
+            "the same number of both is needed, at least one"
         )
     found = default
     for condition, choice in list(zip(condlist, choicelist, strict=True))[::-1]:

@@ -240,7 +240,9 @@ def _sizes(name: str, x: Any, s: Any, axes: Any, real: bool = False) -> list[tup
     places = [axis_in(f"fft.{name}", one, x.ndim, "axes") for one in axes]
     sizes = [None] * len(places) if s is None else [None if one in (None, -1) else int(one) for one in s]
     if len(sizes) != len(places) or not places:
-        raise ShapeError(f"numpy.fft.{name}: s, axes: are {s}, {axes}; as many of both, and at least one, are needed")
+        raise ShapeError(
+            f"numpy.fft.{name}: s, axes: are {s}, {axes}; the same number of both, at least one, is needed"
+        )
     return list(zip(sizes, places, strict=True))
 
 

@@ -194,7 +194,7 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
     if times < 0:
         raise ValueError(f"numpy.diff: n: is {n}; 0 or more is needed")
     if times:
-        parts = [_beside(x, prepend, at), x, _beside(x, append, at)]
+        parts = [_joined_to(x, prepend, at), x, _joined_to(x, append, at)]
         parts = [part for part in parts if part is not None]
         x = concatenate(parts, at) if len(parts) > 1 else x
     for _ in range(times):
@@ -203,7 +203,7 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
     return x
 
 
-def _beside(x: Any, given: Any, axis: int) -> Any:
+def _joined_to(x: Any, given: Any, axis: int) -> Any:
     """Return what is joined to an axis: a number for all places of the others, or an array."""
     if given is np._NoValue:
         return None

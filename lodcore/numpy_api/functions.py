@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol
-from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, beside, refuse_symbols, stands_for
+from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, lists_converted, refuse_symbols, stands_for
 from lodcore.operators.alignment import shared
 from lodcore.operators.operands import rows_of
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -19,7 +19,7 @@ __all__ = ["FUNCTIONS"]
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Return whether structures and values are equal; nested lists are converted to sequences."""
     refuse_symbols("array_equal", (a1, a2))
-    a1, a2 = beside(a1, a2)
+    a1, a2 = lists_converted(a1, a2)
     if not (isinstance(a1, LoDTensor) and isinstance(a2, LoDTensor)) or a1.lod != a2.lod:
         return False
     return bool(np.array_equal(a1.values, a2.values, equal_nan))
@@ -28,7 +28,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 @stands_for(np.allclose)
 def allclose(a: Any, b: Any, *args: Any, **kwargs: Any) -> bool:
     """Return whether values are approximately equal; structures must be equal."""
-    return bool(np.all(FUNCTIONS[np.isclose](*beside(a, b), *args, **kwargs).values))
+    return bool(np.all(FUNCTIONS[np.isclose](*lists_converted(a, b), *args, **kwargs).values))
 
 
 @stands_for(np.shape)
@@ -104,7 +104,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
         found = dict(zip(by, others, strict=True)) if others else {}
         return np.nan_to_num(values, copy, **{**by, **{name: found[name] for name in aligned}})
 
-    others = [beside(x, by[name])[1] if name in aligned else 0.0 for name in by] if aligned else []
+    others = [lists_converted(x, by[name])[1] if name in aligned else 0.0 for name in by] if aligned else []
     return shared("nan_to_num", replaced, x, *others)
 
 

@@ -94,7 +94,7 @@ class Group:
         if self.axis and not together:
             raise _separated()
         if any(isinstance(keys[k], np.ndarray) and keys[k].ndim > 1 for k in places):
-            raise TypeError("index: has several axes; beside other vectors one is needed")
+            raise TypeError("index: has several axes; together with other vectors, one axis is needed")
         return "paired"
 
 

@@ -22,7 +22,7 @@ from lodcore.numpy_api.indexing import READ_ONLY, getitem
 from lodcore.operators.alignment import aligned, shared
 from lodcore.operators.roles import as_batches, spec_of
 from lodcore.ops.move.along import along
-from lodcore.ops.move.joined_kinds import rows_beside, sequences_beside
+from lodcore.ops.move.joined_kinds import joined_rows, joined_sequences
 from lodcore.ops.reduce.axes import dtype_of_accumulate, in_dtype, tensor_of
 from lodcore.ops.reduce.reduce_values import axes_of
 from lodcore.tensors import lod_tensor_body
@@ -30,7 +30,15 @@ from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_array
 from lodcore.tensors.sequences import sequences_like
 
-__all__ = ["FUNCTIONS", "array_function", "array_ufunc", "axis_of", "beside", "refuse_symbols", "stands_for"]
+__all__ = [
+    "FUNCTIONS",
+    "array_function",
+    "array_ufunc",
+    "axis_of",
+    "lists_converted",
+    "refuse_symbols",
+    "stands_for",
+]
 
 # -- ufuncs ------------------------------------------------------------------------------------------------------------
 
@@ -85,7 +93,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
         if ufunc.__name__ == "vecdot":
             return ops.vecdot(*inputs, **kwargs)
         if ufunc in COMPARED:
-            inputs = beside(*inputs)
+            inputs = lists_converted(*inputs)
         if kwargs:
             return _with_places(ufunc, inputs, kwargs)
         if ufunc in NAMED:
@@ -104,7 +112,7 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
     raise TypeError(advice(f"{ufunc.__name__}.{method}"))
 
 
-def beside(x: Any, y: Any) -> tuple[Any, Any]:
+def lists_converted(x: Any, y: Any) -> tuple[Any, Any]:
     """Convert nested lists to sequences if the other operand is a tensor with levels and they have all of its axes.
 
     Comparisons use it, so that `x == lists` is true everywhere if `x.equals(lists)`. The result has the LoD of the
@@ -159,7 +167,7 @@ def _with_places(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any
         return shared(ufunc.__name__, partial(ufunc, **kwargs), *inputs)
     (target,) = targets
     if not isinstance(target, LoDTensor):
-        raise TypeError(f"{where}: out: is {type(target).__name__}; a LoDTensor of the structure of x is needed")
+        raise TypeError(f"{where}: out: is {type(target).__name__}; a LoDTensor with the structure of x is needed")
     given = [*inputs, *([] if mask is True else [mask]), target]
     for j, x in enumerate(given):
         if not isinstance(x, (LoDTensor, np.ndarray, np.generic, int, float, complex)):
@@ -296,8 +304,8 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
             raise ShapeError(f"numpy.concatenate: arrays[{j}]: has {x.ndim} axes; arrays[0] has {xs[0].ndim}")
     at = axis_of("concatenate", axis, shaped.ndim)
     if nested:
-        beside = sequences_beside if at <= shaped.num_levels else rows_beside
-        xs = beside("concatenate: arrays", xs, at)
+        joined = joined_sequences if at <= shaped.num_levels else joined_rows
+        xs = joined("concatenate: arrays", xs, at)
     wanted = np.result_type(*[x.dtype for x in xs]) if dtype is None else as_dtype("numpy.concatenate: dtype", dtype)
     for j, x in enumerate(xs):
         if x.dtype != wanted:

@@ -201,7 +201,7 @@ def unique(
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
     """Compute the cumulative products of the rows of each sequence."""
     if axis is None:
-        raise TypeError("numpy.cumprod: axis: is None; that of the last level, or of rows is supported")
+        raise TypeError("numpy.cumprod: axis: is None; only that of the last level or of rows is supported")
     return accumulate(np.multiply, a, axis, dtype, out)
 
 
@@ -209,7 +209,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> An
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
     """Compute the cumulative sums of the rows of each sequence; nan counts as 0."""
     if axis is None:
-        raise TypeError("numpy.nancumsum: axis: is None; that of the last level, or of rows is supported")
+        raise TypeError("numpy.nancumsum: axis: is None; only that of the last level or of rows is supported")
     return accumulate(np.add, nans.fill_nan(a, 0), axis, dtype, out)
 
 
@@ -217,7 +217,7 @@ def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> 
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
     """Compute the cumulative products of the rows of each sequence; nan counts as 1."""
     if axis is None:
-        raise TypeError("numpy.nancumprod: axis: is None; that of the last level, or of rows is supported")
+        raise TypeError("numpy.nancumprod: axis: is None; only that of the last level or of rows is supported")
     return accumulate(np.multiply, nans.fill_nan(a, 1), axis, dtype, out)
 
 
@@ -229,8 +229,8 @@ def diff(a: Any, n: int = 1, axis: Any = -1, prepend: Any = np._NoValue, append:
     if at > 0 or not levels:
         refuse_symbols("diff", (x, prepend, append))
         return shared("diff", lambda values: np.diff(values, n, at, prepend, append), x)
-    beside = _beside if at == 0 else _given
-    around = [beside(x, prepend), x, beside(x, append)] if n else [x]  # as in NumPy, nothing is joined if n is 0
+    joined = _joined_to if at == 0 else _given
+    around = [joined(x, prepend), x, joined(x, append)] if n else [x]  # as in NumPy, nothing is joined if n is 0
     parts = [part for part in around if part is not None]
     x = x if len(parts) == 1 else concatenate(parts, levels + at)
     return ops.sequence_diff(x, n) if at == 0 else _diff_along(x, n, levels + at)
@@ -279,7 +279,7 @@ def _ends(name: str, given: Any, dtype: np.dtype[Any]) -> list[Any]:
     return list(numbers.astype(dtype).reshape(-1))
 
 
-def _beside(x: Any, given: Any) -> Any:
+def _joined_to(x: Any, given: Any) -> Any:
     """Return the batch that is joined to the rows of each sequence: the given one, or one row per sequence."""
     if given is np._NoValue:
         return None
@@ -290,7 +290,7 @@ def _beside(x: Any, given: Any) -> Any:
     row = np.asarray(given)
     if row.shape not in ((), x.values.shape[1:]):
         raise TypeError(
-            f"numpy.diff: what is put beside has shape {row.shape}; a number, a row or a LoDTensor is needed"
+            f"numpy.diff: prepend or append has shape {row.shape}; a number, a row or a LoDTensor is needed"
         )
     last = x.lod.num_levels - 1
     count = x.lod.num_sequences(last)

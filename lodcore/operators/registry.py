@@ -429,7 +429,7 @@ def operator(
     """
     named = {name: Kind(role) if isinstance(role, type) else role for name, role in roles.items()}
     for wrong in [name for name, role in named.items() if not isinstance(role, Role)]:
-        raise TypeError(f"operator: {wrong}: is {named[wrong]!r}; a Role is needed, as Nested")
+        raise TypeError(f"operator: {wrong}: is {named[wrong]!r}; a Role is needed, such as Nested")
     rows = (rowwise,) if isinstance(rowwise, str) else rowwise
 
     def register(function: Any) -> Op:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol, operators
-from lodcore.base.later import attached
+from lodcore.base.later import later
 from lodcore.errors import GraphError
 
 if TYPE_CHECKING:
@@ -24,37 +24,37 @@ class ArrayMethods:
 
     __slots__ = ()
 
-    @attached("tensor_array_write")
+    @later("tensor_array_write")
     def write(self, index: Any, value: Any, data_shared: bool = True) -> None:
         """Write an element: `tensor_array_write`."""
 
-    @attached("tensor_array_read")
+    @later("tensor_array_read")
     def read(self, index: Any, default: Any = None, *, name: str | None = None) -> Any:
         """Read an element: `tensor_array_read`."""
 
-    @attached("tensor_array_size")
+    @later("tensor_array_size")
     def size(self, *, name: str | None = None) -> Any:
         """Count the slots: `tensor_array_size`."""
 
-    @attached("tensor_array_sizes")
+    @later("tensor_array_sizes")
     def sizes(self, axis: int = 0, *, name: str | None = None) -> Any:
         """Return the length of each element along an axis: `tensor_array_sizes`."""
 
-    @attached("tensor_array_stack")
+    @later("tensor_array_stack")
     def stack(self, axis: int = 0, *, name: str | None = None) -> Any:
         """Join the elements along a new axis: `tensor_array_stack`."""
 
-    @attached("tensor_array_concat")
+    @later("tensor_array_concat")
     def concat(self, axis: int = 0, *, name: str | None = None) -> Any:
         """Join the elements along an existing axis: `tensor_array_concat`."""
 
-    @attached("tensor_array_pack")
+    @later("tensor_array_pack")
     def pack(self, level: int, indices_map: Any, out: Array | None = None, *, name: str | None = None) -> LoDTensor:
         """Join steps into sequences, the inverse of `unpack`: `tensor_array_pack`."""
 
-    @attached("tensor_array_read")
+    @later("tensor_array_read")
     def __getitem__(self, index: Any) -> Any: ...
-    @attached("tensor_array_write")
+    @later("tensor_array_write")
     def __setitem__(self, index: Any, value: Any) -> None: ...
 
     @property

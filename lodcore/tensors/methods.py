@@ -327,8 +327,8 @@ class TensorMethods:
         """Permute axes, as `numpy.transpose` does; by default, reverse them."""
 
     #: The tensor with reversed axes; the tensor with the last two axes swapped.
-    T: Any = Later("T", BODIES)
-    mT: Any = Later("mT", BODIES)
+    T: Any = Later(BODIES)
+    mT: Any = Later(BODIES)
 
     # -- operators by name ---------------------------------------------------------------------------------------------
 

@@ -73,7 +73,7 @@ def levels_and_leaves(
             kind = type(nodes[found[1]]).__name__
             raise ShapeError(
                 f"{where}: entry {found[1]} at depth {len(levels) + 1} is {kind}, "
-                f"entry {found[0]} {type(nodes[found[0]]).__name__}; all entries of one depth are of one kind"
+                f"entry {found[0]} {type(nodes[found[0]]).__name__}; all entries at one depth must be of one kind"
             )
         if a_list < 0 or (of_records and all(type(node) is tuple for node in nodes)):
             break

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lodcore.base.later import Attached, Later, attached, later
+from lodcore.base.later import Later, later
 from lodcore.operators.registry import OPS
 
 pytestmark = pytest.mark.not_on_reference  # no kernels
@@ -12,10 +12,10 @@ def classes():
     """Make a class that declares methods, and one derived from it."""
 
     class Declares:
-        tanh = Attached("tanh")
-        absent = Later("absent", "lodcore.errors")
+        tanh = Later("tanh")
+        absent = Later("lodcore.errors")
 
-        @attached("sequence_reverse")
+        @later("sequence_reverse")
         def turned(self): ...
 
         @later("lodcore.errors")

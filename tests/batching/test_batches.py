@@ -296,7 +296,7 @@ def test_wrong_calls(given_, named, error, says):
     ],
 )
 def test_states_of_other_plans(state, says):
-    with pytest.raises(DTypeError, match=r"BatchPlan.load_state_dict: state: is NoneType; a dict, as of state_dict"):
+    with pytest.raises(DTypeError, match="state: is NoneType; a dict is needed, like that of state_dict"):
         batches([1], 5).load_state_dict(None)
     plan = batches(LoD.from_lengths([1, 2, 3]), 5)
     given_ = plan.state_dict() | state

@@ -295,7 +295,7 @@ def test_zeros_of_a_shape_or_a_dtype(make, options, shape, dtype):
 @pytest.mark.parametrize("shape", [-1, (2, -1), (1.5,), ("a",)])
 def test_sizes_are_integers_from_0(shape):
     for make in (Variable, parameter):
-        with pytest.raises(DTypeError, match=r"shape: is .*; each size is an integer from 0"):
+        with pytest.raises(DTypeError, match=r"shape: is .*; each size is an integer of 0 or more"):
             make(name="v", shape=shape)
 
 

@@ -288,4 +288,4 @@ def test_concatenate_of_numbers_and_arrays_beside_deep_rows():
             np.concatenate([deep, np.zeros(shape)], axis=-1)
     for axes in (4, 6):
         with pytest.raises(ShapeError, match=rf"join\[1\]: has {axes} axes; the sequences have 5"):
-            lodcore.ops.sequences_beside("join", [deep, np.zeros((1,) * axes)], 1)
+            lodcore.ops.joined_sequences("join", [deep, np.zeros((1,) * axes)], 1)

@@ -142,7 +142,7 @@ WRONG = [
     (lambda: np.maximum.accumulate(X, out=X), TypeError, "maximum.accumulate: out: is not supported"),
     (lambda: np.cumprod(X), TypeError, "cumprod: axis: is None"),
     (lambda: np.diff(X, axis=0), lodcore.LoDError, "diff: axis: is 0; consecutive sequences are not equally"),
-    (lambda: np.diff(X, prepend=[1, 2]), TypeError, "diff: what is put beside"),
+    (lambda: np.diff(X, prepend=[1, 2]), TypeError, "diff: prepend or append"),
     (lambda: np.interp(X, X, X, left=0), TypeError, "interp: left: is not supported"),
     (lambda: np.searchsorted(X, X, sorter=[0]), TypeError, "searchsorted: sorter"),
     (lambda: lodcore.vjp(lambda x: np.hypot.accumulate(x, axis=1), X)[1](X), lodcore.DTypeError, "hypot: has no vjp"),

@@ -409,7 +409,7 @@ def test_declarations_that_are_wrong():
         with pytest.raises(TypeError, match=f"elementwise_operator: f: has {count} parameters; 1 to 3 operands"):
             elementwise_operator(lambda_named("f", declared))
 
-    with pytest.raises(TypeError, match="operator: x: is 5; a Role is needed, as Nested"):
+    with pytest.raises(TypeError, match="operator: x: is 5; a Role is needed, such as Nested"):
         operator(x=5)(lambda_named("f", lambda x: x))
     made = operator(x=Nested)(lambda_named("f", lambda x: x.values[:1]))
     for rule in (lambda d, z: d, lambda d, x, out, z: d, lambda d, x, z, y: d):

@@ -88,7 +88,11 @@ SAMPLES = {
             ("merge_by_mask(flat, rows, True)", LoDError, "when_true: has 1 levels; the other side has none"),
             ("merge_by_mask(flat, wide, True)", DTypeError, "when_false: has dtype float64; when_true has int64"),
             ("merge_by_mask(rows, rows.reshape(5, 1), True)", ShapeError, r"when_false: .*\(1,\); .*\(\)"),
-            ("merge_by_mask(flat, flat[:1], [True, False])", ShapeError, r"mask: has 2 entries; there are 4"),
+            (
+                "merge_by_mask(flat, flat[:1], [True, False])",
+                ShapeError,
+                r"mask: has 2 entries; when_true has 3 sequences and when_false 1",
+            ),
             ("merge_by_mask(flat, flat[:1], True)", LoDError, "mask: is true 4 times; when_true has 3 sequences"),
             ("merge_by_mask(rows, rows, [True] * 4 + [False] * 6)", LoDError, "mask: is true 4 times; when_true has 5"),
             ("merge_by_mask(flat, flat, [1] * 6)", DTypeError, "mask: has dtype int64"),

@@ -124,17 +124,17 @@ SAMPLES = {
             (
                 "sequence_matmul(array([[[1.0, 2]], [], [[1.0, 2], [1, 2, 3]]]), wide)",
                 LoDError,
-                "x: sequence 1 of level 1 has length 2; the sequence of y beside it has 3",
+                "x: sequence 1 of level 1 has length 2; its counterpart in y has 3",
             ),
             (
                 "sequence_matmul(array([[[1.0, 2, 3]], [], [[1.0, 2, 3]]]), wide)",
                 LoDError,
-                "x: sequence 0 of level 1 has length 3; the sequence of y beside it has 2",
+                "x: sequence 0 of level 1 has length 3; its counterpart in y has 2",
             ),
             (
                 "sequence_matmul(array([[[1.0, 2]], [], [[1.0, 2], [1, 2, 3, 4]]]), wide)",
                 LoDError,
-                "x: sequence 1 of level 1 has length 2; the sequence of y beside it has 3",
+                "x: sequence 1 of level 1 has length 2; its counterpart in y has 3",
             ),
         ],
         exact=False,

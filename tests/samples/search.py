@@ -54,7 +54,7 @@ SAMPLES = {
             ("sequence_searchsorted(flat, x)", LoDError, "v: has 2 levels; x has 1"),
             ("sequence_searchsorted(flat, flat, 'middle')", ValueError, "side: is 'middle'; one of"),
             ("sequence_searchsorted(wide, flat)", ShapeError, r"x: has rows of shape \(2,\)"),
-            ("sequence_searchsorted(flat, [['a'], [], []])", DTypeError, "v: has dtype <U1.*beside such"),
+            ("sequence_searchsorted(flat, [['a'], [], []])", DTypeError, "v: has dtype <U1.*on both sides"),
             ("sequence_searchsorted(rows, flat)", DTypeError, "x: .*ndarray"),
             ("sequence_searchsorted(flat, flat.astype('g'))", DTypeError, "v: has dtype (longdouble|float128)"),
             ("sequence_searchsorted(flat, flat.astype(bool) + 0j)", DTypeError, "v: has dtype complex128"),

@@ -137,7 +137,7 @@ def _drawn_anew(rows: Array, random: np.random.Generator) -> Array:
     known, places = np.unique(rows, return_inverse=True)
     if rows.dtype.kind not in "iu" or len(known) < 2:
         kinds = f"{rows.dtype}" if len(known) > 1 else "one value only"
-        raise DTypeError(f"assert_isolated: packed: has {kinds}; change= must define how it is changed")
+        raise DTypeError(f"assert_isolated: packed: has {kinds}; change= must say how it is changed")
     other: Array = known[(places.reshape(rows.shape) + random.integers(1, len(known), rows.shape)) % len(known)]
     return other
 

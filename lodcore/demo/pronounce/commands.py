@@ -167,5 +167,5 @@ def _minutes(text: str) -> float:
     """Parse a number of minutes."""
     minutes = float(text)
     if not 0 <= minutes < 1e6:
-        raise argparse.ArgumentTypeError(f"is {minutes:g}; minutes from 0 on are needed")
+        raise argparse.ArgumentTypeError(f"is {minutes:g}; 0 minutes or more are needed")
     return minutes

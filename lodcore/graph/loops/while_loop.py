@@ -445,7 +445,7 @@ def while_loop(loop_vars: Iterable[Any] = (), *, max_steps: int | None = None, r
     (32.0, 5)
     """
     if max_steps is not None and as_size(max_steps) is None:
-        raise GraphError(f"while_loop: max_steps: is {max_steps!r}; an integer from 0 is needed")
+        raise GraphError(f"while_loop: max_steps: is {max_steps!r}; an integer of 0 or more is needed")
     if isinstance(loop_vars, (Variable, np.ndarray, Tensor, TensorArray)):
         raise GraphError(
             f"while_loop: loop_vars: is {with_article(type(loop_vars).__name__)}; a list of them is needed"

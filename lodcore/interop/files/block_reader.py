@@ -275,7 +275,7 @@ class BlockReader:
         content = dict_of(where, content, "variables", "ops")
         max_steps, recompute, shapes = (content.get(name) for name in ("max_steps", "recompute", "keeps_shapes"))
         if max_steps is not None and (type(max_steps) is not int or as_size(max_steps) is None):
-            raise LoDError(f"{where}: max_steps: is {described(max_steps)}; an integer from 0 is needed")
+            raise LoDError(f"{where}: max_steps: is {described(max_steps)}; an integer of 0 or more is needed")
         body = Body(None, shapes is True)
         inner, declared = self._body(where, body, content)
         inner.read_ops(content)
@@ -341,7 +341,7 @@ class BlockReader:
             for v, one in declared:
                 place = one.get("input")
                 if type(place) is not int or place < 0:
-                    raise LoDError(f"{here}: {v.name}: is input {described(place)}; a number from 0 on is needed")
+                    raise LoDError(f"{here}: {v.name}: is input {described(place)}; a number of 0 or more is needed")
                 branch.places[v] = place
             each.append(branch)
         specs = [[v.spec for v in branch.results] for branch in each]

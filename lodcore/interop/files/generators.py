@@ -71,4 +71,4 @@ def _check_arrays(where: str, known: Any, given: Any) -> None:
         if not same:
             raise LoDError(f"{where}: is {type(given).__name__}; {known.dtype} of shape {known.shape} is needed")
     elif type(known) is int and (type(given) is not int or given < 0):
-        raise LoDError(f"{where}: is {str(given)[:40]}; an integer from 0 is needed")
+        raise LoDError(f"{where}: is {str(given)[:40]}; an integer of 0 or more is needed")

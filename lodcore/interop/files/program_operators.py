@@ -58,7 +58,7 @@ def name_of_kind(where: str, kind: type) -> str:
     if not is_foreign(kind) or _found(kind.__module__, kind.__qualname__) is not kind:
         raise DTypeError(
             f"{where}: has the kind {kind.__qualname__} of module {kind.__module__}, which is not found there by its "
-            "name; a kind of tensors that is saved is registered, and at the top level of a module"
+            "name; a kind of tensor that is saved must be registered, and defined at the top level of a module"
         )
     return f"{kind.__module__}:{kind.__qualname__}"
 

@@ -91,7 +91,7 @@ def run(chosen: argparse.Namespace) -> None:
     program = chosen_program(load(chosen.file, operators=chosen.operators), chosen.program)
     feed = dict(map(fed, chosen.feed))
     if chosen.batch is not None and chosen.batch < 1:
-        raise ValueError(f"--batch: is {chosen.batch}; a number from 1 on is needed")
+        raise ValueError(f"--batch: is {chosen.batch}; a number of 1 or more is needed")
     if not chosen.fetch:
         raise ValueError("--fetch: is missing; `lodcore inspect` shows the names of results")
     feed = {v.name: value for v, value in fed_values(program, feed).items()}

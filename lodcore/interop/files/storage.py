@@ -71,7 +71,7 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     """
     where = "lodcore.save"
     if scope is not None and not callable(getattr(scope, "find_var", None)):
-        raise DTypeError(f"{where}: scope: is {type(scope).__name__}; a Scope is needed, as that of an Executor")
+        raise DTypeError(f"{where}: scope: is {type(scope).__name__}; a Scope is needed, such as that of an Executor")
     packed = pack(where, tree, scope)
     if hasattr(file, "write"):
         if form == "folder":

@@ -188,7 +188,7 @@ class Reader:
     def lod(self, number: Any) -> LoD:
         """Return the structure of a number, always the same object."""
         if type(number) is not int or number < 0:
-            raise LoDError(f"{self.where}: tree: names the structure {number!r}; a number from 0 on is needed")
+            raise LoDError(f"{self.where}: tree: names the structure {number!r}; a number of 0 or more is needed")
         if number not in self._lods:
             self._lods[number] = self._lod(number)
         return self._lods[number]

@@ -273,7 +273,7 @@ def select_by_mask(x: Any, mask: Any, *, saved: Saved = None) -> Any:
         given = given[:, 0]
     held = np.array(given, np.bool_)  # a private copy, which cannot change between counting and gathering
     if held.ndim != 1:
-        raise ShapeError(f"{where}: mask: has rows of shape {held.shape[1:]}; one entry an element is needed")
+        raise ShapeError(f"{where}: mask: has rows of shape {held.shape[1:]}; one entry per element is needed")
     if axis:
         check_equal(where, lod_body.slice_levels(x.lod, 0, axis), mask.lod, "mask")
         offsets = lod_body.offsets_view(x.lod, axis - 1)

@@ -16,10 +16,10 @@ from lodcore.ops.move.lod_data import lod_num
 from lodcore.ops.move.position import insert_level
 from lodcore.ops.move.values import spread
 
-__all__ = ["rows_beside", "sequences_beside"]
+__all__ = ["joined_rows", "joined_sequences"]
 
 
-def sequences_beside(where: str, xs: list[Any], axis: int) -> list[Any]:
+def joined_sequences(where: str, xs: list[Any], axis: int) -> list[Any]:
     """Convert the numbers and dense arrays among joined tensors to sequences.
 
     Parameters
@@ -46,14 +46,14 @@ def sequences_beside(where: str, xs: list[Any], axis: int) -> list[Any]:
     >>> import numpy as np
     >>> import lodcore
     >>> x = lodcore.array([[1, 2], [3]])
-    >>> lodcore.ops.sequences_beside("join", [0, x, np.array([[7], [8]])], 1)[2]
+    >>> lodcore.ops.joined_sequences("join", [0, x, np.array([[7], [8]])], 1)[2]
     LoDTensor(2 sequences of length 1, int64: [[7], [8]])
     """
     model = next(x for x in xs if _levels(x))
     return [x if _levels(x) else _sequences(f"{where}[{j}]", x, model, axis) for j, x in enumerate(xs)]
 
 
-def rows_beside(where: str, xs: list[Any], axis: int) -> list[Any]:
+def joined_rows(where: str, xs: list[Any], axis: int) -> list[Any]:
     """Convert the numbers and dense arrays among tensors whose rows are joined to rows.
 
     Parameters
@@ -80,7 +80,7 @@ def rows_beside(where: str, xs: list[Any], axis: int) -> list[Any]:
     >>> import numpy as np
     >>> import lodcore
     >>> x = lodcore.LoDTensor.from_lengths(np.ones((3, 2)), [2, 1])
-    >>> lodcore.ops.rows_beside("join", [x, np.array([[[7.0]], [[8.0]]])], 2)[1].values.tolist()
+    >>> lodcore.ops.joined_rows("join", [x, np.array([[[7.0]], [[8.0]]])], 2)[1].values.tolist()
     [[7.0], [7.0], [8.0]]
     """
     model = next(x for x in xs if _levels(x))

@@ -104,7 +104,7 @@ def sequence_gaps(x: Any, gap: Any, level: int = -1) -> Any:
     Returns
     -------
     LoDTensor of bool
-        Has the LoD of x. False for the first row of a sequence, and beside nan and NaT.
+        Has the LoD of x. False for the first row of a sequence, and next to nan or NaT.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def distance_of(where: str, given: Any, dtype: np.dtype[Any]) -> Any:
         if isinstance(given, datetime.timedelta):
             given = np.timedelta64(given)
         if not isinstance(given, np.timedelta64) or np.isnat(given):
-            raise DTypeError(f"{where}: is {given!r}; a duration is needed, as the values have dtype {dtype}")
+            raise DTypeError(f"{where}: is {given!r}; a duration is needed, since the values have dtype {dtype}")
         if given < np.zeros((), given.dtype)[()]:
             raise ValueError(f"{where}: is {given!r}; 0 or more is needed")
         return given

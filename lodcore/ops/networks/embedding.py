@@ -261,7 +261,7 @@ def _weighted_dtype(pool_type: str, table: Any, shape: tuple[int | None, ...], d
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise DTypeError(f"{where}: per_sample_weights: has dtype {dtype}; real numbers of at most float64 are needed")
     if table.kind == "c":
-        raise DTypeError(f"{where}: table: has dtype {table}; real numbers are needed beside weights")
+        raise DTypeError(f"{where}: table: has dtype {table}; real numbers are needed with weights")
     found = np.result_type(table, dtype)
     return found if found.kind == "f" else np.dtype(np.float64)
 

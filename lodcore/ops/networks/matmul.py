@@ -106,9 +106,7 @@ def _check_inner(left: tuple[int | None, ...], right: tuple[int | None, ...], ne
     if nested and len(left) < 2:
         raise ShapeError(f"{have} {right}; rows of one axis or more are needed")
     if nested and len(right) > len(left):
-        raise ShapeError(
-            f"{have} {right}; {len(left)} axes at most, one more than those of a row, are needed beside it"
-        )
+        raise ShapeError(f"{have} {right}; {len(left)} axes at most, one more than a row has, are allowed for y")
     inner = (left[-1], right[-2 if len(right) > 1 else 0])
     if None not in inner and inner[0] != inner[1]:
         raise ShapeError(f"{have} {right}; the inner sizes must be equal")

@@ -160,7 +160,7 @@ def _check_weights(lod: LoD, rows: Array, offsets: Array) -> None:
     if wrong.any():
         s = int(np.argmax(wrong))
         raise LoDError(
-            f"{WHERE}: x: sequence {s} of level {last} has length {lengths[s]}; the sequence of y beside it has "
+            f"{WHERE}: x: sequence {s} of level {last} has length {lengths[s]}; its counterpart in y has "
             f"{needed[s]} rows"
         )
 

@@ -248,7 +248,7 @@ def match_keys(x_keys: Any, y_keys: Any, how: str = "inner") -> tuple[Array, Arr
     Parameters
     ----------
     x_keys, y_keys : array_like, shape (n,) and (m,)
-        NumPy must promote their dtypes to one of the same kind; integers beside floats are compared as floats. nan
+        NumPy must promote their dtypes to one of the same kind; integers and floats are compared as floats. nan
         equals nan.
     how : {"inner", "left", "right", "outer"}
         Which keys without a partner are kept: none, those of x, those of y, or those of both.

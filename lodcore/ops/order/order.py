@@ -240,5 +240,5 @@ def sort_by_key(x: Any, key: Any, descending: bool = False) -> Any:
     if not levels:
         raise LoDError("sort_by_key: key: has no levels; those of x, or the first of them, are needed")
     if key.ndim != levels + 1:
-        raise ShapeError(f"sort_by_key: key: has rows of {key.ndim - levels - 1} axes; one key an element is needed")
+        raise ShapeError(f"sort_by_key: key: has rows of {key.ndim - levels - 1} axes; one key per element is needed")
     return take_nested(x, sequence_argsort(key, -1, descending))

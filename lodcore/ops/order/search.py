@@ -34,7 +34,7 @@ def _check_rows(where: str, ordered: bool = False, **given: Any) -> None:
             raise ShapeError(f"{where}: {name}: has rows of shape {row_shape}; one number per row is needed")
         taken = x.dtype.kind in ("biufcSUmM" if alike else "biuf")
         if not taken or x.dtype.itemsize > {"c": 16, "S": 2**31, "U": 2**31}.get(x.dtype.kind, 8):
-            also = ", or complex ones, text or dates beside such" if ordered else ""
+            also = ", or complex numbers, text or dates on both sides," if ordered else ""
             raise DTypeError(f"{where}: {name}: has dtype {x.dtype}; real numbers of at most float64{also} are needed")
         if levels is not None and x.num_levels != levels[1]:
             raise LoDError(f"{where}: {name}: has {x.num_levels} levels; {levels[0]} has {levels[1]}")

@@ -121,7 +121,7 @@ def _moved(name: str, side: str, times: Any, given: Any, move: Any) -> Any:
     if times.dtype.kind not in "biu":
         return move(times, distance)
     if isinstance(given, (float, np.floating)) and not float(given).is_integer():
-        raise DTypeError(f"{name}: {side}: is {given}; a whole number is needed, as times have dtype {times.dtype}")
+        raise DTypeError(f"{name}: {side}: is {given}; whole numbers are needed, as for times of {times.dtype}")
     dtype = np.dtype(np.uint64 if times.dtype == np.uint64 else np.int64)
     least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     far, times = int(distance), cast(times, dtype)
@@ -191,7 +191,7 @@ def join_asof(
     Returns
     -------
     places : LoDTensor of int64
-        Has the LoD of x: the positions in the sequences of y, -1 where there is no such time, as beside nan.
+        Has the LoD of x: the positions in the sequences of y, -1 where there is no such time, as for nan.
     *joined : LoDTensor
         One per column: its rows at these places. Gradients are passed to the column.
 

@@ -97,7 +97,7 @@ def test_changed_documents_have_the_dtype_of_the_packed_ones(dtype, shape):
 
 def test_assert_isolated_takes_a_change_of_the_caller():
     words = LoDTensor(np.full(23, 7), X.lod)
-    with pytest.raises(DTypeError, match="one value only; change= must define how"):
+    with pytest.raises(DTypeError, match="one value only; change= must say how"):
         assert_isolated(lambda x: x.values, words)
     assert_isolated(lambda x: x.values, words, change=lambda rows, random: rows + 1)
     with pytest.raises(ShapeError, match="change: returned shape"):
@@ -125,7 +125,7 @@ def test_assert_isolated_compares_results_without_numbers():
 @pytest.mark.parametrize("kind", ["bool", "S1", "complex128"])
 def test_assert_isolated_of_other_dtypes_needs_a_change(kind):
     flags = LoDTensor(np.arange(23).astype("i8").astype(kind), X.lod)
-    with pytest.raises(DTypeError, match=rf"packed: has {flags.dtype}; change= must define how"):
+    with pytest.raises(DTypeError, match=rf"packed: has {flags.dtype}; change= must say how"):
         assert_isolated(lambda x: X.values, flags)
 
 

@@ -465,7 +465,7 @@ def test_max_steps():
     with refused("max_steps: 5 steps have run, and no break_if held"):
         run(6)
     for wrong in (-1, 1.5, "1"):
-        with refused("max_steps: is .*; an integer from 0"):
+        with refused("max_steps: is .*; an integer of 0 or more"):
             while_loop(max_steps=wrong)
 
 

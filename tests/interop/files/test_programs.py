@@ -130,7 +130,7 @@ def test_the_values_of_the_scope_are_saved_and_training_goes_on_from_them():
         *[as_bytes(executor.scope.get(v)) for v in program.parameters],
     ]
     assert np.array_equal(back(program).var("w").get(), program.var("w").get())
-    with pytest.raises(DTypeError, match="save: scope: is Executor; a Scope is needed, as that of an Executor"):
+    with pytest.raises(DTypeError, match="save: scope: is Executor; a Scope is needed, such as that of an Executor"):
         lodcore.save(io.BytesIO(), program, executor)
 
 

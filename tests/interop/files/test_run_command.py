@@ -68,7 +68,7 @@ CALLS = [
     (["--feed", "x=[[1.0]]", "--feed", "n=1", "--fetch", "z"], "fetch: z: the Program has no such Variable"),
     (["--feed", "x=nowhere.npz"], "--feed: x: nowhere.npz: there is no such file, and it is no number or list"),
     (["--feed", "x"], "--feed: is 'x'; NAME=FILE is needed"),
-    (["--batch", "0"], "--batch: is 0; a number from 1 on is needed"),
+    (["--batch", "0"], "--batch: is 0; a number of 1 or more is needed"),
     (["--output", "y.npz"], "--fetch: is missing; `lodcore inspect` shows the names of results"),
     ([], "--fetch: is missing; `lodcore inspect` shows the names of results"),
     (

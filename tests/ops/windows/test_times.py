@@ -216,7 +216,7 @@ FALLING = lodcore.array([[2, 1]])
         (lambda: lodcore.windows_around(FLAT, 1, times=FLAT[:2]), LoDError, "windows_around: times: has 2 sequences"),
         (lambda: lodcore.windows_around(FALLING, 1, times=FALLING), ValueError, "times: row 1 is 1, below the row"),
         (lambda: lodcore.windows_around(FLAT, 1, times=DATES), DTypeError, "before: is 1; a duration is needed"),
-        (lambda: lodcore.windows_around(FLAT, 0.5, times=FLAT), DTypeError, "before: is 0.5; a whole number"),
+        (lambda: lodcore.windows_around(FLAT, 0.5, times=FLAT), DTypeError, "before: is 0.5; whole numbers"),
         (lambda: lodcore.windows_around(np.arange(3), 1), DTypeError, "windows_around: x: is ndarray"),
         (lambda: lodcore.join_asof(FLAT, FLAT[:2]), LoDError, "join_asof: y: has 2 sequences; x has 3"),
         (lambda: lodcore.join_asof(FLAT, [[[1]]]), LoDError, "join_asof: y: has 2 levels; x has 1"),

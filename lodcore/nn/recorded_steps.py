@@ -41,6 +41,12 @@ class StepOp(Op):
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Return the Specs of the results: those of the parameters, of the state, and of the step."""
+        optimizer = arguments["optimizer"]
+        if not callable(getattr(optimizer, "numbers", None)):
+            raise DTypeError(f"optimizer_step: optimizer: is {type(optimizer).__name__}; an optimizer is needed")
+        given, count = arguments["gradients"], len(arguments["parameters"])
+        if len(given) != count or len(arguments["states"]) != count * len(optimizer.kept):
+            raise ValueError(f"optimizer_step: gradients: has {len(given)} entries; parameters or states have others")
         return (*arguments["parameters"], *arguments["states"], arguments["step"])
 
 

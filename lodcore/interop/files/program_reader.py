@@ -59,6 +59,7 @@ class ProgramReader(BlockReader):
         self.values, self._content = ValueReader(reader), content
         self.inner: list[Variable] = []  # of bodies
         self.bodies: list[Body] = []  # kept alive while their Variables are made
+        self._begun: dict[Seed, set[Variable]] = {}  # the gradients that operators have added to
         super().__init__(self, Program(), f"{reader.where}: program", depth)
 
     def located(self, where: str, error: Exception) -> Exception:
@@ -179,4 +180,9 @@ class ProgramReader(BlockReader):
         forward, seed = (ops[at] for at in places)
         if not isinstance(forward, Operator) or not isinstance(seed, Seed) or not forward.op.gradient:
             raise LoDError(f"{where}: operator {places[0]} has no gradient")
-        return GradientOperator(forward, seed)
+        begun = self._begun.setdefault(seed, set(seed.outputs))
+        if not any(seed.gradient_of.get(out) in begun for out in forward.outputs):
+            raise LoDError(f"{where}: no gradient before it is that of a result of operator {places[0]}")
+        made = GradientOperator(forward, seed)
+        begun.update(made.outputs)
+        return made

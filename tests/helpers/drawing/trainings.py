@@ -27,15 +27,11 @@ class Drawing:
         return self.random.choice(choices)
 
     def hold(self, value):
-        """Return a value as parameters, with names or without."""
-        named = self.random.random() < 0.6
-        count = f"p{len(self.parameters)}"
-        made = lodcore.tree_map(
-            lambda leaf: parameter(leaf, count if named and np.shape(leaf) == (2, 2) else None), value
-        )
-        if len(lodcore.tree_leaves(made)) > 1:  # names are unique
-            made = lodcore.tree_map(parameter, value)
-        self.parameters[count] = made
+        """Return a value as parameters, a single one with a name or without."""
+        key = f"p{len(self.parameters)}"
+        named = isinstance(value, np.ndarray) and self.random.random() < 0.6
+        made = parameter(value, key) if named else lodcore.tree_map(parameter, value)
+        self.parameters[key] = made
         return made
 
     def weight(self, *shape):
@@ -143,6 +139,23 @@ OPTIMIZERS = (
 )
 
 
+def draw_batch(g):
+    """Return sequences and one row for each."""
+    lengths = [g.choose(0, 1, 1, 2, 3) for _ in range(g.random.randrange(5))]
+    rows = LoDTensor.from_lengths(g.rng.normal(size=(sum(lengths), 2)), lengths)
+    return {"x": rows, "d": g.rng.normal(size=(len(lengths), 2))}
+
+
+def draw_loss(g, x, d):
+    """Return a loss, and the sums of what it is computed from."""
+    sums = []
+    for _ in range(g.random.randrange(2, 7)):
+        x = g.sequences(x, d)
+        d = g.rows(x, d) if g.choose(True, False) else d
+        sums.append(ops.sum(x))
+    return ops.sum(x * x) + ops.sum(d * d), sums
+
+
 def draw_training(seed, runs=4):
     """Return a Program, the feeds of some runs, and what each fetches by name."""
     g = Drawing(seed)
@@ -151,12 +164,10 @@ def draw_training(seed, runs=4):
             data("x", (None, 2), "float64", num_levels=1),
             data("d", (None, 2), "float64", cast=g.choose(True, False)),
         )
-        names = ["loss"]
-        for number in range(g.random.randrange(2, 7)):
-            x = g.sequences(x, d)
-            d = g.rows(x, d) if g.choose(True, False) else d
-            names.append(lodcore.mul(ops.sum(x), 1.0, name=f"{g.choose(*NAMES)}{number}").name)
-        loss = lodcore.mul(ops.sum(x * x) + ops.sum(d * d), 1.0, name="loss")
+        loss, sums = draw_loss(g, x, d)
+        loss = lodcore.mul(loss, 1.0, name="loss")
+        named = [lodcore.mul(one, 1.0, name=f"{g.choose(*NAMES)}{number}") for number, one in enumerate(sums)]
+        names = ["loss", *[one.name for one in named]]
         leaves, how = lodcore.tree_leaves(g.parameters), g.choose("use", "update", "learn", "learn")
         if how == "update":
             for v in leaves[:2]:
@@ -167,9 +178,5 @@ def draw_training(seed, runs=4):
                 gradients, _ = nn.clip_by_global_norm(gradients, 1.0)
             g.choose(*OPTIMIZERS)().step(g.parameters, gradients)
             names += [name for name in ("x@GRAD", "d@GRAD") if name in program.names]
-    feeds = []
-    for _ in range(runs):
-        lengths = [g.choose(0, 1, 1, 2, 3) for _ in range(g.random.randrange(5))]
-        rows = LoDTensor.from_lengths(g.rng.normal(size=(sum(lengths), 2)), lengths)
-        feeds.append({"x": rows, "d": g.rng.normal(size=(len(lengths), 2))})
+    feeds = [draw_batch(g) for _ in range(runs)]
     return program, feeds, [g.random.sample(names, g.random.randrange(len(names) + 1)) for _ in feeds]

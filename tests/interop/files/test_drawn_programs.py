@@ -2,18 +2,21 @@
 
 import io
 
+import numpy as np
 import pytest
 
 import lodcore
-from lodcore import GraphError
-from lodcore.graph import Executor, Program, append_backward
+from lodcore import GraphError, vjp
+from lodcore.graph import Executor, Program, append_backward, data
+from lodcore.operators.roles import spec_of
 from tests.helpers.drawing.programs import draw_program
-from tests.helpers.drawing.trainings import draw_training
+from tests.helpers.drawing.trainings import Drawing, draw_batch, draw_loss, draw_training
 from tests.helpers.meanings import is_floating
 from tests.helpers.programs_as_python import as_python
 from tests.helpers.programs_to_keep import as_bytes
 from tests.helpers.tables import for_each
-from tests.helpers.ways_of_running import as_tensor, loss_in_program, new, placeholder
+from tests.helpers.ways import rows_of
+from tests.helpers.ways_of_running import as_tensor, held, loss_in_program, new, placeholder
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -41,7 +44,7 @@ def text(program):
     return [line.partition("Generator(")[0] for line in str(program).splitlines()]
 
 
-@for_each("seed", range(25))
+@for_each("seed", range(12))
 def test_a_drawn_program_that_was_saved_gives_the_same_bits(seed):
     program, feeds, fetched = draw_training(seed)
     use = program.clone(for_test=True)
@@ -55,7 +58,24 @@ def test_a_drawn_program_that_was_saved_gives_the_same_bits(seed):
     assert results(Executor(), both["used"], feeds, used) == results(Executor(), use, feeds, used)
 
 
-@for_each("seed", range(25))
+@for_each("seed", range(15))
+def test_a_drawn_loss_is_the_same_at_once_under_vjp_and_in_a_program_that_was_saved(seed):
+    feed = draw_batch(Drawing(seed))
+    with Program() as program:
+        loss, sums = draw_loss(Drawing(seed), *[data(name, spec_of(x)) for name, x in feed.items()])
+        append_backward(loss)
+    names = [name for name in ("x@GRAD", "d@GRAD") if name in program.names]
+    found = Executor().run(back(program), feed, [loss.name, *[one.name for one in sums], *names])
+    g = Drawing(seed)
+    (value, others), pullback = vjp(lambda x, d: draw_loss(g, x, d), *feed.values())
+    gradients = dict(zip(("x@GRAD", "d@GRAD"), pullback(1.0, [None] * len(others)), strict=True))
+    for one, other in zip(found, [value, *others, *[gradients[name] for name in names]], strict=True):
+        np.testing.assert_allclose(rows_of(one), rows_of(other), rtol=1e-9, atol=1e-12)
+    value, others = draw_loss(Drawing(seed), *feed.values())
+    np.testing.assert_allclose([held(one) for one in (value, *others)], found[: 1 + len(sums)], rtol=1e-9, atol=1e-12)
+
+
+@for_each("seed", range(20))
 def test_drawn_loops_and_arrays_that_were_saved_give_the_same_bits(seed):
     statements, feeds, fixed, meanings = draw_program(seed)
     f, _ = new(compile(as_python(statements), "program", "exec"))

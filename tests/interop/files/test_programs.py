@@ -341,6 +341,11 @@ def test_a_changed_file_is_refused_or_runs_to_a_result_or_an_error(make):
                 Executor().run(made, feed, fetch)
 
 
+def step_of(ops):
+    """Return the step of the optimizer."""
+    return next(op for op in ops if op.get("op") == "optimizer_step")
+
+
 CHANGES = [
     (lambda ops: ops[0]["in"].pop("x"), r"operator 0 \(matmul\): is .*; a description with x, y is needed"),
     (
@@ -358,6 +363,18 @@ CHANGES = [
     ),
     (lambda ops: ops[-1].update(update="tanh"), "tanh: is no parameter"),
     (lambda ops: ops[-1].update(value={"var": "tanh"}), "is float64 .*; the parameter is int64"),
+    (
+        lambda ops: ops.remove(next(op for op in ops if "gradient" in op)),
+        r"no gradient before it is that of a result of operator [0-9]+",
+    ),
+    (
+        lambda ops: step_of(ops)["in"].update(optimizer=3),
+        r"\(optimizer_step\): .*optimizer: is int; an optimizer is needed",
+    ),
+    (
+        lambda ops: step_of(ops)["in"]["gradients"]["list"].pop(),
+        r"\(optimizer_step\): .*gradients: has 1 entries; parameters or states have others",
+    ),
     (
         lambda ops: ops[0]["in"].update(y={"loop": {}}),
         r"\(matmul\): y: is {}; a description with variables, ops is need",

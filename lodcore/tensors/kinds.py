@@ -122,11 +122,14 @@ def plain_of(where: str, x: Any) -> Any:
 def of_kind(where: str, like: Any, result: Any) -> Any:
     """Return a result as a tensor of the kind of another one."""
     kind = type(like)
-    made = like.with_values(result.values if isinstance(result, LoDTensor) else np.asarray(result))
+    rows = result.values if isinstance(result, LoDTensor) else np.asarray(result)
+    made = like.with_values(rows)
     if type(made) is not kind:
         raise DTypeError(
             f"{where}: with_values of {kind.__name__} returned {type(made).__name__}; the same kind is needed"
         )
+    if made.dtype != rows.dtype:
+        raise DTypeError(f"{where}: with_values of {kind.__name__} returned {made.dtype} for {rows.dtype}")
     return made
 
 

@@ -257,7 +257,13 @@ def test_what_a_kind_lacks_is_named():
         def with_values(self, values):
             return RUNS
 
+    class Doubles(Runs):
+        def with_values(self, values):
+            return Doubles(np.asarray(values, float), np.ones(len(values)))
+
     register_inheritance(Nothing, DenseTensor)
+    with pytest.raises(DTypeError, match="greater_than: with_values of Doubles returned float64 for bool"):
+        lodcore.greater_than(Doubles(ROWS, [1, 1, 1]), 0.0)
     with pytest.raises(DTypeError, match="sequence_pool: x: is a NoLoD, which lacks a LoD as `lod`"):
         lodcore.sequence_pool(NoLoD(BAG.x), "sum")
     with pytest.raises(DTypeError, match="tanh: x: is a Nothing, which lacks __array__ to stand for an array"):

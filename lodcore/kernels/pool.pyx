@@ -7,11 +7,15 @@ sequence; then each of the first 32 lanes adds the lane 32 positions later, each
 later, and so on until one lane is left. Integers wrap around.
 
 Among equal maxima or minima the first one counts; nan propagates, the first of several. An empty sequence yields zeros.
+
+C took 0.85 of the time for the first rows of sequences of one row of 8 bytes, and 0.93 for rows that are placed first
+and have another size than 2, 4 or 8 bytes.
 """
 
-from libc.stdint cimport int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 
+from lodcore.kernels.simd cimport forced_void
 from lodcore.kernels.sizes cimport agree, ends_at
 
 cdef extern from "pool.h" nogil:
@@ -36,12 +40,13 @@ cdef extern from "pool.h" nogil:
                            float* out)
     void spread_rows_double(const double* rows, const int64_t* offsets, int64_t n_seqs, int64_t width, int divide,
                             double* out)
-    void scatter_cells_float(const float* rows, const int64_t* offsets, int64_t n_seqs, int64_t width,
-                             const int64_t* index, float* out)
-    void scatter_cells_double(const double* rows, const int64_t* offsets, int64_t n_seqs, int64_t width,
-                              const int64_t* index, double* out)
-    void pick_rows_of(const char* rows, const int64_t* offsets, int64_t n_seqs, size_t row_bytes, int last, char* out)
-    void place_rows_of(const char* rows, const int64_t* offsets, int64_t n_seqs, size_t row_bytes, int last, char* out)
+
+cdef enum:
+    NEAR = 1 << 15  # bytes that are cleared just before they are used
+
+ctypedef fused cell:
+    uint32_t
+    uint64_t
 
 ctypedef fused number:
     float
@@ -210,10 +215,7 @@ def scatter_cells(const real[:, ::1] rows not None, const int64_t[::1] offsets n
     cdef const int64_t* places = &index[0, 0]
     cdef real* result = &out[0, 0]
     with nogil:
-        if real is float:
-            scatter_cells_float(source, ends, n_seqs, width, places, result)
-        else:
-            scatter_cells_double(source, ends, n_seqs, width, places, result)
+        scatter(source, ends, n_seqs, width, places, result)
 
 
 def pick_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None, bint last,
@@ -235,7 +237,7 @@ def pick_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offs
     cdef const int64_t* ends = &offsets[0]
     cdef char* result = <char*> &out[0, 0]
     with nogil:
-        pick_rows_of(source, ends, n_seqs, row_bytes, last, result)
+        pick_each(source, ends, n_seqs, row_bytes, last, result)
 
 
 def place_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None, bint last,
@@ -258,7 +260,7 @@ def place_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] off
     cdef const int64_t* ends = &offsets[0]
     cdef char* result = <char*> &out[0, 0]
     with nogil:
-        place_rows_of(source, ends, n_seqs, row_bytes, last, result)
+        place_each(source, ends, n_seqs, row_bytes, last, result)
 
 
 def fill_empty(const unsigned char[::1] row not None, const int64_t[::1] offsets not None,
@@ -308,3 +310,102 @@ def sum_empty(const real[:, ::1] rows not None, const int64_t[::1] offsets not N
             if ends[s + 1] == ends[s]:
                 for c in range(width):
                     result[c] += source[s * width + c]
+
+
+# -- first and last rows, as opaque bytes ------------------------------------------------------------------------------
+
+
+cdef inline forced_void pick_cells(
+    const char* rows, const int64_t* offsets, int64_t n_seqs, const bint last, char* out, cell* unused
+) noexcept nogil:
+    """Copy rows of a few bytes: for an empty sequence, an adjacent row is read and cleared, without a branch."""
+    cdef int64_t final = offsets[n_seqs] - 1, s, row
+    cdef cell one
+    for s in range(n_seqs):
+        if last:
+            row = offsets[s + 1] - (offsets[s + 1] > 0)
+        else:
+            row = offsets[s] if offsets[s] < final else final
+        memcpy(&one, rows + row * sizeof(cell), sizeof(cell))
+        one = one if offsets[s + 1] > offsets[s] else 0
+        memcpy(out + s * sizeof(cell), &one, sizeof(cell))
+
+
+cdef void pick_each(
+    const char* rows, const int64_t* offsets, int64_t n_seqs, int64_t row_bytes, bint last, char* out
+) noexcept nogil:
+    """Copy the first or last row of each sequence; write zeros for an empty one."""
+    cdef int64_t n_rows = offsets[n_seqs], s
+    if n_rows > 0 and row_bytes == 4 and last:
+        pick_cells(rows, offsets, n_seqs, True, out, <uint32_t*> NULL)
+    elif n_rows > 0 and row_bytes == 4:
+        pick_cells(rows, offsets, n_seqs, False, out, <uint32_t*> NULL)
+    elif n_rows > 0 and row_bytes == 8 and last:
+        pick_cells(rows, offsets, n_seqs, True, out, <uint64_t*> NULL)
+    elif n_rows > 0 and row_bytes == 8:
+        pick_cells(rows, offsets, n_seqs, False, out, <uint64_t*> NULL)
+    else:
+        for s in range(n_seqs):
+            if offsets[s + 1] > offsets[s]:
+                memcpy(out, rows + (offsets[s + 1] - 1 if last else offsets[s]) * row_bytes, row_bytes)
+            else:
+                memset(out, 0, row_bytes)
+            out += row_bytes
+
+
+cdef inline forced_void place_near(
+    const char* rows, const int64_t* offsets, int64_t n_seqs, const int64_t row_bytes, const bint last, char* out
+) noexcept nogil:
+    """Copy rows; a size that the compiler knows is a store."""
+    cdef int64_t s = 0, end, k, room = NEAR // row_bytes
+    while s < n_seqs:
+        end = s + 1
+        while end < n_seqs and offsets[end + 1] - offsets[s] <= room:
+            end += 1
+        memset(out + offsets[s] * row_bytes, 0, (offsets[end] - offsets[s]) * row_bytes)
+        for k in range(s, end):
+            if offsets[k + 1] > offsets[k]:
+                memcpy(out + (offsets[k + 1] - 1 if last else offsets[k]) * row_bytes, rows + k * row_bytes, row_bytes)
+        s = end
+
+
+cdef void place_each(
+    const char* rows, const int64_t* offsets, int64_t n_seqs, int64_t row_bytes, bint last, char* out
+) noexcept nogil:
+    """Copy each row to the first or last position of its sequence, and write zeros to the others."""
+    if row_bytes == 2:
+        place_near(rows, offsets, n_seqs, 2, last, out)
+    elif row_bytes == 4:
+        place_near(rows, offsets, n_seqs, 4, last, out)
+    elif row_bytes == 8:
+        place_near(rows, offsets, n_seqs, 8, last, out)
+    elif last:
+        place_near(rows, offsets, n_seqs, row_bytes, True, out)
+    else:
+        place_near(rows, offsets, n_seqs, row_bytes, False, out)
+
+
+# -- cells at their positions ------------------------------------------------------------------------------------------
+
+
+cdef void scatter(
+    const real* rows, const int64_t* offsets, int64_t n_seqs, int64_t width, const int64_t* index, real* out
+) noexcept nogil:
+    """Scatter each cell of `rows` to its position among zeros. Rows are cleared just before they are used."""
+    cdef int64_t s = 0, end, k, c, room = NEAR // (width * <int64_t> sizeof(real))
+    cdef const int64_t* place
+    cdef const real* row
+    cdef real* to
+    while s < n_seqs:
+        end = s + 1
+        while end < n_seqs and offsets[end + 1] - offsets[s] <= room:
+            end += 1
+        memset(out + offsets[s] * width, 0, (offsets[end] - offsets[s]) * width * sizeof(real))
+        for k in range(s, end):
+            row, place, to = rows + k * width, index + k * width, out + offsets[k] * width
+            if offsets[k + 1] - offsets[k] == 1:
+                memcpy(to, row, width * sizeof(real))
+            elif offsets[k + 1] > offsets[k]:
+                for c in range(width):
+                    to[place[c] * width + c] = row[c]
+        s = end

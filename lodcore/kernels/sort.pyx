@@ -5,7 +5,12 @@ of their rows.
 """
 
 cimport lodcore.kernels.arrays as cnp
-from libc.stdint cimport int64_t
+from libc.stdint cimport SIZE_MAX, UINT32_MAX, int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from lodcore.kernels.offsets cimport longest
+from lodcore.kernels.simd cimport read_once
 
 cdef extern from *:
     """
@@ -25,11 +30,18 @@ cdef extern from *:
 cdef extern from "sort.h" nogil:
     int CELL_UINT8, CELL_UINT16, CELL_UINT32, CELL_UINT64, CELL_INT8, CELL_INT16, CELL_INT32, CELL_INT64
     int CELL_HALF, CELL_FLOAT, CELL_DOUBLE
-    void count_first(const int64_t* offsets, int64_t n_seqs, int64_t k, int64_t* out)
-    int sort_cells(const char* x, int kind, const int64_t* offsets, const int64_t* kept, int64_t n_seqs,
-                   int64_t width, int descending, char* out, int64_t* positions)
-    int64_t put_back "place_cells"(const char* cells, int64_t size, const int64_t* offsets, const int64_t* kept,
-                                   int64_t n_seqs, int64_t width, const int64_t* positions, char* out)
+    enum: ALONE, LINE, LINES_SORTED, LEAST_COLUMNS
+    void sort_cells_by_32(const char* x, int kind, const int64_t* offsets, const int64_t* kept, int64_t n_seqs,
+                          int64_t width, int descending, char* out, int64_t* positions, void* space, int64_t longest,
+                          int64_t* lines)
+    void sort_cells_by_64(const char* x, int kind, const int64_t* offsets, const int64_t* kept, int64_t n_seqs,
+                          int64_t width, int descending, char* out, int64_t* positions, void* space, int64_t longest,
+                          int64_t* lines)
+
+ctypedef fused cell:
+    uint16_t
+    uint32_t
+    uint64_t
 
 cnp.import_array()
 
@@ -72,8 +84,13 @@ def keep_first(const int64_t[::1] offsets not None, int64_t k, int64_t[::1] out 
         raise ValueError("offsets and out have different shapes")
     cdef const int64_t* source = &offsets[0]
     cdef int64_t* result = &out[0]
+    cdef int64_t total = 0, length, s
     with nogil:
-        count_first(source, n_seqs, k, result)
+        result[0] = 0
+        for s in range(n_seqs):
+            length = source[s + 1] - source[s]
+            total += length if length < k else k
+            result[s + 1] = total
 
 
 def sort_rows(cnp.ndarray x not None, const int64_t[::1] offsets not None, const int64_t[::1] kept not None,
@@ -110,7 +127,7 @@ def sort_rows(cnp.ndarray x not None, const int64_t[::1] offsets not None, const
     cdef char* result = cnp.PyArray_BYTES(out)
     cdef int64_t* places = NULL if positions is None else &positions[0, 0]
     with nogil:
-        failed = sort_cells(source, kind, bounds, left, n_seqs, width, descending, result, places)
+        failed = sort_each(source, kind, bounds, left, n_seqs, width, descending, result, places)
     if failed:
         raise MemoryError
 
@@ -152,7 +169,13 @@ def place_cells(cnp.ndarray cells not None, const int64_t[::1] offsets not None,
     cdef const int64_t* places = &positions[0, 0] if kept[n_seqs] else NULL
     cdef char* result = cnp.PyArray_BYTES(out)
     with nogil:
-        bad = put_back(source, size, bounds, left, n_seqs, width, places, result)
+        memset(result, 0, bounds[n_seqs] * width * size)
+        if size == 2:
+            bad = put_back(source, bounds, left, n_seqs, width, places, result, <uint16_t*> NULL)
+        elif size == 4:
+            bad = put_back(source, bounds, left, n_seqs, width, places, result, <uint32_t*> NULL)
+        else:
+            bad = put_back(source, bounds, left, n_seqs, width, places, result, <uint64_t*> NULL)
     return bad
 
 
@@ -177,3 +200,52 @@ cdef int kind_of(cnp.ndarray array) except -1:
         if kind == c"f" and size <= 8:
             return CELL_HALF if size == 2 else CELL_FLOAT if size == 4 else CELL_DOUBLE
     raise TypeError("cells are bool, integers, float16, float32 or float64, of native byte order")
+
+
+cdef int sort_each(
+    const char* x, int kind, const int64_t* offsets, const int64_t* kept, int64_t n_seqs, int64_t width,
+    bint descending, char* out, int64_t* positions
+) noexcept nogil:
+    """Sort every column of every sequence, and keep the first cells; return -1 if there is no memory."""
+    cdef int64_t most = longest(offsets, n_seqs)
+    cdef bint wide = kind >= CELL_UINT64
+    cdef size_t each = 2 * sizeof(int64_t) + (sizeof(int64_t) if wide else sizeof(int32_t))
+    cdef void* space = NULL
+    cdef int64_t* lines = NULL
+    if most > UINT32_MAX:  # a row number must fit beside a key
+        return -1
+    if most > (LINES_SORTED if width >= LEAST_COLUMNS else ALONE):
+        space = NULL if <uint64_t> most > SIZE_MAX // each else malloc(most * each)
+        if space == NULL:
+            return -1
+    if width >= LEAST_COLUMNS:
+        lines = <int64_t*> malloc((most if most < LINES_SORTED else LINES_SORTED) * 2 * LINE * sizeof(int64_t))
+        if lines == NULL:
+            free(space)
+            return -1
+    if wide:
+        sort_cells_by_64(x, kind, offsets, kept, n_seqs, width, descending, out, positions, space, most, lines)
+    else:
+        sort_cells_by_32(x, kind, offsets, kept, n_seqs, width, descending, out, positions, space, most, lines)
+    free(space)
+    free(lines)
+    return 0
+
+
+cdef int64_t put_back(
+    const char* cells, const int64_t* offsets, const int64_t* kept, int64_t n_seqs, int64_t width,
+    const int64_t* positions, char* out, cell* unused
+) noexcept nogil:
+    """Scatter cells to their rows; return the first kept row with a position that is not in its sequence, or -1."""
+    cdef int64_t s, r, c, row, length
+    cdef char* to
+    for s in range(n_seqs):
+        length = offsets[s + 1] - offsets[s]
+        to = out + offsets[s] * width * sizeof(cell)
+        for r in range(kept[s], kept[s + 1]):
+            for c in range(width):
+                row = read_once(positions + r * width + c)
+                if row < 0 or row >= length:
+                    return r
+                memcpy(to + (row * width + c) * sizeof(cell), cells + (r * width + c) * sizeof(cell), sizeof(cell))
+    return -1

@@ -366,25 +366,4 @@ static LODCORE_UNUSED void OF_CELL(spread_rows)(const CELL *rows, const int64_t 
                 memcpy(out, first, (size_t)width * sizeof(CELL));
     }
 }
-
-/* Scatter each cell of `rows` to its position among zeros. Rows are cleared just before they are used. */
-static LODCORE_UNUSED void OF_CELL(scatter_cells)(const CELL *rows, const int64_t *offsets, int64_t n_seqs,
-                                                  int64_t width, const int64_t *index, CELL *out)
-{
-    for (int64_t s = 0, end; s < n_seqs; s = end) {
-        end = s + 1;
-        while (end < n_seqs && (offsets[end + 1] - offsets[s]) * width * (int64_t)sizeof(CELL) <= NEAR)
-            end++;
-        memset(out + offsets[s] * width, 0, (size_t)((offsets[end] - offsets[s]) * width) * sizeof(CELL));
-        for (int64_t k = s; k < end; k++) {
-            const CELL *row = rows + k * width;
-            const int64_t *place = index + k * width;
-            if (offsets[k + 1] - offsets[k] == 1)
-                memcpy(out + offsets[k] * width, row, (size_t)width * sizeof(CELL));
-            else if (offsets[k + 1] > offsets[k])
-                for (int64_t c = 0; c < width; c++)
-                    out[(offsets[k] + place[c]) * width + c] = row[c];
-        }
-    }
-}
 #endif

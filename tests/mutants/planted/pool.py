@@ -68,9 +68,9 @@ MUTANTS = [
     ),
     Mutant(
         "empty-sequences-take-a-neighbour",
-        POOL,
-        "cell = offsets[s + 1] > offsets[s] ? cell : 0;",
-        "",
+        "lodcore/kernels/pool.pyx",
+        "one = one if offsets[s + 1] > offsets[s] else 0",
+        "pass",
         KERNEL_TESTS,
     ),
     Mutant(

@@ -146,9 +146,9 @@ MUTANTS = [
     ),
     Mutant(
         "positions-from-outside-unchecked",
-        "lodcore/kernels/vectors/sort.h",
-        "if (row < 0 || row >= length)",
-        "if (row >= length)",
+        "lodcore/kernels/sort.pyx",
+        "if row < 0 or row >= length:",
+        "if row >= length:",
         ORDER,
     ),
     # -- order: operators

@@ -43,8 +43,8 @@ below with its smallest case. So far, none has shown a defect of lodcore; what w
 
 WORDS = {
     "awkward": """\
-Arrays of any depth. Gradients are not compared: awkward has none with its NumPy backend. A reduction along an axis
-combines the rows of one list, so operators on all rows below a coarser level cannot be expressed in one call.""",
+Arrays of any depth. Gradients are not compared: awkward has none with its NumPy backend. For a reduction
+of all rows below a coarser level, the levels between are flattened first.""",
     "fbgemm": """\
 Jagged operators on rows and offsets or lengths, with one level here. Gradients are compared where an operator has
 them.""",
@@ -53,7 +53,7 @@ The LoD operators of the last release that had them all, as static programs with
 is a row of one column there. Python 3.7 runs it.""",
     "tensorflow": """\
 Ragged tensors of any depth, with gradients by `GradientTape`. Operands of different dtypes cannot be expressed, since
-TensorFlow never promotes.""",
+TensorFlow never promotes. For a reduction of all rows below a coarser level, the levels between are merged first.""",
     "thinc": """\
 The functions of `NumpyOps` on rows and lengths, with their backward functions.""",
     "torch": """\

@@ -28,11 +28,6 @@ def ragged(values, *levels):
     return {**dense(values), "kind": "ragged", "lod": lod}
 
 
-def pooled(values, *levels):
-    """Describe a batch, or an array if no level is left."""
-    return ragged(values, *levels) if levels else dense(values)
-
-
 def depth(x):
     return len(x["lod"]) if is_ragged(x) else 0
 
@@ -42,13 +37,13 @@ def level_of(x, level):
     return level % depth(x)
 
 
-def lengths(offsets):
+def row_lengths(x, level):
+    """The number of rows in each sequence of a level."""
+    k = level_of(x, level)
+    offsets = np.array(x["lod"][k])
+    for finer in x["lod"][k + 1 :]:
+        offsets = np.array(finer)[offsets]
     return np.diff(offsets)
-
-
-def same_structure(*tensors):
-    """Whether all batches have one structure."""
-    return all(x["lod"] == tensors[0]["lod"] for x in tensors)
 
 
 def dtypes(*things):

@@ -2,7 +2,7 @@
 
 import awkward as ak
 import numpy as np
-from forms import dense, depth, is_ragged, is_tensor, level_of, ragged, some_batch, unable
+from forms import dense, depth, is_ragged, is_tensor, level_of, ragged, row_lengths, some_batch, unable
 
 VERSION = ak.__version__
 
@@ -98,23 +98,23 @@ def unary(function):
     return run
 
 
-def along(function, name=None, **fixed):
-    """A reduction along a level: the level's own axis."""
+def along(function):
+    """A reduction along the axis of a level, into which all levels below it were flattened."""
 
     def run(arguments, cotangents):
         x = arguments["x"]
         k = level_of(x, arguments.get("level", -1))
-        if k != depth(x) - 1:
-            unable("all rows below a level at once")
-        out = function(array(x), k + 1)
-        return [described(out, k)], NotImplemented
+        merged = array(x)
+        for axis in range(depth(x), k + 1, -1):
+            merged = ak.flatten(merged, axis=axis)
+        return [described(function(merged, k + 1), k)], NotImplemented
 
     return run
 
 
 def pool(arguments, cotangents):
-    kind = arguments["pool_type"]
-    if arguments.get("pad_value") is not None and not all(np.diff(arguments["x"]["lod"][-1])):
+    x, kind = arguments["x"], arguments["pool_type"]
+    if arguments.get("pad_value") is not None and not all(row_lengths(x, arguments.get("level", -1))):
         unable("a row for empty sequences")
     if kind in ("sum", "mean", "max", "min"):
         return along(lambda a, axis: getattr(ak, kind)(a, axis=axis))(arguments, cotangents)

@@ -83,15 +83,14 @@ def aligned(function):
     return operator(call, batch=True)
 
 
-def deepest(x, level):
-    """The axis of a level whose elements are rows."""
-    if level % x.ragged_rank != x.ragged_rank - 1:
-        unable("all rows below a level at once")
-    return x.ragged_rank
+def below(x, level):
+    """The same rows with all levels below one merged into it, and the axis of that level."""
+    axis = level % x.ragged_rank + 1
+    return (x if axis == x.ragged_rank else x.merge_dims(axis, x.ragged_rank)), axis
 
 
 def pool(x, pool_type, pad_value=None, level=-1):
-    axis = deepest(x, level)
+    x, axis = below(x, level)
     if pad_value is not None and not tf.reduce_all(x.row_lengths(axis) > 0):
         unable("a value for empty sequences")
     if pool_type not in ("sum", "mean", "max", "min"):
@@ -102,10 +101,9 @@ def pool(x, pool_type, pad_value=None, level=-1):
 def softmax(x, level=-1):
     if not x.dtype.is_floating:
         unable("integers")
-    deepest(x, level)
     if x.flat_values.shape.rank > 1:
         unable("an axis that is not the last one")
-    return tf.nn.softmax(x, axis=-1)
+    return x.with_flat_values(tf.nn.softmax(below(x, level)[0], axis=-1).flat_values)
 
 
 def softmax_of_rows(x, axis):
@@ -179,14 +177,14 @@ def joined(xs, level):
 def truth(x, name, level):
     if x.dtype != tf.bool:
         unable("other dtypes than bool")
-    return getattr(tf, "reduce_" + name)(x, axis=deepest(x, level))
+    return getattr(tf, "reduce_" + name)(*below(x, level))
 
 
 def spread(name):
     def call(x, ddof, level):
         if ddof:
             unable("ddof")
-        return getattr(tf.math, name)(x, axis=deepest(x, level))
+        return getattr(tf.math, name)(*below(x, level))
 
     return operator(call)
 
@@ -278,7 +276,7 @@ OPERATORS = {
     "sequence_mask": operator(mask_of),
     "sequence_pad": operator(pad),
     "sequence_pool": operator(pool),
-    "sequence_prod": operator(lambda x, level=-1: tf.reduce_prod(x, axis=deepest(x, level))),
+    "sequence_prod": operator(lambda x, level=-1: tf.reduce_prod(*below(x, level))),
     "sequence_reverse": operator(backwards),
     "sequence_softmax": operator(softmax),
     "sequence_std": spread("reduce_std"),

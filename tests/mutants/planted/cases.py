@@ -3,6 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 CASES = "tests/reference/test_cases.py"
+HOLDING = "tests/reference/test_holding.py"
 DUAL = "tests/reference/test_dual.py"
 
 MUTANTS = [
@@ -22,6 +23,20 @@ MUTANTS = [
         "alike and all(agree(got[name], want[name], tolerance) for name in want)",
         "all(agree(got[name], want[name], tolerance) for name in want if name in ('values', 'elements'))",
         CASES,
+    ),
+    Mutant(
+        "errors-of-others-are-no-failures",
+        "reference/read_cases.py",
+        'for verdict in ("wrong", "refused", "crashed"))',
+        'for verdict in ("wrong",))',
+        HOLDING,
+    ),
+    Mutant(
+        "half-a-line-is-an-answer",
+        "reference/read_cases.py",
+        'if line.endswith("\\n"):',
+        "if line:",
+        HOLDING,
     ),
     Mutant(
         "missed-corners-are-no-error",

@@ -271,6 +271,9 @@ def test_decimals_of_many_digits_are_refused():
     for width in (pyarrow.decimal128(17, 2), pyarrow.decimal256(40, 2), pyarrow.decimal128(10, 0)):
         many = [Decimal("-12345.00"), None, Decimal(7)]
         assert from_arrow(pyarrow.array(many, width), nulls=0.5).tolist() == [-12345.0, 0.5, 7.0]
+        groups = from_arrow(pyarrow.table({"u": U, "v": pyarrow.array(many, width)}), by="u", nulls="mask")
+        assert to_polars(groups)["v"].to_list() == lodcore.to_arrow(groups)["v"].to_pylist()
+        assert to_polars(groups)["v"].to_list() == [[many[0], many[2]], [None]]
 
 
 def test_tables_of_duckdb():

@@ -60,6 +60,9 @@ WIDENED = {"tdD": "M8[D]", "tts": "m8[s]", "ttm": "m8[ms]"}
 DIGITS = 15
 MOST_DIGITS = 22
 
+#: The most digits of a decimal number of 128 bits, in which they go out.
+MOST_KEPT = 38
+
 #: The widest row of a fixed size, as in other implementations.
 MOST_WIDE = 2**31 - 1
 
@@ -112,7 +115,7 @@ def kept_of(column: Any) -> tuple[Any, ...] | None:
 
     Returns
     -------
-    ("zone", name), ("decimal", digits after the point, digits), ("time",), ("category", None, False), or None
+    ("zone", name), ("decimal", digits after the point, digits or None), ("time",), ("category", None, False), or None
     """
     while column.format in LISTS or column.format in LIST_VIEWS or column.format.startswith("+w:"):
         (column,) = column.children
@@ -121,7 +124,8 @@ def kept_of(column: Any) -> tuple[Any, ...] | None:
     if column.format[:3] in STAMPS and column.format[4:]:
         return "zone", column.format[4:]
     if column.format.startswith("d:"):
-        return "decimal", decimal_of(column.format, column.path)[0], int(column.format[2:].split(",")[0])
+        digits = int(column.format[2:].split(",")[0])
+        return "decimal", decimal_of(column.format, column.path)[0], digits if digits <= MOST_KEPT else None
     return ("time",) if column.format.startswith("tt") else None
 
 

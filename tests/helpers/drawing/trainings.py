@@ -152,7 +152,7 @@ def draw_loss(g, x, d):
     for _ in range(g.random.randrange(2, 7)):
         x = g.sequences(x, d)
         d = g.rows(x, d) if g.choose(True, False) else d
-        sums.append(ops.sum(x))
+        sums += [ops.sum(x), ops.sum(d)]  # of all, since what nothing needs draws no random numbers in a Program
     return ops.sum(x * x) + ops.sum(d * d), sums
 
 

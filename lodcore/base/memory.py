@@ -179,7 +179,7 @@ def index_of(where: str, given: Any) -> int:
     """Convert an integer, or an array of one, to a Python int."""
     number: Any = int(given) if type(given) is np.int64 else given
     if type(number) is not int:
-        if isinstance(number, (np.ndarray, np.generic)):
+        if isinstance(number, np.ndarray):
             check_single(where, number)
             number = number.item()
         number = as_integer(number)

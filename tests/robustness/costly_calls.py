@@ -423,11 +423,11 @@ WITHOUT_COSTS = {
     "modules": "errors graph testing",
     "settings and questions about them": "get_num_threads set_num_threads",
     "classes whose constructors only check and keep, and whose methods are called by functions above": """
-        ArrayVariable AttentionInputs BatchPlan BatchReport BeamSearchResult Block ChunkPlan Context DenseTensor
+        ArrayVariable AttentionInputs BatchPlan BatchReport BeamSearchResult Block ChunkPlan Context DenseTensor Profile
         IndicesMap LODDenseTensor LoopVariable Operator PackReport RankTable Scope Segments Shared Slot SourceSampler
         Stream StreamFill Tensor TorchBatch Var Variable Varlen WhileLoop""",
     "declarations of operators, which see no data": """
-        Batches Counts Dense Given Index Keys Kind LoDRule Map Nested NestedIndex Operands Role Rows Steps
+        Batches Counts Dense Index Keys Kind LoDRule Nested NestedIndex Operands Optional Role Rows Steps
         Structure Anything Table Updates first_levels elementwise_operator no_lod operator outer
         register_inheritance same same_as""",
     "other names of while_loop": "create_whileloop",

@@ -30,9 +30,22 @@ except ImportError:  # not a POSIX system
 else:
     locks = fcntl
 
-__all__ = ["check_regular", "create", "lock", "locks", "regular", "remove", "sync", "sync_folder", "unlock", "write"]
+__all__ = [
+    "Opened",
+    "check_regular",
+    "create",
+    "lock",
+    "locks",
+    "regular",
+    "remove",
+    "sync",
+    "sync_folder",
+    "unlock",
+    "write",
+]
 
-#: Held while a file is opened, so that no other thread forks before the file is known here.
+#: Held while a file is opened, so that no other thread forks before the file is known here; and while it is closed, as
+#: a file that says that it is closed may still have its descriptor, which a child could not close any more.
 _guard = threading.RLock()
 _opened: weakref.WeakSet[io.FileIO] = weakref.WeakSet()
 _folders: set[int] = set()
@@ -71,9 +84,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_in_child)
 
 
+class Opened(io.FileIO):
+    """A file that is known here, so that no child keeps its descriptor."""
+
+    def close(self) -> None:
+        """Close the file while no thread forks."""
+        with held(_guard):
+            super().close()
+
+
 def _open(path: str, mode: str, flags: int = 0) -> io.FileIO:
     with held(_guard):
-        opened = io.FileIO(path, mode, opener=lambda name, given: os.open(name, given | flags, 0o666))
+        opened = Opened(path, mode, opener=lambda name, given: os.open(name, given | flags, 0o666))
         _opened.add(opened)
     return opened
 

@@ -2,14 +2,12 @@
 
 import contextlib
 import errno
-import io
 import json
 import os
 import random
 import shutil
 import signal
 from pathlib import Path
-from types import SimpleNamespace
 from typing import NamedTuple
 from unittest import mock
 
@@ -30,7 +28,7 @@ class Step(NamedTuple):
 def watched(before):
     """Call a function before each step; what it returns for a write is the number of bytes to write before SIGKILL."""
 
-    class Watched(io.FileIO):
+    class Watched(files.Opened):
         def __init__(self, path, mode, **options):
             if mode in ("x", "a") and not os.path.lexists(path):
                 before(Step("create", path))
@@ -56,7 +54,7 @@ def watched(before):
 
     made = {kind: one(kind, getattr(os, kind)) for kind in ("replace", "rename", "unlink", "mkdir", "rmdir")}
     with contextlib.ExitStack() as stack:
-        stack.enter_context(mock.patch.object(files, "io", SimpleNamespace(FileIO=Watched)))
+        stack.enter_context(mock.patch.object(files, "Opened", Watched))
         for name, function in {**made, "fsync": fsync}.items():
             stack.enter_context(mock.patch.object(os, name, function))
         yield

@@ -519,6 +519,23 @@ def test_the_lock_of_a_killed_owner_is_free(tmp_path):
     assert same(lodcore.load(name, verify=True), {"x": lodcore.concat_batches([PART, PART])})
 
 
+def test_files_are_neither_opened_nor_closed_while_a_thread_forks(tmp_path):
+    """A child that is forked in between would keep the descriptor as long as it lives."""
+    opened, made = files.create(str(tmp_path / "a")), []
+    acts = [opened.close, lambda: made.append(files.create(str(tmp_path / "b")))]
+    with files._guard:  # as from the beginning of a fork to its end
+        threads = [threading.Thread(target=act) for act in acts]
+        for thread in threads:
+            thread.start()
+        threads[0].join(0.02)
+        assert not opened.closed
+        assert not made
+    for thread in threads:
+        thread.join()
+    assert opened.closed
+    made[0].close()
+
+
 def test_a_child_that_was_not_forked_by_python(tmp_path, monkeypatch):
     """It has copies of the parent's files, and the parent's locks end with their use."""
     name, children, fork = tmp_path / "x.lod", [], ctypes.CDLL(None).fork

@@ -117,6 +117,7 @@ def limited(program):
 
 
 def test_wrong_calls_run_under_a_memory_limit():
+    """All wrong calls together, in one process, take seconds."""
     done = limited("""
     import warnings
     warnings.simplefilter("ignore")

@@ -60,6 +60,7 @@ def test_a_package_stands_in(tmp_path):
     """With another package, the tests of a correct kernel pass, and those of a broken one fail.
 
     Those that ask for more than the rules, and those of large arrays, are skipped: a copy of the reference passes.
+    Another pytest runs, and searches for small examples of what fails, which takes seconds.
     """
     package = tmp_path / "mykernels"
     package.mkdir()

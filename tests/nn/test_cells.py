@@ -280,6 +280,7 @@ def test_a_cell_whose_calls_change_gives_what_recording_anew_gives(variants):
 
 @for_each("name", [*CELLS])
 def test_a_cell_that_is_called_again_is_compiled_no_more(name):
+    """To compile all these cells twice takes seconds."""
     cell, *rest = given_to(name, "f8")
     for _ in range(2):
         run(cell, *rest)

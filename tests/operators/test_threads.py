@@ -80,6 +80,7 @@ def test_results_in_two_threads_have_the_same_bits(name, data):
 
 @for_each("name", sorted(SAMPLES))
 def test_wrong_calls_of_operators_in_two_threads_raise_the_same_errors(name):
+    """All wrong calls of all operators take seconds."""
     lodcore.set_num_threads(2)
     assert_all_refused(SAMPLES[name].errors)
 

@@ -107,6 +107,7 @@ def test_file_is_plain(path):
 
 @not_on_reference
 def test_one_seed_gives_one_file(path, tmp_path):
+    """All cases are drawn once more, in plain Python, which takes seconds."""
     again = tmp_path / "again.npz"
     write(again, draw_cases(count=FEW))
     assert again.read_bytes() == path.read_bytes()

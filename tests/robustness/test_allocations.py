@@ -76,7 +76,10 @@ def failing(tmp_path_factory):
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc is replaced by means of glibc")
 @pytest.mark.parametrize("share", range(SHARES))
 def test_arrays_and_kernels_that_find_no_memory(share, failing):
-    """The n-th request of an array, or of a kernel, fails, for every n: an error, and nothing has changed."""
+    """The n-th request of an array, or of a kernel, fails, for every n: an error, and nothing has changed.
+
+    Each call is made as often as it requests memory, which takes seconds.
+    """
     printed = survives(
         HASH
         + TOLD

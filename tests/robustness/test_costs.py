@@ -12,7 +12,10 @@ from tests.robustness.costly_calls import WITHOUT_COSTS
 
 @pytest.mark.not_on_reference
 def test_calls_and_memory_grow_with_the_input():
-    """8 times the size: at most 14 times the calls and the bytes, apart from what a call needs for nothing."""
+    """8 times the size: at most 14 times the calls and the bytes, apart from what a call needs for nothing.
+
+    To count calls and bytes of all public functions takes seconds.
+    """
     found = []
     for shape in costs.SHAPES[:10:2]:  # values matter to compiled loops only
         small, large = (costs.names_of(*shape, size) for size in (60, 480))

@@ -53,7 +53,7 @@ def test_loops_and_programs_leave_nothing_behind(name):
 
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_operators_leave_nothing_behind(group):
-    """Many together, each in every way of running."""
+    """Many together, each in every way of running, and repeatedly, which takes seconds."""
     assert not keep_something([CASES[name]() for name in OPERATORS[group::GROUPS]])
 
 

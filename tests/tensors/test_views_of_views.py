@@ -171,6 +171,7 @@ def test_a_read_only_view_of_a_writable_memory_stays_read_only():
 
 
 def test_chains_of_views_are_freed_without_a_recursion():
+    """Chains in which a recursion would exhaust the stack take seconds."""
     survives("""
 def chain(step):
     x = LoDTensor(np.zeros(20), LoD.from_lengths([5] * 4))

@@ -116,7 +116,7 @@ def quick(monkeypatch):
 
 @for_each("kind", ["folder", "append", "npz", "pack"])
 def test_a_writer_that_is_killed_at_any_step(kind, tmp_path_factory, quick, capsys):
-    """And, for writes, in the middle of them."""
+    """And, for writes, in the middle of them; to kill a process for each takes seconds."""
     steps = steps_of(Case(tmp_path_factory.mktemp("killed"), kind).act)
     places = [(k, None) for k in range(1, len(steps) + 1)]
     places += [(k, 0.5) for k, step in enumerate(steps, 1) if step.kind == "write" and len(step.data) > 20]
@@ -163,7 +163,7 @@ def failing_of_pack(case, number):
 
 @for_each("kind", ["folder", "append", "npz", "plan"])
 def test_power_that_is_lost_at_any_step(kind, tmp_path_factory, quick):
-    """On a file system that keeps nothing, or any part, of what was not synchronized."""
+    """On a file system that keeps nothing, or any part, of what was not synchronized; to read each takes seconds."""
     case = Case(tmp_path_factory.mktemp("power"), kind)
     for number, (end, count) in enumerate(losses(case.root, case.act)):
         state = case.found()

@@ -50,6 +50,8 @@ while done < steps:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no process is killed here")
 def test_a_killed_training_goes_on_with_the_same_bits(tmp_path):
+    """Three processes train, which takes seconds."""
+
     def train(name, dies, code):
         command = [sys.executable, "-c", TRAINING, str(tmp_path / name), "9", str(dies)]
         assert subprocess.run(command, env=environment(), cwd=tmp_path, check=False).returncode == code

@@ -66,6 +66,8 @@ static LODCORE_UNUSED int64_t take_rows_of(const char *rows, int64_t n_rows, int
                                            int64_t count, int64_t skip, char *out)
 {
     int64_t bad = -1;
+    if (row_bytes <= 0) /* none are negative, which the compiler does not know */
+        return first_outside(index, count, n_rows);
     if (row_bytes == 4)
         return take_4(rows, n_rows, index, count, skip, out);
     if (row_bytes == 8)

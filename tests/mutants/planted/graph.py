@@ -142,7 +142,7 @@ MUTANTS = [
         "if False:",
         TEST_SHARED_OPERANDS,
     ),
-    Mutant("rows-of-several-axes-joined", BACK, "if cnp.PyArray_NDIM(d) != 2 or ", "if ", TEST_SHARED_OPERANDS),
+    Mutant("rows-of-several-axes-joined", BACK, "if not is_matrix(d) or ", "if ", TEST_SHARED_OPERANDS),
     Mutant(
         "weight-not-transposed",
         "lodcore/ops/networks/matmul.py",

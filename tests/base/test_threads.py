@@ -172,7 +172,7 @@ if child == 0:
 assert os.waitpid(child, 0)[1] == 0
 """
     variables = environment(PYTHONWARNINGS="ignore")
-    subprocess.run([sys.executable, "-c", program], env=variables, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], env=variables, check=True, timeout=600)
 
 
 TABLE = np.random.default_rng(0).standard_normal((4, 3))

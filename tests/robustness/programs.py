@@ -72,12 +72,12 @@ def turned(array, *shapes):
 
 def survives(
     program: str,
-    seconds: float = 120,
+    seconds: float = 600,
     *arguments: str,
     prelude: str = PRELUDE,
     environment: dict[str, str] | None = None,
 ) -> str:
-    """Run a program, and return its output; raise if it crashed, or took too long."""
+    """Run a program, and return its output; raise if it crashed, or hangs: a busy machine may take minutes."""
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", prelude + program, *arguments],
         cwd=ROOT,

@@ -50,7 +50,7 @@ def inspected(path, **options):
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        timeout=120,
+        timeout=600,
         check=False,
         **options,
     )

@@ -9,7 +9,9 @@ from importlib import import_module
 from threading import Condition, RLock, get_ident
 from types import ModuleType
 
-_changed = Condition(RLock())
+# entered itself, not by way of its Condition, whose methods in Python an interrupt may leave before the release
+_lock = RLock()
+_changed = Condition(_lock)
 _loading: dict[object, int] = {}  # the thread of each call that loads
 
 
@@ -18,12 +20,12 @@ def load(name: str) -> ModuleType:
     call = object()
     try:
         try:
-            with _changed:
+            with _lock:
                 _loading[call] = get_ident()
             return import_module(name)
         finally:
             _loading.pop(call, None)
-            with _changed:
+            with _lock:
                 _changed.notify_all()
     finally:  # once more, since an interrupt may come just before the other try
         _loading.pop(call, None)
@@ -31,9 +33,9 @@ def load(name: str) -> ModuleType:
 
 def _wait_for_others() -> None:
     """Wait until no other thread loads, and let none begin."""
-    _changed.acquire()
+    _lock.acquire()
     _changed.wait_for(lambda: all(thread == get_ident() for thread in [*_loading.values()]))
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_wait_for_others, after_in_parent=_changed.release, after_in_child=_changed.release)
+    os.register_at_fork(before=_wait_for_others, after_in_parent=_lock.release, after_in_child=_lock.release)

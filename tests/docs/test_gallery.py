@@ -16,11 +16,11 @@ pytestmark = pytest.mark.not_on_reference
 
 @pytest.fixture
 def pictures(monkeypatch):
-    """Import the extension that draws."""
+    """Import what the extension of the site draws with."""
     monkeypatch.syspath_prepend(str(DOCS / "_extensions"))
     before = set(sys.modules)
-    yield __import__("pictures")
-    for name in set(sys.modules) - before & {"pictures", "trend"}:
+    yield __import__("drawings")
+    for name in set(sys.modules) - before & {"drawings", "trend"}:
         sys.modules.pop(name, None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -314,6 +315,7 @@ class Keeper:
         made = CellLoop(Deferred(self._xs, self._states), *self._rest)
         record(cell, made)
         known.clear()  # `meant` refers to itself, and so lives until garbage is collected; it counts as nobody
+        gc.collect(1)  # what else recording left in cycles would be counted now, and later be gone
         return made
 
 

@@ -93,7 +93,7 @@ def test_percentages_that_are_no_numbers_are_refused():
     own = np.empty(1, object)
     own[0] = own  # with which NumPy would compute until the stack ends
     for function in (np.percentile, np.nanpercentile):
-        for wrong, kind in ((own, "object"), ("50", "<U2"), (np.timedelta64(50), "timedelta64")):
+        for wrong, kind in ((own, "object"), ("50", "<U2"), (np.timedelta64(50, "s"), "timedelta64")):
             with pytest.raises(DTypeError, match=rf"numpy.{function.__name__}: q: has dtype {kind}"):
                 function(X, wrong, axis=1)
 

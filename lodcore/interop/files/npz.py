@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from typing import IO, Any
@@ -44,7 +45,7 @@ def write_npz(where: str, file: Any, packed: Packed, compress: bool) -> None:
         archive.writestr(info, text)
         archive.close()
     except BaseException:
-        archive.fp = None  # given up: nothing more is written, and it does not close itself when it is deleted
+        archive.fp = io.BytesIO()  # given up: what closes when it is deleted, the archive or a member, writes there
         raise
 
 

@@ -45,7 +45,10 @@ def write_npz(where: str, file: Any, packed: Packed, compress: bool) -> None:
         archive.writestr(info, text)
         archive.close()
     except BaseException:
-        archive.fp = io.BytesIO()  # given up: what closes when it is deleted, the archive or a member, writes there
+        if (
+            archive.fp is not None
+        ):  # given up: what closes when it is deleted, the archive or a member, writes elsewhere
+            archive.fp = io.BytesIO()
         raise
 
 

@@ -45,9 +45,7 @@ def write_npz(where: str, file: Any, packed: Packed, compress: bool) -> None:
         archive.writestr(info, text)
         archive.close()
     except BaseException:
-        if (
-            archive.fp is not None
-        ):  # given up: what closes when it is deleted, the archive or a member, writes elsewhere
+        if archive.fp is not None:  # given up: the archive, or a member, closes when it is deleted, and writes then
             archive.fp = io.BytesIO()
         raise
 

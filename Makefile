@@ -64,11 +64,14 @@ soak: build/built $(INSTALLED)test ## draw other examples than `make test` does,
 elsewhere: build/built $(INSTALLED)test ## run the tests in an environment drawn from NUMBER (any): locales, folders, limits; SAMPLE=1 runs a part
 	$(RUN) -m tests.builds.elsewhere $(NUMBER) $(if $(COMMIT),--commit) $(if $(SAMPLE),--sample $(SAMPLE))
 
-doors: build/built ## install the libraries of docs/doors.md into build/doors, and run every door against its own
-	@test -x build/doors/bin/python || $(PYTHON) -m venv build/doors
-	@build/doors/bin/python -m pip install -qq $(REQUIRES)
-	@LODCORE_BUILD=none build/doors/bin/python -m pip install -qq --no-build-isolation -e '.[doors]'
-	LODCORE_DOORS=1 build/doors/bin/python -m pytest tests/doors
+DOORS := $(if $(SMALL),small-doors,doors)
+SMALL_DOORS := awkward,duckdb,h5py,nanoarrow,netCDF4,pandas,polars,pyarrow,scipy,xarray,zarr
+
+doors: build/built ## install the libraries of docs/doors.md into build/doors, and run every door against its own; SMALL=1 those that are quickly installed
+	@test -x build/$(DOORS)/bin/python || $(PYTHON) -m venv build/$(DOORS)
+	@build/$(DOORS)/bin/python -m pip install -qq $(REQUIRES)
+	@LODCORE_BUILD=none build/$(DOORS)/bin/python -m pip install -qq --no-build-isolation -e '.[$(DOORS)]'
+	LODCORE_DOORS=$(if $(SMALL),$(SMALL_DOORS),1) build/$(DOORS)/bin/python -m pytest tests/doors tests/numpy_api/test_with_awkward.py
 
 engines: build/built ## install Ray, Dask and Spark into build/engines, and run each on two workers (Spark needs Java 17)
 	@java -version > /dev/null 2>&1 || { echo "Spark needs Java 17: apt-get install default-jre-headless"; false; }

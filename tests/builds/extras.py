@@ -78,7 +78,8 @@ def main() -> None:
         raise SystemExit(f"extras: {', '.join(unknown)}: not in pyproject.toml")
     failed = []
     with tree.fresh_directory() as directory:
-        tree.run(tree.ROOT, sys.executable, "-m", "build", "-q", "--no-isolation", "--wheel", "-o", str(directory))
+        # the wheel is built of the sdist, elsewhere: modules that were once built here would get into one that is not
+        tree.run(tree.ROOT, sys.executable, "-m", "build", "-q", "--no-isolation", "-o", str(directory))
         (wheel,) = directory.glob("*.whl")
         for name in names:
             pinned = oldest(name) if "--oldest" in sys.argv[1:] else []

@@ -42,6 +42,15 @@ def test_no_free_threaded_python_is_promised():
     assert not re.search(r"freethreading_compatible|cp3\d+t\b|Free Threading", "\n".join(texts))
 
 
+def test_every_page_names_the_same_pythons():
+    """Those that `make pythons` has run on; README says which."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    texts = [path.read_text(encoding="utf-8") for path in pages]
+    assert {newest for text in texts for newest in re.findall(r"CPython 3\.10\s+to\s+3\.(\d+)", text)} == {"13"}
+    assert {oldest for text in texts for oldest in re.findall(r"Python 3\.(\d+) or newer", text)} == {"10"}
+    assert 'requires-python = ">=3.10"' in PROJECT
+
+
 def test_the_command_is_a_function():
     module, _, name = re.search(r'(?m)^lodcore = "(.*)"$', PROJECT).group(1).partition(":")
     assert callable(getattr(importlib.import_module(module), name))

@@ -1,4 +1,4 @@
-"""Sums in 16 lanes, and what every kernel that stores float32 and float64 does with nan."""
+"""Sums in 16 lanes, what every kernel that stores float32 and float64 does with nan, and arrays that do not overlap."""
 
 from libc.math cimport NAN
 
@@ -6,9 +6,17 @@ cdef extern from "<math.h>" nogil:
     float sqrtf(float)
     double sqrt(double)
 
+cdef extern from *:
+    ctypedef float* float_alone "float *restrict"
+    ctypedef double* double_alone "double *restrict"
+
 ctypedef fused real:
     float
     double
+
+ctypedef fused alone:  # pointers to arrays that do not overlap: parameters of functions that are forced inline
+    float_alone
+    double_alone
 
 
 cdef inline real folded_lanes(real* lane) noexcept nogil:

@@ -2,20 +2,16 @@
 #define CELL float
 #define OF_CELL(NAME) NAME##_float
 #define BODY_OF_CELL(NAME) NAME##_float_body
-#define ROOT sqrtf
 #include CELLS
 #undef CELL
 #undef OF_CELL
 #undef BODY_OF_CELL
-#undef ROOT
 
 #define CELL double
 #define OF_CELL(NAME) NAME##_double
 #define BODY_OF_CELL(NAME) NAME##_double_body
-#define ROOT sqrt
 #include CELLS
 #undef CELL
 #undef OF_CELL
 #undef BODY_OF_CELL
-#undef ROOT
 #undef CELLS

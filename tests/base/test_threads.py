@@ -57,7 +57,7 @@ def test_parts_cover_every_sequence_once(sizes, row_bytes):
 
 def test_work_is_done_once_and_in_several_threads(several):
     seen, names = [], set()
-    barrier = threading.Barrier(several, timeout=20)
+    barrier = threading.Barrier(several, timeout=600)
 
     def work(start, stop):
         if threading.current_thread().name not in names:
@@ -83,7 +83,7 @@ def test_an_error_arrives(bad):
 
 def test_an_error_of_every_thread_arrives(several):
     """Also if the thread that called it has none."""
-    barrier = threading.Barrier(several, timeout=20)
+    barrier = threading.Barrier(several, timeout=600)
 
     def work(start, stop):
         barrier.wait()
@@ -104,7 +104,7 @@ def test_what_threads_have_computed_is_released():
         return weakref.ref(large)
 
     held = computed()
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 600
     while held() is not None and time.monotonic() < limit:
         time.sleep(0.001)  # a thread says that it is ready, and then forgets the work
     assert held() is None

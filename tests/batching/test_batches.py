@@ -227,7 +227,7 @@ def test_workers_make_the_same_plan(method):
     queue = context.Queue()
     process = context.Process(target=child, args=(plan, queue))
     process.start()
-    found = queue.get(timeout=60)
+    found = queue.get(timeout=600)
     process.join()
     assert found == [batch.tolist() for batch in plan]
 

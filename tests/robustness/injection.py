@@ -35,6 +35,7 @@ ALLOWED = (
     *(ArithmeticError, OSError),
 )
 MEMORY = 2**30  # the memory limit of calls
+LEAST = 20  # calls that are made, even if a busy machine does not make them in the given time
 #: Types of lodcore that return arrays.
 MADE = (RankTable, IndicesMap, SparseTensor, PackPlan, Vocabulary)
 
@@ -243,7 +244,7 @@ class Machine:
             os.pwrite(self._log, text[:300].ljust(300).encode() + b"\n", 0)
 
     def over(self) -> bool:
-        return time.perf_counter() > self.end
+        return time.perf_counter() > self.end and self.count >= LEAST
 
     def run(self, case: calls.Case, victims: Victims, arguments: Any) -> None:
         """Make one call, and check its result."""
@@ -400,6 +401,8 @@ def soak(seed: int, seconds: float, log: str | None = None, names: str = "") -> 
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     cases = [case for case in calls.cases() if names in case.name]
+    if not cases:
+        raise SystemExit(f"no case has {names!r} in its name")
     machine = Machine(seed, log, time.perf_counter() + seconds)
     while not machine.over():
         machine.random.shuffle(cases)

@@ -402,7 +402,7 @@ def failures(name, most=None, seed=0, first=0, step=1):
         places = np.sort(np.random.default_rng(seed).choice(places, most, replace=False))
     wrong = {}
     for at in places.tolist():
-        faulthandler.dump_traceback_later(60, exit=True)  # where a lock is held that nobody releases
+        faulthandler.dump_traceback_later(600, exit=True)  # where a lock is held that nobody releases
         try:
             if said := failure_at(name, make, at, found):
                 wrong[at] = said

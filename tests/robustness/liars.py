@@ -235,7 +235,7 @@ def main() -> None:
     callable_ones, count, end = targets(objects), 0, time.perf_counter() + chosen.seconds
     signal.signal(signal.SIGALRM, stop)
     log = os.open(chosen.log, os.O_WRONLY | os.O_CREAT)
-    while time.perf_counter() < end:
+    while time.perf_counter() < end or count < injection.LEAST:
         name, f = draw.choice(callable_ones)
         given, named = arguments(f, known, draw)
         kinds = ", ".join([type(one).__name__ for one in (*given, *named.values())])

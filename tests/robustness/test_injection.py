@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from tests.helpers.processes import environment
+from tests.robustness.injection import LEAST
 from tests.robustness.programs import ROOT
 
 pytestmark = pytest.mark.not_on_reference
@@ -28,17 +29,17 @@ def machine(log, *options, module="injection"):
 
 
 def test_everything_changes_while_calls_run(tmp_path):
-    """It takes the two seconds that it is given; `make hunt` gives more."""
+    """It takes the two seconds that it is given, or more on a busy machine; `make hunt` gives more."""
     printed = machine(tmp_path / "log", "--seconds", "2", "--seed", "0")
     assert "lives" in printed
     assert "all operators in all ways" in printed
-    assert int(printed.split()[0]) > 20  # on the slowest machine, under a sanitizer
+    assert int(printed.split()[0]) >= LEAST
 
 
 def test_everything_is_called_with_whatever_there_is(tmp_path):
     printed = machine(tmp_path / "log", "--seconds", "1", "--seed", "0", module="liars")
     assert "lives" in printed
-    assert int(printed.split()[0]) > 20  # on the slowest machine, under a sanitizer
+    assert int(printed.split()[0]) >= LEAST
 
 
 def test_an_error_while_something_is_recorded_leaves_everything_usable():

@@ -482,7 +482,7 @@ def child(reading, telling):
     """Fork a process that lives until the other end of a pipe is closed."""
     made = os.fork()
     if not made:
-        signal.alarm(60)
+        signal.alarm(600)
         os.write(telling, b"1")
         os.read(reading, 1)
         os._exit(0)
@@ -498,7 +498,7 @@ def test_the_lock_of_a_killed_owner_is_free(tmp_path):
         "def fsync(handle):\n"
         "    child = os.fork()\n"
         "    if not child:\n"
-        "        signal.alarm(60)\n"
+        "        signal.alarm(600)\n"
         "        print(os.getpid(), flush=True)\n"
         "        signal.pause()\n"
         "    signal.pause()\n"
@@ -545,7 +545,7 @@ def test_a_child_that_was_not_forked_by_python(tmp_path, monkeypatch):
         if not children:
             made = fork()
             if not made:
-                signal.alarm(60)
+                signal.alarm(600)
                 signal.pause()
             children.append(made)
 

@@ -777,7 +777,7 @@ def test_processes_share_memory(tmp_path, method):
     queue = context.Queue()
     process = context.Process(target=tell, args=(share(DEEP), str(tmp_path / "x.lod"), queue))
     process.start()
-    found = queue.get(timeout=60)
+    found = queue.get(timeout=600)
     process.join()
     assert found == (DEEP.tolist(), DEEP.tolist(), False, False)
 

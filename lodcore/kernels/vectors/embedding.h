@@ -9,7 +9,13 @@
 
 #include "pool.h"
 
-enum { GATHERED = 4096, LINES = 4, ROWS_AHEAD = 32 };
+enum { GATHERED = 4096, LINES = 4, MOST_LINES = 16, ROWS_AHEAD = 32 };
+enum { LONG_PART = 32, PARTS = 8 }; /* bytes of a vector, and the number of those that are summed at a time */
+#if defined(__GNUC__)
+#define PARTS_ARE_VECTORS 1
+#else
+#define PARTS_ARE_VECTORS 0
+#endif
 
 /* Return the first position whose number is out of range, -1 if there is none. */
 LODCORE_BODY any_outside_body(const int64_t *index, int64_t count, int64_t n_rows, int64_t *any)
@@ -40,6 +46,23 @@ LODCORE_INLINE void prefetch_cells(const void *rows, int64_t row, int64_t row_by
         LODCORE_PREFETCH((const void *)(place + (uintptr_t)(line * LINE)));
     if (size > LINE) /* a row that does not start at a cache line touches one line more */
         LODCORE_PREFETCH((const void *)(place + (uintptr_t)(size < LINES * LINE ? size : LINES * LINE) - 1));
+}
+
+/* Return the number of cache lines of a row that are prefetched. */
+LODCORE_INLINE int64_t lines_of(const void *rows, int64_t row_bytes)
+{
+    int64_t before = row_bytes % LINE ? LINE - 1 : (int64_t)((uintptr_t)rows % LINE);
+    int64_t lines = row_bytes <= LINE ? 1 : (row_bytes + before + LINE - 1) / LINE;
+    return lines < MOST_LINES ? lines : MOST_LINES;
+}
+
+/* Prefetch one line of a row, or more. */
+LODCORE_INLINE void prefetch_lines(const void *rows, int64_t row, int64_t row_bytes, int64_t lines)
+{
+    uintptr_t place = (uintptr_t)rows + (uintptr_t)row * (uintptr_t)row_bytes;
+    LODCORE_PREFETCH((const void *)place);
+    for (int64_t line = 1; line < lines; line++)
+        LODCORE_PREFETCH((const void *)(place + (uintptr_t)(line * LINE)));
 }
 
 /* Gather rows of a few bytes: out[j] = rows[index[j]], zeros where the number is `skip`. */

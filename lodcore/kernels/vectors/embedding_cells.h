@@ -77,10 +77,10 @@ static int64_t OF_CELL(pool_cell_bags)(const CELL *table, int64_t n_rows, const 
     return bad;
 }
 
-/* Pool `count` columns of one bag, row by row; a count that the compiler knows keeps the sums in registers. */
-LODCORE_INLINE int64_t OF_CELL(pool_bag)(const CELL *restrict table, int64_t n_rows, int64_t width,
-                                         const int64_t *index, int64_t start, int64_t end, int64_t total,
-                                         int64_t count, int verb, CELL *restrict cells)
+/* Find the greatest or least of `count` columns of one bag, row by row; a constant count keeps them in registers. */
+LODCORE_INLINE int64_t OF_CELL(best_of_bag)(const CELL *restrict table, int64_t n_rows, int64_t width,
+                                            const int64_t *index, int64_t start, int64_t end, int64_t total,
+                                            int64_t count, int verb, CELL *restrict cells)
 {
     for (int64_t c = 0; c < count; c++)
         cells[c] = 0;
@@ -91,28 +91,104 @@ LODCORE_INLINE int64_t OF_CELL(pool_bag)(const CELL *restrict table, int64_t n_r
         if ((uint64_t)row >= (uint64_t)n_rows)
             return j;
         for (int64_t c = 0; c < count; c++)
-            cells[c] = verb != SUM && j == start ? table[row * width + c]
-                                                 : OF_CELL(fold)(cells[c], table[row * width + c], verb);
+            cells[c] = j == start ? table[row * width + c] : OF_CELL(fold)(cells[c], table[row * width + c], verb);
     }
     return -1;
 }
 
-/* Pool bags of rows of several cells, as many columns at a time as there are lanes. */
-LODCORE_BODY OF_CELL(pool_bags_by)(const CELL *restrict table, int64_t n_rows, int64_t width, const int64_t *index,
-                                   const int64_t *offsets, int64_t n_seqs, int verb, int divide, CELL *restrict out,
-                                   int64_t *bad)
+/* Find them in bags of rows of several cells, as many columns at a time as there are lanes. */
+LODCORE_BODY OF_CELL(best_of_bags)(const CELL *restrict table, int64_t n_rows, int64_t width, const int64_t *index,
+                                   const int64_t *offsets, int64_t n_seqs, int verb, CELL *restrict out, int64_t *bad)
 {
     for (int64_t s = 0; *bad < 0 && s < n_seqs; s++, out += width) {
         int64_t start = offsets[s], end = offsets[s + 1], total = offsets[n_seqs], c = 0;
         for (; *bad < 0 && c + LANES <= width; c += LANES) {
             CELL cells[LANES];
-            *bad = OF_CELL(pool_bag)(table + c, n_rows, width, index, start, end, total, LANES, verb, cells);
+            *bad = OF_CELL(best_of_bag)(table + c, n_rows, width, index, start, end, total, LANES, verb, cells);
             for (int k = 0; k < LANES; k++)
                 out[c + k] = cells[k];
         }
         if (*bad < 0 && c < width)
-            *bad = OF_CELL(pool_bag)(table + c, n_rows, width, index, start, end, total, width - c, verb, out + c);
-        OF_CELL(divide_cells)(out, width, end - start, divide);
+            *bad = OF_CELL(best_of_bag)(table + c, n_rows, width, index, start, end, total, width - c, verb, out + c);
+    }
+}
+
+/* Sum `count` parts of the rows of one bag, row by row, each times its weight if there are any. A part is a vector: of
+ * arrays of 8 or 16 cells, compilers make single cells, and larger ones they clear by "rep stos", which takes 20 ns. */
+#define SUM_BAG(NAME, PART)                                                                                            \
+    LODCORE_INLINE int64_t NAME(const CELL *table, int64_t n_rows, int64_t width, const int64_t *index,                \
+                                const CELL *weights, int64_t start, int64_t end, int64_t total, int64_t lines,         \
+                                int count, CELL *out)                                                                  \
+    {                                                                                                                  \
+        PART sums[PARTS];                                                                                              \
+        for (int k = 0; k < count; k++)                                                                                \
+            sums[k] = (PART){0};                                                                                       \
+        for (int64_t j = start; j < end; j++) {                                                                        \
+            int64_t row = read_once(index + j);                                                                        \
+            if (j + ROWS_AHEAD < total)                                                                                \
+                prefetch_lines(table, index[j + ROWS_AHEAD], width * (int64_t)sizeof(CELL), lines);                    \
+            if ((uint64_t)row >= (uint64_t)n_rows)                                                                     \
+                return j;                                                                                              \
+            const PART *from = (const PART *)(table + row * width);                                                    \
+            for (int k = 0; k < count; k++)                                                                            \
+                if (weights != NULL)                                                                                   \
+                    sums[k] += weights[j] * from[k];                                                                   \
+                else                                                                                                   \
+                    sums[k] += from[k];                                                                                \
+        }                                                                                                              \
+        for (int k = 0; k < count; k++)                                                                                \
+            ((PART *)out)[k] = sums[k];                                                                                \
+        return -1;                                                                                                     \
+    }
+#if defined(__GNUC__)
+typedef CELL OF_CELL(long_part) __attribute__((vector_size(LONG_PART), aligned(sizeof(CELL)), may_alias));
+typedef CELL OF_CELL(short_part) __attribute__((vector_size(LONG_PART / 2), aligned(sizeof(CELL)), may_alias));
+SUM_BAG(OF_CELL(sum_long_parts), OF_CELL(long_part))
+SUM_BAG(OF_CELL(sum_short_parts), OF_CELL(short_part))
+#endif
+SUM_BAG(OF_CELL(sum_cells), CELL)
+#undef SUM_BAG
+
+/* Sum bags of rows of several cells, in blocks of columns; where a block does not fit, the last one overlaps the one
+ * before, rather than being cut into several. The first block of a bag prefetches for all. */
+LODCORE_BODY OF_CELL(sum_bags)(const CELL *table, int64_t n_rows, int64_t width, const int64_t *index,
+                               const int64_t *offsets, int64_t n_seqs, const CELL *weights, int divide, CELL *out,
+                               int64_t *bad)
+{
+    enum { LONG_CELLS = LONG_PART / sizeof(CELL), MOST = PARTS_ARE_VECTORS ? PARTS * LONG_CELLS : 2 };
+    int64_t lines = lines_of(table, width * (int64_t)sizeof(CELL));
+    for (int64_t s = 0; *bad < 0 && s < n_seqs; s++, out += width) {
+        for (int64_t c = 0, block; *bad < 0 && c < width; c += block) {
+            for (block = MOST; block > width - c;)
+                block /= 2;
+            if (block < MOST && block < width - c && 2 * block <= width) {
+                block *= 2;
+                c = width - block;
+            }
+            int64_t ahead = c == 0 ? lines : 0;
+#define BY(PARTS_OF, COUNT, LINES_AHEAD)                                                                               \
+    *bad = OF_CELL(PARTS_OF)(table + c, n_rows, width, index, weights, offsets[s], offsets[s + 1], offsets[n_seqs],    \
+                             LINES_AHEAD, COUNT, out + c)
+#if defined(__GNUC__)
+            if (block == 8 * LONG_CELLS)
+                BY(sum_long_parts, 8, ahead);
+            else if (block == 4 * LONG_CELLS)
+                BY(sum_long_parts, 4, ahead);
+            else if (block == 2 * LONG_CELLS)
+                BY(sum_long_parts, 2, 1);
+            else if (block == LONG_CELLS)
+                BY(sum_long_parts, 1, 1);
+            else if (block == LONG_CELLS / 2)
+                BY(sum_short_parts, 1, 1);
+            else
+#endif
+                if (block == 2)
+                BY(sum_cells, 2, 1);
+            else
+                BY(sum_cells, 1, 1);
+#undef BY
+        }
+        OF_CELL(divide_cells)(out, width, offsets[s + 1] - offsets[s], divide);
     }
 }
 
@@ -121,11 +197,11 @@ LODCORE_BODY BODY_OF_CELL(pool_wide_bags)(const CELL *table, int64_t n_rows, int
                                           int64_t *bad)
 {
     if (verb == SUM)
-        OF_CELL(pool_bags_by)(table, n_rows, width, index, offsets, n_seqs, SUM, divide, out, bad);
+        OF_CELL(sum_bags)(table, n_rows, width, index, offsets, n_seqs, NULL, divide, out, bad);
     else if (verb == GREATEST)
-        OF_CELL(pool_bags_by)(table, n_rows, width, index, offsets, n_seqs, GREATEST, BY_ONE, out, bad);
+        OF_CELL(best_of_bags)(table, n_rows, width, index, offsets, n_seqs, GREATEST, out, bad);
     else
-        OF_CELL(pool_bags_by)(table, n_rows, width, index, offsets, n_seqs, LEAST, BY_ONE, out, bad);
+        OF_CELL(best_of_bags)(table, n_rows, width, index, offsets, n_seqs, LEAST, out, bad);
 }
 LODCORE_THRICE(OF_CELL(pool_wide_bags),
               (const CELL *table, int64_t n_rows, int64_t width, const int64_t *index, const int64_t *offsets,
@@ -143,42 +219,12 @@ static int64_t OF_CELL(pool_bags)(const CELL *table, int64_t n_rows, int64_t wid
     return bad;
 }
 
-/* Sum `count` columns of one bag, each row times its weight. */
-LODCORE_INLINE int64_t OF_CELL(weigh_bag)(const CELL *restrict table, int64_t n_rows, int64_t width,
-                                          const int64_t *index, const CELL *weights, int64_t start, int64_t end,
-                                          int64_t total, int64_t count, CELL *restrict cells)
-{
-    for (int64_t c = 0; c < count; c++)
-        cells[c] = 0;
-    for (int64_t j = start; j < end; j++) {
-        int64_t row = read_once(index + j);
-        CELL weight = weights[j];
-        if (j + ROWS_AHEAD < total)
-            prefetch_cells(table, index[j + ROWS_AHEAD], width * (int64_t)sizeof(CELL), count * (int64_t)sizeof(CELL));
-        if ((uint64_t)row >= (uint64_t)n_rows)
-            return j;
-        for (int64_t c = 0; c < count; c++)
-            cells[c] += weight * table[row * width + c];
-    }
-    return -1;
-}
-
 /* Sum bags of weighted rows: each cell is one sum, in the order of the bag. */
 LODCORE_BODY BODY_OF_CELL(weigh_wide_bags)(const CELL *restrict table, int64_t n_rows, int64_t width,
                                            const int64_t *index, const int64_t *offsets, int64_t n_seqs,
                                            const CELL *weights, CELL *restrict out, int64_t *bad)
 {
-    for (int64_t s = 0; *bad < 0 && s < n_seqs; s++, out += width) {
-        int64_t start = offsets[s], end = offsets[s + 1], total = offsets[n_seqs], c = 0;
-        for (; *bad < 0 && c + LANES <= width; c += LANES) {
-            CELL cells[LANES];
-            *bad = OF_CELL(weigh_bag)(table + c, n_rows, width, index, weights, start, end, total, LANES, cells);
-            for (int k = 0; k < LANES; k++)
-                out[c + k] = cells[k];
-        }
-        if (*bad < 0 && c < width)
-            *bad = OF_CELL(weigh_bag)(table + c, n_rows, width, index, weights, start, end, total, width - c, out + c);
-    }
+    OF_CELL(sum_bags)(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, out, bad);
 }
 LODCORE_THRICE(OF_CELL(weigh_wide_bags),
               (const CELL *table, int64_t n_rows, int64_t width, const int64_t *index, const int64_t *offsets,

@@ -13,6 +13,7 @@ from lodcore import kernels
 from lodcore.base.dispatch import recorder, recording
 from lodcore.graph.loops.body import Body
 from lodcore.graph.loops.while_loop import WhileLoop
+from lodcore.graph.random_states import with_generators
 from lodcore.graph.tape import Tape
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
@@ -25,7 +26,9 @@ from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
-__all__ = ["CellLoop", "Deferred"]
+__all__ = ["CellLoop", "Deferred", "Keeper"]
+
+OFTEN = 64  # a cell whose calls always differ is copied once in so many calls
 
 
 class Deferred:
@@ -100,6 +103,7 @@ class CellLoop(WhileLoop):
         self.outputs: Any = None
         self.behind: Any = None
         self.ops: list[Any] = []  # those of the cell
+        self.cuts = 0  # how often in a row the cell did something else than before
         self._first = 0
         self._arrays: list[TensorArray] = []
         self._made: dict[int, Any] = {}
@@ -150,7 +154,11 @@ class CellLoop(WhileLoop):
     def cut(self, script: Script) -> None:
         """Keep of the body what was done as before: from here on it is recorded anew."""
         body = self.body
-        del body.ops[self._first + script.at :]
+        body.ops[self._first :] = with_generators(body.ops[self._first : self._first + script.at], script.sources)
+        known = {key: v for key, v in script.numbers.items() if v in script.found}
+        assert isinstance(body, CellBody)
+        body.numbers = {key: script.found[v] for key, v in known.items()}
+        self.cuts += 1
         assert self._again is not None
         stay = {id(place) for place in (*self._again.steps, self._again.count, self._again.rank)}
         body.captures = {key: pair for key, pair in body.captures.items() if key in stay}
@@ -169,7 +177,9 @@ class CellLoop(WhileLoop):
             given = [*tree_leaves(self.inputs), *tree_leaves(self.before)]
             self.script = self.compiled.script = Script(self.ops, self.compiled.outer, given)
         self.script.begin()
-        self.body.closed = False
+        body = self.body
+        assert isinstance(body, CellBody)
+        body.numbers, body.closed = {}, False
         self.compiled.given, self.make, self._deferred, self._again.states = [], None, self._again, []
         for v in tree_leaves(self.carried):
             v.init = None
@@ -200,6 +210,7 @@ class CellLoop(WhileLoop):
         if self.script is not None:  # the cell did what it did before
             assert self.compiled is not None
             self.compiled.given = [self.script.found[v] for v in self.compiled.outer]
+            self.cuts = 0
             return
         if self._deferred is not None:
             self.compiled = CellSteps.of(self)
@@ -233,6 +244,7 @@ class Keeper:
     """Keeps the compiled body of a cell for the next call that is alike.
 
     The first call of its kind keeps nothing; the second one keeps a copy of its body, whose Variables no user has seen.
+    Where calls differ time and again, a copy is made less and less often: a call then costs a recording, not two.
 
     Parameters
     ----------
@@ -248,6 +260,8 @@ class Keeper:
     ----------
     seen : bool
         Whether there was a call that is alike, so that there are kernels for its inputs and states.
+    cuts : int
+        How many of these in a row did something else than the one before.
     """
 
     def __init__(
@@ -256,7 +270,7 @@ class Keeper:
         found = recorder((*xs, *states, *tree_leaves(parameters)))
         taped = isinstance(found, Tape)  # where slices of parameters, say, are recorded
         self._key = key_of(cell, xs, x, state, states, *rest, taped) if taped or found is None else None
-        self.seen, self._rest = False, rest
+        self.seen, self.cuts, self._rest = False, 0, rest
         self._xs, self._states = xs, states
 
     def take(self) -> CellLoop | None:
@@ -264,6 +278,7 @@ class Keeper:
         found = None if self._key is None else take(self._key)
         self.seen = found is not None
         if not isinstance(found, CellLoop):
+            self.cuts = found + 1 if found else 0
             return None
         found.begin_again(self._states)
         return found
@@ -280,10 +295,15 @@ class Keeper:
         if self._key is None:
             return
         if not self.seen:
-            give_back(self._key, True)
+            give_back(self._key, 0)
             return
         if loop.script is None:
+            cuts = max(self.cuts, loop.cuts)
+            if cuts & (cuts - 1) and cuts % OFTEN:
+                give_back(self._key, cuts)
+                return
             loop = self._copy(loop, record)
+            loop.cuts = cuts
             if loop.compiled is None:
                 return
         loop.forget()

@@ -72,16 +72,16 @@ class CellSteps:
         ops, behind = [op for op in self.ops if op not in prelude], [resolved(v) for v in self.behind]
         self._apart = {} if compiled is None else compiled.apart
         self._meant = {standing: v for v, standing in self._apart.items()}
-        self.one_by_one = OneByOne(ops, inputs, before, self.outputs, behind, dtype, self._apart)
+        self._one_by_one = OneByOne(ops, inputs, before, self.outputs, behind, dtype, self._apart)
         self.script: Script | None = None
-        self.compiled = compiled or Uncompiled(self.one_by_one, dtype, self.outputs, self.is_reverse)
+        self.compiled = compiled or Uncompiled(self._one_by_one, dtype, self.outputs, self.is_reverse)
         self.state_specs = [v.spec for v in before]
         self._layout = Layout()
         self._layout.slots(outer)
         self._prelude = [op.call(self._layout, True) for op in self.compiled.prelude]
         self._ways: dict[tuple[bool, ...], tuple[Wanted, Any]] = {}
         self._axes = [len(v.spec.shape) for v in (*inputs, *before)]
-        self.generators = generators_of(self.ops)
+        self.generators = self._recorded = generators_of(self.ops)
 
     @classmethod
     def of(cls, loop: Any, is_compiled: bool = True) -> CellSteps | None:
@@ -141,6 +141,22 @@ class CellSteps:
         """Return the Variable of an outer object, or that for which something stands."""
         return self._meant.get(outer, outer)
 
+    @property
+    def one_by_one(self) -> OneByOne:
+        """The operators that run in each step; those of a call of its own are made when they run."""
+        if self.generators is self._recorded:
+            return self._one_by_one
+        return self._one_by_one.drawing_from(dict(zip(self._recorded, self.generators, strict=True)))
+
+    def drawing_from(self, sources: dict[Any, Any]) -> CellSteps:
+        """Return the same steps with the Generators of a call, by those of the record."""
+        found = [sources[one] for one in self._recorded]
+        if all(one is other for one, other in zip(found, self._recorded, strict=True)):
+            return self
+        made = copy.copy(self)
+        made.generators, made.given = found, []
+        return made
+
     # -- running -------------------------------------------------------------------------------------------------------
 
     def results(self, xs: list[Any], state: Any, outputs: Any, lasts: Any) -> tuple[Any, Any]:
@@ -154,7 +170,8 @@ class CellSteps:
         outputs, lasts : tree
             Of the forms of the results; None for a state that no step changes.
         """
-        found = iter(RUN([*xs, *tree_leaves(state), *self.given], self))
+        steps = self if self.script is None or not self.generators else self.drawing_from(self.script.sources)
+        found = iter(RUN([*xs, *tree_leaves(state), *self.given], steps))
         made = tree_map(lambda _: next(found), outputs)
         return made, tree_map(lambda array, boot: boot if array is None else next(found), lasts, state)
 
@@ -184,7 +201,8 @@ class CellSteps:
         wanted = compiled.all_wanted if keep else None
         rows = [as_matrix(x.values, dtype) for x in xs]
         drawn = states_of(self.generators)
-        outputs, lasts, kept, flags = compiled.forward(rows, boots, outer, offsets, self.is_reverse, wanted)
+        sources = dict(zip(self._recorded, self.generators, strict=True))
+        outputs, lasts, kept, flags = compiled.forward(rows, boots, outer, offsets, self.is_reverse, wanted, sources)
         if flags and is_told(flags):
             for generator, state in zip(self.generators, drawn, strict=True):
                 generator.bit_generator.state = state

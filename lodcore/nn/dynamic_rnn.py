@@ -176,7 +176,7 @@ def run_over_sequences(
         loop, rank = _recorded(where, cell, parameters, x, state, in_steps(), CellLoop())
     else:
         loop = kept or CellLoop(Deferred(made, leaves), *rest)
-        loop.make = in_steps
+        loop.make, loop.cuts = in_steps, max(loop.cuts, keeper.cuts)
         loop, rank = _recorded(where, cell, parameters, x, state, loop.places(), loop)
         if loop.compiled is not None:
             found = loop.compiled.results(made, state, *loop.results)

@@ -19,7 +19,7 @@ from lodcore.graph.block import Operator
 from lodcore.graph.loops.body import Body
 from lodcore.graph.trees import tree_leaves
 from lodcore.graph.variable import Variable
-from lodcore.nn.script import Script
+from lodcore.nn.script import Script, with_arrays
 from lodcore.operators.registry import Op
 from lodcore.operators.roles import spec_of
 
@@ -35,18 +35,30 @@ class CellBody(Body):
     ----------
     script : Script or None
         The calls that are expected, while they are made.
+    numbers : dict
+        The arrays that stand for numbers, by function and bits.
     """
 
     script: Script | None = None
     owner: Any = None
 
+    def __init__(self, parent: Any, keeps_shapes: bool) -> None:
+        super().__init__(parent, keeps_shapes)
+        self.numbers: dict[Any, Any] = {}
+
     def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the known result of the expected call, or append another one."""
+        before = None
         if self.script is not None:
             result = self.script.next(op, args, kwargs)
             if result is not None:
                 return result
+            before = self.script.expected(op)
             self.cut()
+        many = self.owner.cuts > 1
+        if (before is not None or many or self.numbers) and not kwargs:
+            recorded = [one for one in self.ops if isinstance(one, Operator)]
+            args = with_arrays(op, args, None if many else before or [], recorded, self.numbers)
         return super().record(op, args, kwargs)
 
     def cut(self) -> None:

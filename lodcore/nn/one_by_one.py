@@ -6,6 +6,7 @@ was saved, and cannot be where it is loaded, runs so always.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from lodcore.graph.gradients.cotangents import Gradients, path
 from lodcore.graph.gradients.rule_calls import BackwardCall
 from lodcore.graph.loops.frames import named_error
 from lodcore.graph.loops.passes import Kept, Wanted
+from lodcore.graph.random_states import with_generators
 from lodcore.graph.variable import Variable
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import Run, runs_of
@@ -82,6 +84,12 @@ class OneByOne:
         self._meant = {standing: variable for variable, standing in apart.items()}
         self._ops, self._inputs, self._before = ops, inputs, before
         self._outputs, self._behind, self._dtype = outputs, behind, dtype
+
+    def drawing_from(self, sources: Mapping[Any, Any]) -> OneByOne:
+        """Return the same operators with other Generators, by their own ones."""
+        made = copy.copy(self)
+        made._ops = with_generators(self._ops, sources)
+        return made
 
     def forward(self, kept: Kept, is_reverse: bool) -> tuple[list[Array], list[Array]]:
         """Run all steps; return outputs and last states."""
@@ -227,6 +235,7 @@ class Uncompiled:
         offsets: Array,
         is_reverse: bool,
         wanted: Any,
+        sources: Mapping[Any, Any],
     ) -> tuple[list[Array], list[Array], Kept, int]:
         """Run the steps; see `Compiled.forward`."""
         kept = Kept({}, [], offsets, inputs, boots, outer, wanted, ())

@@ -6,7 +6,9 @@ from cpython.object cimport PyObject
 from lodcore.base.dispatch cimport OpBody, Symbol
 
 import numpy as np
+from numpy.random import Generator
 
+from lodcore.graph.loops.traced import NATIVE
 from lodcore.graph.variable import Variable, resolved
 from lodcore.operators.roles import spec_of
 from lodcore.tensors.tensor import Tensor
@@ -14,16 +16,24 @@ from lodcore.tensors.tensor import Tensor
 #: Types of constants that are equal if they compare equal.
 cdef frozenset PLAIN = frozenset((int, str, bool, type(None), type(Ellipsis), bytes))
 
+#: Dtypes of rows whose constants may be arrays, and the largest one: it is a float32, and so are integers up to it.
+cdef frozenset FLOATS = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
+cdef int MOST = 1 << 24
+cdef frozenset NUMBERS = frozenset((int, float, bool))
+
 
 cdef class Expected:
     """A call that is expected: the operator, its arguments in the order of its parameters, and the result."""
 
     cdef OpBody op
-    cdef list arguments
+    cdef readonly list arguments
     cdef readonly object result
+    cdef bint takes_numbers, draws
 
     def __init__(self, OpBody op not None, list arguments not None, result):
         self.op, self.arguments, self.result = op, arguments, result
+        self.takes_numbers = takes_numbers(op, arguments)
+        self.draws = any([isinstance(x, Generator) for x in arguments])
 
 
 cdef class Script:
@@ -44,31 +54,62 @@ cdef class Script:
         The number of calls that were made again.
     found : dict
         The outer objects of this time, by Variable.
+    numbers : dict
+        Of this time: the Variable of each number that was an array in the record, by function and bits, and its bits.
+    sources : dict
+        The Generators of this time, by those of the record.
     """
 
     cdef readonly list calls
     cdef readonly Py_ssize_t at
-    cdef readonly dict found
+    cdef readonly dict found, sources
     cdef set outer
+    cdef dict constants
+    cdef readonly dict numbers
     cdef list met, usual
 
     def __init__(self, ops, outer, given):
-        self.outer = set(outer)
+        self.outer, self.constants = set(outer), {}
         self.calls, self.met, self.usual = [], list(given), None
         for op in ops:
             result = op.outputs[0] if op.single else tuple(op.outputs)
-            self.calls.append(Expected(op.op, list(op.arguments.values()), result))
+            arguments = list(op.arguments.values())
+            self.calls.append(Expected(op.op, arguments, result))
+            for function, number in constants_of(op.op, arguments):
+                self.constants.setdefault(function, set()).add(bits_of(number, given[0].spec.dtype))
             self.met += op.outputs
         self.begin()
 
     cpdef begin(self):
         """Start from the first call."""
-        self.at, self.found = 0, {}
+        self.at, self.found, self.sources, self.numbers = 0, {}, {}, {}
 
     @property
     def is_whole(self):
         """Whether all calls were made again."""
         return self.at == len(self.calls)
+
+    cdef as_constant(self, function, known, number):
+        """Return a number as the array that a Variable represents now; the number itself if it cannot be one.
+
+        Equal numbers with one function are one value of a body, whose gradients are added first; so they have one
+        Variable, and numbers that are not equal have several.
+        """
+        if not isinstance(known, Variable) or known.spec.shape or not abs(number) <= MOST:
+            return number
+        made = np.array(number, known.spec.dtype)
+        key = made.tobytes()
+        if key in self.constants.get(function, ()) or key in self.constants.get(None, ()):
+            return number
+        if self.numbers.get(known, key) != key or self.numbers.get((function, key), known) is not known:
+            return number
+        self.numbers[known], self.numbers[function, key] = key, known
+        return self.found.get(known, made)
+
+    def expected(self, op):
+        """Return the arguments of the call that is expected, None if it is of another operator."""
+        cdef Expected known = self.calls[self.at] if self.at < len(self.calls) else None
+        return known.arguments if known is not None and known.op is op else None
 
     def is_alone(self):
         """Return whether the Variables that the cell meets are referenced as often as at the first call of this."""
@@ -92,7 +133,7 @@ cdef class Script:
         cdef Py_ssize_t j
         cdef Expected known
         cdef list given
-        cdef dict bound = {}
+        cdef dict bound = {}, drawing = {}
         if self.at == len(self.calls):
             return None
         known = self.calls[self.at]
@@ -105,10 +146,18 @@ cdef class Script:
         else:
             given = list(args)
         for j in range(len(given)):
+            if known.draws and isinstance(known.arguments[j], Generator):
+                if not self.draws_from(known.arguments[j], given[j], drawing):
+                    return None
+                continue
+            if known.takes_numbers and type(given[j]) in NUMBERS:
+                given[j] = self.as_constant(op.array_function, known.arguments[j], given[j])
             if known.arguments[j] is not given[j] and not self.agree(known.arguments[j], given[j], bound):
                 return None
         if bound:
             self.found.update(bound)
+        if drawing:
+            self.sources.update(drawing)
         self.at += 1
         return known.result
 
@@ -150,6 +199,13 @@ cdef class Script:
             return one.dtype == other.dtype and one.tobytes() == other.tobytes()
         return kind in PLAIN and one == other
 
+    cdef bint draws_from(self, one, other, dict drawing) except -1:
+        """Let another Generator stand for that of the record; return whether it can."""
+        if not isinstance(other, Generator):
+            return False
+        known = drawing.setdefault(one, self.sources.get(one, other))
+        return known is other
+
     cdef bint binds(self, variable, given, dict bound) except -1:
         """Let a Variable represent an outer object; return whether it can."""
         given = resolved(given) if isinstance(given, Variable) else given  # the last value of a variable of a loop
@@ -170,6 +226,64 @@ cdef class Script:
             return False
         bound[variable] = given
         return True
+
+
+def takes_numbers(op, list arguments not None):
+    """Return whether operands may be numbers of Python or arrays of one number: both give the same bits."""
+    cdef set dtypes = {x.spec.dtype for x in arguments if isinstance(x, Variable)}
+    if not op.elementwise or getattr(op, "array_function", None) not in NATIVE or len(dtypes) != 1:
+        return False
+    return dtypes <= FLOATS
+
+
+def with_arrays(op, tuple args not None, list before, list calls not None, dict known not None):
+    """Return operands with arrays in place of numbers that are others each time.
+
+    Parameters
+    ----------
+    op : Op
+    args : tuple
+    before : list or None
+        The arguments of an earlier time: numbers that were others, and those that equal one that was replaced, are
+        replaced. None for all numbers.
+    calls : list of Operator
+        Those that were recorded: where a constant of theirs is equal, it stays a number.
+    known : dict
+        The arrays of numbers so far, by function and bits.
+    """
+    cdef list given = [resolved(x) if isinstance(x, Symbol) else x for x in args]
+    if not takes_numbers(op, given):
+        return args
+    if before is not None and len(before) != len(given):
+        before = list(given)  # nothing that was another number
+    function, dtype = op.array_function, next(x.spec.dtype for x in given if isinstance(x, Variable))
+    for j, x in enumerate(given):
+        given[j] = args[j]
+        if type(x) not in NUMBERS or not abs(x) <= MOST:
+            continue
+        key = function, bits_of(x, dtype)
+        if key not in known:
+            if before is not None and (type(before[j]) not in NUMBERS or bits_of(before[j], dtype) == key[1]):
+                continue
+            met = [one for call in calls for one in constants_of(call.op, list(call.arguments.values()))]
+            if key[1] in [bits_of(number, dtype) for one, number in met if one is None or one is function]:
+                continue
+            known[key] = np.array(x, dtype)
+        given[j] = known[key]
+    return tuple(given)
+
+
+def constants_of(op, list arguments not None):
+    """Return the numbers that an operator may compute with, each with the function of an elementwise one."""
+    cdef list found = [(None, x) for given in arguments if type(given) is list for x in given]
+    if op.elementwise:
+        found += [(getattr(op, "array_function", None), x) for x in arguments]
+    return [(function, x) for function, x in found if isinstance(x, (int, float, np.number)) and abs(x) <= MOST]
+
+
+cdef bytes bits_of(number, dtype):
+    """Return the bits of a number in a dtype."""
+    return np.array(number, dtype).tobytes()
 
 
 cdef bint plain(one, other) except -1:

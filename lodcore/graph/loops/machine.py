@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial, reduce
 from operator import or_
 from typing import Any
@@ -204,6 +204,7 @@ class Compiled:
         offsets: Array,
         is_reverse: bool,
         wanted: Wanted | None,
+        sources: Mapping[Any, Any],
     ) -> tuple[list[Array], list[Array], Kept, int]:
         """Run the steps.
 
@@ -218,6 +219,8 @@ class Compiled:
         is_reverse : bool
         wanted : Wanted, optional
             Of what gradients may be asked for later; None for nothing.
+        sources : dict
+            The Generators to draw from, by those of the record.
 
         Returns
         -------
@@ -230,9 +233,10 @@ class Compiled:
         one = self.forward_pass(wanted, zeros)
         calls = self.body.calls  # which see all rows of a step
         runs = runs_of(offsets, 0 if calls else one.work, is_reverse)
-        draws = drawn(self.body.draws, offsets, is_reverse, self.body.dtype) if self.body.draws else ()
+        draws = [one._replace(generator=sources[one.generator]) for one in self.body.draws]
+        numbers = drawn(draws, offsets, is_reverse, self.body.dtype) if draws else ()
         frames = [] if wanted is None else [[None] * len(runs[0].steps) for _ in calls]
-        given = Kept({}, runs, offsets, inputs, boots, outer, wanted, zeros, draws, frames)
+        given = Kept({}, runs, offsets, inputs, boots, outer, wanted, zeros, numbers, frames)
         count, dtype = given.n_rows, self.body.dtype
         outputs = [np.empty((count, width), dtype) for width in self._widths]
         for v, width, output in one.rooms:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from tests.builds import tree
+from tests.helpers.processes import compiler
 
 TESTS = (
     *("tests/kernels", "tests/test_errors.py", "tests/robustness/test_hostile.py", "tests/operators/test_operators.py"),
@@ -23,8 +24,8 @@ TESTS = (
 
 def library(name: str) -> str:
     """Find a library of the compiler that must be loaded before the interpreter."""
-    compiler = os.environ.get("CC", "gcc").split()
-    found = subprocess.run([*compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+    command = [*(compiler() or ["gcc"]), f"-print-file-name={name}"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
     path = found.stdout.strip()
     if not os.path.isabs(path):
         raise SystemExit(f"asan: {name} is missing; it comes with gcc (Debian: apt-get install gcc)")

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.builds import tree
+from tests.helpers.processes import compiler as command_of_compiler
 
 NOBODY = 65534
 MEBI = 2**20
@@ -252,12 +253,11 @@ def memory(place: Place, value: str) -> None:
 def temporary_folder(place: Place, value: str) -> None:
     """Make each change of a file wait, or mount a small folder for temporary files."""
     if value == "slow":
-        compiler = shutil.which(os.environ.get("CC", "gcc").split()[-1])
-        if compiler is None:
+        if not (command := command_of_compiler()):
             place.notes.append("temporary folder: a slow one needs a compiler")
             return
         library, source = place.directory / "slow_disk.so", Path(__file__).with_name("slow_disk.c")
-        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+        subprocess.run([*command, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
         place.environment["LD_PRELOAD"] = str(library)
         return
     target = place.directory / "temporary"

@@ -15,10 +15,11 @@ import pytest
 from reference import read_cases
 from reference.read_cases import agree, hold, judge, read, read_results, summary
 from reference.write_cases import draw_cases, write
+from tests.helpers.processes import compiler
 from tests.helpers.run_cases import run
 
 ROOT = Path(__file__).resolve().parents[2]
-COMPILER = shutil.which("cc") or shutil.which("gcc")
+COMPILER = compiler()
 
 pytestmark = pytest.mark.not_on_reference
 
@@ -120,12 +121,12 @@ def test_a_program_that_is_killed_has_answers_up_to_there(tmp_path):
     assert read_results(path, 4) == [{"refused": "no"}, {"skipped": ""}, None, None]
 
 
-@pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+@pytest.mark.skipif(not COMPILER, reason="no C compiler")
 def test_a_program_in_c_is_held_away_from_the_repository(folder, tmp_path):
     """The example of the page, with the reader alone: neither lodcore nor `reference` can be imported there."""
     program, reader = tmp_path / "reverse", tmp_path / "read_cases.py"
     shutil.copy(ROOT / "reference/read_cases.py", reader)
-    subprocess.run([COMPILER, "-O1", "-o", program, ROOT / "docs/reverse.c"], check=True)
+    subprocess.run([*COMPILER, "-O1", "-o", program, ROOT / "docs/reverse.c"], check=True)
     subprocess.run([program, folder / "cases.jsonl", tmp_path / "results.jsonl"], check=True)
     command = [sys.executable, "-S", "-c", f"import sys; sys.path.append({np.__path__[0][:-5]!r})\n"]
     command[-1] += "for name in ('lodcore', 'reference', 'tests'): sys.modules[name] = None\n"

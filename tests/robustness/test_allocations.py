@@ -3,15 +3,14 @@
 Requests of the interpreter itself fail, too, in calls that NumPy survives.
 """
 
-import os
 import platform
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.helpers.processes import compiler
 from tests.robustness.programs import survives
 
 pytestmark = pytest.mark.not_on_reference
@@ -64,12 +63,11 @@ def hash_of(name):
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory):
     """Compile the handler, with the same compiler as the kernels."""
-    compiler = shutil.which(os.environ.get("CC", "gcc").split()[0])
-    if compiler is None:
+    if not (command := compiler()):
         pytest.skip("there is no compiler here")
     library = tmp_path_factory.mktemp("failing") / "failing.so"
     source = Path(__file__).with_name("failing.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(source)], check=True)
+    subprocess.run([*command, "-shared", "-fPIC", "-O1", "-o", str(library), str(source)], check=True)
     return str(library)
 
 

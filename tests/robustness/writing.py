@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -12,18 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.helpers.processes import compiler
+
 
 class Writer:
     """Compiles writing.c on construction; without a compiler it does nothing."""
 
     def __init__(self) -> None:
         self._library: Any = None
-        compiler = shutil.which(os.environ.get("CC", "gcc").split()[0])
-        if compiler is None:
+        if not (command := compiler()):
             return
         with tempfile.TemporaryDirectory() as directory:
             library, source = Path(directory, "writing.so"), Path(__file__).with_name("writing.c")
-            subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-pthread", "-o", library, source], check=True)
+            subprocess.run([*command, "-shared", "-fPIC", "-O1", "-pthread", "-o", library, source], check=True)
             self._library = ctypes.CDLL(str(library))
         self._library.add_victim.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
         self._library.begin_writing.argtypes = [ctypes.c_uint64]

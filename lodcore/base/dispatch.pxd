@@ -7,6 +7,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     MANY = 16  # the number of parameters whose usual type is compared first
+    DEEPEST = 64  # lists in lists: no array has more axes
 
 
 cdef Py_ssize_t running  # the number of operators that are computing now, in any thread
@@ -21,6 +22,7 @@ cdef class Symbol:
 
 cdef class VariableBody(Symbol):
     cdef public object name, held, home, later, _spec  # see Variable
+    cpdef begin(self, name, value, spec, block)
     cdef int take(self, value) except -1
 
 

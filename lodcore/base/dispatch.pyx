@@ -6,21 +6,18 @@ from cpython.contextvars cimport PyContextVar_Reset, PyContextVar_Set
 from cpython.object cimport PyObject
 
 from contextvars import ContextVar
-from importlib import import_module
 from inspect import signature
 
 from lodcore.base.journal cimport ArrayBody
 
 from lodcore.base.keywords import refuse_unknown
-from lodcore.errors import ShapeError
+from lodcore.errors import GraphError, ShapeError
 
 cdef object BLOCK = ContextVar("lodcore.block", default=None)
 cdef object NESTED = None  # the type of tensors with a LoD
 cdef list opened = [0]  # the number of open Blocks in all threads: without any, the context variable is not read
 
 OPENED = opened
-cdef enum:
-    DEEPEST = 64  # lists in lists: no array has more axes
 
 
 cdef class Symbol:
@@ -45,8 +42,33 @@ cdef class VariableBody(Symbol):
 
     def recorder(self):
         """Return the Block that records calls on it, `AT_ONCE` if it belongs to none."""
-        found = AT_ONCE if self.home is None else self.home()
-        return self.block if found is None else found  # that says what is wrong
+        return self.block or AT_ONCE
+
+    @property
+    def block(self):
+        """The Block of the Variable, or None.
+
+        Raises
+        ------
+        GraphError
+            If the Block has been deleted, so that nothing can be recorded on its Variables.
+        """
+        found = None if self.home is None else self.home()
+        if found is None and self.home is not None:
+            raise GraphError(f"Variable {self.name}: its Block is gone; it has no meaning outside")
+        return found
+
+    @property
+    def spec(self):
+        """The Spec of the value."""
+        if self._spec is None:
+            self._spec = self.spec_of_held()
+        return self._spec
+
+    cpdef begin(self, name, value, spec, block):
+        """Set what the Variable has when it is made."""
+        self.name, self.held, self._spec, self.later = name, value, spec, None
+        self.home = None if block is None else block.reference
 
     def put(self, value):
         """Replace the value, and what is known of it, in one step."""
@@ -61,8 +83,7 @@ cdef class VariableBody(Symbol):
 cpdef variable_of(kind, name, value, spec, block):
     """Make a Variable of what is known to be right, in less time than its class."""
     cdef VariableBody made = kind.__new__(kind)
-    made.name, made.held, made._spec = name or "variable", value, spec
-    made.home = None if block is None else block.reference
+    made.begin(name or "variable", value, spec, block)
     return made
 
 
@@ -78,7 +99,7 @@ class AtOnce:
 AT_ONCE = AtOnce()
 
 
-def value_of(given, op=None):
+cpdef object value_of(given, op=None, Py_ssize_t depth=0):
     """Return the value of a Symbol, also in a list; return anything else unchanged.
 
     Raises
@@ -86,15 +107,11 @@ def value_of(given, op=None):
     ShapeError
         If a list is nested more than 64 deep, as one that contains itself is; the message names the operator.
     """
-    return value_in(given, op, 0)
-
-
-cdef object value_in(given, op, Py_ssize_t depth):
     if type(given) is list:
         if depth == DEEPEST:
             where = "lodcore" if op is None else op.__name__
             raise ShapeError(f"{where}: an argument is a list nested more than {DEEPEST} deep; does it contain itself?")
-        return [value_in(x, op, depth + 1) for x in given]
+        return [value_of(x, op, depth + 1) for x in given]
     return given.get() if isinstance(given, Symbol) else given
 
 
@@ -177,20 +194,6 @@ cdef list saved_values(OpBody op, dict saved):
 OPS = {}
 
 
-class NamedOperators:
-    """The operators by name, looked up at first use, for methods of classes in lower modules."""
-
-    def __getattr__(self, name):
-        import_module("lodcore.ops")  # which registers them
-        if name not in OPS:
-            raise AttributeError(f"there is no operator {name}")
-        setattr(self, name, OPS[name])
-        return OPS[name]
-
-
-operators = NamedOperators()
-
-
 cdef class OpBody:
     """The call of an operator, which computes on tensors, and is recorded for a Symbol or an open Block.
 
@@ -264,6 +267,11 @@ cdef class OpBody:
             if given is MISSING:
                 return None
         return made
+
+    def bind(self, tuple args, dict kwargs):
+        """Return the arguments of a call by name, defaults included; raise TypeError as the plain function would."""
+        made = self.bound(args, kwargs)
+        return self.bind_slowly(args, kwargs) if made is None else dict(zip(self.parameters, made))
 
     cdef object recorder_among(self, tuple args, dict kwargs):
         """Return the recorder of a call: that of the first argument, or entry of a list of tensors, that has one."""

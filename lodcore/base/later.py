@@ -6,11 +6,25 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar
 
-from lodcore.base.dispatch import operators
+from lodcore.base.dispatch import OPS
 
-__all__ = ["Later", "later"]
+__all__ = ["Later", "later", "operators"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class NamedOperators:
+    """The operators by name, looked up at first use, for methods of classes in lower modules."""
+
+    def __getattr__(self, name: str) -> Any:
+        import_module("lodcore.ops")  # which registers them
+        if name not in OPS:
+            raise AttributeError(f"there is no operator {name}")
+        setattr(self, name, OPS[name])
+        return OPS[name]
+
+
+operators = NamedOperators()
 
 
 class Later:

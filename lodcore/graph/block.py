@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import Symbol, recording
+from lodcore.base.dispatch import Symbol, recording, variable_of
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.engine import Call, Layout, function_of
-from lodcore.graph.loops.array_versions import new_variable
+from lodcore.graph.loops.array_versions import ArrayVariable, new_variable
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.operators.arguments import of_another_kind
@@ -45,37 +45,32 @@ class Operator:
 
     Attributes
     ----------
+    inputs : list of Variable
+        The Variables that the call reads.
     around : callable or None
         What calls the function of the operator, as `call_named` does, so that errors name who recorded it.
     """
 
-    __slots__ = ("_inputs", "arguments", "around", "op", "outputs", "single")
+    __slots__ = ("arguments", "around", "inputs", "op", "outputs", "single")
 
     def __init__(self, op: Op, arguments: dict[str, Any], outputs: list[Variable], single: bool) -> None:
-        self._inputs: list[Variable] | None = None
         self.op = op
         self.arguments = arguments
         self.outputs = outputs
         self.single = single
         self.around: Callable[..., Any] | None = None
+        self.inputs: list[Variable] = []
+        for name in op.roles:
+            given = arguments[name]
+            if isinstance(given, Variable):
+                self.inputs.append(given)
+            elif type(given) is list:
+                self.inputs += [x for x in given if isinstance(x, Variable)]
 
     @property
     def name(self) -> str:
         """The name of the called operator."""
         return self.op.__name__
-
-    @property
-    def inputs(self) -> list[Variable]:
-        """The Variables that the call reads."""
-        if self._inputs is None:
-            found = self._inputs = []
-            for name in self.op.roles:
-                given = self.arguments[name]
-                if isinstance(given, Variable):
-                    found.append(given)
-                elif type(given) is list:
-                    found += [x for x in given if isinstance(x, Variable)]
-        return self._inputs
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -106,7 +101,7 @@ class Operator:
             layout.arguments(self.arguments.values()),
             layout.slots(self.outputs),
             self.single,
-            {name: layout.slot((self, name)) for name in saves},
+            {name: layout.slot((self, name)) for name in saves} if saves else {},
             bool(self.op.keywords),
         )
 
@@ -128,7 +123,10 @@ def inferred_specs(op: Op, arguments: dict[str, Any]) -> Any:
     specs = arguments.copy()
     for name in op.roles:
         given = arguments[name]
-        specs[name] = given.spec if isinstance(given, Variable) else _spec(given)
+        if isinstance(given, Variable):
+            specs[name] = given.spec
+        elif type(given) not in PYTHON_TYPES:
+            specs[name] = _spec(given)
     return op.infer_arguments(specs)
 
 
@@ -197,8 +195,9 @@ class Block:
         """Return the name of a Variable in this Block."""
         return str(variable.name)
 
-    def adopt(self, given: Variable) -> None:
-        """Make a Variable that belongs to no Block belong to the Program that is recorded, if there is one."""
+    def adopt(self, given: Variable) -> str:
+        """Make a Variable without a Block belong to the Program that is recorded, if any; return its name there."""
+        return str(given.name)
 
     # -- recording -----------------------------------------------------------------------------------------------------
 
@@ -210,7 +209,10 @@ class Block:
         wanted = kwargs.pop("name", None) if "name" in kwargs and "name" not in op.parameters else None
         arguments = op.bind(args, kwargs)
         for name, given in arguments.items():
-            arguments[name] = self.argument(op, name, given)
+            if isinstance(given, Variable) and given.home is self.reference and name in op.roles:  # the usual case
+                arguments[name] = self.versions.get(given, given)
+            elif type(given) not in PYTHON_TYPES and (name in op.roles or isinstance(given, Symbol)):
+                arguments[name] = self.argument(op, name, given)
         made = self.append(op, arguments)
         if wanted is not None:
             self.rename(made.outputs[0], wanted)
@@ -260,8 +262,6 @@ class Block:
             if isinstance(given, Symbol):
                 raise GraphError(f"{op.__name__}: {name}: is a Variable; a value is needed there")
             return given
-        if isinstance(given, Variable) and given.home is self.reference:  # the usual case
-            return self.versions.get(given, given)
         if type(given) in PYTHON_TYPES:
             return given
         if given is None and role not in LISTS:
@@ -278,11 +278,7 @@ class Block:
         return self.input(op, name, given)
 
     def append(self, op: Op, arguments: dict[str, Any]) -> Operator:
-        """Append an operator whose arguments are Variables of this Block and constants."""
-        raise NotImplementedError
-
-    def inferred(self, op: Op, arguments: dict[str, Any]) -> Operator:
-        """Return the operator whose outputs have Specs only."""
+        """Append an operator whose arguments are Variables of this Block and constants; its results have Specs only."""
         made = Operator(op, arguments, [], True)
         if made.inputs:
             found = inferred_specs(op, arguments)
@@ -291,9 +287,10 @@ class Block:
                 found = spec_of(computed(op, arguments))
         made.single = isinstance(found, Spec)
         for spec in [found] if made.single else found:
-            out = new_variable(None, None, spec, self)
+            out = variable_of(ArrayVariable if spec.kind is TensorArray else Variable, None, None, spec, self)
             self.add(out, None, op.__name__)
             made.outputs.append(out)
+        self.ops.append(made)
         return made
 
     def input(self, op: Op, name: str, given: Any) -> Any:
@@ -383,7 +380,7 @@ class Block:
 
     def output(self, x: Any) -> Any:
         """Return the object that a result represents: an array's last version, or a loop variable after its loop."""
-        x = resolved(x)
+        x = x.current() if isinstance(x, Symbol) else x
         if isinstance(x, TensorArray) and (x.block is not None or id(x) in self.captures):
             x = self.variable(x)
         return self.versions.get(x, x) if isinstance(x, Variable) else x
@@ -434,4 +431,4 @@ def _spec(x: Any) -> Any:
         return x.spec
     if type(x) is list:
         return [_spec(one) for one in x]
-    return x if type(x) in PYTHON_TYPES or not isinstance(x, (Tensor, TensorArray)) else spec_of(x)
+    return spec_of(x) if isinstance(x, (Tensor, TensorArray)) else x

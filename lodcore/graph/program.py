@@ -109,11 +109,11 @@ class Program(Opening, NamedBlock):
         """
         return self._outside.get(variable) or str(variable.name)
 
-    def adopt(self, given: Variable) -> None:
-        """Make a Variable that was made outside belong to the Program, under a name of its own."""
+    def adopt(self, given: Variable) -> str:
+        """Make a Variable that was made outside belong to the Program, under a name of its own; return that name."""
         home = given.home and given.home()
         if home is self or given in self._outside or not (home is None or self.shares(given)):
-            return
+            return self.name_of(given)
         named = not isinstance(given.name, Unnamed) and (home is None or given.name in home.given_names)
         if named:
             says = f"Variable {given.name}: {spec_text(given.spec)}: the Program has another Variable of this name"
@@ -121,6 +121,7 @@ class Program(Opening, NamedBlock):
             self._outside[given] = given.name
         else:
             self._name_outside(given)
+        return self.name_of(given)
 
     def adopt_shared(self, given: Variable, name: str) -> None:
         """Make a Variable of another Program belong to this one, too, under a name that is free."""
@@ -148,7 +149,9 @@ class Program(Opening, NamedBlock):
     def append(self, op: Op, arguments: dict[str, Any]) -> Operator:
         """Append an operator; compute it, too, if all its arguments have values."""
         given = [x for name in op.roles for x in _each(arguments[name]) if isinstance(x, Variable)]
-        made = self._computed(op, arguments) if all(x.held is not None for x in given) else self.inferred(op, arguments)
+        if any([x.held is None for x in given]):
+            return super().append(op, arguments)
+        made = self._computed(op, arguments)
         self.ops.append(made)
         return made
 

@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lodcore.base.articles import with_article
-from lodcore.base.dispatch import Symbol, VariableBody, open_block, operators, recorder
+from lodcore.base.dispatch import Symbol, VariableBody, open_block, recorder
 from lodcore.base.dtypes import as_dtype
+from lodcore.base.later import operators
 from lodcore.base.memory import as_size, check_size
 from lodcore.base.other_names import instead_of, instead_of_dense
 from lodcore.errors import DTypeError, GraphError
@@ -30,6 +31,8 @@ from lodcore.tensors.tensor_array import TensorArray
 __all__ = ["Unnamed", "Variable", "as_value", "data", "parameter", "resolved", "spec_text"]
 
 T = TypeVar("T")
+
+NUMBERS = frozenset((bool, int, float, complex))
 
 #: The types of values that a Variable holds unchanged.
 HELD = (Tensor, TensorArray)
@@ -102,6 +105,8 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
 
     home: Callable[[], Recorder | None] | None
     later: Variable | None
+    block: Recorder | None
+    spec: Spec
     _spec: Spec | None
 
     def __init__(
@@ -122,38 +127,15 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
             value = as_value("Variable: value", value)
         if shape is not None or dtype is not None:
             value = _zeros("Variable", value, shape, dtype)
-        self.name = Unnamed("variable") if name is None else name
-        self.held = value
-        self._spec = spec
-        self.later = None
-        self.home = None if block is None else block.reference
+        self.begin(Unnamed("variable") if name is None else name, value, spec, block)
 
     # -- the holder ----------------------------------------------------------------------------------------------------
 
-    @property
-    def block(self) -> Recorder | None:
-        """The Block of the Variable, or None.
-
-        Raises
-        ------
-        GraphError
-            If the Block has been deleted, so that nothing can be recorded on its Variables.
-        """
-        if self.home is None:
-            return None
-        found = self.home()
-        if found is None:
-            raise GraphError(f"Variable {self.name}: its Block is gone; it has no meaning outside")
-        return found
-
-    @property
-    def spec(self) -> Spec:
-        """The Spec of the value."""
-        if self._spec is None:
-            if self.held is None:
-                raise GraphError(f"Variable {self.name}: has neither a Spec nor a value")
-            self._spec = spec_of(self.held)
-        return self._spec
+    def spec_of_held(self) -> Spec:
+        """Return the Spec of the value, when it is first asked for."""
+        if self.held is None:
+            raise GraphError(f"Variable {self.name}: has neither a Spec nor a value")
+        return spec_of(self.held)
 
     @property
     def has_value(self) -> bool:
@@ -280,10 +262,6 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
                 f"update: {self.name}: is not a loop variable, and no Program is open; outside, set() sets the value"
             )
         block.update(self, value)
-
-    def current(self) -> Any:
-        """Return the object that it represents now: itself, or the result for a loop variable after its loop."""
-        return self
 
     # -- properties that need no value ---------------------------------------------------------------------------------
 
@@ -429,7 +407,9 @@ def as_value(where: str, value: Any) -> Any:
     """Return a tensor unchanged; convert anything else to an array."""
     if isinstance(value, Symbol):
         raise DTypeError(f"{where}: is {with_article(type(value).__name__)}; the value itself is needed")
-    if type(value) is not np.ndarray and (isinstance(value, np.ndarray) or not isinstance(value, HELD)):
+    if type(value) in NUMBERS:
+        value = np.asarray(value)
+    elif type(value) is not np.ndarray and (isinstance(value, np.ndarray) or not isinstance(value, HELD)):
         value = as_array(where, value)
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
         raise error_of_objects(f"{where}: has dtype", value.dtype)

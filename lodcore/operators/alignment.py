@@ -10,6 +10,7 @@ One entry per sequence is repeated for all rows of that sequence; its gradient i
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from lodcore.base.articles import with_article
 from lodcore.base.recycling import computed
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
-from lodcore.operators.arguments import operand_of
+from lodcore.operators.arguments import WEAK, operand_of
 from lodcore.operators.copies import sum_copies
 from lodcore.operators.operands import (
     NUMBER_TYPES,
@@ -39,7 +40,7 @@ from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import DenseTensor, Spec
 
-__all__ = ["HINT", "aligned", "broadcast_spec", "fitted", "returned", "shared"]
+__all__ = ["HINT", "aligned", "broadcast_spec", "dtype_of", "fitted", "returned", "shared"]
 
 #: The hint for a dense operand that does not align.
 HINT = "use x.with_values(v) for one entry per row, x.per_sequence(v) for one per sequence"
@@ -132,11 +133,49 @@ def _check_rows(where: str, levels: Sequence[int], shapes: list[Shape]) -> None:
                 )
 
 
-def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
-    """Infer the Spec of an elementwise result, with None for an unknown length."""
-    like = inputs[0]
-    for x in inputs:  # usually all have one shape
-        if type(x) is not Spec or x.kind not in KINDS or x.shape != like.shape or x.num_levels != like.num_levels:
+@functools.cache
+def _dtype(function: Callable[..., Any], *given: Any) -> np.dtype[Any]:
+    """Return the dtype of a result from dtypes and types of numbers; raise TypeError as NumPy does."""
+    if isinstance(function, np.ufunc):
+        return function.resolve_dtypes((*given, *[None] * function.nout))[function.nin]
+    with np.errstate(all="ignore"):
+        result = function(*[x(1) if isinstance(x, type) else np.ones(1, x) for x in given])
+    dtype: np.dtype[Any] = result.dtype
+    return dtype
+
+
+def dtype_of(where: str, function: Callable[..., Any], *inputs: Any) -> np.dtype[Any]:
+    """Return the dtype of an elementwise result; Python numbers adopt that of the others."""
+    given: list[Any] = []
+    for x in inputs:
+        if type(x) is Spec and isinstance(x.dtype, np.dtype):  # the usual case
+            given.append(x.kind if x.kind in WEAK else x.dtype)
+        elif isinstance(x, Spec) and x.kind in WEAK:
+            given.append(x.kind)
+        elif isinstance(x, Spec) or hasattr(x, "dtype"):
+            given.append(np.dtype(x.dtype))
+        elif type(x) in (int, float, complex):
+            given.append(type(x))
+        else:
+            given.append(np.asarray(x).dtype)
+    try:
+        return _dtype(function, *given)
+    except DTypeError:
+        raise
+    except TypeError as error:
+        raise no_dtype(where, inputs, error) from None
+
+
+def broadcast_spec(where: str, function: Callable[..., Any], *inputs: Any) -> Spec:
+    """Infer the Spec of what an elementwise function returns, with None for an unknown length."""
+    dtype = dtype_of(where, function, *inputs)
+    like: Any = None
+    for x in inputs:  # usually all tensors have one shape
+        if type(x) is Spec:
+            like = like or x
+            if x.kind not in KINDS or x.shape != like.shape or x.num_levels != like.num_levels:
+                break
+        elif type(x) not in NUMBER_TYPES:
             break
     else:
         return Spec(like.shape, dtype, like.num_levels, LoDTensor if like.num_levels else np.ndarray)
@@ -145,11 +184,7 @@ def broadcast_spec(where: str, dtype: np.dtype[Any], *inputs: Any) -> Spec:
             raise DTypeError(
                 f"{where}: {operand_name(where, j)}: is {with_article(x.kind.__name__)}; a tensor is needed"
             )
-    specs = [x for x in inputs if isinstance(x, Spec)]
-    like = specs[0]
-    if all([spec.shape == like.shape and spec.num_levels == like.num_levels for spec in specs]):
-        return Spec(like.shape, dtype, like.num_levels, LoDTensor if like.num_levels else np.ndarray)
-    if any([spec.num_levels for spec in specs]):
+    if any([x.num_levels for x in inputs if isinstance(x, Spec)]):
         forms = [(x.num_levels, x.shape) if isinstance(x, Spec) else (0, ()) for x in inputs]
         deepest, shapes = aligned_shapes(where, forms)
         levels = forms[deepest][0]

@@ -8,14 +8,10 @@ from typing import Any, overload
 
 import numpy as np
 
-from lodcore.errors import DTypeError
 from lodcore.operators.alignment import broadcast_spec, shared
-from lodcore.operators.arguments import WEAK
 from lodcore.operators.lod_rules import deepest
-from lodcore.operators.operands import no_dtype
 from lodcore.operators.registry import OPS, Op
 from lodcore.operators.roles import Dense, Role
-from lodcore.tensors.tensor import Spec
 
 __all__ = ["elementwise_operator"]
 
@@ -46,22 +42,17 @@ class ElementwiseOp(Op):
             compute, dict.fromkeys(operands, Dense), deepest, differentiable, on_arrays=on_arrays, rowwise=operands
         )
         self.array_function = function
-        self._infer = self._spec
+        self._infer = lambda **operands: self.infer_arguments(operands)
         self.in_steps = self._on_rows
 
     def _on_rows(self, rows: Any, **operands: Any) -> Any:
         """Take part in compiled steps: the function and the vjp rule are traced."""
         return rows.elementwise(self.array_function, [*operands.values()], self.rule_of([]))
 
-    def _spec(self, **operands: Any) -> Spec:
-        return broadcast_spec(
-            self.__name__, dtype_of(self.__name__, self.array_function, *operands.values()), *operands.values()
-        )
-
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
         """Return the Spec of the result, whose levels alignment determines."""
         found = self.describe(arguments)
-        return self._spec(**arguments) if found is None else found
+        return broadcast_spec(self.__name__, self.array_function, *arguments.values()) if found is None else found
 
     def described(self, name: str, role: Role, given: Any) -> Any:
         """Return the Spec of an argument; numbers are kept, since they adopt the dtype of the others."""
@@ -146,36 +137,3 @@ def elementwise_operator(
         return made
 
     return register if declared is None else register(declared)
-
-
-@functools.cache
-def _dtype(function: Callable[..., Any], *given: Any) -> np.dtype[Any]:
-    """Return the dtype of a result from dtypes and types of numbers; raise TypeError as NumPy does."""
-    if isinstance(function, np.ufunc):
-        return function.resolve_dtypes((*given, *[None] * function.nout))[function.nin]
-    with np.errstate(all="ignore"):
-        result = function(*[x(1) if isinstance(x, type) else np.ones(1, x) for x in given])
-    dtype: np.dtype[Any] = result.dtype
-    return dtype
-
-
-def dtype_of(where: str, function: Callable[..., Any], *inputs: Any) -> np.dtype[Any]:
-    """Return the dtype of an elementwise result; Python numbers adopt that of the others."""
-    given: list[Any] = []
-    for x in inputs:
-        if type(x) is Spec and isinstance(x.dtype, np.dtype):  # the usual case
-            given.append(x.kind if x.kind in WEAK else x.dtype)
-        elif isinstance(x, Spec) and x.kind in WEAK:
-            given.append(x.kind)
-        elif isinstance(x, Spec) or hasattr(x, "dtype"):
-            given.append(np.dtype(x.dtype))
-        elif type(x) in (int, float, complex):
-            given.append(type(x))
-        else:
-            given.append(np.asarray(x).dtype)
-    try:
-        return _dtype(function, *given)
-    except DTypeError:
-        raise
-    except TypeError as error:
-        raise no_dtype(where, inputs, error) from None

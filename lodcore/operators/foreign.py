@@ -120,5 +120,5 @@ def _kind_of(x: Any) -> type:
 
 def _spec_of(x: Any) -> Spec:
     known: Any = x.current() if isinstance(x, VariableBody) else x
-    found: Spec = known.spec if isinstance(known, VariableBody) else spec_of(known)  # type: ignore[attr-defined]
+    found: Spec = known.spec if isinstance(known, VariableBody) else spec_of(known)
     return found

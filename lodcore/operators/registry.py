@@ -309,7 +309,9 @@ class Op(OpBody):
                     return foreign.inferred(self, arguments)
             elif type(given) is list and any([type(x) is Spec and is_foreign(x.kind) for x in given]):
                 return foreign.inferred(self, arguments)
-            elif given is None and role.entries is None:
+            elif role.entries is None and (
+                given is None or (type(given) in (int, float) and name not in self._described)
+            ):
                 continue
             arguments[name] = self.described(name, role, given)
         return None
@@ -339,17 +341,13 @@ class Op(OpBody):
 
     # -- arguments and results -----------------------------------------------------------------------------------------
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call by name, defaults included; raise TypeError as the plain function would."""
-        parameters = self.parameters
-        found = self.bound(args, kwargs)
-        if found is not None:
-            return dict(zip(parameters, found, strict=True))
+    def bind_slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a call that gives `out`, or that no function with these parameters would take."""
         refuse_unknown(self.__name__, self, kwargs)
         arguments = {**self.defaults, **inspect.signature(self).bind(*args, **kwargs).arguments}
         if arguments.pop("out", None) is not None:
             raise GraphError(f"{self.__name__}: out: a recorded result cannot be written to an array")
-        return {name: arguments[name] for name in parameters}
+        return {name: arguments[name] for name in self.parameters}
 
     def constant(self, name: str, given: Any) -> Any:
         """Convert a list given for a tensor as the operator itself would; return anything else unchanged."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lodcore.base.dispatch import Symbol, operators
-from lodcore.base.later import later
+from lodcore.base.dispatch import Symbol
+from lodcore.base.later import later, operators
 from lodcore.errors import GraphError
 
 if TYPE_CHECKING:

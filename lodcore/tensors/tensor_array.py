@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lodcore.base import buffers
-from lodcore.base.dispatch import OPENED, Symbol, operators, recorder, value_of
+from lodcore.base.dispatch import OPENED, Symbol, recorder, value_of
 from lodcore.base.journal import ArrayBody, note
+from lodcore.base.later import operators
 from lodcore.base.memory import index_of
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.tensors import lod_tensor_body

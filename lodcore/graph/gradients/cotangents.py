@@ -90,8 +90,11 @@ def path(ops: Iterable[Any], wanted: Iterable[Variable]) -> tuple[set[Variable],
     way = []
     for operator in ops:
         if not operator.op.cuts and not needed.isdisjoint(operator.inputs):
-            outputs = [out for out in operator.outputs if differentiable_spec(out.spec)]
-            if outputs:
-                needed.update(outputs)
+            depends = False
+            for out in operator.outputs:
+                if differentiable_spec(out.spec):
+                    needed.add(out)
+                    depends = True
+            if depends:
                 way.append(operator)
     return needed, way

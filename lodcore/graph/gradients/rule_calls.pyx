@@ -198,7 +198,9 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
         x, of_tensor = given[j], op.of_tensors[j]
         if type(x) is Variable and of_tensor and (<VariableBody> x).home is here and (<VariableBody> x).later is None:
             frame.append((<VariableBody> x).held)  # mostly
-        elif type(x) is int or type(x) is float or type(x) is str or type(x) is bool or x is None and not of_tensor:
+        elif type(x) is int or type(x) is float or type(x) is str or type(x) is bool:
+            frame.append(x)
+        elif not of_tensor and not isinstance(x, (Symbol, list)):
             frame.append(x)
         else:
             x = tape.argument(op, op.parameters[j], x)

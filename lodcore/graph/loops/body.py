@@ -8,31 +8,56 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.dispatch import Symbol, open_block
+from lodcore.base.memory import as_integer
 from lodcore.errors import GraphError
-from lodcore.graph.block import Block, NamedBlock, Operator, text_of
+from lodcore.graph.block import Block, NamedBlock, text_of
 from lodcore.graph.engine import BreakIf, Call, Layout
 from lodcore.graph.loops.array_versions import new_variable
-from lodcore.graph.loops.counters import Counter
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.operators.operands import kept_in
-from lodcore.operators.registry import Op
 from lodcore.operators.roles import spec_of
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
-__all__ = ["Body", "Break", "LoopVariable", "Update", "changes", "operand", "size_of", "spec_in_body"]
-
+__all__ = [
+    "Body",
+    "Break",
+    "Counter",
+    "LoopVariable",
+    "Update",
+    "changes",
+    "is_one_integer",
+    "operand",
+    "size_of",
+    "spec_in_body",
+]
 
 #: Kinds of uninformative Specs: of unknown values, and of numbers that may represent an element.
 WHEN_IT_RUNS = frozenset([object, int, float, complex])
 
 
-def operand(where: str, block: Block | None, given: Any) -> Any:
-    """Return the object that a value, such as a NumPy scalar, represents in a Block, or the value as a tensor."""
+def operand(where: str, block: Block | None, given: Any, dtype: np.dtype[Any] | None = None) -> Any:
+    """Return the object that a value, such as a NumPy scalar, represents in a Block, or the value as a tensor.
+
+    A Python number has no dtype of its own; it gets the given one, if that can hold it.
+    """
+    if isinstance(given, Symbol):
+        given = given.current()
+    elif type(given) is list:
+        given = resolved(given)
+    if isinstance(given, (Variable, TensorArray)):
+        return given
+    if dtype is not None and type(given) in (bool, int, float):
+        return kept_in(where, given, dtype) if can_hold(dtype, given) else as_value(where, given)
     if isinstance(given, np.generic) and block is not None:
         given = block.known(given)
-    return given if isinstance(given, (Variable, TensorArray)) else as_value(where, given)
+    return given if isinstance(given, Variable) else as_value(where, given)
+
+
+def can_hold(dtype: np.dtype[Any], number: float) -> bool:
+    """Return whether a dtype is of a kind that can hold a number."""
+    return np.can_cast(np.min_scalar_type(number), dtype, "same_kind")
 
 
 class Body(NamedBlock):
@@ -60,12 +85,6 @@ class Body(NamedBlock):
             return known[1]
         return None if self.parent is None else self.parent.loop_variable(given)
 
-    def append(self, op: Op, arguments: dict[str, Any]) -> Operator:
-        """Append an operator whose arguments are Variables of this Block and constants."""
-        made = self.inferred(op, arguments)
-        self.ops.append(made)
-        return made
-
     def stands_for(self, given: Any) -> bool:
         """Return whether a Variable represents a number that was given to a loop."""
         if isinstance(given, np.generic):
@@ -83,10 +102,9 @@ class Body(NamedBlock):
         """Return whether something of another Program may be used in that around the loop."""
         return self.parent is not None and self.parent.shares(given)
 
-    def adopt(self, given: Variable) -> None:
-        """Make a Variable that belongs to no Block belong to the Program around the loop."""
-        if self.parent is not None:
-            self.parent.adopt(given)
+    def adopt(self, given: Variable) -> str:
+        """Make a Variable without a Block belong to the Program around the loop, if any; return its name there."""
+        return str(given.name) if self.parent is None else self.parent.adopt(given)
 
     def name_of(self, variable: Variable) -> str:
         """Return the name of a Variable here, or in the Program around."""
@@ -94,11 +112,12 @@ class Body(NamedBlock):
 
     def capture(self, given: Any) -> Variable:
         """Return the Variable that represents an outer object here."""
+        named: str | None
         if isinstance(given, Variable):
-            self.adopt(given)
-        spec = given.spec if isinstance(given, Variable) else self._spec_around(given)
+            named, spec = self.adopt(given), given.spec
+        else:
+            named, spec = getattr(given, "wanted_name", None), self._spec_around(given)
         captured = new_variable(None, None, spec if self.keeps_shapes else spec_in_body(spec), self)
-        named = self.name_of(given) if isinstance(given, Variable) else getattr(given, "wanted_name", None)
         self.add(captured, named, "array" if spec.kind is TensorArray else "outer")
         return captured
 
@@ -121,13 +140,62 @@ class Body(NamedBlock):
             self.ops.append(Update(base, version, written=True))
         return base
 
-    def after(self, count: int, carried: list[Variable]) -> dict[Variable, Any]:
-        """Return the Variable or constant of each carried value after the first instructions."""
-        now: dict[Variable, Any] = {v: v for v in carried}
-        for op in self.ops[:count]:
-            if isinstance(op, Update):
-                now[op.variable] = op.value
-        return now
+
+class Counter:
+    """The advance of a loop variable, which must be an integer of one element.
+
+    Parameters
+    ----------
+    advance : bool or int, optional
+        The declared advance; None for 1 if the body never updates the variable.
+    is_one : bool or None
+        Whether the first value is an integer of one element; None if that is unknown before the loop runs.
+
+    Attributes
+    ----------
+    number : int
+        The number that is added.
+    """
+
+    __slots__ = ("advance", "is_one", "number")
+
+    def __init__(self, advance: bool | int | None, is_one: bool | None) -> None:
+        number = 0 if advance is None else as_integer(advance or 0, bools=True)
+        if number is None or (is_one is False and advance is not None and advance is not False):
+            raise self._refused(advance)
+        self.advance, self.is_one, self.number = advance, is_one, number
+
+    @staticmethod
+    def _refused(advance: Any) -> GraphError:
+        return GraphError(f"loop_var: advance: is {advance!r}; only an integer of one element advances, by an integer")
+
+    def by(self, spec: Spec) -> Any:
+        """Return the number to add to a first value with a Spec, in its dtype; None if it does not advance."""
+        if not is_one_integer(spec):
+            if self.advance is not None and self.number:
+                raise self._refused(self.advance)
+            return None
+        if self.number and not 0 < self.number < 128:  # fits in every integer dtype
+            limits = np.iinfo(spec.dtype)
+            if not limits.min <= self.number <= limits.max:
+                raise GraphError(f"loop_var: advance: is {self.number}; {spec.dtype} cannot hold it")
+        return spec.dtype.type(self.number) if self.number else None
+
+    def __str__(self) -> str:
+        if not self.number:
+            return ""
+        return f"{self.number:+d}{'' if self.is_one or self.advance is not None else ' if it is one integer'}"
+
+
+def is_one_integer(spec: Spec) -> bool | None:
+    """Return whether a value is an integer of one element, or None if the Spec does not determine it."""
+    if spec.kind is object:
+        return None
+    if spec.dtype.kind not in "iu" or spec.num_levels or spec.kind is TensorArray:
+        return False
+    if None in spec.shape:
+        return None if all([size in (None, 1) for size in spec.shape]) else False
+    return math.prod(spec.shape) == 1  # type: ignore[arg-type]
 
 
 class LoopVariable(Variable):
@@ -146,7 +214,7 @@ class LoopVariable(Variable):
     __slots__ = ("counter", "ended", "final", "init")
 
     def __init__(self, body: Body, init: Any, spec: Spec, counter: Counter) -> None:
-        super().__init__(None, None, spec, body)
+        self.begin("variable", None, spec_in_body(spec), body)
         self.init = init
         self.counter = counter
         self.ended = False
@@ -168,11 +236,7 @@ class LoopVariable(Variable):
         body = None if self.ended else open_block()
         if self.block is not body or not isinstance(body, Body):
             raise GraphError(f"update: {self.name}: is a loop variable of another Block than the one that is open")
-        given = resolved(value)
-        if type(given) in (bool, int, float) and np.can_cast(np.min_scalar_type(given), self.dtype, "same_kind"):
-            given = kept_in("update: value", given, self.dtype)  # a number has no dtype of its own
-        else:
-            given = operand("update: value", body, given)
+        given = operand("update: value", body, value, self.spec.dtype)
         spec = given.spec if isinstance(given, Variable) else spec_of(given)
         if changes(self.spec, spec):
             raise GraphError(
@@ -226,7 +290,7 @@ def size_of(spec: Spec) -> int | None:
     """Return the number of elements of a tensor, or None if it is unknown."""
     if spec.num_levels or spec.kind in (object, TensorArray) or None in spec.shape:
         return None
-    return math.prod([size for size in spec.shape if size is not None])
+    return math.prod(spec.shape)  # type: ignore[arg-type]
 
 
 def changes(old: Spec, new: Spec) -> bool:
@@ -255,18 +319,14 @@ class Update:
         Whether the value is the next version of an array.
     """
 
-    __slots__ = ("outputs", "value", "variable", "written")
+    __slots__ = ("inputs", "outputs", "value", "variable", "written")
 
     name = "update"
 
     def __init__(self, variable: Variable, value: Any, written: bool = False) -> None:
         self.variable, self.value, self.written = variable, value, written
+        self.inputs = [value] if isinstance(value, Variable) else []
         self.outputs: list[Variable] = []
-
-    @property
-    def inputs(self) -> list[Variable]:
-        """The Variables that are read."""
-        return [self.value] if isinstance(self.value, Variable) else []
 
     def call(self, layout: Layout, keep: bool) -> Call | None:
         """Return the Call that checks the value on a frame if it was unknown during recording."""
@@ -288,18 +348,14 @@ class Update:
 class Break:
     """The instruction that `break_if` records: the loop ends here if a condition holds."""
 
-    __slots__ = ("condition", "outputs")
+    __slots__ = ("condition", "inputs", "outputs")
 
     name = "break_if"
 
     def __init__(self, condition: Any) -> None:
         self.condition = condition
+        self.inputs = [condition] if isinstance(condition, Variable) else []
         self.outputs: list[Variable] = []
-
-    @property
-    def inputs(self) -> list[Variable]:
-        """The Variables that are read."""
-        return [self.condition] if isinstance(self.condition, Variable) else []
 
     def call(self, layout: Layout, keep: bool) -> BreakIf:
         """Return the instruction that ends the run of a frame."""

@@ -20,7 +20,7 @@ from lodcore.graph.engine import BreakIf, Call, Frame, Layout
 from lodcore.graph.gradients.cotangents import Gradients, differentiable_spec, path
 from lodcore.graph.gradients.rule_calls import BackwardCall, drawing_again
 from lodcore.graph.loops.array_versions import of_user
-from lodcore.graph.loops.body import Body, LoopVariable, Update
+from lodcore.graph.loops.body import Body, Counter, LoopVariable, Update
 from lodcore.graph.random_states import generators_of, states_of
 from lodcore.graph.scope import LOOKING, Look, Record, Scope
 from lodcore.graph.variable import Variable
@@ -112,15 +112,14 @@ class StepRunner:
         self._ways: dict[frozenset[int], BackwardStep] = {}
         self._sources: dict[int, list[Variable]] = {}
         self._trace: Callable[[], Trace | None] = _nothing
-        self._counters = [
-            (at, v.counter) for at, v in enumerate(carried) if isinstance(v, LoopVariable) if v.counter.number
-        ]
         self._generators = generators_of(body.ops) if recompute else []
-        self._arrays = [
-            (at, element_spec(body.versions.get(v, v).spec))
-            for at, v in enumerate(carried)
-            if v.spec.kind is TensorArray
-        ]
+        self._counters: list[tuple[int, Counter]] = []
+        self._arrays: list[tuple[int, Spec]] = []
+        for at, v in enumerate(carried):
+            if isinstance(v, LoopVariable) and v.counter.number:
+                self._counters.append((at, v.counter))
+            if v.spec.kind is TensorArray:
+                self._arrays.append((at, element_spec(body.versions.get(v, v).spec)))
 
     # -- forward -------------------------------------------------------------------------------------------------------
 
@@ -139,12 +138,17 @@ class StepRunner:
         instructions = self.instructions(trace is not None, KEEPS_ALL.get())
         carry = self._layout.slots(self.sources(ops))
         begin = self._begin(inputs[count:])
-        advancing = [(at, by) for at, counter in self._counters if (by := counter.by_of(values[at])) is not None]
+        advancing = []
+        for at, counter in self._counters:
+            by = counter.by(spec_of(values[at]))
+            if by is not None:
+                advancing.append((at, by))
         kept = None
         self._trace = _nothing if trace is None else weakref.ref(trace)
         if trace is not None:
             trace.outer, trace.begin, kept = tuple(inputs[count:]), begin, trace.steps
-        for step in self._step_numbers():
+        # the step after the last allowed one may still break
+        for step in itertools.count() if self.max_steps is None else range(self.max_steps + 1):
             frame = [None, *values, *begin]
             if kept is not None:
                 kept.append(values if self.recompute else frame)
@@ -157,13 +161,13 @@ class StepRunner:
                     raise
                 raise named_error(error, f"while_loop: step {step}", self.body.ops[frame[0]].name) from error
             if at < 0:
-                values = [frame[slot] for slot in carry]
+                values = [*map(frame.__getitem__, carry)]
                 for place, by in advancing:
                     values[place] = values[place] + by
                 continue
             if trace is not None:
                 trace.ran = at
-            results = [frame[slot] for slot in self._layout.slots(self.sources(at))]
+            results = [*map(frame.__getitem__, self._layout.slots(self.sources(at)))]
             for place, spec in self._arrays:
                 if spec.kind is not object and results[place].element_spec() is None:
                     known = not spec.num_levels and None not in spec.shape
@@ -212,16 +216,16 @@ class StepRunner:
             begin[slot - first] = prepare(begin[given - first])
         return begin
 
-    def _step_numbers(self) -> Iterable[int]:
-        """Yield the numbers of steps; the one after the last allowed step may still break."""
-        return itertools.count() if self.max_steps is None else range(self.max_steps + 1)
-
     def sources(self, count: int) -> list[Variable]:
-        """Return the Variables that hold the carried values after the first instructions."""
-        if count not in self._sources:
-            after = self.body.after(count, self.carried)
-            self._sources[count] = [after[v] for v in self.carried]
-        return self._sources[count]
+        """Return the Variables, or constants, that hold the carried values after the first instructions."""
+        found = self._sources.get(count)
+        if found is None:
+            now: dict[Variable, Any] = dict(zip(self.carried, self.carried, strict=True))
+            for op in self.body.ops[:count]:
+                if isinstance(op, Update):
+                    now[op.variable] = op.value
+            found = self._sources[count] = [*map(now.__getitem__, self.carried)]
+        return found
 
     def instructions(self, keep: bool, keep_all: bool = False) -> list[Call | BreakIf | None]:
         """Return the instructions of the operators of the body, which keep what gradients read, or everything."""
@@ -238,11 +242,11 @@ class StepRunner:
 
     def _prepare(self, calls: list[Call | BreakIf | None]) -> None:
         """Prepare the second operands that calls share, once for all steps."""
-        places: dict[Any, Variable] = {v: v for v in self.captured}
+        captured = set(self.captured)
         for op, call in zip(self.body.ops, calls, strict=True):
             if isinstance(call, Call) and isinstance(op, Operator) and op.op.prepare is not None:
-                y = places.get(op.arguments[op.op.tensors[1]])
-                if y is not None:
+                y = op.arguments[op.op.tensors[1]]
+                if y in captured:
                     call.prepared = self._layout.slot((op.op, y))
                     preparing = op.op.prepare, self._layout.slot(y), call.prepared
                     if preparing not in self._prepared:
@@ -280,9 +284,13 @@ class StepRunner:
         if wanted not in self._ways:
             body = self.body
             inputs = [*self.carried, *self.captured]
-            begin = {inputs[j] for j in wanted}
-            operators = [op for op in body.ops if isinstance(op, Operator)]
-            updates = [op for op in body.ops if isinstance(op, Update) and differentiable_spec(op.variable.spec)]
+            begin = set(map(inputs.__getitem__, wanted))
+            operators, updates = [], []
+            for op in body.ops:
+                if isinstance(op, Operator):
+                    operators.append(op)
+                elif isinstance(op, Update) and differentiable_spec(op.variable.spec):
+                    updates.append(op)
             while True:
                 needed, way = path(operators, begin)
                 carried_on = {op.variable for op in updates if op.value in needed}
@@ -419,8 +427,11 @@ def _release_early(ops: list[Any], calls: list[Call | BreakIf | None], layout: L
     given: set[Variable] = set()  # results that the gradients of their operators do not read
     for op, call in zip(ops, calls, strict=True):
         if isinstance(op, Operator) and isinstance(call, Call) and op.op.unused_by_vjp:
-            unused_by_vjp = [op.arguments[name] for name in op.op.unused_by_vjp if name != "out"]
-            ending = [v for v in unused_by_vjp if isinstance(v, Variable) and v in given and reads[v] == 1]
+            ending = []
+            for name in op.op.unused_by_vjp:
+                v = None if name == "out" else op.arguments[name]
+                if isinstance(v, Variable) and v in given and reads[v] == 1:
+                    ending.append(v)
             call.ending = layout.slots(ending)
             if "out" in op.op.unused_by_vjp:
                 given.update(op.outputs)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.dispatch import Symbol, operators, recorder
+from lodcore.base.dispatch import Symbol, recorder
+from lodcore.base.later import operators
 from lodcore.errors import GraphError
 from lodcore.graph.variable import Variable, resolved
 from lodcore.tensors.lod_tensor import LoDTensor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import is_dataclass
 from typing import Any
@@ -14,11 +15,19 @@ from lodcore.base.contexts import RecordedBody, end_variables, put_in_place
 from lodcore.base.dispatch import Symbol, open_block, recorder, recording
 from lodcore.base.memory import as_size
 from lodcore.base.recycling import Recycled
-from lodcore.errors import GraphError
+from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.block import Block, NamedBlock
 from lodcore.graph.loops.array_versions import ArrayVariable, of_user
-from lodcore.graph.loops.body import Body, Break, LoopVariable, Update, operand, size_of, spec_in_body
-from lodcore.graph.loops.counters import Counter, is_one_integer
+from lodcore.graph.loops.body import (
+    Body,
+    Break,
+    Counter,
+    LoopVariable,
+    Update,
+    is_one_integer,
+    operand,
+    size_of,
+)
 from lodcore.graph.loops.frames import StepRunner, Trace
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.scope import Scope
@@ -26,11 +35,17 @@ from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved, spec_text
 from lodcore.operators.registry import Op, Saved
 from lodcore.operators.roles import Batches, spec_of
-from lodcore.ops.arrays.tensor_arrays import refuse_name
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["LoopOp", "LoopVariable", "WhileLoop", "met_by", "while_loop", "write_back"]
+
+
+#: The types of arrays, which a run takes as they are then.
+ARRAYS = (TensorArray, ArrayVariable)
+
+#: The body of a loop before it is recorded.
+EMPTY = Body(None)
 
 
 class WhileLoop:
@@ -52,7 +67,7 @@ class WhileLoop:
         self.max_steps = max_steps
         self.recompute = recompute
         self.keeps_shapes = keeps_shapes
-        self.body = Body(None)
+        self.body = EMPTY
         self.variables: list[LoopVariable] = []
         self.steps: StepRunner | None = None
         self.loop_vars: list[LoopVariable] = []
@@ -99,7 +114,7 @@ class WhileLoop:
         )
 
     def _new_body(self) -> Body:
-        if self._state != "new":
+        if self.recorded is not None or self.steps is not None or self.body.closed:
             raise GraphError("while_loop: the body was recorded already; make another loop")
         return self.body_in(open_block())
 
@@ -148,33 +163,34 @@ class WhileLoop:
             If the body is not open, init is a TensorArray, or advance is given for a value that is not an integer of
             one element.
         """
-        if _is_tree(init):
+        if not isinstance(init, (Symbol, Tensor, int, float)) and _is_tree(init):
             return tree_map(lambda leaf: self._declare(leaf, advance, "loop_var"), init)
         return self._declare(init, advance, "loop_var")
 
     def _declare(self, init: Any, advance: Any, stem: str, where: str = "loop_var: init") -> LoopVariable:
-        if self._state != "open":
+        body = self.recorded
+        if body is None:
             raise GraphError("loop_var: the body is not open; use it inside `with loop.loop():`")
         if isinstance(init, Symbol):
-            with recording(self.body.parent):  # a slot is read before the loop
-                init = resolved(init)
-        if isinstance(init, (TensorArray, ArrayVariable)):
+            with recording(body.parent):  # a slot is read before the loop
+                init = init.current()
+        if isinstance(init, ARRAYS):
             raise GraphError(
                 f"{where}: is TensorArray {init.name}; arrays go from step to step as they are: read and write it "
                 "in the body"
             )
-        refuse_name(where, init, "a tensor or a number")
-        init = operand(where, self.body.parent, init)
-        if isinstance(init, Variable) and init.block is self.body:
+        if not isinstance(init, Variable):
+            if isinstance(init, str):
+                raise DTypeError(f"{where}: is {init!r}; a tensor or a number is needed")
+            init = operand(where, body.parent, init)
+        elif init.block is body:
             raise GraphError(f"loop_var: init: Variable {init.name} is made in the body; make it before")
         spec = init.spec if isinstance(init, Variable) else spec_of(init)
         counter = Counter(advance, is_one_integer(spec))
-        if counter.is_one:
+        if counter.is_one and counter.number:
             counter.by(spec)
-        made = LoopVariable(self.body, init, spec_in_body(spec), counter)
-        if isinstance(init, Variable):
-            self.body.adopt(init)
-        self.body.add(made, self.body.name_of(init) if isinstance(init, Variable) else None, stem)
+        made = LoopVariable(body, init, spec, counter)
+        body.add(made, body.adopt(init) if isinstance(init, Variable) else None, stem)
         self.variables.append(made)
         return made
 
@@ -197,46 +213,55 @@ class WhileLoop:
         GraphError
             If another Block is open, or the condition does not have one element.
         """
-        if self._state != "open" or open_block() is not self.body:
+        body = self.recorded
+        if body is None or open_block() is not body:
             raise GraphError("break_if: the body of this loop is not the Block that is open")
-        cond = operand("break_if: cond", self.body, resolved(cond))
+        cond = operand("break_if: cond", body, cond)
         spec = cond.spec if isinstance(cond, Variable) else spec_of(cond)
         if spec.kind is not object and spec.dtype.kind in "SU":
             raise GraphError(f"break_if: cond: has dtype {spec.dtype}; bool or a number is needed")
         if spec.num_levels or spec.kind is TensorArray or size_of(spec) not in (1, None):
             raise GraphError(f"break_if: cond: is {spec_text(spec)}; one element is needed")
-        self.body.ops.append(Break(self.body.known(cond)))
+        body.ops.append(Break(body.known(cond)))
 
     def _finish(self) -> None:
         """Determine the carried and captured values, and record the loop as an operator of the outer Block."""
-        body = self.body
-        if not any(isinstance(op, Break) for op in body.ops):
+        body, ends, updated = self.body, False, set()
+        for op in body.ops:
+            ends = ends or isinstance(op, Break)
+            if isinstance(op, Update):
+                updated.add(op.variable)
+        if not ends:
             raise GraphError("while_loop: the body has no break_if; it would never end")
-        updated = {op.variable for op in body.ops if isinstance(op, Update)}
+        carried: list[Variable] = list(self.variables)
+        first: list[Any] = []  # what each run begins with
         for v in self.variables:
+            first.append(v.init)
             if v.counter.advance is None and v.counter.is_one is not False:
                 v.counter.number = int(v not in updated)
-        declared = set(self.variables)
-        written: list[tuple[Any, Variable]] = []  # pairs of an outer object and its Variable in the body
-        met: list[tuple[Any, Variable]] = []  # captured earlier by an inner loop
-        arrays: list[tuple[Any, Variable]] = []
-        others: list[tuple[Any, Variable]] = []
+        places = dict(zip(carried, itertools.count()))
+        self._written: list[Any] = [None] * len(first)  # outer objects that represent the results
+        met: dict[Variable, Any] = {}  # captured earlier by an inner loop
+        arrays: dict[Variable, Any] = {}
+        others: dict[Variable, Any] = {}
         for key, (given, local) in body.captures.items():
-            if local not in declared:
-                kind = written if local in body.versions else met if key < 0 else others
-                kind = arrays if kind is others and _is_array(given) else kind
-                kind.append((given, local))
-        home = recorder([v.init for v in self.variables] + [given for given, _ in body.captures.values()])
+            if local in places:
+                self._written[places[local]] = given
+            elif local in body.versions:
+                first.append(given)
+                carried.append(local)
+                self._written.append(given)
+            else:
+                (met if key < 0 else arrays if isinstance(given, ARRAYS) else others)[local] = given
+        home = recorder([*first, *met.values(), *arrays.values(), *others.values()])
         self._home = self._home if home is None else home.reference
-        first = [v.init for v in self.variables] + [given for given, _ in written]
-        self._inputs = [(x, True) if _is_array(x) else (met_by(home, resolved(x)), False) for x in first]
-        self._inputs += [(met_by(home, given, before=True), False) for given, _ in met]
-        self._inputs += [(given, True) for given, _ in arrays + others]
-        given_ones = {id(local): given for given, local in body.captures.values() if local in declared}
-        self._written = [given_ones.get(id(v)) for v in self.variables] + [given for given, _ in written]
-        carried = [*self.variables, *[local for _, local in written]]
-        captured = [local for _, local in met + arrays + others]
-        self.steps = StepRunner(body, carried, captured, self.max_steps, self.recompute)
+        self._inputs: list[tuple[Any, bool]] = []  # and whether a run takes each as it is then
+        for x in first:
+            self._inputs.append((x, True) if isinstance(x, ARRAYS) else (met_by(home, x), False))
+        for given in met.values():
+            self._inputs.append((met_by(home, given, before=True), False))
+        self._inputs += zip((*arrays.values(), *others.values()), itertools.repeat(True))
+        self.steps = StepRunner(body, carried, [*met, *arrays, *others], self.max_steps, self.recompute)
 
     # -- running -------------------------------------------------------------------------------------------------------
 
@@ -249,7 +274,7 @@ class WhileLoop:
             If it takes more than `max_steps` steps. An error in the body is raised with the names of the operator and
             the step.
         """
-        if self._state != "closed":
+        if self.steps is None or self.recorded is not None:
             raise GraphError(f"while_loop: the body is {self._state}; it must be recorded, to its end")
         block = open_block() or self._home()
         if block is None:
@@ -292,11 +317,6 @@ def _is_tree(init: Any) -> bool:
     return any(isinstance(leaf, (Symbol, Tensor, TensorArray)) for leaf in tree_leaves(init))
 
 
-def _is_array(given: Any) -> bool:
-    """Return whether something is an array, which a run takes as it is then."""
-    return isinstance(given, (TensorArray, ArrayVariable))
-
-
 def _value_of(x: Any, late: bool) -> Any:
     """Return the value of an input when a loop is computed."""
     if isinstance(x, Variable):
@@ -335,14 +355,15 @@ def write_back(block: Any, written: list[Any], results: Sequence[Any], variables
     variables : list of LoopVariable
         The loop variables that represent the first results from then on.
     """
-    pairs = [pair for pair in zip(written, results, strict=True) if isinstance(pair[0], (Variable, TensorArray))]
     if block is None:
+        pairs = [pair for pair in zip(written, results, strict=True) if isinstance(pair[0], (Variable, TensorArray))]
         arrays = [pair for pair in pairs if isinstance(pair[0], TensorArray)]
         held = [(given, given.settable(result)) for given, result in pairs if isinstance(given, Variable)]
         put_in_place(list(variables), list(results), *_columns(arrays), *_columns(held))
         return
-    for given, result in pairs:
-        block.write_back(given, result)
+    for given, result in zip(written, results, strict=True):
+        if isinstance(given, (Variable, TensorArray)):
+            block.write_back(given, result)
         if isinstance(given, Variable) and not isinstance(given, ArrayVariable):
             if given.block is not None:
                 given.stand_for(result)
@@ -393,7 +414,7 @@ def _(inputs: list[Any], loop: WhileLoop) -> tuple[Spec, ...]:
 @RUN.define_vjp
 def _(cotangents: tuple[Any, ...], loop: WhileLoop, trace: Trace, needs: Any) -> list[Any]:
     assert loop.steps is not None
-    return loop.steps.go_back(trace, frozenset([j for j, wanted in enumerate(needs.inputs) if wanted]), cotangents)
+    return loop.steps.go_back(trace, frozenset(itertools.compress(itertools.count(), needs.inputs)), cotangents)
 
 
 def while_loop(loop_vars: Iterable[Any] = (), *, max_steps: int | None = None, recompute: bool = False) -> WhileLoop:

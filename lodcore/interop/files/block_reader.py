@@ -12,9 +12,18 @@ from lodcore.base.memory import as_size
 from lodcore.errors import GraphError, LoDError
 from lodcore.graph.block import NamedBlock, Operator, inferred_specs
 from lodcore.graph.loops.array_versions import new_variable
-from lodcore.graph.loops.body import WHEN_IT_RUNS, Body, Break, LoopVariable, Update, changes, size_of, spec_in_body
+from lodcore.graph.loops.body import (
+    WHEN_IT_RUNS,
+    Body,
+    Break,
+    Counter,
+    LoopVariable,
+    Update,
+    changes,
+    size_of,
+    spec_in_body,
+)
 from lodcore.graph.loops.branches import COND, Branch, BranchBody, Branches
-from lodcore.graph.loops.counters import Counter
 from lodcore.graph.loops.while_loop import RUN, WhileLoop
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.interop.files.program_operators import operator_of

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from lodcore.errors import DTypeError
-from lodcore.operators.alignment import broadcast_spec, shared
+from lodcore.operators.alignment import broadcast_spec, dtype_of, shared
 from lodcore.operators.arguments import list_of, operand_of
-from lodcore.operators.elementwise import dtype_of, elementwise_operator
+from lodcore.operators.elementwise import elementwise_operator
 from lodcore.operators.lod_rules import deepest
 from lodcore.operators.operands import Array, array_of, operand_name
 from lodcore.operators.registry import Op, operator
@@ -396,7 +396,7 @@ def _check_ufunc(ufunc: Any, xs: Any) -> None:
 @elementwise.define_infer
 def _(xs: list[Any], ufunc: np.ufunc) -> Spec:
     _check_ufunc(ufunc, xs)
-    return broadcast_spec(ufunc.__name__, dtype_of(ufunc.__name__, ufunc, *xs), *xs)
+    return broadcast_spec(ufunc.__name__, ufunc, *xs)
 
 
 @elementwise_operator(function=np.where)

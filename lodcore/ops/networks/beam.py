@@ -8,7 +8,8 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import buffers
-from lodcore.base.dispatch import Symbol, operators, recorder_of
+from lodcore.base.dispatch import Symbol, recorder_of
+from lodcore.base.later import operators
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import dense_of, integer_of, level_of, operand_of
 from lodcore.operators.operands import Array, rows_of

@@ -201,10 +201,14 @@ def _(d: Array, x: Any, name: str, axes: Any, out: Any) -> Array:
     values = np.asarray(rows_of(x))
     axes = _checked(name, axes, values.ndim)
     wide = d.reshape(_shape(values.shape, axes, True))
-    count = math.prod([values.shape[axis] for axis in axes])
-    if name in ("sum", "mean"):
+    if name == "sum":
         made = np.empty(values.shape, values.dtype)
-        made[...] = wide if name == "sum" else wide / max(count, 1)
+        made[...] = wide
+        return made
+    count = math.prod([values.shape[axis] for axis in axes])
+    if name == "mean":
+        made = np.empty(values.shape, values.dtype)
+        made[...] = wide / max(count, 1)
         return made
     front = tuple(axis for axis in range(values.ndim) if axis not in axes)
     flat = values.transpose(*front, *axes).reshape(*[values.shape[axis] for axis in front], count)

@@ -261,7 +261,7 @@ MUTANTS = [
     ),
     Mutant(
         "any-integers-count",
-        "lodcore/graph/loops/counters.py",
+        BODY,
         "        if not is_one_integer(spec):\n",
         "        if is_one_integer(spec) is None:\n",
         "tests/graph/loops/test_counters.py",

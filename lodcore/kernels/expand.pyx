@@ -5,19 +5,16 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from lodcore.kernels.row_groups cimport repeat_by_size, reverse_by_size
+from lodcore.kernels.rows cimport copy_piece
+from lodcore.kernels.simd cimport avx2_void, has_wide, plain_void
 from lodcore.kernels.sizes cimport agree, ends_at
 
-cdef extern from "expand.h" nogil:
-    ctypedef struct batch:
-        char* rows
-        const char* end
-        const int64_t* offsets
-        int64_t left
-
-    int64_t move_next(batch* side, int64_t row_bytes, char* out, const char* out_end, int back)
-    void join_batches(batch* batches, int64_t n_batches, int64_t row_bytes, char* out, const char* out_end, int back)
-    void repeat_by_size(const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, char* out)
-    void reverse_by_size(const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, char* out)
+ctypedef struct batch:  # its rows, and how many of them have been used
+    char* rows
+    const char* end
+    const int64_t* offsets  # of the next sequence
+    int64_t left  # sequences that are left
 
 cnp.import_array()
 
@@ -42,7 +39,10 @@ def repeat_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] of
     cdef const int64_t* bounds = &offsets[0]
     cdef char* result = <char*> &out[0, 0]
     with nogil:
-        repeat_by_size(source, row_bytes, bounds, n_seqs, result)
+        if has_wide():
+            repeat_avx2(source, row_bytes, bounds, n_seqs, result)
+        else:
+            repeat_plain(source, row_bytes, bounds, n_seqs, result)
 
 
 def reverse_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None,
@@ -65,7 +65,34 @@ def reverse_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] o
     cdef const int64_t* bounds = &offsets[0]
     cdef char* result = <char*> &out[0, 0]
     with nogil:
-        reverse_by_size(source, row_bytes, bounds, n_seqs, result)
+        if has_wide():
+            reverse_avx2(source, row_bytes, bounds, n_seqs, result)
+        else:
+            reverse_plain(source, row_bytes, bounds, n_seqs, result)
+
+
+cdef avx2_void repeat_avx2(
+    const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, char* out
+) noexcept nogil:
+    repeat_by_size(rows, row_bytes, offsets, n_seqs, out)
+
+
+cdef plain_void repeat_plain(
+    const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, char* out
+) noexcept nogil:
+    repeat_by_size(rows, row_bytes, offsets, n_seqs, out)
+
+
+cdef avx2_void reverse_avx2(
+    const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, char* out
+) noexcept nogil:
+    reverse_by_size(rows, row_bytes, offsets, n_seqs, out)
+
+
+cdef plain_void reverse_plain(
+    const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, char* out
+) noexcept nogil:
+    reverse_by_size(rows, row_bytes, offsets, n_seqs, out)
 
 
 def join_sequences(arrays, levels, int64_t[::1] offsets not None, unsigned char[:, ::1] out not None):
@@ -118,6 +145,31 @@ def split_sequences(const unsigned char[:, ::1] rows not None, levels, arrays):
     with nogil:
         join_batches(batches, n_batches, row_bytes, place, place + size, True)
         free(batches)
+
+
+cdef inline int64_t move_next(
+    batch* side, int64_t row_bytes, char* out, const char* out_end, const bint back
+) noexcept nogil:
+    """Copy the next sequence of a batch to `out`, or from `out`; return its size in bytes."""
+    cdef int64_t size = (side.offsets[1] - side.offsets[0]) * row_bytes
+    if back:
+        copy_piece(side.rows, side.end, out, out_end, size)
+    else:
+        copy_piece(out, out_end, side.rows, side.end, size)
+    side.rows += size
+    side.offsets += 1
+    side.left -= 1
+    return size
+
+
+cdef void join_batches(
+    batch* batches, int64_t n_batches, int64_t row_bytes, char* out, const char* out_end, bint back
+) noexcept nogil:
+    """Copy the sequences s of all batches, for every s, one after another; or copy them back to their batches."""
+    cdef int64_t _s, j
+    for _s in range(batches[0].left):
+        for j in range(n_batches):
+            out += move_next(batches + j, row_bytes, out, out_end, back)
 
 
 cdef batch* batches_of(list arrays, list levels, Py_ssize_t n_batches, Py_ssize_t n_seqs, Py_ssize_t row_bytes,

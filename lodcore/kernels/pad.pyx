@@ -2,18 +2,10 @@
 
 from libc.stdint cimport int64_t
 
+from lodcore.kernels.lines cimport mask_lines, pad_each, repeat_in_lines, unpad_each
 from lodcore.kernels.offsets cimport longest
-from lodcore.kernels.simd cimport read_once
+from lodcore.kernels.simd cimport avx2_void, has_wide, plain_void, read_once
 from lodcore.kernels.sizes cimport agree, ends_at
-
-cdef extern from "pad.h" nogil:
-    void pad_lines(const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, const char* row,
-                   int64_t line, int left, char* out)
-    void unpad_lines(const char* padded, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, int64_t line,
-                     int left, char* out)
-    void repeat_in_lines(const int64_t* offsets, int64_t n_seqs, int64_t row_bytes, int64_t line, int left, char* out)
-    int64_t mask_lines(const int64_t* lengths, int64_t n, int64_t padded, const char* one, int64_t item_bytes,
-                       char* out)
 
 
 def pad_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offsets not None,
@@ -41,7 +33,10 @@ def pad_rows(const unsigned char[:, ::1] rows not None, const int64_t[::1] offse
     cdef const int64_t* bounds = &offsets[0]
     cdef char* result = <char*> &out[0, 0, 0]
     with nogil:
-        pad_lines(source, row_bytes, bounds, n_seqs, row, line, left, result)
+        if has_wide():
+            pad_avx2(source, row_bytes, bounds, n_seqs, row, line, left, result)
+        else:
+            pad_plain(source, row_bytes, bounds, n_seqs, row, line, left, result)
 
 
 def unpad_rows(const unsigned char[:, :, ::1] padded not None, const int64_t[::1] offsets not None, bint left,
@@ -144,3 +139,23 @@ def mask_rows(const int64_t[::1] lengths not None, const unsigned char[::1] one 
     with nogil:
         bad = mask_lines(counts, n, padded, item, item_bytes, result)
     return bad
+
+
+cdef avx2_void pad_avx2(
+    const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, const char* row, int64_t line,
+    bint left, char* out
+) noexcept nogil:
+    pad_each(rows, row_bytes, offsets, n_seqs, row, line, left, out)
+
+
+cdef plain_void pad_plain(
+    const char* rows, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, const char* row, int64_t line,
+    bint left, char* out
+) noexcept nogil:
+    pad_each(rows, row_bytes, offsets, n_seqs, row, line, left, out)
+
+
+cdef plain_void unpad_lines(
+    const char* padded, int64_t row_bytes, const int64_t* offsets, int64_t n_seqs, int64_t line, bint left, char* out
+) noexcept nogil:
+    unpad_each(padded, row_bytes, offsets, n_seqs, line, left, out)

@@ -10,10 +10,26 @@ cdef enum:
     SHORT = 512
     AHEAD = 8  # ranges ahead, of which the first row is fetched
 
+cdef extern from *:
+    ctypedef char* bytes_alone "char *restrict"  # that do not overlap: parameters of functions that are forced inline
+    ctypedef const char* read_alone "const char *restrict"
+    ctypedef const int64_t* offsets_alone "const int64_t *restrict"
+
 cdef extern from "stream.h" nogil:
+    bint stream_pays(const char* out, int64_t size, int64_t piece)
     bint stream_pays_for_ranges(const char* out, int64_t size, int64_t piece)
     void stream_copy(char* to, const char* source, int64_t size)
     void stream_end()
+
+
+cdef inline forced_void copy_chunks(char* to, const char* source, int64_t size) noexcept nogil:
+    """Copy in whole chunks; up to a chunk more than `size` bytes is read and written."""
+    cdef int64_t done = 0
+    while True:
+        memcpy(to + done, source + done, CHUNK)
+        done += CHUNK
+        if done >= size:
+            return
 
 
 cdef inline forced_void copy_piece(
@@ -24,14 +40,10 @@ cdef inline forced_void copy_piece(
     Short pieces are copied in whole chunks: bytes past their end are overwritten by the next piece, and never leave
     either buffer.
     """
-    cdef int64_t done = 0
     if size <= SHORT and source_end - source >= size + CHUNK and to_end - to >= size + CHUNK:
-        while True:
-            memcpy(to + done, source + done, CHUNK)
-            done += CHUNK
-            if done >= size:
-                return
-    memcpy(to, source, size)
+        copy_chunks(to, source, size)
+    else:
+        memcpy(to, source, size)
 
 
 cdef inline forced_void copy_each(

@@ -9,6 +9,9 @@ and called by one function per instruction set, which has it inlined:
     cdef avx2_void name_avx2(...) noexcept nogil:
         name(...)
 
+    cdef plain_void name_plain(...) noexcept nogil:
+        name(...)
+
 Without `forced_void`, the compiler leaves the loop where it is, without wider instructions. All functions return the
 same bits; `simd_level` says which one to call.
 """
@@ -22,6 +25,7 @@ cdef extern from "simd.h" nogil:
     ctypedef void avx2_void "LODCORE_AVX2 void"
     ctypedef void avx512_void "LODCORE_AVX512 void"
     ctypedef void forced_void "LODCORE_FORCED void"
+    ctypedef void plain_void "LODCORE_OWN void"  # the variant without wider registers, in a function of its own
 
     void prefetch "LODCORE_PREFETCH"(const void* place)
     void prefetch_to_write "LODCORE_PREFETCH_TO_WRITE"(const void* place)

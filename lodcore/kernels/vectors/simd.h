@@ -25,8 +25,10 @@
 #define LODCORE_BODY LODCORE_INLINE void
 #if defined(__GNUC__) /* for functions that Cython declares static and inline itself */
 #define LODCORE_FORCED __attribute__((always_inline))
+#define LODCORE_OWN __attribute__((noinline))
 #else
 #define LODCORE_FORCED
+#define LODCORE_OWN
 #endif
 #if defined(__clang__)
 #define LODCORE_ROLLED _Pragma("clang loop unroll(disable)")

@@ -8,7 +8,7 @@ STEPS = "lodcore/kernels/steps.pxd"
 LOD = "lodcore/kernels/lod.pyx"
 GATHER = "lodcore/kernels/gather.pyx"
 RANK = "lodcore/kernels/rank_table.pyx"
-PAD = "lodcore/kernels/vectors/pad.h"
+LINES = "lodcore/kernels/lines.pxd"
 
 MUTANTS = [
     # -- kernels: offsets
@@ -228,16 +228,16 @@ MUTANTS = [
     ),
     Mutant(
         "filling-on-the-wrong-side",
-        PAD,
-        "*place = left ? out + rest : out,",
-        "*place = left ? out : out + rest,",
+        LINES,
+        "place, gap = out + rest if left else out,",
+        "place, gap = out if left else out + rest,",
         "tests/kernels/test_pad.py",
     ),
     Mutant(
         "filling-judged-by-its-last-byte",
-        PAD,
-        "made.even &= row[k] == row[0];",
-        "made.even = row[k] == row[0];",
+        LINES,
+        "even &= row[k] == row[0]",
+        "even = row[k] == row[0]",
         "tests/kernels/test_pad.py",
     ),
 ]

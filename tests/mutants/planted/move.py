@@ -2,9 +2,9 @@
 
 from tests.mutants.mutant import Mutant
 
-EXPAND_H = "lodcore/kernels/vectors/expand.h"
+GROUPS = "lodcore/kernels/row_groups.pxd"
 EXPAND = "lodcore/kernels/expand.pyx"
-PAD_H = "lodcore/kernels/vectors/pad.h"
+LINES = "lodcore/kernels/lines.pxd"
 OPS_EXPAND = "lodcore/ops/move/expand.py"
 OPS_GATHER = "lodcore/ops/move/gather.py"
 OPS_MOVING = "lodcore/operators/copies.py"
@@ -17,30 +17,30 @@ MUTANTS = [
     # -- kernels
     Mutant(
         "repeat-runs-past-the-end",
-        EXPAND_H,
-        "for (; s < n_seqs && offsets[s + 1] + group <= n_rows; s++)\n            repeat_group",
-        "for (; s < n_seqs && offsets[s + 1] <= n_rows; s++)\n            repeat_group",
+        GROUPS,
+        "while s < n_seqs and offsets[s + 1] + group <= n_rows:\n            repeat_group",
+        "while s < n_seqs and offsets[s + 1] <= n_rows:\n            repeat_group",
         "tests/kernels/test_expand.py",
     ),
     Mutant(
         "one-of-a-run-may-be-longer",
-        EXPAND_H,
-        "for (int64_t k = 0; k <= RUN; k++)",
-        "for (int64_t k = 0; k < RUN; k++)",
+        GROUPS,
+        "for k in range(RUN + 1):",
+        "for k in range(RUN):",
         "tests/kernels/test_expand.py",
     ),
     Mutant(
         "reverse-runs-past-the-end",
-        EXPAND_H,
-        "for (; s < n_seqs && offsets[s + 1] + group <= n_rows; s++)\n            reverse_group",
-        "for (; s < n_seqs && offsets[s + 1] <= n_rows; s++)\n            reverse_group",
+        GROUPS,
+        "while s < n_seqs and offsets[s + 1] + group <= n_rows:\n            reverse_group",
+        "while s < n_seqs and offsets[s + 1] <= n_rows:\n            reverse_group",
         "tests/kernels/test_expand.py",
     ),
     Mutant(
         "reversed-groups-in-order",
-        EXPAND_H,
-        "from + (group - 1 - k) * size",
-        "from + k * size",
+        GROUPS,
+        "source + (group - 1 - k) * size",
+        "source + k * size",
         "tests/kernels/test_expand.py",
     ),
     Mutant(
@@ -66,16 +66,16 @@ MUTANTS = [
     ),
     Mutant(
         "filling-begins-a-chunk-late",
-        PAD_H,
-        "*gap = left ? out : out + size;",
-        "*gap = left ? out : out + size + 1;",
+        LINES,
+        "out if left else out + size\n        fits",
+        "out if left else out + size + 1\n        fits",
         "tests/kernels/test_pad.py",
     ),
     Mutant(
         "mask-does-not-saturate",
-        PAD_H,
-        "length = length < padded ? length : padded;",
-        "length = length < padded ? length : 0;",
+        LINES,
+        "length = length if length < padded else padded",
+        "length = length if length < padded else 0",
         "tests/kernels/test_pad.py",
     ),
     Mutant(

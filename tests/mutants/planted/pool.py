@@ -6,8 +6,8 @@ CELLS = "lodcore/kernels/vectors/pool_cells.h"
 LANES = "lodcore/kernels/vectors/pool_lanes.h"
 VECTORS = "lodcore/kernels/vectors/pool_vectors.h"
 POOL = "lodcore/kernels/vectors/pool.h"
-BAGS = "lodcore/kernels/vectors/embedding_cells.h"
-TABLES = "lodcore/kernels/vectors/embedding.h"
+BAGS = "lodcore/kernels/bags.pxd"
+TABLES = "lodcore/kernels/embedding.pyx"
 OPERATOR = "lodcore/ops/reduce/pool.py"
 EMBEDDING = "lodcore/ops/networks/embedding.py"
 SPARSE = "lodcore/tensors/sparse_tensor.py"
@@ -83,15 +83,15 @@ MUTANTS = [
     Mutant(
         "a-number-out-of-range-passes",
         TABLES,
-        "found |= (uint64_t)((uint64_t)index[j] >= (uint64_t)n_rows);",
-        "found |= (uint64_t)((uint64_t)index[j] > (uint64_t)n_rows);",
+        "found |= <uint64_t> (<uint64_t> index[j] >= <uint64_t> n_rows)",
+        "found |= <uint64_t> (<uint64_t> index[j] > <uint64_t> n_rows)",
         TABLE_TESTS,
     ),
     Mutant(
         "long-bags-lose-their-first-part",
         BAGS,
-        "best = OF_CELL(fold)(best, OF_CELL(best_cell)(cells, size, verb), verb);",
-        "best = OF_CELL(best_cell)(cells, size, verb);",
+        "fold(&best, one, verb)",
+        "best = one",
         TABLE_TESTS,
     ),
     # -- rules

@@ -99,8 +99,8 @@ bench: build/built $(INSTALLED)bench ## run every benchmark once, to see that it
 	cd asv_benchmarks && asv machine --yes --config .quick.json && \
 	    asv run --config .quick.json --python=same --quick --dry-run --show-stderr
 
-bench-compare: build/built $(INSTALLED)bench ## compare the speed of the last commit with the one before; BENCH=name chooses
-	cd asv_benchmarks && asv machine --yes && asv continuous --factor 1.5 -a rounds=2 --bench '$(or $(BENCH),.)' HEAD~1 HEAD
+bench-compare: build/built ## what became slower since BASE (the last commit but one), in five minutes; ONLY="names" chooses
+	$(RUN) asv_benchmarks/compare.py $(or $(BASE),HEAD~1) $(NEW) $(if $(ONLY),--only $(ONLY))
 
 peers: build/built $(INSTALLED)bench ## compare with the installed peers: the table of the README
 	$(RUN) asv_benchmarks/peers/run.py

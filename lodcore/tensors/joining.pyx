@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 from lodcore import kernels
-from lodcore.kernels.offsets cimport add_steps, copy_offsets, longest, shift_offsets
+from lodcore.kernels.offsets cimport add_lengths, add_steps, copy_offsets, longest, shift_offsets
 from lodcore.base.buffers cimport array_over, as_int64, new_offsets
 from lodcore.tensors.lod_body cimport LoDBody, last, make_lod, new_lod, own_kernels
 from lodcore.base.memory import check_size, whole
@@ -24,7 +24,7 @@ def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t 
     cdef str argument = where + ": offsets"
     cdef list levels = []
     cdef cnp.ndarray source, offsets
-    cdef Py_ssize_t k, rows = -1 if num_rows is None else whole(num_rows, "num_rows")
+    cdef Py_ssize_t k, rows = -1 if num_rows is None else counted(num_rows)
     cdef int64_t end
     if not given and num_rows is None:
         raise LoDError("LoD.from_offsets: num_rows: is missing; without levels the number of rows must be given")
@@ -47,6 +47,42 @@ def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t 
         else:
             rows = end
     return make_lod(levels, rows)
+
+
+def checked_lod_of_lengths(tuple given, num_rows):
+    """Make a LoD from a caller's lengths of all levels; see `LoD.from_lengths`."""
+    cdef str where = "LoD.from_lengths: lengths"
+    cdef list levels = []
+    cdef cnp.ndarray lengths, offsets
+    cdef Py_ssize_t k, count, bad
+    if not given:
+        return checked_lod(given, num_rows)
+    for k in range(len(given)):
+        lengths = as_int64(given[k], where, LoDError, k)
+        count = cnp.PyArray_DIM(lengths, 0)
+        offsets = new_offsets(count + 1)
+        if not own_kernels() or add_lengths(<const int64_t*> cnp.PyArray_DATA(lengths), count,
+                                            <int64_t*> cnp.PyArray_DATA(offsets)) < 0:
+            bad = kernels.lod.offsets_from_lengths(lengths, offsets)
+            if bad >= 0:
+                length = int(lengths[bad])
+                problem = "a length is not negative" if length < 0 else "the sum must fit in int64"
+                raise LoDError(f"{where}[{k}]: is {length} at position {bad}; {problem}")
+        levels.append(offsets)
+    for k in range(len(levels) - 1):
+        if last(levels[k]) != cnp.PyArray_DIM(levels[k + 1], 0) - 1:
+            raise LoDError(f"{where}[{k}]: add up to {last(levels[k])}; level {k + 1} has "
+                           f"{cnp.PyArray_DIM(levels[k + 1], 0) - 1} sequences")
+    k = len(levels) - 1
+    cdef int64_t rows = last(levels[k])
+    if num_rows is not None and counted(num_rows) != rows:
+        raise LoDError(f"{where}[{k}]: add up to {rows}; num_rows is {num_rows}")
+    return make_lod(levels, rows)
+
+
+cdef Py_ssize_t counted(num_rows) except -1:
+    """Return a caller's number of rows; a small one without the general conversion, which takes as long as the rest."""
+    return num_rows if type(num_rows) is int and 0 <= num_rows < 2**30 else whole(num_rows, "num_rows")
 
 
 cdef Py_ssize_t copy_checked(const int64_t* given, cnp.ndarray copy) except -2:

@@ -14,7 +14,7 @@ from lodcore.base import buffers
 from lodcore.base.memory import check_out, integer, whole
 from lodcore.errors import LevelError, LoDError
 from lodcore.tensors import lod_body
-from lodcore.tensors.joining import checked_lod, concat_lods
+from lodcore.tensors.joining import checked_lod, checked_lod_of_lengths, concat_lods
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -118,28 +118,7 @@ class LoD(lod_body.LoDBody):
         >>> LoD.from_lengths([2, 0, 3]).offsets()
         array([0, 2, 2, 5])
         """
-        if not levels:
-            return cls.from_offsets(num_rows=num_rows)
-        made = []
-        for k, given in enumerate(levels):
-            lengths = buffers.as_int64(given, "LoD.from_lengths: lengths", LoDError, k)
-            offsets = buffers.new_offsets(len(lengths) + 1)
-            bad = kernels.lod.offsets_from_lengths(lengths, offsets)
-            if bad >= 0:
-                length = int(lengths[bad])
-                problem = "a length is not negative" if length < 0 else "the sum must fit in int64"
-                raise LoDError(f"LoD.from_lengths: lengths[{k}]: is {length} at position {bad}; {problem}")
-            made.append(offsets)
-        for k in range(len(made) - 1):
-            if made[k][-1] != len(made[k + 1]) - 1:
-                raise LoDError(
-                    f"LoD.from_lengths: lengths[{k}]: add up to {made[k][-1]}; "
-                    f"level {k + 1} has {len(made[k + 1]) - 1} sequences"
-                )
-        rows = int(made[-1][-1])
-        if num_rows is not None and whole(num_rows, "num_rows") != rows:
-            raise LoDError(f"LoD.from_lengths: lengths[{len(made) - 1}]: add up to {rows}; num_rows is {num_rows}")
-        return lod_body.make_lod(made, rows)
+        return checked_lod_of_lengths(levels, num_rows)
 
     @classmethod
     def from_segment_ids(cls, ids: npt.ArrayLike, num_sequences: int | None = None) -> LoD:
@@ -451,34 +430,6 @@ class LoD(lod_body.LoDBody):
             )
         levels = [self.offsets(k) for k in range(self.num_levels)]
         return lod_body.make_lod([*levels, fresh.offsets()], fresh.num_rows)
-
-    def drop(self, level: int = 0) -> LoD:
-        """Remove a level: the one before it then counts its elements.
-
-        Parameters
-        ----------
-        level : int
-
-        Returns
-        -------
-        LoD
-            Has one level fewer and the same rows.
-
-        Examples
-        --------
-        >>> from lodcore import LoD
-        >>> LoD.from_lengths([2, 1], [2, 0, 3]).drop(0)
-        LoD([xx] [] [xxx])
-        >>> LoD.from_lengths([2, 1], [2, 0, 3]).drop(1)
-        LoD([xx] [xxx])
-        """
-        k = lod_body.normalize_level(self, level)
-        if k == 0:
-            return lod_body.slice_levels(self, 1, self.num_levels)
-        levels = [self.offsets(j) for j in range(self.num_levels)]
-        joined = buffers.new_int64(len(levels[k - 1]))
-        kernels.lod.compose(levels[k - 1], levels[k], joined)
-        return lod_body.make_lod([*levels[: k - 1], joined, *levels[k + 1 :]], self.num_rows)
 
     # -- protocols -----------------------------------------------------------------------------------------------------
 

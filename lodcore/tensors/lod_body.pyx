@@ -230,6 +230,48 @@ cdef class LoDBody:
         cdef int64_t size = last(levels[0])
         return make_lod(take_below("LoD.take", self, k + 1, ranges, levels, &size), size)
 
+    def drop(self, level=0):
+        """Remove a level: the one before it then counts its elements.
+
+        Parameters
+        ----------
+        level : int
+
+        Returns
+        -------
+        LoD
+            Has one level fewer and the same rows.
+
+        Examples
+        --------
+        >>> from lodcore import LoD
+        >>> LoD.from_lengths([2, 1], [2, 0, 3]).drop(0)
+        LoD([xx] [] [xxx])
+        >>> LoD.from_lengths([2, 1], [2, 0, 3]).drop(1)
+        LoD([xx] [xxx])
+        """
+        cdef Py_ssize_t k = self.number(level), count, inner_count, before, total, s
+        if k == 0:
+            return self.part(1, self.n_levels)
+        cdef const int64_t* inner = self.level(k, &inner_count)
+        cdef const int64_t* outer = self.level(k - 1, &count)
+        before, total = outer - self._block, self.block_size() - inner_count - 1
+        cdef cnp.ndarray memory = new_offsets(total)
+        cdef int64_t* place = <int64_t*> cnp.PyArray_DATA(memory)
+        cdef cnp.npy_intp shape[1]
+        memcpy(place, self._block, 8 * before)
+        if own_kernels():
+            for s in range(count + 1):
+                place[before + s] = inner[outer[s]]
+        else:
+            shape[0] = count + 1
+            kernels.lod.compose(self.view(k - 1), self.view(k),
+                                array_over(memory, INT64, 1, shape, NULL, place + before, True))
+        before += count + 1
+        memcpy(place + before, inner + inner_count + 1, 8 * (total - before))
+        seal(memory)
+        return new_lod(memory, place, self.n_outer, self.n_levels - 1, self.n_rows)
+
     def split(self):
         """Return the LoD of each outermost sequence, which has one level fewer.
 

@@ -72,6 +72,8 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     @overload
     def __new__(cls, values: npt.ArrayLike, lod: LoD, *, share: bool = False) -> LoDTensor: ...
     def __new__(cls, values: npt.ArrayLike, lod: LoD, *, share: bool = False) -> LoDTensor:  # noqa: D102
+        if not share and (made := lod_tensor_body.over_plain(cls, values, lod)) is not None:
+            return made
         if not isinstance(lod, LoD):
             raise DTypeError(f"LoDTensor: lod: is {type(lod).__name__}; a LoD is needed")
         rows = as_values("LoDTensor: values", values) if share else guarded_values("LoDTensor: values", values)
@@ -93,7 +95,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     def from_offsets(cls, values: npt.ArrayLike, *offsets: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor from rows and offsets, coarse first; see `LoD.from_offsets`."""
         rows = guarded_values("LoDTensor.from_offsets: values", values)
-        return lod_tensor_body.new_of_class(cls, rows, LoD.from_offsets(*offsets, num_rows=len(rows)))
+        return lod_tensor_body.owned_of_class(cls, rows, LoD.from_offsets(*offsets, num_rows=len(rows)))
 
     from_row_splits = from_offsets
 
@@ -107,7 +109,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], Doors, Tensor, TensorMethods):
     def from_lengths(cls, values: npt.ArrayLike, *lengths: npt.ArrayLike) -> LoDTensor:
         """Make a LoDTensor from rows and lengths, coarse first; see `LoD.from_lengths`."""
         rows = guarded_values("LoDTensor.from_lengths: values", values)
-        return lod_tensor_body.new_of_class(cls, rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
+        return lod_tensor_body.owned_of_class(cls, rows, LoD.from_lengths(*lengths, num_rows=len(rows)))
 
     @classmethod
     def from_segment_ids(
@@ -511,8 +513,7 @@ class LoDTensor(lod_tensor_body.LoDTensorBody[S], Doors, Tensor, TensorMethods):
         LoDTensor, or ndarray if no level is left
             It shares the values.
         """
-        lod, values = self.lod.drop(level), lod_tensor_body.private_values(self)
-        return lod_tensor_body.new_tensor(values, lod) if lod.num_levels else values
+        return lod_tensor_body.flattened(self, level)
 
     def to_packed(self) -> LoDTensor[S]:
         """Return a copy that does not keep other memory alive, unlike a slice of a large batch."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import recycling, threads
-from lodcore.base.buffers cimport Memory, as_bytes, is_untouched, memory_of
+from lodcore.base.buffers cimport Memory, as_bytes, is_plain, is_untouched, memory_of
 from lodcore.base.buffers cimport new_int64, new_rows, private, row_size, rows_over, seal
 from lodcore.kernels.rows cimport copy_row_ranges
 from lodcore.tensors.lod_body cimport LoDBody, Splitter, cut_lod, instance_of, last, make_lod, own_kernels
@@ -344,12 +344,37 @@ def on_same_rows(function, tuple operands):
     return owned_tensor(result, first.structure)
 
 
+def over_plain(cls, values, lod):
+    """Make a LoDTensor, or one of a subclass, over an array of the caller, whom the tensor does not let write to it.
+
+    Returns
+    -------
+    LoDTensor or None
+        None unless rows need no conversion, and the structure has as many.
+    """
+    if not is_plain(values) or not isinstance(lod, LoDBody) or len(values) != (<LoDBody> lod).n_rows:
+        return None
+    cdef cnp.ndarray rows = private(values)
+    seal(rows)
+    return owned_of_class(cls, rows, lod)
+
+
+def owned_of_class(cls, cnp.ndarray values, LoDBody lod):
+    """Make a tensor of a subclass of LoDTensor; arguments as in `owned_tensor`."""
+    if cls is TENSOR:
+        return owned_tensor(values, lod)
+    return filled(LoDTensorBody.__new__(cls), values, lod)
+
+
 def new_of_class(cls, cnp.ndarray values, LoDBody lod):
     """Make a tensor of a subclass of LoDTensor; arguments as in `new_tensor`."""
-    if cls is TENSOR:
-        return owned_tensor(private(values), lod)
-    cdef LoDTensorBody x = LoDTensorBody.__new__(cls)
-    return filled(x, private(values), lod)
+    return owned_of_class(cls, private(values), lod)
+
+
+def flattened(LoDTensorBody x not None, level):
+    """Return a tensor without a level, or its values if no level is left."""
+    cdef LoDBody lod = x.structure.drop(level)
+    return owned_tensor(x.array if x.field is None else private_values(x), lod) if lod.n_levels else private_values(x)
 
 
 def body_of(LoDTensorBody x not None):

@@ -5,12 +5,12 @@ from tests.mutants.mutant import Mutant
 TENSOR_ARRAY = "lodcore/tensors/tensor_array.py"
 
 MUTANTS = [
-    # -- Python: structure
+    # -- structure
     Mutant(
         "wrong-level-dropped",
-        "lodcore/tensors/lod.py",
-        "[*levels[: k - 1], joined, *levels[k + 1 :]]",
-        "[*levels[: k - 1], levels[k - 1], *levels[k + 1 :]]",
+        "lodcore/tensors/lod_body.pyx",
+        "place[before + s] = inner[outer[s]]",
+        "place[before + s] = outer[s]",
         "tests/tensors/test_lod.py",
     ),
     Mutant(

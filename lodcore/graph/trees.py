@@ -63,7 +63,11 @@ def tree_leaves(tree: Any) -> list[Any]:
     kind = type(tree)
     if not _is_tree(kind):
         return [tree]
-    branches = tree if kind is tuple or kind is list else (_branches(tree) or {}).values()
+    branches = tree
+    if kind is dict:
+        branches = tree.values()
+    elif kind is not tuple and kind is not list:
+        branches = (_branches(tree) or {}).values()
     found = []
     for branch in branches:
         if _is_tree(type(branch)):
@@ -104,6 +108,10 @@ def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
 
 def _mapped(function: Callable[..., Any], tree: Any, trees: tuple[Any, ...], place: str) -> Any:
     kind = type(tree)
+    if kind is dict and not trees:
+        return {
+            key: _mapped(function, one, (), "") if _is_tree(type(one)) else function(one) for key, one in tree.items()
+        }
     if kind is tuple or kind is list:
         if not trees:
             return kind([_mapped(function, one, (), "") if _is_tree(type(one)) else function(one) for one in tree])

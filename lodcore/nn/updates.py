@@ -137,20 +137,25 @@ def _gather_rows(trees: list[Any], rows: list[list[Array]]) -> bool:
     """Append the arrays of each leaf; return False if the trees have not one form, or anything else in them."""
     tree = trees[0]
     kind = type(tree)
+    for x in trees:  # in loops, since each generator would take as long as a leaf
+        if type(x) is not kind:
+            return False
     if kind is np.ndarray:
         rows.append(trees)
-        return all(type(x) is kind for x in trees)
+        return True
     if kind is dict:
-        keys = tree.keys()
-        return all(type(x) is kind and x.keys() == keys for x in trees) and all(
-            _gather_rows([x[key] for x in trees], rows) for key in keys
-        )
-    if kind is list or kind is tuple:
-        count = len(tree)
-        return all(type(x) is kind and len(x) == count for x in trees) and all(
-            _gather_rows([x[j] for x in trees], rows) for j in range(count)
-        )
-    return False
+        parts = tree.keys()
+        for x in trees:
+            if x.keys() != parts:
+                return False
+    elif kind is list or kind is tuple:
+        parts = range(len(tree))
+        for x in trees:
+            if len(x) != len(tree):
+                return False
+    else:
+        return False
+    return all(_gather_rows([x[part] for x in trees], rows) for part in parts)
 
 
 def update_row(row: list[Array], kernel: Kernel, numbers: tuple[float, ...], in_place: bool) -> list[Array]:

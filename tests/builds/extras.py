@@ -24,7 +24,7 @@ EXTRAS = {
     "polars": "polars",
     "ray": "pyarrow,ray",
     "scipy": "scipy",
-    "spark": "pyarrow,pyspark",
+    "spark": "pandas,pyarrow,pyspark",
     "tensorflow": "tensorflow",
     "thinc": "thinc",
     "torch": "torch",

@@ -29,13 +29,13 @@ PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "default")
 settings.load_profile(PROFILE)
 # Without a database, hypothesis asks the settings of all earlier rows of a parametrized test for one, at each row.
 if settings.get_profile(PROFILE).database is None:
-    type.__setattr__(settings, "database", property(lambda self: None))
+    type.__setattr__(settings, "database", property(lambda self: None, lambda self, value: None))
 # No test draws from the global generators, so they need not be saved, compared and restored around each example.
 with contextlib.suppress(ImportError, AttributeError):  # other versions of hypothesis
     for module, name in (("core", "deterministic_PRNG"), ("control", "deprecate_random_in_strategy")):
         module = importlib.import_module(f"hypothesis.{module}")
         getattr(module, name)
-        setattr(module, name, lambda *_: contextlib.nullcontext())
+        setattr(module, name, lambda *_: contextlib.nullcontext(lambda drawn: drawn))  # the oldest versions call it
 # Hypothesis also draws constants from the loaded files. Which files are loaded depends on the tests that ran before in
 # the process, and parsing them takes seconds. Without this, examples are the same every time.
 with contextlib.suppress(ImportError, AttributeError):  # other versions of hypothesis

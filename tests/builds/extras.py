@@ -1,7 +1,8 @@
 """Installs each extra alone, from nothing, and runs its tests: `python -m tests.builds.extras [--oldest] [NAME ...]`.
 
 An extra that lacks what its libraries need, or what lodcore needs of them, is found here: `make doors` installs all of
-them together. With `--oldest`, the libraries have the oldest versions that pyproject.toml allows.
+them together. With `--oldest`, the libraries, and those that run the tests, have the oldest versions that
+pyproject.toml allows.
 """
 
 import os
@@ -56,7 +57,8 @@ def try_extra(name: str, wheel: str, pinned: list[str]) -> str:
             tree.run(directory, python, "-c", code)
         if not EXTRAS[name]:
             return "its library is read"
-        tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[runner]")
+        runner = oldest("runner") if pinned else []
+        tree.run(directory, python, "-m", "pip", "install", "-qq", f"{wheel}[runner]", *runner)
         tests = tree.copy(directory / "copy", *(part for part in tree.PARTS if part not in ("lodcore", "setup.py")))
         results = directory / "results.xml"
         found = [test for test in TESTS if name == "awkward" or "awkward" not in test]

@@ -82,7 +82,11 @@ def test_slices_and_chunks(name):
             assert from_arrow(array[start:stop]).tolist() == NESTED[start:stop]
     chunked = pyarrow.chunked_array([array[1:], array[:0], array[:2]])
     assert from_arrow(chunked).tolist() == NESTED[1:] + NESTED[:2]
-    shuffled = array.take(pyarrow.array([3, 0, 0, 2]))
+    try:
+        shuffled = array.take(pyarrow.array([3, 0, 0, 2]))
+    except pyarrow.ArrowNotImplementedError:  # the oldest versions do not take from views
+        assert "view" in name
+        return
     assert from_arrow(shuffled).tolist() == [NESTED[k] for k in (3, 0, 0, 2)]
 
 

@@ -158,7 +158,7 @@ def test_no_files_import_in_a_circle():
 
 
 @not_on_reference
-def test_the_library_is_entered_by_few_doors():
+def test_lodcore_has_at_most_16_entries():
     entries = {path.name for path in (ROOT / "lodcore").iterdir() if path.suffix not in (".so", ".c")}
     assert len(entries - {"__pycache__"}) <= 16
 
@@ -176,7 +176,7 @@ def test_no_test_imports_another():
 
 @not_on_reference
 @pytest.mark.parametrize(("paths", "forbidden"), [(MODULES, {"tests", "reference"}), (REFERENCE, {"tests", "lodcore"})])
-def test_library_and_reference_are_apart(paths, forbidden):
+def test_lodcore_never_imports_reference_and_reference_never_lodcore(paths, forbidden):
     roots = {path_id(path): {module.split(".")[0] for module in facts(path).imported} for path in paths}
     assert not [path for path, found in roots.items() if found & forbidden]
 
@@ -204,7 +204,6 @@ def test_kernels_are_called_by_module_attribute():
 
 #: Folders of tests that have no counterpart in the library.
 OF_TESTS = {
-    "ancestor",
     "builds",
     "docs",
     "doors",
@@ -281,7 +280,7 @@ def test_every_kernel_is_compared_with_its_twin(name):
 
 @not_on_reference
 @pytest.mark.parametrize("path", TWINS, ids=path_id)
-def test_twins_are_plain(path):
+def test_twins_have_loops_indexing_and_arithmetic_only(path):
     """Only loops, indexing and arithmetic, so that a twin is obviously correct."""
     imported = [ast.unparse(node) for node in nodes(path, (ast.Import, ast.ImportFrom))]
     needed = {"from numpy import ndarray", "from numpy import errstate"}
@@ -520,7 +519,7 @@ def test_methods_that_are_declared_are_those_that_are_attached(kind):
 
 
 @not_on_reference
-def test_help_is_one_page():
+def test_help_of_lodcore_is_one_page():
     lines = pydoc.plain(pydoc.render_doc(lodcore)).splitlines()
     assert len(lines) <= 66
     assert max(map(len, lines)) <= 124
@@ -545,7 +544,7 @@ def test_packages_show_public_names_only(name):
 
 
 @not_on_reference
-def test_exported_names():
+def test_all_and_dir_of_lodcore_have_at_most_190_names():
     assert lodcore.__all__ == sorted(set(lodcore.__all__))
     assert dir(lodcore) == lodcore.__all__
     assert {"from_pandas", "to_arrow", "save", "sequence_pool", "vjp"} <= set(lodcore.__all__)

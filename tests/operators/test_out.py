@@ -13,7 +13,6 @@ from tests.helpers.tables import for_each
 pytestmark = pytest.mark.not_on_reference  # `out` is checked before any kernel runs
 
 X = LoDTensor.from_lengths(np.arange(1.0, 11.0).reshape(5, 2), [2, 0, 3])
-STEPS, STEPS_MAP = TensorArray.unpack(X, 0)
 #: Calls that accept `out`, with their tensors: all operators, and others.
 CALLS = {
     **{

@@ -93,6 +93,18 @@ def test_what_has_a_gradient_has_one_in_the_cases():
     assert with_gradient == {name for name in NAMES if OPERATORS[name].gradient} - OTHERS
 
 
+@not_on_reference
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("row_conv", "sequence_concat", "sequence_conv", "sequence_enumerate", "sequence_expand_as", "sequence_pool"),
+        *("sequence_reverse", "sequence_scatter", "sequence_slice", "sequence_softmax"),
+    ],
+)
+def test_cases_of_operators_with_a_level_cover_each_level_of_three(name):
+    assert {"depth 3", "level 0", "level 1", "level 2"} <= OPERATORS[name].must
+
+
 # -- the file ------------------------------------------------------------------------------------------------------
 
 
@@ -233,7 +245,7 @@ def test_reader_sees_what_is_wrong(path, part):
     ],
 )
 @not_on_reference
-def test_tolerance(got, want, tolerance, fits):
+def test_agree_compares_within_the_tolerance(got, want, tolerance, fits):
     assert agree(np.array(got), np.array(want), tolerance) == fits
 
 

@@ -1,4 +1,4 @@
-"""gather_sequences, concat_batches and sequence_slice, compared with their oracles."""
+"""gather_sequences, concat_batches and sequence_slice: laws, classes of users, several batches."""
 
 import itertools
 
@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoD, LoDTensor, concat_batches, gather_sequences, sequence_concat, sequence_slice, vjp
-from reference.ops import gather as oracle
-from reference.ops.levels import sequences
-from tests.helpers.agree import assert_rows, from_the_first, numbered, offsets_of, same, same_memory
-from tests.helpers.draw import DTYPES, ROW_SHAPES, indices, lod_tensors, lods, odd_forms, values
+from tests.helpers.agree import from_the_first, offsets_of, same
+from tests.helpers.draw import lod_tensors
 from tests.helpers.tables import for_each
 
 
@@ -24,33 +22,7 @@ def tensors_with_level(draw):
     return x, level, from_the_first(level, x.lod)
 
 
-def own(result, x):
-    """Return whether a result has writable memory of its own."""
-    return result.values.flags.writeable and not np.may_share_memory(result.values, x.values)
-
-
-def assert_out(call, wanted):
-    """Check that a call writes the same rows into `out`, whatever its previous content."""
-    out = np.empty_like(wanted.values)
-    out.reshape(-1).view(np.uint8)[:] = 0xA5
-    result = call(out=out)
-    assert same_memory(result.values, out)
-    assert same(result, wanted)
-
-
 # -- gather_sequences ----------------------------------------------------------------------------------------------
-
-
-@given(tensors_with_level(), st.data())
-def test_gather_sequences(drawn, data):
-    x, level, k = drawn
-    index = data.draw(indices(x.lod.num_sequences(level)))
-    given_index = data.draw(odd_forms(index)) if index else index
-    result = gather_sequences(x, given_index, level)
-    assert_rows(result, oracle.gather_sequences(numbered(x.lod), index, k), x.num_levels - k, x.values)
-    assert own(result, x)
-    assert_out(lambda out: gather_sequences(x, given_index, level, out), result)
-    assert result.lod == x.lod.take(index, level)
 
 
 @given(tensors_with_level(), st.randoms(use_true_random=False))
@@ -74,30 +46,6 @@ def test_gathering_one_run_is_a_slice(x, data):
 # -- concat_batches ------------------------------------------------------------------------------------------------
 
 
-@st.composite
-def batches(draw):
-    """Draw batches with the same number of levels, one row shape and one dtype."""
-    num_levels, dtype = draw(st.integers(1, 4)), draw(st.sampled_from(DTYPES))
-    shape = draw(st.sampled_from(ROW_SHAPES))
-    drawn = draw(st.lists(lods(num_levels, num_levels, most=4), min_size=1, max_size=4))
-    return [LoDTensor(draw(values(lod.num_rows, [dtype], [shape])), lod) for lod in drawn]
-
-
-@given(batches())
-def test_concat_batches(xs):
-    counts = np.cumsum([0, *(x.num_rows for x in xs)])
-    together = np.concatenate([x.values for x in xs])
-
-    def moved(nested, by, depth):
-        return nested + by if depth < 0 else [moved(entry, by, depth - 1) for entry in nested]
-
-    nested = [moved(numbered(x.lod), int(counts[j]), xs[0].num_levels) for j, x in enumerate(xs)]
-    joined = concat_batches(xs)
-    assert_rows(joined, oracle.concat_batches(nested), xs[0].num_levels, together)
-    assert all(own(joined, x) for x in xs)
-    assert_out(lambda out: concat_batches(tuple(xs), out), joined)
-
-
 @given(lod_tensors(), st.data())
 def test_concat_of_slices_is_the_whole(x, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(x)), max_size=3)))
@@ -115,20 +63,6 @@ def test_join_after_split_is_the_identity(x):
 
 
 # -- sequence_slice ------------------------------------------------------------------------------------------------
-
-
-@given(tensors_with_level(), st.data())
-def test_sequence_slice(drawn, data):
-    x, level, k = drawn
-    nested = numbered(x.lod)
-    sizes = [len(sequence) for sequence in sequences(nested, k)]
-    offset = [data.draw(st.integers(0, size)) for size in sizes]
-    length = [data.draw(st.integers(0, size - first)) for size, first in zip(sizes, offset, strict=True)]
-    forms = [data.draw(odd_forms(vector)) if vector else vector for vector in (offset, length)]
-    result = sequence_slice(x, *forms, level)
-    assert_rows(result, oracle.sequence_slice(nested, offset, length, k), x.num_levels, x.values)
-    assert own(result, x)
-    assert_out(lambda out: sequence_slice(x, *forms, level, out), result)
 
 
 @given(tensors_with_level())
@@ -161,33 +95,6 @@ LETTERS = np.array(list("abcdef"))
 def documents():
     """Three documents: of the sentences "ab" and "", of none, of "cde" and "f"."""
     return LoDTensor.from_lengths(LETTERS, [2, 0, 2], [2, 0, 3, 1])
-
-
-@pytest.mark.parametrize(
-    ("index", "level", "nested"),
-    [
-        ([2, 1], 0, [[["c", "d", "e"], ["f"]], []]),
-        ([-3], 0, [[["a", "b"], []]]),
-        ([3, 0, 3, 1], 1, [["f"], ["a", "b"], ["f"], []]),
-        ([3, 0, 3, 1], -1, [["f"], ["a", "b"], ["f"], []]),
-        ([], 0, []),
-    ],
-)
-def test_gather_sequences_examples(documents, index, level, nested):
-    assert gather_sequences(documents, index, level).tolist() == nested
-
-
-@pytest.mark.parametrize(
-    ("offset", "length", "level", "nested"),
-    [
-        ([1, 0, 0], [1, 0, 1], 0, [[[]], [], [["c", "d", "e"]]]),
-        ([0, 0, 1, 1], [1, 0, 2, 0], 1, [[["a"], []], [], [["d", "e"], []]]),
-        ([0, 0, 1, 1], [1, 0, 2, 0], -1, [[["a"], []], [], [["d", "e"], []]]),
-        ([0, 0, 0], 0, -2, [[], [], []]),
-    ],
-)
-def test_sequence_slice_examples(documents, offset, length, level, nested):
-    assert sequence_slice(documents, offset, length, level).tolist() == nested
 
 
 class Sentences(LoDTensor):

@@ -1,4 +1,4 @@
-"""Properties of moving operators beyond their oracles: laws, structures that are kept, and defects of Paddle."""
+"""Properties of moving operators beyond their oracles: laws, structures that are kept, gradients."""
 
 import numpy as np
 import pytest
@@ -176,16 +176,6 @@ def test_gradient_of_the_filling(x, a_row, more):
     assert d_filling.shape == filling.shape
 
 
-@pytest.mark.parametrize("side", [0, 1])
-def test_split_by_mask_side_without_a_cotangent_gets_zeros(side):
-    x = array([[1.0, 2.0], [3.0], []])
-    sides, pullback = vjp(lambda x: lodcore.split_by_mask(x, [True, False, True]), x)
-    cotangents = [None, None]
-    cotangents[side] = np.full(sides[side].num_rows, 7.0)
-    (d_x,) = pullback(*cotangents)
-    assert d_x.tolist() == ([[7, 7], [0], []] if side == 0 else [[0, 0], [7], []])
-
-
 def test_arguments_changed_after_the_call_change_no_gradient():
     x = array([[1.0, 2.0], [3.0]])
     index, offset, length = np.array([1, 1]), np.array([0, 1]), np.array([1, 0])
@@ -205,69 +195,7 @@ def test_arguments_changed_after_the_call_change_no_gradient():
         assert np.asarray(getattr(after, "values", after)).tolist() == getattr(before, "values", before).tolist()
 
 
-# -- defects of Paddle -------------------------------------------------------------------------------------------------
-
-NOTHING = LoDTensor.from_lengths(np.empty((0, 2)), [])
-EMPTY = LoDTensor.from_lengths(np.empty((0, 2)), [0, 0])
-DEEP = array([[[1, 2], []], [[3]]])
-
-
-@pytest.mark.parametrize("x", [NOTHING, EMPTY], ids=["no sequences", "only empty ones"])
-def test_moving_operators_on_batches_without_rows(x):
-    n = len(x)
-    assert lodcore.sequence_concat([x, x]).lod == x.lod
-    dense, lengths = lodcore.sequence_pad(x)
-    assert dense.shape == (n, 0, 2)
-    assert lengths.tolist() == [0] * n
-    assert lodcore.sequence_pad(x, 1.0, maxlen=2)[0].tolist() == [[[1, 1]] * 2] * n
-    assert lodcore.sequence_unpad(dense, lengths).lod == x.lod
-    assert lodcore.sequence_unpad(np.ones((n, 3, 2)), [0] * n).values.shape == (0, 2)
-    assert lodcore.sequence_mask(lengths).shape == (n, 0)
-    assert lodcore.sequence_reshape(x, 5).values.shape == (0, 5)
-    assert lodcore.sequence_reverse(x).lod is x.lod
-    assert lodcore.sequence_expand(x, x.lod).num_rows == 0
-    assert lodcore.sequence_expand_as(np.ones((n, 3)), x).values.shape == (0, 3)
-    assert lodcore.merge_by_mask(*lodcore.split_by_mask(x, [True] * n), [True] * n).lod == x.lod
-    assert lodcore.reorder_by_rank(x, lodcore.lod_rank_table(x)).lod == x.lod
-
-
-def test_concat_of_two_levels_joins_what_is_meant():
-    assert lodcore.sequence_concat([DEEP, DEEP]).tolist() == [[[1, 2, 1, 2], []], [[3, 3]]]
-    assert lodcore.sequence_concat([DEEP, DEEP], 0).tolist() == [[[1, 2], [], [1, 2], []], [[3], [3]]]
-
-
-def test_expand_takes_nested_sequences_and_keeps_them():
-    assert lodcore.sequence_expand(DEEP, LoD.from_lengths([1, 2])).tolist() == [[[1, 2], []], [[3]], [[3]]]
-    assert lodcore.sequence_expand(array([[1], []]), LoD.from_lengths([0, 3])).tolist() == [[], [], []]
-
-
-def test_unpad_of_rank_two_has_rank_one():
-    assert lodcore.sequence_unpad([[1, 2], [3, 4]], [1, 2]).values.shape == (3,)
-    assert lodcore.sequence_unpad(np.ones((2, 2, 1)), [1, 2]).values.shape == (3, 1)
-
-
-@pytest.mark.parametrize("lengths", [[2, -1, 1], [0, 3, 0], [2**63 - 1, 1, 0]])
-def test_unpad_refuses_lengths_that_leave_their_line(lengths):
-    with pytest.raises(IndexError, match="length: is"):
-        lodcore.sequence_unpad(np.zeros((3, 2)), lengths)
-
-
-def test_append_checks_the_new_level_against_the_one_above():
-    x = array([[1, 2], [3, 4, 5, 6]])
-    with pytest.raises(lodcore.LoDError, match="make 2 sequences; the last level of x counts 6"):
-        lodcore.lod_append(x, offsets=[0, 3, 6])
-    assert lodcore.lod_append(x, lengths=[3, 0, 1, 0, 0, 2]).tolist() == [[[1, 2, 3], []], [[4], [], [], [5, 6]]]
-
-
-def test_reorder_refuses_a_short_table():
-    with pytest.raises(lodcore.LoDError, match="table: has 1 sequences; x has 2"):
-        lodcore.reorder_by_rank(DEEP, lodcore.lod_rank_table([[1]]))
-
-
-def test_a_mask_of_lengths_has_one_axis_more():
-    assert lodcore.sequence_mask([[1], [2]], 2).tolist() == [[[True, False]], [[True, True]]]
-    assert lodcore.sequence_mask(np.uint8(3), 4, np.float32).tolist() == [1, 1, 1, 0]
-    assert lodcore.sequence_mask(np.array([[1, 0], [2, 9]]), 2, int).tolist() == [[[1, 0], [0, 0]], [[1, 1], [1, 1]]]
+# -- rows without levels, and rows of several axes ------------------------------------------------------------------
 
 
 def test_moving_operators_on_rows_without_levels():

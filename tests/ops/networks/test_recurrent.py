@@ -1,4 +1,4 @@
-"""Recurrent networks: errors of Paddle, laws, threads, and the networks of layers with their inputs."""
+"""Recurrent networks: laws, threads, and the networks of layers with their inputs."""
 
 import importlib
 from itertools import pairwise
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, dynamic_gru, dynamic_lstm, grad_check, kernels, vjp
+from lodcore import LoDTensor, dynamic_gru, dynamic_lstm, kernels, vjp
 from lodcore.ops.networks.gates import GateRule, last_states, last_states_back, runs_of
 from lodcore.ops.networks.gru import GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
@@ -40,93 +40,8 @@ def values(x):
     return x.values if isinstance(x, LoDTensor) else x
 
 
-# -- errors of Paddle --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("width", [4, 7, 8, 16, 24])
-def test_ancestor_lstm_gradients_of_float32_by_eights(width):
-    """Its vectorised path, for widths divisible by 8, returned gradients with errors of their own size."""
-    wide, single = network("lstm", width), network("lstm", width, dtype=np.float32)
-    got = gradients(lambda x, w, b, h: dynamic_lstm(x, w, b, h, h), *single)
-    want = gradients(lambda x, w, b, h: dynamic_lstm(x, w, b, h, h), *wide)
-    for one, other in zip(got, want, strict=True):
-        assert values(one).dtype == np.float32
-        np.testing.assert_allclose(values(one), values(other), rtol=1e-4, atol=1e-4)
-
-
-def test_ancestor_lstm_boot_states_and_empty_sequences():
-    """With boot states and an empty sequence, the gradient of its weight was wrong, that of the state uninitialised."""
-    x, weight, bias, h_0 = network("lstm", 2)
-    c_0 = h_0[::-1].copy()
-    grad_check(lambda x, w, b, h, c: dynamic_lstm(x, w, b, h, c), x, weight, bias, h_0, c_0)
-    found = gradients(lambda x, w, b, h, c: dynamic_lstm(x, w, b, h, c), x, weight, bias, h_0, c_0)
-    for gradient in found[3:]:
-        assert not gradient[[1, 4]].any()
-        assert gradient[[0, 2, 3]].all()
-
-
-def test_ancestor_lstm_cotangent_of_the_cell():
-    """It ignored the cotangent of the cell; the cell alone was an IndexError."""
-    x, weight, bias, _ = network("lstm", 2)
-    grad_check(lambda x, w, b: dynamic_lstm(x, w, b)[1], x, weight, bias)
-    grad_check(lambda x, w, b: dynamic_lstm(x, w, b), x, weight, bias)
-    (_, cell), pullback = vjp(lambda x: dynamic_lstm(x, weight, bias), x)
-    ones = np.ones_like(cell.values)
-    together, first, second = (pullback(*pair)[0].values for pair in [(ones, ones), (ones, None), (None, ones)])
-    assert second.any()
-    np.testing.assert_allclose(together, first + second, rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize("origin", [False, True])
-def test_ancestor_gru_constant_boot_state(origin):
-    """With a boot state that needs no gradient, those of input, weight and bias were wrong."""
-    x, weight, bias, h_0 = network("gru", 2)
-    grad_check(lambda x, w, b: dynamic_gru(x, w, b, h_0, origin_mode=origin), x, weight, bias)
-    constant = gradients(lambda x, w, b: dynamic_gru(x, w, b, h_0, origin_mode=origin), x, weight, bias)
-    variable = gradients(lambda x, w, b, h: dynamic_gru(x, w, b, h, origin_mode=origin), x, weight, bias, h_0)
-    for one, other in zip(constant, variable[:3], strict=True):
-        np.testing.assert_array_equal(values(one), values(other))
-    assert not variable[3][[1, 4]].any()
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("sizes", [[], [0], [0, 0, 0]], ids=str)
-def test_ancestor_nothing_but_empty_sequences(name, sizes):
-    """Its process crashed."""
-    x, weight, bias, boot = network(name, 3, sizes)
-    boots = (boot, boot) if name == "lstm" else (boot,)
-    run = dynamic_lstm if name == "lstm" else dynamic_gru
-    results = run(x, weight, bias, *boots)
-    for result in results if name == "lstm" else (results,):
-        assert result.values.shape == (0, 3)
-        assert result.lod is x.lod
-    for gradient in gradients(lambda x, w, b: run(x, w, b, *boots), x, weight, bias):
-        assert not values(gradient).any()
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_ancestor_sequences_of_one_level_only(name):
-    flat, weight, bias, _ = network(name, 2)
-    run = dynamic_lstm if name == "lstm" else dynamic_gru
-    deep = LoDTensor.from_lengths(flat.values, [2, 0, 3], SIZES)
-    for one, other in zip(np_tuple(run(deep, weight, bias)), np_tuple(run(flat, weight, bias)), strict=True):
-        assert one.lod is deep.lod
-        np.testing.assert_array_equal(one.values, other.values)
-
-
 def np_tuple(results):
     return results if isinstance(results, tuple) else (results,)
-
-
-def test_ancestor_weight_of_a_gru_is_a_buffer():
-    """The first 2 * D * D cells are a separate matrix: slicing columns is wrong."""
-    x, weight, bias, h_0 = network("gru", 3)
-    gates, last = weight.reshape(-1)[:18].reshape(3, 6), weight.reshape(-1)[18:].reshape(3, 3)
-    single = LoDTensor.from_lengths(x.values[3:4], [1])
-    before, row = h_0[2], single.values[0] + bias
-    u, r = np.split(1 / (1 + np.exp(-(row[:6] + before @ gates))), 2)
-    want = (1 - u) * before + u * np.tanh(row[6:] + (r * before) @ last)
-    np.testing.assert_allclose(dynamic_gru(single, weight, bias, h_0[2:3]).values[0], want, rtol=1e-12)
 
 
 # -- laws --------------------------------------------------------------------------------------------------------------

@@ -7,35 +7,11 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, embedding_bag, lookup_table, ops, sequence_pool, vjp
-from lodcore.tensors.tensor import Spec
 from tests.helpers.draw import lod_tensors, lods, read_only
-
-WHOLE = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
 
 
 def pooled(values, pool_type, lengths=(2, 0, 1), **options):
     return sequence_pool(LoDTensor.from_lengths(np.asarray(values), list(lengths)), pool_type, **options)
-
-
-@pytest.mark.parametrize("name", [*WHOLE, "f2", "f4", "f8", "c8", "c16"])
-def test_sums_have_the_dtype_of_numpy(name):
-    rows = np.array([1, 1, 0]).astype(name)
-    total = pooled(rows, "sum")
-    assert total.dtype == np.add.reduce(rows).dtype
-    assert total.tolist() == [2, 0, 0]
-    mean = pooled(rows, "mean")
-    assert mean.dtype == np.mean(rows).dtype
-    assert mean.tolist() == [1, 0, 0]
-
-
-@pytest.mark.parametrize("name", [*WHOLE, "f2", "f4", "f8"])
-def test_extremes_keep_the_dtype(name):
-    limits = np.iinfo(name) if name[0] in "iu" else None
-    low, high = (limits.min, limits.max) if limits else (0, 1)
-    rows = np.array([low, high, high], name)
-    assert pooled(rows, "max").dtype == pooled(rows, "min").dtype == rows.dtype
-    assert pooled(rows, "max").tolist() == [high, 0, high]
-    assert pooled(rows, "min").tolist() == [low, 0, high]
 
 
 @pytest.mark.parametrize("name", ["M8[s]", "m8[ns]", "S3", "U2", "V5", "i2, (2,)f4", "f2", "c16", "?"])
@@ -59,29 +35,6 @@ def test_pool_max_and_min_propagate_nan(dtype):
         assert pullback(np.ones(1))[0].tolist() == [[0, 1, 0, 0]]
 
 
-@pytest.mark.parametrize("width", [1, 3, 12])
-@pytest.mark.parametrize("pool_type", ["max", "min"])
-def test_the_first_of_equal_rows_has_the_gradient(width, pool_type):
-    x = LoDTensor.from_lengths(np.ones((6, width), "f4"), [2, 0, 4])
-    _, pullback = vjp(lambda x: sequence_pool(x, pool_type), x)
-    (gradient,) = pullback(np.arange(1.0, 3 * width + 1).reshape(3, width))
-    assert np.flatnonzero(gradient.values.any(axis=1)).tolist() == [0, 2]
-    assert gradient.lod is x.lod
-    assert gradient.values[2].tolist() == list(range(2 * width + 1, 3 * width + 1))
-
-
-def test_a_tensor_as_pad_value_has_a_gradient():
-    x = LoDTensor.from_lengths(np.ones((2, 2)), [1, 0, 1, 0])
-    for pad, want in ((np.array(5.0), 2 + 3 + 6 + 7), (np.array([1.0, 2.0]), [2 + 6, 3 + 7])):
-        result, pullback = vjp(lambda x, pad: sequence_pool(x, "max", pad), x, pad)
-        np.testing.assert_array_equal(result[1], np.broadcast_to(pad, 2))
-        d_x, d_pad = pullback(np.arange(8.0).reshape(4, 2))
-        assert d_x.values.tolist() == [[0, 1], [4, 5]]
-        assert type(d_pad) is np.ndarray
-        assert d_pad.shape == pad.shape
-        np.testing.assert_array_equal(d_pad, want)
-
-
 def test_integers_have_no_gradient():
     x = LoDTensor.from_lengths([1, 2, 3], [2, 1])
     for pool_type in ("sum", "max", "last"):
@@ -89,7 +42,7 @@ def test_integers_have_no_gradient():
         assert pullback(None) == (None,)
 
 
-def test_gradients_of_half_precision_and_complex_numbers():
+def test_sequence_pool_gradients_of_half_precision_and_complex_numbers():
     half = LoDTensor.from_lengths(np.array([1, 2, 3], "f2"), [2, 1])
     for pool_type, want in (("mean", [0.5, 0.5, 2]), ("max", [0, 1, 2]), ("first", [1, 0, 2])):
         _, pullback = vjp(lambda x, kind=pool_type: sequence_pool(x, kind), half)
@@ -158,25 +111,6 @@ def test_long_bags_between_short_ones(pool_type, width, dtype):
         np.testing.assert_allclose(one, [reduced(rows) for rows in bags], rtol=tolerance, atol=tolerance)
 
 
-def test_tables_and_ids_of_any_layout():
-    table = np.arange(24.0).reshape(6, 4)
-    ids = np.array([4, 0, 5])
-    for given_table in (table.astype(">f8"), table.T.copy().T, np.repeat(table, 2, axis=0)[::2], table.tolist()):
-        for given_ids in (ids, ids.astype(">i4"), ids.astype("u1"), np.repeat(ids, 2)[::2], ids[:, None], ids.tolist()):
-            np.testing.assert_array_equal(lookup_table(given_table, given_ids), table[ids])
-            np.testing.assert_array_equal(
-                embedding_bag(given_table, LoDTensor.from_lengths(np.asarray(given_ids), [3])), table[ids].sum(0)[None]
-            )
-
-
-def test_embedding_padding_rows_have_no_gradient():
-    table = np.arange(8.0).reshape(4, 2)
-    result, pullback = vjp(lambda t: lookup_table(t, [[3, 0], [3, 1]], padding_idx=-1), table)
-    assert result.values.tolist() == [[0, 0], [0, 1], [0, 0], [2, 3]]
-    (gradient,) = pullback(np.ones((4, 2)))
-    assert gradient.indices.tolist() == [0, 1]
-
-
 @pytest.mark.parametrize("padding", [None, *range(-4, 4)])
 def test_embedding_padding_row_may_be_any_row(padding):
     """Of a lookup by nested, dense and single ids, each of which also occurs twice."""
@@ -216,26 +150,6 @@ def test_pool_error_leaves_out_untouched():
     with pytest.raises(TypeError):
         sequence_pool([[1], [2]], "sum", 0.5, out=np.zeros(2, int))
     assert (out == 7).all()
-
-
-def test_pool_specs_of_variables_without_values():
-    x = Spec((None, 3), np.dtype("i2"), 2, LoDTensor)
-    assert sequence_pool.infer(x, "sum") == Spec((None, 3), np.dtype("i8"), 1, LoDTensor)
-    assert sequence_pool.infer(x, "mean", level=0) == Spec((None, 3), np.dtype("f8"), 0, np.ndarray)
-    assert sequence_pool.infer(x, "max", level=-1).dtype == np.dtype("i2")
-    table = Spec((9, 4), np.dtype("f4"))
-    ids = Spec((None,), np.dtype("i8"), 1, LoDTensor)
-    assert lookup_table.infer(table, ids) == Spec((None, 4), np.dtype("f4"), 1, LoDTensor)
-    assert embedding_bag.infer(table, ids) == Spec((None, 4), np.dtype("f4"), 0, np.ndarray)
-    with pytest.raises(ValueError, match="pool_type"):
-        sequence_pool.infer(x, "median")
-
-
-def test_pool_mean_of_sequences_of_different_lengths():
-    x = LoDTensor.from_lengths(np.array([[1.0], [2], [4], [5], [9]]), [2, 0, 3])
-    assert sequence_pool(x, "mean").tolist() == [[1.5], [0], [6]]
-    np.testing.assert_allclose(sequence_pool(x, "sqrt"), [[3 / 2**0.5], [0], [18 / 3**0.5]])
-    assert sequence_pool(x, "mean", np.nan)[1].tolist() != [0]
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -1,4 +1,4 @@
-"""Windows of numbers, removed numbers, columns given by ids: errors of Paddle, and laws."""
+"""Windows of numbers, removed numbers, columns given by ids: tokens out of range, memory layouts, and laws."""
 
 import itertools
 
@@ -8,66 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoD, LoDTensor, grad_check, sequence_enumerate, sequence_erase, sequence_scatter, vjp
+from lodcore import LoD, LoDTensor, grad_check, sequence_erase, sequence_scatter, vjp
 from lodcore.operators.registry import OPS
 from lodcore.testing import rules
 from lodcore.testing.samples import Sample
 from tests.helpers.draw import lods, read_only, whole_numbers
 from tests.helpers.tables import for_each
-
-# -- errors of Paddle --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("bad", [-1, 3, -(2**63), 2**63 - 1])
-def test_ancestor_scatter_writes_beside_the_row(bad):
-    """In Paddle, an id out of range selected another line, or memory outside of the buffer."""
-    x = read_only(np.zeros((3, 3)))
-    ids = [[0, 1], [2, bad], [0]]
-    with pytest.raises(IndexError, match=f"ids: is {bad} at row 3, in sequence 1"):
-        sequence_scatter(x, ids, 1.0)
-    assert not x.any()
-
-
-def test_ancestor_scatter_of_fewer_sequences():
-    with pytest.raises(lodcore.LoDError, match="ids: has 1 sequences; x has 2 lines"):
-        sequence_scatter(np.zeros((2, 3)), [[0]], [[1.0]])
-
-
-def test_ancestor_scatter_took_three_axes_for_two():
-    x = np.zeros((2, 2, 3))
-    found = sequence_scatter(x, [[1, 1], [0]], [np.ones((2, 3)), np.full((1, 3), 5.0)])
-    assert found.tolist() == [[[0, 0, 0], [2, 2, 2]], [[5, 5, 5], [0, 0, 0]]]
-
-
-def test_ancestor_enumerate_of_one_and_of_two_levels():
-    """It refused windows of one number, and two levels."""
-    x = lodcore.array([[[1, 2], []], [[3]]])
-    assert sequence_enumerate(x, 1).values.tolist() == [[1], [2], [3]]
-    assert sequence_enumerate(x, 2, -1).tolist() == [[[[1, 2], [2, -1]], []], [[[3, -1]]]]
-    assert sequence_enumerate(x, 2, -1, level=0).values.tolist() == [[1, 2], [2, -1], [3, -1]]
-
-
-@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
-def test_ancestor_knew_two_widths_of_integers(dtype):
-    x = LoDTensor.from_lengths(np.array([1, 2, 3, 4], dtype), [3, 1])
-    assert sequence_erase(x, [2, 4]).tolist() == [[1, 3], []]
-    assert sequence_erase(x, [2]).dtype == sequence_enumerate(x, 2).dtype == np.dtype(dtype)
-
-
-def test_windows_stay_within_sequences_of_the_level():
-    x = lodcore.array([[[1], [2]], [[3]]])
-    assert sequence_enumerate(x, 2).values.tolist() == [[1, 0], [2, 0], [3, 0]]
-    assert sequence_enumerate(x, 2, level=0).values.tolist() == [[1, 2], [2, 0], [3, 0]]
-
-
-def test_token_operators_on_no_sequences_and_no_rows():
-    for x in (lodcore.array([], "i4", num_levels=2), lodcore.array([[], []], "i4")):
-        assert sequence_enumerate(x, 3).values.shape == (0, 3)
-        erased = sequence_erase(x, [1])
-        assert (erased.lod, erased.dtype) == (x.lod, x.dtype)
-        table = np.zeros((x.lod.num_sequences(-1), 2))
-        np.testing.assert_array_equal(sequence_scatter(table, x, 1.0), table)
-
 
 # -- tokens ------------------------------------------------------------------------------------------------------------
 
@@ -121,25 +67,6 @@ def test_scatter_of_equal_ids_adds_in_order():
     x = np.array([[1.0]])
     found = sequence_scatter(x, [[0, 0, 0]], [[1e16, 1.0, -1e16]])
     assert found.tolist() == [[(1.0 + 1e16 + 1.0) - 1e16]]
-
-
-def test_scatter_counts_words():
-    ids = lodcore.array([[0, 2, 2], [], [1]])
-    assert sequence_scatter(np.zeros((3, 3), int), ids, 1).tolist() == [[1, 0, 2], [0, 0, 0], [0, 1, 0]]
-    assert sequence_scatter(np.zeros((3, 3), np.float32), ids, 1.5).dtype == np.float32
-
-
-def test_scatter_keeps_the_structure_of_x():
-    x = LoDTensor.from_lengths(np.zeros((3, 2)), [1, 2])
-    found = sequence_scatter(x, [[0], [1], []], 1.0)
-    assert found.lod is x.lod
-    assert found.values.tolist() == [[1, 0], [0, 1], [0, 0]]
-
-
-def test_scatter_takes_memory_of_any_order():
-    x = np.asfortranarray(np.arange(6).reshape(2, 3))
-    assert sequence_scatter(x, [[0], [2]], 0.5).tolist() == [[0.5, 1, 2], [3, 4, 5.5]]
-    assert sequence_scatter(x.astype(">f8"), [[0], [2]], 0.5).dtype == np.float64
 
 
 def test_scatter_gradient_of_updates_that_are_broadcast():

@@ -39,26 +39,6 @@ def test_sequence_rolling_equals_numpy_for_each_window_min_periods_and_ddof(kind
 
 ROLLING = ["sum", "mean", "max", "min", "var", "std", "median"]
 
-CALLS = {
-    **{
-        f"rolling {kind} of {size}, at least {least}": lambda x, kind=kind, size=size, least=least: (
-            ops.sequence_rolling(x, size, kind, min_periods=least)
-        )
-        for kind in ROLLING
-        for size, least in [(3, None), (2, 2), (4, 2), (3, 3), (2, 1)]
-    },
-    **{
-        f"{name}, ddof {ddof}": lambda x, name=name, ddof=ddof: getattr(ops, name)(x, ddof=ddof)
-        for name in ("sequence_std", "sequence_var")
-        for ddof in (0, 1, 2, 3)
-    },
-    **{f"pool {kind}": lambda x, kind=kind: ops.sequence_pool(x, kind, pad_value=np.nan) for kind in ("mean", "max")},
-    "quantile": lambda x: ops.sequence_quantile(x, 0.3),
-    "logsumexp": ops.sequence_logsumexp,
-    "difference": ops.sequence_diff,
-    "shift": lambda x: ops.sequence_shift(x, 2, np.nan),
-}
-
 
 @for_each(("kind", "number"), [(kind, number) for kind in ROLLING for number in (np.nan, np.inf)])
 def test_sequence_rolling_gradient_of_rows_in_no_window_is_zero(kind, number):

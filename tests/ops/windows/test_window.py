@@ -1,4 +1,4 @@
-"""Convolutions: errors of Paddle, windows across blocks, and laws."""
+"""Convolutions: windows across blocks, filters of other layouts, and laws."""
 
 import itertools
 
@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoD, LoDTensor, grad_check, row_conv, sequence_conv, vjp
 from lodcore.ops.windows import window
-from tests.helpers.agree import same_memory
-from tests.helpers.draw import int64, lods, read_only, whole_numbers
+from tests.helpers.draw import lods, read_only, whole_numbers
 from tests.helpers.tables import for_each
 
 RANDOM = np.random.default_rng(0)
@@ -33,69 +32,15 @@ def windows_of(x, length, start):
     return np.array(made).reshape(len(made), length * x.values.shape[1])
 
 
-# -- errors of Paddle --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("start", [-3, -1, 0, 1, 2, 5])
-def test_ancestor_conv_filter_gradient_of_short_sequences(start):
-    """Its gradient of the filter was wrong if windows start after the end of a short sequence."""
+def test_sequence_conv_gradients_of_filter_and_padding_of_short_sequences_are_derivatives(start):
     x = batch(9, 2, lengths=[1, 0, 2, 5, 1])
     weights, padding = RANDOM.standard_normal((6, 2)), RANDOM.standard_normal((max(0, -start) + max(0, start + 2), 2))
     grad_check(lambda x, w: sequence_conv(x, w, 3, start), x, weights)
     grad_check(lambda x, w, p: sequence_conv(x, w, 3, start, p), x, weights, padding)
 
 
-def test_ancestor_conv_takes_float64():
-    x = batch(3, 2, lengths=[3])
-    assert sequence_conv(x, np.ones((2, 1)), 1).dtype == np.float64
-    single = LoDTensor(x.values.astype(np.float32), x.lod)
-    assert sequence_conv(single, np.ones((2, 1), np.float32), 1).dtype == np.float32
-
-
-def test_ancestor_conv_windows_before_the_sequence():
-    """It refused windows that end before their row begins."""
-    x = lodcore.array([[1.0, 2.0, 3.0], [4.0]])
-    np.testing.assert_array_equal(sequence_conv(x, [[1.0]], 1, -2).values[:, 0], [0, 0, 1, 0])
-    np.testing.assert_array_equal(sequence_conv(x, [[1.0]], 1, -(2**80)).values[:, 0], [0, 0, 0, 0])
-    np.testing.assert_array_equal(sequence_conv(x, [[1.0]], 1, 2**80).values[:, 0], [0, 0, 0, 0])
-
-
-def test_ancestor_row_conv_of_empty_sequences_and_two_levels():
-    """It refused the former, and of the latter computed only the first sequences."""
-    x = lodcore.array([[[1.0, 2.0], []], [], [[3.0, 4.0, 5.0]]])
-    np.testing.assert_array_equal(row_conv(x, [1.0, 10.0]).values, [21, 2, 43, 54, 5])
-    assert row_conv(x, [1.0, 10.0]).lod is x.lod
-
-
-def test_ancestor_row_conv_is_float32_only():
-    x = batch(4, 3, lengths=[4])
-    assert row_conv(x, np.ones((2, 3))).dtype == np.float64
-
-
 # -- meaning -----------------------------------------------------------------------------------------------------------
-
-
-def test_padding_stands_in_the_order_of_rows():
-    x = lodcore.array([[1.0, 2.0], [], [3.0]])
-    found = sequence_conv(x, np.eye(4), 4, -2, [[10.0], [20.0], [30.0]])
-    assert found.values.tolist() == [[10, 20, 1, 2], [20, 1, 2, 30], [10, 20, 3, 30]]
-    behind = sequence_conv(x, np.eye(2), 2, 1, [10.0, 20.0])
-    assert behind.values.tolist() == [[2, 10], [10, 20], [10, 20]]
-
-
-def test_windows_stay_within_sequences_of_the_level():
-    x = lodcore.array([[[1.0], [2.0, 3.0]], [[4.0]]])
-    np.testing.assert_array_equal(row_conv(x, [1.0, 10.0], level=0).values, [21, 32, 3, 4])
-    np.testing.assert_array_equal(row_conv(x, [1.0, 10.0], level=-1).values, [1, 32, 3, 4])
-    np.testing.assert_array_equal(sequence_conv(x, [[1.0], [10.0]], 2, 0, level=0).values[:, 0], [21, 32, 3, 4])
-
-
-def test_integers_are_promoted():
-    x = lodcore.array([[1, 2, 3]])
-    assert sequence_conv(x, [[1.0]], 1).dtype == row_conv(x, [1.0]).dtype == np.float64
-    made, pullback = vjp(lambda w: row_conv(x, w), np.ones(2, np.float32))
-    assert made.dtype == np.float64
-    assert pullback(made)[0].dtype == np.float32
 
 
 @pytest.mark.parametrize("sizes", [[3] * 40, [1] * 200, [0] * 3])
@@ -105,37 +50,6 @@ def test_sequence_conv_with_infinite_weights_is_nan_at_the_padding(sizes):
     with np.errstate(invalid="ignore"):
         found = sequence_conv(x, [[np.inf], [1.0], [1.0], [1.0], [1.0]], 5, -4).values[:, 0]
     assert np.isnan(found).all() == (max(sizes) < 5)
-
-
-def test_filters_of_any_layout():
-    x = batch(6, 2, lengths=[4, 2])
-    weights = RANDOM.standard_normal((4, 3))
-    want = sequence_conv(x, weights, 2)
-    wide = np.zeros((8, 6))
-    wide[::2, ::2] = weights
-    for form in (np.asfortranarray(weights), wide[::2, ::2], weights.astype(">f8"), weights.tolist()):
-        np.testing.assert_allclose(sequence_conv(x, form, 2).values, want.values, rtol=1e-12)
-    taps = RANDOM.standard_normal((3, 2))
-    for form in (np.asfortranarray(taps), taps.astype(">f8"), taps.tolist(), lodcore.DenseTensor(taps)):
-        assert row_conv(x, form).equals(row_conv(x, taps))
-
-
-def test_a_result_in_memory_that_is_given():
-    x = batch(300, 2, lengths=[100, 200])
-    weights = RANDOM.standard_normal((6, 3))
-    out = np.empty((300, 3))
-    assert same_memory(sequence_conv(x, weights, 3, out=out).values, out)
-    np.testing.assert_allclose(out, sequence_conv(x, weights, 3).values, rtol=1e-12)
-    short = LoDTensor.from_lengths(x.values, [1] * 300)
-    assert same_memory(sequence_conv(short, weights, 3, out=out).values, out)
-    np.testing.assert_allclose(out, x.values @ weights[2:4], rtol=1e-12)
-    rows = np.zeros((5, 2))
-    for call in (
-        lambda x, out: sequence_conv(x, np.eye(2), 1, out=out),
-        lambda x, out: row_conv(x, np.ones((1, 2)), out=out),
-    ):
-        with pytest.raises(ValueError, match="out: overlaps"):
-            call(LoDTensor(rows, LoD.from_lengths([5]), share=True), rows)
 
 
 class Reshaper:
@@ -210,25 +124,6 @@ def test_row_conv_is_a_conv_with_a_diagonal_filter(lod, length, data):
     taps = data.draw(whole_numbers(length, "f8", 3))
     diagonal = np.concatenate([np.diag(row) for row in taps])
     np.testing.assert_array_equal(row_conv(x, taps).values, sequence_conv(x, diagonal, length, 0).values)
-
-
-def test_a_batch_of_one_is_the_sequence_alone():
-    x = batch(8, 3, lengths=[3, 0, 5])
-    weights = RANDOM.standard_normal((9, 2))
-    whole = sequence_conv(x, weights, 3)
-    for s, rows in enumerate(x):
-        alone = sequence_conv(LoDTensor(rows.copy(), LoD.from_lengths([len(rows)])), weights, 3)
-        np.testing.assert_allclose(whole[s], alone.values, rtol=1e-12)
-
-
-def test_refining_a_level_with_single_rows_leaves_one_tap():
-    x = batch(4, 2, lengths=[4])
-    single = LoDTensor(x.values, LoD.from_offsets(*[x.lod.offsets(), int64(range(5))]))
-    np.testing.assert_array_equal(row_conv(single, np.full((3, 2), 2.0)).values, 2 * x.values)
-    assert (
-        row_conv(single, np.full((3, 2), 2.0), level=0).values.tolist()
-        == row_conv(x, np.full((3, 2), 2.0)).values.tolist()
-    )
 
 
 @pytest.mark.parametrize("count", [1, 2, 100, 5000])

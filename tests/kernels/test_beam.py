@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum
-from tests.helpers.paths import on_each_path
 from tests.helpers.tables import for_each
 
 OFFSETS = lengths(None, 4, 5).map(running_sum).map(int64)
@@ -402,11 +401,6 @@ def digest():
         for array in selected(*drawn, END, *found):
             made.update(array.tobytes())
     return made.hexdigest()
-
-
-@pytest.mark.beyond_the_rules
-def test_every_path_has_the_same_bits():
-    assert set(on_each_path("tests.kernels.test_beam", "digest").values()) == {digest()}
 
 
 def test_arrays_that_do_not_belong_together():

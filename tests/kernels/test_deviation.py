@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
 from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
-from tests.helpers.paths import on_each_path
 from tests.helpers.tables import for_each
 
 OFFSETS = st.sampled_from([(8, 5), (3, 80)]).flatmap(lambda most: lengths(None, *most)).map(running_sum).map(int64)
@@ -122,11 +121,6 @@ def digest():
         kernels.deviation.vary_rows(x, np.append(0, np.cumsum(sizes)), 0.0, means, out)
         found.update(means.tobytes() + out[sizes > 0].tobytes())
     return found.hexdigest()
-
-
-@pytest.mark.beyond_the_rules
-def test_every_path_has_the_same_bits():
-    assert set(on_each_path("tests.kernels.test_deviation", "digest").values()) == {digest()}
 
 
 def test_arrays_that_do_not_belong_together():

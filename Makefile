@@ -141,8 +141,8 @@ build-costs: $(READY) ## build a copy in one process, and print what each module
 coverage: build/built $(INSTALLED)coverage ## measure the lines of .py and .pyx that the tests run; at least 95 %
 	$(RUN) -m tests.builds.coverage
 
-mutants: build/built $(INSTALLED)test ## plant defects, see that the tests find each: those that SEEDS="7 8" draws, a fixed list, and the listed ones
-	$(RUN) -m tests.mutants --drawn $(SEEDS)
+mutants: build/built $(INSTALLED)test ## plant defects, see that the tests find each: those that SEEDS="7 8" draws (COMPILED=1: in compiled files), or a fixed list and the listed ones
+	$(RUN) -m tests.mutants --drawn $(if $(COMPILED),--compiled) $(SEEDS)
 	$(if $(SEEDS),,$(RUN) -m tests.mutants)
 
 wheel: build/built $(INSTALLED)wheel ## build sdist and wheel, and test the wheel away from the checkout, also with the oldest NumPy

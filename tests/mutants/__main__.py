@@ -1,12 +1,13 @@
 """Insert defects one at a time, each into a copy of the tree, and check that the tests find it.
 
-python -m tests.mutants 7 8 9 draws one small change of a `.py` file for each seed (`changes`, `drawn`), python -m
-tests.mutants --drawn those of `SEEDS`. The tests of its name run first, then those of its folder and of the folder
-above; with --whole the whole suite after them. It fails if a defect survives that `survivors.py` does not name.
+python -m tests.mutants 7 8 9 draws one small change of a `.py` file for each seed (`changes`, `drawn`), with --compiled
+of a compiled one (`fragments`); python -m tests.mutants --drawn those of `SEEDS` and of `COMPILED_SEEDS`. The tests of
+its name run first, then those of its folder and of the folder above; with --whole the whole suite after them. It fails
+if a defect survives that `survivors.py` does not name.
 
-python -m tests.mutants [NAME ...] inserts the listed defects, or the named ones: those in compiled code, and those of
-several changes, which are not drawn. It fails if a defect survives or if tests cannot run; a defect whose text does not
-occur exactly once in its file is stale: it is reported, and not inserted.
+python -m tests.mutants [NAME ...] inserts the listed defects, or the named ones, which are not drawn: of several
+changes, or of one that `changes` does not make. It fails if a defect survives or if tests cannot run; a defect whose
+text does not occur exactly once in its file is stale: it is reported, and not inserted.
 """
 
 import os
@@ -19,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.builds import tree
-from tests.mutants.drawn import SEEDS, Drawn, drawn, stages
+from tests.mutants.drawn import COMPILED, COMPILED_SEEDS, SEEDS, Drawn, drawn, stages
 from tests.mutants.mutant import Mutant
 from tests.mutants.planted import MUTANTS
 from tests.mutants.survivors import SURVIVORS
@@ -70,7 +71,7 @@ def verdict(mutant: Mutant, text: str, whole: Path) -> tuple[bool, str]:
 
 def judged(one: Drawn, directory: Path, whole: bool) -> str | None:
     """Return how the tests find a drawn defect, or None if they do not."""
-    path = directory / one.path
+    path, is_compiled = directory / one.path, not one.path.endswith(".py")
     right = path.read_text(encoding="utf-8")
     for stage in stages(one.path, whole):
         path.write_text(one.text, encoding="utf-8")
@@ -84,38 +85,68 @@ def judged(one: Drawn, directory: Path, whole: bool) -> str | None:
             return f"crash, signal {-code}"
         if code not in (0, 5):  # 5: the stage has no tests that run here
             found = re.findall(r"^(?:FAILED|ERROR) (\S+)", printed, re.MULTILINE)
-            if found and run_tests(directory, found[:1], MINUTES, "handful")[0] in (1, 2):
+            if found and not is_compiled and run_tests(directory, found[:1], MINUTES, "handful")[0] in (1, 2):
                 raise SystemExit(f"mutants: {found[0]} fails without any defect")
             return found[0] if found else f"exit code {code}"
     return None
 
 
-def draw(seeds: list[int], everything: bool) -> None:
-    """Test the defects that seeds draw, one after the other, in one copy of the tree with its compiled modules."""
+def judged_when_compiled(one: Drawn, whole: Path, everything: bool) -> str | None:
+    """Return how the tests find a drawn defect of compiled code, in a copy that is built for it."""
+    directory = whole.with_name("planted")
+    shutil.copytree(whole, directory)  # with the times of the files, so that only changed files are rebuilt
+    try:
+        (directory / one.path).write_text(one.text, encoding="utf-8")
+        command = (sys.executable, "setup.py", "-q", "build_ext", "--inplace")
+        if subprocess.run(command, cwd=directory, capture_output=True, check=False).returncode:
+            return "is no program: it does not compile"
+        return judged(one, directory, everything)
+    finally:
+        shutil.rmtree(directory)
+
+
+def built_copy(directory: Path) -> Path:
+    """Copy the tree with its compiled modules, and with what a build needs to see that they are new."""
+    whole = tree.copy(directory / "whole")
+    for module in (tree.ROOT / "lodcore").rglob("*.so"):
+        shutil.copy2(module, whole / module.relative_to(tree.ROOT))
+    for made in (tree.ROOT / "build" / "cython-release", *(tree.ROOT / "build").glob("lib.*")):
+        shutil.copytree(made, whole / "build" / made.name)
+    return whole
+
+
+def draw(defects: dict[str, Drawn], everything: bool) -> None:
+    """Test drawn defects one after the other, each in a copy of the tree with its compiled modules."""
     started, survivors, known = time.monotonic(), [], 0
-    defects = {seed: drawn(seed) for seed in seeds}
     with tree.fresh_directory() as directory:
-        whole = tree.copy(directory / "whole")
-        for module in (tree.ROOT / "lodcore").rglob("*.so"):
-            shutil.copy2(module, whole / module.relative_to(tree.ROOT))
+        whole = built_copy(directory)
         for seed, one in defects.items():
-            how = judged(one, whole, everything)
+            is_compiled = not one.path.endswith(".py")
+            how = judged_when_compiled(one, whole, everything) if is_compiled else judged(one, whole, everything)
             is_known = how is None and (one.path, one.before, one.after) in {row[:3] for row in SURVIVORS}
             verdict = f"killed    {how}" if how else "known     " if is_known else "SURVIVED  "
             print(f"{seed:<6} {verdict}\n       {one}", flush=True)
             known += is_known
             survivors += [] if how or is_known else [seed]
-    killed = len(seeds) - len(survivors) - known
-    print(f"{killed} of {len(seeds)} defects killed, {known} known to survive, {time.monotonic() - started:.0f} s")
+    killed = len(defects) - len(survivors) - known
+    print(f"{killed} of {len(defects)} defects killed, {known} known to survive, {time.monotonic() - started:.0f} s")
     if survivors:
-        raise SystemExit(f"mutants: survived, seeds: {', '.join(map(str, survivors))}")
+        raise SystemExit(f"mutants: survived, seeds: {', '.join(survivors)}")
+
+
+def chosen_defects(seeds: list[int], is_compiled: bool) -> dict[str, Drawn]:
+    """Draw the defects of seeds; without any, those of the fixed lists."""
+    if seeds:
+        return {str(seed): drawn(seed, *(COMPILED if is_compiled else ())) for seed in seeds}
+    found = {str(seed): drawn(seed) for seed in SEEDS}
+    return found | {f"c{seed}": drawn(seed, *COMPILED) for seed in COMPILED_SEEDS}
 
 
 def main() -> None:
     """Test all listed mutants, or the named ones, one per processor at a time; or those that seeds draw."""
-    given = [one for one in sys.argv[1:] if one not in ("--drawn", "--whole")]
+    given = [one for one in sys.argv[1:] if not one.startswith("--")]
     if "--drawn" in sys.argv or (given and all(map(str.isdecimal, given))):
-        return draw(list(map(int, given)) or list(SEEDS), "--whole" in sys.argv)
+        return draw(chosen_defects(list(map(int, given)), "--compiled" in sys.argv), "--whole" in sys.argv)
     chosen = [mutant for mutant in MUTANTS if not sys.argv[1:] or mutant.name in sys.argv[1:]]
     if len({mutant.name for mutant in MUTANTS}) < len(MUTANTS) or not chosen:
         raise SystemExit("mutants: names must differ, and at least one must be chosen")

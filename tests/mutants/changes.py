@@ -1,15 +1,18 @@
 """Small changes of a program's text that change its meaning: what a random defect is drawn from."""
 
 import ast
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from tests.mutants.fragments import fragments, in_language
 
 COMPARED = {
     ast.Lt: ("<=", ">"),
     ast.LtE: ("<", ">=", "=="),
     ast.Gt: (">=", "<"),
     ast.GtE: (">", "<=", "=="),
-    ast.Eq: ("!=", "<=", ">="),
+    ast.Eq: ("!=", "<=", ">=", "<", ">"),
     ast.NotEq: ("==", "<", ">"),
     ast.Is: ("is not",),
     ast.IsNot: ("is",),
@@ -18,6 +21,7 @@ COMPARED = {
 }
 COMPUTED = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.Div: "*", ast.FloorDiv: "*", ast.Mod: "//", ast.Pow: "*"}
 COMPUTED |= {ast.BitAnd: "|", ast.BitOr: "&", ast.LShift: ">>", ast.RShift: "<<"}
+BOUNDS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 ORDERED = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.MatMult, ast.LShift, ast.RShift)
 TWINS = [("min", "max"), ("any", "all"), ("minimum", "maximum"), ("argmin", "argmax"), ("zeros", "ones")]
 TWINS += [("start", "stop"), ("left", "right"), ("add", "subtract"), ("first", "last"), ("append", "extend")]
@@ -36,22 +40,39 @@ class Change(NamedTuple):
     function: str
 
 
-def changes(text: str) -> list[Change]:
-    """List the changes that can be made to a program, in the order of its text."""
-    starts = [0]
-    for line in text.encode().splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+def changes(text: str, ending: str = ".py") -> list[Change]:
+    """List the changes that can be made to a program of Python, Cython or C, in the order of its text."""
+    source = text.encode()
+    if ending == ".py":
+        starts = [0, *itertools.accumulate(map(len, source.splitlines(keepends=True)))]
+        return sorted({Change(*found) for found in _of_tree(ast.parse(text), "module", source, starts, None)})
+    found = set()
+    for part in fragments(text, ending == ".h"):
+        lines = [0, *itertools.accumulate(map(len, part.text.splitlines(keepends=True)))]
+        for start, stop, new, name in _of_tree(part.tree, part.function, source, lines, part.places):
+            found.add(Change(start, stop, in_language(new, ending), name))
+    return sorted(found)
+
+
+def _of_tree(tree: ast.AST, function: str, source: bytes, starts: list[int], places: list[int] | None):
+    """Yield the changes of a tree: of a file with lines at `starts`, or of a part whose letters have `places`."""
 
     def span(first: ast.AST, last: ast.AST | None = None) -> tuple[int, int]:
         last = last or first
-        return starts[first.lineno - 1] + first.col_offset, starts[last.end_lineno - 1] + last.end_col_offset
+        start, stop = starts[first.lineno - 1] + first.col_offset, starts[last.end_lineno - 1] + last.end_col_offset
+        if places is None:
+            return start, stop
+        stop = min(stop, len(places))  # without the body that was added to a condition
+        before = places[start - 1] + 1 if start else places[start]  # with a cast, which the part has not
+        blank = len(source[before : places[start]]) - len(source[before : places[start]].lstrip())
+        return before + blank, places[stop - 1] + 1
 
-    found = []
-    source = text.encode()
-    for node, function in _nodes(ast.parse(text), "module"):
-        for first, last, new in _replaced(node, lambda part: source[slice(*span(part))].decode()):
-            found.append(Change(*(span(first, last)), new, function))
-    return sorted(set(found))
+    def text_of(part: ast.AST) -> str:
+        return source[slice(*span(part))].decode()
+
+    for node, name in _nodes(tree, function):
+        for first, last, new in _replaced(node, text_of):
+            yield *span(first, last), new, name
 
 
 def changed(text: str, change: Change) -> str:
@@ -85,6 +106,10 @@ def _replaced(node: ast.AST, text_of) -> Iterator[tuple[ast.AST, ast.AST, str]]:
         case ast.Compare(left, [op], [right]):
             for other in COMPARED[type(op)]:
                 yield node, node, f"{_whole(left, text_of)} {other} {_whole(right, text_of)}"
+            yield node, node, "True"
+            yield node, node, "False"
+            for sign in "-+" if isinstance(right, (ast.Name, ast.Attribute)) and isinstance(op, BOUNDS) else "":
+                yield right, right, f"{text_of(right)} {sign} 1"
             if (
                 isinstance(op, (ast.In, ast.NotIn))
                 and isinstance(right, ast.Constant)
@@ -92,6 +117,11 @@ def _replaced(node: ast.AST, text_of) -> Iterator[tuple[ast.AST, ast.AST, str]]:
             ):
                 for j in range(len(right.value)):  # kinds of dtypes
                     yield right, right, repr(right.value[:j] + right.value[j + 1 :])
+        case ast.Compare(left, signs, others):
+            texts = [_whole(part, text_of) for part in (left, *others)]
+            for j, sign in enumerate(signs):
+                for other in COMPARED[type(sign)]:
+                    yield others[j - 1] if j else left, others[j], f"{texts[j]} {other} {texts[j + 1]}"
         case ast.BinOp(left, op, right):
             if type(op) in COMPUTED:
                 yield node, node, f"{_whole(left, text_of)} {COMPUTED[type(op)]} {_whole(right, text_of)}"
@@ -113,8 +143,9 @@ def _replaced(node: ast.AST, text_of) -> Iterator[tuple[ast.AST, ast.AST, str]]:
             yield node, node, str(not value)
         case ast.Constant(int() as value):
             yield node, node, str(value + 1)
-            if value:
-                yield node, node, str(value - 1)
+            yield node, node, str(value - 1)
+        case ast.Constant(float() as value) if value == value:
+            yield node, node, str(value * 2)
         case ast.IfExp(test, body, orelse):
             yield node, node, _whole(body, text_of)
             yield node, node, _whole(orelse, text_of)
@@ -122,21 +153,48 @@ def _replaced(node: ast.AST, text_of) -> Iterator[tuple[ast.AST, ast.AST, str]]:
             yield test, test, "False"
             if isinstance(node, ast.If):
                 yield test, test, "True"
+            if isinstance(test, (ast.Name, ast.Attribute, ast.Call)):
+                yield test, test, f"not {text_of(test)}"
+        case ast.Call(ast.Name("range"), args) if args:
+            for sign in "-+":
+                yield args[-1], args[-1], f"{text_of(args[-1])} {sign} 1"
+        case ast.Call(ast.Attribute(value), [], []):
+            yield node, node, text_of(value)
         case ast.Call(_, [one], []) if not isinstance(one, (ast.Starred, ast.GeneratorExp)):
             yield node, node, _whole(one, text_of)
+            if isinstance(one, ast.Name):
+                yield one, one, "None"
         case ast.Call(_, args, keywords):
             if len(args) > 1 and not any(isinstance(one, ast.Starred) for one in args[:2]):
                 yield args[0], args[1], f"{text_of(args[1])}, {text_of(args[0])}"
+            for one in args:
+                if isinstance(one, (ast.Name, ast.Attribute)):
+                    yield one, one, "None"
             given = [*args, *(one.value for one in keywords)]
             names = [f"{one.arg}=" for one in keywords if one.arg]
             if len(given) > 1 and len(names) == len(keywords):
                 texts = [f"{name}{text_of(one)}" for name, one in zip([""] * len(args) + names, given, strict=True)]
                 for j in range(max(len(args) - 1, 0), len(given)):  # the last argument, or one that has a name
                     yield node, node, f"{text_of(node.func)}({', '.join(texts[:j] + texts[j + 1 :])})"
-        case ast.Subscript(value, _, ast.Load()):
+        case ast.Subscript(value, index, ast.Load()):
             yield node, node, text_of(value)
+            if not isinstance(index, (ast.Constant, ast.Slice, ast.Tuple)):
+                yield index, index, "0"
+        case ast.Slice(first, last, None):
+            if first and last:
+                yield node, node, f"{text_of(first)}:"
+            if last:
+                yield node, node, f":{text_of(last)}"
+            if first:
+                yield node, node, ":" if last is None else f":{text_of(last)}"
+        case ast.Attribute(value, "T", ast.Load()):
+            yield node, node, text_of(value)
+        case ast.comprehension(ifs=[test, *_]):
+            yield test, test, "True"
         case ast.Tuple(elements, ast.Load()) if len(elements) > 2:
             yield node, node, f"({', '.join(map(text_of, elements[:-1]))})"
+        case ast.List(elements, ast.Load()) if len(elements) > 1:
+            yield node, node, f"[{', '.join(map(text_of, elements[:-1]))}]"
         case ast.Name(name) | ast.Attribute(attr=name) if name in OTHER_NAME and isinstance(node.ctx, ast.Load):
             yield node, node, text_of(node).removesuffix(name) + OTHER_NAME[name]
         case _:
@@ -149,6 +207,12 @@ def _replaced(node: ast.AST, text_of) -> Iterator[tuple[ast.AST, ast.AST, str]]:
     if isinstance(node, ast.Return) and node.value is not None and not isinstance(node.value, ast.Constant):
         yield node, node, "return None"
     if isinstance(node, (ast.Break, ast.Continue)):
+        yield node, node, "pass"
+    if isinstance(node, ast.AugAssign):
+        yield node, node, f"{text_of(node.target)} = {text_of(node.value)}"
+        if type(node.op) in COMPUTED:
+            yield node, node, f"{text_of(node.target)} {COMPUTED[type(node.op)]}= {text_of(node.value)}"
+    if isinstance(node, ast.AnnAssign) and node.value and _is_read(node.target, node.value):
         yield node, node, "pass"
 
 

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from tests.builds import tree
 from tests.mutants.changes import changed, changes
 
-SEEDS = range(1, 25)  # what `make mutants` draws
+SEEDS = range(1, 25)  # what `make mutants` draws in `.py` files
+COMPILED = [".pyx", ".pxd", ".h"]
+COMPILED_SEEDS = range(1, 9)  # and in compiled ones, some of which do not compile
 #: Files whose defects show in a demo, or with an installed library only.
 NOT_DRAWN = re.compile(r"lodcore/(demo/|interop/\w+\.py)")
 
@@ -30,28 +32,25 @@ class Drawn(NamedTuple):
 
 
 @functools.cache
-def files() -> tuple[list[str], list[int]]:
+def files(*endings: str) -> tuple[list[str], list[int]]:
     """List the files that defects are drawn from, with their numbers of lines."""
-    found = sorted(path.relative_to(tree.ROOT).as_posix() for path in (tree.ROOT / "lodcore").rglob("*.py"))
-    found = [path for path in found if not NOT_DRAWN.match(path)]
+    every = sorted(path.relative_to(tree.ROOT).as_posix() for path in (tree.ROOT / "lodcore").rglob("*.*"))
+    found = [path for path in every if path.endswith(endings) and not NOT_DRAWN.match(path)]
     return found, [len((tree.ROOT / path).read_text(encoding="utf-8").splitlines()) for path in found]
 
 
-def drawn(seed: int) -> Drawn:
+def drawn(seed: int, *endings: str) -> Drawn:
     """Draw a defect: a file by its length, and one of the changes of its text that are another program."""
     generator = random.Random(seed)
-    paths, weights = files()
+    paths, weights = files(*(endings or (".py",)))
     while True:
         path = generator.choices(paths, weights)[0]
         text = (tree.ROOT / path).read_text(encoding="utf-8")
-        if not (every := changes(text)):
+        if not (every := changes(text, Path(path).suffix)):
             continue
         change = every[int(generator.random() * len(every))]
         wrong = changed(text, change)
-        try:
-            if ast.dump(ast.parse(wrong)) == ast.dump(ast.parse(text)):
-                continue
-        except SyntaxError:
+        if not is_another(wrong, text, path):
             continue
         first = text.encode()[: change.start].decode().count("\n")
         last = text.encode()[: change.stop].decode().count("\n")
@@ -59,6 +58,16 @@ def drawn(seed: int) -> Drawn:
         before = " ".join(map(str.strip, text.splitlines()[first : last + 1]))
         after = " ".join(map(str.strip, wrong.splitlines()[first : last + 1 + more]))
         return Drawn(path, change.function, before, after, wrong)
+
+
+def is_another(wrong: str, text: str, path: str) -> bool:
+    """Return whether a changed text is another program; of compiled ones the compiler decides, too."""
+    if not path.endswith(".py"):
+        return wrong.split() != text.split()
+    try:
+        return ast.dump(ast.parse(wrong)) != ast.dump(ast.parse(text))
+    except SyntaxError:
+        return False
 
 
 def stages(path: str, whole: bool) -> list[list[str]]:
@@ -71,7 +80,8 @@ def stages(path: str, whole: bool) -> list[list[str]]:
     named = sorted(found.relative_to(tree.ROOT).as_posix() for found in tests.rglob(f"test_{Path(path).stem}.py"))
     named = [file for file in named if not file.startswith("tests/doors/")]  # which need other libraries
     folders = [f"tests/{folder}" for folder in (place, *place.parents) if (tests / folder).is_dir() and folder.parts]
-    others = ["tests/test_errors.py", "tests/operators/test_operators.py", "tests/testing", path]
+    others = ["tests/test_errors.py", "tests/operators/test_operators.py", "tests/testing"]
+    others += [path] if path.endswith(".py") else ["tests/robustness/test_hostile.py"]
     everything = ["tests", "lodcore"] if whole else [*others, "tests/robustness/test_crashes.py"]
     kept = [stage for stage in (named, *([folder] for folder in folders), everything) if stage]
     return [stage for j, stage in enumerate(kept) if stage not in kept[:j]]

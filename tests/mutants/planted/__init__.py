@@ -1,4 +1,4 @@
-"""The defects that are inserted one at a time, one file per family: the tests must find them."""
+"""The listed defects, which are inserted one at a time, by the folders of the library: the tests must find them."""
 
 import pkgutil
 from importlib import import_module

@@ -1,243 +1,207 @@
-"""The kernels that gather, count, rank and pad."""
+"""Kernels: `.pyx` and `.pxd` files."""
 
 from tests.mutants.mutant import Mutant
 
-ARITHMETIC = "lodcore/kernels/offsets.pxd"
-OFFSETS = "lodcore/kernels/vectors/offsets.h"
-STEPS = "lodcore/kernels/steps.pxd"
-LOD = "lodcore/kernels/lod.pyx"
+BEAMS = "lodcore/kernels/beams.pxd"
 GATHER = "lodcore/kernels/gather.pyx"
-RANK = "lodcore/kernels/rank_table.pyx"
 LINES = "lodcore/kernels/lines.pxd"
+LOD = "lodcore/kernels/lod.pyx"
+POSITION = "lodcore/kernels/position.pyx"
+PRODUCT = "lodcore/kernels/product.pyx"
+
+TEST_GATHER = "tests/kernels/test_gather.py"
+TEST_KINKS = "tests/operators/test_kinks.py"
+TEST_LOD = "tests/kernels/test_lod.py tests/kernels/test_paths.py"
+TEST_PACKING = "tests/kernels/test_packing.py"
+TEST_PAD = "tests/kernels/test_pad.py"
+TEST_POSITION = "tests/kernels/test_position.py"
+TEST_RANK_TABLE = "tests/kernels/test_rank_table.py"
 
 MUTANTS = [
-    # -- kernels: offsets
     Mutant(
-        "sum-of-lengths-overflows",
-        ARITHMETIC,
-        "signs |= length | total",
-        "signs |= length",
-        "tests/kernels/test_lod.py",
+        "long-bags-lose-their-first-part",
+        "lodcore/kernels/bags.pxd",
+        "fold(&best, one, verb)",
+        "best = one",
+        "tests/kernels/test_embedding.py tests/kernels/test_paths.py",
     ),
     Mutant(
-        "sum-of-eight-lengths-overflows",
-        OFFSETS,
-        "any = _mm512_or_si512(any, x);\n        _mm512_storeu_si512(out + s, x);",
-        "_mm512_storeu_si512(out + s, x);",
-        "tests/kernels/test_lod.py",
+        "a-block-without-its-end",
+        BEAMS,
+        "passes |= not (row[c + k] < worst)",
+        "passes |= row[c] > worst",
+        "tests/kernels/test_beam.py tests/kernels/test_paths.py",
     ),
     Mutant(
-        "last-offset-unchecked",
-        LOD,
-        "for s in range(n_seqs + 1):\n        if offsets[s] < 0",
-        "for s in range(n_seqs):\n        if offsets[s] < 0",
-        "tests/kernels/test_lod.py",
+        "ties-of-a-full-beam-are-skipped",
+        BEAMS,
+        "passes |= not (row[c + k] < worst)",
+        "passes |= row[c + k] > worst",
+        "tests/kernels/test_beam.py",
     ),
     Mutant(
-        "first-offset-unchecked",
-        LOD,
-        "if source[0] != 0:",
-        "if source[0] < 0:",
-        "tests/kernels/test_lod.py",
+        "padded-batches-with-lengths-of-0",
+        "lodcore/kernels/fits.pxd",
+        "full = held >= most",
+        "full = held >= most + (length == 0)",
+        TEST_PACKING,
     ),
     Mutant(
-        "longest-is-last",
-        ARITHMETIC,
-        "most = offsets[s + 1] - offsets[s] if offsets[s + 1] - offsets[s] > most else most",
-        "most = offsets[s + 1] - offsets[s]",
-        "tests/kernels/test_lod.py",
-    ),
-    Mutant(
-        "segment-id-too-large",
-        LOD,
-        "following >= n_seqs:",
-        "following > n_seqs:",
-        "tests/kernels/test_lod.py",
-    ),
-    Mutant(
-        "segment-ids-may-fall",
-        LOD,
-        "if following < now or following < 0",
-        "if following < 0",
-        "tests/kernels/test_lod.py",
-    ),
-    Mutant(
-        "empty-sequences-at-the-end-forgotten",
-        LOD,
-        "while now < n_seqs:",
-        "while now < n_seqs - 1:",
-        "tests/kernels/test_lod.py",
-    ),
-    Mutant(
-        "positions-count-from-one",
-        LOD,
-        "out[at + k] = at + k if positions else s",
-        "out[at + k] = at + k + 1 if positions else s",
-        "tests/kernels/test_lod.py",
-    ),
-    # -- kernels: levels
-    Mutant(
-        "rebase-forgotten",
-        LOD,
-        "shift_offsets(source, count, -source[0], result)",
-        "shift_offsets(source, count, 0, result)",
-        "tests/kernels/test_lod.py",
-    ),
-    Mutant(
-        "compose-of-the-wrong-level",
-        LOD,
-        "result[s] = through[source[s]]",
-        "result[s] = source[s]",
-        "tests/kernels/test_lod.py",
-    ),
-    Mutant(
-        "empty-sequences-at-the-boundary-lost",
-        LOD,
-        "            result[count - 1] = last\n",
-        "            pass\n",
-        "tests/kernels/test_lod.py",
-    ),
-    Mutant(
-        "joined-batches-not-moved-on",
-        LOD,
-        "shift_offsets(&offsets[0], offsets.shape[0], base, result + at)",
-        "shift_offsets(&offsets[0], offsets.shape[0], 0, result + at)",
-        "tests/kernels/test_lod.py",
-    ),
-    Mutant(
-        "split-relative-to-the-wrong-level",
-        LOD,
-        "            for s in range(start, stop + 1):\n                result[at] = inner[s] - inner[start]",
-        "            for s in range(start, stop + 1):\n                result[at] = inner[s] - outer[d]",
-        "tests/kernels/test_lod.py",
-    ),
-    # -- kernels: gather
-    Mutant(
-        "negative-index-off-by-one",
-        ARITHMETIC,
-        "s = s + n_seqs if s < 0 else s",
-        "s = s + n_seqs - 1 if s < 0 else s",
-        "tests/kernels/test_gather.py",
-    ),
-    Mutant(
-        "index-of-one-past-the-end",
-        ARITHMETIC,
-        "if <uint64_t> s >= <uint64_t> n_seqs:",
-        "if <uint64_t> s > <uint64_t> n_seqs:",
-        "tests/kernels/test_gather.py",
-    ),
-    Mutant(
-        "repeats-overflow",
-        ARITHMETIC,
-        "        if stop - start > INT64_MAX - total:\n            return j\n        total += stop - start",
-        "        total = <int64_t> (<uint64_t> total + <uint64_t> (stop - start))",
-        "tests/kernels/test_gather.py",
-    ),
-    Mutant(
-        "empty-ranges-counted",
-        ARITHMETIC,
-        "        if first == last:\n            out[0] = total",
-        "        if first >= last:\n            out[0] = total",
-        "tests/kernels/test_gather.py",
-    ),
-    Mutant(
-        "slice-past-the-end",
-        GATHER,
-        "<uint64_t> size > <uint64_t> (here - first)",
-        "<uint64_t> size > <uint64_t> here",
-        "tests/kernels/test_gather.py",
+        "offsets-are-checked-against-the-first-of-a-block",
+        "lodcore/kernels/foreign_data.pyx",
+        "        before = place[chunk - 1]\n        if first[0] != 0",
+        "        before = first[0]\n        if first[0] != 0",
+        "tests/kernels/test_foreign_data.py",
     ),
     Mutant(
         "slice-from-a-negative-start",
         GATHER,
         "if <uint64_t> first > <uint64_t> here or",
         "if first > here or",
-        "tests/kernels/test_gather.py",
+        TEST_GATHER,
     ),
     Mutant(
         "reversed-range-accepted",
         GATHER,
         "first < 0 or last < first or last > size",
         "first < 0 or last < 0 or last > size",
-        "tests/kernels/test_gather.py",
+        TEST_GATHER,
     ),
     Mutant(
-        "sizes-of-ranges-overflow",
-        GATHER,
-        "if size > INT64_MAX - result[j]:",
-        "if size < 0:",
-        "tests/kernels/test_gather.py",
-    ),
-    Mutant(
-        "repeated-rows-not-added",
-        GATHER,
-        "to[k] += source[k]",
-        "to[k] = source[k]",
-        "tests/kernels/test_gather.py",
-    ),
-    Mutant(
-        "strided-arrays-joined-as-bytes",
-        GATHER,
-        "if not cnp.PyArray_IS_C_CONTIGUOUS(array):",
-        "if not cnp.PyArray_ISALIGNED(array):",
-        "tests/kernels/test_gather.py tests/tensors/test_tensor.py",
-    ),
-    Mutant(
-        "dtypes-of-one-kind-joined-as-bytes",
-        GATHER,
-        "or array.dtype == like.dtype",
-        "or array.dtype.kind == like.dtype.kind",
-        "tests/kernels/test_gather.py tests/tensors/test_tensor.py",
-    ),
-    Mutant(
-        "scalars-taken-for-sequences",
-        GATHER,
-        "cnp.PyArray_NDIM(node) > 0",
-        "cnp.PyArray_NDIM(node) >= 0",
-        "tests/kernels/test_gather.py tests/tensors/test_nested.py",
-    ),
-    # -- kernels: rank, pad
-    Mutant(
-        "unstable-order",
-        RANK,
-        "for s in range(n_seqs):\n            length = source[s + 1] - source[s]\n            result[place[length]]",
-        "for s in range(n_seqs - 1, -1, -1):\n            length = source[s + 1] - source[s]\n"
-        "            result[place[length]]",
-        "tests/kernels/test_rank_table.py",
-    ),
-    Mutant(
-        "empty-sequences-reach-the-first-step",
-        ARITHMETIC,
-        "reach = n_seqs - out[0]",
-        "reach = n_seqs",
-        "tests/kernels/test_rank_table.py",
-    ),
-    Mutant(
-        "sequences-kept-a-step-too-long",
-        RANK,
-        "if lengths[middle] > step:",
-        "if lengths[middle] >= step:",
-        "tests/kernels/test_rank_table.py",
-    ),
-    Mutant(
-        "half-of-each-row-moved",
-        STEPS,
-        "move_steps(rows, 8, offsets,",
-        "move_steps(rows, 4, offsets,",
-        "tests/kernels/test_rank_table.py",
+        "run-up-to-the-end-has-none",
+        "lodcore/kernels/index.pyx",
+        "            places[k] = size\n",
+        "            places[k] = size - 1\n",
+        "tests/kernels/test_index.py",
     ),
     Mutant(
         "filling-on-the-wrong-side",
         LINES,
         "place, gap = out + rest if left else out,",
         "place, gap = out if left else out + rest,",
-        "tests/kernels/test_pad.py",
+        TEST_PAD,
     ),
     Mutant(
-        "filling-judged-by-its-last-byte",
+        "filling-begins-a-chunk-late",
         LINES,
-        "even &= row[k] == row[0]",
-        "even = row[k] == row[0]",
-        "tests/kernels/test_pad.py",
+        "out if left else out + size\n        fits",
+        "out if left else out + size + 1\n        fits",
+        TEST_PAD,
+    ),
+    Mutant(
+        "mask-does-not-saturate",
+        LINES,
+        "length = length if length < padded else padded",
+        "length = length if length < padded else 0",
+        TEST_PAD,
+    ),
+    Mutant("compose-of-the-wrong-level", LOD, "result[s] = through[source[s]]", "result[s] = source[s]", TEST_LOD),
+    Mutant(
+        "split-relative-to-the-wrong-level",
+        LOD,
+        ("            for s in range(start, stop + 1):\n                result[at] = inner[s] - inner[start]"),
+        "            for s in range(start, stop + 1):\n                result[at] = inner[s] - outer[d]",
+        TEST_LOD,
+    ),
+    Mutant(
+        "negative-index-off-by-one",
+        "lodcore/kernels/offsets.pxd",
+        "s = s + n_seqs if s < 0 else s",
+        "s = s + n_seqs - 1 if s < 0 else s",
+        TEST_GATHER,
+    ),
+    Mutant(
+        "the-first-label-of-a-document-learned",
+        "lodcore/kernels/packing.pyx",
+        "        to[0] = ignored",
+        "        to[0] = targets[0]",
+        TEST_PACKING,
+    ),
+    Mutant(
+        "sums-of-positions-begin-with-nothing",
+        POSITION,
+        "                for i in range(reached, size):\n                    sum_of[i] = row[i]",
+        "                for i in range(reached, size):\n                    sum_of[i] = 0 + row[i]",
+        TEST_POSITION,
+    ),
+    Mutant(
+        "shorter-sequences-forget-how-far-it-was",
+        POSITION,
+        "                    best[i] = row[i]\n                reached = max(reached, size)",
+        "                    best[i] = row[i]\n                reached = size",
+        TEST_POSITION,
+    ),
+    Mutant(
+        "all-of-nothing-is-false",
+        PRODUCT,
+        "                found = every\n",
+        "                found = every and bounds[s] < bounds[s + 1]\n",
+        "tests/kernels/test_product.py",
+    ),
+    Mutant(
+        "gradient-of-a-product-forgets-the-rest",
+        PRODUCT,
+        (
+            "for r in range(bounds[s + 1] - 1, bounds[s] - 1, -1):\n"
+            "                    made[r * width + c] = made[r * width + c] * product * last[s * width + c]"
+        ),
+        (
+            "for r in range(bounds[s + 1] - 1, bounds[s] - 1, -1):\n"
+            "                    made[r * width + c] = made[r * width + c] * product * last[s "
+            "* width + c] if made[r * width + c] != 0 else 0"
+        ),
+        TEST_KINKS,
+    ),
+    Mutant(
+        "unstable-order",
+        "lodcore/kernels/rank_table.pyx",
+        ("for s in range(n_seqs):\n            length = source[s + 1] - source[s]\n            result[place[length]]"),
+        (
+            "for s in range(n_seqs - 1, -1, -1):\n            length = source[s + 1] - source[s]\n"
+            "            result[place[length]]"
+        ),
+        TEST_RANK_TABLE,
+    ),
+    Mutant(
+        "variance-of-a-window-of-infinity",
+        "lodcore/kernels/rolling.pyx",
+        "one.squares = one.first - one.first  # 0, but nan if x is not finite",
+        "one.squares = 0",
+        TEST_KINKS,
+    ),
+    Mutant(
+        "reversed-groups-in-order",
+        "lodcore/kernels/row_groups.pxd",
+        "source + (group - 1 - k) * size",
+        "source + k * size",
+        "tests/kernels/test_expand.py",
+    ),
+    Mutant(
+        "running-sums-go-on",
+        "lodcore/kernels/softmax.pyx",
+        "    cdef number total = x[0]\n    out[0] = one_nan(total)",
+        "    cdef number total = x[0] + x[-step]\n    out[0] = one_nan(total)",
+        "tests/kernels/test_softmax.py tests/kernels/test_paths.py",
+    ),
+    Mutant(
+        "half-of-each-row-moved",
+        "lodcore/kernels/steps.pxd",
+        "move_steps(rows, 8, offsets,",
+        "move_steps(rows, 4, offsets,",
+        TEST_RANK_TABLE,
+    ),
+    Mutant(
+        "few-tokens-filled-up-with-garbage",
+        "lodcore/kernels/tokens.pyx",
+        "for k in range(made.count, FEW):",
+        "for k in range(made.count, 0):",
+        "tests/kernels/test_tokens.py",
+    ),
+    Mutant(
+        "padding-behind-counted-from-the-row",
+        "lodcore/kernels/windows.pxd",
+        "copy_padding(w, before + t + start + at - end, missing,",
+        "copy_padding(w, before, missing,",
+        "tests/kernels/test_window.py",
     ),
 ]

@@ -1,125 +1,97 @@
-"""Recurrent layers, and cells in loops."""
+"""Layers, attention, beam search and optimizers."""
 
 from tests.mutants.mutant import Mutant
 
-OPERATORS = "lodcore/ops/networks/recurrent_layers.py"
-STATES = "lodcore/ops/networks/states.py"
-LSTM = "lodcore/ops/networks/lstm.py"
-GATES = "lodcore/ops/networks/gates.py"
-LAYERS = "lodcore/nn/recurrent.py"
-COMBINED = "lodcore/nn/combined.py"
-LOOP = "lodcore/nn/dynamic_rnn.py"
-LAYER_TESTS = "tests/nn/test_recurrent.py tests/nn/test_layers.py"
-LOOP_TESTS = "tests/nn/test_dynamic_rnn.py"
-CELL_TESTS = "tests/nn/test_cells.py"
+BEAM_SEARCH = "lodcore/nn/beam_search.py"
+CLIPPING = "lodcore/nn/clipping.py"
+DYNAMIC_RNN = "lodcore/nn/dynamic_rnn.py"
+RECURRENT = "lodcore/nn/recurrent.py"
+TOKEN_SAMPLING = "lodcore/nn/token_sampling.py"
+
+TEST_BEAM_SEARCH = "tests/nn/test_beam_search.py"
+TEST_DYNAMIC_RNN = "tests/nn/test_dynamic_rnn.py"
+TEST_NN = "tests/nn"
 
 MUTANTS = [
     Mutant(
-        "last-cells-in-another-order",
-        GATES,
-        "        made[run.order] = some\n",
-        "        made[: len(some)] = some\n",
-        LAYER_TESTS,
+        "bias-of-additive-attention-forgotten",
+        "lodcore/nn/additive_attention.py",
+        "add(matmul(query, weight), bias)",
+        "matmul(query, weight)",
+        TEST_NN,
     ),
     Mutant(
-        "empty-sequences-lose-their-boot-cell",
-        GATES,
-        "made = boot.astype(dtype)",
-        "made = np.zeros_like(boot, dtype)",
-        LAYER_TESTS,
+        "stops-before-what-weighs-more",
+        BEAM_SEARCH,
+        ("        return np.maximum(exact / decoder.penalty(soonest), exact / decoder.penalty(decoder.max_length))"),
+        "        return exact / decoder.penalty(max(soonest, decoder.max_length))",
+        TEST_BEAM_SEARCH,
     ),
     Mutant(
-        "peepholes-left-out-of-the-gradient-of-a-bias",
-        OPERATORS,
-        "np.concatenate([of.bias, of.peepholes])",
-        "np.concatenate([of.bias, 0 * of.peepholes])",
-        LAYER_TESTS,
+        "stops-before-the-best-is-found",
+        BEAM_SEARCH,
+        "exact / decoder.penalty(decoder.max_length))",
+        "exact / decoder.penalty(soonest))",
+        TEST_BEAM_SEARCH,
     ),
     Mutant(
-        "a-layer-is-run-at-the-last-level-only",
-        OPERATORS,
-        "k = level_of(where, x.lod, level)\n",
-        "k = x.num_levels - 1\n",
-        LAYER_TESTS,
+        "ends-too-soon",
+        BEAM_SEARCH,
+        "if length < decoder.min_length and",
+        "if length + 1 < decoder.min_length and",
+        TEST_BEAM_SEARCH,
     ),
-    Mutant("a-bound-that-is-not-applied", OPERATORS, "return float(clip)", "return np.inf", LAYER_TESTS),
     Mutant(
-        "the-cell-of-a-gru-with-the-other-convention",
-        LAYERS,
-        "if self.origin_mode else",
-        "if not self.origin_mode else",
-        LAYER_TESTS,
+        "states-stay-where-they-are",
+        BEAM_SEARCH,
+        "state if stays or not len(parents)",
+        "state if len(parents) == len(log_probs) or not len(parents)",
+        TEST_BEAM_SEARCH,
     ),
-    Mutant("both-directions-forwards", COMBINED, "not is_reverse, level", "bool(is_reverse), level", LAYER_TESTS),
     Mutant(
-        "stacked-layers-lose-their-states",
-        COMBINED,
-        "layer(of, x, boot, is_reverse, level)",
-        "layer(of, x, None, is_reverse, level)",
-        LAYER_TESTS,
+        "masks-of-other-sources",
+        BEAM_SEARCH,
+        "forbidden = forbidden[self.sources]",
+        "forbidden = forbidden[: len(self.ids)]",
+        TEST_BEAM_SEARCH,
+    ),
+    Mutant(
+        "imaginary-parts-not-clipped",
+        CLIPPING,
+        "        values = np.stack([values.real, values.imag])",
+        "        values = values.real",
+        "tests/nn/test_optimizers.py",
+    ),
+    Mutant("clipped-beyond-the-limit", CLIPPING, "most / norm) for value", "1 / norm) for value", TEST_NN),
+    Mutant(
+        "only-the-first-input-runs-backwards",
+        DYNAMIC_RNN,
+        "[sequence_reverse(one, k) for one in made] if is_reverse",
+        "[sequence_reverse(first, k), *made[1:]] if is_reverse",
+        TEST_DYNAMIC_RNN,
     ),
     Mutant(
         "states-stay-in-the-order-of-the-batch",
-        LOOP,
+        DYNAMIC_RNN,
         "[call_named(where, reorder_by_rank, one, rank) for one in tree_leaves(state)]",
         "tree_leaves(state)",
-        LOOP_TESTS,
+        TEST_DYNAMIC_RNN,
     ),
     Mutant(
-        "outputs-are-not-turned-back",
-        LOOP,
-        "sequence_reverse(packed, k) if is_reverse",
-        "packed if is_reverse",
-        LOOP_TESTS,
+        "a-limit-that-is-nan",
+        RECURRENT,
+        ("            isinstance(clip, bool) or not (isinstance(clip, (int, float, np.number)) and clip > 0)"),
+        ("            isinstance(clip, bool) or not isinstance(clip, (int, float, np.number)) or clip <= 0"),
+        "tests/nn/test_numbers.py",
     ),
     Mutant(
-        "several-inputs-are-not-compared",
-        STATES,
-        "    check_equal(where, lod_body.slice_levels(y.lod, 0, k + 1), "
-        "lod_body.slice_levels(x.lod, 0, k + 1), name, other)\n",
-        "",
-        LOOP_TESTS,
+        "the-cell-of-a-gru-with-the-other-convention",
+        RECURRENT,
+        "if self.origin_mode else",
+        "if not self.origin_mode else",
+        "tests/nn/test_recurrent.py tests/nn/test_layers.py",
     ),
-    Mutant(
-        "what-is-known-of-a-step-is-forgotten",
-        "lodcore/nn/cell_loop.py",
-        "keeps_shapes=True",
-        "keeps_shapes=False",
-        LAYER_TESTS,
-    ),
-    Mutant(
-        "a-body-that-somebody-refers-to-is-kept",
-        "lodcore/nn/cell_loop.py",
-        "if loop.script.is_alone():",
-        "if True:",
-        CELL_TESTS,
-    ),
-    Mutant(
-        "constants-of-a-call-are-not-compared",
-        "lodcore/nn/script.pyx",
-        "return kind in PLAIN and one == other",
-        "return kind in PLAIN",
-        CELL_TESTS,
-    ),
-    Mutant(
-        "a-kept-value-lies-where-its-product-is-still-read",
-        "lodcore/graph/loops/scheduled.py",
-        "if read.get(other, -1) < at and",
-        "if",
-        CELL_TESTS,
-    ),
-    Mutant(
-        "the-first-rows-of-a-last-step",
-        STATES,
-        "made[rank.order[start:stop]] = rows_of(element)[start:]",
-        "made[rank.order[start:stop]] = rows_of(element)[: stop - start]",
-        "tests/operators/test_operators.py",
-    ),
-    Mutant(
-        "boot-states-keep-what-steps-replaced",
-        STATES,
-        "            d_boot[rank.order[start:stop]] = 0\n",
-        "",
-        LOOP_TESTS,
-    ),
+    Mutant("drawn-without-its-chance", TOKEN_SAMPLING, "sums <= (chances *", "sums <= (0.5 *", TEST_BEAM_SEARCH),
+    Mutant("one-token-too-many", TOKEN_SAMPLING, "sums - shares <", "sums - 2 * shares <", TEST_BEAM_SEARCH),
+    Mutant("rows-change-the-table-that-is-given", "lodcore/nn/updates.py", "[x.copy() for x in held]", "held", TEST_NN),
 ]

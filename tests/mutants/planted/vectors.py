@@ -1,0 +1,189 @@
+"""Kernels: the headers that they include."""
+
+from tests.mutants.mutant import Mutant
+
+EXPONENTIAL = "lodcore/kernels/vectors/exponential.h"
+GATES_LANES = "lodcore/kernels/vectors/gates_lanes.h"
+POOL_CELLS = "lodcore/kernels/vectors/pool_cells.h"
+POOL_LANES = "lodcore/kernels/vectors/pool_lanes.h"
+SOFTMAX_LANES = "lodcore/kernels/vectors/softmax_lanes.h"
+SORT_KEYS = "lodcore/kernels/vectors/sort_keys.h"
+SORT_WHOLE = "lodcore/kernels/vectors/sort_whole.h"
+TAPS = "lodcore/kernels/vectors/taps.h"
+
+TEST_GATES = "tests/kernels/test_gates.py tests/kernels/test_paths.py"
+TEST_POOL = "tests/kernels/test_pool.py tests/kernels/test_paths.py"
+TEST_SOFTMAX = "tests/kernels/test_softmax.py tests/kernels/test_paths.py"
+TEST_SORT = "tests/kernels/test_sort.py tests/kernels/test_paths.py"
+TEST_WINDOW = "tests/kernels/test_window.py"
+
+MUTANTS = [
+    Mutant(
+        "exponential-one-digit",
+        EXPONENTIAL,
+        "r * 0.008368717f + 0.04166839f",
+        "r * 0.008368717f + 0.0416f",
+        TEST_SOFTMAX,
+    ),
+    Mutant(
+        "exponential-never-zero",
+        EXPONENTIAL,
+        "_mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, _mm512_set1_ps(FLOAT_LOWEST), _CMP_NLT_UQ), p, n)",
+        "_mm512_scalef_ps(p, n)",
+        TEST_SOFTMAX,
+    ),
+    Mutant(
+        "the-output-gate-sees-the-old-cell",
+        GATES_LANES,
+        "o = o + GET(peep + 2 * width + c) * now;",
+        "o = o + GET(peep + 2 * width + c) * old;",
+        TEST_GATES,
+    ),
+    Mutant("the-carry-forgets-the-forget-gate", GATES_LANES, "d_old = d_now * f;", "d_old = d_now;", TEST_GATES),
+    Mutant(
+        "the-boot-state-is-not-multiplied",
+        "lodcore/kernels/vectors/gates_steps.h",
+        "CELL *made = (t > 0 || booted) && state_width > 0 ? products : NULL;",
+        "CELL *made = t > 0 && state_width > 0 ? products : NULL;",
+        TEST_GATES,
+    ),
+    Mutant(
+        "sum-of-eight-lengths-overflows",
+        "lodcore/kernels/vectors/offsets.h",
+        "any = _mm512_or_si512(any, x);\n        _mm512_storeu_si512(out + s, x);",
+        "_mm512_storeu_si512(out + s, x);",
+        "tests/kernels/test_lod.py tests/kernels/test_paths.py",
+    ),
+    Mutant(
+        "plain-sums-in-fewer-lanes",
+        POOL_CELLS,
+        "return OF_CELL(sum_few)(x, (PLACE)length, LANES / 4);",
+        "return OF_CELL(sum_few)(x, (PLACE)length, LANES / 8);",
+        TEST_POOL,
+    ),
+    Mutant(
+        "the-last-of-equal-cells-wins",
+        POOL_CELLS,
+        "int good = verb == GREATEST ? best >= cell : best <= cell;",
+        "int good = verb == GREATEST ? best > cell : best < cell;",
+        TEST_POOL,
+    ),
+    Mutant("spread-past-the-end", POOL_CELLS, "if (r + span <= n_rows) {", "if (r < n_rows) {", TEST_POOL),
+    Mutant(
+        "roots-of-lengths-forgotten",
+        POOL_CELLS,
+        "divide == BY_ROOT ? (CELL)sqrt((double)length) : (CELL)length;",
+        "(CELL)length;",
+        TEST_POOL,
+    ),
+    Mutant(
+        "sums-of-cells-may-be-negative-zero",
+        POOL_LANES,
+        "STORE(out, ADD(part[0], ALL(0)));",
+        "STORE(out, part[0]);",
+        TEST_POOL,
+    ),
+    Mutant(
+        "lanes-in-another-order",
+        POOL_LANES,
+        ("part[j] = PATH(fold)(part[j], part[j + half], verb);\n    return part[0];\n}\n\nTARGET LODCORE_INLINE"),
+        ("part[j] = PATH(fold)(part[2 * j], part[2 * j + 1], verb);\n    return part[0];\n}\n\nTARGET LODCORE_INLINE"),
+        TEST_POOL,
+    ),
+    Mutant("a-later-zero-wins", POOL_LANES, "odd = nan | (int)EQUAL(part[0], ALL(0));", "odd = nan;", TEST_POOL),
+    Mutant(
+        "nan-unseen-in-long-sequences",
+        POOL_LANES,
+        ("            if (verb != SUM)\n                NOTE_NANS(*nans, cells, cells);\n            part[j]"),
+        "            part[j]",
+        TEST_POOL,
+    ),
+    Mutant(
+        "sum-of-nothing-is-zero",
+        "lodcore/kernels/vectors/softmax_cells.h",
+        "        return -INFINITY;\n    if (sum == sum)",
+        "        return 0;\n    if (sum == sum)",
+        TEST_SOFTMAX,
+    ),
+    Mutant(
+        "subnormal-results",
+        SOFTMAX_LANES,
+        "return OF(one_nan)(OF(not_below)(x, least) * y);",
+        "(void)least;\n    return OF(one_nan)(x * y);",
+        TEST_SOFTMAX,
+    ),
+    Mutant(
+        "masked-rows-count",
+        SOFTMAX_LANES,
+        "v[count - 1] = OF(load_or)(OF(all)(-INFINITY), OF(first)",
+        "v[count - 1] = OF(load_or)(OF(all)(0), OF(first)",
+        TEST_SOFTMAX,
+    ),
+    Mutant(
+        "another-order-of-lanes",
+        SOFTMAX_LANES,
+        "            if (k + half < count)\n                v[k] += v[k + half];",
+        "            if (2 * k + 1 < count && half)\n                v[k] = v[2 * k] + v[2 * k + 1];",
+        TEST_SOFTMAX,
+    ),
+    Mutant("minus-zero-below-zero", SORT_KEYS, "    key += key == -1;\n", "", TEST_SORT),
+    Mutant(
+        "zeros-as-they-come",
+        SORT_KEYS,
+        "        OF_KEY(put_alike)(x, length, step, kind, flip, 0, count, to);\n",
+        "",
+        TEST_SORT,
+    ),
+    Mutant(
+        "equal-keys-the-other-way",
+        "lodcore/kernels/vectors/sort_ranks.h",
+        "unsigned behind = ~1u << (row - first);",
+        "unsigned behind = ~(~1u << (row - first));",
+        TEST_SORT,
+    ),
+    Mutant(
+        "last-bits-of-keys-forgotten",
+        SORT_WHOLE,
+        "        if (in_order)\n            continue;",
+        "        if (in_order || stop - first > 1)\n            continue;",
+        TEST_SORT,
+    ),
+    Mutant(
+        "descending-as-ascending", SORT_WHOLE, "        if (descending)   ", "        if (descending < 0)", TEST_SORT
+    ),
+    Mutant(
+        "rows-past-the-caches-in-one-place",
+        "lodcore/kernels/vectors/stream.h",
+        "(to + k), _mm_loadu_si128((const __m128i *)(from + k)",
+        "(to + k), _mm_loadu_si128((const __m128i *)(from)",
+        "tests/kernels/test_stream.py",
+    ),
+    Mutant(
+        "taps-over-the-end-of-a-sequence",
+        TAPS,
+        "int64_t edge = end - taps + 1 < stop ? end - taps + 1 : stop;",
+        "int64_t edge = end - taps + 2 < stop ? end - taps + 2 : stop;",
+        TEST_WINDOW,
+    ),
+    Mutant(
+        "taps-of-the-sequence-before",
+        TAPS,
+        "int64_t edge = begin + taps - 1 < end ? begin + taps - 1 : end,",
+        "int64_t edge = begin + taps - 2 < end ? begin + taps - 2 : end,",
+        TEST_WINDOW,
+    ),
+    Mutant(
+        "a-second-group-of-taps-begins-anew",
+        TAPS,
+        "                if (first)\n",
+        "                if (0)\n",
+        TEST_WINDOW,
+    ),
+    Mutant(
+        "lagged-products-in-single-precision",
+        TAPS,
+        "out[j * width + c] += (double)x[(t + j) * width + c] * (double)y[t * width + c];",
+        "out[j * width + c] += x[(t + j) * width + c] * y[t * width + c];",
+        TEST_WINDOW,
+    ),
+]

@@ -22,7 +22,7 @@ def matrix(names):
 
 
 @for_each(("call", "error", "says"), TABLE)
-def test_wrong_call(call, error, says, names):
+def test_every_wrong_call_of_the_table_raises_its_error(call, error, says, names):
     assert_refused(call, names, error, says)
 
 
@@ -88,7 +88,7 @@ def test_what_is_no_vector_of_integers(call, argument, vector, says, names):
 
 @for_each(("call", "error", "argument"), VECTORS)
 @pytest.mark.parametrize("vector", TOO_LARGE)
-def test_numbers_that_int64_cannot_hold(call, error, argument, vector, names):
+def test_vectors_with_a_number_that_int64_cannot_hold_name_its_position(call, error, argument, vector, names):
     assert_refused(call.format(vector), names, error, f"{argument}.* -?[0-9]{{19,}} at position 1")
 
 
@@ -141,7 +141,7 @@ def test_what_is_no_level(call, level, names):
 
 
 @given(wounded_levels())
-def test_a_wound_is_found_wherever_it_is(wounded):
+def test_offsets_with_one_defect_name_its_level_and_position(wounded):
     where = rf"offsets\[{wounded.level}\]: .*"
     where += "empty" if wounded.wound == "no offsets" else f"position {wounded.position}"
     rows = np.empty((wounded.num_rows, 0))
@@ -157,7 +157,7 @@ def test_a_wound_is_found_wherever_it_is(wounded):
 
 
 @given(wounded_levels(max_levels=1))
-def test_a_wound_in_what_is_appended(wounded):
+def test_lod_append_of_offsets_with_one_defect_names_it(wounded):
     lod = LoD.from_lengths([max(len(wounded.levels[0]) - 1, 0)])
     if wounded.wound != "end":
         with pytest.raises(LoDError, match="offsets"):
@@ -218,13 +218,13 @@ def grown(names):
 
 @for_each(("call", "result"), OUTS)
 @pytest.mark.parametrize(("make", "error", "says"), WRONG_OUTS, ids=range(len(WRONG_OUTS)))
-def test_wrong_out(call, result, make, error, says, grown):
+def test_operators_refuse_out_of_another_dtype_or_shape(call, result, make, error, says, grown):
     grown["out"] = make(np.array(run(result, grown)))
     assert_refused(call, grown, error, f"out.*{says}")
 
 
 @pytest.mark.parametrize(("call", "result"), OUTS)
-def test_read_only_out(call, result, grown):
+def test_operators_refuse_out_that_is_read_only(call, result, grown):
     grown["out"] = np.array(run(result, grown))
     grown["out"].flags.writeable = False
     assert_refused(call, grown, ValueError, "out.*read-only")
@@ -315,7 +315,7 @@ CHOICES = [  # calls with an option that is one of several names
 
 
 @for_each(("call", "known"), CHOICES)
-def test_names_are_taken_as_they_are(call, known, names):
+def test_options_given_in_other_letters_or_with_blanks_are_refused(call, known, names):
     for name in known:
         for wrong in (name.upper(), f"{name} ", name[:-1]):
             assert_refused(call.format(wrong), names, ValueError, f"is '{wrong}'")

@@ -117,7 +117,7 @@ def test_demo_runs_the_demo(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "code"), [([], 2), (["inspect"], 2), (["unknown"], 2), (["bench", "-x"], 2), (["--version"], 0)]
 )
-def test_usage(arguments, code, capsys):
+def test_wrong_and_help_arguments_print_usage_and_set_the_exit_code(arguments, code, capsys):
     with pytest.raises(SystemExit) as left:
         main(arguments)
     assert left.value.code == code
@@ -125,7 +125,7 @@ def test_usage(arguments, code, capsys):
 
 
 @pytest.mark.not_on_reference
-def test_a_process_gives_the_exit_code(tmp_path):
+def test_python_m_lodcore_ends_with_the_exit_code_of_the_command(tmp_path):
     command = [sys.executable, "-m", "lodcore", "inspect", str(tmp_path / "none.npz")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
     assert (done.returncode, done.stdout) == (1, "")

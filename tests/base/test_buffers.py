@@ -14,7 +14,7 @@ MOST, LEAST = 2**63 - 1, -(2**63)
 
 
 @for_each("number", [2**63, 2**64 - 1, 2**64, 10**30, LEAST - 1])
-def test_numbers_that_int64_cannot_hold_are_named(number):
+def test_as_int64_names_the_number_that_int64_cannot_hold(number):
     """In any kind of sequence, at any position, beside others of either sign."""
     for at, others in ((0, []), (0, [1]), (2, [0, 5]), (1, [-1]), (2, [-1, 3, -1])):
         numbers = [*others[:at], number, *others[at:]]
@@ -74,7 +74,7 @@ def test_errors_number_one_of_several_arguments():
 
 
 @for_each("count", [0, 1, 2, 3, 5])
-def test_for_each_repeats_a_number_and_refuses_a_vector_of_one(count):
+def test_buffers_for_each_repeats_a_number_and_refuses_a_vector_of_one(count):
     for number in (7, -1, np.int8(7), np.array(7), np.uint64(7), MOST, LEAST):
         assert buffers.for_each(number, "f: x", count).tolist() == [int(number)] * count
     for given in ([7], (7,), np.array([7]), np.array([[7]])):
@@ -182,7 +182,7 @@ def test_num_rows_at_and_beyond_the_limit_of_int64():
             unharmed(bad)
 
 
-def test_records_become_native():
+def test_lod_tensors_of_records_have_native_fields():
     x = LoDTensor.from_lengths(np.array([(1, 2.5), (3, 4.5)], [("a", ">i4"), ("b", ">f8")]), [2])
     assert x.values.dtype.isnative
     assert x.values.tolist() == [(1, 2.5), (3, 4.5)]

@@ -31,7 +31,7 @@ def generator_of(context):
     [Program, lambda: while_loop().loop(), lambda: IfElse(True).true_block(), lambda: recording(Block()), Journal],
     ids=["Program", "loop", "branch", "recording", "Journal"],
 )
-def test_a_generator_that_records_may_be_closed_elsewhere(make):
+def test_a_generator_with_an_open_block_may_be_closed_in_another_context_or_thread(make):
     generator = generator_of(make())
     contextvars.copy_context().run(next, generator)
     generator.close()
@@ -88,7 +88,7 @@ def test_a_program_may_be_left_twice():
     assert not program.closed
 
 
-def test_a_frame_may_be_left_twice():
+def test_a_frame_of_while_loop_may_be_left_twice():
     loop = while_loop()
     frame = loop.loop(exec_immediately=False)
     with frame:

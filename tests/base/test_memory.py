@@ -60,7 +60,7 @@ def test_correct_and_wrong_calls_leak_no_memory(call, names):
 
 
 @pytest.mark.parametrize("leak", ["kept.append(bytes(40))", "malloc(4096)"])
-def test_growth_finds_a_planted_leak(leak):
+def test_growth_of_objects_or_bytes_finds_a_planted_leak(leak):
     objects, size = growth(repeated([compile(leak, leak, "eval")], {"kept": [], "malloc": C.malloc}), 10_000)
     assert objects > 9000 or size > 1_000_000
 

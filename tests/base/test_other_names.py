@@ -116,7 +116,7 @@ def test_a_name_of_another_library_says_what_to_use(name):
     assert str(caught.value) == f"module 'lodcore' has no attribute '{name}'; use {NAMES[name][0]}"
 
 
-def test_variables_say_the_same():
+def test_an_unknown_attribute_of_a_variable_says_what_to_use():
     with Program():
         v = data("v", (None,), "float64", num_levels=1)
         with pytest.raises(AttributeError, match=r"Variable v: has no 'median'; use lodcore\.sequence_median\("):

@@ -96,7 +96,7 @@ class Handler(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("allocator", ctypes.c_void_p * 5))
 
 
-def test_a_handler_of_the_user_stays():
+def test_results_come_from_the_memory_handler_that_the_user_has_set():
     """NEP 49: locked, aligned or counted memory; results come from it, and so do those of loops."""
     from numpy._core._multiarray_umath import _ARRAY_API
 
@@ -146,7 +146,7 @@ def test_loops_and_their_gradients_use_recycled_memory():
 
 
 @given(st.lists(st.integers(1, 2**21), min_size=1, max_size=30), st.randoms())
-def test_any_sizes_in_any_order(sizes, random):
+def test_arrays_of_any_sizes_are_allocated_and_freed_in_any_order(sizes, random):
     """Blocks have the requested size and do not overlap, and the kept memory stays below the limit."""
     alive = []
     for number, size in enumerate(sizes):
@@ -164,7 +164,7 @@ def test_any_sizes_in_any_order(sizes, random):
         assert (one == number).all()
 
 
-def test_what_is_kept_is_counted():
+def test_kept_bytes_counts_freed_blocks_and_is_0_without_recycling():
     lodcore.set_recycled_bytes(0)
     assert kept_bytes() == 0
     new(5000)
@@ -221,7 +221,7 @@ def test_zeros_of_odd_sizes_are_zeros(size, dtype):
             del made
 
 
-def test_arrays_that_are_resized():
+def test_resize_of_arrays_in_recycled_memory_keeps_their_content():
     for sizes in ([5000, 9000, 100, 300_000, 0, 2000], [10, 2000, 10]):
         made = new(sizes[0])
         made[...] = 1
@@ -254,7 +254,7 @@ def test_memory_is_traced_as_that_of_other_arrays():
         tracemalloc.stop()
 
 
-def test_threads_at_the_same_lists():
+def test_threads_that_allocate_and_free_at_once_get_memory_of_their_own():
     wrong = []
 
     def work(number):
@@ -289,7 +289,7 @@ def test_how_much_is_kept_is_a_number_from_0():
     assert lodcore.get_recycled_bytes() == 12
 
 
-def test_rows_that_are_extended():
+def test_extended_rows_in_recycled_memory_end_with_zeros():
     rows = np.arange(6.0).reshape(3, 2)
     new(16 * 5000)[...] = 255
     made = buffers.extended(rows, 5000)

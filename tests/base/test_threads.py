@@ -71,7 +71,7 @@ def test_work_is_done_once_and_in_several_threads(several):
 
 
 @pytest.mark.parametrize("bad", [0, 11])
-def test_an_error_arrives(bad):
+def test_an_error_of_one_thread_is_raised_by_the_call(bad):
     def work(start, stop):
         if start == bad:
             raise ValueError(f"run {start}")
@@ -81,7 +81,7 @@ def test_an_error_arrives(bad):
     in_parts(lambda start, stop: None, [(0, 1), (1, 2)])
 
 
-def test_an_error_of_every_thread_arrives(several):
+def test_one_of_the_errors_of_all_threads_is_raised_by_the_call(several):
     """Also if the thread that called it has none."""
     barrier = threading.Barrier(several, timeout=600)
 
@@ -119,7 +119,7 @@ def test_no_sequence_is_left_out(count):
         assert parts(np.array(running_sum(sizes)) + 7, 8) == runs
 
 
-def test_gathering_gives_the_same_bits():
+def test_gather_sequences_gives_the_same_bits_with_any_number_of_threads():
     random = np.random.default_rng(0)
     sizes = random.integers(0, 20, 100)
     x = LoDTensor.from_lengths(random.standard_normal((sizes.sum(), 3)), sizes)
@@ -142,14 +142,14 @@ def test_gathering_gives_the_same_bits():
         (True, DTypeError, "True"),
     ],
 )
-def test_wrong_numbers(n, error, says, several):
+def test_set_num_threads_refuses_what_is_no_number_of_threads(n, error, says, several):
     with pytest.raises(error, match=says):
         lodcore.set_num_threads(n)
     assert lodcore.get_num_threads() == several
 
 
 @pytest.mark.parametrize(("wish", "count"), [("3", 3), ("", 1), ("0", 1), ("many", 1), ("99999999999", 1)])
-def test_the_environment_is_read_at_import(wish, count):
+def test_lodcore_num_threads_of_the_environment_is_read_at_import(wish, count):
     program = "import lodcore; print(lodcore.get_num_threads())"
     variables = environment(LODCORE_NUM_THREADS=wish)
     printed = subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=True)
@@ -218,7 +218,7 @@ WIDE_CALLS = {
 
 @pytest.mark.parametrize("name", sorted(WIDE_CALLS))
 @pytest.mark.parametrize("row_shape", [(), (5,), (0,)])
-def test_operators_give_the_same_bits(name, row_shape, several):
+def test_operators_give_the_same_bits_with_any_number_of_threads(name, row_shape, several):
     def bits(x):
         return getattr(x, "lod", None), np.array(getattr(x, "values", x)).tobytes()
 
@@ -235,7 +235,7 @@ def test_operators_give_the_same_bits(name, row_shape, several):
 
 
 @pytest.mark.not_on_reference
-def test_several_parts_in_one_thread():
+def test_layers_without_a_pool_of_threads_are_divided_into_the_same_parts():
     """If threads were never requested, there is no pool of them, and wide layers are divided into the same parts."""
     program = (
         "import numpy as np, lodcore\n"

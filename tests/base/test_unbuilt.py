@@ -25,6 +25,6 @@ def test_a_source_folder_says_how_to_build_it(tmp_path):
     assert f"in the source folder {tmp_path.resolve()}; run `make build/built` or `pip install -e .` there" in last
 
 
-def test_other_modules_that_are_missing_are_named_as_usual():
+def test_a_missing_module_other_than_a_compiled_one_keeps_its_error():
     error = ModuleNotFoundError("No module named 'numpy'", name="numpy")
     assert explained(error) is error

@@ -89,7 +89,7 @@ def test_padding_attends_to_itself_if_it_is_a_segment(tail, causal, segments, wa
     assert empty.astype(int).tolist() == [[[0, 0], [0, 0]]] if tail == "none" else [[[1, 1 - causal], [1, 1]]]
 
 
-def test_ids_of_any_integers():
+def test_attention_inputs_take_ids_of_another_byte_order():
     packed = LoDTensor(np.array([1, 2, 3], ">u2"), LoD.from_lengths([1], [3]))
     assert attention_inputs(packed).input_ids.tolist() == [[1, 2, 3]]
 
@@ -123,7 +123,7 @@ VAST = np.broadcast_to(np.int32(0), (2**20, 2**20))
         (lambda: cu_seqlens(LoD.from_offsets([0, 2**31])), OverflowError, "int32 holds"),
     ],
 )
-def test_wrong_calls(call, error, says):
+def test_wrong_calls_of_attention_inputs_name_argument_and_value(call, error, says):
     with pytest.raises(error, match=says):
         call()
 
@@ -135,7 +135,7 @@ def test_wrong_calls(call, error, says):
 
 
 @for_each("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", ">i2", ">u4", ">i8"])
-def test_the_greatest_and_least_ids(dtype):
+def test_attention_inputs_take_the_greatest_and_least_ids_of_a_dtype(dtype):
     info = np.iinfo(dtype)
     values = np.array([info.max, info.min, 1, info.max], dtype)
     packed = LoDTensor(values, LoD.from_lengths([1, 1], [3, 1]))
@@ -147,7 +147,7 @@ def test_the_greatest_and_least_ids(dtype):
 
 
 @for_each("name", ["pad_id", "ignore_index", "position_start"])
-def test_settings_have_limits(name):
+def test_pad_id_ignore_index_and_position_start_stand_where_they_belong_and_have_limits(name):
     """One document of two tokens in a row of four; the setting is seen at the places where it must be."""
     for number in (-(2**62), -101, -1, 0, 5, 2**62, np.int8(3), np.array(4)):
         made = attention_inputs([[[7, 8]]], 4, **{name: number})

@@ -114,7 +114,7 @@ def test_batches_are_read_only():
 
 
 @pytest.mark.parametrize("count", [3, 2**15 - 1, 2**15, 2**15 + 3])
-def test_any_number_of_buckets(count):
+def test_classes_by_edges_of_any_number_count_from_0(count):
     edges = np.arange(1, count + 1)
     lengths = np.array([0, 1, 2, count - 1, count, count + 1])
     assert classes_by_edges(lengths, edges).tolist() == [0, 0, 1, count - 2, count - 1, count]
@@ -157,7 +157,7 @@ def test_the_last_batches_are_split():
     assert len(gather_sequences(x, few[3][0])) == 0  # a batch of zero sequences
 
 
-def test_what_is_left_out_is_named():
+def test_batches_report_names_the_sequences_that_drop_last_leaves_out():
     plan = batches([2] * 5, 4, shuffle=False, drop_last=True, world_size=2)
     assert len(plan) == 1
     assert plan.report().left_out.tolist() == [4]
@@ -189,7 +189,7 @@ def test_report_suggests_what_fills_better():
 
 
 @given(document_lengths(40, 30), st.integers(1, 6))
-def test_edges_of_least_padding(lengths, count):
+def test_least_padding_finds_edges_with_as_little_padding_as_any(lengths, count):
     sizes = np.array(lengths, np.int64)
     edges = least_padding(sizes, count)
     assert len(edges) <= count
@@ -207,7 +207,7 @@ def test_edges_of_least_padding(lengths, count):
         assert padding(edges) == best
 
 
-def test_few_buckets_are_enough():
+def test_suggested_buckets_of_lognormal_lengths_are_few_and_pad_little():
     lengths = np.random.default_rng(0).lognormal(5, 1, 20_000).astype(int).clip(1, 2048)
     edges = suggested(lengths)
     padded = edges[np.searchsorted(edges, lengths)].sum()
@@ -281,7 +281,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("given_", "named", "error", "says"), WRONG)
-def test_wrong_calls(given_, named, error, says):
+def test_wrong_calls_of_batches_name_argument_and_value(given_, named, error, says):
     with pytest.raises(error, match=says):
         batches(*given_, **named)
 
@@ -295,7 +295,7 @@ def test_wrong_calls(given_, named, error, says):
         ({"position": -1}, "position: is -1"),
     ],
 )
-def test_states_of_other_plans(state, says):
+def test_load_state_dict_of_batches_refuses_states_of_other_plans(state, says):
     with pytest.raises(DTypeError, match="state: is NoneType; a dict is needed, like that of state_dict"):
         batches([1], 5).load_state_dict(None)
     plan = batches(LoD.from_lengths([1, 2, 3]), 5)
@@ -330,7 +330,7 @@ def test_batches_of_each_bucket_keep_all_limits(count, shuffle, most, edges):
     assert (orders[0] != orders[1]) == shuffle
 
 
-def test_buckets_are_visited_in_random_order():
+def test_batches_visit_buckets_in_random_order():
     plan = batches([1, 10, 100] * 20, 100, buckets=[1, 10, 100], seed=0)
     for _ in range(3):
         visited = [[1, 10, 100][k % 3] for k in (int(batch[0]) for batch in plan)]
@@ -355,7 +355,7 @@ def test_flags_and_numbers_of_any_kind():
 
 
 @pytest.mark.not_on_reference
-def test_edges_of_the_caller_stay_the_callers():
+def test_edges_given_to_batches_are_copied():
     edges, lengths = np.array([4, 12]), np.array(LENGTHS)
     plan = batches(lengths, 24, buckets=edges, seed=2)
     want = [batch.tolist() for batch in batches(LENGTHS, 24, buckets=[4, 12], seed=2)]
@@ -366,7 +366,7 @@ def test_edges_of_the_caller_stay_the_callers():
 
 
 @pytest.mark.not_on_reference
-def test_limits_hold_exactly():
+def test_batches_reach_their_budget_and_never_exceed_it():
     for place in range(3):
         lengths = [1, 1, 1]
         lengths[place] = 5
@@ -382,7 +382,7 @@ def test_limits_hold_exactly():
 
 
 @pytest.mark.not_on_reference
-def test_what_is_left_out_is_in_increasing_order():
+def test_batches_report_lists_left_out_sequences_in_increasing_order():
     for seed in range(6):
         plan = batches([2] * 23, 8, drop_last=True, world_size=4, seed=seed)
         used = {k for rank in range(4) for batch in batches([2] * 23, 8, drop_last=True, world_size=4, seed=seed,
@@ -399,13 +399,13 @@ def test_what_is_left_out_is_in_increasing_order():
         (9, "left out: 9 sequences: 0, 1, 2, 3, 4, 5, 6, 7 and 1 more"),
     ],
 )
-def test_text_of_what_is_left_out(left, says):
+def test_str_of_a_batches_report_counts_and_names_left_out_sequences(left, says):
     plan = batches([1] * left, 1, shuffle=False, drop_last=True, world_size=100)
     assert str(plan.report()).split("\n")[1] == says
 
 
 @pytest.mark.not_on_reference
-def test_text_of_suggested_buckets():
+def test_str_of_suggested_buckets_shows_six_edges_and_the_last():
     """Of more than eight edges, the first six and the last are shown."""
     sizes = 2 ** np.arange(10)
     for count, shown in ((10, "1, 2, 4, 8, 16, 32, ..., 512"), (9, "1, 2, 4, 8, 16, 32, ..., 256"), (8, None)):
@@ -458,7 +458,7 @@ def test_padding_of_the_last_batches_is_counted(world_size, drop_last, padding):
 
 
 @pytest.mark.not_on_reference
-def test_every_seed_and_epoch_has_an_order_of_its_own():
+def test_batches_of_every_seed_and_epoch_have_an_order_of_their_own():
     """Not that of the next seed in the epoch before."""
     orders = set()
     for seed in range(4):
@@ -487,7 +487,7 @@ def test_states_of_plans_with_equally_many_sequences():
 
 
 @pytest.mark.not_on_reference
-def test_states_of_plans_that_order_otherwise():
+def test_load_state_dict_of_batches_refuses_states_of_plans_with_other_options():
     given_ = {"lengths": [1, 2, 3, 2, 1, 3] * 3, "max_tokens": 6, "seed": 3}
     state = batches(**given_).state_dict()
     for other in (
@@ -565,7 +565,7 @@ def test_an_iterator_goes_on_once_where_a_state_was():
 
 
 @pytest.mark.not_on_reference
-def test_a_state_of_a_loader_that_prefetches():
+def test_state_dict_of_a_loader_that_prefetches_counts_the_batches_in_use():
     plan, same = (batches([1, 2, 3, 2, 1, 3] * 3, 6, seed=3) for _ in range(2))
     first, second = lists(same), lists(same)
     taken = lists(plan)  # all of them, while two were used
@@ -582,7 +582,7 @@ def test_a_state_of_a_loader_that_prefetches():
 
 
 @pytest.mark.not_on_reference
-def test_classes_differ_by_a_twentieth():
+def test_lengths_of_one_class_of_batches_differ_by_a_twentieth_at_most():
     """Also beyond the lengths that a table counts; whether it is used depends on the longest one."""
     lengths = np.array([0, 1, 2, 3, 100, 104, 2**16 - 2, 2**16 - 1, 2**16, 2**16 + 1, 70_000, 73_600, 10**6, 2**40])
     want = [math.floor(math.log(n + 1) / math.log(1.05)) for n in lengths.tolist()]
@@ -657,7 +657,7 @@ def test_the_last_of_few_edges_of_many_lengths_is_the_greatest(count):
 
 @for_each("count", [2**17 - 1, 2**17, 2**17 + 1, 2 * 2**17 + 5])
 @pytest.mark.not_on_reference
-def test_counts_and_order_of_many_lengths(count):
+def test_size_counts_and_longest_first_of_many_lengths_equal_numpy(count):
     lengths = np.arange(count) * 7 % 11
     lengths[[0, count - 1]] = [40, 41]
     sizes, counts = size_counts(lengths)

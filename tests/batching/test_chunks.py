@@ -24,7 +24,7 @@ def calls(draw):
 
 
 @given(calls(), st.booleans())
-def test_windows_and_back(call, first):
+def test_chunk_plan_apply_cuts_the_windows_of_the_definition_and_undo_joins_them(call, first):
     lengths, size, stride, last = call
     x = documents_of(lengths, np.float64)
     plan = chunk_plan(x, size, stride, last)
@@ -49,7 +49,7 @@ def test_rows_of_any_width_and_integers():
 
 
 @pytest.mark.parametrize("reduce", ["mean", "first"])
-def test_gradients(reduce):
+def test_gradients_of_chunk_plan_apply_and_undo_are_derivatives(reduce):
     plan = chunk_plan([5, 2], 3, 2)
     lodcore.grad_check(
         lambda x: lodcore.ops.sum(lodcore.mul(plan.apply(x), plan.apply(x))), documents_of([5, 2], float)
@@ -120,7 +120,7 @@ def test_gradients_of_concat_and_cut():
         (lambda: concat_and_cut([[[1]]], 2), LoDError, "has 2 levels"),
     ],
 )
-def test_wrong_calls(call, error, says):
+def test_wrong_calls_of_chunk_plan_name_argument_and_value(call, error, says):
     with pytest.raises(error, match=says):
         call()
 
@@ -129,7 +129,7 @@ def test_wrong_calls(call, error, says):
 
 
 @for_each(("size", "stride", "last"), itertools.product((1, 2, 17, 20), (1, 2, 17), ("short", "full")))
-def test_many_windows_and_back(size, stride, last):
+def test_chunk_plan_apply_and_undo_of_many_windows_are_inverse(size, stride, last):
     """More windows than a sort of few numbers keeps in order, with documents at both ends that have none."""
     if stride > size:
         return
@@ -197,7 +197,7 @@ def test_rows_that_were_not_planned():
     ],
 )  # fmt: skip
 @pytest.mark.not_on_reference
-def test_separators_are_tokens(dtype, separator, holds):
+def test_concat_and_cut_refuses_separators_that_the_dtype_cannot_hold(dtype, separator, holds):
     x = documents_of([2, 0, 1], dtype)
     if not holds:
         with pytest.raises((DTypeError, LoDError, ShapeError), match="concat_and_cut: separator: "):

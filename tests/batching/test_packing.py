@@ -121,7 +121,7 @@ def test_plans_are_the_same_again(call):
         np.testing.assert_array_equal(array, pickle.loads(pickle.dumps(plan)).to_arrays()[name])
 
 
-def test_a_thousand_small_plans_against_an_exact_solver():
+def test_pack_plan_of_small_cases_stays_within_the_proved_bounds_of_its_methods():
     random = np.random.default_rng(11)
     bounds_of = {  # the proved bound of the number of bins of each method, from the minimum
         "next_fit": lambda n: 2 * n - 1,
@@ -179,7 +179,7 @@ def test_first_fit_is_not_best_fit():
 
 
 @given(document_lengths(), st.integers(12, 30), st.none() | st.integers(1, 4))
-def test_in_order_keeps_the_order(lengths, budget, most):
+def test_pack_plan_in_order_keeps_the_order_of_documents(lengths, budget, most):
     plan = pack_plan(lengths, budget, "in_order", max_items=most, shards=2, multiple_of=2)
     np.testing.assert_array_equal(plan.documents, np.arange(len(lengths)))
 
@@ -196,7 +196,7 @@ def test_in_order_with_a_window_delays_documents_by_at_most_the_window(lengths, 
     assert all((np.diff(bin) > 0).all() for bin in plan)
 
 
-def test_a_seed_shuffles_and_keeps_the_work():
+def test_pack_plan_with_a_seed_shuffles_and_keeps_the_number_of_bins():
     lengths = np.random.default_rng(1).integers(1, 100, 500)
     plans = [pack_plan(lengths, 200, seed=seed) for seed in (None, 1, 2)]
     assert len({plan.num_bins for plan in plans}) == 1
@@ -217,7 +217,7 @@ OVER = [3, 9, 5, 2, 20]
         ("own_bin", 39, [], []),
     ],
 )
-def test_overflow(overflow, packed, dropped, split):
+def test_pack_plan_drops_splits_or_keeps_what_is_longer_than_the_budget(overflow, packed, dropped, split):
     plan = pack_plan(OVER, 6, overflow=overflow)
     report = plan.report()
     assert (report.num_tokens, report.dropped.tolist(), report.split.tolist()) == (packed, dropped, split)
@@ -239,7 +239,7 @@ def test_overflow_is_an_error_that_says_what_to_do():
         pack_plan(OVER, 6)
 
 
-def test_drop_of_everything():
+def test_pack_plan_that_drops_all_documents_has_no_bins():
     plan = pack_plan([5, 7], 3, overflow="drop")
     assert plan.num_bins == 0
     assert plan.undo(plan.apply([[1] * 5, [2] * 7])).tolist() == [[], []]
@@ -251,7 +251,7 @@ def test_more_shards_than_documents():
     assert [plan.shard(rank)[0].tolist() for rank in range(4)] == [[0], [1], [], []]
 
 
-def test_deeper_documents_move_whole():
+def test_pack_plan_apply_and_undo_move_documents_of_two_levels_whole():
     x = lodcore.array([[[1, 2], [3]], [], [[4], [], [5, 6, 7]]])
     plan = pack_plan(x, 7, shards=2)
     packed = plan.apply(x)
@@ -365,7 +365,7 @@ def test_a_copy_of_a_plan_answers_as_itself(lengths, overflow, way):
     assert answers(COPIES[way](plan)) == answers(plan)
 
 
-def test_saved_and_loaded(tmp_path):
+def test_a_plan_that_was_saved_and_loaded_packs_alike(tmp_path):
     plan = pack_plan(OVER, 6, overflow="split", max_items=3, shards=2)
     plan.save(tmp_path / "plan.npz")
     loaded = PackPlan.load(tmp_path / "plan.npz")
@@ -418,7 +418,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("given_", "named", "error", "says"), WRONG)
-def test_wrong_calls(given_, named, error, says):
+def test_wrong_calls_of_pack_plan_name_argument_and_value(given_, named, error, says):
     with pytest.raises(error, match=says):
         pack_plan(*given_, **named)
 
@@ -499,7 +499,7 @@ def test_lengths_in_many_forms(given_):
 
 
 @pytest.mark.not_on_reference
-def test_large_budgets_and_many_documents():
+def test_pack_plan_of_50000_documents_fills_large_budgets():
     random = np.random.default_rng(2)
     lengths = random.lognormal(np.log(300), 1.0, 50_000).astype(np.int64).clip(1, 2048)
     for method in ("histogram", "best_fit_decreasing", "first_fit_decreasing"):
@@ -512,7 +512,7 @@ def test_large_budgets_and_many_documents():
 
 
 @pytest.mark.parametrize("overflow", ["own_bin", "split", "drop", "truncate"])
-def test_plans_are_recorded(overflow):
+def test_pack_plan_apply_and_undo_are_recorded_in_a_program(overflow):
     plan = pack_plan(OVER, 6, overflow=overflow)
     x = documents_of(OVER, np.float64)
     with lodcore.Program() as program:
@@ -612,7 +612,7 @@ def check_text(text, report):
         assert (f"and {len(ranges) - 8} more" in line) == (len(ranges) > 8)
 
 
-def test_the_bound_is_that_of_martello_and_toth():
+def test_lower_bound_of_a_report_is_that_of_martello_and_toth():
     random, better = np.random.default_rng(0), 0
     for _ in range(500):
         budget = int(random.integers(1, 40))
@@ -647,7 +647,7 @@ SETTINGS = [(1, 1, None, None), (2, 3, 2, 5), (1, 2, 3, 0)]  # multiple_of, shar
     ("method", "overflow", "settings"),
     [(*pair, SETTINGS[k % 3]) for k, pair in enumerate(itertools.product(METHODS, OVERFLOWS))],
 )
-def test_every_method_with_every_overflow(method, overflow, settings):
+def test_pack_plan_with_every_method_and_overflow_packs_every_token_or_names_it(method, overflow, settings):
     multiple_of, shards, most, seed = settings
     seed, budget = None if method == "in_order" else seed, 20 if overflow == "error" else 6
     call = MIXED, {"budget": budget, "method": method, "max_items": most, "overflow": overflow, "seed": seed,
@@ -752,7 +752,7 @@ def test_what_is_undone_has_as_many_rows_and_bins_as_planned():
     ],
 )  # fmt: skip
 @pytest.mark.not_on_reference
-def test_counts_have_limits(call, says):
+def test_pack_plan_refuses_budgets_and_counts_beyond_their_limits(call, says):
     for number in (-1, 2**62 + 1, 2**63, 2**80):
         with pytest.raises(ValueError, match=f"^{says}: is {number}; [01] .. 2"):
             call(number)
@@ -794,7 +794,7 @@ def test_reports_name_the_first_eight(count, overflow):
 
 
 @pytest.mark.not_on_reference
-def test_reports_on_the_largest_budgets():
+def test_report_of_the_largest_budgets_counts_without_overflow():
     for budget in (2**61, 2**62 - 1, 2**62):
         report = pack_plan([2**59, 1, 5, 2**59], budget).report()
         assert (report.num_bins, report.lower_bound, report.padding) == (1, 1, budget - 2**60 - 6)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.not_on_reference
 
 
 @pytest.mark.parametrize("name", batching.__all__)
-def test_names_are_described(name):
+def test_public_names_of_batching_and_their_members_have_docstrings(name):
     thing = getattr(batching, name)
     assert inspect.getdoc(thing)
     if inspect.isclass(thing):
@@ -32,7 +32,7 @@ def test_functions_have_examples_that_run(name):
     assert doctest.DocTestRunner().run(example).failed == 0
 
 
-def test_it_is_loaded_when_it_is_used():
+def test_lodcore_batching_is_loaded_when_it_is_first_used():
     program = (
         "import sys, lodcore; assert 'lodcore.batching' not in sys.modules; "
         "assert lodcore.batching.pack_plan([1, 2], 3).num_bins == 1; "

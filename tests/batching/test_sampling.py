@@ -14,7 +14,7 @@ pytestmark = pytest.mark.not_on_reference
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1, 2.0, float("inf")])
-def test_probabilities(temperature):
+def test_sample_by_temperature_draws_with_the_probabilities_of_its_sizes(temperature):
     sizes = np.array([1000, 0, 10, 100])
     sampler = sample_by_temperature(sizes, temperature, seed=2, num_samples=20_000)
     weights = np.where(sizes > 0, sizes ** (1 / temperature), 0)
@@ -51,7 +51,7 @@ def test_a_state_goes_on_where_it_was(steps):
         assert [type(one) for one in pair] == [int, int]
 
 
-def test_blocks_of_draws_differ():
+def test_sample_by_temperature_repeats_no_stretch_of_its_draws():
     """For any size: no stretch of the draws repeats an earlier one, and other seeds draw differently."""
     drawn = np.array([source for source, _ in sample_by_temperature([50, 50], seed=1, num_samples=3 * 4096)])
     for apart in (256, 512, 1024, 2048, 4096, 8192):
@@ -94,7 +94,7 @@ def continued(sizes, entries, **named):
         ),
     ],
 )
-def test_wrong_calls(call, error, says):
+def test_wrong_calls_of_sample_by_temperature_name_argument_and_value(call, error, says):
     with pytest.raises(error, match=says):
         call()
 
@@ -131,7 +131,7 @@ def test_sampler_copies_sizes_and_states():
     assert sum(sampler.state_dict()["drawn"]) == sampler.position == 3
 
 
-def test_a_copy_draws_for_itself():
+def test_a_copied_sampler_draws_on_its_own():
     sampler = sample_by_temperature([3, 5], seed=1)
     wanted = list(zip(range(12), sample_by_temperature([3, 5], seed=1), strict=False))
     for at, pair in wanted:
@@ -142,7 +142,7 @@ def test_a_copy_draws_for_itself():
         assert next(sampler) == pair
 
 
-def test_states_that_cannot_be():
+def test_sampler_refuses_states_that_it_never_had():
     for state, says in (
         ({"position": 1, "drawn": [2, -1]}, "has 1 of 2 sources; 1 of 2 are needed"),
         ({"position": 2, "drawn": [2]}, "has 2 of 1 sources; 2 of 2 are needed"),
@@ -155,7 +155,7 @@ def test_states_that_cannot_be():
             continued([3, 5], state)
 
 
-def test_states_of_other_samplers():
+def test_load_state_dict_of_a_sampler_refuses_states_of_other_samplers():
     state = sample_by_temperature([3, 5], 2.0, seed=1).state_dict()
     for other in ([5, 3], 2.0), ([3, 6], 2.0), ([3, 5], 3.0), ([3, 5, 0], 2.0):
         with pytest.raises(ValueError, match="state: is that of a sampler with other sizes or another temperature"):

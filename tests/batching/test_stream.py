@@ -31,7 +31,7 @@ pytestmark = pytest.mark.not_on_reference
     st.integers(1, 9),
     st.sampled_from(STREAMS),
 )
-def test_every_item_once_within_the_budget(lengths, budget, most, buffer, make):
+def test_streams_give_every_item_once_within_the_budget(lengths, budget, most, buffer, make):
     items = [(k,) * length for k, length in enumerate(lengths)]
     numbers = {id(item): k for k, item in enumerate(items)}
     stream = make(iter(items), budget, max_items=most, buffer=buffer)
@@ -108,7 +108,7 @@ def test_a_warning_when_bins_stay_empty(buffer, warns):
         ("own_bin", [["aa"], ["ccccc"], ["bb"]], 0),
     ],
 )
-def test_overflow(overflow, want, dropped):
+def test_pack_stream_drops_splits_or_refuses_what_is_longer_than_the_budget(overflow, want, dropped):
     stream = pack_stream(["aa", "ccccc", "bb"], 3, overflow=overflow)
     assert list(stream) == want
     assert stream.fill.dropped == dropped
@@ -171,7 +171,7 @@ def test_a_length_that_reads_its_own_stream_is_refused():
     assert found == list(range(6))  # nothing is lost, or returned twice
 
 
-def test_states_of_other_sources():
+def test_load_state_dict_of_a_stream_refuses_sources_that_end_sooner_or_differ():
     stream = pack_stream([[1]] * 9, 3, buffer=4)
     next(stream)
     state = stream.state_dict()
@@ -188,7 +188,7 @@ def test_states_of_other_sources():
     assert fresh.state_dict() == state
 
 
-def test_states_of_other_streams():
+def test_load_state_dict_of_a_stream_refuses_states_of_other_streams():
     def made(make=pack_stream, budget=6, items=("aaa", "bb", "c", "dddd") * 3, **named):
         return make(items, budget, **{"buffer": 4} | named)
 
@@ -231,7 +231,7 @@ def test_fill_is_reported_as_it_goes():
         (lambda: next(pack_stream([1], 3, length=lambda item: -1)), ValueError, "length of item 0: is -1"),
     ],
 )
-def test_wrong_calls(call, error, says):
+def test_wrong_calls_of_streams_name_argument_and_value(call, error, says):
     with pytest.raises(error, match=says):
         call()
 
@@ -324,7 +324,7 @@ def test_a_warning_that_is_an_error_loses_no_bin():
     assert stream.fill.bins == 250
 
 
-def test_an_item_that_is_too_long_is_refused_again():
+def test_pack_stream_refuses_an_item_that_is_too_long_each_time():
     stream = pack_stream(iter(["aa", "ccccc", "bb"]), 3, buffer=1)
     assert next(stream) == ["aa"]
     for _ in range(2):

@@ -46,7 +46,7 @@ OPERATORS = {"sequence_reverse": reverse, "sequence_mask": mask}
 """
 
 
-def test_the_page_is_what_the_results_say():
+def test_the_page_of_the_judge_is_what_the_results_say():
     """After a change of the texts: python asv_benchmarks/judge/run.py --page."""
     assert (ROOT / "docs/judge.md").read_text(encoding="utf-8") == page.text()
 
@@ -104,7 +104,7 @@ def test_what_old_python_runs_is_old_python(path):
         assert newer not in text
 
 
-def test_a_process_that_ends_is_started_again(tmp_path):
+def test_the_judge_starts_a_process_that_crashed_again(tmp_path):
     """Wrong, refused, skipped and crashed, each where it belongs, and the cases after a crash are answered."""
     folder = tmp_path / "benchmarks/judge"
     folder.mkdir(parents=True)
@@ -145,13 +145,13 @@ def test_a_process_that_ends_is_started_again(tmp_path):
     ]
 
 
-def test_what_cannot_be_imported_is_left_out(tmp_path, capsys):
+def test_the_judge_leaves_out_libraries_that_cannot_be_imported(tmp_path, capsys):
     write(tmp_path / "cases.npz", draw_cases(count=1, names=["sequence_pad"]))
     assert not run.answer("nothing", tmp_path / "cases.npz", 1, tmp_path / "results.jsonl", Path(sys.executable))
     assert "nothing: left out: " in capsys.readouterr().err
 
 
-def test_a_difference_says_what_differs():
+def test_the_judge_says_of_a_difference_what_differs():
     values = read_cases.from_text(
         {"kind": "ragged", "dtype": "float64", "lod": [[0, 2]], "shape": [2], "values": [1.0, 2.0]}
     )

@@ -27,7 +27,7 @@ def public(module: ModuleType) -> set[str]:
 @pytest.mark.parametrize(
     "module", [lodcore, lodcore.batching, lodcore.errors, lodcore.graph, lodcore.nn], ids=lambda m: m.__name__
 )
-def test_every_public_name_has_a_place(module):
+def test_every_public_name_is_in_the_reference_or_the_page_of_operators(module):
     listed = set()
     for page in [*DOCS.glob("reference/*.md"), DOCS / "operators.md"]:
         text = page.read_text(encoding="utf-8")
@@ -41,7 +41,7 @@ def prose(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_links_lead_somewhere(page):
+def test_links_of_the_pages_lead_to_files_that_exist(page):
     for target in re.findall(r"\]\((?!http)([^)#]+)(?:#[^)]*)?\)", prose(page)):
         assert (page.parent / target).exists(), target
 

@@ -16,7 +16,7 @@ def operations():
 
 
 @pytest.mark.parametrize("operation", operations())
-def test_an_operation_is_a_benchmark_of_ours(operation):
+def test_every_operation_of_the_peers_is_a_benchmark_of_lodcore(operation):
     name, kind = operation.split(".")
     text = (BENCHMARKS / f"benchmarks/{name}.py").read_text(encoding="utf-8")
     assert re.search(rf"^class {kind}\(", text, re.MULTILINE)

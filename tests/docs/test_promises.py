@@ -51,7 +51,7 @@ def test_every_page_names_the_same_pythons():
     assert 'requires-python = ">=3.10"' in PROJECT
 
 
-def test_the_command_is_a_function():
+def test_the_command_lodcore_of_pyproject_is_a_function():
     module, _, name = re.search(r'(?m)^lodcore = "(.*)"$', PROJECT).group(1).partition(":")
     assert callable(getattr(importlib.import_module(module), name))
 

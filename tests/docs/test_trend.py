@@ -23,7 +23,7 @@ def test_results_carry_no_path():
         assert "_bin_" not in path.name, path
 
 
-def test_a_ratio_is_ours_over_the_others():
+def test_ratios_of_the_trend_are_lodcore_over_the_others():
     seconds = {("pad.Pad", "1"): {"lodcore": 1.0, "flat": 4.0}, ("lod.Slice", ""): {"lodcore": 1.0}}
     found = trend.ratios([trend.Milestone("c", 0, seconds), trend.Milestone("d", 1, {})], "flat")
     assert found == {("pad.Pad", "1"): [pytest.approx(0.25), None]}

@@ -45,7 +45,7 @@ def test_rows_of_a_sparse_matrix():
         ({"indices": np.array([0, -1, 1])}, IndexError, "is -1 at 1"),
     ],
 )
-def test_sparse_matrices_that_lie(change, error, says):
+def test_from_scipy_refuses_sparse_matrices_with_wrong_offsets(change, error, says):
     matrix = sparse.csr_array(np.array([[0, 2.0, 0], [0, 0, 0], [1, 0, 3]]))
     for name, value in change.items():
         setattr(matrix, name, value)
@@ -91,7 +91,7 @@ def test_ragged_tensors_of_tensorflow():
 # -- JAX -----------------------------------------------------------------------------------------------------------
 
 
-def test_segments():
+def test_to_jax_gives_segments_that_from_jax_takes_back():
     x = LoDTensor(X.values.astype("f4"), X.lod)
     for size in (None, 3, 8):
         segments = x.to_jax(size)
@@ -113,7 +113,7 @@ def test_segments():
 # -- thinc, DLPack -------------------------------------------------------------------------------------------------
 
 
-def test_thinc():
+def test_to_thinc_and_from_thinc_are_inverse():
     x = LoDTensor(np.arange(6.0, dtype="f4").reshape(3, 2), X.lod)
     ragged = x.to_thinc()
     assert ragged.lengths.dtype == np.int32
@@ -127,7 +127,7 @@ def test_thinc():
         lodcore.from_thinc(3)
 
 
-def test_dlpack():
+def test_from_dlpack_takes_arrays_of_other_libraries():
     values = torch.arange(3)
     x = lodcore.from_dlpack(values, torch.tensor([0, 2, 3]))
     assert x.tolist() == [[0, 1], [2]]
@@ -140,7 +140,7 @@ def test_dlpack():
 
 
 @pytest.mark.parametrize("x", [X, lodcore.array([[[1], []], []]), LoDTensor(np.zeros((0, 2)), LoD.from_lengths([0]))])
-def test_hdf5_and_zarr(tmp_path, x):
+def test_save_to_group_and_load_from_group_are_inverse_in_hdf5_and_zarr(tmp_path, x):
     with h5py.File(tmp_path / "x.h5", "w") as file:
         interop.save_to_group(file.create_group("batch"), x)
     with h5py.File(tmp_path / "x.h5") as file:

@@ -18,7 +18,7 @@ NESTED = [[[1, 2], []], [], [[3]]]
 
 
 @given(lod_tensors(0, 4, NUMBERS, [(), (3,), (2, 2), (0,)]))
-def test_there_and_back(x):
+def test_to_awkward_and_from_awkward_are_inverse(x):
     array = to_awkward(x)
     again = from_awkward(array)
     values = again.values if x.num_levels else again
@@ -78,7 +78,7 @@ def test_what_is_no_such_array_is_refused():
 
 
 @pytest.mark.parametrize("offsets", [[0, 4, 2, 5], [0, -1, 5], [0, 3, 100], [0, 10**9, 5], [0, 2**31 + 3], [0, 2**62]])
-def test_offsets_that_lie_are_refused(offsets):
+def test_from_awkward_refuses_wrong_offsets(offsets):
     """awkward accepts them, and crashes or returns what lies beyond its memory."""
     content = awkward.contents.NumpyArray(np.arange(5.0))
     try:

@@ -131,7 +131,7 @@ def test_text_comes_back_as_text():
     assert arrow_batches(lower)(nested)["name"].to_pylist() == [["ab", "c"], []]
 
 
-def test_keep():
+def test_arrow_batches_keeps_the_columns_that_are_named():
     table = table_of()
     assert arrow_batches(double, keep=False)(table).column_names == ["values"]
     assert arrow_batches(double, keep=["row"])(table).column_names == ["values", "row"]
@@ -209,7 +209,7 @@ def test_wrong_batches():
 # -- nulls ---------------------------------------------------------------------------------------------------------
 
 
-def test_nulls():
+def test_arrow_batches_refuses_or_fills_nulls():
     table = pyarrow.table({"values": [[1.0], None, [None]], "name": ["a", None, "c"]})
     with pytest.raises(BatchError, match=r"row 1 of the batch of rows 0 \.\. 2: LoDError: .*is null"):
         arrow_batches(double)(table.slice(0, 3).set_column(0, "values", pyarrow.array([[1.0], None, []])))

@@ -53,7 +53,7 @@ def test_an_empty_frame_says_what_columns_there_will_be():
     assert len(made) == 0
 
 
-def test_polars():
+def test_arrow_batches_runs_on_frames_of_polars():
     frame = polars.from_arrow(TABLE)
     made = arrow_batches(double)(frame)
     assert made["values"].to_pylist() == [[2.0, 4.0], [], [6.0]]

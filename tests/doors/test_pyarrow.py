@@ -27,7 +27,7 @@ def decoded(x):
 
 
 @given(lod_tensors(1, 3, PLAIN, [(), (3,), (2, 2)]))
-def test_there_and_back(x):
+def test_to_arrow_and_from_arrow_are_inverse_in_pyarrow(x):
     array = pyarrow.array(x)
     array.validate(full=True)
     nulls = np.array("NaT", x.dtype) if x.dtype.kind in "mM" else "error"
@@ -116,7 +116,7 @@ def test_nulls_anywhere(nested):
 
 
 @pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary", "large_binary", "binary_view"])
-def test_strings(kind):
+def test_from_arrow_takes_strings_of_pyarrow(kind):
     text = kind.endswith(("string", "string_view"))
     words = [["a", "Zürich is a long word"], [], ["", "x", None]]
     given_ = words if text else [[w if w is None else w.encode() for w in row] for row in words]
@@ -129,7 +129,7 @@ def test_strings(kind):
     assert fixed.tolist() == ([[], ["", "x", ""]] if text else [[], [b"", b"x", b""]])
 
 
-def test_dictionaries():
+def test_from_arrow_decodes_dictionaries_of_pyarrow():
     array = pyarrow.array([["b", "a"], ["b"]])
     encoded = pyarrow.ListArray.from_arrays(array.offsets, array.values.dictionary_encode())
     assert from_arrow(encoded).tolist() == [[0, 1], [0]]
@@ -190,7 +190,7 @@ def test_a_python_reader_is_asked_for_its_batches():
         from_arrow(pyarrow.RecordBatchReader.from_batches(table.schema, fails()))
 
 
-def test_files(tmp_path, capsys):
+def test_from_arrow_reads_tables_from_files_of_pyarrow(tmp_path, capsys):
     feather, ipc, parquet = (imported(f"pyarrow.{name}") for name in ("feather", "ipc", "parquet"))
     table = pyarrow.table({"x": pyarrow.array(X), "word": ["a", "b", None]})
     parquet.write_table(table, tmp_path / "x.parquet")

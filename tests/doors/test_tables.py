@@ -89,7 +89,7 @@ def test_pandas_there_and_back():
 
 
 @pytest.mark.parametrize("x", [X, DEEP], ids=["one level", "two levels"])
-def test_pandas_lists(x):
+def test_to_pandas_and_from_pandas_of_columns_of_lists_are_inverse(x):
     frame = to_pandas({"x": x, "y": LoDTensor(x.values * 2, x.lod)}, lists=True)
     assert len(frame) == len(x)
     found = from_pandas(frame)
@@ -100,7 +100,7 @@ def test_pandas_lists(x):
     assert from_pandas(pandas.Series([np.array([1, 2]), np.array([], int)])).tolist() == [[1, 2], []]
 
 
-def test_pandas_nulls():
+def test_from_pandas_fills_masks_or_refuses_nulls():
     series = pandas.Series([[1], None, [2, 3]])
     with pytest.raises(LoDError, match="sequence 1 of level 0 is null"):
         from_pandas(series)
@@ -158,7 +158,7 @@ def test_polars_there_and_back():
     assert polars.DataFrame(lodcore.interop.ArrowTable({"x": DEEP}))["x"].to_list() == DEEP.tolist()
 
 
-def test_polars_rows():
+def test_to_polars_has_a_row_for_each_row():
     groups = from_polars(polars.DataFrame(COLUMNS), ["g", "h"])
     frame = to_polars(groups, lists=False)
     assert frame.columns == ["g", "h", "v", "w"]

@@ -29,7 +29,7 @@ def drawn(lengths, seed=0, width=2):
 
 
 @given(lod_tensors(1, 1, NUMBERS, [(), (3,)]))
-def test_jagged_there_and_back(x):
+def test_to_torch_and_from_torch_of_jagged_tensors_are_inverse(x):
     if not len(x):
         return
     jagged = to_torch(x)
@@ -216,7 +216,7 @@ def test_packed_sequences_that_are_none(name):
 # -- attention -----------------------------------------------------------------------------------------------------
 
 
-def test_varlen():
+def test_to_torch_varlen_and_from_torch_are_inverse():
     x = drawn([2, 0, 3])
     given_ = to_torch(x, "varlen")
     assert given_.cu_seqlens.dtype == torch.int32

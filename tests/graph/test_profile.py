@@ -36,7 +36,7 @@ def recorded():
 
 
 @pytest.mark.skipif(not lodcore.kernels.matrix.is_fast(), reason="nothing is compiled without fused products")
-def test_every_call_is_in_the_table_once():
+def test_executor_profile_gives_the_results_of_run_and_lists_every_call_once():
     program, fetch = recorded()
     wanted = Executor().run(program, {"x": X}, fetch)
     profile = Executor().profile(program, {"x": X}, fetch)

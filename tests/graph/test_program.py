@@ -47,7 +47,7 @@ def looped(steps=3):
 # -- text and picture ------------------------------------------------------------------------------------------------
 
 
-def test_text():
+def test_str_of_a_program_lists_its_operators():
     program, (_, _, _, _, _, loss) = classifier()
     append_backward(loss)
     lines = [line for line in str(program).splitlines() if not line.startswith("    reduce_values = ")]
@@ -73,7 +73,7 @@ def test_text():
     assert repr(program) == f"<Program of {len(program.ops)} operators>"
 
 
-def test_text_of_a_loop():
+def test_str_of_a_program_with_a_loop_indents_its_body():
     program, _ = looped()
     text = str(program)
     for line in (
@@ -119,7 +119,7 @@ def parsed(dot):
     return nodes, [(nodes[a], nodes[b]) for a, b in edges], clusters
 
 
-def test_picture():
+def test_to_dot_of_a_program_has_a_node_for_each_operator():
     program, (*_, loss) = looped()
     append_backward(loss)
     nodes, edges, clusters = parsed(program.to_dot())
@@ -142,7 +142,7 @@ def test_a_picture_with_strange_names():
 # -- feeding and fetching --------------------------------------------------------------------------------------------
 
 
-def test_what_is_fetched():
+def test_executor_run_returns_what_is_fetched_in_any_form():
     program, (x, labels, w, _, scores, loss) = classifier()
     run = Executor().run
     feed = {"x": X, labels: np.array([0, 1, 2])}
@@ -297,7 +297,7 @@ def test_parameters_are_read_at_each_run():
         ([("x", X)], DTypeError, "feed: is list; a dict"),
     ],
 )
-def test_wrong_feeds(feed, error, says):
+def test_executor_run_refuses_feeds_that_do_not_fit_the_data(feed, error, says):
     program, (*_, loss) = classifier()
     with pytest.raises(error, match=says):
         Executor().run(program, feed, [loss])
@@ -326,7 +326,7 @@ def test_every_size_of_a_feed_is_checked(first, lengths):
                 Executor().run(program, {"x": value}, [y])
 
 
-def test_feeds_of_others():
+def test_executor_run_refuses_feeds_of_other_programs_and_feeds_given_twice():
     program, (x, labels, *_) = classifier()
     other, (x_of_other, *_) = classifier()
     with pytest.raises(GraphError, match="feed: x: the Program has no such data"):
@@ -380,7 +380,7 @@ def test_empty_lists_are_fed_with_the_levels_of_the_program(levels):
         (None, DTypeError, "fetch: is NoneType; a list"),
     ],
 )
-def test_wrong_fetches(fetch, error, says):
+def test_executor_run_refuses_to_fetch_what_the_program_does_not_have(fetch, error, says):
     program, _ = looped()
     with pytest.raises(error, match=says):
         Executor().run(program, {"x": X}, fetch)
@@ -632,7 +632,7 @@ def test_parameters_that_get_nothing_have_zeros():
     assert found["unused"].tolist() == [0, 0], "it was overwritten"
 
 
-def test_two_losses():
+def test_append_backward_of_two_losses_gives_the_gradients_of_each():
     with Program() as program:
         w = parameter(np.array([1.0, 2.0]), "w")
         first, second = ops.sum(lodcore.mul(w, w)), ops.sum(lodcore.mul(w, 3.0))

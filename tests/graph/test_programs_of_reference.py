@@ -54,7 +54,7 @@ def nested(*lists):
 # -- loops -----------------------------------------------------------------------------------------------------------
 
 
-def test_updates_swap():
+def test_reference_loop_updates_variables_at_once_so_that_they_swap():
     swap = Update("a", "b"), Update("b", "a")
     body = Loop("loop", (*count(3), Declare("a", 1.0), Declare("b", 2.0), *swap))
     assert results(body, found="abt") == [2.0, 1.0, 3]
@@ -68,7 +68,7 @@ def test_what_ran_before_the_break_counts():
     assert results(Loop("loop", (*declared, *first, *stop, *rest)), found=["t", "before", "after"]) == [2, 3.0, 2.0]
 
 
-def test_counters():
+def test_reference_loop_advances_counters_by_their_steps():
     declared = [
         Declare("by two", 10, 2),
         Declare("still", 7, False),
@@ -108,7 +108,7 @@ def test_loops_that_run_later_begin_anew():
     assert results(*written, found=["all"])[0].tolist() == [1, 2, 4]
 
 
-def test_max_steps():
+def test_reference_loop_refuses_more_than_max_steps():
     for steps, limit in [(5, 5), (4, 5), (0, 0)]:
         assert results(Loop("loop", count(steps), max_steps=limit), found="t") == [steps]
     with pytest.raises(GraphError):
@@ -123,7 +123,7 @@ def test_variables_that_are_given():
     assert results(loop, inputs={"x": np.float64(1.0)}, found="su") == [4.0, 5]
 
 
-def test_python_repeats():
+def test_reference_repeat_runs_its_body_for_each_number():
     again = Repeat("k", 3, (Write("a", "k", "h"), Compute("h", "*", ("h", 2.0))))
     body = Make("a", element=NUMBER), Compute("h", "+", (1.0, 0.0)), again, Ask("all", "stack", "a")
     assert results(*body, found=["all"])[0].tolist() == [1, 2, 4]
@@ -192,7 +192,7 @@ def test_elements_of_different_shapes():
     assert Array([np.ones((2, 1)), np.ones((3, 1))]).sizes().tolist() == [2, 3]
 
 
-def test_zero_elements():
+def test_reference_array_of_no_elements_knows_shape_and_dtype():
     assert Array(element=NUMBER).stack().shape == (0,)
     assert Array(element=ROW).stack().shape == (0, 2)
     unknown = Element("float64", 0, (None, 2))
@@ -212,7 +212,7 @@ def test_slots_are_references():
         results(*body, Compute("w", "+", ("hole", 1.0)), found=[])
 
 
-def test_arrays_from_outside():
+def test_reference_loop_writes_to_arrays_from_outside():
     array = Array([np.float64(1.0), HOLE])
     program = Program((), (("outer", array),), (Write("outer", 1, 2.0),), ())
     assert run(program, {})[1]["outer"].slots == [1.0, 2.0]
@@ -229,7 +229,7 @@ def lists(value):
     return [lists(part) for part in value.sequences] if isinstance(value, Nested) else value.tolist()
 
 
-def test_steps():
+def test_reference_unpack_and_pack_are_inverse():
     steps, made = values.unpack(SENTENCES, 0, True)
     assert [lists(step) for step in steps.slots] == [[3, 1, 6], [4, 2], [5]]
     assert lists(values.pack(steps, 0, made)) == lists(SENTENCES)
@@ -252,7 +252,7 @@ def test_steps_of_documents():
         values.pack(Array(steps.slots[:1], True, steps.element), 1, made)
 
 
-def test_states_shrink():
+def test_reference_shrink_keeps_the_states_of_longer_sequences():
     _, made = values.unpack(SENTENCES, 0, True)
     state = values.reorder(np.array([1.0, 2, 3, 4]), made)
     assert state.tolist() == [3, 1, 4, 2]

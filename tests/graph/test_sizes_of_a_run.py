@@ -111,5 +111,5 @@ def test_operators_that_the_refusals_name_work():
     np.testing.assert_array_equal(found.stack(), table + X[:3] * 4)
 
 
-def test_numbers_with_values_index_as_before():
+def test_numbers_of_variables_with_values_index_arrays_and_lists():
     assert vjp(lambda x: x * [10.0, 20.0][lodcore.num_rows(x) - 1], np.ones(2))[0].tolist() == [20, 20]

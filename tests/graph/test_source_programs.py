@@ -68,7 +68,7 @@ def test_the_class_unpacks_as_well():
 # -- "Design for TensorArray", as operators: a while loop with a frame ------------------------------------------------
 
 
-def test_twelve_steps():
+def test_the_program_with_a_stated_number_of_steps_runs_as_written():
     """The program as written, computed at once, with the number of steps that it states."""
     input = np.random.default_rng(5).standard_normal((12, 4, WIDTH))
     num_steps = pd.Var(12)
@@ -205,7 +205,7 @@ def pseudocode(input_segments, boot, W, U):
     return output_segments.stack()
 
 
-def test_the_pseudocode():
+def test_the_pseudocode_of_the_sentence_rnn_equals_the_reference_at_once_and_in_a_program():
     check_dense(pseudocode, axis=0)
     check_program(pseudocode, axis=0)
 

@@ -151,12 +151,12 @@ def test_offsets_of_any_integers(dtype):
         (np.array([0, 2**63], "u8"), LoDError, "int64 cannot hold that"),
     ],
 )
-def test_offsets_that_are_none(given, error, says):
+def test_conversions_refuse_offsets_that_fall_or_do_not_begin_at_0(given, error, says):
     with pytest.raises(error, match=says):
         private_level("x", given)
 
 
-def test_what_may_be_written_into(tmp_path):
+def test_conversions_share_memory_that_may_be_written_to_only_if_asked(tmp_path):
     mine = np.arange(8.0)
     assert lent(mine) is mine
     x = LoDTensor(mine, LoD.from_lengths([8])).values
@@ -186,7 +186,7 @@ def test_what_may_be_written_into(tmp_path):
 
 
 @given(st.lists(st.integers(0, 9), max_size=9))
-def test_cu_seqlens(lengths):
+def test_cu_seqlens_are_the_offsets_as_int32_or_the_dtype_asked_for(lengths):
     x = LoDTensor.from_lengths(np.zeros(sum(lengths)), lengths)
     assert x.cu_seqlens().tolist() == [0, *np.cumsum(lengths).tolist()]
     assert x.cu_seqlens().dtype == np.int32
@@ -203,7 +203,7 @@ def test_cu_seqlens_overflow_is_refused():
     assert lodcore.cu_seqlens(nested, level=0).tolist() == [0, 2, 5]
 
 
-def test_dlpack():
+def test_from_dlpack_takes_rows_and_offsets():
     x = lodcore.from_dlpack(np.arange(3), np.array([0, 2, 3]))
     assert x.tolist() == [[0, 1], [2]]
     assert lodcore.from_dlpack(x.values, x.offsets).tolist() == [[0, 1], [2]]  # both are read-only
@@ -338,7 +338,7 @@ def test_buckets_of_very_many_lengths():
 
 
 @given(st.lists(st.integers(0, 9), max_size=12), st.integers(1, 5))
-def test_occupancy(lengths, size):
+def test_occupancy_is_the_share_of_padded_batches_that_is_filled(lengths, size):
     filled, total = occupancy(np.array(lengths, np.int64), size)
     parts = [lengths[at : at + size] for at in range(0, len(lengths), size)]
     rooms = [max(part) * len(part) for part in parts]

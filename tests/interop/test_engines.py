@@ -45,7 +45,7 @@ def test_columns_are_named_by_the_parameters_without_default():
         (((double,), {"string": "fixed"}), TypeError, "has no option 'string'"),
     ],
 )
-def test_wrong_arguments(arguments, error, says):
+def test_wrong_calls_of_arrow_batches_name_argument_and_value(arguments, error, says):
     positional, named = arguments
     with pytest.raises(error, match=says):
         arrow_batches(*positional, **named)
@@ -68,7 +68,7 @@ def test_lodcore_loads_no_engine():
     assert lodcore.interop.arrow_batches is arrow_batches
 
 
-def test_what_is_given_is_copied():
+def test_arrow_batches_copies_the_settings_that_it_is_given():
     nulls, keep = {"values": 0}, ["name"]
     made = arrow_batches(double, nulls=nulls, keep=keep)
     nulls["values"] = 5

@@ -58,7 +58,7 @@ FORMS = [("dense", 1), ("several", 1), ("dense", 2), ("outer", 2), ("several", 2
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("form", "levels"), [*FORMS, ("outer", 3), ("several", 3)])
-def test_weights_and_context(kind, form, levels):
+def test_attention_layers_return_softmax_weights_and_weighted_sums(kind, form, levels):
     call, scores = KINDS[kind]
     query, memory, values = batch(form, levels)
     context, weights = call(PARAMETERS, query, memory, values)
@@ -88,7 +88,7 @@ def test_queries_of_other_levels_are_refused():
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("form", "levels"), FORMS)
 @pytest.mark.parametrize("shared", [False, True])
-def test_gradients_are_derivatives(kind, form, levels, shared):
+def test_gradients_of_attention_layers_are_derivatives(kind, form, levels, shared):
     call, (query, memory, values) = KINDS[kind][0], batch(form, levels)
 
     def loss(p, query, memory, values):
@@ -108,7 +108,7 @@ def test_gradients_are_derivatives(kind, form, levels, shared):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("form", "levels"), FORMS)
-def test_a_program_gives_the_same(kind, form, levels):
+def test_attention_layers_in_a_program_give_what_they_give_at_once(kind, form, levels):
     call, given = KINDS[kind][0], batch(form, levels)
     with lodcore.Program() as program:
         variables = [
@@ -190,7 +190,7 @@ def test_any_number_of_threads_gives_the_same_bits():
         lodcore.set_num_threads(before)
 
 
-def test_any_scale():
+def test_dot_attention_takes_any_scale_also_0():
     """Also 0, with which all rows have the same weight."""
     for (form, levels), scale in itertools.product(FORMS, (0, 0.0, 1, -2.5, np.float32(0.5))):
         query, memory, values = batch(form, levels)

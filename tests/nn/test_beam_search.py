@@ -461,7 +461,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("given", "error", "says"), WRONG, ids=[str(row[0]) for row in WRONG])
-def test_wrong_decoders(given, error, says):
+def test_beam_search_decoder_refuses_wrong_settings_by_their_names(given, error, says):
     with pytest.raises(error, match=f"^BeamSearchDecoder: {says}"):
         nn.BeamSearchDecoder(**{**GOOD, **given})
 

@@ -139,7 +139,7 @@ def test_results_and_gradients_are_those_of_the_operators(name, dtype, is_revers
 
 
 @for_each("name", [*CELLS])
-def test_in_a_program(name):
+def test_cells_with_called_operators_in_a_program_give_what_they_give_at_once(name):
     cell, parameters, x, state = given(name)
     with Program() as program:
         values = lodcore.tree_map(lodcore.parameter, parameters)

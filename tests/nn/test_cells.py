@@ -186,7 +186,7 @@ def test_every_way_of_running_gives_the_same(name, dtype):
 
 
 @given(st.integers(0, 2**32))
-def test_random_cells(seed):
+def test_drawn_cells_compute_the_same_when_compiled(seed):
     with np.errstate(all="ignore"):
         cell = Cell(seed)
         with operator_by_operator():

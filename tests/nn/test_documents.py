@@ -95,7 +95,7 @@ def dense(tree):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_gradients_are_derivatives(way):
+def test_gradients_of_the_document_network_are_derivatives(way):
     batch, labels = documents(7, 1)
     of = parameters(np.float64)
     _, gradient = value_and_grad(loss_of)(of, batch, labels, way)
@@ -116,7 +116,7 @@ def moved(tree, directions, step):
 
 @pytest.mark.parametrize("way", ["loop in a loop", "layer in a loop"])
 @pytest.mark.not_on_reference
-def test_trained_end_to_end(way):
+def test_the_document_network_learns_end_to_end(way):
     """The loss of documents falls to a fraction, by 120 steps of gradient descent with momentum, which take seconds."""
     of, step = parameters(np.float32), value_and_grad(loss_of)
     pace = tree_map(np.zeros_like, of)

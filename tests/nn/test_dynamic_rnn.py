@@ -114,7 +114,7 @@ def test_states_come_and_go_in_the_order_of_the_batch(is_reverse):
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_gradients_are_derivatives(structure):
+def test_gradients_of_dynamic_rnn_are_derivatives(structure):
     x = batch(STRUCTURES[structure])
     state = np.random.default_rng(1).standard_normal((x.lod.num_sequences(-1), 3))
     for is_reverse in (False, True):
@@ -306,7 +306,7 @@ def test_a_step_may_give_sequences_of_other_lengths():
     grad_check(lambda x: nn.dynamic_rnn(cell, None, x, np.zeros(3), level=0), x)
 
 
-def test_in_the_body_of_another_loop():
+def test_dynamic_rnn_in_the_body_of_while_loop_gives_what_it_gives_outside():
     """It runs as a part of each step, with gradients."""
     x = batch(STRUCTURES["empty within"])
 
@@ -452,7 +452,7 @@ WRONG = [
 @pytest.mark.parametrize(
     ("wrong", "error", "says"), WRONG, ids=[f"{k}: {says}" for k, (_, _, says) in enumerate(WRONG)]
 )
-def test_wrong_calls(wrong, error, says):
+def test_wrong_calls_of_dynamic_rnn_name_argument_and_value(wrong, error, says):
     with pytest.raises(error, match=says):
         wrong()
 
@@ -468,7 +468,7 @@ def test_after_an_error_the_next_call_is_right():
     assert nn.dynamic_rnn(summing, None, FLAT, ZEROS)[1].tolist() == [3.0, 0.0, 3.0]
 
 
-def test_in_a_program_with_gradients():
+def test_dynamic_rnn_in_a_program_has_the_gradients_of_vjp():
     """Sequences of sequences, a fed state, and the derivatives of both."""
     with Program() as program:
         x = data("x", (None, 3), "float64", num_levels=2)

@@ -136,7 +136,7 @@ def test_layers_take_sizes_of_zero_and_refuse_negative_ones(made):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_linear(dtype):
+def test_linear_layer_is_a_product_and_a_bias(dtype):
     layer = nn.Linear(3, 4)
     parameters = {"weight": drawn(3, 4, dtype=dtype), "bias": drawn(4, seed=1, dtype=dtype)}
     x = rows(dtype=dtype)
@@ -149,7 +149,7 @@ def test_linear(dtype):
     assert layer(parameters, two).lod is two.lod
 
 
-def test_layer_norm():
+def test_layer_norm_layer_normalizes_scales_and_shifts_rows():
     layer, x = nn.LayerNorm(3, eps=0.01), rows()
     parameters = {"scale": drawn(3), "shift": drawn(3, seed=1)}
     y, values = layer(parameters, x), x.values
@@ -221,7 +221,7 @@ def parameters_of_network(dtype=np.float64):
 LABELS = np.array([0, 3, 1, 2, 2])
 
 
-def test_gradients_are_derivatives():
+def test_gradients_of_layers_are_derivatives():
     grad_check(lambda p: network(p, IDS, LABELS), parameters_of_network())
     _, wide = value_and_grad(network)(parameters_of_network(), IDS, LABELS)
     value, narrow = value_and_grad(network)(parameters_of_network(np.float32), IDS, LABELS)
@@ -231,7 +231,7 @@ def test_gradients_are_derivatives():
         np.testing.assert_allclose(*dense, rtol=1e-4, atol=1e-5)
 
 
-def test_a_program_gives_the_same():
+def test_layers_in_a_program_give_what_they_give_at_once():
     parameters = parameters_of_network()
     with lodcore.Program() as program:
         ids = lodcore.data("ids", (None,), "int64", num_levels=1)
@@ -277,7 +277,7 @@ def test_layers_in_the_body_of_a_loop():
 
 
 @pytest.mark.parametrize("lengths", [[], [0, 0]])
-def test_batches_without_rows(lengths):
+def test_layers_of_batches_without_rows_return_no_rows_and_zero_gradients(lengths):
     ids = LoDTensor.from_lengths(np.empty(0, np.int64), lengths)
     parameters = parameters_of_network(np.float32)
     x = nn.LayerNorm(3)(parameters["norm"], nn.Embedding(5, 3)(parameters["words"], ids))

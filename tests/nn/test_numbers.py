@@ -46,7 +46,7 @@ def decoder(**options):
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_limits(name):
+def test_settings_of_nn_take_numbers_within_their_limits_and_refuse_others(name):
     call, taken, refused = NUMBERS[name]
     for number in taken:
         call(number)

@@ -119,7 +119,7 @@ def test_gradients_of_fused_and_looped_agree(name, structure, is_reverse):
 
 @pytest.mark.parametrize("is_reverse", [False, True])
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "relu"])
-def test_gradients_are_derivatives(name, is_reverse):
+def test_gradients_of_recurrent_layers_are_derivatives(name, is_reverse):
     """Through outputs, last state and last cell, with respect to parameters, inputs and both boot states."""
     layer, x = LAYERS[name][0], batch([[0, 3, 1, 0]])
     parameters, state = network(layer, 4)
@@ -152,7 +152,7 @@ def test_float32_gradients_are_near(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("way", ["fused", "looped"])
-def test_in_a_program(name, way):
+def test_recurrent_layers_in_a_program_give_what_they_give_at_once(name, way):
     """Recorded once, fed with sequences of any lengths; the number of states is that of the sequences."""
     layer = LAYERS[name][0]
     run = layer if way == "fused" else partial(nn.dynamic_rnn, layer.cell)
@@ -268,7 +268,7 @@ def test_layers_of_layers_have_gradients(name):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, "f8"])
 @pytest.mark.parametrize("name", NAMES)
-def test_parameters_are_drawn(name, dtype):
+def test_init_of_recurrent_layers_draws_parameters_within_their_bounds(name, dtype):
     layer = LAYERS[name][0]
     made, again = (layer.init(np.random.default_rng(5), dtype) for _ in range(2))
     assert_same(made, again, 0)
@@ -371,7 +371,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("wrong", "error", "says"), WRONG, ids=[says for _, _, says in WRONG])
-def test_wrong_calls(wrong, error, says):
+def test_wrong_calls_of_recurrent_layers_name_argument_and_value(wrong, error, says):
     with pytest.raises(error, match=says):
         wrong()
 

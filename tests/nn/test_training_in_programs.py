@@ -258,7 +258,7 @@ def test_a_run_that_fails_updates_nothing():
         (lambda w, x, y: y.update(w), r"update: mul: is no parameter but result mul"),
     ],
 )
-def test_wrong_updates(update, says):
+def test_append_update_refuses_what_is_no_parameter_or_does_not_fit(update, says):
     w = parameter(np.ones(2), "w")
     with Program() as program:
         x = data("x", (None,), "float64", num_levels=1)
@@ -280,7 +280,7 @@ def test_updates_belong_at_the_top_level_of_a_program():
         nn.SGD(0.1).step([w], [np.ones(2)])
 
 
-def test_wrong_steps():
+def test_optimizers_in_a_program_refuse_steps_that_do_not_fit():
     optimizer, w = nn.Adam(0.1), parameter(np.ones(2), "w")
     with Program():
         loss = ops.sum(w * data("x", (2,), "float64"))

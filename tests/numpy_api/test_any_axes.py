@@ -60,7 +60,7 @@ def levels_kept(levels, axis):
 
 @pytest.mark.parametrize(("shape", "levels"), SHAPES)
 @pytest.mark.parametrize("name", NAMES)
-def test_any_axes(name, shape, levels):
+def test_reductions_over_any_axes_of_equal_lengths_equal_numpy(name, shape, levels):
     function = getattr(np, name)
     dense, x = regular(shape, levels)
     if name.startswith("nan"):
@@ -224,7 +224,7 @@ DEEP = LoDTensor.from_lengths(np.arange(4.0), [2, 0], [2, 2])
         ),
     ],
 )
-def test_axes_that_do_not_fit(call, error, says):
+def test_functions_refuse_axes_that_do_not_fit_by_name(call, error, says):
     with pytest.raises(error, match=says):
         call()
 

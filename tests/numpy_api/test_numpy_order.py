@@ -177,7 +177,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("call", "error", "says"), WRONG, ids=[says for *_, says in WRONG])
-def test_wrong_calls(call, error, says):
+def test_wrong_calls_of_functions_of_order_name_argument_and_value(call, error, says):
     with pytest.raises(error, match=says):
         call()
 

@@ -94,7 +94,7 @@ def test_powers_equal_numpy():
     assert round(lodcore.array([[1.25], [-3.75]]), 1).tolist() == [[1.2], [-3.8]]
 
 
-def test_matrix_products():
+def test_matmul_and_dot_multiply_each_row_and_refuse_levels_on_the_right():
     x = LoDTensor.from_lengths(np.arange(6.0).reshape(3, 2), [1, 0, 2])
     w = np.arange(8.0).reshape(2, 4)
     assert same(x @ w, like(x, x.values @ w))
@@ -199,7 +199,7 @@ def wanted_places(x, function, axis, keepdims):
 
 @pytest.mark.parametrize("name", NAMES)
 @given(batches(NUMBERS, ROW_SHAPES), st.data())
-def test_reductions(name, x, data):
+def test_reductions_along_any_axis_equal_those_of_nested_lists(name, x, data):
     axis = data.draw(st.one_of(st.none(), st.integers(0, x.ndim - 1)))
     keepdims = data.draw(st.booleans())
     empty = not x.num_rows if axis is None else axis == x.num_levels and not x.lod.lengths(-1).all()
@@ -350,7 +350,7 @@ def test_reductions_of_what_a_mask_holds(x, data):
 
 
 @given(batches(["f8", "f4", "i8"], [(), (2,)]), st.integers(0, 1), st.data())
-def test_variance(x, ddof, data):
+def test_var_and_std_along_any_axis_equal_those_of_nested_lists(x, ddof, data):
     x = like(x, np.nan_to_num(x.values))
     axis = data.draw(st.sampled_from([None, *range(x.num_levels, x.ndim)]))
     found = x.var(axis, ddof=ddof)
@@ -506,7 +506,7 @@ def test_functions_of_values(name, call):
 
 
 @pytest.mark.parametrize(("name", "call", "wanted"), OTHERS, ids=[name for name, *_ in OTHERS])
-def test_functions(name, call, wanted):
+def test_calls_of_functions_of_numpy_give_the_documented_results(name, call, wanted):
     assert call() == wanted
 
 
@@ -515,7 +515,7 @@ TESTS = Path(__file__).parent
 
 @pytest.mark.not_on_reference
 def test_all_functions_are_tested_and_described():
-    text = inspect.getsource(inspect.getmodule(test_functions)) + "".join(
+    text = inspect.getsource(inspect.getmodule(test_calls_of_functions_of_numpy_give_the_documented_results)) + "".join(
         (TESTS / f"test_numpy_{name}.py").read_text(encoding="utf-8") for name in ("order", "neighbours")
     )
     reductions = {f"np.{name}" for name in [*NAMES, "var", "std", "amin"]}
@@ -635,7 +635,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("call", "error", "says"), REFUSED, ids=[row[0] for row in REFUSED])
-def test_refused(call, error, says):
+def test_calls_that_the_page_refuses_raise_and_change_nothing(call, error, says):
     before = X.values.copy()
     with pytest.raises(error, match=says):
         eval(call, {**globals()})

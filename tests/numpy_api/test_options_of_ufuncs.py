@@ -107,7 +107,7 @@ def one_by_one(method, values, axis, options):
 
 @pytest.mark.parametrize("method", ["reduce", "accumulate"])
 @pytest.mark.parametrize("name", BINARY)
-def test_methods(name, method):
+def test_methods_of_ufuncs_take_the_options_of_numpy(name, method):
     ufunc, tried = BINARY[name], {"dtype": DTYPES}
     if method == "reduce":
         tried |= {"keepdims": [None, True], "initial": [None, 3, 0], "where": [None, True]}

@@ -223,7 +223,7 @@ def test_a_field_is_a_plain_tensor_to_all_others(given_, name):
     assert_fields(x, plain)
 
 
-def test_wrong_fields():
+def test_indices_by_fields_that_records_do_not_have_name_those_they_have():
     x, plain = records(lodcore.LoD.from_lengths([2, 1]), KINDS["packed"])
     before = x.values.copy()
     for key in ("d", ["a", "d"]):

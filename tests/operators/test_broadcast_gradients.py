@@ -35,7 +35,7 @@ def summed(full, shape):
 
 
 @for_each("shape", SHAPES)
-def test_elementwise_operands(shape):
+def test_gradients_of_elementwise_operands_are_summed_over_broadcast_axes(shape):
     small = 2 + np.arange(np.prod(shape, dtype=int)).reshape(shape) / 4
     for function, derivatives in FUNCTIONS:
         for operands in ((BIG, small), (small, BIG)):

@@ -35,7 +35,7 @@ DEEP = [[["a"], []], [], [["b", "c"]]]
         ([[["a"], []], [[]]], -1, {"last empty"}),
     ],
 )
-def test_structures(nested, level, hit):
+def test_of_structure_names_the_corners_of_nested_lists(nested, level, hit):
     depth = 2 if nested in (DEEP, [[["a"], []], [[]]]) else 1
     assert of_structure(Structure(nested, depth), level) == hit | {f"depth {depth}"}
 
@@ -52,7 +52,7 @@ def test_structures(nested, level, hit):
         ([0, 0], {"ties"}),
     ],
 )
-def test_numbers(numbers, hit):
+def test_of_values_names_the_corners_of_numbers(numbers, hit):
     assert of_values(Dense(numbers, (len(numbers),), "float64")) == hit
 
 
@@ -66,7 +66,7 @@ def test_numbers(numbers, hit):
         ((2, 0), {"rows of two axes", "rows of no width"}),
     ],
 )
-def test_rows(shape, hit):
+def test_of_rows_names_the_corners_of_row_shapes(shape, hit):
     assert of_rows(Ragged([], 1, shape, "float64")) == hit
 
 
@@ -80,7 +80,7 @@ def test_rows(shape, hit):
     ],
 )
 @for_each("name", ["level", "ref_level"])
-def test_levels(name, level, hit):
+def test_corners_of_names_levels_counted_from_both_ends(name, level, hit):
     x = Ragged([[[1.0], [2.0, 3.0]], [[4.0]]], 2, (), "float64")
     assert corners_of({"x": x, name: level}, "x") == hit | {"float64", "depth 2", "rows of no axis"}
     assert (x.level(level), Structure(x.nested, 2).level(level)) == (level % 2, level % 2)

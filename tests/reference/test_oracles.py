@@ -85,7 +85,7 @@ def test_pools_softmax_and_sums(column):
 
 @pytest.mark.parametrize("column", FINITE)
 @pytest.mark.parametrize("ddof", [0, 1, 0.5])
-def test_variances(column, ddof):
+def test_oracles_of_variance_and_deviation_equal_numpy(column, ddof):
     wanted = np.var(column, ddof=ddof) if len(column) > ddof else NAN
     close(deviation.variance(column, ddof), wanted)
     close(deviation.deviation(column, ddof), np.sqrt(wanted))
@@ -100,7 +100,7 @@ def quantile(column, q, method):
 
 @pytest.mark.parametrize("method", sorted(quantiles.METHODS))
 @pytest.mark.parametrize("column", FINITE)
-def test_quantiles(column, method):
+def test_oracles_of_quantiles_equal_numpy(column, method):
     for q in (0.0, 0.1, 0.25, 0.5, 2 / 3, 0.9, 1.0):
         wanted = quantile(column, q, method)
         close(quantiles.quantile(column, q, method, False), wanted)
@@ -224,7 +224,7 @@ def test_one_step_of_each_cell():
     assert recurrent.times([1.0, 2.0], [[9.0, 1.0, 2.0], [9.0, 3.0, 4.0]], 1, 2) == [7.0, 10.0]
 
 
-def test_elementwise_functions():
+def test_oracles_of_elementwise_functions_equal_numpy():
     for name, function in elementwise.UNARY.items():
         wanted = {"sigmoid": sigmoid, "relu": lambda x: np.maximum(x, 0)}.get(name) or getattr(np, name)
         for x in (-2.0, -0.5, 0.0, 0.5, 3.0, INF, -INF, NAN):
@@ -245,7 +245,7 @@ def test_elementwise_functions():
 NESTED = [[[1, 2], []], [], [[3]]]
 
 
-def test_walks():
+def test_oracles_of_levels_walk_to_each_level():
     assert levels.sequences(NESTED, 0) == NESTED
     assert levels.sequences(NESTED, 1) == [[1, 2], [], [3]]
     assert levels.sequences(NESTED, 2) == [1, 2, 3]
@@ -261,7 +261,7 @@ def test_walks():
     assert levels.positions([[[1], [2, 3]], [[4]]], 1, 2) == [0, 0, 1, 0]
 
 
-def test_columns():
+def test_oracles_of_columns_go_column_by_column():
     rows = [[1, 2], [3, 4], [5, 6]]
     assert columns.each_column(sum, rows, (2,)) == [9, 12]
     assert columns.each_column(lambda column: column[::-1], rows, (2,)) == rows[::-1]
@@ -271,7 +271,7 @@ def test_columns():
     assert columns.within(lambda column: column[::-1], [[[1, 2], [3]], [[4]]], 1, 2, ()) == [[[2, 1], [3]], [[4]]]
 
 
-def test_axes():
+def test_oracles_of_axes_reduce_along_each_axis():
     assert axes.reduce_axis(sum, [[1, 2], [], [3]], 1, 2, ()) == [3, 0, 3]
     assert axes.reduce_axis(sum, [[1, 2], [], [3]], 0, 2, ()) == [4, 2]
     assert axes.reduce_axis(sum, [[[1, 2], [3, 4]]], 1, 3, (2,)) == [[4, 6]]
@@ -286,7 +286,7 @@ def test_axes():
         close(found, parts.sum(chosen, keepdims=True))
 
 
-def test_indices():
+def test_oracles_of_indices_index_as_python_and_numpy():
     nested = [[1, 2, 3], [], [4, 5]]
     assert indexing.getitem(nested, [-1, 0]) == 4
     assert indexing.getitem(nested, [slice(None), slice(1, None)]) == [[2, 3], [], [5]]
@@ -299,7 +299,7 @@ def test_indices():
 
 @pytest.mark.parametrize("one", dtypes.ORDER)
 @pytest.mark.parametrize("other", dtypes.ORDER)
-def test_dtypes(one, other):
+def test_oracles_of_dtypes_promote_as_numpy(one, other):
     whole = {one, other} & {"int32", "int64"}
     if {"uint8", "float32"} != {one, other} or whole:
         assert dtypes.promoted(one, other) == np.result_type(one, other).name

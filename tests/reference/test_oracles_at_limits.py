@@ -59,7 +59,7 @@ def test_the_first_of_equal_numbers_stays_and_the_first_nan(better):
     assert rolling.best([one, 1.0, NAN, OTHER], better is neighbours.greatest) is NAN
 
 
-def test_places():
+def test_oracle_of_places_names_the_first_extreme_or_nan():
     assert [reduce_values.place(numbers, numbers[-1]) for numbers in ([1, 2, 3, 4, NAN], [NAN, OTHER], [2, 2])] == [
         4,
         0,
@@ -70,7 +70,7 @@ def test_places():
     assert indexing.getitem(nested, [indexing.Nested([[1], [0, 1]], 1), 0]) == [[3], [5, 7]]
 
 
-def test_points():
+def test_oracle_of_interpolation_stays_between_its_points():
     assert [repr(search.interpolated(x, [1, 2], [3, 5])) for x in (0, 1, 2, 3)] == ["3.0", "3.0", "5.0", "5.0"]
     assert [repr(search.interpolated(x, [1], [3])) for x in (0, 1, 3)] == ["3.0"] * 3
     assert math.isnan(search.interpolated(1, [], []))
@@ -111,7 +111,7 @@ def test_ends_of_ranges_and_chunks():
     assert chunk.chunks(six[:3], 4, 4, "drop") == []
 
 
-def test_many_sequences():
+def test_oracles_of_moving_take_many_sequences():
     turned = [pair[::-1] for pair in RUNS_OF_TWO]
     assert expand.sequence_reverse(RUNS_OF_TWO, 0) == turned
     assert expand.sequence_reverse([RUNS_OF_TWO], 1) == [turned]

@@ -44,5 +44,5 @@ def test_parse_refuses_what_is_not_one_list(text):
         nested.parse(text)
 
 
-def test_examples_run():
+def test_examples_of_nested_lists_run():
     assert doctest.testmod(nested).failed == 0

@@ -64,7 +64,7 @@ def archive(path, entries):
 
 @pytest.mark.parametrize("member", ["values.npy", "offsets_0.npy"])
 @pytest.mark.parametrize("name", HEADERS)
-def test_hostile_headers(name, member, tmp_path, capsys):
+def test_inspect_of_archives_with_hostile_headers_ends_with_one_line(name, member, tmp_path, capsys):
     from lodcore.__main__ import main
 
     right = header("{'descr': '<i8', 'fortran_order': False, 'shape': (1,)}")
@@ -89,7 +89,7 @@ def test_hostile_headers(name, member, tmp_path, capsys):
     ],
     ids=["end of zip", "zip", "arrow", "parquet", "array", "noise"],
 )
-def test_hostile_files(content, tmp_path):
+def test_inspect_of_files_that_are_no_archives_ends_with_one_line(content, tmp_path):
     path = tmp_path / "file.npz"
     path.write_bytes(content)
     done = inspected(path, stdout=subprocess.PIPE)

@@ -60,11 +60,11 @@ def written(root, files):
         ({"proc/self/cgroup": "0:memory:/\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{GIB}\n"}, GIB),
     ],
 )
-def test_limits_of_containers(files, limit, tmp_path):
+def test_container_memory_reads_the_limits_of_control_groups(files, limit, tmp_path):
     assert memory.container_memory(written(tmp_path, files)) == limit
 
 
-def test_the_limit_is_the_least_one():
+def test_the_limit_of_memory_is_the_least_of_machine_and_container():
     found = memory.container_memory() or 2**63
     assert min(memory._physical_memory(), found) == memory.LIMIT
 

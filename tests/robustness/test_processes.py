@@ -22,7 +22,7 @@ LONG = {
 }
 
 
-def test_an_interrupt_ends_what_takes_long():
+def test_an_interrupt_ends_calls_that_take_long():
     survives(
         """
 import io, os, signal

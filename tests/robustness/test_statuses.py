@@ -69,19 +69,19 @@ def ignored(text):
     return dropped, passed
 
 
-def test_there_are_kernels_that_tell():
+def test_kernels_that_return_a_status_are_known():
     assert {"kernels.gather.take_sequences", "kernels.embedding.take_rows"} <= TELLING
     assert "kernels.pool.sum_rows" not in TELLING
 
 
-def test_what_tells_returns_something():
+def test_kernels_that_return_a_status_are_among_those_that_return():
     assert TELLING <= RETURNING
     assert "kernels.group.number_keys" in RETURNING
     assert "kernels.pool.sum_rows" not in RETURNING
     assert not set().union(*KNOWN.values()) & TELLING
 
 
-def test_a_status_that_is_thrown_away_would_be_seen():
+def test_ignored_finds_a_status_that_is_thrown_away():
     assert ignored("kernels.gather.take_sequences(a, b, c, d)\n")[0] == ["kernels.gather.take_sequences"]
     assert ignored("run(kernels.gather.take_sequences, a)\n")[1] == {"kernels.gather.take_sequences"}
     assert ignored("bad = kernels.gather.take_sequences(a, b, c, d)\n") == ([], set())

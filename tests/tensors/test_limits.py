@@ -103,7 +103,7 @@ def test_lists_of_numbers_make_tensors_that_can_be_written_to():
 
 
 @for_each("dtype", [">f4", ">i2", ">c8", "f2", "i1"])
-def test_a_requested_dtype_is_native(dtype):
+def test_array_and_conversions_with_a_dtype_of_another_byte_order_are_native(dtype):
     native = np.dtype(dtype).newbyteorder("=")
     rows = np.arange(3, dtype=">f8")
     for x in (
@@ -241,7 +241,7 @@ def test_constructors_beyond_their_limits_raise(call, error, says):
         eval(call)
 
 
-def test_lists_of_the_greatest_depth():
+def test_array_takes_lists_of_64_levels_and_no_more():
     nested = [[1.0]]
     for _ in range(63):
         nested = [nested]
@@ -316,7 +316,7 @@ def test_from_padded_refuses_lengths_beyond_the_lines(lengths, says):
 
 
 @for_each("length", [1, 127, 128, 129, 199, 256, 300])
-def test_masks_of_long_lines(length):
+def test_from_padded_takes_masks_of_long_lines(length):
     for left in (False, True):
         x = LoDTensor.from_lengths(np.arange(length + 1), [1, length])
         _, mask = x.to_padded(side="left" if left else "right", return_mask=True)
@@ -407,7 +407,7 @@ class Steps(lodcore.TensorArray):
     """A subclass of arrays."""
 
 
-def test_arrays_keep_their_class_and_what_they_hold():
+def test_makers_of_a_tensor_array_subclass_keep_its_class_and_elements():
     nested = lodcore.array([[1.0], [2.0, 3.0]])
     assert type(Steps.unstack(nested)) is Steps
     assert type(Steps.unpack(nested, 0)[0]) is Steps
@@ -522,7 +522,7 @@ def test_snapshots_and_specs_of_elements():
         assert lodcore.TensorArray.unstack(source).element_spec() == spec
 
 
-def test_arrays_of_a_subclass_are_plain_inside():
+def test_tensors_of_ndarray_subclasses_hold_plain_arrays():
     given = np.arange(3.0).view(Kind)
     assert type(lodcore.DenseTensor(given).values) is np.ndarray
     assert type(lodcore.SparseTensor([0, 1, 2], given, 3).values) is np.ndarray

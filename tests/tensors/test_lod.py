@@ -78,7 +78,7 @@ def test_one_bad_offset_at_any_position():
                     LoD.from_offsets(offsets)
 
 
-def test_offsets_are_copied():
+def test_makers_of_lods_copy_offsets_and_ids():
     mine = np.array([0, 2, 3])
     lod = LoD.from_offsets(mine)
     mine[:] = 9
@@ -93,7 +93,7 @@ def test_offsets_are_copied():
 
 
 @given(lods_with_level())
-def test_questions_about_a_level(drawn):
+def test_lod_answers_questions_about_any_level(drawn):
     lod, level = drawn
     nested, k = numbered(lod), from_the_first(level, lod)
     found = oracle.sequences(nested, k)
@@ -131,7 +131,7 @@ def test_what_is_handed_out_leaves_the_lod_alone(drawn):
 
 @pytest.mark.parametrize("make", [LoD.from_offsets, LoD.from_row_offsets])
 @pytest.mark.parametrize("given_levels", [([0, 2, 5],), ([0, 1, 2], [0, 1, 2]), ([0, 1], [0, 1], [0, 1])])
-def test_handed_out_offsets_never_become_writable(make, given_levels):
+def test_offsets_of_a_lod_never_become_writable(make, given_levels):
     made = make(*given_levels)
     relatives = [made, made.take([0]), made.slice(0, 1), made.concat(made), made.append(lengths=[1] * made.num_rows)]
     relatives += [lod for lod in [made.drop(0), *made.split()] if lod.num_levels]
@@ -170,7 +170,7 @@ def test_join_after_split_is_the_identity(lod):
 
 
 @given(lods_with_level(), st.data())
-def test_take(drawn, data):
+def test_lod_take_is_the_selection_of_nested_lists(drawn, data):
     lod, level = drawn
     k = from_the_first(level, lod)
     index = data.draw(indices(lod.num_sequences(level)))
@@ -179,7 +179,7 @@ def test_take(drawn, data):
 
 
 @given(lods_with_level(), st.none() | st.integers(-12, 12), st.none() | st.integers(-12, 12))
-def test_slice(drawn, start, stop):
+def test_lod_slice_is_the_slice_of_nested_lists(drawn, start, stop):
     lod, level = drawn
     k = from_the_first(level, lod)
     found = oracle.sequences(numbered(lod), k)
@@ -187,13 +187,13 @@ def test_slice(drawn, start, stop):
 
 
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(lods(n, n), min_size=1, max_size=4)))
-def test_concat(batches):
+def test_lod_concat_joins_nested_lists(batches):
     joined = batches[0].concat(*batches[1:])
     assert_lod(joined, concat_batches([numbered(lod) for lod in batches]), batches[0].num_levels)
 
 
 @given(lods(min_levels=0), st.data())
-def test_append(lod, data):
+def test_lod_append_adds_a_level_below(lod, data):
     lengths = data.draw(st.lists(st.integers(0, 3), min_size=lod.num_rows, max_size=lod.num_rows))
     longer = lod.append(lengths=data.draw(odd_forms(lengths)) if lengths else lengths)
     assert_lod(longer, oracle.append(numbered(lod), [[0] * n for n in lengths], lod.num_levels), lod.num_levels + 1)
@@ -205,7 +205,7 @@ def test_append(lod, data):
 
 
 @given(lods_with_level())
-def test_drop(drawn):
+def test_lod_drop_removes_a_level(drawn):
     lod, level = drawn
     k = from_the_first(level, lod)
     fewer = lod.drop(level)
@@ -223,7 +223,7 @@ def test_concat_of_slices_is_the_whole(drawn, data):
 
 
 @given(lods_with_level(), st.randoms(use_true_random=False))
-def test_a_permutation_and_back(drawn, random):
+def test_lod_take_of_a_permutation_and_back_is_the_identity(drawn, random):
     lod, level = drawn
     order = list(range(lod.num_sequences(level)))
     random.shuffle(order)
@@ -235,7 +235,7 @@ def test_a_permutation_and_back(drawn, random):
 
 
 @given(lods(min_levels=0), lods(min_levels=0))
-def test_equality_and_hash(a, b):
+def test_lods_are_equal_and_hash_alike_if_their_offsets_are_equal(a, b):
     twin = LoD.from_offsets(*offsets_of(a), num_rows=a.num_rows)
     assert a == twin
     assert hash(a) == hash(twin) == hash(a)
@@ -271,7 +271,7 @@ def test_a_lod_has_no_attributes_of_its_own():
         LoD([0, 1])
 
 
-def test_structures_that_differ_at_their_end():
+def test_lods_that_differ_in_their_last_offsets_are_not_equal():
     same = [2] * 20
     first, second = LoD.from_lengths([*same, 1, 3]), LoD.from_lengths([*same, 3, 1])
     assert first != second
@@ -336,7 +336,7 @@ def test_levels_that_do_not_go_together(num_levels, level, more):
             make(*levels_)
 
 
-def test_many_levels():
+def test_lod_of_forty_levels_answers_for_each():
     """Levels below the first few are found by the list of their positions."""
     lengths = [[2], *[[1, 2] if k % 2 == 0 else [1, 0, 1] for k in range(40)]]
     lod = LoD.from_lengths(*lengths)
@@ -349,7 +349,7 @@ def test_many_levels():
     assert (lod.drop(-1).num_rows, lod.num_sequences(-1)) == (2, 3)
 
 
-def test_slices_of_slices_of_many():
+def test_slices_of_slices_of_lods_have_the_offsets_of_lists():
     """Whether their offsets are written when they are cut, when they are read, or never."""
     lengths = np.arange(3000) % 4
     outer = LoD.from_lengths([1000, 0, 2000], lengths).drop(0)

@@ -27,7 +27,7 @@ def test_array_and_tolist_are_inverse(drawn):
 
 
 @given(nested_lists(), st.sampled_from([np.int8, np.float32, np.complex128, "U3", "S3"]))
-def test_dtype(drawn, dtype):
+def test_array_with_a_dtype_converts_as_numpy(drawn, dtype):
     nested, num_levels = drawn
     x = lodcore.array(nested, dtype, num_levels)
     assert x.values.tobytes() == np.array(flatten(nested, num_levels)[0], dtype).tobytes()
@@ -43,7 +43,7 @@ def test_numpy_finds_the_dtype(drawn):
 
 
 @given(nested_lists())
-def test_tuples_are_lists(drawn):
+def test_array_takes_tuples_as_lists(drawn):
     nested, num_levels = drawn
 
     def tuples(entry):
@@ -100,7 +100,7 @@ def test_a_lod_tensor_is_copied(x, dtype):
         ([[1j]], [[1]], np.complex128),
     ],
 )
-def test_examples(nested, lengths, dtype):
+def test_array_of_nested_lists_finds_lengths_and_dtype(nested, lengths, dtype):
     x = lodcore.array(nested)
     assert [x.lod.lengths(k).tolist() for k in range(x.num_levels)] == lengths
     assert x.dtype == dtype
@@ -182,7 +182,7 @@ def test_arrays_are_rows_where_the_lists_are_all_levels():
 # -- dicts and dates of the standard library -----------------------------------------------------------------------
 
 
-def test_dicts_become_records():
+def test_array_makes_records_of_dicts():
     rows = [[{"a": 1, "b": "x"}, {"b": "yy", "a": 2}], [], [{"a": 3, "b": "z"}]]
     x = lodcore.array(rows)
     assert x.dtype == np.dtype([("a", "i8"), ("b", "U2")])
@@ -193,7 +193,7 @@ def test_dicts_become_records():
     assert (narrow.dtype.names, narrow["a"].tolist()) == (("t", "a"), [[1.0]])
 
 
-def test_dates_and_durations_of_the_standard_library():
+def test_array_takes_dates_and_durations_of_the_standard_library():
     noon = datetime.datetime(2024, 1, 2, 12, 0, 0, 5)
     cases = [
         ([[noon], [], [noon, noon]], "M8[us]"),
@@ -229,7 +229,7 @@ def test_dicts_and_dates_that_do_not_fit(rows, text):
         lodcore.array(rows)
 
 
-def test_dicts_need_a_dtype_with_fields():
+def test_array_of_dicts_refuses_a_dtype_without_fields():
     with pytest.raises(lodcore.DTypeError, match="dtype: is float32, which has no fields"):
         lodcore.array([[{"a": 1}]], "f4")
 

@@ -26,7 +26,7 @@ def there_and_back(thing, protocol=pickle.HIGHEST_PROTOCOL):
 
 
 @given(lods(min_levels=0), st.sampled_from(PROTOCOLS))
-def test_lod(lod, protocol):
+def test_pickled_lods_are_equal_and_hash_alike(lod, protocol):
     back = there_and_back(lod, protocol)
     assert back == lod
     assert hash(back) == hash(lod)
@@ -37,19 +37,19 @@ def test_lod(lod, protocol):
 
 
 @given(lod_tensors(), st.sampled_from(PROTOCOLS))
-def test_lod_tensor(x, protocol):
+def test_pickled_lod_tensors_are_the_same_to_the_bit(x, protocol):
     assert same(there_and_back(x, protocol), x)
     assert same(there_and_back(x[1:], protocol), x[1:])
 
 
 @given(lods(0, 0))
-def test_lod_tensor_without_levels(lod):
+def test_pickled_lod_tensors_without_levels_stay_without(lod):
     x = LoDTensor(np.arange(lod.num_rows), lod)
     assert same(there_and_back(x), x)
 
 
 @given(lod_tensors(), st.sampled_from(PROTOCOLS), st.booleans())
-def test_steps_and_their_map(x, protocol, by_length):
+def test_pickled_steps_and_their_map_pack_to_the_batch(x, protocol, by_length):
     steps, indices_map = there_and_back(TensorArray.unpack(x, 0, by_length), protocol)
     assert same(steps.pack(0, indices_map), x)
     assert indices_map.level == 0
@@ -58,7 +58,7 @@ def test_steps_and_their_map(x, protocol, by_length):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_tables_arrays_and_dense_tensors(protocol):
+def test_pickled_rank_tables_arrays_and_dense_tensors_come_back(protocol):
     x = lodcore.array([[1], [2, 3], []])
     table = there_and_back(lodcore.lod_rank_table(x), protocol)
     assert lodcore.reorder_by_rank(x, table).tolist() == [[2, 3], [1], []]
@@ -114,7 +114,7 @@ def test_buffers_out_of_band_are_shared(x):
     assert len(data) < 1200  # structure may go in band, rows do not
 
 
-def test_offsets_that_came_out_of_band_are_a_copy():
+def test_unpickled_lods_copy_offsets_that_came_out_of_band():
     lod = LoD.from_lengths([2, 1], [1, 0, 2])
     buffers = []
     data = pickle.dumps(lod, protocol=5, buffer_callback=buffers.append)
@@ -143,7 +143,7 @@ def test_out_of_band_buffers_of_a_slice_are_its_own():
     assert max(buffer.raw().nbytes for buffer in buffers) == 20 * 8
 
 
-def test_in_a_fresh_process(tmp_path):
+def test_what_was_pickled_is_read_in_a_fresh_process(tmp_path):
     x = LoDTensor.from_lengths(np.arange(12.0).reshape(6, 2), [2, 0, 1], [1, 2, 3])
     things = {
         "x": x,
@@ -251,7 +251,7 @@ def test_every_kind_comes_back_with_all_its_properties(name, another):
         ({6: 5}, "element: is 5; an instance of Spec is needed"),
     ],
 )
-def test_damaged_arrays_are_refused(changed, says):
+def test_unpickling_a_damaged_tensor_array_is_refused(changed, says):
     restore, parts = TensorArray.unstack(np.arange(3.0)).__reduce__()
     assert restore(*parts).read(1) == 1.0
     with pytest.raises(lodcore.DTypeError, match=f"TensorArray: {says}"):

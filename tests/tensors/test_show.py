@@ -52,7 +52,7 @@ def balanced(text):
         ([[b"a", b"\xff"]], r"LoDTensor(1 sequence of length 2, |S1: [[b'a', b'\xff']])"),
     ],
 )
-def test_tensors(nested, text):
+def test_repr_of_tensors_shows_content_and_structure(nested, text):
     assert repr(lodcore.array(nested)).startswith(text)
 
 
@@ -94,7 +94,7 @@ def test_long_content_is_cut_inside_and_outside():
         (LoD.from_offsets(num_rows=3), "LoD(0 levels, 3 rows)"),
     ],
 )
-def test_structures(lod, text):
+def test_repr_of_lods_shows_their_levels(lod, text):
     assert repr(lod) == text
 
 
@@ -134,7 +134,7 @@ def test_content_reads_as_the_nested_lists(x):
 
 
 @given(lod_tensors())
-def test_every_dtype_is_shown_in_short(x):
+def test_repr_of_tensors_of_every_dtype_is_one_short_line(x):
     assert len(repr(x)) < LONGEST
     assert repr(x).startswith("LoDTensor(")
     assert "\n" not in repr(x)
@@ -218,7 +218,7 @@ def test_html_tells_the_summary_and_draws_the_lengths():
     assert bars == [40.0, 0.0, 40.0, 40.0]  # of lengths 0, 1, 2, 3
 
 
-def test_html_escapes_what_it_shows():
+def test_html_of_tensors_escapes_values_and_names_of_fields():
     x = LoDTensor.from_lengths(np.array(["<script>alert(1)</script>", "&"]), [2])
     assert "<script>" not in x._repr_html_()
     fields = LoDTensor.from_lengths(np.zeros(1, [("<b>", "i1")]), [1])
@@ -304,7 +304,7 @@ def test_rows_have_four_digits():
 
 
 @pytest.mark.not_on_reference
-def test_texts_at_their_limits():
+def test_repr_of_lods_is_cut_at_its_limits():
     assert repr(LoD.from_lengths([76])) == f"LoD([{'x' * 76}])"
     assert repr(LoD.from_lengths([77])) == "LoD(1 sequence of length 77)"
     assert repr(LoD.from_lengths([0, 90, *range(8)])).endswith("lengths 0..90: 0, 90, 0, 1, 2, 3, 4, 5, 6, 7)")

@@ -39,7 +39,7 @@ def assert_equal(got, want):
 
 
 @given(parts(), st.data())
-def test_to_dense(drawn, data):
+def test_sparse_tensor_to_dense_adds_rows_of_equal_indices(drawn, data):
     indices, values, height = drawn
     x = SparseTensor(data.draw(odd_forms(indices)) if indices else indices, values, height)
     assert (x.shape, x.ndim, x.dtype, x.height) == ((height, *values.shape[1:]), values.ndim, values.dtype, height)
@@ -55,7 +55,7 @@ def test_to_dense(drawn, data):
 
 
 @given(parts(), st.sampled_from([0, 10**6]))
-def test_merge(drawn, more):
+def test_sparse_tensor_merge_sorts_and_adds_rows_of_equal_indices(drawn, more):
     drawn = (*drawn[:2], drawn[2] + more)
     merged = SparseTensor(*drawn).merge()
     assert merged.indices.tolist() == sorted(set(drawn[0]))
@@ -64,7 +64,7 @@ def test_merge(drawn, more):
 
 
 @given(parts(5, row_shapes=[(2,)]), parts(5, row_shapes=[(2,)]), parts(5, row_shapes=[(2,)]))
-def test_sums(first, second, third):
+def test_sums_of_sparse_tensors_keep_the_rows_of_all(first, second, third):
     x, y, z = (SparseTensor(*drawn) for drawn in (first, second, third))
     both = x + y + z
     assert type(both) is SparseTensor
@@ -77,7 +77,7 @@ def test_sums(first, second, third):
 
 
 @given(parts())
-def test_copies(drawn):
+def test_copies_of_sparse_tensors_share_no_memory(drawn):
     x = SparseTensor(*drawn)
     for other in (x.clone(), copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
         assert type(other) is SparseTensor
@@ -157,7 +157,7 @@ def test_a_table_used_twice_has_one_sparse_gradient():
         (lambda: np.array(SparseTensor([0], [1.0], 3), copy=False), ValueError, "copy"),
     ],
 )
-def test_wrong_calls(call, error, says):
+def test_wrong_calls_of_sparse_tensor_name_argument_and_value(call, error, says):
     with pytest.raises(error, match=says):
         call()
 

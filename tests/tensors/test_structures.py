@@ -101,7 +101,7 @@ def test_rows_without_levels_are_sliced():
 
 
 @for_each("step", [1, 2, 3, -1, -2])
-def test_slices_with_a_step(step):
+def test_lod_tensor_slices_with_a_step_select_as_lists(step):
     x = lodcore.array([[0.0], [1.0, 2.0], [], [3.0], [4.0, 5.0]])
     deep = lodcore.array([[[0], [1]], [], [[2, 3]], [[4]], [[]]])
     for given in (x, deep, LoDTensor(np.arange(5), LoD.from_offsets(num_rows=5))):
@@ -109,7 +109,7 @@ def test_slices_with_a_step(step):
             assert given[start:stop:step].tolist() == given.tolist()[start:stop:step]
 
 
-def test_iterators_know_how_many_are_left():
+def test_length_hint_of_an_iterator_over_a_tensor_counts_what_is_left():
     for nested in ([[1.0], [], [2.0]], [[[1.0], []], [], [[2.0]]]):
         left = iter(lodcore.array(nested))
         for count in (3, 2, 1):

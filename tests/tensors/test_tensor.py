@@ -154,7 +154,7 @@ def test_results_own_their_memory_and_views_share_it(x):
 # -- indexing ------------------------------------------------------------------------------------------------------
 
 
-def test_a_view_that_nobody_holds_is_handed_out_again():
+def test_values_give_the_same_view_while_nobody_holds_it():
     """Unchanged unless it is held, or was changed."""
     x = LoDTensor(np.array([1.0, 2.0, 3.0]), LoD.from_lengths([2, 1]), share=True)
     first = id(x.values)
@@ -234,7 +234,7 @@ def test_without_levels_rows_are_indexed(lod, data):
 
 
 @given(lod_tensors())
-def test_questions(x):
+def test_lod_tensor_answers_questions_about_shape_size_and_levels(x):
     assert x.shape == (x.lod.num_sequences(), *[None] * x.num_levels, *x.values.shape[1:])
     assert x.ndim == len(x.shape)
     assert (x.size, x.nbytes, x.dtype) == (x.values.size, x.values.nbytes, x.values.dtype)
@@ -245,7 +245,7 @@ def test_questions(x):
 
 
 @given(lod_tensors())
-def test_equals(x):
+def test_lod_tensor_equals_compares_dtype_structure_and_values(x):
     assert x.equals(x.clone())
     assert not x.equals(x.values)
     assert not x.equals(LoDTensor(x.values.view("u1") if x.dtype == "i1" else np.zeros(x.num_rows, "i1"), x.lod))
@@ -266,7 +266,7 @@ def test_nan_equals_nan():
 
 
 @given(lod_tensors())
-def test_to_arrays(x):
+def test_to_arrays_gives_nested_lists_of_rows(x):
     def arrays(nested, depth):
         return x.values[np.array(nested, np.int64)] if depth == 0 else [arrays(inner, depth - 1) for inner in nested]
 
@@ -291,7 +291,7 @@ def test_flatten_at_every_level(x, data):
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.data())
-def test_to_regular(sides, data):
+def test_to_regular_gives_an_array_where_lengths_are_equal(sides, data):
     count, *lengths = sides
     counts = [count]
     for length in lengths:
@@ -308,7 +308,7 @@ def test_to_regular(sides, data):
 
 
 @given(lod_tensors(1, 2), st.sampled_from(["right", "left"]), st.integers(0, 3), st.integers(1, 4))
-def test_to_padded(x, side, spare, multiple):
+def test_to_padded_pads_on_either_side_to_any_length(x, side, spare, multiple):
     found = oracle.sequences(numbered(x.lod), x.num_levels - 1)
     longest = max(map(len, found), default=0) + spare
     padded = -(-longest // multiple) * multiple
@@ -405,13 +405,13 @@ def test_any_mask_may_choose_rows():
 
 
 @pytest.mark.parametrize("fill", [-1, np.int8(-1), [7, 8], np.array([7, 8])])
-def test_filling(fill):
+def test_to_padded_fills_with_a_number_or_a_row(fill):
     x = LoDTensor.from_lengths(np.arange(6).reshape(3, 2), [1, 2])
     assert x.to_padded(fill).tolist() == [[[0, 1], np.broadcast_to(fill, 2).tolist()], [[2, 3], [4, 5]]]
     assert x.to_padded(fill, side="left").tolist() == [[np.broadcast_to(fill, 2).tolist(), [0, 1]], [[2, 3], [4, 5]]]
 
 
-def test_filling_of_floats():
+def test_to_padded_of_floats_fills_with_any_number():
     x = LoDTensor.from_lengths(np.float32([1, 2, 3]), [1, 2])
     assert np.isnan(x.to_padded(np.nan)[0, 1])
     assert x.to_padded(-np.inf).dtype == np.float32
@@ -448,7 +448,7 @@ def test_rows_without_bytes(rows):
 # -- dense tensors and specs ---------------------------------------------------------------------------------------
 
 
-def test_dense_tensor():
+def test_dense_tensor_holds_its_array_without_a_copy():
     rows = np.arange(4).reshape(2, 2)
     dense = DenseTensor(rows)
     assert dense.values is rows
@@ -498,7 +498,7 @@ def test_spec_is_a_value():
         spec.num_levels = 1
 
 
-def test_one_past_the_end():
+def test_index_one_past_the_end_of_a_lod_tensor_raises():
     for x in (LoDTensor.from_lengths(np.arange(3), [1, 2]), LoDTensor.from_lengths(np.arange(3), [2], [1, 2])):
         for i in (len(x), -len(x) - 1):
             with pytest.raises(IndexError, match=f"index {i} is out of bounds for axis 0 with size {len(x)}"):

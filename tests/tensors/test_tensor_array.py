@@ -29,7 +29,7 @@ def unpacked(draw):
 
 
 @given(unpacked())
-def test_unpack(drawn):
+def test_unpack_makes_the_steps_of_the_oracle(drawn):
     x, level, by_length, steps, _ = drawn
     k = from_the_first(level, x.lod)
     wanted = oracle.unpack(numbered(x.lod), k, by_length)
@@ -51,7 +51,7 @@ def test_unpack(drawn):
 
 
 @given(unpacked())
-def test_indices_map(drawn):
+def test_indices_map_of_unpack_is_that_of_the_oracle(drawn):
     x, level, by_length, _, indices_map = drawn
     k = from_the_first(level, x.lod)
     wanted = oracle.indices_map(numbered(x.lod), k, by_length)
@@ -167,7 +167,7 @@ def test_examples_of_unpack(lengths, by_length, steps):
     assert ["abcde"[i] for i in indices_map] == list("".join(steps))
 
 
-def test_the_ancestor_s_example_of_two_levels():
+def test_unpack_and_pack_of_two_levels_give_the_documented_steps():
     x = LoDTensor.from_offsets([1, 2, 3, 4, 5, 6], [0, 1, 3], [0, 2, 2, 6])
     steps, indices_map = TensorArray.unpack(x, 0)
     assert [step.tolist() for step in steps] == [[[], [1, 2]], [[3, 4, 5, 6]]]
@@ -295,7 +295,7 @@ def test_size_of_an_array_made_of_a_source():
         fixed.write(2, 7)
 
 
-def test_texts():
+def test_repr_of_tensor_arrays_counts_elements_and_holes():
     assert repr(TensorArray()) == "TensorArray(empty)"
     ta = TensorArray(3)
     ta.write(1, [0])
@@ -316,7 +316,7 @@ def test_sequences_of_steps_are_those_of_x(x):
     )
 
 
-def test_what_is_unstacked_is_plain():
+def test_unstack_of_other_byte_orders_and_subclasses_gives_plain_arrays():
     swapped = TensorArray.unstack(np.arange(3, dtype=">i4"))
     assert swapped.stack().dtype == np.dtype("=i4")
     numbers = np.arange(3)

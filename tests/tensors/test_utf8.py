@@ -15,7 +15,7 @@ WORDS = ["", "a", "a\0b", "\0\0c", "é", "€x", "x€\0é", LIMITS, "", *LIMITS
 
 
 @for_each("words", [WORDS, WORDS[:1], ["", ""], ["é"], [], ["a\0b"] * 3])
-def test_strings_are_encoded_as_by_python(words):
+def test_strings_of_every_kind_are_encoded_in_utf_8_as_by_python(words):
     wanted = [list(word.encode()) for word in words]
     strings = np.array(words, dtype="U12")
     as_bytes = np.array([word.encode() for word in words], dtype="S40")
@@ -80,6 +80,6 @@ def test_arrays_of_strings_of_several_kinds_are_refused():
             lodcore.array(arrays)
 
 
-def test_records_of_strings_stay_as_they_are():
+def test_tensors_of_records_with_strings_keep_them():
     x = LoDTensor.from_lengths(np.array([("é", 1)], "U2,i4"), [1])
     assert x.tolist() == [[("é", 1)]]

@@ -95,7 +95,7 @@ def test_what_is_no_batch_is_not_equal():
     assert (wide == [[2, 3]]).values.tolist() == [[False, False], [True, True]]
 
 
-def test_nan():
+def test_assert_equal_and_assert_allclose_take_nan_as_equal_to_nan():
     x = lodcore.array([[np.nan, 1.0], [2.0]])
     assert_equal(x, x.copy())
     assert_equal(x, x.tolist())
@@ -158,7 +158,7 @@ def test_the_first_sequence_that_differs_is_named(check):
     refused(check, [[1], [2, 3]], [[1], [2, 4]], "actual[1][1]: is 3; desired has 4")
 
 
-def test_the_place_holds_for_every_depth():
+def test_assert_equal_names_the_place_of_a_difference_at_every_depth():
     random = np.random.default_rng(0)
     for _ in range(50):
         counts, lengths = 3, []
@@ -214,7 +214,7 @@ def test_the_place_of_any_other_length(num_levels, lists, check):
         refused(check, y, x, f"actual{place}: has length {length + 1}; desired has {length}")
 
 
-def test_dtypes():
+def test_assert_equal_names_dtypes_that_differ():
     x = numbers()
     refused(assert_equal, x, x.astype(np.float32), "actual: has dtype float64; desired has float32")
     assert_equal(x, x.astype(np.float32), check_dtype=False)
@@ -229,7 +229,7 @@ def test_dtypes():
         assert_allclose(text, text)
 
 
-def test_records():
+def test_assert_equal_compares_records():
     x = LoDTensor.from_lengths(np.array([(1, 2.0), (3, np.nan)], [("a", "i4"), ("b", "f8")]), [1, 1])
     assert_equal(x, x.copy())
     other = x.copy()
@@ -285,7 +285,7 @@ def test_the_tolerance_is_relative_to_what_is_desired(actual, desired, options, 
         assert_allclose(make(actual), make(desired), **options)
 
 
-def test_wrong_calls():
+def test_assert_equal_and_assert_allclose_refuse_what_is_no_batch():
     x = numbers()
     for wrong, says in ((None, "NoneType"), (object(), "object"), ([[None]], "None"), ([[1], 2], "one kind")):
         for check in (assert_equal, assert_allclose):

@@ -190,7 +190,7 @@ def test_values_that_a_rule_reads_but_does_not_name(name):
         rules.check_dropped(scaled(reads[name]), SAMPLE)
 
 
-def test_only_real_numbers_are_widened():
+def test_rules_widened_makes_float64_of_real_numbers_only():
     narrow = sample_of((lodcore.array([[1.5]], "f4"), np.array(2.0, "f4")))
     assert [x.dtype for x in tensors_of(rules.widened(narrow))] == [F8, F8]
     for args in ((X, np.array(1j)), (X.astype(complex), np.array(1.0)), (lodcore.array([[1]]), 2.0)):

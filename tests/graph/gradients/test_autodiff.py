@@ -94,7 +94,7 @@ def test_vjp_of_a_list_of_one_result_returns_a_list():
         ((Variable("d", X), None), GraphError, r"cotangents\[0\]: is a Variable; gradients of gradients"),
     ],
 )
-def test_wrong_cotangents(cotangents, error, says):
+def test_pullback_refuses_cotangents_that_do_not_fit_the_results(cotangents, error, says):
     pullback = vjp(lambda x: (lodcore.mul(x, 2.0), [x]), X)[1]
     with pytest.raises(error, match=f"pullback: {says}"):
         pullback(*cotangents)
@@ -120,7 +120,7 @@ def test_cotangents_of_nested_results():
         pullback(lodcore.array([[[1.0, 2.0], [], [3.0]]]))
 
 
-def test_types_of_gradients():
+def test_gradients_have_the_type_and_dtype_of_their_inputs():
     inputs = (X, LISTS, DenseTensor([1.0, 2.0]), 2.0, np.float32(3), 3, np.arange(2), True, "text", None, 1j)
     y, pullback = vjp(lambda *given: given[0], *inputs)
     assert y is X
@@ -427,13 +427,13 @@ def plain_values(y):
         ((None, np.empty(2, np.int64)), DTypeError, r"out\[1\]: the input has no gradient"),
     ],
 )
-def test_wrong_out(out, error, says):
+def test_pullback_refuses_out_that_does_not_fit_the_inputs(out, error, says):
     pullback = vjp(lambda x, n: lodcore.mul(x, 2.0), X, np.arange(2))[1]
     with pytest.raises(error, match=f"pullback: {says}"):
         pullback(X, out=out)
 
 
-def test_out_twice():
+def test_pullback_refuses_one_array_as_out_of_two_inputs():
     pullback = vjp(lambda x, y: lodcore.add(x, y), X, X)[1]
     place = np.full((2, 2), 7.0)
     with pytest.raises(ValueError, match=r"out\[1\]: out: overlaps"):
@@ -546,7 +546,7 @@ def test_gradients_of_gradients_are_refused():
 # -- value_and_grad ------------------------------------------------------------------------------------------------
 
 
-def test_value_and_grad():
+def test_value_and_grad_returns_value_and_gradients():
     def f(x, y, scale=1.0):
         return lodcore.mul(ops.sum(lodcore.mul(x, y)), scale)
 
@@ -1104,7 +1104,7 @@ def test_out_without_its_name_is_out():
         (("sum",), {"pad": 0.0}, "got an unexpected keyword argument 'pad'"),
     ],
 )
-def test_a_wrong_call_is_a_type_error(more, kwargs, says):
+def test_vjp_of_a_function_that_is_called_wrongly_raises_its_type_error(more, kwargs, says):
     with pytest.raises(TypeError, match=says):
         vjp(lambda x: lodcore.sequence_pool(x, *more, **kwargs), LISTS)
 

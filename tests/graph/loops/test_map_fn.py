@@ -73,7 +73,7 @@ def test_kind_of_the_result_depends_on_the_function_not_on_the_data():
         assert isinstance(map_fn(lambda rows: ops.sum(rows), x), np.ndarray)
 
 
-def test_sequences_of_sequences():
+def test_map_fn_over_sequences_of_sequences_maps_the_outermost():
     found = map_fn(lambda document: document * 2.0, NESTED)
     assert found.tolist() == [[[2.0], [4.0, 6.0]], [], [[8.0]]]
     assert found.lod == NESTED.lod
@@ -108,7 +108,7 @@ def test_map_fn_returns_the_tree_that_the_function_returns():
     assert found["both"][1][0].equals(LISTS)
 
 
-def test_lists_are_sequences():
+def test_map_fn_takes_lists_as_sequences():
     assert map_fn(lambda rows: rows + 1, [[1, 2], [3]]).tolist() == [[2, 3], [4]]
 
 
@@ -160,7 +160,7 @@ def at_of(row):
         lambda x, w: list(map_fn(lambda rows: {"a": rows * 2.0, "b": ops.sum(rows @ w)}, x).values()),
     ],
 )
-def test_gradients(f):
+def test_gradients_of_map_fn_are_derivatives(f):
     x = LoDTensor(ROWS.values / 10, ROWS.lod)
     grad_check(f, x, W.T / 10)
     grad_check(f, x[:0], W.T / 10)
@@ -168,13 +168,13 @@ def test_gradients(f):
     assert pullback(*[None] * (2 if isinstance(_, list) else 1))[0].lod is x.lod
 
 
-def test_gradients_of_nested_results():
+def test_gradients_of_map_fn_with_nested_results_are_derivatives():
     grad_check(lambda x: map_fn(lambda document: lodcore.sequence_pool(document, "sum"), x), NESTED)
     grad_check(lambda x: map_fn(lambda document: document * document, x), NESTED)
     grad_check(lambda x: map_fn(lambda row: row * row, x), np.arange(6.0).reshape(3, 2))
 
 
-def test_in_a_program():
+def test_map_fn_in_a_program_knows_its_specs_and_gives_what_it_gives_at_once():
     with Program() as program:
         x = data("x", (None, 2), "float64", num_levels=1)
         sequences, sums = map_fn(lambda rows: (rows * 2, ops.sum(rows, axis=0)), x)

@@ -109,7 +109,7 @@ def test_gradients_are_those_of_the_unrolled_body(loop, seed):
 
 @at_most(50)
 @given(loop=loops(), seed=st.integers(0, 9))
-def test_gradients_are_derivatives(loop, seed):
+def test_gradients_of_drawn_loops_are_derivatives(loop, seed):
     names = inputs(seed)
     assume(expected(loop, names) is not None)
     limits = [limit for kind, *_, limit in bodies.flat(loop) if kind == "break above"]

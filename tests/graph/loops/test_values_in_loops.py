@@ -40,7 +40,7 @@ def test_array_made_in_the_body_leaves_other_loop_variables_alone(way, n):
 
 @every_way
 @pytest.mark.parametrize("x", [NESTED, NESTED[:1], NESTED[1:2], NESTED[:0]], ids=["three", "one", "empty", "none"])
-def test_map_fn_in_map_fn(way, x):
+def test_map_fn_in_map_fn_gives_what_nested_calls_of_python_give(way, x):
     def text(while_loop, x):
         return map_fn(lambda doc: map_fn(lambda s: ops.sum(s), doc), x)
 

@@ -213,7 +213,7 @@ def test_each_run_begins_with_the_array_as_it_is_then():
         np.testing.assert_array_equal(array.stack(), [first, 2 * first, 4 * first])
 
 
-def test_constants_are_captured_once():
+def test_a_constant_that_a_body_uses_twice_is_captured_once():
     w = np.ones((2, 2))
     loop = while_loop()
     with loop.loop():
@@ -392,7 +392,7 @@ def unknown(array, time):
 # -- nested loops --------------------------------------------------------------------------------------------------
 
 
-def test_nested_loops():
+def test_while_loop_in_while_loop_runs_for_each_outer_step():
     table = TensorArray()
     outer = while_loop()
     with outer.loop():
@@ -454,7 +454,7 @@ def test_as_many_steps_as_allowed_and_no_more(most, end):
             loop()
 
 
-def test_max_steps():
+def test_while_loop_that_exceeds_max_steps_raises():
     def run(steps):
         loop = while_loop(max_steps=5)
         with loop.loop():

@@ -202,7 +202,7 @@ def test_a_fixed_size_above_values_is_an_axis_and_above_lists_a_level():
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 3), (1, 3), (2, 2), (0, 1), (1, 2)])
-def test_slices_have_offsets(start, stop):
+def test_from_arrow_takes_slices_from_their_offset(start, stop):
     forged = lists([0, 2, 2, 5], leaf(NUMBERS), offset=start, array={"length": stop - start})
     assert from_arrow(forged).tolist() == [[0, 1], [], [2, 3, 4]][start:stop]
 
@@ -212,7 +212,7 @@ def test_a_child_may_be_a_slice():
     assert from_arrow(lists([0, 1, 3], child)).tolist() == [[2], [3, 4]]
 
 
-def test_bools_are_bits():
+def test_from_arrow_and_to_arrow_convert_bools_to_bits():
     packed = bits(*([1, 0, 1, 1, 0, 0, 1, 0] * 3))
     child = Forged(b"b", 11, [None, packed], offset=3)
     x = from_arrow(lists([0, 4, 11], child))
@@ -394,7 +394,7 @@ def test_dates_that_do_not_fit_in_days_are_refused(dtype):
 
 
 @pytest.mark.parametrize("nulls", ["error", "empty"])
-def test_nulls_are_errors(nulls):
+def test_from_arrow_refuses_nulls_by_their_place(nulls):
     with pytest.raises(LoDError, match="row 1 is null; use nulls="):
         from_arrow(with_nulls(), nulls)
 
@@ -455,7 +455,7 @@ def test_nulls_of_structs_reach_their_fields():
     assert from_arrow(forged, "empty")["a"].tolist() == [[], [1, 2]]
 
 
-def test_nulls_of_chunks():
+def test_from_arrow_finds_nulls_in_any_chunk():
     def chunk(mask):
         return Forged(b"l", 2, [mask, np.array([1, 2])], null_count=-1)
 

@@ -297,7 +297,7 @@ def test_a_missing_child_is_refused():
             from_arrow(forged)
 
 
-def test_the_deepest_types():
+def test_from_arrow_takes_types_as_deep_as_its_limit():
     for depth, fits in ((64, True), (65, False)):
         forged = leaf(np.zeros(1, np.int64))
         for _ in range(depth):
@@ -454,7 +454,7 @@ def test_a_record_is_null_if_an_entry_of_a_field_is():
         assert x.values["a"].ravel().tolist() == [0 if n == k else n for n in range(4)]
 
 
-def test_records_of_chunks():
+def test_from_arrow_joins_records_of_chunks():
     def chunk(*rows):
         return Forged(b"+s", len(rows), [None], [leaf(np.array(rows), name=b"a")])
 

@@ -398,7 +398,7 @@ def test_documents_are_read_in_the_order_of_their_names(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="the system has no memory that can be sealed")
-def test_all_seals_are_set():
+def test_shared_memory_is_sealed_against_writes_and_resizing():
     import fcntl
 
     shared = lodcore.interop.share(deep(3))

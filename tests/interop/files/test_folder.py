@@ -220,7 +220,7 @@ def test_a_first_save_that_fails_leaves_nothing(tmp_path, quick):
     assert count > 8
 
 
-def test_a_smaller_one_fits_after_a_failure(tmp_path):
+def test_a_smaller_save_fits_on_a_disk_that_was_full(tmp_path):
     """The limit is of the size of files; a limit of disks is tried by `python -m tests.robustness.stores`."""
     name, big = tmp_path / "x.lod", LoDTensor.from_lengths(np.arange(2.0**16), [2**16])
     program = (
@@ -756,7 +756,7 @@ def test_descriptions_that_are_no_dtypes(tmp_path, quick):
             lodcore.load(name)
 
 
-def test_files_are_closed(tmp_path, quick):
+def test_save_and_load_close_the_files_that_they_open(tmp_path, quick):
     before = len(os.listdir("/proc/self/fd"))
     for k in range(5):
         for name in ("x.npz", "x.lod"):
@@ -768,7 +768,7 @@ def test_files_are_closed(tmp_path, quick):
     assert len(os.listdir("/proc/self/fd")) <= before
 
 
-def test_open_files_are_written(tmp_path):
+def test_save_writes_to_files_that_are_open(tmp_path):
     file = io.BytesIO()
     lodcore.save(file, OLD)
     file.seek(0)

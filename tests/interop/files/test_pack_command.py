@@ -20,7 +20,7 @@ def saved(tmp_path):
     return path
 
 
-def test_npz(saved, capsys):
+def test_pack_of_an_npz_file_saves_the_packed_tokens_beside_it(saved, capsys):
     assert main(["pack", str(saved), "--budget", "10"]) == 0
     shown = capsys.readouterr()
     plan = pack_plan(X, 10)
@@ -34,7 +34,7 @@ def test_npz(saved, capsys):
 
 @pytest.mark.parametrize("form", ["npz", "folder"])
 @pytest.mark.parametrize("named", [False, True])
-def test_what_was_saved(tmp_path, form, named, capsys):
+def test_pack_saves_the_plan_and_the_tokens_that_apply_gives(tmp_path, form, named, capsys):
     file, ending = tmp_path / "tokens", {"npz": ".npz", "folder": ".lod"}[form]
     path = file.with_suffix(ending)
     lodcore.save(str(path), {"other": 3, "ids": X, "more": X[::-1]} if named else X)
@@ -52,7 +52,7 @@ def test_what_was_saved(tmp_path, form, named, capsys):
         assert lodcore.load(str(tmp_path / f"x{ending}")).equals(pack_plan(X[::-1], 9).apply(X[::-1]))
 
 
-def test_a_folder(tmp_path, capsys):
+def test_pack_of_a_folder_reads_one_document_a_file(tmp_path, capsys):
     folder = tmp_path / "tokens"
     folder.mkdir()
     for k, document in enumerate(X):
@@ -85,7 +85,7 @@ def test_many_files_are_counted(tmp_path, capsys):
     assert told == [f"reading: {k} of 120 files" for k in range(12, 121, 12)]
 
 
-def test_quiet(saved, capsys):
+def test_pack_with_quiet_prints_the_summary_only(saved, capsys):
     assert main(["pack", str(saved), "--budget", "10", "--quiet", "--method", "histogram", "--max-items", "2"]) == 0
     shown = capsys.readouterr()
     assert shown.err == ""
@@ -138,7 +138,7 @@ def test_what_fails_is_said_in_one_line(name, arguments, says, saved, capsys):
     assert sorted(here.iterdir()) == before
 
 
-def test_wrong_usage(saved):
+def test_pack_without_a_budget_or_with_wrong_options_ends_with_exit_code_2(saved):
     with pytest.raises(SystemExit) as caught:
         main(["pack", str(saved)])
     assert caught.value.code == 2

@@ -93,7 +93,7 @@ def test_what_is_shared_is_shared_again(tmp_path, name):
     assert again["w"][0] is again["w"][1]
 
 
-def test_open_files_do(tmp_path):
+def test_save_and_load_take_open_files(tmp_path):
     for compress in (False, True):
         file = io.BytesIO()
         lodcore.save(file, {"x": X}, compress=compress)
@@ -508,7 +508,7 @@ def test_trees_may_be_a_hundred_deep(tmp_path, form):
         lodcore.save(tmp_path / form, [tree])
 
 
-def test_nothing_to_add_to(tmp_path):
+def test_append_to_a_folder_without_a_save_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="is not a folder"):
         lodcore.append(tmp_path / "x.lod", X)
     (tmp_path / "y.lod").mkdir()
@@ -593,7 +593,7 @@ def test_readers_keep_what_they_mapped(tmp_path):
     assert x.tolist() == X.tolist()
 
 
-def test_one_writer_at_a_time(tmp_path):
+def test_a_second_writer_of_a_folder_is_refused(tmp_path):
     fcntl = pytest.importorskip("fcntl") if os.name != "posix" else __import__("fcntl")
     lodcore.save(tmp_path / "x.lod", X)
     with open(tmp_path / "x.lod" / "lock", "ab") as lock:
@@ -771,7 +771,7 @@ def tell(shared, name, queue):
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 @pytest.mark.not_on_reference
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_processes_share_memory(tmp_path, method):
+def test_processes_read_what_share_and_save_gave_them(tmp_path, method):
     lodcore.save(tmp_path / "x.lod", DEEP)
     context = multiprocessing.get_context(method)
     queue = context.Queue()
@@ -797,7 +797,7 @@ class TestSealed:
         kept.clear()
         assert len(os.listdir("/proc/self/fd")) <= before + 5
 
-    def test_nobody_can_write(self):
+    def test_arrays_of_shared_memory_can_be_written_by_nobody(self):
         shared = share(DEEP)
         x = shared.tensor()
         for array in (x.values, x.offsets, x.offsets.base):
@@ -841,7 +841,7 @@ def test_a_number_of_a_file_is_nothing_to_make_one_of(arguments):
     os.fstat(2)
 
 
-def test_without_such_memory_it_says_so(monkeypatch):
+def test_share_says_that_there_is_no_memory_that_can_be_sealed(monkeypatch):
     monkeypatch.delattr(os, "memfd_create", raising=False)
     with pytest.raises(NotImplementedError, match="no memory that can be sealed"):
         share(X)

@@ -58,7 +58,7 @@ def test_reorder_by_rank_of_dense_rows_copies_them(x, data):
 
 
 @given(lod_tensors(), st.data())
-def test_shrink_memory(x, data):
+def test_shrink_memory_keeps_the_rows_of_sequences_that_are_longer(x, data):
     table = lod_rank_table(x)
     ordered = reorder_by_rank(x, table)
     memory = data.draw(values(n_rows=len(x)))

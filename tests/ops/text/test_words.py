@@ -230,7 +230,7 @@ def test_text_functions_of_empty_batches():
         (lambda: Vocabulary.fit(["a"], min_count=1.5), DTypeError, "min_count"),
     ],
 )
-def test_wrong_calls(call, error, says):
+def test_wrong_calls_of_vocabularies_name_argument_and_value(call, error, says):
     with pytest.raises(error, match=says):
         call()
 

@@ -106,8 +106,21 @@ def lengths(draw, count=None, most=8, longest=5):
 
 @composite
 def levels(draw, min_levels=1, max_levels=4, most=8):
-    """Draw the offsets of a structure, from coarse to fine: a list of lists of int."""
-    return plain.levels(Drawn(draw), min_levels, max_levels, most)
+    """Draw the offsets of a structure, from coarse to fine: a list of lists of int.
+
+    Every other structure, and the first of a test, has sequences of several elements on each level. Those of the cases
+    for other implementations are corner cases on each level, so that every other one has no rows.
+    """
+    if most < 1 or max_levels < 1 or draw(sampled_from(["full", "corner"])) == "corner":
+        return plain.levels(Drawn(draw), min_levels, max_levels, most)
+    made, count = [], draw(integers(min(2, most), most))
+    for _ in range(draw(integers(max(min_levels, 1), max_levels))):
+        longest = 3 if count < 16 else 1
+        sizes = draw(many_integers(count, 0, longest))
+        sizes[draw(integers(0, count - 1))] = longest
+        made.append(running_sum(sizes))
+        count = made[-1][-1]
+    return made
 
 
 @composite

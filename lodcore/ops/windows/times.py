@@ -104,8 +104,12 @@ def windows_around(x: Any, before: Any, after: Any = 0, times: Any = None, close
         if isinstance(x, LoDTensor) and isinstance(times, LoDTensor):
             check_equal(name, x.lod, times.lod, "times")
         sides = CLOSED[closed]
-        start = sequence_searchsorted(times, _moved(name, "before", times, before, minus), sides[0])
-        stop = sequence_searchsorted(times, _moved(name, "after", times, after, add), sides[1])
+        low, high = _moved(name, "before", times, before, minus), _moved(name, "after", times, after, add)
+        start = sequence_searchsorted(times, low, sides[0])
+        stop = sequence_searchsorted(times, high, sides[1])
+        if times.dtype.kind in "biu":  # an end beyond the range of the dtype excludes nothing
+            start = start if sides[0] == "left" else where(_in_range(times, before, minus), start, 0)
+            stop = stop if sides[1] == "right" else where(_in_range(times, after, add), stop, lengths)
         stop = np.maximum(start, stop)
     first = _starts(x, x)
     inside = arange(rows(add(first, start)), rows(add(first, stop)))
@@ -122,8 +126,7 @@ def _moved(name: str, side: str, times: Any, given: Any, move: Any) -> Any:
         return move(times, distance)
     if isinstance(given, (float, np.floating)) and not float(given).is_integer():
         raise DTypeError(f"{name}: {side}: is {given}; whole numbers are needed, as for times of {times.dtype}")
-    dtype = np.dtype(np.uint64 if times.dtype == np.uint64 else np.int64)
-    least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    dtype, least, most = _range(times)
     far, times = int(distance), cast(times, dtype)
     while far:  # a distance may exceed the greatest number
         step = min(far, most)
@@ -133,6 +136,23 @@ def _moved(name: str, side: str, times: Any, given: Any, move: Any) -> Any:
         else:
             times = add(np.minimum(times, dtype.type(most - step)), dtype.type(step))
     return times
+
+
+def _range(times: Any) -> tuple[np.dtype[Any], int, int]:
+    """Return the dtype in which the ends of windows of integers are computed, its least and its greatest number."""
+    dtype = np.dtype(np.uint64 if times.dtype == np.uint64 else np.int64)
+    return dtype, int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+
+
+def _in_range(times: Any, distance: Any, move: Any) -> Any:
+    """Return for each time whether the end of its window is in the range of the dtype."""
+    dtype, least, most = _range(times)
+    far, times = int(distance), cast(times, dtype)
+    if far > most - least:
+        return less_than(times, dtype.type(least))  # none is
+    if move is minus:
+        return greater_equal_than(times, dtype.type(least + far))
+    return less_equal_than(times, dtype.type(most - far))
 
 
 def _times_of(name: str, argument: str, given: Any) -> Any:

@@ -67,6 +67,23 @@ def test_windows_in_time_hold_what_is_near(lod, seed, kind, closed, before, afte
     assert lodcore.windows_around(x, *spans, times=times, closed=closed).tolist() == wanted
 
 
+@for_each("dtype", [np.uint64, np.int64, np.uint8, np.int8])
+def test_ends_of_windows_beyond_the_range_of_the_dtype_exclude_nothing(dtype):
+    least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    times = lodcore.array([[least, least, least + 2, most], [most - 2, most, most]], dtype=dtype)
+    x = LoDTensor(np.arange(7), times.lod)
+    whole = [[(int(t), k) for t, k in zip(*both, strict=True)] for both in zip(times.tolist(), x.tolist(), strict=True)]
+    for closed, far in itertools.product(CLOSED, (0, 1, 2, 3, most, most - least)):
+        lower, upper = CLOSED[closed]
+
+        def near(at, one, far=far, lower=lower, upper=upper):
+            held = [(t, k) for t, k in one if (at - far <= t if lower else at - far < t)]
+            return [k for t, k in held if (t <= at + far if upper else t < at + far)]
+
+        wanted = [[near(at, one) for at, _ in one] for one in whole]
+        assert lodcore.windows_around(x, far, far, times=times, closed=closed).tolist() == wanted, (closed, far)
+
+
 @given(LODS, SEEDS, SEEDS, st.sampled_from(KINDS), st.sampled_from(["backward", "forward", "nearest"]), st.data())
 def test_join_asof_finds_what_bisection_finds(lod, seed, other, kind, direction, data):
     tolerance = data.draw(st.sampled_from([None, 0, 2]))

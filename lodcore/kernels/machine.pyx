@@ -26,8 +26,8 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from lodcore.kernels.machine_rows cimport AFTER, BATCH, BEFORE, EARLIER, LINE, ROW, TILE
-from lodcore.kernels.machine_rows cimport AS_ALWAYS, CALL, EXPAND, FIRST, LARGEST, PRODUCT, PRODUCT_ADDED, SHORT, SUM
-from lodcore.kernels.machine_rows cimport UFUNC, ZEROS
+from lodcore.kernels.machine_rows cimport CALL, EXPAND, FIRST, LARGEST, PRODUCT, PRODUCT_ADDED, SHORT, SUM
+from lodcore.kernels.machine_rows cimport NOTHING, UFUNC, ZEROS, ZEROS_OF_SMALL
 from lodcore.kernels.machine_rows cimport RAISED, Instruction, Loop, Operand, Steps, fetestexcept, in_tiles
 from lodcore.kernels.matrix cimport real, times_packed
 from lodcore.kernels.sizes cimport agree
@@ -42,6 +42,7 @@ cdef extern from "<fenv.h>" nogil:
 cdef extern from "simd.h" nogil:
     enum: SIMD_AVX2, SIMD_AVX512
     int simd_level()
+    ctypedef void forced_void "LODCORE_FORCED void"
     ctypedef void avx2_void "LODCORE_AVX2 void"
     ctypedef void avx512_void "LODCORE_AVX512 void"
 
@@ -54,8 +55,10 @@ cdef extern from "numpy/ufuncobject.h" nogil:
 
 cdef enum:
     MOST_ROWS = 32  # of a tile
+    CHUNK = 512  # cells that are compared before the next ones are read
     CACHED = 1 << 15  # bytes of the scratch memory
     MOST = 1 << 24  # cells of a row of the scratch memory
+    SMALL = 1125899906842624  # 2**50: the product of two numbers up to this is finite, and so are sums of such
 
 
 # -- tiles, for each instruction set -----------------------------------------------------------------------------------
@@ -82,6 +85,35 @@ cdef avx512_void in_tiles_avx512(
     in_tiles(some, count, rows, tile, starts, counted, unused)
 
 
+cdef inline forced_void find_above(const real* cells, Py_ssize_t count, real limit, bint* above) noexcept nogil:
+    """Set `above` if a cell is not smaller than a limit, in size."""
+    cdef Py_ssize_t c, k, whole = count - count % CHUNK
+    cdef int found
+    for c in range(0, whole, 512):
+        found = 0
+        for k in range(CHUNK):
+            found |= (not cells[c + k] < limit) | (not -cells[c + k] < limit)  # also for nan
+        if found:
+            above[0] = True
+            return
+    found = 0
+    for c in range(whole, count):
+        found |= (not cells[c] < limit) | (not -cells[c] < limit)
+    above[0] = found != 0
+
+
+cdef void find_above_plain(const real* cells, Py_ssize_t count, real limit, bint* above) noexcept nogil:
+    find_above(cells, count, limit, above)
+
+
+cdef avx2_void find_above_avx2(const real* cells, Py_ssize_t count, real limit, bint* above) noexcept nogil:
+    find_above(cells, count, limit, above)
+
+
+cdef avx512_void find_above_avx512(const real* cells, Py_ssize_t count, real limit, bint* above) noexcept nogil:
+    find_above(cells, count, limit, above)
+
+
 # -- steps -------------------------------------------------------------------------------------------------------------
 
 
@@ -100,6 +132,20 @@ cdef void at_step(Operand* operands, int64_t count, int64_t t, int64_t stride) n
             one.place = one.other if t % 2 else one.base
         elif one.kind == AFTER:
             one.place = one.base if t % 2 else one.other
+
+
+cdef bint within(const Instruction* one, int64_t rows, real most, real* unused) noexcept nogil:
+    """Return whether no number of the left operand of a product is nan, or larger than a limit."""
+    cdef const real* x
+    cdef int64_t r, c
+    cdef bint found = False
+    for r in range(rows):
+        x = <const real*> (one.x.place + r * one.x.line)
+        for c in range(one.depth):
+            found |= not (-most <= x[c] and x[c] <= most)
+        if found:
+            return False
+    return True
 
 
 cdef int run_all(
@@ -122,8 +168,11 @@ cdef int run_all(
                     (<object> <PyObject*> one.data)(t, rows)
                 k += 1
                 continue
-            if one.code >= PRODUCT and t == 0 and one.first != AS_ALWAYS:
-                for r in range(rows if one.first == ZEROS else 0):
+            if one.code >= PRODUCT and t == 0 and (
+                ZEROS <= one.first <= NOTHING
+                or one.first > NOTHING and within(one, rows, SMALL if one.first == ZEROS_OF_SMALL else 0, unused)
+            ):
+                for r in range(0 if one.first == NOTHING else rows):
                     memset(one.out.place + r * one.out.line, 0, one.width * sizeof(real))
                 k += 1
                 continue
@@ -196,7 +245,8 @@ def run_steps(
         Code, width of the result, operands out, x, y and z, and a number: for UFUNC and CALL that of the ufunc, for
         products that of the weight; -1 for none. Products and calls have the number of columns of x instead of z. The
         last one says what a product does at the first step: 0 the same, 1 it writes zeros since x is zero, 2 nothing
-        since nobody reads it.
+        since nobody reads it, 3 zeros if all of x is zero, 4 zeros if no number of x is larger than 2**50, since the
+        result is multiplied by zeros.
     steps : int64, shape (n_steps + 1,)
         The number of rows of all earlier steps.
     starts : int64, shape (n_sequences,)
@@ -362,3 +412,31 @@ cdef int find_loop(Instruction* made, cnp.ufunc function, int number, bint two) 
             made.loop, made.data = <Loop> fields.functions[k], fields.data[k] if fields.data != NULL else NULL
             return 0
     raise ValueError(f"{function} has no loop for these numbers")
+
+
+def is_below(const real[:, ::1] matrix not None, double limit):
+    """Return whether every cell of a matrix is smaller than a limit, in size.
+
+    Parameters
+    ----------
+    matrix : float32 or float64, shape (rows, columns)
+        C-contiguous.
+    limit : float
+        Of infinity, all numbers that are finite are smaller.
+
+    Returns
+    -------
+    bool
+    """
+    cdef Py_ssize_t count = matrix.shape[0] * matrix.shape[1]
+    cdef int level = simd_level()
+    cdef const real* cells = &matrix[0, 0] if count else NULL
+    cdef bint above = False
+    with nogil:
+        if level == SIMD_AVX512:
+            find_above_avx512(cells, count, <real> limit, &above)
+        elif level == SIMD_AVX2:
+            find_above_avx2(cells, count, <real> limit, &above)
+        else:
+            find_above_plain(cells, count, <real> limit, &above)
+    return not above

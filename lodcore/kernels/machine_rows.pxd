@@ -57,7 +57,7 @@ ctypedef struct Operand:
     bint gathered     # whether row r is that of starts[r]
 
 cdef enum First:
-    AS_ALWAYS, ZEROS, NOTHING
+    AS_ALWAYS, ZEROS, NOTHING, ZEROS_OF_ZEROS, ZEROS_OF_SMALL
 
 ctypedef struct Instruction:
     int code

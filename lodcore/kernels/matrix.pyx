@@ -59,29 +59,6 @@ def is_zero(const real[:, ::1] matrix not None):
     return True
 
 
-def is_finite(const real[:, ::1] matrix not None):
-    """Return whether no cell of a matrix is infinite or nan.
-
-    Parameters
-    ----------
-    matrix : float32 or float64, shape (rows, columns)
-        C-contiguous.
-
-    Returns
-    -------
-    bool
-    """
-    cdef Py_ssize_t r, c, columns = matrix.shape[1]
-    cdef bint found
-    for r in range(matrix.shape[0]):
-        found = False
-        for c in range(columns):
-            found |= matrix[r, c] - matrix[r, c] != 0  # nan for both
-        if found:
-            return False
-    return True
-
-
 def pack_columns(const real[:, :] matrix not None, bint transposed, real[::1] out not None):
     """Pack a matrix.
 

@@ -9,6 +9,8 @@ MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, 
 SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, SUM, LARGEST, FIRST, UFUNC = range(15, 25)
 PRODUCT, PRODUCT_ADDED, CALL = range(25, 28)
 PARTS, MOST = 16, 2**24
+ALWAYS, ZEROS, NOTHING = range(3)
+SMALL = 2.0**50
 
 
 def run_steps(arrays, weights, ufuncs, operands, instructions, steps, starts, stride, n_rows, back):
@@ -34,12 +36,15 @@ def run_steps(arrays, weights, ufuncs, operands, instructions, steps, starts, st
                 if one[0] == CALL:
                     ufuncs[one[6]](int(t), int(steps[t + 1] - steps[t]))
                     continue
-                for r in range(steps[t + 1] - steps[t]):
-                    places = [_place(operands, one[2 + k], r, t, starts, stride) for k in range(4)]
-                    if one[0] >= PRODUCT:
-                        _product(one, t, places, arrays, weights[one[6]])
-                    else:
-                        _compute(one, places, arrays, scratch, ufuncs)
+                every = range(steps[t + 1] - steps[t])
+                places = [[_place(operands, one[2 + k], r, t, starts, stride) for k in range(4)] for r in every]
+                if one[0] < PRODUCT:
+                    for some in places:
+                        _compute(one, some, arrays, scratch, ufuncs)
+                    continue
+                rule = _rule(one, places, arrays) if t == 0 else ALWAYS
+                for some in places if rule != NOTHING else ():
+                    _product(one, rule == ZEROS, some, arrays, weights[one[6]])
     return ("divide by zero" in met) + 2 * ("overflow" in met) + 4 * ("underflow" in met) + 8 * ("invalid value" in met)
 
 
@@ -175,15 +180,25 @@ def _larger(best, cell):
     return best if best != best or cell <= best else cell
 
 
+def _rule(one, places, arrays):
+    """Return what a product does at the first step: one of ALWAYS, ZEROS, NOTHING."""
+    if one[7] < 3:
+        return one[7]
+    most = SMALL if one[7] == 4 else 0
+    left, depth = [some[1] for some in places], one[5]
+    fits = [-most <= arrays[at][row, first + k] <= most for at, row, first in left for k in range(depth)]
+    return ZEROS if all(fits) else ALWAYS
+
+
 @errstate(all="ignore")
-def _product(one, t, places, arrays, weight):
+def _product(one, is_zero, places, arrays, weight):
     """Compute one row of a product."""
     out, row, first = places[0]
     left, left_row, left_first = places[1]
-    width, depth, rule = one[1], one[5], one[7]
+    width, depth = one[1], one[5]
     cells, real = 128 // weight.itemsize, weight.dtype.type
-    for c in range(0 if t == 0 and rule == 2 else width):
-        if t == 0 and rule == 1:
+    for c in range(width):
+        if is_zero:
             arrays[out][row, first + c] = 0
             continue
         total = arrays[out][row, first + c] if one[0] == PRODUCT_ADDED else real(0)
@@ -254,3 +269,9 @@ def _check_instruction(one, operands, arrays, weights, ufuncs):
         _agree(len(weights[number]) == (width + cells - 1) // cells * cells * depth)
     elif code == UFUNC:
         _agree(0 <= number < len(ufuncs))
+
+
+@errstate(all="ignore")
+def is_below(matrix, limit):
+    """Return whether every cell of a matrix is smaller than a limit, in size."""
+    return all(-limit < cell < limit for row in matrix for cell in row)

@@ -13,12 +13,6 @@ def is_zero(matrix):
     return all(cell == 0 for row in matrix for cell in row)
 
 
-@errstate(all="ignore")
-def is_finite(matrix):
-    """Return whether no cell of a matrix is infinite or nan."""
-    return all(cell - cell == 0 for row in matrix for cell in row)
-
-
 def pack_columns(matrix, transposed, out):
     """Pack a matrix."""
     depth, columns = (matrix.shape[1], matrix.shape[0]) if transposed else (matrix.shape[0], matrix.shape[1])

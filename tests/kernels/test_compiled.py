@@ -21,7 +21,7 @@ WITH_LOCK = {
     "gather.pyx": {"chain", "count_rows", "first_overlap", "join_rows", "joins", "kinds", "nest"},
     "lod.pyx": {"join", "room_for", "split"},
     "machine.pyx": {"find_loop", "fits", "run_steps", "translate"},
-    "matrix.pyx": {"is_finite", "is_zero", "within"},
+    "matrix.pyx": {"is_zero", "within"},
     "neighbours.pyx": {"check_shorter"},
     "order.pyx": {"order_ties"},
     "packing.pyx": {"attention_rows", "histogram_fit"},

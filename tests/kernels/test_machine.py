@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.helpers.against_twin import GARBAGE, MARGIN, guarded
+from tests.helpers.against_twin import GARBAGE, MARGIN, agree, guarded
 from tests.helpers.draw import int64, read_only
 from tests.helpers.matrices import packed
 from tests.helpers.paths import on_each_path
@@ -149,7 +149,7 @@ class Program:
         code = ["product", "added"][self.random.integers(2)]
         if code == "added":  # to what is there at every step
             self._step("mul", width, out, self._zeros(width), out)
-        self._step(code, width, out, left, -1, depth, len(self.weights) - 1, int(self.random.integers(3)))
+        self._step(code, width, out, left, -1, depth, len(self.weights) - 1, int(self.random.integers(5)))
         self.known.append((out, width))
 
     def _zeros(self, width):
@@ -191,6 +191,18 @@ class TestTwin:
         assert got[0] == want[0]
         for one, other in zip(got[1], want[1], strict=True):
             assert one_nan(one).tobytes() == one_nan(other).tobytes()
+
+    @given(SEEDS, st.integers(0, 40), st.integers(0, 40), DTYPES)
+    def test_cells_below_a_limit(self, seed, rows, columns, dtype):
+        """ "machine.is_below": also of a few hundred cells, and of nan."""
+        random = np.random.default_rng(seed)
+        matrix = random.choice([0, 1e-30, -1, 2.5], (rows, columns)).astype(dtype)
+        for value in (0, 3, -3, 1e30, np.inf, -np.inf, np.nan):
+            if matrix.size:
+                matrix.reshape(-1)[random.integers(matrix.size)] = value
+            for limit in (3.0, 2.0**50, np.inf):
+                found = agree("machine.is_below", matrix, limit)
+                assert found == (np.abs(matrix) < limit).all()
 
     @given(SEEDS, DTYPES)
     def test_numbers_that_are_not_ordinary(self, seed, dtype):

@@ -13,6 +13,7 @@ from lodcore import kernels
 from lodcore.graph.engine import part
 from lodcore.graph.gradients.lowered_gradients import WayBack
 from lodcore.graph.loops.draws import drawn
+from lodcore.graph.loops.first_steps import SMALL, read_at_first, zeroed_by
 from lodcore.graph.loops.instructions import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.passes import BackwardPass, ForwardPass, Hoisted, Kept, Packed, Wanted
@@ -61,8 +62,8 @@ class Compiled:
         self._changing = [j for j in range(len(body.states)) if not self._stays(j)]
         self._factors: dict[int, list[Any]] = {}  # the matrices by which each state is multiplied
         for node in body.nodes.values():
-            if node.matrix is not None and node.inputs[0].code == "state":
-                self._factors.setdefault(node.inputs[0].detail, []).append(node.matrix)
+            for j in zeroed_by(node.inputs[0]) if node.matrix is not None else ():
+                self._factors.setdefault(j, []).append(node.matrix)
 
     def _find_computed(self) -> dict[Value, None]:
         """Return all values of the forward pass, in a fixed order."""
@@ -115,10 +116,14 @@ class Compiled:
         return None
 
     def _zeros(self, boots: list[Array], outer: dict[Any, Array]) -> tuple[bool, ...]:
-        """Return which first states are zero, and give zero in every product: no matrix has a nan or an infinity."""
-        found, is_zero, is_finite = [False] * len(boots), kernels.matrix.is_zero, kernels.matrix.is_finite
+        """Return which first states are zero, and give zero in every product: no matrix has a nan or a huge number."""
+        found, small = [False] * len(boots), dict[Any, bool]()
         for j, matrices in self._factors.items():
-            found[j] = is_zero(boots[j]) and all([is_finite(outer[matrix]) for matrix in matrices])
+            found[j] = kernels.matrix.is_zero(boots[j])
+            for matrix in matrices if found[j] else ():
+                if matrix not in small:
+                    small[matrix] = kernels.machine.is_below(outer[matrix], SMALL)
+                found[j] = found[j] and small[matrix]
         return tuple(found)
 
     def forward_pass(self, wanted: Wanted | None, zeros: tuple[bool, ...] = ()) -> ForwardPass:
@@ -147,7 +152,9 @@ class Compiled:
 
             def first(v: Value) -> int:
                 x = v.inputs[0]
-                return int(x.code == "state" and len(v.inputs) == 1 and any(zeros) and zeros[x.detail])
+                if len(v.inputs) > 1 or not any(zeros[j] for j in (zeroed_by(x) if zeros else ())):
+                    return 0
+                return 1 if x.code == "state" else 3
 
             used = {*kept, *body.following}
             spare = {("kept", v): v.width for v in self._hoisted if v not in used}
@@ -161,9 +168,11 @@ class Compiled:
         following = self.body.following[number]
         return Place(EARLIER, ("kept", following), following.width, 0, ("boot", number))
 
-    def backward_pass(self, wanted: Wanted, prepared: Any, cotangents: tuple[bool, ...]) -> BackwardPass:
+    def backward_pass(
+        self, wanted: Wanted, prepared: Any, cotangents: tuple[bool, ...], zeros: tuple[bool, ...] = ()
+    ) -> BackwardPass:
         """Return the backward pass; the forward pass was prepared for at least these gradients."""
-        found = self._back.get((wanted, prepared, cotangents))
+        found = self._back.get((wanted, prepared, cotangents, zeros))
         if found is None:
             body, forward = self.body, self.forward_pass(prepared)
             back = WayBack(body, wanted.inputs, wanted.states, set(wanted.outer), cotangents)
@@ -186,11 +195,16 @@ class Compiled:
             sinks += [Sink(v, Place(ROW, ("row", v), v.width)) for v in back.calls]
             ends = {d for j, d in back.states.items() if not wanted.states[j]}
 
+            needed = read_at_first([sink.value for sink in sinks if sink.value not in ends], zeros)
+            small = {matrix for j, zero in enumerate(zeros) if zero for matrix in self._factors.get(j, ())}
+
             def first(v: Value) -> int:
-                return 2 if v in ends else 0
+                if v in ends:
+                    return 2
+                return 4 if len(v.inputs) == 1 and v.detail[0] in small and v not in needed else 0
 
             made = scheduled(sinks, source, first)
-            found = self._back[wanted, prepared, cotangents] = BackwardPass(made, body, back)
+            found = self._back[wanted, prepared, cotangents, zeros] = BackwardPass(made, body, back)
         return found
 
     # -- running -------------------------------------------------------------------------------------------------------
@@ -316,7 +330,7 @@ class Compiled:
             By object.
         flags : int
         """
-        one = self.backward_pass(wanted, given.wanted, tuple([d is not None for d in cotangents]))
+        one = self.backward_pass(wanted, given.wanted, tuple([d is not None for d in cotangents]), given.zeros)
         count, dtype = given.n_rows, self.body.dtype
         own: dict[Any, Array] = {key: np.empty((count, width), dtype) for key, width in one.rooms}
         for d, (whole, column) in one.way.parts.items():
@@ -358,7 +372,8 @@ class Compiled:
 
     def states_with_gradient(self, given: Kept, wanted: Wanted, cotangents: Sequence[Array | None]) -> set[int]:
         """Return the numbers of the states that have a gradient on the way back."""
-        return {*self.backward_pass(wanted, given.wanted, tuple([d is not None for d in cotangents])).way.states}
+        known = tuple([d is not None for d in cotangents])
+        return {*self.backward_pass(wanted, given.wanted, known, given.zeros).way.states}
 
     def _inputs(self, given: Kept, back: WayBack, arrays: dict[Any, Array], packed: Packed) -> list[Array | None]:
         """Return the gradients of the inputs."""
@@ -383,7 +398,9 @@ class Compiled:
             if left.code == "state" and left not in given.arrays:
                 states = given.arrays[body.following[left.detail]]
                 pair_product(states, neighbours.before, rows, neighbours.behind, out, adding)
-                if not given.zeros[left.detail] or not kernels.matrix.is_finite(rows.take(neighbours.firsts, 0)):
+                if not given.zeros[left.detail] or not kernels.machine.is_below(
+                    rows.take(neighbours.firsts, 0), np.inf
+                ):
                     boot = given.boots[left.detail]
                     pair_product(boot, neighbours.sequences, rows, neighbours.firsts, out, True)
             elif left.code == "input":

@@ -92,7 +92,7 @@ def scheduled(
     source : callable
         Returns the place of a value that is there before the step, None for one that must be computed.
     first : callable
-        Returns what a product does at the first step: 0 the same, 1 it writes zeros, 2 nothing.
+        Returns what a product does at the first step, as `kernels.machine` says.
     spare : dict, optional
         The arrays of the batch, by key with their widths, that nobody needs once the program has read their row.
     movable : iterable of key
@@ -164,6 +164,13 @@ class _Schedule:
                 return True
         return False
 
+    def _is_left(self, v: Value) -> bool:
+        """Return whether a product or a call reads a value, which then has a row for each row of the step."""
+        return any(
+            reader.code in OF_ALL_ROWS or (reader.code == "slice" and self._is_left(reader))
+            for reader in self.readers.get(v, [])
+        )
+
     # -- places --------------------------------------------------------------------------------------------------------
 
     def _place_all(self) -> None:
@@ -174,7 +181,7 @@ class _Schedule:
             places = self.sinks.get(v, [])
             if v.code == "call" or any(reader.code == "call" for reader in self.readers.get(v, [])):
                 place = Place(ROW, ("row", v), v.width)
-            elif v.code == "product" or self._is_row(v):
+            elif v.code == "product" or (self._is_row(v) and not (places and not self._is_left(v))):
                 pairs = [place for place in places if place.kind in (ROW, BEFORE, AFTER)]
                 place = pairs[0] if pairs else Place(ROW, ("row", v), v.width)
             elif places:

@@ -277,6 +277,8 @@ def joined(code: str, inputs: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]
     """Return one instruction for several of an activation, with the same operations in the same order."""
     if code == "neg" and inputs[0].code == "abs":
         return "neg_abs", inputs[0].inputs
+    if code == "add" and inputs[1].code == "neg":
+        return "sub", (inputs[0], *inputs[1].inputs)
     if code == "div":
         above, below = inputs
         if _is(below, "add") and _is_number(below.inputs[1], 1) and above.detail is np.maximum:

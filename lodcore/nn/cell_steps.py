@@ -25,6 +25,7 @@ from lodcore.graph.random_states import generators_of, states_of
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.nn.cell_scopes import CellTrace
+from lodcore.nn.cell_slices import add_slices, slices_of
 from lodcore.nn.one_by_one import OneByOne, Uncompiled, as_array, as_matrix, as_rows, is_told
 from lodcore.nn.script import Script
 from lodcore.operators.registry import Saved
@@ -78,7 +79,8 @@ class CellSteps:
         self.state_specs = [v.spec for v in before]
         self._layout = Layout()
         self._layout.slots(outer)
-        self._prelude = [op.call(self._layout, True) for op in self.compiled.prelude]
+        self._slices, self._once = slices_of(list(self.compiled.prelude), outer, self._apart)
+        self._prelude = [op.call(self._layout, True) for op in self._once]
         self._ways: dict[tuple[bool, ...], tuple[Wanted, Any]] = {}
         self._axes = [len(v.spec.shape) for v in (*inputs, *before)]
         self.generators = self._recorded = generators_of(self.ops)
@@ -194,6 +196,8 @@ class CellSteps:
             values = {self._apart.get(v, v): x for v, x in self._layout.values(frame).items()}
         else:
             frame, values = None, dict(zip(self.outer, given, strict=True))
+        for part in self._slices:
+            values[part.standing] = values[part.whole][part.keys]
         if isinstance(compiled, Compiled):
             outer = {v: x if v in compiled.as_given else as_array(x, dtype) for v, x in values.items()}
         else:
@@ -234,6 +238,7 @@ class CellSteps:
             numbers = compiled.states_with_gradient(kept, wanted, rows)
             run, rest = self.one_by_one.back, (*given, numbers, self.is_reverse)
             drawing_again(self.generators, drawn, run, *rest)
+        add_slices(d_outer, self._slices, kept.outer)
         if way is not None and way[1]:
             gradients = Gradients(way[0])
             for v, d in d_outer.items():
@@ -252,13 +257,14 @@ class CellSteps:
             outer = {v for v, needed in zip(self.outer, needs[n + m :], strict=True) if needed}
             way, script = None, self.script
             before = [] if script is None else script.counts()
+            outer_slices = {one.standing for one in self._slices if one.whole in outer}
             if self._prelude:
-                prelude = self.compiled.prelude
+                prelude = self._once
                 needed, ops = path(prelude, [v for v in self.outer if v in outer])
                 calls = dict(zip(prelude, self._prelude, strict=True))
                 way = needed, ops, [BackwardCall(op, needed, calls[op], set()) for op in reversed(ops)]
                 outer |= {self._apart[v] for op in ops for v in op.outputs}
-            wanted = Wanted(tuple(needs[:n]), tuple(needs[n : n + m]), frozenset(outer))
+            wanted = Wanted(tuple(needs[:n]), tuple(needs[n : n + m]), frozenset(outer | outer_slices))
             found = self._ways[needs] = wanted, way
             if script is not None:
                 script.grow(before)

@@ -1,0 +1,52 @@
+"""Slices of outer arrays in cells: read where they are, and their gradients written where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lodcore.graph.variable import Variable
+from lodcore.ops import index_values
+
+__all__ = ["Slice", "add_slices", "slices_of"]
+
+
+class Slice(NamedTuple):
+    """A slice of an outer array: what stands for it, the Variable of the array, and the index."""
+
+    standing: Any
+    whole: Variable
+    keys: tuple[slice, ...]
+
+
+def slices_of(prelude: list[Any], outer: list[Variable], apart: Mapping[Any, Any]) -> tuple[list[Slice], list[Any]]:
+    """Return the slices of outer arrays among the operators that run once, and the other operators.
+
+    A slice that another of them reads is one of these.
+    """
+    found, rest, known = list[Slice](), [], set(outer)
+    used = {v for op in prelude for v in op.inputs}
+    for op in prelude:
+        made, whole, keys = op.outputs[0], op.arguments.get("x"), op.arguments.get("keys")
+        plain = op.op is index_values and isinstance(whole, Variable) and whole in known and made not in used
+        if plain and isinstance(keys, list) and all(type(key) is slice and key.step in (None, 1) for key in keys):
+            found.append(Slice(apart[made], whole, tuple(keys)))
+        else:
+            rest.append(op)
+    return found, rest
+
+
+def add_slices(d_outer: dict[Any, Any], slices: list[Slice], values: Mapping[Any, Any]) -> None:
+    """Replace gradients of slices by those of the arrays of which they are parts."""
+    found: dict[Any, Any] = {}
+    for one in slices:
+        d = d_outer.pop(one.standing, None)
+        if d is None:
+            continue
+        if one.whole not in found:
+            found[one.whole] = np.zeros(values[one.whole].shape, d.dtype)
+        found[one.whole][one.keys] += d
+    for whole, d in found.items():
+        d_outer[whole] = d_outer[whole] + d if whole in d_outer else d

@@ -56,7 +56,7 @@ cdef extern from "numpy/ufuncobject.h" nogil:
 cdef enum:
     MOST_ROWS = 32  # of a tile
     CHUNK = 512  # cells that are compared before the next ones are read
-    CACHED = 1 << 15  # bytes of the scratch memory
+    CACHED = 1 << 16  # bytes of the scratch memory
     MOST = 1 << 24  # cells of a row of the scratch memory
     SMALL = 1125899906842624  # 2**50: the product of two numbers up to this is finite, and so are sums of such
 

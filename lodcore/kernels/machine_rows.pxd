@@ -43,8 +43,8 @@ cdef enum Kind:
 
 cdef enum Code:
     MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL
-    SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, SUM, LARGEST, FIRST, UFUNC, PRODUCT, PRODUCT_ADDED
-    CALL
+    SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, ADD_THREE, SUM, LARGEST, FIRST, UFUNC, PRODUCT
+    PRODUCT_ADDED, CALL
 
 ctypedef void (*Loop)(char**, cnp.npy_intp*, cnp.npy_intp*, void*) noexcept nogil  # of a ufunc
 
@@ -135,6 +135,8 @@ cdef inline forced_void numbers(
             out[c] = ((one - y[c]) * y[c]) * x[c]
         elif code == TANH_BACK:  # of y = tanh(x)
             out[c] = (one - y[c] * y[c]) * x[c]
+        elif code == ADD_THREE:
+            out[c] = (x[c] + y[c]) + z[c]
 
 
 cdef inline forced_void first_of(real* out, const real* x, real wanted, int64_t count) noexcept nogil:
@@ -322,6 +324,8 @@ cdef inline forced_void compute(
         each_row(LOGISTIC_BACK, one, first, rows, starts, counted, unused)
     elif one.code == TANH_BACK:
         each_row(TANH_BACK, one, first, rows, starts, counted, unused)
+    elif one.code == ADD_THREE:
+        each_row(ADD_THREE, one, first, rows, starts, counted, unused)
     elif one.code == SUM:
         each_row(SUM, one, first, rows, starts, counted, unused)
     elif one.code == FIRST:

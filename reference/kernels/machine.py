@@ -6,8 +6,8 @@ from reference.arithmetic import square_root
 
 TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
 MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL = range(15)
-SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, SUM, LARGEST, FIRST, UFUNC = range(15, 25)
-PRODUCT, PRODUCT_ADDED, CALL = range(25, 28)
+SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, ADD_THREE, SUM, LARGEST, FIRST, UFUNC = range(15, 26)
+PRODUCT, PRODUCT_ADDED, CALL = range(26, 29)
 PARTS, MOST = 16, 2**24
 ALWAYS, ZEROS, NOTHING = range(3)
 SMALL = 2.0**50
@@ -130,6 +130,8 @@ def _number(code, given):
         return (real(1) if x >= 0 else y) / (y + real(1))
     if code == LOGISTIC_BACK:
         return ((real(1) - y) * y) * x
+    if code == ADD_THREE:
+        return (x + y) + given[2]
     if code == TANH_BACK:
         return (real(1) - y * y) * x
     if code in (MOVE, EXPAND):

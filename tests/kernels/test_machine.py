@@ -20,8 +20,8 @@ from tests.helpers.tables import for_each
 TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
 CODES = ["move", "add", "sub", "mul", "div", "neg", "abs", "sqrt", "square"]
 CODES += ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "select", "expand"]
-CODES += ["neg_abs", "logistic", "logistic_back", "tanh_back", "sum", "largest", "first", "ufunc", "product", "added"]
-CODES += ["call"]
+CODES += ["neg_abs", "logistic", "logistic_back", "tanh_back", "add_three", "sum", "largest", "first", "ufunc"]
+CODES += ["product", "added", "call"]
 CODE = {name: number for number, name in enumerate(CODES)}
 ONE = ["move", "neg", "abs", "square", "neg_abs", "sqrt"]
 TWO = ["add", "sub", "mul", "div", "logistic", "logistic_back", "tanh_back"]
@@ -117,7 +117,8 @@ class Program:
         return made
 
     def _add(self):
-        kind = self.random.choice(["one", "two", "select", "expand", "sum", "largest", "first", "ufunc", "product"])
+        kinds = ["one", "two", "select", "add_three", "expand", "sum", "largest", "first", "ufunc", "product"]
+        kind = self.random.choice(kinds)
         x, width = self._pick()
         if kind == "product":
             self._product()
@@ -135,7 +136,7 @@ class Program:
             return
         y, z = self._pick(width)[0], self._pick(width)[0]
         number = int(self.random.integers(len(UFUNCS))) if kind == "ufunc" else -1
-        several = {"one": 1, "two": 2, "select": 3}.get(kind) or UFUNCS[number].nin
+        several = {"one": 1, "two": 2, "select": 3, "add_three": 3}.get(kind) or UFUNCS[number].nin
         code = str(self.random.choice(ONE if kind == "one" else TWO)) if kind in ("one", "two") else kind
         given = [x, y, z][:several] + [-1] * (3 - several)
         self._step(code, width, self._target(width), *given, number)

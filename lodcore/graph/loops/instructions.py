@@ -15,6 +15,7 @@ CODES = {
                 "logistic",
                 "logistic_back",
                 "tanh_back",
+                "add_three",
                 "sum",
                 "largest",
                 "first",

@@ -28,7 +28,7 @@ __all__ = ["Lowered", "Outer", "Pair"]
 
 #: Instructions whose results are computed again for gradients, since that takes less time than keeping them.
 CHEAP = frozenset(["add", "sub", "mul", "neg", "abs", "square", "slice", "join", "expand", "select", "greater"])
-CHEAP |= {"greater_equal", "less", "less_equal", "equal", "not_equal", "neg_abs", "move"}
+CHEAP |= {"greater_equal", "less", "less_equal", "equal", "not_equal", "neg_abs", "move", "add_three"}
 
 
 SEVERAL = 64  # columns that are taken one by one

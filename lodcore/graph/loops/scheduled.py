@@ -22,6 +22,9 @@ __all__ = ["Place", "Schedule", "Sink", "scheduled"]
 #: Instructions that run on all rows of a step at once.
 OF_ALL_ROWS = frozenset(["product", "call"])
 
+#: Those that read other columns than as many as they write.
+OTHER_WIDTHS = frozenset(["product", "added", "call", "sum", "largest", "expand", "first"])
+
 
 class Place(NamedTuple):
     """Where the rows of a value lie.
@@ -329,19 +332,21 @@ def _root(v: Value) -> Value:
 def _moved(
     lines: list[tuple[str, int, list[Place], Any]], spare: dict[Any, int], movable: set[Any]
 ) -> dict[Any, Place]:
-    """Return the places of arrays in others whose row is read for the last time before theirs is written."""
-    read: dict[Any, int] = {}
+    """Return the places of arrays in columns of others that are read for the last time before theirs are written."""
+    read: dict[Any, list[tuple[int, int, int]]] = {}
     written: dict[Any, tuple[int, int]] = {}
-    for at, (_, _, places, _) in enumerate(lines):
+    for at, (code, width, places, _) in enumerate(lines):
         for place in places[1:]:
-            read[place.key] = at
+            columns_read = (0, place.line) if code in OTHER_WIDTHS else (place.column, place.column + width)
+            read.setdefault(place.key, []).append((at, *columns_read))
         if places[0].key in movable:
             written.setdefault(places[0].key, (at, places[0].line))
     columns = dict.fromkeys(spare, 0)
     found: dict[Any, Place] = {}
     for key, (at, width) in written.items():
         for other, end in columns.items():
-            if read.get(other, -1) < at and end + width <= spare[other]:
+            late = any(end < stop and start < end + width for when, start, stop in read.get(other, ()) if when >= at)
+            if not late and end + width <= spare[other]:
                 found[key], columns[other] = Place(BATCH, other, spare[other], end), end + width
                 break
     return found

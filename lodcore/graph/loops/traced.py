@@ -123,9 +123,18 @@ class Values:
         key = code, inputs, width, detail
         found = self._known.get(key)
         if found is None:
-            code, inputs = joined(code, inputs)
+            code, inputs = joined(code, self.summands(inputs) if code == "add" else inputs)
             found = self._known[key] = Value(code, inputs, width, detail, truth)
         return found
+
+    def summands(self, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
+        """Return the three operands of a sum of a sum, if those of the inner one are there in any pass."""
+        inner, start = inputs[0], 0
+        if inner.code == "slice":
+            inner, start = inner.inputs[0], inner.detail
+        if inner.code != "add" or not all(is_there(x) for x in inner.inputs):
+            return inputs
+        return *[self.columns(x, start, inputs[0].width) for x in inner.inputs], inputs[1]
 
     @property
     def lines(self) -> set[Any]:
@@ -273,10 +282,17 @@ def traced(function: Callable[..., Any], *args: Any, **rest: Any) -> Any:
         raise Untraceable(f"{type(error).__name__}: {error}") from error
 
 
+def is_there(x: Value) -> bool:
+    """Return whether a value is a row of an array before a step, or a product, which has a row of one, too."""
+    return x.code in SOURCES or x.code == "product"
+
+
 def joined(code: str, inputs: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:
     """Return one instruction for several of an activation, with the same operations in the same order."""
     if code == "neg" and inputs[0].code == "abs":
         return "neg_abs", inputs[0].inputs
+    if len(inputs) == 3 and code == "add":
+        return "add_three", inputs
     if code == "add" and inputs[1].code == "neg":
         return "sub", (inputs[0], *inputs[1].inputs)
     if code == "div":

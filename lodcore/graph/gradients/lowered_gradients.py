@@ -222,19 +222,32 @@ class WayBack:
                 kept.add(left)
         kept |= {v for v in read if v.code not in CHEAP and v.code not in SOURCES}
         kept |= {self.body.following[v.detail] for v in read if v.code == "state" and not self._stays(v)}
+        known: dict[Value, bool] = {}
         for v in read:
-            if v.code in CHEAP and not self._from(v, kept):
+            if v.code in CHEAP and not self._from(v, kept, known):
                 kept.add(v)
+                known.clear()
         return kept
 
     def _stays(self, v: Value) -> bool:
         """Return whether a value is a state that no step changes."""
         return v.code == "state" and self.body.following[v.detail] is v
 
-    def _from(self, v: Value, kept: set[Value]) -> bool:
-        """Return whether a value can be computed again from what is kept."""
-        if v in kept:
-            return True
-        if v.code in SOURCES:
-            return v.code != "state" or self._stays(v) or self.body.following[v.detail] in kept
-        return v.code in CHEAP and all(self._from(x, kept) for x in v.inputs)
+    def _from(self, value: Value, kept: set[Value], known: dict[Value, bool]) -> bool:
+        """Return whether a value can be computed again from what is kept; `known` has the answers so far."""
+        todo = [value]
+        while todo:
+            v = todo[-1]
+            if v in kept:
+                known[v] = True
+            elif v.code in SOURCES:
+                known[v] = v.code != "state" or self._stays(v) or self.body.following[v.detail] in kept
+            elif v.code not in CHEAP:
+                known[v] = False
+            elif more := [x for x in v.inputs if x not in known]:
+                todo += more
+                continue
+            else:
+                known[v] = all(known[x] for x in v.inputs)
+            todo.pop()
+        return known[value]

@@ -134,26 +134,39 @@ class _Schedule:
             return (self._given[v],)
         return (self._copies.get(v.inputs[0], v.inputs[0]), *v.inputs[1:]) if v.code == "product" else v.inputs
 
-    def _visit(self, v: Value) -> None:
-        if v in self.turn:
-            return
+    def _visit(self, value: Value) -> None:
+        """Put a value, and what it is computed from, in order."""
+        todo = [value]
+        while todo:
+            v = todo[-1]
+            if v not in self.turn and not self._begun(v):
+                given = self.operands_of(v)
+                if more := [x for x in reversed(given) if x not in self.turn]:
+                    todo += more
+                    continue
+                self._end(v, given)
+            todo.pop()
+
+    def _begun(self, v: Value) -> bool:
+        """Begin with a value; return whether that is all, since it is there."""
         place = self._source(v)
         if place is not None:
             self.turn[v], self.places[v] = 0, place
-            return
+            return True
         if v.code in SOURCES:
             raise ValueError(f"{v} is not there")
-        if v.code == "product":
+        if v.code == "product" and v.inputs[0] not in self._copies:
             left = _root(v.inputs[0])
             place = self._source(left)
             if place is not None and place.kind not in (ROW, BEFORE, AFTER):
                 x = v.inputs[0]
                 self._copies.setdefault(x, Value("move", (x,), x.width, None, False))
-        if v.code == "call":  # which reads an array that is its own
+        if v.code == "call" and v not in self._given:  # which reads an array that is its own
             self._given[v] = Value("move", v.inputs, v.inputs[0].width, None, False)
-        given = self.operands_of(v)
+        return False
+
+    def _end(self, v: Value, given: tuple[Value, ...]) -> None:
         for x in given:
-            self._visit(x)
             self.readers.setdefault(x, []).append(v)
         self.turn[v] = max([self.turn[x] for x in given], default=0) + (v.code in OF_ALL_ROWS)
         self.order.append(v)

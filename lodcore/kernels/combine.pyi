@@ -4,12 +4,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_Int64 = npt.NDArray[np.int64]
-
-def pair_ranges(offsets: _Int64, gap: int, repeats: _Int64, ranges: _Int64, out: _Int64) -> int: ...
-def product_ranges(offsets: _Int64, others: _Int64, repeats: _Int64, ranges: _Int64, out: _Int64) -> int: ...
-def combination_offsets(offsets: _Int64, n: int, again: int, out: _Int64) -> int: ...
+def pair_ranges(
+    offsets: npt.NDArray[np.int64],
+    gap: int,
+    repeats: npt.NDArray[np.int64],
+    ranges: npt.NDArray[np.int64],
+    out: npt.NDArray[np.int64],
+) -> int: ...
+def product_ranges(
+    offsets: npt.NDArray[np.int64],
+    others: npt.NDArray[np.int64],
+    repeats: npt.NDArray[np.int64],
+    ranges: npt.NDArray[np.int64],
+    out: npt.NDArray[np.int64],
+) -> int: ...
+def combination_offsets(offsets: npt.NDArray[np.int64], n: int, again: int, out: npt.NDArray[np.int64]) -> int: ...
 def list_combinations(
-    offsets: _Int64, n: int, again: int, column: int, counted: bool, chosen: _Int64, out: _Int64
+    offsets: npt.NDArray[np.int64],
+    n: int,
+    again: int,
+    column: int,
+    counted: bool,
+    chosen: npt.NDArray[np.int64],
+    out: npt.NDArray[np.int64],
 ) -> None: ...
-def take_turns(levels: Sequence[Any], out: _Int64) -> None: ...
+def take_turns(levels: Sequence[Any], out: npt.NDArray[np.int64]) -> None: ...

@@ -1,11 +1,20 @@
 import numpy as np
 import numpy.typing as npt
 
-_Int64 = npt.NDArray[np.int64]
-
-def number_keys(keys: npt.NDArray[np.uint8], seed: int, table: _Int64, ids: _Int64, firsts: _Int64) -> int: ...
-def number_texts(
-    source: npt.NDArray[np.uint8], offsets: _Int64, seed: int, table: _Int64, ids: _Int64, firsts: _Int64
+def number_keys(
+    keys: npt.NDArray[np.uint8],
+    seed: int,
+    table: npt.NDArray[np.int64],
+    ids: npt.NDArray[np.int64],
+    firsts: npt.NDArray[np.int64],
 ) -> int: ...
-def find_runs(keys: npt.NDArray[np.uint8], out: _Int64) -> int: ...
-def order_by_id(ids: _Int64, offsets: _Int64, out: _Int64) -> int: ...
+def number_texts(
+    source: npt.NDArray[np.uint8],
+    offsets: npt.NDArray[np.int64],
+    seed: int,
+    table: npt.NDArray[np.int64],
+    ids: npt.NDArray[np.int64],
+    firsts: npt.NDArray[np.int64],
+) -> int: ...
+def find_runs(keys: npt.NDArray[np.uint8], out: npt.NDArray[np.int64]) -> int: ...
+def order_by_id(ids: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], out: npt.NDArray[np.int64]) -> int: ...

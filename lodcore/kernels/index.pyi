@@ -6,11 +6,7 @@ import numpy.typing as npt
 __pyx_capi__: dict[str, Any]  # functions for other modules
 
 def cut_ranges(
-    offsets: npt.NDArray[np.int64],
-    start: int,
-    stop: int,
-    ranges: npt.NDArray[np.int64],
-    out: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.int64], start: int, stop: int, ranges: npt.NDArray[np.int64], out: npt.NDArray[np.int64]
 ) -> None: ...
 def strided_offsets(
     offsets: npt.NDArray[np.int64], start: int, stop: int, step: int, out: npt.NDArray[np.int64]

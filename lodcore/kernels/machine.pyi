@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 
 def run_steps(
-    arrays: list[npt.NDArray[Any]],
-    weights: list[npt.NDArray[Any]],
+    arrays: list[Any],
+    weights: list[Any],
     ufuncs: list[Any],
     operands: npt.NDArray[np.int64],
     instructions: npt.NDArray[np.int64],

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 _Real = TypeVar("_Real", np.float32, np.float64)
 
-__pyx_capi__: dict[str, Any]  # what other compiled modules call
+__pyx_capi__: dict[str, Any]  # functions for other modules
 
 def is_fast() -> bool: ...
 def is_zero(matrix: npt.NDArray[Any]) -> bool: ...

@@ -1,4 +1,4 @@
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,4 +30,4 @@ def sgd_step(
     out: npt.NDArray[_Real],
     out_speed: npt.NDArray[_Real],
 ) -> None: ...
-def sum_squares(x: npt.NDArray[_Real]) -> float: ...
+def sum_squares(x: npt.NDArray[Any]) -> float: ...

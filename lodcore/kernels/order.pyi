@@ -1,4 +1,4 @@
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ def take_cells(
     positions: npt.NDArray[np.int64],
     out: npt.NDArray[np.uint8],
 ) -> int: ...
-def count_numbers(x: npt.NDArray[_Real], offsets: npt.NDArray[np.int64], out: npt.NDArray[np.int64]) -> None: ...
+def count_numbers(x: npt.NDArray[Any], offsets: npt.NDArray[np.int64], out: npt.NDArray[np.int64]) -> None: ...
 def mix_rows(
     x: npt.NDArray[_Number],
     offsets: npt.NDArray[np.int64],

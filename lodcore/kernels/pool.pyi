@@ -25,10 +25,7 @@ def spread_rows(
     rows: npt.NDArray[_Real], offsets: npt.NDArray[np.int64], divide: int, out: npt.NDArray[_Real]
 ) -> None: ...
 def scatter_cells(
-    rows: npt.NDArray[_Real],
-    offsets: npt.NDArray[np.int64],
-    index: npt.NDArray[np.int64],
-    out: npt.NDArray[_Real],
+    rows: npt.NDArray[_Real], offsets: npt.NDArray[np.int64], index: npt.NDArray[np.int64], out: npt.NDArray[_Real]
 ) -> None: ...
 def pick_rows(
     rows: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], last: bool, out: npt.NDArray[np.uint8]

@@ -1,12 +1,28 @@
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-_Cell = TypeVar("_Cell", np.float32, np.float64, np.uint8)
-_Int64 = npt.NDArray[np.int64]
-
-def find_runs(x: npt.NDArray[_Cell], offsets: _Int64, starts: _Int64, out: _Int64) -> int: ...
-def measure_runs(starts: _Int64, runs: _Int64, offsets: _Int64, out: _Int64) -> None: ...
-def rank_runs(starts: _Int64, runs: _Int64, offsets: _Int64, positions: _Int64, kind: int, out: _Int64) -> int: ...
-def longest_runs(starts: _Int64, runs: _Int64, offsets: _Int64, out: _Int64) -> None: ...
+def find_runs(
+    x: npt.NDArray[Any], offsets: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], out: npt.NDArray[np.int64]
+) -> int: ...
+def measure_runs(
+    starts: npt.NDArray[np.int64],
+    runs: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.int64],
+    out: npt.NDArray[np.int64],
+) -> None: ...
+def rank_runs(
+    starts: npt.NDArray[np.int64],
+    runs: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.int64],
+    positions: npt.NDArray[np.int64],
+    kind: int,
+    out: npt.NDArray[np.int64],
+) -> int: ...
+def longest_runs(
+    starts: npt.NDArray[np.int64],
+    runs: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.int64],
+    out: npt.NDArray[np.int64],
+) -> None: ...

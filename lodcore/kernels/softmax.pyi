@@ -3,8 +3,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-_Real = TypeVar("_Real", np.float32, np.float64)
 _Number = TypeVar("_Number", np.float32, np.float64, np.int64, np.uint64)
+_Real = TypeVar("_Real", np.float32, np.float64)
 
 def softmax_rows(x: npt.NDArray[_Real], offsets: npt.NDArray[np.int64], out: npt.NDArray[_Real]) -> None: ...
 def spread_softmax(

@@ -1,21 +1,19 @@
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-_Cell = TypeVar("_Cell", bound=np.generic)
-
 def keep_first(offsets: npt.NDArray[np.int64], k: int, out: npt.NDArray[np.int64]) -> None: ...
 def sort_rows(
-    x: npt.NDArray[_Cell],
+    x: npt.NDArray[Any],
     offsets: npt.NDArray[np.int64],
     kept: npt.NDArray[np.int64],
     descending: bool,
-    out: npt.NDArray[_Cell],
+    out: npt.NDArray[Any],
     positions: npt.NDArray[np.int64] | None,
 ) -> None: ...
 def place_cells(
-    cells: npt.NDArray[Any],
+    cells: npt.NDArray[np.float16],
     offsets: npt.NDArray[np.int64],
     kept: npt.NDArray[np.int64],
     positions: npt.NDArray[np.int64],

@@ -1,4 +1,4 @@
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,5 +24,5 @@ def sum_lagged_products(
     x: npt.NDArray[_Real], y: npt.NDArray[_Real], offsets: npt.NDArray[np.int64], out: npt.NDArray[np.float64]
 ) -> None: ...
 def sum_edges(
-    x: npt.NDArray[_Real], offsets: npt.NDArray[np.int64], before: int, after: int, out: npt.NDArray[np.float64]
+    x: npt.NDArray[Any], offsets: npt.NDArray[np.int64], before: int, after: int, out: npt.NDArray[np.float64]
 ) -> None: ...

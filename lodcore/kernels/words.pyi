@@ -1,30 +1,33 @@
 import numpy as np
 import numpy.typing as npt
 
-_Bytes = npt.NDArray[np.uint8]
-_Int64 = npt.NDArray[np.int64]
-
 def number_words(
-    text: _Bytes,
-    offsets: _Int64,
+    text: npt.NDArray[np.uint8],
+    offsets: npt.NDArray[np.int64],
     start: int,
     known: int,
     seed: int,
-    table: _Int64,
-    begins: _Int64,
-    ends: _Int64,
-    counts: _Int64,
-    ids: _Int64,
+    table: npt.NDArray[np.int64],
+    begins: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int64],
+    ids: npt.NDArray[np.int64],
 ) -> tuple[int, int]: ...
-def fill_table(text: _Bytes, begins: _Int64, ends: _Int64, seed: int, table: _Int64) -> int: ...
-def look_up(
-    text: _Bytes,
-    offsets: _Int64,
-    known: _Bytes,
-    begins: _Int64,
-    ends: _Int64,
+def fill_table(
+    text: npt.NDArray[np.uint8],
+    begins: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
     seed: int,
-    table: _Int64,
+    table: npt.NDArray[np.int64],
+) -> int: ...
+def look_up(
+    text: npt.NDArray[np.uint8],
+    offsets: npt.NDArray[np.int64],
+    known: npt.NDArray[np.uint8],
+    begins: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
+    seed: int,
+    table: npt.NDArray[np.int64],
     unknown: int,
-    ids: _Int64,
+    ids: npt.NDArray[np.int64],
 ) -> int: ...

@@ -1,4 +1,4 @@
-"""The types of the operators: the stubs agree with roles, annotations and docstrings."""
+"""The types of operators and kernels: stubs agree with roles, annotations and docstrings, and with declarations."""
 
 import ast
 import inspect
@@ -7,6 +7,7 @@ import pytest
 
 import lodcore
 from lodcore import ops
+from tests.builds import kernel_types
 from tests.builds.operator_types import STUBS, stub_text
 from tests.helpers.tables import for_each
 
@@ -22,6 +23,29 @@ DECLARED = [
 @pytest.mark.parametrize("name", STUBS)
 def test_stubs_are_up_to_date(name):
     assert STUBS[name].read_text(encoding="utf-8") == stub_text(name), "run `make pages`"
+
+
+@for_each("path", sorted(kernel_types.KERNELS.glob("*.pyx")))
+def test_stubs_of_kernels_are_up_to_date(path):
+    assert path.with_suffix(".pyi").read_text(encoding="utf-8") == kernel_types.stub_text(path), "run `make pages`"
+
+
+def test_stub_of_a_kernel_has_dtypes_fused_types_none_and_results_of_its_text(tmp_path):
+    path = tmp_path / "family.pyx"
+    path.write_text(
+        "ctypedef fused real:\n    float\n    double\n\n"
+        "def take(\n    const real[:, ::1] x not None, const unsigned char[::1] mask, bint last, arrays,\n"
+        "    real[::1] out not None,\n):\n"
+        '    """Take.\n\n    Parameters\n    ----------\n    arrays : list of n ndarrays\n\n'
+        '    Returns\n    -------\n    (int, bool)\n    """\n',
+        encoding="utf-8",
+    )
+    declared = kernel_types.stub_text(path).partition("def ")[2]
+    assert declared.split("(", 1)[1].replace("\n", "").replace("    ", " ").strip() == (
+        "x: npt.NDArray[_Real], mask: npt.NDArray[np.uint8] | None, last: bool, arrays: Sequence[npt.NDArray[Any]],"
+        " out: npt.NDArray[_Real],) -> tuple[int, bool]: ..."
+    )
+    assert '_Real = TypeVar("_Real", np.float32, np.float64)' in kernel_types.stub_text(path)
 
 
 def test_every_operator_has_types():

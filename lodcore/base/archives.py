@@ -117,7 +117,7 @@ def read_archive(where: str, file: Any, use: Callable[[Archive], Result]) -> Res
     except (*DAMAGED, ValueError, OverflowError, OSError) as error:
         if isinstance(error, OSError) and error.errno != errno.EINVAL:  # raised for a position before the file
             raise
-        raise LoDError(f"{where}: is damaged, or no .npz file: {error or type(error).__name__}") from None
+        raise LoDError(f"{where}: is damaged, or not an .npz file: {error or type(error).__name__}") from None
 
 
 def _check_open(where: str, file: Any) -> None:
@@ -137,7 +137,7 @@ def _members(where: str, archive: zipfile.ZipFile, total: int) -> dict[str, zipf
         if info.filename in members:
             raise LoDError(f"{where}: {info.filename}: occurs twice")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or info.flag_bits & 1:
-            raise LoDError(f"{where}: {info.filename}: is encrypted, or compressed in another way than deflate")
+            raise LoDError(f"{where}: {info.filename}: is encrypted, or compressed by a method other than deflate")
         most = info.compress_size if info.compress_type == zipfile.ZIP_STORED else info.compress_size * DENSEST + 100
         packed += info.compress_size
         if info.file_size > most or packed > total:

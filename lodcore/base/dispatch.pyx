@@ -186,7 +186,7 @@ cdef object called(function, PyObject** given, Py_ssize_t count, dict saved):
 
 
 cdef list saved_values(OpBody op, dict saved):
-    """List what a function has saved for the vjp rule, in the order of `saves`; None for what it has not."""
+    """List what a function has saved for the vjp rule, in the order of `saves`; None for what it has not saved."""
     return [saved.get(name) for name in op.saves]
 
 

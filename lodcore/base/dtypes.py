@@ -10,7 +10,7 @@ from lodcore.errors import DTypeError
 
 __all__ = ["NO_DTYPE", "as_dtype"]
 
-#: The errors that NumPy raises for what is no dtype; it parses text like "08" or "i4,(" as Python.
+#: The errors that NumPy raises for what is not a dtype; it parses text like "08" or "i4,(" as Python.
 NO_DTYPE = (TypeError, ValueError, SyntaxError, KeyError, IndexError, OverflowError, RecursionError, MemoryError)
 
 
@@ -37,5 +37,5 @@ def as_dtype(where: str, given: Any) -> np.dtype[Any]:
     except TypeError as error:
         raise DTypeError(f"{where}: {error}") from None
     except NO_DTYPE:
-        raise DTypeError(f"{where}: is {str(given)[:60]!r}, which is no dtype of NumPy") from None
+        raise DTypeError(f"{where}: is {str(given)[:60]!r}, which is not a NumPy dtype") from None
     return made

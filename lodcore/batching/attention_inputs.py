@@ -201,7 +201,7 @@ def attention_inputs(
     x = _as_ids(where, "packed", packed)
     targets = x if labels is None else _as_ids(where, "labels", labels)
     if targets.lod != x.lod:
-        raise LoDError(f"{where}: labels: have another structure than packed; each token has a label")
+        raise LoDError(f"{where}: labels: have a different structure from packed; each token has a label")
     weights = None if loss_weights is None else _per_token(where, "loss_weights", loss_weights, x.lod, "f")
     counted = None if loss_mask is None else _per_token(where, "loss_mask", loss_mask, x.lod, "b")
     documents, bins = x.lod.offsets(1), x.lod.offsets(0)
@@ -283,7 +283,7 @@ def _per_token(where: str, name: str, given: Any, lod: LoD, kind: str) -> npt.ND
     """Return one bool, or one float, per token."""
     x = as_nested(f"{where}: {name}", given)
     if x.lod != lod:
-        raise LoDError(f"{where}: {name}: has another structure than packed; each token has one entry")
+        raise LoDError(f"{where}: {name}: has a different structure from packed; each token has one entry")
     if x.values.ndim != 1:
         raise ShapeError(f"{where}: {name}: has rows of shape {x.values.shape[1:]}; a token has one entry")
     if kind == "b":

@@ -34,7 +34,9 @@ def bucket_edges(where: str, buckets: Any, lengths: Int64) -> Int64 | None:
     falls = np.flatnonzero(np.diff(edges) <= 0)
     if len(falls):
         bad = int(falls[0]) + 1
-        raise ValueError(f"{where}: buckets: is {edges[bad]} at position {bad}, after {edges[bad - 1]}; edges rise")
+        raise ValueError(
+            f"{where}: buckets: is {edges[bad]} at position {bad}, after {edges[bad - 1]}; edges must increase"
+        )
     return edges
 
 

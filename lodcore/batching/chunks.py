@@ -167,7 +167,7 @@ class ChunkPlan:
             y = as_nested(f"{where}: y", y)
         value = y.get() if isinstance(y, Symbol) else y
         if isinstance(value, LoDTensor) and value.num_levels and value.lod != self.lod:
-            raise LoDError(f"{where}: y: has other windows than the {len(self)} that were planned")
+            raise LoDError(f"{where}: y: has windows other than the {len(self)} that were planned")
         count = len(value.values if isinstance(value, LoDTensor) else value)
         if count != self.lod.num_rows:
             raise LoDError(f"{where}: y: has {count} rows; the windows have {self.lod.num_rows}")

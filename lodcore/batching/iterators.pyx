@@ -248,7 +248,7 @@ cdef class StreamBody:
                     raise ValueError(f"{where}: source: ends after {number} items; {counts[0]} were taken")
                 self.enter(number in waiting)
             if self.lengths != lengths:
-                raise ValueError(f"{where}: source: its first {counts[0]} items have other lengths than those taken")
+                raise ValueError(f"{where}: source: its first {counts[0]} items have different lengths than when taken")
             self.taken, self.bins, self.items, self.tokens, self.padding, self.dropped = counts
             while self.look_after <= self.bins:
                 self.look_after *= 10

@@ -169,7 +169,9 @@ class Program(Opening, NamedBlock):
         parameter = self.variable(variable)
         where = f"update: {self.name_of(parameter)}"
         if not self.has_parameter(parameter):
-            raise GraphError(f"{where}: is no parameter but {self.described(parameter)}; only parameters are updated")
+            raise GraphError(
+                f"{where}: is not a parameter but {self.described(parameter)}; only parameters are updated"
+            )
         value = update_value(f"{where}: value", parameter, value)
         value = self.known(value) if isinstance(value, Variable) else value
         self.ops.append(ParameterUpdate(parameter, value, fresh))

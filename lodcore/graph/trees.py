@@ -95,7 +95,7 @@ def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
     Raises
     ------
     ValueError
-        If a tree has another form than the first; the message names the position.
+        If a tree has a different form from the first; the message names the position.
 
     Examples
     --------

@@ -159,7 +159,7 @@ class Groups:
         for name, given in columns.items():
             if isinstance(given, LoDTensor):
                 if (self.columns or self._lod is not None) and given.lod != self.lod:
-                    raise LoDError(f"Groups.with_columns: {name}: has another structure than the table")
+                    raise LoDError(f"Groups.with_columns: {name}: has a different structure from the table")
                 made.per_group.pop(name, None)
                 made.columns[name] = given
                 made.masks.pop(name, None)

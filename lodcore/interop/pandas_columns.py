@@ -96,7 +96,7 @@ def column_of(pandas: Any, name: str, series: Any) -> Column:
         there = series.notna().to_numpy()
         zero = np.zeros((), dtype.numpy_dtype)[()]
         return Column(series.array.to_numpy(dtype=dtype.numpy_dtype, na_value=zero), None if there.all() else there)
-    raise DTypeError(f"{name}: has dtype {dtype}, which NumPy has not; give its parts as columns")
+    raise DTypeError(f"{name}: has dtype {dtype}, which NumPy does not have; give its parts as columns")
 
 
 def _of_numpy(name: str, rows: Array) -> Column:
@@ -121,7 +121,9 @@ def _of_categories(pandas: Any, name: str, series: Any) -> Column:
 def _of_periods(name: str, series: Any) -> Column:
     unit = PERIODS.get(series.dtype.freq.freqstr)
     if unit is None:
-        raise DTypeError(f"{name}: has dtype {series.dtype}, which NumPy has not; .dt.to_timestamp() makes it a date")
+        raise DTypeError(
+            f"{name}: has dtype {series.dtype}, which NumPy does not have; .dt.to_timestamp() makes it a date"
+        )
     rows = series.dt.to_timestamp().to_numpy()
     return _of_numpy(name, rows.astype(f"M8[{unit}]"))
 

@@ -85,7 +85,7 @@ def _column_of(polars: Any, name: str, series: Any) -> Column:
     if kind == polars.Object:
         raise DTypeError(f"{name}: has dtype Object; Python objects have no fixed size")
     if str(kind) in ("Int128", "UInt128"):
-        raise DTypeError(f"{name}: has dtype {kind}, which NumPy has not; cast it to Int64, or to text")
+        raise DTypeError(f"{name}: has dtype {kind}, which NumPy does not have; cast it to Int64, or to text")
     column = column_of_arrow(name, series)
     while isinstance(kind, (polars.List, polars.Array)):
         kind = kind.inner

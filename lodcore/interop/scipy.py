@@ -108,5 +108,5 @@ def to_scipy(columns: Any, values: Any = None, num_columns: int | None = None) -
 
 def _like(where: str, ids: LoDTensor, values: LoDTensor) -> np.ndarray[Any, Any]:
     if values.lod != ids.lod:
-        raise LoDError(f"{where}: values: have another structure than columns; equal LoDs are needed")
+        raise LoDError(f"{where}: values: have a different structure from columns; equal LoDs are needed")
     return values.values

@@ -386,8 +386,8 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
     for name, size in sizes.items():
         if size != next(iter(sizes.values())):
             raise LoDError(
-                f"{where}: columns: {name!r} has another structure than {next(iter(sizes))!r}: {size} sequences, not "
-                f"{next(iter(sizes.values()))}"
+                f"{where}: columns: {name!r} has a different structure from {next(iter(sizes))!r}: {size} sequences, "
+                f"not {next(iter(sizes.values()))}"
             )
     return Outgoing(made, keys, kept, single, {name: mask for name, mask in masks.items() if not mask.values.all()})
 
@@ -430,7 +430,7 @@ def common_lod(where: str, columns: Mapping[str, LoDTensor]) -> LoD:
     first: LoD = next(iter(lods.values()))
     for name, lod in lods.items():
         if lod != first:
-            raise LoDError(f"{where}: columns: {name!r} has another structure than {next(iter(lods))!r}")
+            raise LoDError(f"{where}: columns: {name!r} has a different structure from {next(iter(lods))!r}")
     if not first.num_levels:
         raise LoDError(f"{where}: columns: have no level")
     return first

@@ -9,7 +9,7 @@ later, and so on until one lane is left. Integers wrap around.
 Among equal maxima or minima the first one counts; nan propagates, the first of several. An empty sequence yields zeros.
 
 C took 0.85 of the time for the first rows of sequences of one row of 8 bytes, and 0.93 for rows that are placed first
-and have another size than 2, 4 or 8 bytes.
+and have a size other than 2, 4 or 8 bytes.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t

@@ -103,7 +103,7 @@ class CellLoop(WhileLoop):
         self.outputs: Any = None
         self.behind: Any = None
         self.ops: list[Any] = []  # those of the cell
-        self.cuts = 0  # how often in a row the cell did something else than before
+        self.cuts = 0  # how often in a row the cell did something other than before
         self._first = 0
         self._arrays: list[TensorArray] = []
         self._made: dict[int, Any] = {}
@@ -261,7 +261,7 @@ class Keeper:
     seen : bool
         Whether there was a call that is alike, so that there are kernels for its inputs and states.
     cuts : int
-        How many of these in a row did something else than the one before.
+        How many of these in a row did something other than the one before.
     """
 
     def __init__(

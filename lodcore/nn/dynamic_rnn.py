@@ -376,5 +376,5 @@ def _like_state(where: str, state: Any, following: Any) -> Any:
         spec = spec_in_body(one.spec if isinstance(one, Variable) else spec_of(as_value(place, one)))
         if changes(variable.spec, spec):
             kind = DTypeError if spec.dtype != variable.spec.dtype else ShapeError
-            raise kind(f"{place}: is {spec_text(spec)}; the state is {spec_text(variable.spec)}, and stays so")
+            raise kind(f"{place}: is {spec_text(spec)}; the state is {spec_text(variable.spec)}, which may not change")
     return following

@@ -88,8 +88,8 @@ class Optimizer:
         Raises
         ------
         ValueError, ShapeError, DTypeError
-            If the trees have different forms (the message names the place), or a gradient has another shape than its
-            parameter.
+            If the trees have different forms (the message names the place), or a gradient has a different shape from
+            its parameter.
         GraphError
             If Variables are given, and no Program is there to record the updates.
         """

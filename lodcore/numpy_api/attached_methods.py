@@ -138,7 +138,7 @@ class MethodBodies:
         return rounded(self, ndigits or 0)
 
     def __delitem__(self, key: Any) -> None:
-        raise TypeError("rows cannot be deleted; take those that stay: x[mask]")
+        raise TypeError("rows cannot be deleted; select those that remain: x[mask]")
 
     def __contains__(self: Any, value: Any) -> bool:
         return bool(ops.any(ops.equal(self, value)))

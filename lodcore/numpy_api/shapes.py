@@ -197,8 +197,8 @@ def _swapped(x: Any, at: int) -> Any:
         found = f"length {lengths[s]}" if wrong.any() else "no element"
         level = at if wrong.any() else at - 1
         raise LoDError(
-            f"transpose: axes: sequence {s} of level {level} has {found}; axes {at} and {at + 1} change places where "
-            "sequences are equally long, and not empty"
+            f"transpose: axes: sequence {s} of level {level} has {found}; axes {at} and {at + 1} can be exchanged only "
+            "where sequences are equally long and not empty"
         )
     return by_position(x, at)
 

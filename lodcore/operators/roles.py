@@ -290,7 +290,7 @@ LISTS = {role: role.entries for role in (Batches, Operands, Keys)}
 
 
 def entries_of(where: str, role: Role, given: Any) -> list[Any]:
-    """Return the entries of a list of a recorded call; raise for the first batch that is no tensor."""
+    """Return the entries of a list of a recorded call; raise for the first batch that is not a tensor."""
     entries: list[Any] = list_of(where, given)
     for j, x in enumerate(entries if role is Batches else ()):
         if not isinstance(x, Spec):

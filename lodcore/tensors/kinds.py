@@ -46,7 +46,7 @@ def register_inheritance(child: type, *parents: type) -> None:
     Raises
     ------
     DTypeError
-        If something else than a class is given.
+        If anything other than a class is given.
 
     Examples
     --------

@@ -39,7 +39,7 @@ cdef LoDBody NO_LEVELS = LoDBody()
 
 
 def register(tensor, general_item):
-    """Set the class that the trusted constructors make, and the function for x[key] with other keys than here."""
+    """Set the class that the trusted constructors make, and the function for x[key] with keys not handled here."""
     global TENSOR, GENERAL_ITEM
     TENSOR, GENERAL_ITEM = tensor, general_item
 

@@ -110,7 +110,7 @@ def _wrong_structure(said: Any, lod: Any, tensors: dict[int, Any]) -> str:
         wanted = _lod_of(tensors[id(said)]) if said.num_levels else None
         if lod is wanted:
             return ""
-        return "the result has another LoD" if lod != wanted else "the LoD of the result is equal, and not the same"
+        return "the result has a different LoD" if lod != wanted else "the LoD of the result is equal, and not the same"
     if count != len(said):
         return f"these are {len(said)} levels; the result has {count}"
     for level, source in enumerate(said):
@@ -215,7 +215,7 @@ def check_derivatives(op: Op, sample: Sample) -> None:
         if dense(slim).dtype != np.float32 or isinstance(x, LoDTensor) != isinstance(slim, LoDTensor):
             raise refuse(op, "vjp rule", sample, f"of float32 the gradient is {slim!r}")
         if isinstance(x, LoDTensor) and slim.lod is not x.lod:
-            raise refuse(op, "vjp rule", sample, "the gradient has another LoD than what it belongs to")
+            raise refuse(op, "vjp rule", sample, "the gradient has a different LoD from what it belongs to")
         if not np.allclose(dense(wide), dense(slim), rtol=5e-4, atol=5e-4):
             raise refuse(op, "vjp rule", sample, f"of float32 the gradient is {dense(slim)}; of float64 {dense(wide)}")
 

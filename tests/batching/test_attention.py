@@ -109,7 +109,7 @@ VAST = np.broadcast_to(np.int32(0), (2**20, 2**20))
         ),
         (lambda: attention_inputs([[[1, 2]]], 1), LoDError, "length: is 1; bin 0 has 2 tokens"),
         (lambda: attention_inputs([[[1, 2]]], -1), ValueError, "length: is -1"),
-        (lambda: attention_inputs([[[1, 2]]], labels=[[[1]]]), LoDError, "labels: have another structure"),
+        (lambda: attention_inputs([[[1, 2]]], labels=[[[1]]]), LoDError, "labels: have a different structure"),
         (lambda: attention_inputs([[[1, 2]]], tail="pad"), ValueError, "tail: is 'pad'"),
         (lambda: attention_inputs([[[1, 2]]], library="jax"), ValueError, "library: is 'jax'"),
         (lambda: attention_inputs([[[1, 2]]], pad_id=1.5), DTypeError, "pad_id: is 1.5"),
@@ -167,7 +167,7 @@ def test_pad_id_ignore_index_and_position_start_stand_where_they_belong_and_have
 @for_each("labels", [[[[1, 2]], [[3]]], [[[1], [2, 3]]], [[[1], [2], [3]]], [[[1, 2], [3], []]], [[[1, 2], [3]], []]])
 def test_labels_have_the_structure_of_the_tokens(labels):
     """All have as many tokens."""
-    with pytest.raises(LoDError, match="labels: have another structure than packed"):
+    with pytest.raises(LoDError, match="labels: have a different structure from packed"):
         attention_inputs([[[1, 2], [3]]], labels=labels)
 
 

@@ -271,7 +271,7 @@ WRONG = [
     (([1], 5), {"count": "mean"}, ValueError, "count: is 'mean'; 'padded' or 'sum'"),
     (([1], 5), {"max_items": 0}, ValueError, "max_items: is 0"),
     (([1], 5), {"buckets": 0}, ValueError, "buckets: is 0"),
-    (([1], 5), {"buckets": [3, 3]}, ValueError, "buckets: is 3 at position 1, after 3; edges rise"),
+    (([1], 5), {"buckets": [3, 3]}, ValueError, "buckets: is 3 at position 1, after 3; edges must increase"),
     (([1], 5), {"buckets": [1.5]}, DTypeError, "buckets"),
     (([1], 5), {"world_size": 0}, ValueError, "world_size: is 0"),
     (([1], 5), {"rank": 2, "world_size": 2}, IndexError, "rank: is 2; world_size is 2"),

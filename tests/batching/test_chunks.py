@@ -112,7 +112,7 @@ def test_gradients_of_concat_and_cut():
         (lambda: chunk_plan([3], 2).apply([[1, 2]]), LoDError, "has document 0 of another length"),
         (lambda: chunk_plan([3], 2).apply([[1, 2], [3]]), LoDError, "has 2 documents"),
         (lambda: chunk_plan([3], 2).apply([[[1, 2, 3]]]), LoDError, "has 2 levels"),
-        (lambda: chunk_plan([3], 2).undo([[[1], [2, 3]]]), LoDError, "has other windows than the 2"),
+        (lambda: chunk_plan([3], 2).undo([[[1], [2, 3]]]), LoDError, "has windows other than the 2"),
         (lambda: chunk_plan([3], 2).undo(np.arange(4)), LoDError, "has 4 rows; the windows have 3"),
         (lambda: chunk_plan([3], 2).undo(np.arange(3), "max"), ValueError, "reduce: is 'max'"),
         (lambda: concat_and_cut([[1]], 0), ValueError, "size: is 0"),
@@ -166,7 +166,7 @@ def test_chunk_plan_apply_and_undo_of_many_windows_are_inverse(size, stride, las
 @pytest.mark.not_on_reference
 def test_windows_that_were_not_planned(given_):
     """All have as many tokens as the windows [[[0, 1], [2]]]; only the last one's parts are the planned ones."""
-    with pytest.raises(LoDError, match=r"ChunkPlan.undo: y: has other windows than the 2"):
+    with pytest.raises(LoDError, match=r"ChunkPlan.undo: y: has windows other than the 2"):
         chunk_plan([3], 2).undo(given_)
 
 

@@ -73,7 +73,7 @@ def test_labels_that_do_not_count_are_ignored(shift):
     )
     for name, wrong, error, text in (
         ("loss_mask", packed, DTypeError, "loss_mask: has dtype int64; bool"),
-        ("loss_mask", mask[:2], ValueError, "loss_mask: has another structure"),
+        ("loss_mask", mask[:2], ValueError, "loss_mask: has a different structure"),
         ("loss_weights", packed.with_values(np.array(["a"] * packed.num_rows)), DTypeError, "loss_weights: has dtype"),
     ):
         with pytest.raises(error, match=f"attention_inputs: {text}"):

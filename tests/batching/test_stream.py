@@ -204,7 +204,7 @@ def test_load_state_dict_of_a_stream_refuses_states_of_other_streams():
     ):
         with pytest.raises(ValueError, match="state: is that of a stream with another budget, count, max_items"):
             made(**named).load_state_dict(state)
-    with pytest.raises(ValueError, match="source: its first 4 items have other lengths"):
+    with pytest.raises(ValueError, match="source: its first 4 items have different lengths"):
         made(items=("aaa", "bb", "cc", "dddd") * 3).load_state_dict(state)
     fresh = made()
     fresh.load_state_dict(state)

@@ -56,7 +56,7 @@ def test_from_scipy_refuses_sparse_matrices_with_wrong_offsets(change, error, sa
 def test_other_sparse_matrices():
     with pytest.raises(DTypeError, match=r"a sparse matrix of rows is needed: m.tocsr"):
         lodcore.from_scipy(sparse.coo_array(np.eye(2)))
-    with pytest.raises(LoDError, match="another structure than columns"):
+    with pytest.raises(LoDError, match="a different structure from columns"):
         lodcore.to_scipy([[1]], [[1.0, 2.0]])
     with pytest.raises(IndexError, match="columns: is 3 at row 0; there are 2 columns"):
         lodcore.to_scipy([[3]], num_columns=2)

@@ -308,7 +308,7 @@ def test_both_ways_out_take_the_same_columns():
         where = f"lodcore.{convert.__name__}"
         with pytest.raises(LoDError, match=rf"{where}: keys\['u'\]: has 1 entries; there are 2 sequences"):
             convert({"v": x}, {"u": [1]}, lists=True)
-        with pytest.raises(LoDError, match=rf"{where}: columns: 'w' has another structure than 'v'"):
+        with pytest.raises(LoDError, match=rf"{where}: columns: 'w' has a different structure from 'v'"):
             convert({"v": x, "w": [1, 2, 3]})
 
 

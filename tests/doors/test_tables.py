@@ -126,7 +126,7 @@ def test_pandas_columns_beside_lists():
         (lambda: from_pandas(3), DTypeError, "data: is int"),
         (lambda: from_pandas(pandas.DataFrame({"g": [1.0, None], "v": [1, 2]}), "g"), LoDError, "no value in row 1"),
         (lambda: from_pandas(pandas.DataFrame({"g": [1], "v": [{}]}), "g"), DTypeError, "has dtype object"),
-        (lambda: to_pandas({"a": X, "b": X[:1]}), LoDError, "another structure"),
+        (lambda: to_pandas({"a": X, "b": X[:1]}), LoDError, "a different structure"),
         (lambda: from_polars(3), DTypeError, "data: is int"),
         (lambda: from_polars(polars.DataFrame({"g": [1]}), "z"), KeyError, "'z' is not a column"),
         (lambda: from_polars(polars.DataFrame({"g": [1, None]}), "g"), LoDError, "no value in row 1"),

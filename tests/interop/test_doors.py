@@ -299,7 +299,7 @@ def test_keys_of_rows():
 
 def test_columns_have_one_structure():
     assert common_lod("x", {"a": X, "b": X}) is X.lod
-    with pytest.raises(LoDError, match="'b' has another structure than 'a'"):
+    with pytest.raises(LoDError, match="'b' has a different structure from 'a'"):
         common_lod("x", {"a": X, "b": X[:1]})
     with pytest.raises(LoDError, match="there are none"):
         common_lod("x", {})
@@ -551,7 +551,11 @@ def test_matrices_for_scipy(monkeypatch):
         (lambda: lodcore.to_scipy([[[1]]]), LoDError, "one level of numbers is needed"),
         (lambda: lodcore.to_scipy(LoDTensor.from_lengths(np.ones((1, 2), int), [1])), LoDError, "one level of numbers"),
         (lambda: lodcore.to_scipy([[1.0]]), DTypeError, "columns: have dtype float64"),
-        (lambda: lodcore.to_scipy([[1], [2]], [[1, 2], []]), LoDError, "values: have another structure than columns"),
+        (
+            lambda: lodcore.to_scipy([[1], [2]], [[1, 2], []]),
+            LoDError,
+            "values: have a different structure from columns",
+        ),
     ):
         with pytest.raises(error, match=says):
             call()
@@ -655,7 +659,7 @@ def test_keys_and_columns_of_another_structure():
         with pytest.raises(LoDError, match=rf"keys\['a'\]: has {len(many)} entries; there are 2 sequences"):
             row_keys("x", lod, {"a": many, "b": [1, 2, 3]})
     for other in (LoD.from_lengths([1, 2, 0]), LoD.from_lengths([3]), LoD.from_lengths([3], [1, 0, 2])):
-        with pytest.raises(LoDError, match="'b' has another structure than 'a'"):
+        with pytest.raises(LoDError, match="'b' has a different structure from 'a'"):
             common_lod("x", {"a": X, "b": LoDTensor(np.arange(3), other)})
 
 

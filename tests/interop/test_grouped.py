@@ -63,7 +63,7 @@ def test_columns_are_added():
     assert more[more["n"] > 1]["n"].tolist() == [3]
     assert list(g.columns) == ["ts", "page"]
     assert list(more.with_columns(n=g["ts"])) == ["user", "ts", "page", "gap", "n"]
-    with pytest.raises(LoDError, match=r"Groups.with_columns: x: has another structure"):
+    with pytest.raises(LoDError, match=r"Groups.with_columns: x: has a different structure"):
         g.with_columns(x=lodcore.array([[1], [2], [3]]))
     with pytest.raises(ShapeError, match=r"Groups.with_columns: x: has 2 entries; there are 3 groups"):
         g.with_columns(x=[1, 2])
@@ -114,7 +114,7 @@ def test_a_table_of_arrow_has_nulls_where_masks_say_so():
     assert found["x"].values[[0, 2]].tolist() == [1, 3]
     with pytest.raises(LoDError, match=r"masks\['y'\]: there is no such column"):
         ArrowTable({"x": x}, {"y": mask})
-    with pytest.raises(LoDError, match=r"masks\['x'\]: has another structure than its column"):
+    with pytest.raises(LoDError, match=r"masks\['x'\]: has a different structure from its column"):
         ArrowTable({"x": x}, {"x": mask[:2]})
     with pytest.raises(DTypeError, match=r"masks\['x'\]: has dtype int64; bools are needed"):
         ArrowTable({"x": x}, {"x": x})

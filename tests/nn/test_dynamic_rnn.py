@@ -434,7 +434,7 @@ WRONG = [
     (
         lambda: nn.dynamic_rnn(lambda p, x, s: (x, {"h": x}), None, FLAT, {"h": np.zeros(3, "f4")}),
         DTypeError,
-        r"next state\['h'\]: is float64 \(.,\); the state is float32 \(.,\), and stays so",
+        r"next state\['h'\]: is float64 \(.,\); the state is float32 \(.,\), which may not change",
     ),
     (
         lambda: nn.dynamic_rnn(lambda p, x, s: (x, x), None, FLAT, np.zeros((3, 2))),

@@ -254,8 +254,8 @@ def test_a_run_that_fails_updates_nothing():
         (lambda w, x, y: w.update(np.ones(3)), r"update: w: value: is float64 \(3,\); the parameter is float64 \(2,\)"),
         (lambda w, x, y: w.update(ops.cast(w, "float32")), r"update: w: value: is float32 \(2,\)"),
         (lambda w, x, y: w.update(x), r"update: w: value: is float64 \(\.,\), 1 level"),
-        (lambda w, x, y: x.update(w), r"update: x: is no parameter but data x: .*; only parameters are updated"),
-        (lambda w, x, y: y.update(w), r"update: mul: is no parameter but result mul"),
+        (lambda w, x, y: x.update(w), r"update: x: is not a parameter but data x: .*; only parameters are updated"),
+        (lambda w, x, y: y.update(w), r"update: mul: is not a parameter but result mul"),
     ],
 )
 def test_append_update_refuses_what_is_no_parameter_or_does_not_fit(update, says):

@@ -165,7 +165,7 @@ WRONG = [
     ("np.add(X[:, :, :1], 1, out=ROWS.copy())", ShapeError, r"add: out: has rows of shape \(\); the result has wider"),
     ("np.size(X, 1)", TypeError, "numpy.size: axis: is 1, along which sequences differ"),
     ("np.squeeze(X, (0, 2))", ShapeError, "squeeze: axis: is 2, of length 2; length 1 is needed"),
-    ("np.swapaxes(HOLLOW, 1, 2)", LoDError, "sequence 0 of level 1 has length 0; axes 1 and 2 change places"),
+    ("np.swapaxes(HOLLOW, 1, 2)", LoDError, "sequence 0 of level 1 has length 0; axes 1 and 2 can be exchanged only"),
     ("np.swapaxes(UNEVEN, 0, 2)", LoDError, "swapaxes: axes: sequence 1 of level 0 has length 2; axes 0 and 1"),
     ("np.swapaxes(lodcore.array([[1], [2, 3]]), 0, 1)", LoDError, "sequence 1 of level 0 has length 2; axes 0 and 1"),
     ("np.swapaxes(lodcore.array([[[1]], []]), 1, 2)", LoDError, "sequence 1 of level 0 has no element; axes 1 and 2"),

@@ -218,7 +218,7 @@ SAMPLES = {
                 LoDError,
                 "ids_array: step 0 has 0 levels; 2 are",
             ),
-            (f"beam_search_decode([x], [{SCORES}], 1, 0)", LoDError, "scores_array: has other LoDs than ids_array"),
+            (f"beam_search_decode([x], [{SCORES}], 1, 0)", LoDError, "scores_array: has different LoDs from ids_array"),
             (f"beam_search_decode([{SCORES}], [{SCORES}], 1, 0)", DTypeError, "ids_array: has dtype float64"),
             (f"beam_search_decode([{IDS}], [{IDS}], 1, 0)", DTypeError, "scores_array: has dtype int64"),
             (

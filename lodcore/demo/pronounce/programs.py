@@ -31,7 +31,7 @@ def programs(network: Network, parameters: Parameters) -> dict[str, Program]:
     ----------
     network : Network
     parameters : dict
-        Those of another dtype than float32 are kept as they are, and converted whenever a Program runs.
+        Those of a dtype other than float32 are kept as they are, and converted whenever a Program runs.
 
     Returns
     -------

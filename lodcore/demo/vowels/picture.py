@@ -33,7 +33,7 @@ def check_file(file: str) -> None:
     if ending and ending not in known:
         raise ValueError(f"{WHERE}: {file}: ends with .{ending}; one of {', '.join(sorted(known))} is needed")
     if not Path(file).resolve().parent.is_dir():
-        raise FileNotFoundError(f"{WHERE}: {file}: lies in a folder that is not there")
+        raise FileNotFoundError(f"{WHERE}: {file}: is in a folder that does not exist")
 
 
 def draw(found: Sequence[Trained]) -> Any:

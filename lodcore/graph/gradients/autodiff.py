@@ -190,7 +190,7 @@ def _checked_elements(where: str, value: TensorArray, cotangent: Any) -> dict[in
     elif isinstance(cotangent, (list, tuple)):
         entries, count = dict(enumerate(cotangent)), len(cotangent)
     else:
-        raise DTypeError(f"{where}: is {type(cotangent).__name__}; a TensorArray or a list is needed, as the result")
+        raise DTypeError(f"{where}: is {type(cotangent).__name__}; a TensorArray or a list is needed, like the result")
     if count != value.num_slots:
         raise ShapeError(f"{where}: has {count} elements; the result has {value.num_slots}")
     found = {
@@ -246,7 +246,7 @@ def vjp(f: Callable[..., Any], *inputs: Any) -> tuple[Any, Pullback[Any]]:
     return made
 
 
-#: The usual inputs, which are no trees.
+#: The usual inputs, which are not trees.
 LEAVES = frozenset((np.ndarray, LoDTensor))
 
 
@@ -349,7 +349,7 @@ def value_and_grad(
             if has_aux and (not isinstance(found, tuple) or len(found) != 2):
                 kind = type(found.held if isinstance(found, Variable) else found).__name__
                 raise DTypeError(
-                    f"value_and_grad: f: returned {with_article(kind)}; a pair of a number and of anything else is "
+                    f"value_and_grad: f: returned {with_article(kind)}; a pair of a number and anything else is "
                     "needed with has_aux"
                 )
             return found

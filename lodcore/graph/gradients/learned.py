@@ -69,7 +69,7 @@ def check_update(where: str, old: Spec, new: Spec) -> None:
     sizes = zip(old.shape[first:], new.shape[first:], strict=False)
     same = len(old.shape) == len(new.shape) and all(None in pair or pair[0] == pair[1] for pair in sizes)
     if not (same and old.kind is new.kind and old.dtype == new.dtype and old.num_levels == new.num_levels):
-        raise GraphError(f"{where}: is {spec_text(new)}; the parameter is {spec_text(old)}, and stays so")
+        raise GraphError(f"{where}: is {spec_text(new)}; the parameter is {spec_text(old)}, which may not change")
 
 
 def own_copy(value: Any) -> Any:

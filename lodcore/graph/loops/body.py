@@ -235,13 +235,13 @@ class LoopVariable(Variable):
         """
         body = None if self.ended else open_block()
         if self.block is not body or not isinstance(body, Body):
-            raise GraphError(f"update: {self.name}: is a loop variable of another Block than the one that is open")
+            raise GraphError(f"update: {self.name}: is a loop variable of a Block that is not the open one")
         given = operand("update: value", body, value, self.spec.dtype)
         spec = given.spec if isinstance(given, Variable) else spec_of(given)
         if changes(self.spec, spec):
             raise GraphError(
                 f"update: value: is {spec_text(spec_in_body(spec))}; loop variable {self.name} is "
-                f"{spec_text(self.spec)}, and stays so from step to step"
+                f"{spec_text(self.spec)}, which may not change from step to step"
             )
         body.ops.append(Update(self, body.known(given)))
 

@@ -246,7 +246,7 @@ class IfElse:
         return of_entries(self._where, merged, [x for x, _ in self._parts.values()], WITH_KIND)
 
     def _sources(self, number: int, pair: tuple[Any, Any], bodies: list[BranchBody]) -> tuple[Any, Any] | None:
-        """Return the Variables of a result in both bodies; None for what is no tensor, and equal in both."""
+        """Return the Variables of a result in both bodies; None for what is not a tensor and is equal in both."""
         if pair[0] is None and pair[1] is None:
             return None
         true, false = [

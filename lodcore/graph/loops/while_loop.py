@@ -275,7 +275,7 @@ class WhileLoop:
             the step.
         """
         if self.steps is None or self.recorded is not None:
-            raise GraphError(f"while_loop: the body is {self._state}; it must be recorded, to its end")
+            raise GraphError(f"while_loop: the body is {self._state}; it must be recorded completely")
         block = open_block() or self._home()
         if block is None:
             values = [_value_of(x, late) for x, late in self._inputs]

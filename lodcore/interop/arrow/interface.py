@@ -115,7 +115,7 @@ def _grouped(obj: Any, by: Any, nulls: Any) -> Any:
     """Group the rows of a table."""
     columns = columns_of_arrow(WHERE, obj)
     if columns is None:
-        raise DTypeError(f"{WHERE}: by: groups the rows of a table; obj is none")
+        raise DTypeError(f"{WHERE}: by: groups the rows of a table; obj is not a table")
     keys = {}
     for name in names_of_keys(WHERE, by):
         if name not in columns:
@@ -217,7 +217,8 @@ class ArrowTable:
     Raises
     ------
     LoDError, DTypeError
-        If columns have other lengths, a mask another structure than its column, or Arrow does not have a dtype.
+        If columns have different lengths, a mask has a different structure from its column, or Arrow does not have a
+        dtype.
 
     Examples
     --------
@@ -272,5 +273,5 @@ def _mask_of(columns: Mapping[str, Any], name: str, mask: Any) -> Any:
     if there.dtype != np.bool_:
         raise DTypeError(f"{where}: has dtype {there.dtype}; bools are needed")
     if getattr(x, "lod", None) != getattr(made, "lod", None) or rows.shape[: there.ndim] != there.shape:
-        raise LoDError(f"{where}: has another structure than its column")
+        raise LoDError(f"{where}: has a different structure from its column")
     return made

@@ -158,7 +158,7 @@ def _with_unit(values: Array, unit: str) -> Array:
     except OverflowError:
         changed = None
     if changed is None or not np.array_equal(changed.astype(values.dtype), values, equal_nan=True):
-        raise DTypeError(f"{WHERE}: values: have dtype {values.dtype}; some are too far for [{unit}]")
+        raise DTypeError(f"{WHERE}: values: have dtype {values.dtype}; some are out of range for [{unit}]")
     return changed
 
 

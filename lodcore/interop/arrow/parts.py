@@ -154,8 +154,8 @@ def _same_dictionaries(dictionaries: list[Part | None]) -> None:
         same = first.lod() == other.lod() and np.array_equal(first.values, other.values)
         if not same:
             raise LoDError(
-                f'{WHERE}: obj: chunk {j} has another dictionary than chunk 0; with dictionaries="decode" ids become '
-                "the values that they encode"
+                f'{WHERE}: obj: chunk {j} has a different dictionary from chunk 0; with dictionaries="decode" ids '
+                "become the values that they encode"
             )
 
 

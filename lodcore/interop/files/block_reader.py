@@ -94,7 +94,7 @@ class BlockReader:
     def variable(self, where: str, key: Any) -> Variable:
         """Return the Variable of a name, which was declared, or made by an earlier operator."""
         if not isinstance(key, str) or key not in self.found:
-            raise LoDError(f"{where}: names Variable {described(key)}, which nothing before makes")
+            raise LoDError(f"{where}: names Variable {described(key)}, which nothing before it makes")
         return self.found[key]
 
     def add(self, where: str, key: Any, entry: dict[str, Any], made: Variable) -> Variable:
@@ -162,7 +162,7 @@ class BlockReader:
             return Break(condition)
         found = self.program.of_program(self, where, entry)
         if found is None:
-            raise LoDError(f"{where}: is {described(entry)}, which is no operator here")
+            raise LoDError(f"{where}: is {described(entry)}, which is not an operator here")
         return found
 
     def tensor(self, where: str, node: Any) -> Any:
@@ -180,7 +180,7 @@ class BlockReader:
             raise LoDError(f"{where}: is {spec_text(spec)}; {variable.name} is {spec_text(variable.spec)}")
         written = entry.get("written") is True
         if not written and not isinstance(variable, LoopVariable):
-            raise LoDError(f"{where}: Variable {variable.name}: is no loop variable")
+            raise LoDError(f"{where}: Variable {variable.name}: is not a loop variable")
         return Update(variable, value, written)
 
     def _operator(self, where: str, entry: dict[str, Any]) -> Operator:

@@ -62,7 +62,7 @@ def _check_arrays(where: str, known: Any, given: Any) -> None:
     """Raise LoDError if a state has not the arrays, and the numbers, that a new one has."""
     if isinstance(known, dict):
         if not isinstance(given, dict) or given.keys() != known.keys():
-            raise LoDError(f"{where}: has another state than NumPy's")
+            raise LoDError(f"{where}: has a different state from NumPy's")
         for key, one in known.items():
             _check_arrays(f"{where}: {key}", one, given[key])
         return

@@ -221,7 +221,7 @@ def parse_record(where: str, data: bytes) -> set[str]:
     try:
         names = _unsealed(where, data, RECORD_FORMAT)["files"]
         if not all(FILE.fullmatch(name) for name in names):
-            raise LoDError(f"{where}: has other names than those of rows")
+            raise LoDError(f"{where}: has names other than those of rows")
         return set(names)
     except (KeyError, TypeError, AttributeError, RecursionError, ValueError) as error:
         raise LoDError(f"{where}: is not a valid record: {error}") from None

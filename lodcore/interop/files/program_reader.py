@@ -146,7 +146,7 @@ class ProgramReader(BlockReader):
         if "update" in entry:
             variable, value = self.variable(where, entry["update"]), self.tensor(where, entry.get("value"))
             if not self.block.has_parameter(variable):
-                raise LoDError(f"{where}: {variable.name}: is no parameter")
+                raise LoDError(f"{where}: {variable.name}: is not a parameter")
             check_update(where, variable.spec, value.spec if isinstance(value, Variable) else spec_of(value))
             return ParameterUpdate(variable, value, entry.get("fresh") is True)
         if "backward" in entry:

@@ -1,4 +1,4 @@
-"""The attributes of recorded operators as plain data: what is no tree, but has one of a few fixed forms."""
+"""The attributes of recorded operators as plain data: what is not a tree, but has one of a few fixed forms."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ class ValueReader:
         if kind == "ufunc":
             found = vars(np).get(content) if isinstance(content, str) else None
             if not isinstance(found, np.ufunc):
-                raise LoDError(f"{where}: names {described(content)}, which is no ufunc of NumPy")
+                raise LoDError(f"{where}: names {described(content)}, which is not a NumPy ufunc")
             return found
         if kind == "structure":
             return self._reader.lod(content)

@@ -5,7 +5,7 @@ A Block is written as a dict of
 - "variables": by name, each with its Spec and what it is here: "data", "parameter", "array", or in a body "carried" or
   "captured"; results of operators are named where they are made;
 - "ops": in order; an operator is `{"op": name, "in": arguments, "out": results}`. Variables among the arguments are
-  `{"var": name}`, everything else is as in `program_values`. What is no operator has a form of its own: "update",
+  `{"var": name}`, everything else is as in `program_values`. What is not an operator has a form of its own: "update",
   "next", "break_if", "backward", "gradient";
 - "versions": the last version of each array that was written to.
 """
@@ -99,7 +99,9 @@ class BlockWriter:
     def known(self, v: Variable) -> str:
         """Return the name of a Variable that was declared, or made by an earlier operator."""
         if v not in self.keys:
-            raise GraphError(f"{self.where}: reads Variable {v.name}, which nothing before makes; it cannot be saved")
+            raise GraphError(
+                f"{self.where}: reads Variable {v.name}, which nothing before it makes; it cannot be saved"
+            )
         return self.keys[v]
 
     def declare(self, v: Variable, what: str, **more: Any) -> str:

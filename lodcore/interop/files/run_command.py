@@ -135,7 +135,9 @@ def fed(given: str) -> tuple[str, Any]:
         try:
             return name, json.loads(source)
         except ValueError:
-            raise ValueError(f"--feed: {name}: {source}: there is no such file, and it is no number or list") from None
+            raise ValueError(
+                f"--feed: {name}: {source}: there is no such file, and it is neither a number nor a list"
+            ) from None
     if Path(source).suffix == ".npy":
         return name, read_npy(f"--feed: {name}", source)
     tree = look.read(source)

@@ -46,7 +46,7 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     LoDError
         If the name is that of a pipe or a device, or of a folder whose manifest is of a later version.
     FileExistsError
-        If the folder holds other files than rows (``*.bin``), which are left as they are.
+        If the folder holds files other than rows (``*.bin``), which are left as they are.
     BlockingIOError
         If another process or thread is writing to the folder.
     OSError

@@ -65,7 +65,7 @@ def _with_one_lod(where: str, values: Array, lods: list[LoD], axis: int) -> Any:
         raise ShapeError(f"{where}: axis: is 0 of the values; use axis=0")
     for at, lod in enumerate(lods):
         if lod != lods[0]:
-            raise LoDError(f"{where}: element {at} has another LoD than element 0")
+            raise LoDError(f"{where}: element {at} has a different LoD from element 0")
     return lod_tensor_body.new_tensor(np.ascontiguousarray(values), lods[0])
 
 

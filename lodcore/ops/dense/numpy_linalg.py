@@ -32,7 +32,7 @@ def _matrices(name: str, argument: str, x: Spec, square: bool = True) -> np.dtyp
 def _real(name: str, x: Array) -> None:
     """Refuse gradients that are known for real numbers only."""
     if x.dtype.kind == "c":
-        raise DTypeError(f"numpy.linalg.{name}: a: has dtype {x.dtype}; its gradient is known for real numbers")
+        raise DTypeError(f"numpy.linalg.{name}: a: has dtype {x.dtype}; its gradient is known only for real numbers")
 
 
 def _size(x: Spec) -> int | None:

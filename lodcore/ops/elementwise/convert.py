@@ -55,7 +55,7 @@ def cast(x: Any, dtype: Any) -> Any:
         return computed(lambda values: values.astype(made), (values,))
     except RuntimeError as error:  # for dates as text that is too short
         raise DTypeError(f"cast: dtype: is {made}: {error}") from None
-    except ValueError as error:  # for text that is no number
+    except ValueError as error:  # for text that is not a number
         raise ValueError(f"cast: x: {error}") from None
 
 

@@ -114,7 +114,7 @@ def _joined(where: str, found: list[Any]) -> Any:
 
 
 def _differs(where: str, j: int, found: list[Any]) -> ShapeError:
-    """Return the error for a result of another kind than the first."""
+    """Return the error for a result whose kind is not that of the first."""
     return ShapeError(f"{where}: f: returned {_said(found[j])} for sequence {j}, {_said(found[0])} for sequence 0")
 
 

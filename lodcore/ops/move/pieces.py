@@ -97,7 +97,7 @@ def sequence_gaps(x: Any, gap: Any, level: int = -1) -> Any:
     x : LoDTensor or nested lists
         Real numbers, dates or durations, usually increasing.
     gap : number, timedelta64 or timedelta
-        The greatest distance that is no gap, 0 or more; a duration for dates and durations.
+        The greatest distance that is not a gap, 0 or more; a duration for dates and durations.
     level : int
         The level of the sequences, with all rows below each.
 
@@ -109,7 +109,7 @@ def sequence_gaps(x: Any, gap: Any, level: int = -1) -> Any:
     Raises
     ------
     DTypeError, ValueError
-        If the gap is no distance of such values, or negative.
+        If the gap is negative, or not a distance between such values.
     LevelError
         If the level does not exist.
 

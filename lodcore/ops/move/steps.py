@@ -182,12 +182,14 @@ def _map_for(ta: TensorArray, given: Any) -> IndicesMap:
                 "`unpack` returned is needed, or its rank"
             )
         if not np.array_equal(given, rank.values):
-            raise LoDError(f"{where}: has other places than the steps of the array, which are of another batch")
+            raise LoDError(
+                f"{where}: has places that are not those of the steps of the array, which are of another batch"
+            )
         return rank
     made = map_of(where, given)
     sizes_differ = rank is not None and not np.array_equal(rank.steps, made.steps)  # `packed` names the step
     if rank is not None and rank is not made and not sizes_differ and not _alike(rank, made):
-        raise LoDError(f"{where}: is of another batch than the array: {made!r}; the array has {rank!r}")
+        raise LoDError(f"{where}: is of a batch other than that of the array: {made!r}; the array has {rank!r}")
     return made
 
 

@@ -224,7 +224,7 @@ def _check_rows(where: str, shape: tuple[int | None, ...], dtype: np.dtype[Any])
     if dtype not in (SINGLE, DOUBLE):
         raise DTypeError(f"{where}: scores: has dtype {dtype}; float32 or float64 is needed")
     if len(shape) != 2:
-        raise ShapeError(f"{where}: scores: has rows of shape {shape[1:]}; (k,) is needed, one entry a candidate")
+        raise ShapeError(f"{where}: scores: has rows of shape {shape[1:]}; (k,) is needed, one entry per candidate")
 
 
 def _beam_size(where: str, beam_size: Any) -> int:
@@ -412,7 +412,7 @@ def beam_search_decode(ids_array: Any, scores_array: Any, beam_size: int, end_id
         raise ValueError(f"{where}: scores_array: has {len(scores_array)} steps; ids_array has {len(ids_array)}")
     lod = ids.lod
     if lod != scores.lod:
-        raise LoDError(f"{where}: scores_array: has other LoDs than ids_array")
+        raise LoDError(f"{where}: scores_array: has different LoDs from ids_array")
     _check_decoded(where, Spec(ids.values.shape, ids.dtype), Spec(scores.values.shape, scores.dtype))
     bounds = lod.row_offsets(0)
     by_step = (len(ids_array), n_sources)

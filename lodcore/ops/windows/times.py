@@ -70,7 +70,7 @@ def windows_around(x: Any, before: Any, after: Any = 0, times: Any = None, close
     Raises
     ------
     DTypeError, ValueError
-        If before or after is no such distance or negative, or closed is unknown.
+        If before or after is negative or not such a distance, or closed is unknown.
     LoDError, ShapeError
         If times do not have the LoD of x, or have several numbers per row.
 
@@ -220,8 +220,8 @@ def join_asof(
     ValueError
         If y is not sorted, y_keys repeat, tolerance is negative, or direction is unknown.
     DTypeError, ShapeError, LoDError
-        If x and y do not hold times of one kind, a column has another LoD than y, or a default is missing because its
-        dtype has none.
+        If x and y do not hold times of one kind, a column has a different LoD from y, or a default is missing because
+        its dtype has none.
 
     Examples
     --------

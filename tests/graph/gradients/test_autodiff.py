@@ -1147,7 +1147,7 @@ def test_aux_of_value_and_grad_has_no_gradient():
 @pytest.mark.parametrize(
     ("f", "argument", "text"),
     [
-        (lambda w: ops.sum(w), np.ones(2), "f: returned a float64; a pair of a number and of anything else is needed"),
+        (lambda w: ops.sum(w), np.ones(2), "f: returned a float64; a pair of a number and anything else is needed"),
         (lambda w: (ops.sum(w), w, w), np.ones(2), "f: returned a tuple; a pair"),
         (
             lambda w: ops.sum(w),

@@ -289,7 +289,7 @@ def test_chunks_with_other_dictionaries_must_be_decoded():
     def chunk(*words):
         return Forged(b"c", 1, [None, np.array([1], "i1")], dictionary=leaf(np.array(words)))
 
-    with pytest.raises(LoDError, match='chunk 1 has another dictionary than chunk 0; with dictionaries="decode"'):
+    with pytest.raises(LoDError, match='chunk 1 has a different dictionary from chunk 0; with dictionaries="decode"'):
         from_arrow(ForgedStream([chunk(7, 8), chunk(8, 7)]))
     assert from_arrow(ForgedStream([chunk(7, 8), chunk(8, 7)]), dictionaries="decode").tolist() == [8, 7]
     assert from_arrow(ForgedStream([chunk(7, 8), chunk(7, 8)])).tolist() == [1, 1]
@@ -381,7 +381,7 @@ def test_times_that_do_not_fit_in_seconds_are_refused(dtype):
         assert from_arrow(x).equals(x.astype(f"{dtype[:2]}[s]"))
     for number in (most + 1, -most - 2, 2**62, -(2**62), 2**63 - 1):
         x = LoDTensor.from_lengths(np.array([1, number, 2], dtype), [2, 1])
-        with pytest.raises(DTypeError, match=r"some are too far for \[s\]"):
+        with pytest.raises(DTypeError, match=r"some are out of range for \[s\]"):
             x.__arrow_c_array__()
 
 
@@ -389,7 +389,7 @@ def test_times_that_do_not_fit_in_seconds_are_refused(dtype):
 def test_dates_that_do_not_fit_in_days_are_refused(dtype):
     for number in (2**62, -(2**62), 2**63 - 1):
         x = LoDTensor.from_lengths(np.array([1, number, 2], "i8").view(dtype), [2, 1])
-        with pytest.raises(DTypeError, match=r"some are too far for \[D\]"):
+        with pytest.raises(DTypeError, match=r"some are out of range for \[D\]"):
             x.__arrow_c_array__()
 
 

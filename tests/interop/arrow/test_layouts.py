@@ -333,7 +333,7 @@ def test_dictionaries_of_all_chunks_are_compared():
         for other in (("b", "a"), ("a", "bc"), ("ab", "")):  # the last has the same letters
             chunks = [chunk("a", "b") for _ in range(4)]
             chunks[k] = chunk(*other)
-            with pytest.raises(LoDError, match=f"chunk {k} has another dictionary than chunk 0"):
+            with pytest.raises(LoDError, match=f"chunk {k} has a different dictionary from chunk 0"):
                 from_arrow(ForgedStream(chunks))
     empty = Forged(b"+s", 0, [None], [leaf(NUMBERS[:0], name=b"a")])
     null = Forged(b"c", 1, [bits(0), np.zeros(1, "i1")], dictionary=empty, null_count=1)

@@ -361,7 +361,7 @@ CHANGES = [
         lambda ops: ops[0]["out"][0]["spec"].update(shape=[None, 4]),
         r"has the result float64 \(., 4\).*; it makes .*3\)",
     ),
-    (lambda ops: ops[-1].update(update="tanh"), "tanh: is no parameter"),
+    (lambda ops: ops[-1].update(update="tanh"), "tanh: is not a parameter"),
     (lambda ops: ops[-1].update(value={"var": "tanh"}), "is float64 .*; the parameter is int64"),
     (
         lambda ops: ops.remove(next(op for op in ops if "gradient" in op)),

@@ -66,7 +66,10 @@ def test_run_joins_the_results_of_batches_and_says_how_far_it_is(tmp_path, capsy
 CALLS = [
     (["--fetch", "y"], "Executor.run: feed: x: float64 (.,), 1 level is not fed"),
     (["--feed", "x=[[1.0]]", "--feed", "n=1", "--fetch", "z"], "fetch: z: the Program has no such Variable"),
-    (["--feed", "x=nowhere.npz"], "--feed: x: nowhere.npz: there is no such file, and it is no number or list"),
+    (
+        ["--feed", "x=nowhere.npz"],
+        "--feed: x: nowhere.npz: there is no such file, and it is neither a number nor a list",
+    ),
     (["--feed", "x"], "--feed: is 'x'; NAME=FILE is needed"),
     (["--batch", "0"], "--batch: is 0; a number of 1 or more is needed"),
     (["--output", "y.npz"], "--fetch: is missing; `lodcore inspect` shows the names of results"),

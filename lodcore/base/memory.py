@@ -177,15 +177,14 @@ def integer(where: str, number: Any, bools: bool = False) -> int:
 
 def index_of(where: str, given: Any) -> int:
     """Convert an integer, or an array of one, to a Python int."""
-    number: Any = int(given) if type(given) is np.int64 else given
-    if type(number) is not int:
-        if isinstance(number, np.ndarray):
-            check_single(where, number)
-            number = number.item()
-        number = as_integer(number)
-        if number is None:
-            raise DTypeError(f"{where}: is {given!r}; an integer, or an array of one, is needed")
-    return int(number)
+    if type(given) is int:  # the usual case
+        return given
+    if isinstance(given, np.ndarray):
+        check_single(where, given)
+    found = as_integer(given.item() if isinstance(given, np.ndarray) else given)
+    if found is None:
+        raise DTypeError(f"{where}: is {given!r}; an integer, or an array of one, is needed")
+    return found
 
 
 def check_single(where: str, x: Any) -> None:

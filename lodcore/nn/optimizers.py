@@ -11,10 +11,10 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError
-from lodcore.graph.trees import tree_leaves, tree_map
+from lodcore.graph.trees import tree_leaves
 from lodcore.graph.variable import Unnamed, Variable
 from lodcore.nn.recorded_steps import record_step
-from lodcore.nn.updates import check, leaves_of, plain_rows, update, update_row
+from lodcore.nn.updates import check, in_form_of, leaves_of, plain_rows, update, update_row
 from lodcore.operators.numbers import number_of
 
 __all__ = ["SGD", "Adam", "AdamW"]
@@ -57,11 +57,14 @@ class Optimizer:
             "step", the number of steps taken, and trees with the form of the parameters. `lodcore.save` saves it. For
             Variables it consists of Variables, too.
         """
-        leaves, rebuilt = leaves_of(f"{self._where}.init", parameters, None, {})
+        leaves = leaves_of(f"{self._where}.init", parameters, None, {})
         zeros = [[leaf.zeros(name) for leaf in leaves] for name in self.kept]
         recorded = any(isinstance(leaf.value, Variable) for leaf in leaves)
         step = Variable(Unnamed("step"), np.array(0)) if recorded else 0
-        return {"step": step, **{name: rebuilt(made) for name, made in zip(self.kept, zeros, strict=True)}}
+        return {
+            "step": step,
+            **{name: in_form_of(parameters, made) for name, made in zip(self.kept, zeros, strict=True)},
+        }
 
     def step(
         self, parameters: Any, gradients: Any, state: dict[str, Any] | None = None, in_place: bool = False
@@ -103,17 +106,15 @@ class Optimizer:
         if state is None or not known:
             raise DTypeError(f"{where}: state: is {_described(state)}; what `init` returns is needed")
         numbers = self.numbers(where, state["step"])
-        if rows is not None:
-            with Recycled():
-                changed = [update_row(row, self.kernel, numbers, in_place) for row in rows]
-            trees = [_in_form_of(parameters, list(column)) for column in zip(*changed, strict=True)]
-        else:
-            leaves, rebuilt = leaves_of(where, parameters, gradients, {name: state[name] for name in self.kept})
+        leaves = []
+        if rows is None:  # something is to be checked or converted
+            leaves = leaves_of(where, parameters, gradients, {name: state[name] for name in self.kept})
             for leaf in leaves:
                 check(leaf, in_place)
-            with Recycled():
-                made = [update(leaf, self.kernel, numbers, in_place) for leaf in leaves]
-            trees = [rebuilt(list(column)) for column in zip(*made, strict=True)]
+        with Recycled():
+            made = [update_row(row, self.kernel, numbers, in_place) for row in rows or ()]
+            made += [update(leaf, self.kernel, numbers, in_place) for leaf in leaves]
+        trees = [in_form_of(parameters, column) for column in zip(*made, strict=True)]
         if not trees:
             trees = [parameters, *[state[name] for name in self.kept]]
         return trees[0], {"step": state["step"] + 1, **dict(zip(self.kept, trees[1:], strict=True))}
@@ -130,12 +131,6 @@ class Optimizer:
     def kernel(self, arrays: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
         """Compute on arrays of one axis: parameter, gradient, and the entries of the state."""
         raise NotImplementedError
-
-
-def _in_form_of(tree: Any, leaves: list[Any]) -> Any:
-    """Return a tree of the same form with other leaves."""
-    following = iter(leaves)
-    return tree_map(lambda _: next(following), tree)
 
 
 def _described(state: Any) -> str:

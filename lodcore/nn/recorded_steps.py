@@ -67,7 +67,7 @@ def record_step(where: str, optimizer: Any, parameters: Any, gradients: Any, sta
     step = state["step"]
     if not isinstance(step, Variable):
         raise DTypeError(f"{where}: state: was made of other parameters; `init` of these Variables is needed")
-    leaves, _ = leaves_of(where, parameters, gradients, {name: state[name] for name in optimizer.kept})
+    leaves = leaves_of(where, parameters, gradients, {name: state[name] for name in optimizer.kept})
     learning = [leaf for leaf in leaves if leaf.learns]
     program = _program_of(where, [leaf.gradient for leaf in learning])
     for leaf in learning:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from lodcore.graph.variable import Unnamed, Variable
 from lodcore.operators.numbers import runs
 from lodcore.tensors.sparse_tensor import SparseTensor
 
-__all__ = ["Leaf", "check", "leaves_of", "plain_rows", "update", "update_row"]
+__all__ = ["Leaf", "check", "in_form_of", "leaves_of", "plain_rows", "update", "update_row"]
 
 Array = np.ndarray[Any, Any]
 Kernel = Callable[[list[Array], tuple[float, ...], list[Array]], None]
@@ -59,9 +59,7 @@ class Leaf:
         return None
 
 
-def leaves_of(
-    where: str, parameters: Any, gradients: Any, states: dict[str, Any]
-) -> tuple[list[Leaf], Callable[[list[Any]], Any]]:
+def leaves_of(where: str, parameters: Any, gradients: Any, states: dict[str, Any]) -> list[Leaf]:
     """Return the leaves of parameters, gradients and states together.
 
     Parameters
@@ -76,8 +74,7 @@ def leaves_of(
     Returns
     -------
     list of Leaf
-    callable
-        Maps one value per leaf to a tree with the structure of the parameters.
+        In the order of `tree_leaves`.
 
     Raises
     ------
@@ -98,7 +95,13 @@ def leaves_of(
             leaves[number].state[at] = value
 
         map_leaves_of_two(put_state, numbered, tree, f"{where}: state[{name!r}]")
-    return leaves, lambda made: tree_map(made.__getitem__, numbered)
+    return leaves
+
+
+def in_form_of(tree: Any, leaves: Iterable[Any]) -> Any:
+    """Return a tree of the same form with other leaves."""
+    following = iter(leaves)
+    return tree_map(lambda _: next(following), tree)
 
 
 def plain_rows(trees: list[Any], in_place: bool) -> list[list[Array]] | None:

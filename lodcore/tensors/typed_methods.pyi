@@ -82,144 +82,7 @@ class Bitwise(Generic[T]):
     @overload
     def __call__(self, other: object, /) -> LoDTensor: ...
 
-class Sum:
-    """What `x.sum(axis)` gives: a number if no axis is named, as the other reductions."""
-
-    @overload
-    def __call__(
-        self,
-        axis: None = None,
-        dtype: DType = None,
-        out: None = None,
-        keepdims: No = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Scalar: ...
-    @overload
-    def __call__(
-        self,
-        axis: Axis = None,
-        dtype: DType = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-        *,
-        level: int | None = None,
-    ) -> Rows: ...
-
-class Mean:
-    """What `x.mean(axis)` gives."""
-
-    @overload
-    def __call__(
-        self,
-        axis: None = None,
-        dtype: DType = None,
-        out: None = None,
-        keepdims: No = False,
-        *,
-        where: Any = True,
-        empty: Any = None,
-    ) -> Scalar: ...
-    @overload
-    def __call__(
-        self,
-        axis: Axis = None,
-        dtype: DType = None,
-        out: None = None,
-        keepdims: bool = False,
-        *,
-        where: Any = True,
-        empty: Any = None,
-        level: int | None = None,
-    ) -> Rows: ...
-
-class Variance:
-    """What `x.var(axis)` gives."""
-
-    @overload
-    def __call__(
-        self,
-        axis: None = None,
-        dtype: DType = None,
-        out: None = None,
-        ddof: float = 0,
-        keepdims: No = False,
-        *,
-        where: Any = True,
-    ) -> Scalar: ...
-    @overload
-    def __call__(
-        self,
-        axis: Axis = None,
-        dtype: DType = None,
-        out: None = None,
-        ddof: float = 0,
-        keepdims: bool = False,
-        *,
-        where: Any = True,
-        level: int | None = None,
-    ) -> Rows: ...
-
-class Extreme(Generic[T]):
-    """What `x.max(axis)` gives: the dtype of x."""
-
-    @overload
-    def __call__(
-        self,
-        axis: None = None,
-        out: None = None,
-        keepdims: No = False,
-        initial: Any = None,
-        where: Any = True,
-        *,
-        empty: Any = None,
-    ) -> T: ...
-    @overload
-    def __call__(
-        self,
-        axis: Axis = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-        *,
-        empty: Any = None,
-        level: int | None = None,
-    ) -> LoDTensor[T] | npt.NDArray[T]: ...
-
-class Truth:
-    """What `x.any(axis)` gives."""
-
-    @overload
-    def __call__(self, axis: None = None, out: None = None, keepdims: No = False, *, where: Any = True) -> Scalar: ...
-    @overload
-    def __call__(
-        self,
-        axis: Axis = None,
-        out: None = None,
-        keepdims: bool = False,
-        *,
-        where: Any = True,
-        level: int | None = None,
-    ) -> Rows: ...
-
-class Place:
-    """What `x.argmax(axis)` gives."""
-
-    @overload
-    def __call__(self, axis: None = None, out: None = None, *, keepdims: No = False, empty: Any = None) -> Scalar: ...
-    @overload
-    def __call__(
-        self,
-        axis: Axis = None,
-        out: None = None,
-        *,
-        keepdims: bool = False,
-        empty: Any = None,
-        level: int | None = None,
-    ) -> Rows: ...
+# -- made by `make pages` of the declarations in `methods.py`
 
 class TypedMethods(TensorMethods, Generic[S]):
     __add__: Arithmetic[S]
@@ -248,28 +111,235 @@ class TypedMethods(TensorMethods, Generic[S]):
     __rlshift__: Arithmetic[S]
     __rshift__: Arithmetic[S]
     __rrshift__: Arithmetic[S]
-    def __divmod__(self, other: object) -> tuple[LoDTensor, LoDTensor]: ...
-    def __rdivmod__(self, other: object) -> tuple[LoDTensor, LoDTensor]: ...
-    def __lt__(self, other: object) -> LoDTensor[np.bool_]: ...
-    def __le__(self, other: object) -> LoDTensor[np.bool_]: ...
-    def __gt__(self, other: object) -> LoDTensor[np.bool_]: ...
-    def __ge__(self, other: object) -> LoDTensor[np.bool_]: ...
+    def __divmod__(self, other: Any) -> tuple[LoDTensor, LoDTensor]: ...
+    def __rdivmod__(self, other: Any) -> tuple[LoDTensor, LoDTensor]: ...
+    def __lt__(self, other: Any) -> LoDTensor[np.bool_]: ...
+    def __le__(self, other: Any) -> LoDTensor[np.bool_]: ...
+    def __gt__(self, other: Any) -> LoDTensor[np.bool_]: ...
+    def __ge__(self, other: Any) -> LoDTensor[np.bool_]: ...
     def __eq__(self, other: object) -> LoDTensor[np.bool_]: ...
     def __ne__(self, other: object) -> LoDTensor[np.bool_]: ...
     def __neg__(self) -> LoDTensor[S]: ...
     def __pos__(self) -> LoDTensor[S]: ...
-    def __invert__(self) -> LoDTensor[S]: ...
-    def __round__(self, ndigits: int | None = None) -> LoDTensor[S]: ...
     @overload
     def __abs__(self: TypedMethods[np.complexfloating[Any]]) -> LoDTensor: ...
     @overload
     def __abs__(self) -> LoDTensor[S]: ...
+    def __invert__(self) -> LoDTensor[S]: ...
+    def __round__(self, ndigits: int | None = None) -> LoDTensor[S]: ...
+    @overload
+    def sum(
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: No = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Scalar: ...
+    @overload
+    def sum(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        level: int | None = None,
+    ) -> Rows: ...
+    @overload
+    def prod(
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: No = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Scalar: ...
+    @overload
+    def prod(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        level: int | None = None,
+    ) -> Rows: ...
+    @overload
+    def mean(
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: No = False,
+        *,
+        where: Any = True,
+        empty: Any = None,
+    ) -> Scalar: ...
+    @overload
+    def mean(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        empty: Any = None,
+        level: int | None = None,
+    ) -> Rows: ...
+    @overload
+    def var(
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: No = False,
+        *,
+        where: Any = True,
+    ) -> Scalar: ...
+    @overload
+    def var(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        level: int | None = None,
+    ) -> Rows: ...
+    @overload
+    def std(
+        self,
+        axis: None = None,
+        dtype: DType = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: No = False,
+        *,
+        where: Any = True,
+    ) -> Scalar: ...
+    @overload
+    def std(
+        self,
+        axis: Axis = None,
+        dtype: DType = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        level: int | None = None,
+    ) -> Rows: ...
+    @overload
+    def max(
+        self,
+        axis: None = None,
+        out: None = None,
+        keepdims: No = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        empty: Any = None,
+    ) -> S: ...
+    @overload
+    def max(
+        self,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        empty: Any = None,
+        level: int | None = None,
+    ) -> LoDTensor[S] | npt.NDArray[S]: ...
+    @overload
+    def min(
+        self,
+        axis: None = None,
+        out: None = None,
+        keepdims: No = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        empty: Any = None,
+    ) -> S: ...
+    @overload
+    def min(
+        self,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+        *,
+        empty: Any = None,
+        level: int | None = None,
+    ) -> LoDTensor[S] | npt.NDArray[S]: ...
+    @overload
+    def any(self, axis: None = None, out: None = None, keepdims: No = False, *, where: Any = True) -> Scalar: ...
+    @overload
+    def any(
+        self,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        level: int | None = None,
+    ) -> Rows: ...
+    @overload
+    def all(self, axis: None = None, out: None = None, keepdims: No = False, *, where: Any = True) -> Scalar: ...
+    @overload
+    def all(
+        self,
+        axis: Axis = None,
+        out: None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        level: int | None = None,
+    ) -> Rows: ...
+    @overload
+    def argmax(self, axis: None = None, out: None = None, *, keepdims: No = False, empty: Any = None) -> Scalar: ...
+    @overload
+    def argmax(
+        self,
+        axis: Axis = None,
+        out: None = None,
+        *,
+        keepdims: bool = False,
+        empty: Any = None,
+        level: int | None = None,
+    ) -> Rows: ...
+    @overload
+    def argmin(self, axis: None = None, out: None = None, *, keepdims: No = False, empty: Any = None) -> Scalar: ...
+    @overload
+    def argmin(
+        self,
+        axis: Axis = None,
+        out: None = None,
+        *,
+        keepdims: bool = False,
+        empty: Any = None,
+        level: int | None = None,
+    ) -> Rows: ...
+    def round(self, decimals: int = 0, out: None = None) -> LoDTensor[S]: ...
     @overload
     def astype(self, dtype: type[T] | np.dtype[T]) -> LoDTensor[T]: ...
     @overload
     def astype(self, dtype: npt.DTypeLike) -> LoDTensor: ...
     def copy(self) -> LoDTensor[S]: ...
-    def round(self, decimals: int = 0, out: None = None) -> LoDTensor[S]: ...
     @overload
     def with_values(self, v: npt.NDArray[T]) -> LoDTensor[T]: ...
     @overload
@@ -277,17 +347,6 @@ class TypedMethods(TensorMethods, Generic[S]):
     def per_sequence(self, v: Any, level: int = -1) -> LoDTensor: ...
     def positions(self, level: int = 0) -> LoDTensor[np.int64]: ...
     def segment_ids(self, level: int = 0) -> LoDTensor[np.int64]: ...
-    sum: Sum
-    prod: Sum
-    mean: Mean
-    var: Variance
-    std: Variance
-    max: Extreme[S]
-    min: Extreme[S]
-    any: Truth
-    all: Truth
-    argmax: Place
-    argmin: Place
     @overload
     def pool(
         self: TypedMethods[Float], pool_type: PoolType, pad_value: Any = 0.0, level: int = -1, out: Array | None = None
@@ -302,8 +361,8 @@ class TypedMethods(TensorMethods, Generic[S]):
     def logsumexp(self: TypedMethods[Float], level: int = -1) -> LoDTensor[Float] | npt.NDArray[Float]: ...
     @overload
     def logsumexp(self, level: int = -1) -> Rows: ...
+    def topk(self, k: int, level: int = -1) -> tuple[LoDTensor[S], LoDTensor[np.int64]]: ...
     def expand(self, y: Any, ref_level: int = -1, out: Array | None = None) -> LoDTensor[S] | npt.NDArray[S]: ...
     def expand_as(self, y: Any, level: int = -1, out: Array | None = None) -> LoDTensor[S]: ...
-    def topk(self, k: int, level: int = -1) -> tuple[LoDTensor[S], LoDTensor[np.int64]]: ...
     def reverse(self, level: int = -1, out: Array | None = None) -> LoDTensor[S]: ...
     def gather(self, index: Any, level: int = 0, out: Array | None = None) -> LoDTensor[S]: ...

@@ -7,7 +7,7 @@ import pytest
 
 import lodcore
 from lodcore import ops
-from tests.builds import kernel_types
+from tests.builds import kernel_types, method_types
 from tests.builds.operator_types import STUBS, stub_text
 from tests.helpers.tables import for_each
 
@@ -23,6 +23,15 @@ DECLARED = [
 @pytest.mark.parametrize("name", STUBS)
 def test_stubs_are_up_to_date(name):
     assert STUBS[name].read_text(encoding="utf-8") == stub_text(name), "run `make pages`"
+
+
+def test_stub_of_methods_is_up_to_date():
+    assert method_types.STUB.read_text(encoding="utf-8") == method_types.stub_text(), "run `make pages`"
+
+
+def test_every_method_in_the_table_of_types_is_declared():
+    text = method_types.DECLARED.read_text(encoding="utf-8")
+    assert all(f"def {name}(" in text for name in [*method_types.OVERLOADS, *method_types.BY_OPERAND])
 
 
 @for_each("path", sorted(kernel_types.KERNELS.glob("*.pyx")))

@@ -11,7 +11,7 @@ import numpy as np
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop.arrow.columns import column_of_arrow
 from lodcore.interop.arrow.types import DIGITS
-from lodcore.interop.tables import Column
+from lodcore.interop.tables import TableColumn
 from lodcore.tensors.from_lists import array
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -59,7 +59,7 @@ def is_text(pandas: Any, series: Any) -> bool:
     )
 
 
-def column_of(pandas: Any, name: str, series: Any) -> Column:
+def column_of(pandas: Any, name: str, series: Any) -> TableColumn:
     """Read a column.
 
     Parameters
@@ -95,19 +95,21 @@ def column_of(pandas: Any, name: str, series: Any) -> Column:
     if isinstance(getattr(dtype, "numpy_dtype", None), np.dtype):  # with a mask: Int64, Float32, boolean
         there = series.notna().to_numpy()
         zero = np.zeros((), dtype.numpy_dtype)[()]
-        return Column(series.array.to_numpy(dtype=dtype.numpy_dtype, na_value=zero), None if there.all() else there)
+        return TableColumn(
+            series.array.to_numpy(dtype=dtype.numpy_dtype, na_value=zero), None if there.all() else there
+        )
     raise DTypeError(f"{name}: has dtype {dtype}, which NumPy does not have; give its parts as columns")
 
 
-def _of_numpy(name: str, rows: Array) -> Column:
+def _of_numpy(name: str, rows: Array) -> TableColumn:
     """Return numbers, whose missing values are nan or NaT."""
     if rows.dtype.kind in "fcmM":
         gone = np.isnat(rows) if rows.dtype.kind in "mM" else np.isnan(rows)
-        return Column(rows, ~gone if gone.any() else None, lossless=True)
-    return Column(rows)
+        return TableColumn(rows, ~gone if gone.any() else None, lossless=True)
+    return TableColumn(rows)
 
 
-def _of_categories(pandas: Any, name: str, series: Any) -> Column:
+def _of_categories(pandas: Any, name: str, series: Any) -> TableColumn:
     """Return the labels of categories."""
     labels = column_of(pandas, name, pandas.Series(series.dtype.categories))
     codes = series.cat.codes.to_numpy()
@@ -115,10 +117,10 @@ def _of_categories(pandas: Any, name: str, series: Any) -> Column:
     known = labels.values if len(labels.values) else np.zeros(1, labels.values.dtype)
     rows = known[np.where(there, codes, 0)]
     kept = ("category", np.asarray(labels.values), bool(series.dtype.ordered))
-    return Column(rows, None if there.all() else there, kept=kept)
+    return TableColumn(rows, None if there.all() else there, kept=kept)
 
 
-def _of_periods(name: str, series: Any) -> Column:
+def _of_periods(name: str, series: Any) -> TableColumn:
     unit = PERIODS.get(series.dtype.freq.freqstr)
     if unit is None:
         raise DTypeError(
@@ -131,7 +133,7 @@ def _of_periods(name: str, series: Any) -> Column:
 # -- Python objects ----------------------------------------------------------------------------------------------------
 
 
-def _of_objects(pandas: Any, name: str, series: Any) -> Column:
+def _of_objects(pandas: Any, name: str, series: Any) -> TableColumn:
     """Return the values of Python objects, if all are of one kind."""
     if is_lists(series):
         return _of_lists(pandas, name, series)
@@ -166,7 +168,7 @@ def _of_objects(pandas: Any, name: str, series: Any) -> Column:
         raise DTypeError(f"{name}: has dtype {series.dtype}, of {kind} objects that no dtype of NumPy holds exactly")
     lossless = rows.dtype.kind in "mM" or missing_is_nan
     kept = ("time",) if kind == "time" else None
-    return Column(rows, None if there.all() else there, lossless=lossless, kept=kept)
+    return TableColumn(rows, None if there.all() else there, lossless=lossless, kept=kept)
 
 
 def _integers(found: list[Any]) -> Array:
@@ -191,7 +193,7 @@ def _floats(found: list[Any]) -> Array | None:
     return rows if all(entry == made or entry != entry for entry, made in pairs) else None
 
 
-def _of_text(name: str, series: Any, blank: str | bytes) -> Column:
+def _of_text(name: str, series: Any, blank: str | bytes) -> TableColumn:
     """Return strings or bytes of a fixed size."""
     there = series.notna().to_numpy()
     found = [entry if known else blank for entry, known in zip(series, there.tolist(), strict=True)]
@@ -200,10 +202,10 @@ def _of_text(name: str, series: Any, blank: str | bytes) -> Column:
     for at, entry in enumerate(found):
         if entry.endswith(end):  # type: ignore[arg-type]
             raise DTypeError(f"{name}: row {at} ends with NUL, which NumPy drops")
-    return Column(rows, None if there.all() else there)
+    return TableColumn(rows, None if there.all() else there)
 
 
-def _of_decimals(name: str, series: Any) -> Column:
+def _of_decimals(name: str, series: Any) -> TableColumn:
     """Return decimal numbers as floats, if those hold all of their digits."""
     there = series.notna().to_numpy()
     rows, digits = np.zeros(len(series)), 0
@@ -213,10 +215,10 @@ def _of_decimals(name: str, series: Any) -> Column:
         if isinstance(exponent, str) or len(figures) > DIGITS:
             raise DTypeError(f"{name}: is {entry} at row {at}; float64 holds {DIGITS} digits: convert it to text")
         rows[at], digits = float(entry), max(digits, -exponent)
-    return Column(rows, None if there.all() else there, kept=("decimal", digits, None))
+    return TableColumn(rows, None if there.all() else there, kept=("decimal", digits, None))
 
 
-def _of_lists(pandas: Any, name: str, series: Any) -> Column:
+def _of_lists(pandas: Any, name: str, series: Any) -> TableColumn:
     """Return lists as sequences; missing ones are empty."""
     gone = series.isna().to_numpy()
     sequences = [~gone if gone.any() else None]
@@ -224,11 +226,11 @@ def _of_lists(pandas: Any, name: str, series: Any) -> Column:
     if all(isinstance(entry, np.ndarray) or not len(entry) for entry in entries):
         filled = [entry for entry in entries if len(entry)]
         empty = filled[0][:0] if filled else np.empty(0)
-        return Column(array([entry if len(entry) else empty for entry in entries]), None, sequences)
+        return TableColumn(array([entry if len(entry) else empty for entry in entries]), None, sequences)
     lists = [entry.tolist() if isinstance(entry, np.ndarray) else list(entry) for entry in entries]
     if any(isinstance(one, (list, tuple, np.ndarray)) for entry in lists for one in entry):
         try:
-            return Column(array(lists), None, sequences)
+            return TableColumn(array(lists), None, sequences)
         except (DTypeError, LoDError, ShapeError) as error:
             raise type(error)(str(error).replace("lodcore.array: obj", name)) from None
     rows = column_of(pandas, name, pandas.Series([one for entry in lists for one in entry], dtype=object))

@@ -23,7 +23,7 @@ def series_of(pandas: Any, rows: Any, kept: tuple[Any, ...] | None, present: Any
     pandas : module
     rows : ndarray, or LoDTensor for a column of lists
     kept : tuple or None
-        As in `Column`.
+        As in `TableColumn`.
     present : ndarray or LoDTensor of bool, optional
         Where there is a value.
     """

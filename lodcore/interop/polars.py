@@ -13,8 +13,8 @@ from lodcore.errors import DTypeError
 from lodcore.interop.arrow.columns import column_of_arrow, short_views
 from lodcore.interop.arrow.interface import arrow_table
 from lodcore.interop.tables import (
-    Column,
     Key,
+    TableColumn,
     grouped_table,
     lists_of,
     names_of_keys,
@@ -79,7 +79,7 @@ def from_polars(data: Any, by: Any = None, *, nulls: Any = "error") -> Any:
     return grouped_table(where, columns, keys, nulls)
 
 
-def _column_of(polars: Any, name: str, series: Any) -> Column:
+def _column_of(polars: Any, name: str, series: Any) -> TableColumn:
     """Read a column."""
     kind = series.dtype
     if kind == polars.Object:
@@ -97,7 +97,7 @@ def _column_of(polars: Any, name: str, series: Any) -> Column:
 def _key_of(polars: Any, name: str, series: Any) -> Key:
     """Return a key column; text is numbered by Polars."""
 
-    def entries(rows: Array) -> Column:
+    def entries(rows: Array) -> TableColumn:
         return _column_of(polars, name, series.gather(rows))
 
     present = series.is_not_null().to_numpy() if series.null_count() else None

@@ -20,8 +20,8 @@ from lodcore.tensors.nested import as_values
 from lodcore.tensors.padding import hold
 
 __all__ = [
-    "Column",
     "Key",
+    "TableColumn",
     "common_lod",
     "filled",
     "gathered",
@@ -43,7 +43,7 @@ Array = np.ndarray[Any, Any]
 WAYS = ("error", "empty", "mask")
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column as NumPy has it.
 
     Parameters
@@ -76,7 +76,7 @@ class Key(NamedTuple):
     numbers : ndarray, shape (n_rows,)
         Equal if the keys are: the keys themselves, or numbers of them.
     entries : callable
-        Returns the keys of some rows, as a Column.
+        Returns the keys of some rows, as a TableColumn.
     present : ndarray of bool, or None
         Which rows have a key; None if all have.
     firsts : ndarray, or None
@@ -84,7 +84,7 @@ class Key(NamedTuple):
     """
 
     numbers: Array
-    entries: Callable[[Array], Column]
+    entries: Callable[[Array], TableColumn]
     present: Array | None = None
     firsts: Array | None = None
 
@@ -92,7 +92,7 @@ class Key(NamedTuple):
 # -- missing values ----------------------------------------------------------------------------------------------------
 
 
-def policies(where: str, columns: Mapping[str, Column], nulls: Any) -> dict[str, Any]:
+def policies(where: str, columns: Mapping[str, TableColumn], nulls: Any) -> dict[str, Any]:
     """Return what to do with missing values by column, checked.
 
     Raises
@@ -129,7 +129,7 @@ def _entry(where: str, values: Any, given: Any) -> Array:
     return entry
 
 
-def without_nulls(where: str, name: str, column: Column, way: Any) -> tuple[Any, Any]:
+def without_nulls(where: str, name: str, column: TableColumn, way: Any) -> tuple[Any, Any]:
     """Return a column without missing values, and if asked for, where it has values.
 
     Parameters
@@ -137,7 +137,7 @@ def without_nulls(where: str, name: str, column: Column, way: Any) -> tuple[Any,
     where : str
     name : str
         The name of the column: "data['user']", or "data".
-    column : Column
+    column : TableColumn
     way : {"error", "empty", "mask"} or a fill value
 
     Returns
@@ -222,7 +222,7 @@ def gathered(name: str, rows: Any, lod: LoD, order: Array | None) -> LoDTensor:
     return made  # type: ignore[no-any-return]
 
 
-def plain_table(where: str, columns: Mapping[str, Column], nulls: Any) -> Any:
+def plain_table(where: str, columns: Mapping[str, TableColumn], nulls: Any) -> Any:
     """Return a table that is not grouped: a dict of columns, and one of masks if they are asked for."""
     ways = policies(where, columns, nulls)
     found = {name: without_nulls(where, f"data[{name!r}]", column, ways[name]) for name, column in columns.items()}
@@ -232,7 +232,7 @@ def plain_table(where: str, columns: Mapping[str, Column], nulls: Any) -> Any:
     return (values, masks) if masks else values
 
 
-def plain_column(where: str, column: Column, nulls: Any) -> Any:
+def plain_column(where: str, column: TableColumn, nulls: Any) -> Any:
     """Return one column, and its mask if it is asked for."""
     way = policies(where, {"data": column}, nulls)["data"]
     values, mask = without_nulls(where, "data", column, way)
@@ -250,7 +250,7 @@ def _sharing(x: Any, lods: list[Any]) -> Any:
     return x
 
 
-def grouped_table(where: str, columns: Mapping[str, Column], keys: Mapping[str, Key], nulls: Any) -> Groups:
+def grouped_table(where: str, columns: Mapping[str, TableColumn], keys: Mapping[str, Key], nulls: Any) -> Groups:
     """Return a table of groups, one level per key."""
     if isinstance(nulls, Mapping) and (named := [name for name in nulls if name in keys]):
         raise LoDError(f"{where}: nulls: {named[0]!r} is a key; rows without a key have no group: leave them out")

@@ -9,11 +9,10 @@ import numpy as np
 from lodcore.errors import DTypeError
 from lodcore.interop.arrow.importing import Options
 from lodcore.interop.arrow.objects import naming, read_arrow
-from lodcore.interop.arrow.reading import Column as ArrowColumn
-from lodcore.interop.arrow.reading import read_stream
+from lodcore.interop.arrow.reading import Column, read_stream
 from lodcore.interop.arrow.strings import INLINE, VIEW
 from lodcore.interop.arrow.types import kept_of
-from lodcore.interop.tables import Column
+from lodcore.interop.tables import TableColumn
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod_tensor import LoDTensor
 
@@ -22,7 +21,7 @@ __all__ = ["column_of_arrow", "columns_of_arrow", "short_views", "texts_of_arrow
 Array = np.ndarray[Any, Any]
 
 
-def column_of_arrow(name: str, obj: Any) -> Column:
+def column_of_arrow(name: str, obj: Any) -> TableColumn:
     """Read a column as NumPy has it: text of a fixed size, the labels of categories, and where there are values.
 
     Parameters
@@ -62,7 +61,7 @@ def short_views(obj: Any) -> Array | None:
     return None if views["size"].max(initial=0) > INLINE else views
 
 
-def columns_of_arrow(where: str, obj: Any) -> dict[str, Column] | None:
+def columns_of_arrow(where: str, obj: Any) -> dict[str, TableColumn] | None:
     """Read the columns of a table; None for an object that is not a table."""
     with naming(f"{where}: obj"):
         found = read_arrow(obj, "mask", Options(fixed_strings=True, decode=True, records=None))
@@ -75,7 +74,7 @@ def columns_of_arrow(where: str, obj: Any) -> dict[str, Column] | None:
     }
 
 
-def _column(name: str, value: Any, present: Any, column: ArrowColumn) -> Column:
+def _column(name: str, value: Any, present: Any, column: Column) -> TableColumn:
     if isinstance(value, dict):
         if not all(isinstance(field, np.ndarray) for field in value.values()):
             raise DTypeError(f"{name}: has structs of lists or structs; give their fields as columns")
@@ -88,10 +87,10 @@ def _column(name: str, value: Any, present: Any, column: ArrowColumn) -> Column:
     rows = value.values if isinstance(value, LoDTensor) else value
     kept = kept_of(column)
     if there.all():
-        return Column(value, None, sequences, kept=kept)
+        return TableColumn(value, None, sequences, kept=kept)
     if rows.dtype.kind in "mM":  # NumPy has a value for it
         rows = rows.copy()
         rows[~there] = np.array("NaT", rows.dtype)
         value = lod_tensor_body.new_tensor(rows, value.lod) if isinstance(value, LoDTensor) else rows
-        return Column(value, there, sequences, True, kept)
-    return Column(value, there, sequences, kept=kept)
+        return TableColumn(value, there, sequences, True, kept)
+    return TableColumn(value, there, sequences, kept=kept)

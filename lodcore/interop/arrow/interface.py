@@ -22,7 +22,7 @@ from lodcore.interop.arrow.objects import naming_column, read_arrow
 from lodcore.interop.arrow.reading import read_schema
 from lodcore.interop.arrow.writing import array_capsule, schema_capsule, stream_capsule
 from lodcore.interop.grouped import Groups
-from lodcore.interop.tables import Column, Key, grouped_table, names_of_keys, outgoing
+from lodcore.interop.tables import Key, TableColumn, grouped_table, names_of_keys, outgoing
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
@@ -107,7 +107,7 @@ def _is_masked(nulls: Any) -> bool:
     return any(isinstance(way, str) and way == "mask" for way in ways)
 
 
-def _entries(column: Column, rows: Any) -> Column:
+def _entries(column: TableColumn, rows: Any) -> TableColumn:
     return column._replace(values=column.values[rows])
 
 

@@ -1,4 +1,4 @@
-"""Arrays in .npz and .npy files: nothing is unpickled, and no size is believed that the file cannot hold."""
+"""Arrays in .npz and .npy files: nothing is unpickled, and a size that the file cannot hold is refused."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ __all__ = ["Tape", "recorded_error"]
 
 
 def recorded_error(where: str, x: Variable) -> GraphError:
-    """Return the error for a recorded Variable with respect to which nothing is differentiated: what it is."""
+    """Return the error for differentiating with respect to a recorded Variable; it says what the Variable is."""
     block: Any = x.block
     if not isinstance(block, Tape) and block.takes_names:
         kind = "data" if x in set(block.feeds) else "a parameter" if x.has_value else "a result"

@@ -103,7 +103,7 @@ class CellLoop(WhileLoop):
         self.outputs: Any = None
         self.behind: Any = None
         self.ops: list[Any] = []  # those of the cell
-        self.cuts = 0  # how often in a row the cell did something other than before
+        self.cuts = 0  # how often in a row the cell differed from before
         self._first = 0
         self._arrays: list[TensorArray] = []
         self._made: dict[int, Any] = {}

@@ -26,7 +26,7 @@ NEAR = {"f": 1e-3, "d": 1e-9}
 
 
 def _nothing() -> None:
-    """Return None, as a reference to what was released does."""
+    """Return None, as a dead weak reference does."""
 
 
 class CellTrace:

@@ -140,7 +140,7 @@ class CellSteps:
         return [*[one for one in named if one[1]], ("together in each step", together)]
 
     def meaning_of(self, outer: Any) -> Any:
-        """Return the Variable of an outer object, or that for which something stands."""
+        """Return the Variable of an outer object, or the one that a placeholder stands for."""
         return self._meant.get(outer, outer)
 
     @property
@@ -250,7 +250,7 @@ class CellSteps:
         return found + [d_outer.get(v) for v in self.outer]
 
     def _wanted(self, needs: tuple[bool, ...]) -> tuple[Wanted, Any]:
-        """Return of what gradients are wanted, and the way back through the prelude."""
+        """Return what gradients are wanted for, and the backward pass through the prelude."""
         found = self._ways.get(needs)
         if found is None:
             n, m = self.n_inputs, self.n_states

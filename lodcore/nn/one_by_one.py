@@ -211,7 +211,7 @@ class OneByOne:
 
 
 class Uncompiled:
-    """The steps of a cell that cannot be compiled here: what `Compiled` is otherwise.
+    """The steps of a cell that cannot be compiled here, with the interface of `Compiled`.
 
     Parameters
     ----------

@@ -172,7 +172,7 @@ def _with(own: dict[Variable, Variable], x: Any) -> Any:
 
 
 def bound(calls: list[CalledOp], given: Any, totals: dict[Any, Any]) -> Any:
-    """Return what makes the function that the machine calls, of the number of an operator, or its way back, and arrays.
+    """Return what makes the functions that the machine calls, from an operator's number or backward pass, and arrays.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ class IfElse:
             body.keeps_shapes = True
 
     def _asked(self, around: Callable[..., Any], op: Any, *args: Any) -> Any:
-        """Call an operator through what names its errors, also when it is recorded, and runs later."""
+        """Call an operator so that its errors name the caller, also when it is recorded and runs later."""
         found = around(op, *args)
         first = found[0] if isinstance(found, tuple) else found
         if isinstance(first, Variable) and isinstance(first.block, NamedBlock):

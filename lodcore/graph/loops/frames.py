@@ -39,7 +39,7 @@ KEEPS_ALL: ContextVar[bool] = ContextVar("lodcore.keeps_all", default=False)
 
 
 def _nothing() -> None:
-    """Return None, as a reference to what was released does."""
+    """Return None, as a dead weak reference does."""
 
 
 class Trace:

@@ -178,7 +178,7 @@ class Lowered(Values):
         self._rows.update(zip(op.outputs, several, strict=True))
 
     def _computed(self, op: Operator) -> list[Any]:
-        """Return what the rule of an operator makes of its arguments."""
+        """Return the result of an operator's rule for its arguments."""
         if op.op.in_steps is None:
             raise Untraceable(f"{op.name} takes no part")
         arguments = {name: self._argument(x) if name in op.op.roles else x for name, x in op.arguments.items()}

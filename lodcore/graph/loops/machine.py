@@ -100,7 +100,7 @@ class Compiled:
         return self.body.following[number] is self.body.states[number]
 
     def _source(self, v: Value) -> Place | None:
-        """Return the place of a value that is there before a step."""
+        """Return the place of a value that exists before a step."""
         if v.code == "line":
             return Place(LINE, ("line", v.detail, v.width), v.width)
         if v.code == "number":

@@ -23,7 +23,7 @@ Pairs = dict[int, tuple[Array, Array]]  # both arrays of each state
 
 
 class Wanted(NamedTuple):
-    """Of what gradients are wanted: inputs, first states, and outer objects."""
+    """What gradients are wanted for: inputs, first states, and outer objects."""
 
     inputs: tuple[bool, ...]
     states: tuple[bool, ...]

@@ -1,4 +1,4 @@
-"""Which loops of NumPy's ufuncs the machine may call: those that give what the ufunc gives, to the bit."""
+"""The loops of NumPy's ufuncs that the machine may call: those that give the same bits as the ufunc."""
 
 from __future__ import annotations
 

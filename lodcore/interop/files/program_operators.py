@@ -39,7 +39,7 @@ def name_of(where: str, op: Op) -> str:
 
 
 def operator_of(where: str, name: Any) -> Op:
-    """Return the operator of a name in a file; nothing is imported for that."""
+    """Return the operator that a file names, without importing anything."""
     if not isinstance(name, str):
         raise LoDError(f"{where}: names an operator {str(name)[:40]!r}; a str is needed")
     if ":" in name:
@@ -64,7 +64,7 @@ def name_of_kind(where: str, kind: type) -> str:
 
 
 def kind_of(where: str, name: Any) -> type:
-    """Return the kind of tensors from outside of a name in a file; nothing is imported for that."""
+    """Return the kind of foreign tensors that a file names, without importing anything."""
     if not isinstance(name, str) or ":" not in name:
         raise LoDError(f"{where}: has the kind {str(name)[:60]!r}, which this lodcore does not have")
     found = _of_module(where, "kind", name)
@@ -74,7 +74,7 @@ def kind_of(where: str, name: Any) -> type:
 
 
 def _of_module(where: str, what: str, name: str) -> Any:
-    """Return what a module that is imported already has under a name."""
+    """Return what an already imported module has under a name."""
     module, _, own = name.partition(":")
     if module not in sys.modules:
         raise LoDError(
@@ -85,7 +85,7 @@ def _of_module(where: str, what: str, name: str) -> Any:
 
 
 def _found(module: str, name: str) -> Any:
-    """Return what has a dotted name in an imported module, without calling anything of it."""
+    """Look up a dotted name in an imported module, without calling anything in it."""
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         if not isinstance(found, (ModuleType, type)):

@@ -1,4 +1,4 @@
-"""Programs from plain data: nothing of a file is believed, and no operator is called while it is read."""
+"""Programs from plain data: nothing in a file is trusted, and no operator is called while it is read."""
 
 from __future__ import annotations
 

@@ -193,7 +193,9 @@ class NoFigure:
             return {"png": "", "svg": ""}
 
 
-@pytest.mark.parametrize(("name", "says"), [("x.doc", "ends with .doc; one of png, svg"), ("no/x.png", "not there")])
+@pytest.mark.parametrize(
+    ("name", "says"), [("x.doc", "ends with .doc; one of png, svg"), ("no/x.png", "a folder that does not exist")]
+)
 def test_a_file_that_cannot_be_written_is_refused_at_once(name, says, monkeypatch, capsys, tmp_path):
     class Library:
         Figure = NoFigure

@@ -11,7 +11,8 @@ from lodcore.base.memory import LIMIT, integer
 cdef extern from "recycling.h":
     size_t lodcore_kept_bytes
     size_t lodcore_most_bytes
-    void lodcore_set_most(size_t most)
+    size_t lodcore_on_call_bytes
+    void lodcore_set_most(size_t most, size_t on_call)
     object lodcore_make_handler()
 
 cdef extern from "numpy/arrayobject.h":
@@ -23,7 +24,14 @@ cnp.import_array()
 
 cdef Py_ssize_t WIDE = 2**18  # bytes of an array that is large
 cdef object HANDLER = lodcore_make_handler(), NUMPYS = <object> PyDataMem_DefaultHandler
-lodcore_set_most(<size_t> min(2**27, LIMIT // 64))
+
+
+cdef set_most(count):
+    """Set the limit, and eight times as much, at most a sixteenth of the memory, for what is kept on call."""
+    lodcore_set_most(<size_t> count, <size_t> min(8 * count, LIMIT // 16))
+
+
+set_most(min(2**27, LIMIT // 64))
 
 
 cdef object begin():
@@ -79,8 +87,13 @@ cdef class Recycled:
 
 
 def kept_bytes():
-    """Return the number of bytes of freed blocks that are stored now."""
+    """Return the number of bytes of freed blocks that are stored now, without those on call."""
     return lodcore_kept_bytes
+
+
+def on_call_bytes():
+    """Return the number of bytes of freed blocks that are kept until the system needs their memory."""
+    return lodcore_on_call_bytes
 
 
 def get_recycled_bytes():
@@ -98,8 +111,10 @@ def get_recycled_bytes():
 def set_recycled_bytes(n):
     """Set the maximum number of bytes of freed results that are kept for later ones, which then need no fresh pages.
 
-    Only blocks of more than 1 KiB and at most 1 GiB are kept. If you have set your own memory handler (NEP 49), it
-    allocates results instead.
+    Only blocks of more than 1 KiB and at most 1 GiB are kept. On Linux, blocks of 4 MiB and more are kept beyond the
+    limit, too, up to eight times as much, and at most a sixteenth of the memory: the system takes their pages back when
+    anything else needs memory, and until then counts them as memory of this process. If you have set your own memory
+    handler (NEP 49), it allocates results instead.
 
     Parameters
     ----------
@@ -123,4 +138,4 @@ def set_recycled_bytes(n):
     count = integer("set_recycled_bytes: n", n)
     if not 0 <= count < 2**63:
         raise ValueError(f"set_recycled_bytes: n: is {count}; 0 .. 2**63 - 1 is valid")
-    lodcore_set_most(<size_t> count)
+    set_most(count)

@@ -15,7 +15,7 @@ from numpy._core.multiarray import get_handler_name
 import lodcore
 from lodcore import DTypeError, LoDTensor, gather_sequences, vjp
 from lodcore.base import buffers
-from lodcore.base.recycling import Recycled, kept_bytes
+from lodcore.base.recycling import Recycled, kept_bytes, on_call_bytes
 from lodcore.graph import while_loop
 
 pytestmark = pytest.mark.not_on_reference  # independent of the kernels
@@ -305,3 +305,28 @@ def test_extended_rows_in_recycled_memory_end_with_zeros():
             buffers.extended(wrong, 5)
     with pytest.raises(ValueError, match="extended: rows: have shape"):
         buffers.extended(rows, 2)
+
+
+def test_large_blocks_beyond_the_limit_are_kept_on_call():
+    first = new(2**23)  # twice the limit
+    first[:] = 7
+    place = first.ctypes.data
+    del first
+    assert kept_bytes() == 0
+    if on_call_bytes() == 0:
+        pytest.skip("this system does not take pages back, or a sanitizer watches them")
+    assert on_call_bytes() == 2**23
+    again = new(2**23)
+    assert again.ctypes.data == place
+    assert on_call_bytes() == 0
+    again[:] = 9  # the memory works, whether or not its pages were taken
+    assert int(again[0]) == int(again[-1]) == 9
+    del again
+    small = new(2**21)
+    del small
+    assert (kept_bytes(), on_call_bytes()) == (2**21, 2**23), "each is counted where it is kept"
+    several = [new(2**24) for _ in range(3)]  # more than eight times the limit, with what is there
+    del several
+    assert on_call_bytes() <= 8 * 2**22
+    lodcore.set_recycled_bytes(0)
+    assert on_call_bytes() == 0

@@ -107,5 +107,9 @@ cdef inline forced_void move_by_size(
         move_steps(rows, 8, offsets, order, n_seqs, places, True, back)
     elif row_bytes == 16:
         move_steps(rows, 16, offsets, order, n_seqs, places, True, back)
+    elif row_bytes == 32:
+        move_steps(rows, 32, offsets, order, n_seqs, places, True, back)
+    elif row_bytes == 64:
+        move_steps(rows, 64, offsets, order, n_seqs, places, True, back)
     else:
         move_steps(rows, row_bytes, offsets, order, n_seqs, places, False, back)

@@ -24,6 +24,7 @@ MILESTONES = {
     "b84dcf7": "recurrent layers, packing, and other libraries",
     "ba34ced": "beam search, neighbours and windows",
     "9e2a513": "functions of record batches, and faster small calls",
+    "d1f1974": "kernels in Cython, and bags in registers",
 }
 #: The benchmarks of the README, with its order and labels.
 OPERATIONS = {

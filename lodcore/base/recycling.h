@@ -130,11 +130,25 @@ static void *lodcore_take(size_t size, size_t *whole)
     return block;
 }
 
+/* Release all kept blocks, since there is no memory, or no room for addresses; return whether there were any. */
+static int lodcore_gave_up(void)
+{
+    int any = 0;
+    if (lodcore_enter()) {
+        any = lodcore_kept_bytes + lodcore_on_call_bytes > 0;
+        lodcore_empty();
+        lodcore_leave();
+    }
+    return any;
+}
+
 static void *lodcore_malloc(void *ctx, size_t size)
 {
     size_t whole;
     void *block = lodcore_take(size, &whole);
     if (block == NULL)
+        block = lodcore_source->malloc(lodcore_source->ctx, whole);
+    if (block == NULL && lodcore_gave_up())
         block = lodcore_source->malloc(lodcore_source->ctx, whole);
     return lodcore_used(block, size, whole);
 }
@@ -147,7 +161,10 @@ static void *lodcore_calloc(void *ctx, size_t count, size_t each)
     void *block = lodcore_take(size, &whole);
     if (block != NULL)
         return memset(lodcore_used(block, size, whole), 0, size);
-    return lodcore_used(lodcore_source->calloc(lodcore_source->ctx, 1, whole), size, whole);
+    block = lodcore_source->calloc(lodcore_source->ctx, 1, whole);
+    if (block == NULL && lodcore_gave_up())
+        block = lodcore_source->calloc(lodcore_source->ctx, 1, whole);
+    return lodcore_used(block, size, whole);
 }
 
 static void lodcore_free(void *ctx, void *block, size_t size)

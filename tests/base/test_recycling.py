@@ -330,3 +330,21 @@ def test_large_blocks_beyond_the_limit_are_kept_on_call():
     assert on_call_bytes() <= 8 * 2**22
     lodcore.set_recycled_bytes(0)
     assert on_call_bytes() == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the room for addresses")
+def test_kept_blocks_are_released_where_there_is_no_room_for_another():
+    import resource
+
+    lodcore.set_recycled_bytes(2**25)
+    del [new(2**27)][:]  # allocated and freed alone, as all blocks of this size
+    kept = on_call_bytes()
+    with open("/proc/self/statm", encoding="ascii") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + 2**22, before[1]))
+    try:
+        made = new(2**27 - 2**25) if kept else None  # of another size, and more than there is room for
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    assert made is None or (made.nbytes == 2**27 - 2**25 and on_call_bytes() == 0)

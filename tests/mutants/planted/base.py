@@ -54,8 +54,8 @@ MUTANTS = [
     Mutant(
         "block-stays-in-its-list",
         RECYCLING,
-        "            lodcore_kept[list] = block->next;\n            lodcore_kept_bytes -= *whole;\n",
-        "            lodcore_kept_bytes -= *whole;\n",
+        "            lodcore_kept[list] = block->next;\n            lodcore_on_call_bytes -= block->on_call;\n",
+        "            lodcore_on_call_bytes -= block->on_call;\n",
         TEST_RECYCLING,
     ),
     Mutant(

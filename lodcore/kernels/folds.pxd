@@ -6,7 +6,7 @@ Of equal maxima or minima the first one counts; nan propagates, the first of sev
 from libc.math cimport sqrt
 from libc.stdint cimport int64_t, uint64_t
 
-from lodcore.kernels.lanes cimport real
+from lodcore.kernels.lanes cimport double_alone, float_alone, real
 from lodcore.kernels.simd cimport forced_void
 
 cdef enum:
@@ -24,6 +24,16 @@ ctypedef fused number:
     double
     int64_t
     uint64_t
+
+cdef extern from *:
+    ctypedef int64_t* int_alone "int64_t *restrict"
+    ctypedef uint64_t* uint_alone "uint64_t *restrict"
+
+ctypedef fused number_alone:  # as `alone`
+    float_alone
+    double_alone
+    int_alone
+    uint_alone
 
 
 cdef inline forced_void fold(number* so_far, number cell, const int verb) noexcept nogil:

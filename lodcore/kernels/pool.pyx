@@ -15,31 +15,11 @@ and have a size other than 2, 4 or 8 bytes.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from lodcore.kernels.folds cimport BY_ONE, GREATEST, LEAST, SUM, number
+from lodcore.kernels.lanes cimport real
+from lodcore.kernels.pooling cimport find_rows, pool_rows, spread
 from lodcore.kernels.simd cimport forced_void
 from lodcore.kernels.sizes cimport agree, ends_at
-
-cdef extern from "pool.h" nogil:
-    int SUM, GREATEST, LEAST, BY_ONE
-    void pool_rows_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
-                         float* out)
-    void pool_rows_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
-                          double* out)
-    void pool_rows_int(const int64_t* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
-                       int64_t* out)
-    void pool_rows_uint(const uint64_t* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
-                        uint64_t* out)
-    void find_best_rows_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb,
-                              float* out, int64_t* index)
-    void find_best_rows_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb,
-                               double* out, int64_t* index)
-    void find_best_rows_int(const int64_t* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb,
-                            int64_t* out, int64_t* index)
-    void find_best_rows_uint(const uint64_t* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb,
-                             uint64_t* out, int64_t* index)
-    void spread_rows_float(const float* rows, const int64_t* offsets, int64_t n_seqs, int64_t width, int divide,
-                           float* out)
-    void spread_rows_double(const double* rows, const int64_t* offsets, int64_t n_seqs, int64_t width, int divide,
-                            double* out)
 
 cdef enum:
     NEAR = 1 << 15  # bytes that are cleared just before they are used
@@ -47,16 +27,6 @@ cdef enum:
 ctypedef fused cell:
     uint32_t
     uint64_t
-
-ctypedef fused number:
-    float
-    double
-    int64_t
-    uint64_t
-
-ctypedef fused real:
-    float
-    double
 
 
 cdef int verb_of(str name) except -1:
@@ -66,24 +36,12 @@ cdef int verb_of(str name) except -1:
 
 cdef void pool_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
                      float* out) noexcept nogil:
-    pool_rows_float(x, offsets, n_seqs, width, verb, divide, out)
+    pool_rows(x, offsets, n_seqs, width, verb, divide, out)
 
 
 cdef void pool_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
                       double* out) noexcept nogil:
-    pool_rows_double(x, offsets, n_seqs, width, verb, divide, out)
-
-
-cdef void pool(const number* x, const int64_t* offsets, Py_ssize_t n_seqs, Py_ssize_t width, int verb, int divide,
-               number* out) noexcept nogil:
-    if number is float:
-        pool_rows_float(x, offsets, n_seqs, width, verb, divide, out)
-    elif number is double:
-        pool_rows_double(x, offsets, n_seqs, width, verb, divide, out)
-    elif number is int64_t:
-        pool_rows_int(x, offsets, n_seqs, width, verb, divide, out)
-    else:
-        pool_rows_uint(x, offsets, n_seqs, width, verb, divide, out)
+    pool_rows(x, offsets, n_seqs, width, verb, divide, out)
 
 
 def sum_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, int divide,
@@ -107,7 +65,7 @@ def sum_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not Non
     cdef const int64_t* ends = &offsets[0]
     cdef number* result = &out[0, 0]
     with nogil:
-        pool(source, ends, n_seqs, width, SUM, divide, result)
+        pool_rows(source, ends, n_seqs, width, SUM, divide, result)
 
 
 def best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, bint least,
@@ -129,7 +87,7 @@ def best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not No
     cdef const int64_t* ends = &offsets[0]
     cdef number* result = &out[0, 0]
     with nogil:
-        pool(source, ends, n_seqs, width, LEAST if least else GREATEST, BY_ONE, result)
+        pool_rows(source, ends, n_seqs, width, LEAST if least else GREATEST, BY_ONE, result)
 
 
 def find_best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, bint least,
@@ -156,14 +114,7 @@ def find_best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets n
     cdef int64_t* places = &index[0, 0]
     cdef int verb = LEAST if least else GREATEST
     with nogil:
-        if number is float:
-            find_best_rows_float(source, ends, n_seqs, width, verb, result, places)
-        elif number is double:
-            find_best_rows_double(source, ends, n_seqs, width, verb, result, places)
-        elif number is int64_t:
-            find_best_rows_int(source, ends, n_seqs, width, verb, result, places)
-        else:
-            find_best_rows_uint(source, ends, n_seqs, width, verb, result, places)
+        find_rows(source, ends, n_seqs, width, verb, result, places)
 
 
 def spread_rows(const real[:, ::1] rows not None, const int64_t[::1] offsets not None, int divide,
@@ -186,10 +137,7 @@ def spread_rows(const real[:, ::1] rows not None, const int64_t[::1] offsets not
     cdef const int64_t* ends = &offsets[0]
     cdef real* result = &out[0, 0]
     with nogil:
-        if real is float:
-            spread_rows_float(source, ends, n_seqs, width, divide, result)
-        else:
-            spread_rows_double(source, ends, n_seqs, width, divide, result)
+        spread(source, ends, n_seqs, width, divide, result)
 
 
 def scatter_cells(const real[:, ::1] rows not None, const int64_t[::1] offsets not None,

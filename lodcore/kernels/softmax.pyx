@@ -7,6 +7,9 @@ row; rows of one cell are added in lanes, as in softmax.h. Every nan in a result
 from libc.math cimport NAN
 from libc.stdint cimport int64_t, uint64_t
 
+from lodcore.kernels.folds cimport BY_ONE, GREATEST
+from lodcore.kernels.pool cimport pool_double, pool_float
+
 cdef extern from "softmax.h" nogil:
     void softmax_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, const float* weights,
                        float* out)
@@ -17,13 +20,6 @@ cdef extern from "softmax.h" nogil:
     void pull_float(const float* y, const float* d, const int64_t* offsets, int64_t n_seqs, int64_t width, float* out)
     void pull_double(const double* y, const double* d, const int64_t* offsets, int64_t n_seqs, int64_t width,
                      double* out)
-
-cdef extern from "pool.h" nogil:
-    int GREATEST, BY_ONE
-    void pool_rows_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
-                         float* out)
-    void pool_rows_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
-                          double* out)
 
 cdef enum:
     TOGETHER = 64  # the number of rows whose offsets and maxima are kept at a time
@@ -187,9 +183,9 @@ def label_losses(const real[:, ::1] x not None, const int64_t[::1] labels not No
             for r in range(count + 1):
                 bounds[r] = r * classes
             if real is float:
-                pool_rows_float(source + first * classes, bounds, count, 1, GREATEST, BY_ONE, best)
+                pool_float(source + first * classes, bounds, count, 1, GREATEST, BY_ONE, best)
             else:
-                pool_rows_double(source + first * classes, bounds, count, 1, GREATEST, BY_ONE, best)
+                pool_double(source + first * classes, bounds, count, 1, GREATEST, BY_ONE, best)
             for r in range(count):
                 for c in range((first + r) * classes, (first + r + 1) * classes):
                     moved[c] = source[c] - best[r]

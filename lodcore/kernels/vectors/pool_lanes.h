@@ -164,7 +164,11 @@ TARGET LODCORE_BODY PATH(best_wide)(const CELL *x, const int64_t *offsets, int64
         for (; left > 0; left--, row += width)
             PATH(best_of)(row, width, 1, verb, out, &nans);
         if (ANY(nans)) { /* the first nan stays */
-            OF_CELL(pool_wide_by)(x, offsets + s, 1, width, verb, BY_ONE, out);
+            for (int64_t c = 0; c < width; c++)
+                out[c] = rows[c];
+            for (int64_t r = 1; r < length; r++)
+                for (int64_t c = 0; c < width; c++)
+                    out[c] = OF_CELL(better)(out[c], rows[r * width + c], verb);
             continue;
         }
         for (int64_t c = 0; c < width; c += PER)

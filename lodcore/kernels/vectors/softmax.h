@@ -1,6 +1,6 @@
 /* Softmax within sequences, logarithms of sums of exponentials, and the gradient of softmax.
  *
- * The order of a sum is part of its meaning, see pool.h: rows of several cells are added one after another to 0. Of
+ * The order of a sum is part of its meaning, see pool.pyx: rows of several cells are added one after another to 0. Of
  * rows of one cell, 256 bytes form a line: lane k of 64 (float) or 32 (double) starts at 0 and adds rows k, k + 64,
  * ...; then lane k adds lane k + 32, then lane k + 16, and so on until one is left. Every path follows this order,
  * and produces the same nan.

@@ -4,8 +4,9 @@ from tests.mutants.mutant import Mutant
 
 EXPONENTIAL = "lodcore/kernels/vectors/exponential.h"
 GATES_LANES = "lodcore/kernels/vectors/gates_lanes.h"
-POOL_CELLS = "lodcore/kernels/vectors/pool_cells.h"
 POOL_LANES = "lodcore/kernels/vectors/pool_lanes.h"
+POOL_PLACES = "lodcore/kernels/vectors/pool_places.h"
+POOLING = "lodcore/kernels/pooling.pxd"
 SOFTMAX_LANES = "lodcore/kernels/vectors/softmax_lanes.h"
 SORT_KEYS = "lodcore/kernels/vectors/sort_keys.h"
 SORT_WHOLE = "lodcore/kernels/vectors/sort_whole.h"
@@ -56,24 +57,24 @@ MUTANTS = [
     ),
     Mutant(
         "plain-sums-in-fewer-lanes",
-        POOL_CELLS,
-        "return OF_CELL(sum_few)(x, (PLACE)length, LANES / 4);",
-        "return OF_CELL(sum_few)(x, (PLACE)length, LANES / 8);",
+        POOLING,
+        "sum_few(x, <int> length, lanes // 4, out)",
+        "sum_few(x, <int> length, lanes // 8, out)",
         TEST_POOL,
     ),
     Mutant(
         "the-last-of-equal-cells-wins",
-        POOL_CELLS,
-        "int good = verb == GREATEST ? best >= cell : best <= cell;",
-        "int good = verb == GREATEST ? best > cell : best < cell;",
+        POOL_PLACES,
+        "(greatest ? out[c] >= row[c] : out[c] <= row[c])",
+        "(greatest ? out[c] > row[c] : out[c] < row[c])",
         TEST_POOL,
     ),
-    Mutant("spread-past-the-end", POOL_CELLS, "if (r + span <= n_rows) {", "if (r < n_rows) {", TEST_POOL),
+    Mutant("spread-past-the-end", POOLING, "if r + span <= n_rows:", "if r < n_rows:", TEST_POOL),
     Mutant(
         "roots-of-lengths-forgotten",
-        POOL_CELLS,
-        "divide == BY_ROOT ? (CELL)sqrt((double)length) : (CELL)length;",
-        "(CELL)length;",
+        POOLING,
+        "by[0] = <real> sqrt(<double> length)",
+        "by[0] = <real> length",
         TEST_POOL,
     ),
     Mutant(

@@ -55,7 +55,7 @@ LEAN = [
 ]
 # Of these modules, the loops are in headers; what follows the headers only calls them. Loops that stand before such a
 # line are slower, too, so that no other module has it.
-LOOPS_IN_HEADERS = {"lodcore.kernels.gates", "lodcore.kernels.matrix"}
+LOOPS_IN_HEADERS = {"lodcore.kernels.gates"}
 FOLLOWING = "/* #### Code section: module_declarations ### */\n"
 LESS = ", ".join(f'"{flag.removeprefix("-").removeprefix("f")}"' for flag in [*LEAN, "-ftree-vectorize"])
 LESS = f"#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize ({LESS})\n#endif\n"

@@ -17,69 +17,12 @@ Empty arrays stand for absent arguments.
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
-cdef extern from "gates_loops.h" nogil:
-    enum: PANEL_BYTES
-    ctypedef struct Rule:
-        int64_t width
-        int gate, cell, candidate, origin
-        double clip
-        const void* bias
-        const void* peepholes
+from lodcore.kernels.matrix cimport real
+from lodcore.kernels.recurrent_steps cimport Rule, gru_backward, gru_forward, lstm_backward, lstm_forward
+from lodcore.kernels.recurrent_steps cimport simple_backward, simple_forward
 
-    void lstm_forward_float(
-        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop,
-        const float* weight, const float* projection, int64_t state_width, int booted, float* state, float* state_cell,
-        float* products, float* gates, float* cell, float* inner, float* hidden)
-    void lstm_backward_float(
-        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop,
-        const float* weight, const float* projection, int64_t state_width, const float* boot_cell, const float* gates,
-        const float* cell, const float* d_hidden, const float* d_cell, int to_boot, float* d_state, float* carry,
-        float* d_step, float* d_full, float* d_gates)
-    void gru_forward_float(
-        const Rule*, int stage, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first,
-        int64_t stop, const float* weight, const float* weight_candidate, int booted, float* state, float* products,
-        float* gates, float* hidden)
-    void gru_backward_float(
-        const Rule*, int stage, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first,
-        int64_t stop, const float* weight, const float* weight_candidate, const float* boot, const float* gates,
-        const float* hidden, const float* d_hidden, int to_boot, float* d_state, float* d_step, float* reset,
-        float* d_gates)
-    void simple_forward_float(
-        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop,
-        const float* weight, int booted, float* state, float* products, float* hidden)
-    void simple_backward_float(
-        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop,
-        const float* weight, const float* hidden, const float* d_hidden, int to_boot, float* d_state, float* d_step,
-        float* d_gates)
-    void lstm_forward_double(
-        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop, const
-        double* weight, const double* projection, int64_t state_width, int booted, double* state, double* state_cell,
-        double* products, double* gates, double* cell, double* inner, double* hidden)
-    void lstm_backward_double(
-        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop, const
-        double* weight, const double* projection, int64_t state_width, const double* boot_cell, const double* gates,
-        const double* cell, const double* d_hidden, const double* d_cell, int to_boot, double* d_state, double* carry,
-        double* d_step, double* d_full, double* d_gates)
-    void gru_forward_double(
-        const Rule*, int stage, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first,
-        int64_t stop, const double* weight, const double* weight_candidate, int booted, double* state, double* products,
-        double* gates, double* hidden)
-    void gru_backward_double(
-        const Rule*, int stage, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first,
-        int64_t stop, const double* weight, const double* weight_candidate, const double* boot, const double* gates,
-        const double* hidden, const double* d_hidden, int to_boot, double* d_state, double* d_step, double* reset,
-        double* d_gates)
-    void simple_forward_double(
-        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop,
-        const double* weight, int booted, double* state, double* products, double* hidden)
-    void simple_backward_double(
-        const Rule*, const int64_t* steps, const int64_t* starts, int64_t stride, int64_t first, int64_t stop, const
-        double* weight, const double* hidden, const double* d_hidden, int to_boot, double* d_state, double* d_step,
-        double* d_gates)
-
-ctypedef fused real:
-    float
-    double
+cdef enum:
+    PANEL_BYTES = 128  # of a packed matrix
 
 
 def lstm_steps(
@@ -150,12 +93,10 @@ def lstm_steps(
     cdef real* inner_place = rows(inner)
     cdef real* result = rows(hidden)
     with nogil:
-        if real is float:
-            lstm_forward_float(&rule, bounds, begin, stride, first, stop, matrix, second, state_width, booted, states,
-                               cells, made, place, cell_place, inner_place, result)
-        else:
-            lstm_forward_double(&rule, bounds, begin, stride, first, stop, matrix, second, state_width, booted, states,
-                                cells, made, place, cell_place, inner_place, result)
+        lstm_forward(
+            &rule, bounds, begin, stride, first, stop, matrix, second, state_width, booted, states, cells, made, place,
+            cell_place, inner_place, result,
+        )
 
 
 def lstm_steps_back(
@@ -229,12 +170,10 @@ def lstm_steps_back(
     cdef real* full = rows(d_full)
     cdef real* result = &d_gates[0, 0]
     with nogil:
-        if real is float:
-            lstm_backward_float(&rule, bounds, begin, stride, first, stop, matrix, second, state_width, boot, place,
-                                cell_place, d_rows, d_cells, to_boot, d_states, carried, d_here, full, result)
-        else:
-            lstm_backward_double(&rule, bounds, begin, stride, first, stop, matrix, second, state_width, boot, place,
-                                 cell_place, d_rows, d_cells, to_boot, d_states, carried, d_here, full, result)
+        lstm_backward(
+            &rule, bounds, begin, stride, first, stop, matrix, second, state_width, boot, place, cell_place, d_rows,
+            d_cells, to_boot, d_states, carried, d_here, full, result,
+        )
 
 
 def gru_steps(
@@ -294,12 +233,9 @@ def gru_steps(
     cdef real* place = &gates[0, 0]
     cdef real* result = &hidden[0, 0]
     with nogil:
-        if real is float:
-            gru_forward_float(&rule, stage, bounds, begin, stride, first, stop, matrix, second, booted, states, made,
-                              place, result)
-        else:
-            gru_forward_double(&rule, stage, bounds, begin, stride, first, stop, matrix, second, booted, states, made,
-                               place, result)
+        gru_forward(
+            &rule, stage, bounds, begin, stride, first, stop, matrix, second, booted, states, made, place, result,
+        )
 
 
 def gru_steps_back(
@@ -368,12 +304,10 @@ def gru_steps_back(
     cdef real* reset_place = &reset[0, 0]
     cdef real* result = &d_gates[0, 0]
     with nogil:
-        if real is float:
-            gru_backward_float(&rule, stage, bounds, begin, stride, first, stop, matrix, second, boots, place, states,
-                               d_rows, to_boot, d_states, d_here, reset_place, result)
-        else:
-            gru_backward_double(&rule, stage, bounds, begin, stride, first, stop, matrix, second, boots, place, states,
-                                d_rows, to_boot, d_states, d_here, reset_place, result)
+        gru_backward(
+            &rule, stage, bounds, begin, stride, first, stop, matrix, second, boots, place, states, d_rows, to_boot,
+            d_states, d_here, reset_place, result,
+        )
 
 
 def simple_steps(
@@ -419,10 +353,7 @@ def simple_steps(
     cdef real* made = &products[0, 0]
     cdef real* result = &hidden[0, 0]
     with nogil:
-        if real is float:
-            simple_forward_float(&rule, bounds, begin, stride, first, stop, matrix, booted, states, made, result)
-        else:
-            simple_forward_double(&rule, bounds, begin, stride, first, stop, matrix, booted, states, made, result)
+        simple_forward(&rule, bounds, begin, stride, first, stop, matrix, booted, states, made, result)
 
 
 def simple_steps_back(
@@ -473,12 +404,9 @@ def simple_steps_back(
     cdef real* d_here = &d_step[0, 0]
     cdef real* result = &d_gates[0, 0]
     with nogil:
-        if real is float:
-            simple_backward_float(&rule, bounds, begin, stride, first, stop, matrix, states, d_rows, to_boot, d_states,
-                                  d_here, result)
-        else:
-            simple_backward_double(&rule, bounds, begin, stride, first, stop, matrix, states, d_rows, to_boot,
-                                   d_states, d_here, result)
+        simple_backward(
+            &rule, bounds, begin, stride, first, stop, matrix, states, d_rows, to_boot, d_states, d_here, result,
+        )
 
 
 cdef bint fits(const int64_t[::1] steps, const int64_t[::1] starts, int64_t stride, Py_ssize_t first, Py_ssize_t stop,

@@ -8,22 +8,23 @@ number of rows nor on the instruction set. The twin adds products; results agree
 
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
 
 cdef extern from "matrix.h" nogil:
-    enum: BLOCK_ROWS, BLOCK_DEPTH, PANEL_BYTES
+    enum: PANEL_BYTES
     int has_product()
-    void pack_float(const float* b, int64_t line, int64_t depth, int64_t columns, int transposed, float* out)
-    void pack_double(const double* b, int64_t line, int64_t depth, int64_t columns, int transposed, double* out)
-    void multiply_float(const float* a, int64_t a_line, int64_t rows, int64_t depth, const float* packed,
-                        int64_t columns, int adding, float* out, int64_t line)
-    void multiply_double(const double* a, int64_t a_line, int64_t rows, int64_t depth, const double* packed,
-                         int64_t columns, int adding, double* out, int64_t line)
-    void multiply_pairs_float(const float* a, int64_t a_line, const int64_t* a_index, const float* b, int64_t b_line,
-                              const int64_t* b_index, int64_t pairs, int64_t rows, int64_t columns, int adding,
-                              float* out, int64_t line, float* blocks, float* panel)
-    void multiply_pairs_double(const double* a, int64_t a_line, const int64_t* a_index, const double* b,
-                               int64_t b_line, const int64_t* b_index, int64_t pairs, int64_t rows, int64_t columns,
-                               int adding, double* out, int64_t line, double* blocks, double* panel)
+    int64_t transpose_fours(const float* b, int64_t line, int64_t depth, float* out)
+    void block_of_floats(const float* a, int64_t row, int64_t step, int64_t rows, int64_t depth, const float* panel,
+                         int64_t panel_line, int64_t columns, int adding, float* out, int64_t line)
+    void block_of_doubles(const double* a, int64_t row, int64_t step, int64_t rows, int64_t depth, const double* panel,
+                          int64_t panel_line, int64_t columns, int adding, double* out, int64_t line)
+
+cdef enum:
+    BLOCK_ROWS = 48  # rows of the left operand that are multiplied by a panel while it is in the cache
+    BLOCK_DEPTH = 256  # rows of a panel that are multiplied at a time
+    EDGE = 32 * BLOCK_ROWS  # cells of a block of floats; of doubles, half as many
+    SQUARE = 16
+    PAGE = 4096
 
 
 def is_fast():
@@ -81,21 +82,7 @@ def pack_columns(const real[:, :] matrix not None, bint transposed, real[::1] ou
     cdef real* result = &out[0]
     cdef Py_ssize_t line = matrix.strides[0] // <Py_ssize_t> sizeof(real)
     with nogil:
-        if real is float:
-            pack_float(source, line, depth, columns, transposed, result)
-        else:
-            pack_double(source, line, depth, columns, transposed, result)
-
-
-cdef void times_packed(
-    const real* left, int64_t left_line, int64_t rows, int64_t depth, const real* packed, int64_t columns, bint adding,
-    real* out, int64_t out_line,
-) noexcept nogil:
-    """Multiply rows by a packed matrix, without checks: for kernels that run many steps."""
-    if real is float:
-        multiply_float(left, left_line, rows, depth, packed, columns, adding, out, out_line)
-    else:
-        multiply_double(left, left_line, rows, depth, packed, columns, adding, out, out_line)
+        pack(source, line, depth, columns, transposed, result)
 
 
 def multiply_packed(const real[:, :] left not None, const real[::1] packed not None, bint adding,
@@ -165,12 +152,10 @@ def multiply_pairs(const real[:, :] left not None, const int64_t[::1] left_index
     if block == NULL:
         raise MemoryError
     with nogil:
-        if real is float:
-            multiply_pairs_float(first, line, first_index, second, right_line, second_index, pairs, rows, columns,
-                                 adding, result, out_line, block, block + blocks * BLOCK_ROWS * BLOCK_DEPTH)
-        else:
-            multiply_pairs_double(first, line, first_index, second, right_line, second_index, pairs, rows, columns,
-                                  adding, result, out_line, block, block + blocks * BLOCK_ROWS * BLOCK_DEPTH)
+        sum_pairs(
+            first, line, first_index, second, right_line, second_index, pairs, rows, columns, adding, result, out_line,
+            block, block + blocks * BLOCK_ROWS * BLOCK_DEPTH,
+        )
         free(block)
 
 
@@ -189,3 +174,158 @@ cdef bint within(const int64_t[::1] index, Py_ssize_t count) noexcept:
         if not 0 <= index[k] < count:
             return False
     return True
+
+
+# -- packing -----------------------------------------------------------------------------------------------------------
+
+
+cdef inline void pack_panel(
+    const real* b, int64_t line, const int64_t* index, int64_t first, int64_t depth, int64_t column, int64_t columns,
+    real* out
+) noexcept nogil:
+    """Pack rows first .. first + depth of a matrix, selected by `index`, and its columns from `column` on."""
+    cdef int64_t panel = PANEL_BYTES // sizeof(real), k, c
+    cdef const real* source
+    for k in range(first, first + depth):
+        source = b + (k if index == NULL else index[k]) * line + column
+        if columns >= panel:
+            memcpy(out, source, PANEL_BYTES)
+        else:
+            for c in range(columns):
+                out[c] = source[c]
+            for c in range(columns, panel):
+                out[c] = 0
+        out += panel
+
+
+cdef inline void pack_transposed(
+    const real* b, int64_t line, int64_t depth, int64_t column, int64_t columns, real* out
+) noexcept nogil:
+    """Pack the transposed matrix likewise: its rows are the columns of the panel."""
+    cdef int64_t panel = PANEL_BYTES // sizeof(real), first = 0, k, c
+    columns = min(columns, panel)
+    for c in range(columns, panel):
+        for k in range(depth):
+            out[k * panel + c] = 0
+    if real is float:
+        if columns == panel:
+            first = transpose_fours(b + column * line, line, depth, out)
+    while first < depth:
+        for c in range(columns):
+            for k in range(first, min(first + SQUARE, depth)):
+                out[k * panel + c] = b[(column + c) * line + k]
+        first += SQUARE
+
+
+cdef void pack(
+    const real* b, int64_t line, int64_t depth, int64_t columns, bint transposed, real* out
+) noexcept nogil:
+    cdef int64_t panel = PANEL_BYTES // sizeof(real), c = 0
+    while c < columns:
+        if transposed:
+            pack_transposed(b, line, depth, c, columns - c, out + c * depth)
+        else:
+            pack_panel(b, line, NULL, 0, depth, c, columns - c, out + c * depth)
+        c += panel
+
+
+# -- products in blocks. Leading dimensions are in cells ---------------------------------------------------------------
+
+
+cdef inline void multiply_panel(
+    const real* a, int64_t row, int64_t step, int64_t rows, int64_t depth, const real* panel, int64_t panel_line,
+    int64_t columns, bint adding, real* out, int64_t line
+) noexcept nogil:
+    if real is float:
+        block_of_floats(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line)
+    else:
+        block_of_doubles(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line)
+
+
+cdef void multiply_block(
+    const real* a, int64_t row, int64_t step, int64_t rows, int64_t depth, const real* panel, int64_t panel_line,
+    int64_t columns, bint adding, real* out, int64_t line
+) noexcept nogil:
+    """Multiply at most BLOCK_ROWS rows by a panel; only the part that is in the matrix is read and written."""
+    cdef real edge[EDGE]
+    cdef int64_t width = PANEL_BYTES // sizeof(real), i
+    if columns >= width:
+        multiply_panel(a, row, step, rows, depth, panel, panel_line, width, adding, out, line)
+        return
+    if adding:
+        for i in range(rows):
+            memcpy(edge + i * width, out + i * line, columns * sizeof(real))
+    multiply_panel(a, row, step, rows, depth, panel, panel_line, columns, adding, edge, width)
+    for i in range(rows):
+        memcpy(out + i * line, edge + i * width, columns * sizeof(real))
+
+
+cdef inline void clear(int64_t rows, int64_t columns, real* out, int64_t line) noexcept nogil:
+    cdef int64_t i
+    for i in range(rows):
+        memset(out + i * line, 0, columns * sizeof(real))
+
+
+cdef void times_packed(
+    const real* left, int64_t left_line, int64_t rows, int64_t depth, const real* packed, int64_t columns, bint adding,
+    real* out, int64_t out_line,
+) noexcept nogil:
+    """Multiply rows by a packed matrix, without checks: for kernels that run many steps."""
+    cdef int64_t panel = PANEL_BYTES // sizeof(real), i = 0, k, c
+    if depth == 0 and not adding:
+        clear(rows, columns, out, out_line)
+    while i < rows:
+        k = 0
+        while k < depth:
+            c = 0
+            while c < columns:
+                multiply_block(
+                    left + i * left_line + k, left_line, 1, min(BLOCK_ROWS, rows - i), min(BLOCK_DEPTH, depth - k),
+                    packed + c * depth + k * panel, panel, columns - c, adding or k > 0, out + i * out_line + c,
+                    out_line,
+                )
+                c += panel
+            k += BLOCK_DEPTH
+        i += BLOCK_ROWS
+
+
+cdef void sum_pairs(
+    const real* a, int64_t a_line, const int64_t* a_index, const real* b, int64_t b_line, const int64_t* b_index,
+    int64_t pairs, int64_t rows, int64_t columns, bint adding, real* out, int64_t line, real* blocks, real* packed
+) noexcept nogil:
+    """Sum the outer products of pairs of rows.
+
+    `blocks` has BLOCK_DEPTH cells for each row of out, rounded up to BLOCK_ROWS, and `packed` has room for a panel of
+    BLOCK_DEPTH rows. An index is NULL for all rows in their order.
+    """
+    cdef int64_t panel = PANEL_BYTES // sizeof(real), i, k = 0, c, r, deep
+    cdef real* place
+    # lines at the same offset of different pages share the sets of the cache
+    cdef bint b_copied = b_index != NULL or b_line * <int64_t> sizeof(real) % PAGE == 0, copied
+    if pairs == 0 and not adding:
+        clear(rows, columns, out, line)
+    while k < pairs:
+        deep = min(BLOCK_DEPTH, pairs - k)
+        i = 0
+        while i < rows and a_index != NULL:
+            for r in range(deep):
+                memcpy(blocks + i * BLOCK_DEPTH + r * BLOCK_ROWS, a + a_index[k + r] * a_line + i,
+                       min(BLOCK_ROWS, rows - i) * sizeof(real))
+            i += BLOCK_ROWS
+        c = 0
+        while c < columns:
+            copied = b_copied or columns - c < panel
+            place = packed if copied else <real*> b + k * b_line + c
+            if copied:
+                pack_panel(b, b_line, b_index, k, deep, c, columns - c, packed)
+            i = 0
+            while i < rows:
+                multiply_block(
+                    a + k * a_line + i if a_index == NULL else blocks + i * BLOCK_DEPTH, 1,
+                    a_line if a_index == NULL else BLOCK_ROWS, min(BLOCK_ROWS, rows - i), deep,
+                    place, panel if copied else b_line, columns - c,
+                    adding or k > 0, out + i * line + c, line,
+                )
+                i += BLOCK_ROWS
+            c += panel
+        k += BLOCK_DEPTH

@@ -166,4 +166,25 @@ typedef struct {
 LODCORE_GATES(float)
 LODCORE_GATES(double)
 
+/* For both types of cells: that of an array, named `place`, which is written. */
+#define LODCORE_BY_TYPE(NAME, place, ...)                                                         \
+    _Generic((place), float *: NAME##_float, double *: NAME##_double)(__VA_ARGS__)
+#define lstm_rows(rule, rows, products, gates, ...)                                               \
+    LODCORE_BY_TYPE(lstm_rows, gates, rule, rows, products, gates, __VA_ARGS__)
+#define lstm_back_rows(rule, rows, boot, gates, cell, d_shown, d_state, line, d_cell, carry, ...) \
+    LODCORE_BY_TYPE(lstm_back_rows, carry, rule, rows, boot, gates, cell, d_shown, d_state, line, d_cell, carry,  \
+                    __VA_ARGS__)
+#define gru_reset_rows(rule, rows, state, products, gates)                                        \
+    LODCORE_BY_TYPE(gru_reset_rows, gates, rule, rows, state, products, gates)
+#define gru_update_rows(rule, rows, products, state, ...)                                         \
+    LODCORE_BY_TYPE(gru_update_rows, state, rule, rows, products, state, __VA_ARGS__)
+#define gru_update_back_rows(rule, rows, boot, gates, hidden, d_hidden, d_state, ...)             \
+    LODCORE_BY_TYPE(gru_update_back_rows, d_state, rule, rows, boot, gates, hidden, d_hidden, d_state, __VA_ARGS__)
+#define gru_reset_back_rows(rule, rows, boot, gates, hidden, d_state, ...)                        \
+    LODCORE_BY_TYPE(gru_reset_back_rows, d_state, rule, rows, boot, gates, hidden, d_state, __VA_ARGS__)
+#define simple_rows(rule, rows, products, state, ...)                                             \
+    LODCORE_BY_TYPE(simple_rows, state, rule, rows, products, state, __VA_ARGS__)
+#define simple_back_rows(rule, rows, hidden, d_hidden, d_state, d_step, d_gates)                  \
+    LODCORE_BY_TYPE(simple_back_rows, d_step, rule, rows, hidden, d_hidden, d_state, d_step, d_gates)
+
 #endif

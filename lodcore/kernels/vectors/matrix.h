@@ -13,14 +13,7 @@
 #include <stdint.h>
 #include <stddef.h>
 
-enum {
-    PANEL_BYTES = 128,
-    BLOCK_ROWS = 48,  /* rows of the left operand that are multiplied with a panel while it is in the cache */
-    BLOCK_DEPTH = 256 /* rows of a panel that are multiplied at a time */
-};
-
-/* The rows of a matrix that are used: one row per number of `index`, or all rows in their order. */
-#define ROW_AT(index, r) ((index) == NULL ? (r) : (index)[r])
+enum { PANEL_BYTES = 128 };
 
 #if LODCORE_HAS_SIMD
 #define LODCORE_FMA256 __attribute__((target("avx2,fma,bmi,bmi2")))
@@ -33,12 +26,13 @@ static LODCORE_UNUSED int has_product(void)
 #define has_product() 0
 #endif
 
-#if LODCORE_HAS_SIMD
 /* Write the rows of a panel, whose columns are rows of b, in squares of four: all of them except the last depth % 4,
  * which the caller writes. Return how many are written. */
 static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int64_t depth, float *out)
 {
-    int64_t columns = PANEL_BYTES / sizeof(float), k = 0;
+    int64_t k = 0;
+#if LODCORE_HAS_SIMD
+    const int64_t columns = PANEL_BYTES / sizeof(float);
     for (; k + 4 <= depth; k += 4)
         for (int64_t c = 0; c < columns; c += 4) {
             const float *from = b + c * line + k;
@@ -50,9 +44,11 @@ static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int6
             _mm_storeu_ps(out + (k + 2) * columns + c, r2);
             _mm_storeu_ps(out + (k + 3) * columns + c, r3);
         }
+#else
+    (void)b, (void)line, (void)depth, (void)out;
+#endif
     return k;
 }
-#endif
 
 #if defined(__clang__)
 #define LODCORE_UNROLLED _Pragma("clang loop unroll(full)")
@@ -107,31 +103,24 @@ static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int6
 #undef OF_CELL
 
 #if LODCORE_HAS_SIMD
-#define LODCORE_BLOCK(CELL)                                                                                          \
-    static LODCORE_UNUSED void whole_block_##CELL(const CELL *a, int64_t row, int64_t step, int64_t rows,            \
-                                                  int64_t depth, const CELL *panel, int64_t panel_line,              \
-                                                  int64_t columns, int adding, CELL *out, int64_t line)              \
-    {                                                                                                                \
-        if (has_product() && simd_level() == SIMD_AVX512)                                                            \
-            block_##CELL##_avx512(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);                     \
-        else if (has_product())                                                                                      \
-            block_##CELL##_avx2(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);                       \
-        else                                                                                                         \
-            block_##CELL(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);                              \
-    }
+#define LODCORE_WIDER(CELL)                                                                               \
+    if (has_product() && simd_level() == SIMD_AVX512)                                                     \
+        block_##CELL##_avx512(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);  \
+    else if (has_product())                                                                               \
+        block_##CELL##_avx2(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);    \
+    else
 #else
-#define LODCORE_BLOCK(CELL)                                                                                          \
-    static LODCORE_UNUSED void whole_block_##CELL(const CELL *a, int64_t row, int64_t step, int64_t rows,            \
-                                                  int64_t depth, const CELL *panel, int64_t panel_line,              \
-                                                  int64_t columns, int adding, CELL *out, int64_t line)              \
-    {                                                                                                                \
-        block_##CELL(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);                                  \
-    }
+#define LODCORE_WIDER(CELL)
 #endif
-LODCORE_BLOCK(float)
-LODCORE_BLOCK(double)
-
-#define CELLS "matrix_whole.h"
-#include "both_cells.h"
+#define LODCORE_BLOCK(NAME, CELL)                                                                         \
+    static LODCORE_UNUSED void NAME(const CELL *a, int64_t row, int64_t step, int64_t rows,               \
+                                    int64_t depth, const CELL *panel, int64_t panel_line,                 \
+                                    int64_t columns, int adding, CELL *out, int64_t line)                 \
+    {                                                                                                     \
+        LODCORE_WIDER(CELL)                                                                               \
+            block_##CELL(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);       \
+    }
+LODCORE_BLOCK(block_of_floats, float)
+LODCORE_BLOCK(block_of_doubles, double)
 
 #endif

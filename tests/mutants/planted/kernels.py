@@ -19,6 +19,13 @@ TEST_RANK_TABLE = "tests/kernels/test_rank_table.py"
 
 MUTANTS = [
     Mutant(
+        "the-boot-state-is-not-multiplied",
+        "lodcore/kernels/recurrent_steps.pxd",
+        "made = products if (t > 0 or booted) and state_width > 0 else NULL",
+        "made = products if t > 0 and state_width > 0 else NULL",
+        "tests/kernels/test_gates.py tests/kernels/test_paths.py",
+    ),
+    Mutant(
         "long-bags-lose-their-first-part",
         "lodcore/kernels/bags.pxd",
         "fold(&best, one, verb)",

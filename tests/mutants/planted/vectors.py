@@ -42,13 +42,6 @@ MUTANTS = [
     ),
     Mutant("the-carry-forgets-the-forget-gate", GATES_LANES, "d_old = d_now * f;", "d_old = d_now;", TEST_GATES),
     Mutant(
-        "the-boot-state-is-not-multiplied",
-        "lodcore/kernels/vectors/gates_steps.h",
-        "CELL *made = (t > 0 || booted) && state_width > 0 ? products : NULL;",
-        "CELL *made = t > 0 && state_width > 0 ? products : NULL;",
-        TEST_GATES,
-    ),
-    Mutant(
         "sum-of-eight-lengths-overflows",
         "lodcore/kernels/vectors/offsets.h",
         "any = _mm512_or_si512(any, x);\n        _mm512_storeu_si512(out + s, x);",

@@ -4,8 +4,8 @@ The continuations of a source are ordered by score, the best first, and equal sc
 ones of one prefix keep the order in which they were found, except that one found when the beam is full replaces the
 last entry if that is equal to it. Scores that are nan compare false, as in the plain insertion below.
 
-The same loops in C took 0.65 to 0.95 of the time for beams of 40 entries and more among 500 columns, where branches
-are rarely predicted, and as long for others.
+An insertion reads the score and the place of an entry at once, before it knows whether it needs both: beams of 40
+entries and more then take 0.87 to 0.98 of the time, as long as in C.
 """
 
 from libc.stdint cimport INT32_MAX, INT64_MIN, int32_t, int64_t, uint32_t, uint64_t
@@ -134,15 +134,15 @@ cdef inline int64_t pick_few(
 
 cdef inline forced_void insert(real* scores, int64_t* places, int64_t at, real score, int64_t place) noexcept nogil:
     """Insert a candidate into the entries before `at`, exactly as PaddlePaddle did; entry `at` is overwritten."""
-    cdef int64_t prefix = prefix_of(place)
+    cdef int64_t prefix = prefix_of(place), other
+    cdef real before
     while at > 0:
-        if not (scores[at - 1] < score):
-            if not (scores[at - 1] == score):
+        before, other = scores[at - 1], places[at - 1]
+        if not (before < score):
+            if before != score or prefix_of(other) >= prefix:
                 break
-            if not (prefix_of(places[at - 1]) < prefix):
-                break
-        scores[at] = scores[at - 1]
-        places[at] = places[at - 1]
+        scores[at] = before
+        places[at] = other
         at -= 1
     scores[at] = score
     places[at] = place

@@ -321,12 +321,18 @@ cdef void place_each(
     const char* rows, const int64_t* offsets, int64_t n_seqs, int64_t row_bytes, bint last, char* out
 ) noexcept nogil:
     """Copy each row to the first or last position of its sequence, and write zeros to the others."""
-    if row_bytes == 2:
+    if row_bytes == 1:
+        place_near(rows, offsets, n_seqs, 1, last, out)
+    elif row_bytes == 2:
         place_near(rows, offsets, n_seqs, 2, last, out)
     elif row_bytes == 4:
         place_near(rows, offsets, n_seqs, 4, last, out)
     elif row_bytes == 8:
         place_near(rows, offsets, n_seqs, 8, last, out)
+    elif row_bytes == 12:
+        place_near(rows, offsets, n_seqs, 12, last, out)
+    elif row_bytes == 16:
+        place_near(rows, offsets, n_seqs, 16, last, out)
     elif last:
         place_near(rows, offsets, n_seqs, row_bytes, True, out)
     else:

@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.graph.variable import Variable
 from lodcore.ops import index_values
 
-__all__ = ["Slice", "add_slices", "slices_of"]
+__all__ = ["Slice", "add_slices", "cut", "slices_of"]
 
 
 class Slice(NamedTuple):
@@ -36,6 +36,12 @@ def slices_of(prelude: list[Any], outer: list[Variable], apart: Mapping[Any, Any
         else:
             rest.append(op)
     return found, rest
+
+
+def cut(slices: list[Slice], values: dict[Any, Any]) -> None:
+    """Add slices to the values of outer objects."""
+    for one in slices:
+        values[one.standing] = values[one.whole][one.keys]
 
 
 def add_slices(d_outer: dict[Any, Any], slices: list[Slice], values: Mapping[Any, Any]) -> None:

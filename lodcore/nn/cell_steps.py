@@ -25,7 +25,7 @@ from lodcore.graph.random_states import generators_of, states_of
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.nn.cell_scopes import CellTrace
-from lodcore.nn.cell_slices import add_slices, slices_of
+from lodcore.nn.cell_slices import add_slices, cut, slices_of
 from lodcore.nn.one_by_one import OneByOne, Uncompiled, as_array, as_matrix, as_rows, is_told
 from lodcore.nn.script import Script
 from lodcore.operators.registry import Saved
@@ -196,8 +196,8 @@ class CellSteps:
             values = {self._apart.get(v, v): x for v, x in self._layout.values(frame).items()}
         else:
             frame, values = None, dict(zip(self.outer, given, strict=True))
-        for part in self._slices:
-            values[part.standing] = values[part.whole][part.keys]
+        if self._slices:
+            engine.part("index_values", cut, self._slices, values)
         if isinstance(compiled, Compiled):
             outer = {v: x if v in compiled.as_given else as_array(x, dtype) for v, x in values.items()}
         else:

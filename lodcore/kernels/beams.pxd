@@ -5,7 +5,7 @@ ones of one prefix keep the order in which they were found, except that one foun
 last entry if that is equal to it. Scores that are nan compare false, as in the plain insertion below.
 
 An insertion reads the score and the place of an entry at once, before it knows whether it needs both: beams of 40
-entries and more then take 0.87 to 0.98 of the time, as long as in C.
+entries and more then take 0.87 to 1.06 of the time, and 0.99 to 1.06 of that of C where no branches are learned.
 """
 
 from libc.stdint cimport INT32_MAX, INT64_MIN, int32_t, int64_t, uint32_t, uint64_t

@@ -8,7 +8,7 @@ from lodcore.base.dispatch cimport OpBody, Symbol
 import numpy as np
 from numpy.random import Generator
 
-from lodcore.graph.loops.traced import NATIVE
+from lodcore.graph.loops import traced
 from lodcore.graph.variable import Variable, resolved
 from lodcore.operators.roles import spec_of
 from lodcore.tensors.tensor import Tensor
@@ -231,7 +231,7 @@ cdef class Script:
 def takes_numbers(op, list arguments not None):
     """Return whether operands may be numbers of Python or arrays of one number: both give the same bits."""
     cdef set dtypes = {x.spec.dtype for x in arguments if isinstance(x, Variable)}
-    if not op.elementwise or getattr(op, "array_function", None) not in NATIVE or len(dtypes) != 1:
+    if not op.elementwise or getattr(op, "array_function", None) not in traced.NATIVE or len(dtypes) != 1:
         return False
     return dtypes <= FLOATS
 

@@ -34,9 +34,10 @@ def test_every_method_in_the_table_of_types_is_declared():
     assert all(f"def {name}(" in text for name in [*method_types.OVERLOADS, *method_types.BY_OPERAND])
 
 
-@for_each("path", sorted(kernel_types.KERNELS.glob("*.pyx")))
-def test_stubs_of_kernels_are_up_to_date(path):
-    assert path.with_suffix(".pyi").read_text(encoding="utf-8") == kernel_types.stub_text(path), "run `make pages`"
+@pytest.mark.skipif(not any(kernel_types.KERNELS.glob("*.pyx")), reason="lodcore is installed without its sources")
+def test_stubs_of_kernels_are_up_to_date():
+    for path in sorted(kernel_types.KERNELS.glob("*.pyx")):
+        assert path.with_suffix(".pyi").read_text(encoding="utf-8") == kernel_types.stub_text(path), "run `make pages`"
 
 
 def test_stub_of_a_kernel_has_dtypes_fused_types_none_and_results_of_its_text(tmp_path):

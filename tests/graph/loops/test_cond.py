@@ -419,7 +419,7 @@ WRONG = [
     (GraphError, "^IfElse: a block of it is open", called_inside),
     (GraphError, "^IfElse: input: no block of it is open", lambda: IfElse(True).input(X)),
     (GraphError, "^IfElse: output: no block of it is open", lambda: IfElse(True).output(X)),
-    (GraphError, "^update: loop_var(_1)?: is a loop variable of another Block", updates_outside),
+    (GraphError, "^update: loop_var(_1)?: is a loop variable of a Block that is not the open one", updates_outside),
 ]
 
 

@@ -413,7 +413,7 @@ def test_while_loop_in_while_loop_runs_for_each_outer_step():
 
 def test_the_inner_loop_cannot_change_the_outer_one():
     outer = while_loop()
-    with refused("update: loop_var: is a loop variable of another Block"), outer.loop():
+    with refused("update: loop_var: is a loop variable of a Block that is not the open one"), outer.loop():
         x = outer.loop_var(1.0)
         inner = while_loop()
         with inner.loop():

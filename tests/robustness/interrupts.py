@@ -18,7 +18,9 @@ import threading
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -393,6 +395,14 @@ def failure_at(name, make, at, found):
     return None
 
 
+@contextmanager
+def temporary_folders():
+    """Remove, at the end, the temporary folders that cases make."""
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(tempfile, "tempdir", folder):
+        yield
+
+
+@temporary_folders()
 def failures(name, most=None, seed=0, first=0, step=1):
     """Interrupt a case at every instruction, or at some; return what fails, by instruction."""
     make = CASES[name]

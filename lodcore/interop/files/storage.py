@@ -55,7 +55,8 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     Examples
     --------
     >>> import lodcore, os, tempfile
-    >>> name = os.path.join(tempfile.mkdtemp(), "batch.npz")
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> name = os.path.join(folder.name, "batch.npz")
     >>> lodcore.save(name, {"words": lodcore.array([[1, 2], [3]]), "epoch": 3})
     >>> lodcore.load(name)
     {'words': LoDTensor(2 sequences of lengths 1..2, int64: [[1, 2], [3]]), 'epoch': 3}
@@ -68,6 +69,7 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     >>> lodcore.save(name, program)
     >>> Executor().run(lodcore.load(name), feed={"x": [[1.0], [2.0, 3.0]]}, fetch=["y"])
     [LoDTensor(2 sequences of lengths 1..2, float64: [[2.], [4., 6.]])]
+    >>> folder.cleanup()
     """
     where = "lodcore.save"
     if scope is not None and not callable(getattr(scope, "find_var", None)):
@@ -140,11 +142,13 @@ def load(file: Any, *, verify: bool = False, operators: Iterable[Any] = ()) -> A
     Examples
     --------
     >>> import lodcore, os, tempfile
-    >>> name = os.path.join(tempfile.mkdtemp(), "corpus.lod")
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> name = os.path.join(folder.name, "corpus.lod")
     >>> lodcore.save(name, lodcore.array([[1, 2], [3]]))
     >>> lodcore.append(name, lodcore.array([[], [4]]))
     >>> lodcore.load(name)
     LoDTensor(4 sequences of lengths 0..2, int64: [[1, 2], [3], [], [4]])
+    >>> folder.cleanup()
     """
     where = "lodcore.load"
     if operators:
@@ -187,11 +191,13 @@ def append(file: Any, tree: Any) -> None:
     Examples
     --------
     >>> import lodcore, os, tempfile
-    >>> name = os.path.join(tempfile.mkdtemp(), "corpus.lod")
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> name = os.path.join(folder.name, "corpus.lod")
     >>> lodcore.save(name, {"words": lodcore.array([[1, 2]])})
     >>> lodcore.append(name, {"words": lodcore.array([[3]])})
     >>> lodcore.load(name)["words"].tolist()
     [[1, 2], [3]]
+    >>> folder.cleanup()
     """
     where = "lodcore.append"
     append_to_folder(where, _name(where, file).rstrip(os.sep), pack(where, tree))

@@ -4,11 +4,12 @@ Names and parameters are those of `lodcore/tensors/methods.py`; the table here h
 """
 
 import ast
+from pathlib import Path
 
-from tests.builds.tree import ROOT
+from lodcore import tensors
 
-DECLARED = ROOT / "lodcore" / "tensors" / "methods.py"
-STUB = ROOT / "lodcore" / "tensors" / "typed_methods.pyi"
+DECLARED = Path(tensors.__file__).with_name("methods.py")
+STUB = DECLARED.with_name("typed_methods.pyi")
 MARK = "# -- made by `make pages` of the declarations in `methods.py`\n"
 WIDTH = 120
 

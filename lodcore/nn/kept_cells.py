@@ -19,7 +19,7 @@ from lodcore.graph.block import Operator
 from lodcore.graph.loops.body import Body
 from lodcore.graph.trees import tree_leaves
 from lodcore.graph.variable import Variable
-from lodcore.nn.script import Script, with_arrays
+from lodcore.nn.script import Script, add_constants, with_arrays
 from lodcore.operators.registry import Op
 from lodcore.operators.roles import spec_of
 
@@ -37,6 +37,8 @@ class CellBody(Body):
         The calls that are expected, while they are made.
     numbers : dict
         The arrays that stand for numbers, by function and bits.
+    constants : set
+        The numbers that the recorded operators may compute with, as far as they have been looked at.
     """
 
     script: Script | None = None
@@ -45,6 +47,8 @@ class CellBody(Body):
     def __init__(self, parent: Any, keeps_shapes: bool) -> None:
         super().__init__(parent, keeps_shapes)
         self.numbers: dict[Any, Any] = {}
+        self.constants: set[tuple[Any, bytes]] = set()
+        self._looked_at = 0
 
     def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the known result of the expected call, or append another one."""
@@ -57,8 +61,11 @@ class CellBody(Body):
             self.cut()
         many = self.owner.cuts > 1
         if (before is not None or many or self.numbers) and not kwargs:
-            recorded = [one for one in self.ops if isinstance(one, Operator)]
-            args = with_arrays(op, args, None if many else before or [], recorded, self.numbers)
+            for one in self.ops[self._looked_at :]:
+                if isinstance(one, Operator):
+                    add_constants(self.constants, one.op, list(one.arguments.values()))
+            self._looked_at = len(self.ops)
+            args = with_arrays(op, args, None if many else before or [], self.constants, self.numbers)
         return super().record(op, args, kwargs)
 
     def cut(self) -> None:
@@ -66,6 +73,7 @@ class CellBody(Body):
         script, self.script = self.script, None
         if script is not None:
             self.owner.cut(script)
+            self.constants, self._looked_at = set(), 0
 
     def variable(self, given: Any, key: int | None = None) -> Variable:
         """Return the Variable that represents an object here."""

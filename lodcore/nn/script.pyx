@@ -63,20 +63,18 @@ cdef class Script:
     cdef readonly list calls
     cdef readonly Py_ssize_t at
     cdef readonly dict found, sources
-    cdef set outer
-    cdef dict constants
+    cdef set outer, constants
     cdef readonly dict numbers
     cdef list met, usual
 
     def __init__(self, ops, outer, given):
-        self.outer, self.constants = set(outer), {}
+        self.outer, self.constants = set(outer), set()
         self.calls, self.met, self.usual = [], list(given), None
         for op in ops:
             result = op.outputs[0] if op.single else tuple(op.outputs)
             arguments = list(op.arguments.values())
             self.calls.append(Expected(op.op, arguments, result))
-            for function, number in constants_of(op.op, arguments):
-                self.constants.setdefault(function, set()).add(bits_of(number, given[0].spec.dtype))
+            add_constants(self.constants, op.op, arguments)
             self.met += op.outputs
         self.begin()
 
@@ -99,7 +97,7 @@ cdef class Script:
             return number
         made = np.array(number, known.spec.dtype)
         key = made.tobytes()
-        if key in self.constants.get(function, ()) or key in self.constants.get(None, ()):
+        if (function, key) in self.constants or (None, key) in self.constants:
             return number
         if self.numbers.get(known, key) != key or self.numbers.get((function, key), known) is not known:
             return number
@@ -236,7 +234,7 @@ def takes_numbers(op, list arguments not None):
     return dtypes <= FLOATS
 
 
-def with_arrays(op, tuple args not None, list before, list calls not None, dict known not None):
+def with_arrays(op, tuple args not None, list before, set constants not None, dict known not None):
     """Return operands with arrays in place of numbers that are others each time.
 
     Parameters
@@ -246,8 +244,8 @@ def with_arrays(op, tuple args not None, list before, list calls not None, dict 
     before : list or None
         The arguments of an earlier time: numbers that were others, and those that equal one that was replaced, are
         replaced. None for all numbers.
-    calls : list of Operator
-        Those that were recorded: where a constant of theirs is equal, it stays a number.
+    constants : set
+        Those of the operators that were recorded, from `add_constants`: a number that is equal to one stays a number.
     known : dict
         The arrays of numbers so far, by function and bits.
     """
@@ -265,20 +263,21 @@ def with_arrays(op, tuple args not None, list before, list calls not None, dict 
         if key not in known:
             if before is not None and (type(before[j]) not in NUMBERS or bits_of(before[j], dtype) == key[1]):
                 continue
-            met = [one for call in calls for one in constants_of(call.op, list(call.arguments.values()))]
-            if key[1] in [bits_of(number, dtype) for one, number in met if one is None or one is function]:
+            if key in constants or (None, key[1]) in constants:
                 continue
             known[key] = np.array(x, dtype)
         given[j] = known[key]
     return tuple(given)
 
 
-def constants_of(op, list arguments not None):
-    """Return the numbers that an operator may compute with, each with the function of an elementwise one."""
+def add_constants(set constants not None, op, list arguments not None):
+    """Add the numbers that an operator may compute with: the function of an elementwise one, and bits in each dtype."""
     cdef list found = [(None, x) for given in arguments if type(given) is list for x in given]
     if op.elementwise:
         found += [(getattr(op, "array_function", None), x) for x in arguments]
-    return [(function, x) for function, x in found if isinstance(x, (int, float, np.number)) and abs(x) <= MOST]
+    for function, x in found:
+        if isinstance(x, (int, float, np.integer, np.floating)) and abs(x) <= MOST:
+            constants.update([(function, bits_of(x, dtype)) for dtype in FLOATS])
 
 
 cdef bytes bits_of(number, dtype):

@@ -8,6 +8,7 @@ import pytest
 
 import lodcore
 from lodcore import LoDTensor, kernels, nn
+from lodcore.nn import kept_cells
 from tests.helpers.random_cells import bits, compilations, run
 from tests.helpers.tables import for_each
 
@@ -189,3 +190,29 @@ def test_a_cell_that_is_another_at_each_call_is_compiled_once_each():
         with compilations() as compiled:
             nn.dynamic_rnn(cell, PARAMETERS, X, ZERO)
     assert not compiled
+
+
+def test_operators_of_a_body_are_looked_at_once_for_their_constants(monkeypatch):
+    looked_at = []
+
+    def counted(constants, op, arguments):
+        looked_at.append(op)
+        add_constants(constants, op, arguments)
+
+    add_constants = kept_cells.add_constants
+    monkeypatch.setattr(kept_cells, "add_constants", counted)
+
+    def cell_of(scale):
+        def cell(p, x, h):
+            for k in range(20):
+                h = h * (scale + k) + 0.5
+            return h, np.tanh(x @ p["x"] + h)
+
+        return cell
+
+    counts = []
+    for scale in (1.0, 2.0, 3.0, 4.0, 5.0):
+        looked_at.clear()
+        bits_of(cell_of(scale))
+        counts.append(len(looked_at))
+    assert 0 < max(counts) <= 2 * 43, counts  # the recording of a call, and that of the copy that is kept

@@ -11,7 +11,7 @@ old commit does not know is omitted.
 """
 
 import argparse
-import gc
+import functools
 import importlib
 import io
 import itertools
@@ -70,7 +70,7 @@ def prepare(group, row, batch_of):
     if group == "wide":
         file, name = row[0].split(".")
         asked = getattr(importlib.import_module(f"benchmarks.{file}"), name)()
-        return getattr(asked, row[1])(batch_of(row[2])) if hasattr(asked, row[1]) else None
+        return getattr(asked, row[1])(batch_of(*row[2])) if hasattr(asked, row[1]) else None
     if group == "small":
         return importlib.import_module("benchmarks.small").CALLS[row[0]][0]
     if group == "operator":
@@ -91,21 +91,6 @@ def often(call):
     return max(1, int(5e-4 / max(min(times), 1e-7)))
 
 
-def measure(call, number, seconds):
-    """Return processor seconds per call: the median of samples, until the time is over."""
-    samples = []
-    gc.collect()
-    gc.disable()
-    end = time.perf_counter() + seconds
-    while not samples or time.perf_counter() < end:
-        begin = time.process_time()
-        for _ in range(number):
-            call()
-        samples.append((time.process_time() - begin) / number)
-    gc.enable()
-    return statistics.median(samples)
-
-
 def serve():
     """Answer lines of JSON: prepare a row, or measure it for some seconds."""
     import warnings
@@ -115,21 +100,16 @@ def serve():
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     from benchmarks import common
+    from worker import samples_of
 
     import lodcore
 
-    held, call, number = [None, None], None, 0
-
-    def batch_of(asked):
-        if held[0] != asked:
-            held[:] = asked, common.Batch(*asked)
-        return held[1]
-
+    batch_of, call, number = functools.lru_cache(maxsize=1)(common.Batch), None, 0
     print(json.dumps(str(Path(lodcore.__file__).parent.parent)), file=replies, flush=True)
     for line in sys.stdin:
         order = json.loads(line)
         if "seconds" in order:
-            reply = measure(call, number, order["seconds"])
+            reply = statistics.median(samples_of(call, number, order["seconds"]))
         else:
             try:
                 call = prepare(*order["row"], batch_of)

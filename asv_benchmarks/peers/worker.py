@@ -76,7 +76,11 @@ def measure(call, seconds):
     """Return processor seconds per call: samples of a millisecond or more, until the time is over."""
     begin = time.process_time()
     call()
-    number = max(1, int(1e-3 / max(time.process_time() - begin, 1e-7)))
+    return samples_of(call, max(1, int(1e-3 / max(time.process_time() - begin, 1e-7))), seconds)
+
+
+def samples_of(call, number, seconds):
+    """Return processor seconds per call: samples of a number of calls each, until the time is over."""
     samples = []
     gc.collect()
     gc.disable()

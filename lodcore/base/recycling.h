@@ -27,8 +27,8 @@
 #define LODCORE_SIZES (4 * (LODCORE_LAST - LODCORE_FIRST))
 
 /* Blocks of at least so many bytes are beyond the limit kept on call: the system takes their pages back when it needs
- * memory (MADV_FREE). NumPy asks for huge pages from this size on, of which that call costs 0.5 us per megabyte; with
- * small pages it would be 55, of which copying them again takes 60. */
+ * memory (MADV_FREE). From this size on NumPy asks for huge pages, for which that call takes 0.5 us per megabyte; for
+ * small pages it would take 55, and to fill a megabyte takes 60. */
 #define LODCORE_ON_CALL ((size_t)1 << 22)
 #define LODCORE_PAGE ((size_t)1 << 12)
 

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["map_leaves_of_two", "tree_leaves", "tree_map"]
+__all__ = ["copy_of_tree", "map_leaves_of_two", "tree_leaves", "tree_map"]
 
 
 def _has_branches(kind: type) -> bool:
@@ -104,6 +104,19 @@ def tree_map(function: Callable[..., Any], tree: Any, *trees: Any) -> Any:
     {'a': [11, 22]}
     """
     return _mapped(function, tree, trees, "") if trees or _is_tree(type(tree)) else function(tree)
+
+
+def copy_of_tree(tree: Any) -> Any:
+    """Return a tree of new containers with the same leaves.
+
+    What reads a tree several times reads a copy: a function of the user that is called in between, or another thread,
+    may change the tree.
+    """
+    return tree_map(_itself, tree)
+
+
+def _itself(leaf: Any) -> Any:
+    return leaf
 
 
 def _mapped(function: Callable[..., Any], tree: Any, trees: tuple[Any, ...], place: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base.recycling import Recycled
+from lodcore.graph.trees import copy_of_tree
 from lodcore.graph.variable import Variable
 from lodcore.nn.updates import in_form_of, leaves_of
 from lodcore.operators.numbers import number_of
@@ -55,19 +56,20 @@ def clip_by_global_norm(gradients: Any, limit: float) -> tuple[Any, float]:
     most = number_of(f"{where}: limit", limit, 0)
     if most == 0:
         raise ValueError(f"{where}: limit: is 0; a number above 0 is needed")
-    leaves = leaves_of(where, gradients, None, {})
+    form = copy_of_tree(gradients)
+    leaves = leaves_of(where, form, None, {})
     places = [j for j, leaf in enumerate(leaves) if isinstance(leaf.value, Variable)]
     if places:
         given = [leaf.value for leaf in leaves]
         *clipped, norm = CLIP([given[j] for j in places], most)
         found = dict(zip(places, clipped, strict=True))
-        return in_form_of(gradients, [found.get(j, x) for j, x in enumerate(given)]), norm
+        return in_form_of(form, [found.get(j, x) for j, x in enumerate(given)]), norm
     merged = [leaf.value.merge() if isinstance(leaf.value, SparseTensor) else leaf.value for leaf in leaves]
     norm = math.sqrt(math.fsum(map(_sum_squares, merged)))
     if norm <= most or not math.isfinite(norm):
         return gradients, norm
     with Recycled():
-        return in_form_of(gradients, [_scaled(value, most / norm) for value in merged]), norm
+        return in_form_of(form, [_scaled(value, most / norm) for value in merged]), norm
 
 
 def _gradient_values(gradient: Any) -> Any:

@@ -14,7 +14,7 @@ from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.graph import Variable, tree_leaves, tree_map
 from lodcore.graph.loops.body import LoopVariable, changes, spec_in_body
 from lodcore.graph.tape import Tape
-from lodcore.graph.trees import map_leaves_of_two
+from lodcore.graph.trees import copy_of_tree, map_leaves_of_two
 from lodcore.graph.variable import as_value, resolved, spec_text
 from lodcore.nn.cell_loop import CellLoop, Deferred, Keeper
 from lodcore.operators.arguments import level_of, nested_of
@@ -313,6 +313,7 @@ def _initial_state(where: str, cell: Any, parameters: Any, given: Any, x: Any, l
         is_fixed = not isinstance(x, Variable) or (x.has_value and isinstance(recorder((x,)), Tape))
         number = count if is_fixed else sum_of(full_like(lod_lengths(x, level), 1))
         given = state_of_cell(where, cell, parameters, number)
+    given = copy_of_tree(given)
     leaves = tree_leaves(given)
     if all([type(one) is np.ndarray and one.dtype.kind == "f" and one.shape[:1] == (count,) for one in leaves]):
         return given

@@ -11,7 +11,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError
-from lodcore.graph.trees import tree_leaves
+from lodcore.graph.trees import copy_of_tree, tree_leaves
 from lodcore.graph.variable import Unnamed, Variable
 from lodcore.nn.recorded_steps import record_step
 from lodcore.nn.updates import check, in_form_of, leaves_of, plain_rows, update, update_row
@@ -57,6 +57,7 @@ class Optimizer:
             "step", the number of steps taken, and trees with the form of the parameters. `lodcore.save` saves it. For
             Variables it consists of Variables, too.
         """
+        parameters = copy_of_tree(parameters)
         leaves = leaves_of(f"{self._where}.init", parameters, None, {})
         zeros = [[leaf.zeros(name) for leaf in leaves] for name in self.kept]
         recorded = any(isinstance(leaf.value, Variable) for leaf in leaves)
@@ -98,23 +99,23 @@ class Optimizer:
         """
         where = f"{self._where}.step"
         known = isinstance(state, dict) and state.keys() == {"step", *self.kept} and type(state["step"]) is int
-        rows = None
+        rows, form = None, copy_of_tree(parameters)
         if known and state is not None:
-            rows = plain_rows([parameters, gradients, *[state[name] for name in self.kept]], in_place)
-        if rows is None and any(isinstance(x, Variable) for x in tree_leaves(parameters)):
-            return parameters, record_step(where, self, parameters, gradients, state)
+            rows = plain_rows([form, gradients, *[state[name] for name in self.kept]], in_place)
+        if rows is None and any(isinstance(x, Variable) for x in tree_leaves(form)):
+            return parameters, record_step(where, self, form, gradients, state)
         if state is None or not known:
             raise DTypeError(f"{where}: state: is {_described(state)}; what `init` returns is needed")
         numbers = self.numbers(where, state["step"])
         leaves = []
         if rows is None:  # something is to be checked or converted
-            leaves = leaves_of(where, parameters, gradients, {name: state[name] for name in self.kept})
+            leaves = leaves_of(where, form, gradients, {name: state[name] for name in self.kept})
             for leaf in leaves:
                 check(leaf, in_place)
         with Recycled():
             made = [update_row(row, self.kernel, numbers, in_place) for row in rows or ()]
             made += [update(leaf, self.kernel, numbers, in_place) for leaf in leaves]
-        trees = [in_form_of(parameters, column) for column in zip(*made, strict=True)]
+        trees = [in_form_of(form, column) for column in zip(*made, strict=True)]
         if not trees:
             trees = [parameters, *[state[name] for name in self.kept]]
         return trees[0], {"step": state["step"] + 1, **dict(zip(self.kept, trees[1:], strict=True))}

@@ -63,8 +63,10 @@ def utf8_of_strings(where: str, strings: Sequence[Any]) -> tuple[Array, Array]:
     try:
         encoded = [string if isinstance(string, bytes) else str.encode(string) for string in strings]
     except TypeError:
-        at = next(j for j, string in enumerate(strings) if not isinstance(string, str))
-        raise DTypeError(f"{where}: is {strings[at]!r} at position {at}; a string is needed") from None
+        for at, string in enumerate(strings):
+            if not isinstance(string, (str, bytes)):
+                raise DTypeError(f"{where}: is {string!r} at position {at}; a string is needed") from None
+        raise DTypeError(f"{where}: changed while it was read") from None
     except UnicodeError as error:
         raise DTypeError(f"{where}: is not text: {error}") from None
     offsets = _offsets(np.fromiter(map(len, encoded), np.int64, len(encoded)))

@@ -457,6 +457,19 @@ def test_wrong_calls_of_dynamic_rnn_name_argument_and_value(wrong, error, says):
         wrong()
 
 
+def test_a_cell_may_change_the_dict_that_its_initial_states_came_in():
+    x = LoDTensor.from_lengths([[1.0], [2.0], [4.0]], [2, 1])
+    states = {"sum": np.zeros((2, 1)), "last": np.zeros((2, 1))}
+
+    def cell(parameters, x, state):
+        states.clear()
+        return state["sum"] + x, {"sum": state["sum"] + x, "last": x}
+
+    outputs, last = lodcore.nn.dynamic_rnn(cell, None, x, states)
+    assert outputs.values.ravel().tolist() == [1, 3, 4]
+    assert {name: one.ravel().tolist() for name, one in last.items()} == {"sum": [3, 4], "last": [2, 4]}
+
+
 def test_a_wrong_initial_state_is_named_under_vjp_too():
     with pytest.raises(LoDError, match=r"dynamic_rnn: initial_state: has shape \(2,\); one entry for each of 3"):
         vjp(lambda x, s: nn.dynamic_rnn(summing, None, x, s), FLAT, np.zeros(2))

@@ -392,6 +392,21 @@ def test_any_number_of_threads_gives_the_same_bits():
 # -- learning rates ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("leaf", [np.ones(2), 1.5])
+@pytest.mark.parametrize("change", [dict.clear, lambda tree: tree.update(c=np.ones(1)), lambda tree: tree.pop("a")])
+def test_a_step_has_the_form_of_the_parameters_at_the_call_if_the_learning_rate_changes_them(leaf, change):
+    parameters = {"a": leaf, "b": [leaf, leaf]}
+    state = lodcore.nn.SGD(1.0).init(parameters)
+
+    def learning_rate(step):
+        change(parameters)
+        return 1.0
+
+    made, _ = lodcore.nn.SGD(learning_rate).step(parameters, {"a": leaf, "b": [leaf, leaf]}, state)
+    assert list(made) == ["a", "b"]
+    assert all(np.all(one == 0) for one in lodcore.tree_leaves(made))
+
+
 def test_a_learning_rate_may_be_a_function_of_the_step():
     asked = []
 

@@ -185,10 +185,10 @@ def _check_strings(where: str, x: Any) -> None:
     """Raise if a flat list holds anything but strings, which NumPy would convert to text."""
     if all([issubclass(kind, (str, bytes)) for kind in set(map(type, x))]):
         return
-    j = next(j for j, one in enumerate(x) if not isinstance(one, (str, bytes)))
-    missing = x[j] is None or x[j] != x[j]
-    hint = "; drop what is missing, or fill it with a word" if missing else ""
-    raise DTypeError(f"{where}: entry {j} is {x[j]!r}; strings are needed{hint}")
+    for j, one in enumerate(x):
+        if not isinstance(one, (str, bytes)):
+            hint = "; drop what is missing, or fill it with a word" if one is None or one != one else ""
+            raise DTypeError(f"{where}: entry {j} is {one!r}; strings are needed{hint}")
 
 
 def _is_flat(x: Any) -> bool:

@@ -154,8 +154,7 @@ def batches(program: Program, feed: dict[str, Any], size: int | None) -> Iterato
     counts = {
         name: len(x)
         for name, x in feed.items()
-        if isinstance(x, LoDTensor)
-        or (isinstance(x, np.ndarray) and x.ndim and name in specs and specs[name].shape[:1] == (None,))
+        if isinstance(x, LoDTensor) or (isinstance(x, np.ndarray) and specs[name].shape[:1] == (None,))
     }
     if size is None or not counts:
         yield 1, 1, feed

@@ -33,7 +33,7 @@ from lodcore import (
     vjp,
 )
 from lodcore.base import threads
-from lodcore.base.threads import in_parts, parts
+from lodcore.base.threads import in_parts, over_sequences, parts
 from tests.helpers.draw import lengths, running_sum
 from tests.helpers.processes import environment
 from tests.helpers.tables import for_each
@@ -53,6 +53,17 @@ def test_parts_cover_every_sequence_once(sizes, row_bytes):
     offsets = np.array(running_sum(sizes))
     covered = [s for start, stop in parts(offsets, row_bytes) for s in range(start, stop)]
     assert covered == list(range(len(sizes)))
+
+
+def test_work_is_divided_by_what_it_costs_not_by_its_bytes(monkeypatch):
+    monkeypatch.setattr(threads, "WIDE", 1000)
+    offsets, rows, calls = np.arange(0, 101, 10), np.zeros(100, "u1"), []
+    for cost in (9, 10):
+        calls.append([])
+        over_sequences(lambda some, part: calls[-1].append(len(part)), "or", offsets, rows, cost=cost)
+    assert calls[0] == [100]
+    assert len(calls[1]) > 1
+    assert sum(calls[1]) == 100
 
 
 def test_work_is_done_once_and_in_several_threads(several):

@@ -4,6 +4,7 @@ Each function returns None for all other cases, which the caller handles in gene
 """
 
 cimport lodcore.kernels.arrays as cnp
+from cpython.long cimport PyLong_AsLongAndOverflow
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
@@ -20,8 +21,8 @@ from lodcore.tensors.lod_tensor_body cimport LoDTensorBody, owned_tensor
 cnp.import_array()
 
 cdef int64_t WIDE = threads.WIDE
-cdef dict VERBS = {name: verb_of(name) for name in ("sum", "mean", "max", "min")}
-cdef int SUM = VERBS["sum"]
+cdef int64_t BRIEF = 4096  # bytes that take less time than releasing the lock, and taking it again
+cdef int SUM = verb_of("sum"), GREATEST = verb_of("max"), LEAST = verb_of("min")
 
 
 def where_true(LoDTensorBody x not None, cnp.ndarray mask not None, cnp.ndarray offsets not None):
@@ -45,6 +46,8 @@ def where_true(LoDTensorBody x not None, cnp.ndarray mask not None, cnp.ndarray 
         raise ValueError("the mask does not belong to the rows")
     if not own_kernels():
         kernels.index.take_true(x.bytes_view(), mask, as_bytes(rows))
+    elif size and row_bytes and n_rows * (row_bytes + 1) <= BRIEF:
+        take_true_rows(source, n_rows, row_bytes, held, target, size)
     elif size and row_bytes:
         with nogil:
             take_true_rows(source, n_rows, row_bytes, held, target, size)
@@ -72,8 +75,11 @@ def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
     bounds = x.structure.level(x.structure.n_levels - 1, &n_seqs)
     offsets = new_offsets(n_seqs + 1)
     bits, out = <const unsigned char*> cnp.PyArray_DATA(held), <int64_t*> cnp.PyArray_DATA(offsets)
-    with nogil:
+    if x.structure.n_rows + 8 * n_seqs <= BRIEF:
         count_true(bounds, n_seqs, bits, out)
+    else:
+        with nogil:
+            count_true(bounds, n_seqs, bits, out)
     return where_true(x, held, offsets)
 
 
@@ -116,16 +122,36 @@ cdef cnp.ndarray counted(cnp.ndarray mask, const int64_t* bounds, Py_ssize_t n_s
     return out[:n_seqs]
 
 
+cdef void pool_cells(const void* source, bint wide, const int64_t* bounds, Py_ssize_t n_seqs, Py_ssize_t width,
+                     int verb, bint divide, void* target) noexcept nogil:
+    """Pool the rows of each sequence, of float64 (wide) or float32; a mean of no rows is nan."""
+    cdef Py_ssize_t s, c
+    if wide:
+        pool_double(<const double*> source, bounds, n_seqs, width, verb, divide, <double*> target)
+    else:
+        pool_float(<const float*> source, bounds, n_seqs, width, verb, divide, <float*> target)
+    if divide:
+        for s in range(n_seqs):
+            if bounds[s] == bounds[s + 1]:
+                for c in range(s * width, (s + 1) * width):
+                    if wide:
+                        (<double*> target)[c] = NAN
+                    else:
+                        (<float*> target)[c] = NAN
+
+
 cdef _reduced(str name, LoDTensorBody x, axis):
     """Reduce the rows of each sequence, or return None."""
-    cdef Py_ssize_t levels = x.structure.n_levels, n_seqs, s, c, width = 1
-    cdef int ndim = cnp.PyArray_NDIM(x.array), kind = cnp.PyArray_TYPE(x.array), j
+    cdef Py_ssize_t levels = x.structure.n_levels, n_seqs, s, width = 1
+    cdef int ndim = cnp.PyArray_NDIM(x.array), kind = cnp.PyArray_TYPE(x.array), j, beyond = 0
+    cdef long at = PyLong_AsLongAndOverflow(axis, &beyond)
     cdef const int64_t* bounds
     cdef cnp.ndarray out
     cdef void* source
     cdef void* target
-    cdef int verb = VERBS[name], divide = name == "mean"
-    if levels == 0 or axis not in (levels, -ndim):
+    cdef int verb = GREATEST if name == "max" else LEAST if name == "min" else SUM, divide = name == "mean"
+    cdef bint wide = kind == cnp.NPY_DOUBLE
+    if levels == 0 or beyond or (at != levels and at != -ndim):
         return None
     if kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE) and not (kind == cnp.NPY_BOOL and name == "sum" and ndim == 1):
         return None
@@ -147,18 +173,10 @@ cdef _reduced(str name, LoDTensorBody x, axis):
         width *= cnp.PyArray_DIM(x.array, j)
     out = new_rows(name, x.array, n_seqs)
     source, target = cnp.PyArray_DATA(x.array), cnp.PyArray_DATA(out)
-    if n_seqs and width:
+    if cnp.PyArray_NBYTES(x.array) + cnp.PyArray_NBYTES(out) <= BRIEF:
+        if n_seqs and width:
+            pool_cells(source, wide, bounds, n_seqs, width, verb, divide, target)
+    else:
         with nogil:
-            if kind == cnp.NPY_FLOAT:
-                pool_float(<const float*> source, bounds, n_seqs, width, verb, divide, <float*> target)
-            else:
-                pool_double(<const double*> source, bounds, n_seqs, width, verb, divide, <double*> target)
-            if divide:
-                for s in range(n_seqs):
-                    if bounds[s] == bounds[s + 1]:
-                        for c in range(s * width, (s + 1) * width):
-                            if kind == cnp.NPY_FLOAT:
-                                (<float*> target)[c] = NAN
-                            else:
-                                (<double*> target)[c] = NAN
+            pool_cells(source, wide, bounds, n_seqs, width, verb, divide, target)
     return out if levels == 1 else owned_tensor(out, x.structure.part(0, levels - 1))

@@ -30,12 +30,13 @@ from lodcore.kernels.offsets cimport shift_offsets, take_by_index, take_range_of
 
 cnp.import_array()
 
+cdef dict LOADED = vars(kernels)
 cdef object GATHER = kernels.gather
 
 
 cdef bint own_kernels():
     """Return whether the kernels of this package are loaded, whose loops can be called directly."""
-    return kernels.gather is GATHER
+    return LOADED["gather"] is GATHER
 
 cdef object INT64_DTYPE = np.dtype(np.int64)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
@@ -292,6 +293,15 @@ def offsets_view(LoDBody lod not None, Py_ssize_t k):
     if k < 0 or k >= lod.n_levels:
         raise LevelError(f"LoD: level: is {k}; there are {lod.n_levels} levels")
     return lod.view(k)
+
+
+def has_offsets(LoDBody lod not None, Py_ssize_t k, cnp.ndarray offsets not None):
+    """Return whether the offsets of level k are those of a private array of int64."""
+    cdef Py_ssize_t size
+    if k < 0 or k >= lod.n_levels:
+        raise LevelError(f"LoD: level: is {k}; there are {lod.n_levels} levels")
+    cdef const int64_t* own = lod.level(k, &size)
+    return cnp.PyArray_DIM(offsets, 0) == size + 1 and memcmp(own, cnp.PyArray_DATA(offsets), 8 * (size + 1)) == 0
 
 
 def slice_levels(LoDBody lod not None, Py_ssize_t first, Py_ssize_t stop):

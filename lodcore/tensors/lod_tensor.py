@@ -590,7 +590,7 @@ def _restore(values: Array, lod: LoD, kind: type[LoDTensor] | None = None) -> Lo
 
 def _general_item(x: LoDTensor, key: Any) -> Any:
     """Return x[key] for a key that the compiled body does not handle."""
-    return x._select(key)
+    return LoDTensor._select(x, key)  # found sooner in the class than as a method of x
 
 
 lod_tensor_body.register(LoDTensor, _general_item)

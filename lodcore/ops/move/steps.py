@@ -17,6 +17,7 @@ from lodcore.ops.arrays.joined_arrays import cut_rows, joined_elements, same_sha
 from lodcore.ops.arrays.tensor_arrays import check_steps, element_spec
 from lodcore.tensors import joining, lod_body, lod_tensor_body
 from lodcore.tensors.from_lists import as_nested
+from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 from lodcore.tensors.rank_table import IndicesMap, map_of, map_of_order
@@ -187,8 +188,9 @@ def _map_for(ta: TensorArray, given: Any) -> IndicesMap:
             )
         return rank
     made = map_of(where, given)
-    sizes_differ = rank is not None and not np.array_equal(rank.steps, made.steps)  # `packed` names the step
-    if rank is not None and rank is not made and not sizes_differ and not _alike(rank, made):
+    if rank is None or rank is made or not np.array_equal(rank.steps, made.steps):  # `packed` names the step
+        return made
+    if not _alike(rank, made):
         raise LoDError(f"{where}: is of a batch other than that of the array: {made!r}; the array has {rank!r}")
     return made
 
@@ -203,15 +205,15 @@ def _alike(one: IndicesMap, other: IndicesMap) -> bool:
 def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | None = None) -> LoDTensor:
     """Join steps into sequences; see `tensor_array_pack`."""
     where = "tensor_array_pack"
-    lod, k = indices_map.lod, indices_map.level
+    lod, k, steps = indices_map.lod, indices_map.level, indices_map.steps
     if lod_body.normalize_level(lod, level, where) != k:
         raise LoDError(f"{where}: level: is {level}; the map is of level {k}")
-    upper = [lod.offsets(j) for j in range(k + 1)]
     source = ta.untouched_source
     if isinstance(source, LoDTensor):
-        _check_sizes(where, source.lengths, indices_map.steps)
+        if not lod_body.has_offsets(source.lod, 0, steps):
+            _check_sizes(where, source.lengths, steps)
         if source.num_levels == 1:
-            return _pack_buffer(where, source, indices_map, upper, out)
+            return _pack_buffer(where, source, indices_map, steps, out)
     else:
         elements = ta.elements(where)
         counted = buffers.new_int64(len(elements) + 1)
@@ -222,17 +224,23 @@ def packed(ta: TensorArray, level: int, indices_map: IndicesMap, out: Array | No
                 if not element.shape:
                     raise IndexError(f"{where}: element {at}: has no axis, to count sequences")
             np.cumsum([len(element) for element in elements], out=counted[1:])
-        if not np.array_equal(counted, indices_map.steps):
-            _check_sizes(where, counted[1:] - counted[:-1], indices_map.steps)
+        if not np.array_equal(counted, steps):
+            _check_sizes(where, counted[1:] - counted[:-1], steps)
         if elements and (joinable or not any(isinstance(element, LoDTensor) for element in elements)):
             rows = elements if joinable else _of_one_kind(where, elements)
-            return _pack_arrays(where, rows, indices_map, upper, out)
+            return _pack_arrays(where, rows, indices_map, steps, out)
     flat = joined_elements(ta, 0, where)[0]
+    upper = [lod.offsets(j) for j in range(k + 1)]
     if not isinstance(flat, LoDTensor):  # for no steps
         return lod_tensor_body.new_tensor(flat, lod_body.make_lod(upper, 0))
     back = np.empty(len(indices_map), np.int64)
     back[indices_map.values] = np.arange(len(back))
     return lod_tensor_body.gather(flat, where, 0, back, out, upper)
+
+
+def _levels_to(lod: LoD, k: int) -> LoD:
+    """Return the levels of a structure up to a level."""
+    return lod if k == lod.num_levels - 1 else lod_body.slice_levels(lod, 0, k + 1)
 
 
 def _check_sizes(where: str, sizes: Array, steps: Array) -> None:
@@ -254,32 +262,33 @@ def _of_one_kind(where: str, elements: list[Array]) -> list[Array]:
     return [as_values(where, np.ascontiguousarray(element, dtype)) for element in elements]
 
 
-def _pack_buffer(
-    where: str, steps: LoDTensor, indices_map: IndicesMap, upper: list[Array], out: Array | None
-) -> LoDTensor:
+def _pack_buffer(where: str, given: LoDTensor, indices_map: IndicesMap, steps: Array, out: Array | None) -> LoDTensor:
     """Pack rows of one buffer, step by step."""
-    rows = buffers.new_rows(where, steps.values, steps.num_rows, out)
-    offsets = lod_body.offsets_view(indices_map.lod, indices_map.level)
+    lod, k = indices_map.lod, indices_map.level
+    rows = buffers.new_rows(where, given.values, given.num_rows, out)
     kernels.rank_table.pack_rows(
-        lod_tensor_body.rows_as_bytes(steps), offsets, indices_map.order, indices_map.steps, buffers.as_bytes(rows)
+        lod_tensor_body.rows_as_bytes(given),
+        lod_body.offsets_view(lod, k),
+        indices_map.order,
+        steps,
+        buffers.as_bytes(rows),
     )
-    return lod_tensor_body.owned_tensor(rows, lod_body.make_lod(upper, len(rows)))
+    return lod_tensor_body.owned_tensor(rows, _levels_to(lod, k))
 
 
 def _pack_arrays(
-    where: str, elements: list[Array], indices_map: IndicesMap, upper: list[Array], out: Array | None
+    where: str, elements: list[Array], indices_map: IndicesMap, steps: Array, out: Array | None
 ) -> LoDTensor:
     """Pack one ndarray per step."""
-    total = len(indices_map)
-    rows = buffers.new_rows(where, as_values(where, elements[0]), total, out)
+    lod, k = indices_map.lod, indices_map.level
+    rows = buffers.new_rows(where, as_values(where, elements[0]), len(indices_map), out)
     target = buffers.as_bytes(rows)
     if out is not None and kernels.gather.first_overlap(elements, target) >= 0:
         raise ValueError(f"{where}: out: overlaps an input; it must have memory of its own")
-    offsets = lod_body.offsets_view(indices_map.lod, indices_map.level)
-    bad = kernels.rank_table.pack_steps(elements, offsets, indices_map.order, indices_map.steps, target)
+    bad = kernels.rank_table.pack_steps(elements, lod_body.offsets_view(lod, k), indices_map.order, steps, target)
     if bad >= 0:
         raise ShapeError(f"{where}: element {bad}: changed while it was read")
-    return lod_tensor_body.owned_tensor(rows, lod_body.make_lod(upper, total))
+    return lod_tensor_body.owned_tensor(rows, _levels_to(lod, k))
 
 
 @tensor_array_pack.define_infer

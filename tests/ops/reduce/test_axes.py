@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDTensor, Program, data, ops
+from lodcore import LoDTensor, Program, ShapeError, data, ops
 from lodcore.operators.roles import spec_of
 from reference.ops.levels import sequences
 from tests.helpers.draw import lods
@@ -224,3 +224,19 @@ def test_bitwise_reduce_along_axes_of_rows_keeps_the_structure(name, axis):
     found = lodcore.ops.bitwise_reduce(x, name, axis)
     assert found.lod == x.lod
     np.testing.assert_array_equal(found.values, getattr(np, f"bitwise_{name}").reduce(values, axis=axis - (axis > 0)))
+
+
+@for_each(("dtype", "rows"), list(itertools.product(("f4", "f8"), (0, 9, 100, 3000))))
+def test_few_and_many_rows_are_reduced_as_numpy_does(dtype, rows):
+    x = LoDTensor.from_lengths(np.arange(rows, dtype=dtype) % 7, [rows // 3, 0, rows - rows // 3])
+    parts = [part for part in x.to_arrays() if len(part)]
+    some = x[x.lengths > 0]
+    for name in ("max", "min", "sum"):
+        wanted = [getattr(part, name)() for part in parts]
+        np.testing.assert_array_equal(getattr(some, name)(axis=1), wanted)
+    means = x.mean(axis=1)
+    np.testing.assert_allclose(means[x.lengths > 0], [part.mean() for part in parts], rtol=1e-6)
+    assert np.isnan(means[x.lengths == 0]).all()
+    for axis in (2, -3, 2**80, -(2**80)):
+        with pytest.raises(ShapeError, match="axis"):
+            x.sum(axis=axis)

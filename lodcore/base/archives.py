@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import errno
+import io
 import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +20,7 @@ from lodcore.base.dtypes import NO_DTYPE
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError
 
-__all__ = ["Archive", "check_values", "dtype_of", "read_archive", "read_npy", "write_array"]
+__all__ = ["Archive", "Whole", "check_values", "dtype_of", "read_archive", "read_npy", "write_array"]
 
 Array = np.ndarray[Any, Any]
 Result = TypeVar("Result")
@@ -109,15 +111,62 @@ def read_archive(where: str, file: Any, use: Callable[[Archive], Result]) -> Res
     """
     try:
         _check_open(where, file)
-        with zipfile.ZipFile(file) as archive:
-            file.seek(0, os.SEEK_END)
-            return use(Archive(where, archive, file.tell()))
+        with _buffered(file) as opened, zipfile.ZipFile(opened) as archive:
+            opened.seek(0, os.SEEK_END)
+            return use(Archive(where, archive, opened.tell()))
     except (LoDError, DTypeError, MemoryError):
         raise
     except (*DAMAGED, ValueError, OverflowError, OSError) as error:
         if isinstance(error, OSError) and error.errno != errno.EINVAL:  # raised for a position before the file
             raise
         raise LoDError(f"{where}: is damaged, or not an .npz file: {error or type(error).__name__}") from None
+
+
+@contextlib.contextmanager
+def _buffered(file: Any) -> Iterator[Any]:
+    """Give the bytes of a file, of which a raw one may return fewer than were asked for."""
+    if not isinstance(file, io.RawIOBase):
+        yield file
+        return
+    opened = io.BufferedReader(file)
+    try:
+        yield opened
+    finally:
+        opened.detach()  # the caller's file stays open
+
+
+class Whole:
+    """A file of the caller's to which all bytes are written, one after the other, or an error is raised.
+
+    A file without a buffer may take only some of the bytes that it is given, as a full disk does; and one that was
+    opened for appending writes at its end, wherever it was moved to.
+
+    Parameters
+    ----------
+    file : binary file
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def write(self, data: Any) -> int:
+        """Write all bytes of a buffer; return their number."""
+        rest = memoryview(data).cast("B")
+        count = len(rest)
+        while rest:
+            taken = self._file.write(rest)
+            if taken is None:
+                if isinstance(self._file, io.RawIOBase):
+                    raise BlockingIOError(errno.EAGAIN, "the file takes no bytes now")
+                break  # a writer that does not count
+            rest = rest[taken:]
+        return count
+
+    def flush(self) -> None:
+        """Write what the file holds in a buffer, if it has one."""
+        flush = getattr(self._file, "flush", None)
+        if flush is not None:
+            flush()
 
 
 def _check_open(where: str, file: Any) -> None:
@@ -136,6 +185,8 @@ def _members(where: str, archive: zipfile.ZipFile, total: int) -> dict[str, zipf
     for info in archive.infolist():
         if info.filename in members:
             raise LoDError(f"{where}: {info.filename}: occurs twice")
+        if info.comment:  # one that was made longer by damage holds the entries that follow
+            raise LoDError(f"{where}: {info.filename}: has a comment, as no array of NumPy has")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or info.flag_bits & 1:
             raise LoDError(f"{where}: {info.filename}: is encrypted, or compressed by a method other than deflate")
         most = info.compress_size if info.compress_type == zipfile.ZIP_STORED else info.compress_size * DENSEST + 100

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import os
+import zipfile
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from lodcore.base import files
-from lodcore.base.archives import Archive, read_archive
+from lodcore.base.archives import Archive, Whole, read_archive, write_array
 from lodcore.base.drafts import replace
 from lodcore.batching.limits import MOST, Int64, PlanOfBins, as_lengths, sealed
 from lodcore.errors import LoDError
@@ -39,7 +40,10 @@ def arrays_of_plan(plan: PlanOfBins) -> dict[str, np.ndarray[Any, Any]]:
 def write_arrays(file: Any, arrays: Mapping[str, Any]) -> None:
     """Write arrays to an open .npz file, or replace one; its ending is added to a name without it, as by NumPy."""
     if hasattr(file, "write"):
-        np.savez(file, **arrays)
+        opened: Any = Whole(file)
+        with zipfile.ZipFile(opened, "w") as archive:
+            for name, values in arrays.items():
+                write_array("PackPlan.save", archive, name, np.asarray(values), zipfile.ZIP_STORED)
         return
     name = os.fsdecode(file)
     replace("PackPlan.save", name if name.endswith(".npz") else f"{name}.npz", lambda draft: _write(draft, arrays))

@@ -191,6 +191,11 @@ class Block:
         """Set the name of a Variable of this Block."""
         variable.name = name or stem
 
+    def check_name(self, where: str, name: Any) -> None:
+        """Raise if a result cannot have a name, before anything is recorded."""
+        if not isinstance(name, str):
+            raise DTypeError(f"{where}: name: is {type(name).__name__}; a str is needed")
+
     def name_of(self, variable: Variable) -> str:
         """Return the name of a Variable in this Block."""
         return str(variable.name)
@@ -207,6 +212,8 @@ class Block:
             given = [x for x in _flat([*args, *kwargs.values()]) if getattr(x, "block", None) is self]
             raise self.left(given[0] if given else op.__name__)
         wanted = kwargs.pop("name", None) if "name" in kwargs and "name" not in op.parameters else None
+        if wanted is not None:
+            self.check_name(str(op.__name__), wanted)
         arguments = op.bind(args, kwargs)
         for name, given in arguments.items():
             if isinstance(given, Variable) and given.home is self.reference and name in op.roles:  # the usual case
@@ -411,8 +418,6 @@ class NamedBlock(Block):
 
     def rename(self, variable: Variable, name: str | None, stem: str = "") -> None:
         """Name the Variable of a result as requested, or after a stem, with a name that is free."""
-        if name is not None and not isinstance(name, str):
-            raise DTypeError(f"name: is {type(name).__name__}; a str is needed")
         del self.names[variable.name]
         self.add(variable, name, stem)
 

@@ -17,6 +17,8 @@ from lodcore.tensors.tensor_array import TensorArray
 
 __all__ = ["Program"]
 
+TAKEN = "there is such a Variable in the Program already"
+
 
 class Program(Opening, NamedBlock):
     """A Block that an Executor runs.
@@ -69,8 +71,14 @@ class Program(Opening, NamedBlock):
         if name is None:
             super().add(variable, None, stem)
         else:
-            self._claim(name, variable, f"{stem}: {name}: there is such a Variable in the Program already")
+            self._claim(name, variable, f"{stem}: {name}: {TAKEN}")
             variable.name = name
+
+    def check_name(self, where: str, name: Any) -> None:
+        """Raise if a result cannot have a name, before anything is recorded."""
+        super().check_name(where, name)
+        if name in self.given_names:
+            raise GraphError(f"{where}: {name}: {TAKEN}: {self.described(self.names[name])}")
 
     def _claim(self, name: str, variable: Variable, says: str) -> None:
         """Reserve a requested name; another Variable that has it by chance gets another one.
@@ -263,6 +271,12 @@ class Program(Opening, NamedBlock):
         made.names = {name: v for name, v in self.names.items() if v in kept or not for_test}
         made._outside = {v: self.name_of(v) for v in made.names.values() if self.has(v)}
         return made
+
+    def __copy__(self) -> Program:
+        return self.clone()
+
+    def __reduce__(self) -> str:
+        raise TypeError("Program: cannot be pickled; lodcore.save keeps it, without pickles, and clone() copies it")
 
     def to_dot(self) -> str:
         """Return the Program as Graphviz source."""

@@ -105,7 +105,7 @@ class Scope:
 
         A parameter has its initial value again.
         """
-        found = self._here()[name]
+        found = self._here()[_checked(name)]
         if name in self._variables:
             del self._variables[name]
             return
@@ -135,6 +135,7 @@ class Scope:
         tensor
             Its initial value, if no run updated it.
         """
+        _check_variable("get", parameter)
         scope: Scope | None = self
         while scope is not None and (scope._lasting or scope._parent is not None):
             holder = scope._lasting.get(parameter)
@@ -151,8 +152,7 @@ class Scope:
         parameter : Variable
         value : tensor
         """
-        if not isinstance(parameter, Variable):
-            raise DTypeError(f"Scope.set: parameter: is {type(parameter).__name__}; a Variable is needed")
+        _check_variable("set", parameter)
         holder = self._lasting.get(parameter)
         if holder is None:
             holder = Variable(str(parameter.name))
@@ -304,6 +304,11 @@ def _shown(value: Any) -> Any:
     elif type(value) is LoDTensor:
         value = LoDTensor(value.values, value.lod)
     return of_user(value)
+
+
+def _check_variable(method: str, parameter: Any) -> None:
+    if not isinstance(parameter, Variable):
+        raise DTypeError(f"Scope.{method}: parameter: is {type(parameter).__name__}; a Variable is needed")
 
 
 def _checked(name: Any) -> str:

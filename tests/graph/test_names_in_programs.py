@@ -1,5 +1,8 @@
 """Variables in Programs: those from outside belong to them, names are unique, data have values only in a run."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -282,6 +285,30 @@ def test_names_of_results_are_unique_in_a_program_and_ignored_at_once():
             lodcore.tanh(x, name=5)
     np.testing.assert_array_equal(lodcore.tanh(X, name="anything"), np.tanh(X))
     np.testing.assert_array_equal(vjp(lambda x: lodcore.tanh(x, name="anything"), X)[0], np.tanh(X))
+
+
+def test_a_call_whose_name_is_refused_is_not_recorded():
+    with Program() as program:
+        x = data("x", (), "float64")
+        with pytest.raises(GraphError, match=r"^mul: x: there is such a Variable in the Program already: data x"):
+            lodcore.mul(x, 2.0, name="x")
+        with pytest.raises(DTypeError, match=r"^mul: name: is int; a str is needed"):
+            lodcore.mul(x, 2.0, name=3)
+        y = lodcore.mul(x, 3.0)
+    assert [op.outputs for op in program.ops] == [[y]]
+    assert str(program).count("mul = ") == 1
+    assert Executor().run(program, feed={"x": 1.0}, fetch=["mul"]) == [3.0]
+
+
+def test_a_copy_of_a_program_is_a_clone():
+    with Program() as program:
+        y = data("x", (), "float64") * 2.0
+    with copy.copy(program) as copied:
+        z = y + 1.0
+    assert (program.has(z), copied.has(z)) == (False, True)
+    for taken in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match=r"^Program: cannot be pickled; lodcore.save keeps it"):
+            taken(program)
 
 
 def test_arrays_have_the_name_that_is_given():

@@ -107,3 +107,10 @@ def test_scopes_behave_as_chains_of_dicts():
         for method in (scope.var, scope.find_var, scope.__contains__):
             with pytest.raises(DTypeError, match="Scope: name: is"):
                 method(wrong)
+    for wrong in (5, None, ["w"]):
+        with pytest.raises(DTypeError, match="Scope: name: is"):
+            scope.erase(wrong)
+    for wrong in ("w", 5, None):
+        for method in (scope.get, lambda wrong: scope.set(wrong, 1.0)):
+            with pytest.raises(DTypeError, match=r"Scope.[gs]et: parameter: is .*; a Variable is needed"):
+                method(wrong)

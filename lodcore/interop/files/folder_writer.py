@@ -40,7 +40,8 @@ __all__ = ["append_to_folder", "write_folder"]
 Array = np.ndarray[Any, Any]
 LOCK = "lock"
 NEW = ".new"  # the ending of a manifest or record that is not yet complete
-OURS = {MANIFEST, MANIFEST + NEW, RECORD, RECORD + NEW, LOCK}
+DRAFTS = (MANIFEST + NEW, RECORD + NEW)
+OURS = {MANIFEST, RECORD, *DRAFTS, LOCK}
 #: The beginning of a manifest. What begins otherwise is somebody else's `manifest.json`.
 MARK = b'{"checksum": '
 
@@ -131,8 +132,9 @@ def _record(where: str, place: str) -> set[str]:
 def _clean(place: str, durable: bool) -> None:
     """Remove the files that the record of a writer names, but not the manifest; then the record."""
     with contextlib.suppress(OSError, LoDError):  # the record stays, for the next writer
-        for entry in (MANIFEST, RECORD):
-            files.remove(os.path.join(place, entry + NEW))
+        for entry in DRAFTS:
+            if _has(place, entry) and _is_ours("", place, entry):
+                files.remove(os.path.join(place, entry))
         if not _has(place, RECORD):
             return
         kept = {stored.file for stored in _manifest("", place).stored} if _has(place, MANIFEST) else set()
@@ -196,7 +198,7 @@ def _check_entries(where: str, name: str, place: str) -> None:
         if entry not in OURS and not FILE.fullmatch(entry) and not entry.startswith(".nfs"):
             here = f"{where}: {name}: has {entry!r} in it"
             raise FileExistsError(f"{here}; an empty folder, or one of lodcore, is needed")
-    for entry in (MANIFEST, RECORD):
+    for entry in (MANIFEST, RECORD, *DRAFTS):
         if not _is_ours(f"{where}: {name}", place, entry):
             here = f"{where}: {name}: has {entry!r} in it"
             raise FileExistsError(f"{here}, which is not lodcore's; an empty folder, or one of lodcore, is needed")
@@ -206,7 +208,7 @@ def _is_ours(where: str, place: str, entry: str) -> bool:
     """Return whether a manifest or record is lodcore's, as far as its beginning tells, or is not there."""
     try:
         with files.regular(f"{where}: {entry}", os.path.join(place, entry)) as opened:
-            return MARK.startswith(opened.read(len(MARK)) or b"")
+            return MARK.startswith((opened.read(len(MARK)) or b"").rstrip(b"\0"))  # zeros: a lost block of a draft
     except FileNotFoundError:  # or another writer has just removed its record
         return True
 

@@ -118,4 +118,4 @@ def _bare(where: str, names: list[str], array: Any) -> LoDTensor:
     try:
         return LoDTensor.from_offsets(values, *offsets)
     except (ValueError, TypeError) as error:
-        raise type(error)(f"{where}: {error}") from None
+        raise (DTypeError if isinstance(error, DTypeError) else LoDError)(f"{where}: {error}") from None

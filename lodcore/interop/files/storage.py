@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from lodcore.base import files
+from lodcore.base.archives import Whole
 from lodcore.base.drafts import replace
 from lodcore.errors import DTypeError
 from lodcore.interop.files.folder import is_folder, read_folder
@@ -78,7 +79,7 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     if hasattr(file, "write"):
         if form == "folder":
             raise ValueError(f"{where}: file: is open; the name of a folder is needed")
-        write_npz(where, file, packed, compress)
+        write_npz(where, Whole(file), packed, compress)
         return
     name = _name(where, file)
     if form not in (None, "npz", "folder"):

@@ -274,6 +274,8 @@ def test_files_of_others_stay(tmp_path, quick):
         ("manifest.json", b'{"name": "an app"}'),
         ("manifest.json", b"\n"),
         ("writer.json", b"[]"),
+        ("manifest.json.new", b"mine"),
+        ("writer.json.new", b"[]"),
         ("letter.txt", b"dear"),
         ("pytorch_model.bin.index.json", b"{}"),
     ],

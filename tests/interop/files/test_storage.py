@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoD, LoDTensor
 from lodcore.base.archives import dtype_of
+from lodcore.batching import PackPlan, pack_plan
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop import share
 from lodcore.interop.files import folder
@@ -99,6 +100,70 @@ def test_save_and_load_take_open_files(tmp_path):
         lodcore.save(file, {"x": X}, compress=compress)
         file.seek(0)
         assert same({"x": X}, lodcore.load(file))
+
+
+class Narrow(io.RawIOBase):
+    """A raw file that reads and writes seven bytes at most, as the system may."""
+
+    def __init__(self, most=7):
+        self.most, self.bytes = most, io.BytesIO()
+
+    def readable(self):
+        return True
+
+    def writable(self):
+        return True
+
+    def seekable(self):
+        return True
+
+    def seek(self, place, whence=os.SEEK_SET):
+        return self.bytes.seek(place, whence)
+
+    def tell(self):
+        return self.bytes.tell()
+
+    def readinto(self, given):
+        data = self.bytes.read(min(self.most, len(given)))
+        given[: len(data)] = data
+        return len(data)
+
+    def write(self, data):
+        return self.bytes.write(bytes(data[: self.most])) if self.most else None
+
+
+class Uncounted:
+    """A writer that does not say how many bytes it has taken."""
+
+    def __init__(self):
+        self.data = b""
+
+    def write(self, data):
+        self.data += bytes(data)
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_save_and_load_take_files_without_a_buffer(compress):
+    file, tree = Narrow(), {"x": X, "n": 3}
+    lodcore.save(file, tree, compress=compress)
+    assert same(tree, lodcore.load(file))
+    assert not file.closed
+    plan = pack_plan([3, 1, 2], 4)
+    plan.save(file := Narrow())
+    assert repr(PackPlan.load(file)) == repr(plan)
+    lodcore.save(uncounted := Uncounted(), tree, compress=compress)
+    assert same(tree, lodcore.load(io.BytesIO(uncounted.data)))
+    with pytest.raises(BlockingIOError, match="takes no bytes"):
+        lodcore.save(Narrow(0), tree)
+
+
+def test_save_writes_behind_what_a_file_for_appending_has(tmp_path):
+    for before in (b"", b"head"):
+        (tmp_path / "a.npz").write_bytes(before)
+        with open(tmp_path / "a.npz", "ab") as file:
+            lodcore.save(file, {"x": X})
+        assert (tmp_path / "a.npz").read_bytes().startswith(before)
+        assert same({"x": X}, lodcore.load(tmp_path / "a.npz"))
 
 
 def test_the_same_tree_is_the_same_file(tmp_path):
@@ -186,10 +251,10 @@ def quick():
         yield
 
 
-@pytest.fixture(scope="module")
-def saved():
+@pytest.fixture(scope="module", params=["tree", "tensor"])
+def saved(request):
     file = io.BytesIO()
-    lodcore.save(file, {"x": X, "w": np.arange(3), "n": 5})
+    lodcore.save(file, {"x": X, "w": np.arange(3), "n": 5} if request.param == "tree" else X)
     return file.getvalue()
 
 
@@ -404,6 +469,26 @@ def test_arrays_of_a_tensor_may_have_any_order(dtype, order, shape):
     assert found.values.flags.c_contiguous
     assert found.values.dtype == np.dtype(dtype).newbyteorder("=")
     assert (found * 2).tolist() == [(2 * values[:1]).tolist(), (2 * values[1:]).tolist()]
+
+
+def test_an_entry_that_another_has_swallowed_is_missed():
+    """A changed length of a comment makes the entries that follow a part of it."""
+    file = io.BytesIO()
+    lodcore.save(file, X)
+    data = bytearray(file.getvalue())
+    first = data.index(b"PK\x01\x02")
+    data[first + 32 : first + 34] = (data.index(b"PK\x05\x06") - first - 46 - len("values.npy")).to_bytes(2, "little")
+    with zipfile.ZipFile(io.BytesIO(bytes(data))) as archive:
+        assert archive.namelist() == ["values.npy"]
+    with pytest.raises(LoDError, match=r"lodcore.load: file: values.npy: has a comment"):
+        lodcore.load(io.BytesIO(bytes(data)))
+
+
+def test_an_array_without_rows_is_no_tensor():
+    file = io.BytesIO()
+    np.savez(file, values=5, offsets_0=[0])
+    with pytest.raises(LoDError, match=r"^lodcore.load: file: LoDTensor.from_offsets: values: has no axis"):
+        lodcore.load(file)
 
 
 def test_a_member_that_stands_twice_is_refused():

@@ -54,7 +54,7 @@ for _function in ON_VALUES:
 @on_dense(np.flatnonzero)
 def flatnonzero(a: Any) -> Any:
     """Return the positions of nonzero values among all values."""
-    return np.nonzero(flat("flatnonzero", a))[0]
+    return np.nonzero(flat("flatnonzero", a).copy())[0]
 
 
 @on_dense(np.size)

@@ -212,7 +212,7 @@ def compress(condition: Any, a: Any, axis: Any = None) -> Any:
     mask = dense_of("compress", condition)
     if mask.ndim != 1:
         raise ShapeError(f"numpy.compress: condition: has shape {mask.shape}; one axis is needed")
-    return at_axis(x, at, mask if isinstance(mask, Symbol) else np.flatnonzero(mask))
+    return at_axis(x, at, mask if isinstance(mask, Symbol) else np.flatnonzero(mask.copy()))
 
 
 @on_dense(np.extract)

@@ -69,7 +69,7 @@ def _back_tiled(back: Back, x: Array, reps: tuple[int, ...]) -> Array:
 
 
 def _repeat(x: Array, *counts: Array, repeats: Any, axis: int) -> Array:
-    return np.repeat(x, counts[0] if counts else repeats, axis)
+    return np.repeat(x, counts[0].copy() if counts else repeats, axis)
 
 
 def _repeated(x: Spec, *counts: Spec, repeats: Any, axis: int) -> Spec:
@@ -89,7 +89,7 @@ def _back_repeated(back: Back, x: Array, *counts: Array, repeats: Any, axis: int
         front = x.shape[: axis + 1]
         d_x: Array = back.d.reshape(*front, repeats, *x.shape[axis + 1 :]).sum(axis + 1)
     else:
-        index = np.repeat(np.arange(x.shape[axis]), counts[0] if counts else repeats)
+        index = np.repeat(np.arange(x.shape[axis]), counts[0].copy() if counts else repeats)
         d_x = scattered(back.d, index, axis, x.shape)
     return (d_x, None) if counts else d_x
 
@@ -219,6 +219,10 @@ def _columns(rows: Any, x: Any, sections: Any, axis: int, equal: bool) -> Any:
     return rows.parts(x, [0, *itertools.accumulate(made)]) if sum(made) == width else None
 
 
+def _taken_along_axis(x: Array, indices: Array, axis: int) -> Array:
+    return np.take_along_axis(x, indices.copy(), axis)
+
+
 def _along_axis(x: Spec, indices: Spec, axis: int) -> Spec:
     where = "numpy.take_along_axis"
     if len(x.shape) != len(indices.shape) or indices.dtype.kind not in "iu":
@@ -232,7 +236,7 @@ def _along_axis(x: Spec, indices: Spec, axis: int) -> Spec:
 
 def _back_along_axis(back: Back, x: Array, indices: Array, axis: int) -> tuple[Array, None]:
     key: list[Any] = [np.arange(size).reshape(-1, *[1] * (x.ndim - j - 1)) for j, size in enumerate(x.shape)]
-    key[axis] = indices
+    key[axis] = indices.copy()
     for j, size in enumerate(x.shape):
         if j != axis and size == 1:
             key[j] = 0
@@ -260,5 +264,5 @@ RULES = {
     "tril": NumpyRule(np.tril, _triangle, _back_triangle(np.tril)),
     "triu": NumpyRule(np.triu, _triangle, _back_triangle(np.triu)),
     "split": NumpyRule(_cut, _pieces, _back_pieces, _columns),
-    "take_along_axis": NumpyRule(np.take_along_axis, _along_axis, _back_along_axis),
+    "take_along_axis": NumpyRule(_taken_along_axis, _along_axis, _back_along_axis),
 }

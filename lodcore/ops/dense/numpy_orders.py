@@ -153,7 +153,7 @@ def _part(x: Spec) -> Spec:
 RULES = {
     "sort": NumpyRule(np.sort, lambda x, axis: Spec(x.shape, x.dtype), _back_sort),
     "argsort": NumpyRule(
-        lambda x, axis, kind: np.argsort(x, axis, kind=kind), lambda x, axis, kind: Spec(x.shape, INDEX)
+        lambda x, axis, kind: np.argsort(x.copy(), axis, kind=kind), lambda x, axis, kind: Spec(x.shape, INDEX)
     ),
     "partition": NumpyRule(  # completely sorted, so that the order is the same in every dtype
         lambda x, kth, axis: np.sort(x, axis),

@@ -101,7 +101,7 @@ def _key(where: str, key: Any) -> Any:
         raise DTypeError(f"{where}: is a LoDTensor; integers, slices and masks are needed")
     if getattr(key, "dtype", np.asarray(0).dtype).kind not in "iub":
         raise DTypeError(f"{where}: has dtype {key.dtype}; integers, slices and masks are needed")
-    return key.view() if type(key) is np.ndarray else key  # a private view, whose shape cannot be changed
+    return key.copy() if type(key) is np.ndarray else key  # NumPy counts and checks before it reads
 
 
 def _check_rows(keys: tuple[Any, ...]) -> None:

@@ -249,7 +249,8 @@ def argwhere(x: Any) -> Array:
     """
     values = dense_of("argwhere: x", x, levels=True)
     _check_numbers("argwhere", values.dtype)
-    found = np.nonzero(values) if values.ndim else np.nonzero(values.reshape(1))
+    known = values.copy()  # NumPy counts before it writes
+    found = np.nonzero(known) if known.ndim else np.nonzero(known.reshape(1))
     if not isinstance(x, LoDTensor) or not x.num_levels:
         return np.stack(found, axis=1).astype(np.int64) if values.ndim else np.empty((len(found[0]), 0), np.int64)
     levels = x.num_levels

@@ -14,7 +14,8 @@ from lodcore.base.buffers cimport as_bytes, new_int64, new_offsets, new_rows
 from lodcore.base.dispatch cimport recorder
 from lodcore.kernels.index cimport count_true, take_true_rows
 from lodcore.kernels.pool cimport pool_double, pool_float, verb_of
-from lodcore.tensors.lod_body cimport last, make_lod, own_kernels
+from lodcore.tensors.kernel_calls cimport own_kernels
+from lodcore.tensors.lod_body cimport last, make_lod
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.lod_tensor_body cimport LoDTensorBody, owned_tensor
 

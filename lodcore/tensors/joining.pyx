@@ -2,14 +2,13 @@
 
 cimport lodcore.kernels.arrays as cnp
 from libc.stdint cimport INT64_MAX, int64_t
-from libc.string cimport memcpy
 
 import numpy as np
 
 from lodcore import kernels
-from lodcore.kernels.offsets cimport add_lengths, add_steps, copy_offsets, longest, shift_offsets
 from lodcore.base.buffers cimport array_over, as_int64, new_offsets
-from lodcore.tensors.lod_body cimport LoDBody, last, make_lod, new_lod, own_kernels
+from lodcore.tensors.lod_body cimport LoDBody, last, make_lod, new_lod
+from lodcore.tensors cimport kernel_calls
 from lodcore.base.memory import check_size, whole
 from lodcore.errors import DTypeError, LoDError
 
@@ -31,7 +30,7 @@ def checked_lod(tuple given, num_rows, str where="LoD.from_offsets", Py_ssize_t 
     for k in range(len(given)):
         source = as_int64(given[k], argument, LoDError, first + k)
         offsets = new_offsets(cnp.PyArray_DIM(source, 0))
-        bad = copy_checked(<const int64_t*> cnp.PyArray_DATA(source), offsets)
+        bad = kernel_calls.copy_checked(<const int64_t*> cnp.PyArray_DATA(source), offsets)
         if bad >= 0:
             raise LoDError(f"{argument}[{first + k}]: {broken_rule(offsets, bad)}")
         levels.append(offsets)
@@ -54,20 +53,17 @@ def checked_lod_of_lengths(tuple given, num_rows):
     cdef str where = "LoD.from_lengths: lengths"
     cdef list levels = []
     cdef cnp.ndarray lengths, offsets
-    cdef Py_ssize_t k, count, bad
+    cdef Py_ssize_t k, bad
     if not given:
         return checked_lod(given, num_rows)
     for k in range(len(given)):
         lengths = as_int64(given[k], where, LoDError, k)
-        count = cnp.PyArray_DIM(lengths, 0)
-        offsets = new_offsets(count + 1)
-        if not own_kernels() or add_lengths(<const int64_t*> cnp.PyArray_DATA(lengths), count,
-                                            <int64_t*> cnp.PyArray_DATA(offsets)) < 0:
-            bad = kernels.lod.offsets_from_lengths(lengths, offsets)
-            if bad >= 0:
-                length = int(lengths[bad])
-                problem = "a length is not negative" if length < 0 else "the sum must fit in int64"
-                raise LoDError(f"{where}[{k}]: is {length} at position {bad}; {problem}")
+        offsets = new_offsets(cnp.PyArray_DIM(lengths, 0) + 1)
+        bad = kernel_calls.offsets_from_lengths(lengths, offsets)
+        if bad >= 0:
+            length = int(lengths[bad])
+            problem = "a length is not negative" if length < 0 else "the sum must fit in int64"
+            raise LoDError(f"{where}[{k}]: is {length} at position {bad}; {problem}")
         levels.append(offsets)
     for k in range(len(levels) - 1):
         if last(levels[k]) != cnp.PyArray_DIM(levels[k + 1], 0) - 1:
@@ -83,19 +79,6 @@ def checked_lod_of_lengths(tuple given, num_rows):
 cdef Py_ssize_t counted(num_rows) except -1:
     """Return a caller's number of rows; a small one without the general conversion, which takes as long as the rest."""
     return num_rows if type(num_rows) is int and 0 <= num_rows < 2**30 else whole(num_rows, "num_rows")
-
-
-cdef Py_ssize_t copy_checked(const int64_t* given, cnp.ndarray copy) except -2:
-    """Copy a caller's offsets, and return the position of the first invalid one, or -1 if there is none."""
-    cdef Py_ssize_t count = cnp.PyArray_DIM(copy, 0)
-    cdef int64_t* result = <int64_t*> cnp.PyArray_DATA(copy)
-    if count == 0:
-        return 0
-    if not own_kernels():
-        memcpy(result, given, 8 * count)
-    elif copy_offsets(given, count - 1, result) >= 0 and result[0] == 0:
-        return -1
-    return kernels.lod.first_bad_offset(copy, -1)
 
 
 def broken_rule(offsets, bad):
@@ -199,7 +182,6 @@ def check_coarser(str where, list lods, names, Py_ssize_t k):
 cdef cnp.ndarray join_level(list lods, Py_ssize_t k):
     """Concatenate the sequences of one level."""
     cdef Py_ssize_t count, total = 0
-    cdef int64_t base = 0
     cdef const int64_t* offsets
     cdef LoDBody lod
     for lod in lods:
@@ -207,15 +189,11 @@ cdef cnp.ndarray join_level(list lods, Py_ssize_t k):
         total += count
     cdef cnp.ndarray joined = new_offsets(total + 1)
     cdef int64_t* place = <int64_t*> cnp.PyArray_DATA(joined)
-    if not own_kernels():
-        kernels.lod.join([(<LoDBody> lod).view(k) for lod in lods], joined)
-        return joined
     place[0] = 0
     for lod in lods:
         offsets = lod.level(k, &count)
-        shift_offsets(offsets, count + 1, base, place)
+        kernel_calls.append(offsets, count, place)
         place += count
-        base = place[0]
     return joined
 
 
@@ -257,20 +235,9 @@ def steps_of(LoDBody lod not None, Py_ssize_t k):
     """Return the offsets of the steps of level k, in elements."""
     cdef Py_ssize_t n_seqs, n_steps
     cdef const int64_t* offsets = lod.level(k, &n_seqs)
-    cdef cnp.ndarray steps
-    cdef int64_t* out
-    if not own_kernels():
-        n_steps = kernels.lod.max_length(lod.view(k))
-        check_size("lod_rank_table", n_steps + 1, 16)  # ranking sequences needs as much again
-        steps = new_offsets(n_steps + 1)
-        kernels.rank_table.step_offsets(lod.view(k), steps)
-        return steps
-    with nogil:
-        n_steps = longest(offsets, n_seqs)
+    n_steps = kernel_calls.max_length(offsets, n_seqs)
     if n_steps >= 2**16:
-        check_size("lod_rank_table", n_steps + 1, 16)
-    steps = new_offsets(n_steps + 1)
-    out = <int64_t*> cnp.PyArray_DATA(steps)
-    with nogil:
-        add_steps(offsets, n_seqs, n_steps, out)
+        check_size("lod_rank_table", n_steps + 1, 16)  # ranking sequences needs as much again
+    cdef cnp.ndarray steps = new_offsets(n_steps + 1)
+    kernel_calls.step_offsets(offsets, n_seqs, steps)
     return steps

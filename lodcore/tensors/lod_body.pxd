@@ -40,7 +40,6 @@ cdef class Splitter:
     cdef LoDBody following(self)
 
 
-cdef bint own_kernels()
 cdef LoDBody new_lod(memory, const int64_t* block, Py_ssize_t count, Py_ssize_t num_levels, Py_ssize_t num_rows)
 cpdef LoDBody make_lod(list levels, Py_ssize_t num_rows)
 cdef int64_t last(cnp.ndarray offsets) noexcept

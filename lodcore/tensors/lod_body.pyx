@@ -23,20 +23,9 @@ from lodcore import kernels
 from lodcore.base.buffers cimport array_over, as_int64, new_int64, new_offsets, seal
 from lodcore.errors import DTypeError, LevelError, LoDError
 from lodcore.base.memory import as_integer
-
-# A view of an argument costs as much as a whole small call. If the kernels are the compiled ones, their loops are
-# therefore run directly on the memory, after the same checks.
-from lodcore.kernels.offsets cimport shift_offsets, take_by_index, take_range_offsets
+from lodcore.tensors cimport kernel_calls
 
 cnp.import_array()
-
-cdef dict LOADED = vars(kernels)
-cdef object GATHER = kernels.gather
-
-
-cdef bint own_kernels():
-    """Return whether the kernels of this package are loaded, whose loops can be called directly."""
-    return LOADED["gather"] is GATHER
 
 cdef object INT64_DTYPE = np.dtype(np.int64)
 cdef cnp.PyArray_Descr* INT64 = <cnp.PyArray_Descr*> INT64_DTYPE
@@ -251,7 +240,7 @@ cdef class LoDBody:
         >>> LoD.from_lengths([2, 1], [2, 0, 3]).drop(1)
         LoD([xx] [xxx])
         """
-        cdef Py_ssize_t k = self.number(level), count, inner_count, before, total, s
+        cdef Py_ssize_t k = self.number(level), count, inner_count, before, total
         if k == 0:
             return self.part(1, self.n_levels)
         cdef const int64_t* inner = self.level(k, &inner_count)
@@ -259,15 +248,8 @@ cdef class LoDBody:
         before, total = outer - self._block, self.block_size() - inner_count - 1
         cdef cnp.ndarray memory = new_offsets(total)
         cdef int64_t* place = <int64_t*> cnp.PyArray_DATA(memory)
-        cdef cnp.npy_intp shape[1]
         memcpy(place, self._block, 8 * before)
-        if own_kernels():
-            for s in range(count + 1):
-                place[before + s] = inner[outer[s]]
-        else:
-            shape[0] = count + 1
-            kernels.lod.compose(self.view(k - 1), self.view(k),
-                                array_over(memory, INT64, 1, shape, NULL, place + before, True))
+        kernel_calls.compose(outer, count, inner, inner_count, place + before)
         before += count + 1
         memcpy(place + before, inner + inner_count + 1, 8 * (total - before))
         seal(memory)
@@ -360,21 +342,12 @@ cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray range
     `ranges` is rewritten to the ranges of rows, and `size`, the sum of their sizes, to the number of rows.
     """
     cdef cnp.ndarray offsets
-    cdef Py_ssize_t k, sequences, count
+    cdef Py_ssize_t k, sequences, bad
     cdef const int64_t* level
-    cdef int64_t* pairs
-    cdef int64_t* out
-    cdef int64_t bad
     for k in range(first, lod.n_levels):
         offsets = new_offsets(size[0] + 1)
-        if own_kernels():
-            level = lod.level(k, &sequences)
-            pairs, out = <int64_t*> cnp.PyArray_DATA(ranges), <int64_t*> cnp.PyArray_DATA(offsets)
-            count = cnp.PyArray_DIM(ranges, 0)
-            with nogil:
-                bad = take_range_offsets(level, pairs, count, out)
-        else:
-            bad = kernels.gather.take_offsets(lod.view(k), ranges, offsets)
+        level = lod.level(k, &sequences)
+        bad = kernel_calls.take_offsets(level, sequences, ranges, offsets)
         if bad >= 0:
             raise MemoryError(f"{where}: the result has more than 2**63 - 1 rows with entry {bad}")
         levels.append(offsets)
@@ -385,18 +358,11 @@ cdef list take_below(str where, LoDBody lod, Py_ssize_t first, cnp.ndarray range
 cdef cnp.ndarray take_sequences(str where, LoDBody lod, Py_ssize_t k, index, list levels):
     """Gather sequences of level k by their numbers; append its offsets to `levels`, and return the ranges below."""
     cdef cnp.ndarray places = as_int64(index, where + ": index", IndexError)
-    cdef Py_ssize_t count = cnp.PyArray_DIM(places, 0), sequences
+    cdef Py_ssize_t count = cnp.PyArray_DIM(places, 0), sequences, bad
     cdef const int64_t* numbers = <const int64_t*> cnp.PyArray_DATA(places)  # at once, before anything else runs
     cdef cnp.ndarray ranges = new_int64(count, 2), offsets = new_offsets(count + 1)
     cdef const int64_t* level = lod.level(k, &sequences)
-    cdef int64_t* pairs = <int64_t*> cnp.PyArray_DATA(ranges)
-    cdef int64_t* out = <int64_t*> cnp.PyArray_DATA(offsets)
-    cdef int64_t bad
-    if own_kernels():
-        with nogil:
-            bad = take_by_index(level, sequences, numbers, count, pairs, out)
-    else:
-        bad = kernels.gather.take_sequences(lod.view(k), places, ranges, offsets)
+    bad = kernel_calls.take_sequences(level, sequences, places, ranges, offsets)
     if bad >= 0:
         number = numbers[bad]
         if -sequences <= number < sequences:
@@ -453,18 +419,12 @@ cdef cnp.ndarray offsets_from_0(LoDBody lod, Py_ssize_t first, Py_ssize_t start,
     """Return the offsets of the sequences from `start` to `stop` of level `first`, and of all levels below."""
     cdef Py_ssize_t k, count, low = start, high = stop
     cdef const int64_t* offsets
-    cdef cnp.npy_intp shape[1]
     cdef cnp.ndarray memory = new_offsets(count_offsets(lod, first, &low, &high))
     cdef int64_t* place = <int64_t*> cnp.PyArray_DATA(memory)
-    cdef bint compiled = own_kernels()
     low, high = start, stop
     for k in range(first, lod.n_levels):
         offsets = lod.level(k, &count)
-        if compiled:
-            shift_offsets(offsets + low, high - low + 1, -offsets[low], place)
-        else:
-            shape[0] = high - low + 1
-            kernels.lod.rebase(lod.view(k), low, high, array_over(memory, INT64, 1, shape, NULL, place, True))
+        kernel_calls.rebase(offsets, low, high, place)
         place += high - low + 1
         low, high = offsets[low], offsets[high]
     seal(memory)

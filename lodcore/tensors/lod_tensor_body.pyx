@@ -2,7 +2,7 @@
 
 cimport cython
 cimport lodcore.kernels.arrays as cnp
-from cpython.long cimport PyLong_CheckExact
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Unpack
 from libc.stdint cimport int64_t
@@ -15,8 +15,8 @@ from lodcore import kernels
 from lodcore.base import recycling, threads
 from lodcore.base.buffers cimport Memory, as_bytes, is_plain, is_untouched, memory_of
 from lodcore.base.buffers cimport new_int64, new_rows, private, row_size, rows_over, seal
-from lodcore.kernels.rows cimport copy_row_ranges
-from lodcore.tensors.lod_body cimport LoDBody, Splitter, cut_lod, instance_of, last, make_lod, own_kernels
+from lodcore.tensors cimport kernel_calls
+from lodcore.tensors.lod_body cimport LoDBody, Splitter, cut_lod, instance_of, last, make_lod
 from lodcore.tensors.lod_body cimport take_below, take_sequences
 from lodcore.errors import ShapeError
 from lodcore.base.dispatch cimport running
@@ -140,6 +140,7 @@ cdef class LoDTensorBody:
     def __getitem__(self, key):
         cdef Py_ssize_t i, start, stop, step, size = len(self)
         cdef const int64_t* outer
+        cdef int overflow
         if type(key) is slice:
             if is_symbol((<PySliceObject*> key).start) or is_symbol((<PySliceObject*> key).stop):
                 return GENERAL_ITEM(self, key)
@@ -153,10 +154,10 @@ cdef class LoDTensorBody:
             if number is None:
                 return GENERAL_ITEM(self, key)
             key = number
-        if not -size <= key < size:
-            raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
-        i = key
+        i = PyLong_AsLongLongAndOverflow(key, &overflow)
         i = i + size if i < 0 else i
+        if overflow or i < 0 or i >= size:
+            raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
         outer = self.structure.block()
         if self.structure.n_levels == 1:
             return self.field[outer[i]:outer[i + 1]] if self.field is not None else self.rows(outer[i], outer[i + 1])
@@ -228,17 +229,10 @@ cdef LoDTensorBody taken(LoDTensorBody x, str where, Py_ssize_t level, cnp.ndarr
     x.refresh()
     cdef list levels = take_below(where, x.structure, level, ranges, upper, &size)
     cdef cnp.ndarray rows = new_rows(where, x.array, size, out)
-    cdef const char* source = cnp.PyArray_BYTES(x.array)
-    cdef char* target = cnp.PyArray_BYTES(rows)
-    cdef const int64_t* pairs = <const int64_t*> cnp.PyArray_DATA(ranges)
-    cdef int64_t n_rows = x.structure.n_rows, row_bytes = x.row_bytes, count = cnp.PyArray_DIM(ranges, 0)
-    if size * row_bytes >= WIDE and threads.get_num_threads() > 1:
+    if size * x.row_bytes >= WIDE and threads.get_num_threads() > 1:
         copy_in_parts(x.bytes_view(), ranges, as_bytes(rows))
-    elif not own_kernels():
-        kernels.gather.copy_ranges(x.bytes_view(), ranges, as_bytes(rows))
-    elif size and row_bytes:
-        with nogil:
-            copy_row_ranges(source, n_rows, row_bytes, pairs, count, target, size)
+    else:
+        kernel_calls.copy_ranges(x.array, x.structure.n_rows, x.row_bytes, ranges, rows, size)
     return owned_tensor(rows, make_lod(levels, size))
 
 

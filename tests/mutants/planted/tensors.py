@@ -29,9 +29,9 @@ MUTANTS = [
     ),
     Mutant(
         "wrong-level-dropped",
-        "lodcore/tensors/lod_body.pyx",
-        "place[before + s] = inner[outer[s]]",
-        "place[before + s] = outer[s]",
+        "lodcore/tensors/kernel_calls.pyx",
+        "out[s] = inner[outer[s]]",
+        "out[s] = outer[s]",
         TEST_LOD,
     ),
     Mutant(

@@ -38,7 +38,8 @@ ctypedef fused number_alone:  # as `alone`
 
 cdef inline forced_void fold(number* so_far, number cell, const int verb) noexcept nogil:
     """Combine the result of a column with one more cell."""
-    cdef number first = so_far[0], best
+    cdef number first = so_far[0]
+    cdef bint stays
     if verb == SUM:
         if number is int64_t:
             so_far[0] = <int64_t> (<uint64_t> first + <uint64_t> cell)
@@ -46,11 +47,23 @@ cdef inline forced_void fold(number* so_far, number cell, const int verb) noexce
             so_far[0] = first + cell
         return
     if verb == GREATEST:
-        best = first if first >= cell else cell
+        stays = first >= cell
     else:
-        best = first if first <= cell else cell
+        stays = first <= cell
     if number is float or number is double:
-        best = best if first == first else first  # in two steps, each of which compilers turn into a blend
+        stays = stays | (first != first)  # the first nan; one condition is one blend
+    so_far[0] = first if stays else cell
+
+
+cdef inline forced_void fold_four(
+    number* so_far, number first, number second, number third, number fourth, const int verb
+) noexcept nogil:
+    """Combine the result of a column with four more cells, and store it once."""
+    cdef number best = so_far[0]
+    fold(&best, first, verb)
+    fold(&best, second, verb)
+    fold(&best, third, verb)
+    fold(&best, fourth, verb)
     so_far[0] = best
 
 

@@ -20,7 +20,7 @@ from lodcore.base.dtypes import NO_DTYPE
 from lodcore.base.memory import check_size
 from lodcore.errors import DTypeError, LoDError
 
-__all__ = ["Archive", "Whole", "check_values", "dtype_of", "read_archive", "read_npy", "write_array"]
+__all__ = ["Archive", "Whole", "WrittenArchive", "check_values", "dtype_of", "read_archive", "read_npy", "write_array"]
 
 Array = np.ndarray[Any, Any]
 Result = TypeVar("Result")
@@ -30,6 +30,18 @@ PIECE = 1 << 24
 LAST_CODE_POINT = 0x10FFFF
 #: The errors that `zipfile` raises for invalid bytes.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error)
+
+
+class WrittenArchive(zipfile.ZipFile):
+    """An archive to write that ends where it is closed: one that is given up writes nothing when it is deleted."""
+
+    def __del__(self) -> None:
+        pass
+
+    def give_up(self) -> None:
+        """Let a member that is still open end in memory, not in the file."""
+        if self.fp is not None:
+            self.fp = io.BytesIO()
 
 
 def write_array(where: str, archive: zipfile.ZipFile, name: str, values: Array, method: int) -> None:

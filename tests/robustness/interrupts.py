@@ -386,9 +386,12 @@ def failure_at(name, make, at, found):
     known = [j for j, (_, one) in enumerate(found[:2]) if after == one]
     if not known or (name in STEPS and known[0] != 0):
         return f"the state is {after}; it was {found[0][1]}"
-    with warnings.catch_warnings():
+    raised = []
+    with warnings.catch_warnings(), mock.patch.object(sys, "unraisablehook", lambda seen: raised.append(seen.exc_value)):
         warnings.simplefilter("ignore", ResourceWarning)  # of a file that was opened when the interrupt came
         del error
+    if raised:
+        return f"what the call had begun raises {raised[0]!r} when it is deleted"
     again = call(), state()
     if not any(again == found[j + 1] for j in known):
         return f"called again, it gives {again}; {found[known[0] + 1]} is right"

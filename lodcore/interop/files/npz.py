@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 from typing import IO, Any
 
-from lodcore.base.archives import Archive, read_archive, write_array
+from lodcore.base.archives import Archive, WrittenArchive, read_archive, write_array
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.files.manifest import LARGEST, check_length
 from lodcore.interop.files.tree_data import Packed, Reader
@@ -33,7 +32,7 @@ def write_npz(where: str, file: Any, packed: Packed, compress: bool) -> None:
     }
     text = json.dumps(manifest)
     check_length(where, len(text))
-    archive = zipfile.ZipFile(file, "w", method, allowZip64=True)
+    archive = WrittenArchive(file, "w", method, allowZip64=True)
     try:
         for name, values in packed.arrays.items():
             write_array(where, archive, name, values, method)
@@ -45,8 +44,7 @@ def write_npz(where: str, file: Any, packed: Packed, compress: bool) -> None:
         archive.writestr(info, text)
         archive.close()
     except BaseException:
-        if archive.fp is not None:  # given up: the archive, or a member, closes when it is deleted, and writes then
-            archive.fp = io.BytesIO()
+        archive.give_up()
         raise
 
 

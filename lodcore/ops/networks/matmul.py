@@ -72,7 +72,7 @@ def matmul(x: Any, y: Any) -> Any:
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
         _check_inner(left.shape, right.shape, nested)
     try:
-        product = computed(np.matmul, (left, right))
+        product = computed(np.matmul, (_as_saved(left), _as_saved(right)))
     except ValueError:
         raise ShapeError(f"matmul: x, y: have shapes {left.shape}, {right.shape}, which do not broadcast") from None
     except TypeError as error:
@@ -96,6 +96,23 @@ def _as_numbers(name: str, x: Any) -> Array:
     if made.dtype.hasobject:
         raise DTypeError(f"matmul: {name}: makes dtype {made.dtype}; numbers are needed")
     return made
+
+
+def _as_saved(x: Array) -> Array:
+    """Return an operand in the layout that it would have if it were saved and loaded: last bits depend on the layout."""
+    if buffers.is_plain(x):
+        return x
+    if x.flags.aligned and x.dtype.isnative and (x.flags.f_contiguous or _is_part(x.strides, x.shape, x.itemsize)):
+        return x
+    return x.astype(x.dtype.newbyteorder("="), order="A")
+
+
+def _is_part(strides: tuple[int, ...], shape: tuple[int, ...], size: int) -> bool:
+    """Return whether an array is some lines, or columns, of a larger matrix, which products take as it is."""
+    if len(strides) != 2 or size not in strides:
+        return False
+    (line, cell), width = (strides, shape[1]) if strides[1] == size else (strides[::-1], shape[0])
+    return line >= width * cell and line % cell == 0
 
 
 def _check_inner(left: tuple[int | None, ...], right: tuple[int | None, ...], nested: bool) -> None:
@@ -141,6 +158,7 @@ matmul.prepare = SharedMatrix.of
 def _(d: Array, x: Any, y: Any, needs: Any) -> tuple[Any, Any]:
     if not type(x) is type(y) is ndarray:
         x, y = np.asarray(rows_of(x)), np.asarray(rows_of(y))
+    d, x, y = _as_saved(d), _as_saved(x), _as_saved(y)
     if x.ndim == y.ndim == 2:  # for two matrices the method does the same with less overhead
         return d.dot(y.T) if needs.x else None, x.T.dot(d) if needs.y else None
     left = x if x.ndim > 1 else x[None, :]

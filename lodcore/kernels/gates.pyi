@@ -1,10 +1,13 @@
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 _Real = TypeVar("_Real", np.float32, np.float64)
 
+__pyx_capi__: dict[str, Any]  # functions for other modules
+
+def sigmoid(x: npt.NDArray[_Real], out: npt.NDArray[_Real]) -> None: ...
 def lstm_steps(
     steps: npt.NDArray[np.int64],
     starts: npt.NDArray[np.int64],

@@ -21,8 +21,33 @@ from lodcore.kernels.matrix cimport real
 from lodcore.kernels.recurrent_steps cimport Rule, gru_backward, gru_forward, lstm_backward, lstm_forward
 from lodcore.kernels.recurrent_steps cimport simple_backward, simple_forward
 
+cdef extern from "gates.h" nogil:
+    void sigmoid_numbers(int64_t count, const void* x, void* out)  # of float or of double
+
 cdef enum:
     PANEL_BYTES = 128  # of a packed matrix
+
+
+cdef void sigmoid_of(const real* x, int64_t count, real* out) noexcept nogil:
+    sigmoid_numbers(count, x, out)
+
+
+def sigmoid(const real[::1] x not None, real[::1] out not None):
+    """Compute 1 / (1 + exp(-x)) of each number: 0 where exp(-x) is infinite.
+
+    Parameters
+    ----------
+    x : float32 or float64, shape (n,)
+    out : as x
+        May be x itself.
+    """
+    cdef Py_ssize_t count = x.shape[0]
+    if out.shape[0] != count:
+        raise ValueError("x and out do not belong together")
+    cdef const real* given = line(x)
+    cdef real* made = &out[0] if count else NULL
+    with nogil:
+        sigmoid_of(given, count, made)
 
 
 def lstm_steps(

@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
+from lodcore.kernels.gates cimport sigmoid_of
 from lodcore.kernels.matrix cimport real
 
 cdef extern from *:
@@ -43,7 +44,7 @@ cdef enum Kind:
 
 cdef enum Code:
     MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL
-    SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, ADD_THREE, SUM, LARGEST, FIRST, UFUNC, PRODUCT
+    SELECT, EXPAND, SIGMOID, LOGISTIC_BACK, TANH_BACK, ADD_THREE, SUM, LARGEST, FIRST, UFUNC, PRODUCT
     PRODUCT_ADDED, CALL
 
 ctypedef void (*Loop)(char**, cnp.npy_intp*, cnp.npy_intp*, void*) noexcept nogil  # of a ufunc
@@ -124,13 +125,6 @@ cdef inline forced_void numbers(
             out[c] = y[c] if x[c] != 0 else z[c]
         elif code == EXPAND:
             out[c] = x[0]
-        elif code == NEG_ABS:
-            out[c] = -(fabsf(x[c]) if real is float else fabs(x[c]))
-        elif code == LOGISTIC:  # of y = exp(-|x|)
-            if real is float:  # `==` tells nothing of nan, unlike `>=`
-                out[c] = (one if x[c] == fabsf(x[c]) else y[c]) / (y[c] + one)
-            else:
-                out[c] = (one if x[c] == fabs(x[c]) else y[c]) / (y[c] + one)
         elif code == LOGISTIC_BACK:  # of y = sigmoid(x)
             out[c] = ((one - y[c]) * y[c]) * x[c]
         elif code == TANH_BACK:  # of y = tanh(x)
@@ -208,6 +202,8 @@ cdef inline forced_void each_row(
         given = x.base + x.numbers[r] * x.line
         if code == MOVE:
             memcpy(made, given, count * sizeof(real))
+        elif code == SIGMOID:
+            sigmoid_of(<const real*> given, count, <real*> made)
         elif code == SUM or code == LARGEST:
             reduced(code, <real*> made, <const real*> given, count)
         elif code == FIRST:
@@ -284,6 +280,15 @@ cdef inline forced_void compare(
     lower(FE_INVALID)
 
 
+cdef inline forced_void by_sigmoid(
+    const Instruction* one, int64_t first, int64_t rows, const int64_t* starts, const int64_t* counted, real* unused
+) noexcept nogil:
+    """Compute sigmoids, and tell nothing of exponentials that overflow, as the operator does."""
+    one.met[0] |= raised_here(RAISED)
+    each_row(SIGMOID, one, first, rows, starts, counted, unused)
+    lower(RAISED)
+
+
 cdef inline forced_void compute(
     const Instruction* one, int64_t first, int64_t rows, const int64_t* starts, const int64_t* counted, real* unused
 ) noexcept nogil:
@@ -292,6 +297,8 @@ cdef inline forced_void compute(
         each_row(ADD, one, first, rows, starts, counted, unused)
     elif one.code == MUL:
         each_row(MUL, one, first, rows, starts, counted, unused)
+    elif one.code == SIGMOID:
+        by_sigmoid(one, first, rows, starts, counted, unused)
     elif one.code == UFUNC:
         by_ufunc(one, first, rows, starts, counted, sizeof(real))
     elif one.code == SUB:
@@ -312,14 +319,10 @@ cdef inline forced_void compute(
         each_row(SELECT, one, first, rows, starts, counted, unused)
     elif one.code == EXPAND:
         each_row(EXPAND, one, first, rows, starts, counted, unused)
-    elif one.code == NEG_ABS:
-        each_row(NEG_ABS, one, first, rows, starts, counted, unused)
     elif one.code == EQUAL:
         each_row(EQUAL, one, first, rows, starts, counted, unused)
     elif one.code == NOT_EQUAL:
         each_row(NOT_EQUAL, one, first, rows, starts, counted, unused)
-    elif one.code == LOGISTIC:
-        each_row(LOGISTIC, one, first, rows, starts, counted, unused)
     elif one.code == LOGISTIC_BACK:
         each_row(LOGISTIC_BACK, one, first, rows, starts, counted, unused)
     elif one.code == TANH_BACK:

@@ -239,11 +239,26 @@ def simple_steps_back(
 # -- activations -------------------------------------------------------------------------------------------------------
 
 
+@errstate(all="ignore")
+def sigmoid(x, out):
+    """Compute 1 / (1 + exp(-x)) of each number."""
+    if len(x) != len(out):
+        raise ValueError("x and out do not belong together")
+    for j in range(len(x)):
+        out[j] = sigmoid_of(x[j])
+
+
+def sigmoid_of(x):
+    """Compute 1 / (1 + exp(-x)) of a number."""
+    real = type(x)
+    return real(one_nan(real(1) / (real(1) + exp(-x))))
+
+
 def _act(kind, x):
     """Compute an activation: sigmoid, tanh, relu, identity."""
     real = type(x)
     if kind == 0:
-        return real(1) / (real(1) + exp(-x))
+        return sigmoid_of(x)
     if kind == 1:
         return _tanh(x, real)
     if kind == 2:

@@ -3,11 +3,12 @@
 from numpy import errstate
 
 from reference.arithmetic import square_root
+from reference.kernels.gates import sigmoid_of
 
 TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
 MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL = range(15)
-SELECT, EXPAND, NEG_ABS, LOGISTIC, LOGISTIC_BACK, TANH_BACK, ADD_THREE, SUM, LARGEST, FIRST, UFUNC = range(15, 26)
-PRODUCT, PRODUCT_ADDED, CALL = range(26, 29)
+SELECT, EXPAND, SIGMOID, LOGISTIC_BACK, TANH_BACK, ADD_THREE, SUM, LARGEST, FIRST, UFUNC = range(15, 25)
+PRODUCT, PRODUCT_ADDED, CALL = range(25, 28)
 PARTS, MOST = 16, 2**24
 ALWAYS, ZEROS, NOTHING = range(3)
 SMALL = 2.0**50
@@ -118,16 +119,15 @@ def _number(code, given):
         return -x
     if code == ABS:
         return _positive(x)
-    if code == NEG_ABS:
-        return -_positive(x)
     if code == SQRT:
         return (x - x) / (x - x) if x < 0 else square_root(x, real)
     if code == SQUARE:
         return x * x
     if code == SELECT:
         return y if x != 0 else given[2]
-    if code == LOGISTIC:
-        return (real(1) if x >= 0 else y) / (y + real(1))
+    if code == SIGMOID:
+        with errstate(all="ignore"):
+            return sigmoid_of(x)
     if code == LOGISTIC_BACK:
         return ((real(1) - y) * y) * x
     if code == ADD_THREE:

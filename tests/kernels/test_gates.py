@@ -291,6 +291,26 @@ def test_states_of_another_width_need_a_projection(width):
                 function(*batch.where, 0, 3, *given_arrays)
 
 
+SIZES = st.sampled_from([0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 40])
+NUMBERS = [0.0, -0.0, 1.0, -1.5, 30.0, -30.0, 88.5, -88.5, 89.5, -89.5, 710.5, -710.5, np.inf, -np.inf, np.nan, -1e-40]
+
+
+class TestSigmoid:
+    @given(SIZES, st.sampled_from(REALS), st.integers(0, 2**32))
+    def test_has_the_bits_of_the_twin(self, count, dtype, seed):
+        random = np.random.default_rng(seed)
+        x = np.where(random.random(count) < 0.5, random.choice(NUMBERS, count), random.normal(0, 4, count))
+        agree("gates.sigmoid", read_only(x.astype(dtype)), np.empty(count, dtype))
+
+    def test_may_be_written_where_the_numbers_are(self):
+        for dtype in REALS:
+            x = np.linspace(-9, 9, 37).astype(dtype)
+            wanted = np.empty_like(x)
+            kernels.gates.sigmoid(x, wanted)
+            kernels.gates.sigmoid(x, x)
+            assert x.tobytes() == wanted.tobytes()
+
+
 class TestActivations:
     """The twin is compared with the mathematics; compiled gates have the bits of the twin."""
 
@@ -335,6 +355,9 @@ def digest():
             for array in (*there, *back):
                 if isinstance(array, np.ndarray):
                     found.update(array.tobytes())
+        x = random.choice([*NUMBERS, *random.normal(0, 4, 16)], 67).astype(batch.dtype)
+        kernels.gates.sigmoid(x, x)
+        found.update(x.tobytes())
     return found.hexdigest()
 
 

@@ -20,11 +20,11 @@ from tests.helpers.tables import for_each
 TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
 CODES = ["move", "add", "sub", "mul", "div", "neg", "abs", "sqrt", "square"]
 CODES += ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "select", "expand"]
-CODES += ["neg_abs", "logistic", "logistic_back", "tanh_back", "add_three", "sum", "largest", "first", "ufunc"]
+CODES += ["sigmoid", "logistic_back", "tanh_back", "add_three", "sum", "largest", "first", "ufunc"]
 CODES += ["product", "added", "call"]
 CODE = {name: number for number, name in enumerate(CODES)}
-ONE = ["move", "neg", "abs", "square", "neg_abs", "sqrt"]
-TWO = ["add", "sub", "mul", "div", "logistic", "logistic_back", "tanh_back"]
+ONE = ["move", "neg", "abs", "square", "sigmoid", "sqrt"]
+TWO = ["add", "sub", "mul", "div", "logistic_back", "tanh_back"]
 TWO += ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal"]
 UFUNCS = [np.exp, np.tanh, np.maximum, np.hypot]
 SEEDS = st.integers(0, 2**32)

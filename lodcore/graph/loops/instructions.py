@@ -11,8 +11,7 @@ CODES = {
             *("move", "add", "sub", "mul", "div", "neg", "abs", "sqrt", "square"),
             *("greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "select", "expand"),
             *(
-                "neg_abs",
-                "logistic",
+                "sigmoid",
                 "logistic_back",
                 "tanh_back",
                 "add_three",

@@ -28,7 +28,7 @@ __all__ = ["Lowered", "Outer", "Pair"]
 
 #: Instructions whose results are computed again for gradients, since that takes less time than keeping them.
 CHEAP = frozenset(["add", "sub", "mul", "neg", "abs", "square", "slice", "join", "expand", "select", "greater"])
-CHEAP |= {"greater_equal", "less", "less_equal", "equal", "not_equal", "neg_abs", "move", "add_three"}
+CHEAP |= {"greater_equal", "less", "less_equal", "equal", "not_equal", "move", "add_three"}
 
 
 SEVERAL = 64  # columns that are taken one by one
@@ -264,6 +264,16 @@ class Lowered(Values):
     def by_function(self, function: Any, x: Any, rule: VJPRule, **rest: Any) -> Value:
         """Trace a function of matrices whose result has the shape of its rows, and later the vjp rule."""
         return self.elementwise(lambda rows: function(rows, **rest), [self.vectors(x)], rule, **rest)
+
+    def by_instruction(self, code: str, x: Any, rule: VJPRule) -> Value:
+        """Return what an instruction computes of each number of rows, with the gradient of a vjp rule."""
+
+        def function(rows: Traced) -> Traced:
+            if rows.value.truth:
+                raise Untraceable(f"{code} of bools")
+            return Traced(self, self.value(code, (rows.value,), rows.value.width))
+
+        return self.elementwise(function, [x], rule)
 
     def reduced(self, x: Any, name: str, axes: Any) -> Value:
         """Return the sum, the mean, the largest or the smallest number of each row."""

@@ -289,20 +289,10 @@ def is_there(x: Value) -> bool:
 
 def joined(code: str, inputs: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:
     """Return one instruction for several of an activation, with the same operations in the same order."""
-    if code == "neg" and inputs[0].code == "abs":
-        return "neg_abs", inputs[0].inputs
     if len(inputs) == 3 and code == "add":
         return "add_three", inputs
     if code == "add" and inputs[1].code == "neg":
         return "sub", (inputs[0], *inputs[1].inputs)
-    if code == "div":
-        above, below = inputs
-        if _is(below, "add") and _is_number(below.inputs[1], 1) and above.detail is np.maximum:
-            step, power = above.inputs
-            if power is below.inputs[0] and _is(step, "add") and _is_number(step.inputs[1], 0):
-                x = step.inputs[0]
-                if x.code == "greater_equal" and _is_number(x.inputs[1], 0):
-                    return "logistic", (x.inputs[0], power)
     if code == "mul":
         slope, d = inputs
         if _is(slope, "sub") and _is_number(slope.inputs[0], 1) and _is(slope.inputs[1], "mul"):

@@ -131,6 +131,7 @@ typedef struct {
 #endif
 
 #define LODCORE_GATES(CELL)                                                                                          \
+    LODCORE_GATES_OF(sigmoid_numbers, CELL, (int64_t count, const CELL *x, CELL *out), (count, x, out))              \
     LODCORE_GATES_OF(lstm_rows, CELL,                                                                                \
                      (const Rule *rule, const Rows *rows, const CELL *products, CELL *gates, CELL *state_cell,       \
                       CELL *cell, CELL *state, int64_t line, CELL *shown),                                           \
@@ -169,6 +170,7 @@ LODCORE_GATES(double)
 /* For both types of cells: that of an array, named `place`, which is written. */
 #define LODCORE_BY_TYPE(NAME, place, ...)                                                         \
     _Generic((place), float *: NAME##_float, double *: NAME##_double)(__VA_ARGS__)
+#define sigmoid_numbers(count, x, out) LODCORE_BY_TYPE(sigmoid_numbers, out, count, x, out)
 #define lstm_rows(rule, rows, products, gates, ...)                                               \
     LODCORE_BY_TYPE(lstm_rows, gates, rule, rows, products, gates, __VA_ARGS__)
 #define lstm_back_rows(rule, rows, boot, gates, cell, d_shown, d_state, line, d_cell, carry, ...) \

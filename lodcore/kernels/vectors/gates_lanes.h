@@ -10,6 +10,17 @@ TARGET LODCORE_INLINE V OF(sigmoid)(V x)
     return OF(all)(1) / (OF(all)(1) + OF(exp)(-x));
 }
 
+static TARGET void OF(sigmoid_numbers)(int64_t count, const CELL *x, CELL *out)
+{
+    int64_t c;
+    for (c = 0; c + LANES <= count; c += LANES)
+        OF(store)(out + c, OF(one_nan)(OF(sigmoid)(OF(load)(x + c))));
+    if (LANES > 1 && c < count) {
+        OF(mask) some = OF(first)(count - c);
+        OF(store_some)(out + c, some, OF(one_nan)(OF(sigmoid)(OF(load_some)(some, x + c))));
+    }
+}
+
 TARGET LODCORE_INLINE V OF(tanh)(V x)
 {
     V zero = OF(all)(0), size = OF(if_less)(x, zero, -x, x), z = x * x;

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore import kernels
 from lodcore.errors import DTypeError
 from lodcore.operators.alignment import broadcast_spec, dtype_of, shared
 from lodcore.operators.arguments import list_of, operand_of
@@ -146,13 +147,26 @@ def float_of(where: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _sigmoid(x: Any) -> Any:
-    """Compute 1 / (1 + exp(-x)) without overflow: both branches are functions of exp(-|x|)."""
-    x = x if hasattr(x, "astype") else np.asarray(x)
+    """Compute 1 / (1 + exp(-x)), by a kernel for float32 and float64."""
+    x = np.asarray(x)
     if x.dtype.kind == "c":  # abs would drop the imaginary part
         raise TypeError("real numbers are needed")
     if not x.ndim:
         return _sigmoid(x.reshape(1))[0]
-    small = np.abs(x.astype(float_of("sigmoid", x.dtype), copy=False))
+    dtype = float_of("sigmoid", x.dtype)
+    if dtype.char not in "fd":
+        return _sigmoid_by_numpy(x, dtype)
+    if x.flags.f_contiguous and not x.flags.c_contiguous:
+        return _sigmoid(x.T).T
+    given = np.ascontiguousarray(x, dtype)
+    out = np.empty(x.shape, dtype)
+    kernels.gates.sigmoid(given.reshape(-1), out.reshape(-1))
+    return out
+
+
+def _sigmoid_by_numpy(x: Array, dtype: Any) -> Array:
+    """Compute 1 / (1 + exp(-x)) without overflow: both branches are functions of exp(-|x|)."""
+    small = np.abs(x.astype(dtype, copy=False))
     np.exp(np.negative(small, out=small), out=small)
     out = (x >= 0).astype(small.dtype)
     np.maximum(out, small, out=out)  # exp(-|x|) below zero, and 1 above, without a branch for each number
@@ -182,11 +196,16 @@ def sigmoid(x: Any) -> Any:
 
 
 @sigmoid.define_vjp
-def _(d: Array, out: Any) -> Any:
+def _sigmoid_back(d: Array, out: Any) -> Any:
     derivative = 1 - out
     derivative *= out
     derivative *= d
     return derivative
+
+
+@sigmoid.define_steps
+def _(rows: Any, x: Any) -> Any:
+    return rows.by_instruction("sigmoid", x, sigmoid.prepared_rule(_sigmoid_back))
 
 
 @elementwise_operator(function=np.tanh)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from lodcore.graph.loops.machine import Slices
 from lodcore.graph.variable import Variable
 from lodcore.ops import index_values
 
-__all__ = ["Slice", "add_slices", "cut", "slices_of"]
+__all__ = ["Slice", "add_slices", "apart", "cut", "slices_of"]
 
 
 class Slice(NamedTuple):
@@ -42,6 +45,28 @@ def cut(slices: list[Slice], values: dict[Any, Any]) -> None:
     """Add slices to the values of outer objects."""
     for one in slices:
         values[one.standing] = values[one.whole][one.keys]
+
+
+def apart(slices: list[Slice]) -> list[Slices]:
+    """Return the slices, by array, of those arrays of which no entry is in two slices."""
+    groups: dict[Variable, list[Slice]] = {}
+    for one in slices:
+        groups.setdefault(one.whole, []).append(one)
+    found = []
+    for whole, some in groups.items():
+        shape = [length for length in whole.spec.shape if length is not None]
+        if len(shape) < len(whole.spec.shape):
+            continue
+        keys = [one.keys + (slice(None),) * (len(shape) - len(one.keys)) for one in some]
+        boxes = [[range(*key.indices(n)) for key, n in zip(several, shape, strict=True)] for several in keys]
+        if not any(_overlap(a, b) for a, b in combinations(boxes, 2)):
+            covered = sum([math.prod(map(len, box)) for box in boxes])
+            found.append(Slices(whole, {one.standing: one.keys for one in some}, covered == math.prod(shape)))
+    return found
+
+
+def _overlap(one: list[range], other: list[range]) -> bool:
+    return all(max(a.start, b.start) < min(a.stop, b.stop) for a, b in zip(one, other, strict=True))
 
 
 def add_slices(d_outer: dict[Any, Any], slices: list[Slice], values: Mapping[Any, Any]) -> None:

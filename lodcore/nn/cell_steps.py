@@ -25,7 +25,7 @@ from lodcore.graph.random_states import generators_of, states_of
 from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.nn.cell_scopes import CellTrace
-from lodcore.nn.cell_slices import add_slices, cut, slices_of
+from lodcore.nn.cell_slices import add_slices, apart, cut, slices_of
 from lodcore.nn.one_by_one import OneByOne, Uncompiled, as_array, as_matrix, as_rows, is_told
 from lodcore.nn.script import Script
 from lodcore.operators.registry import Saved
@@ -80,6 +80,7 @@ class CellSteps:
         self._layout = Layout()
         self._layout.slots(outer)
         self._slices, self._once = slices_of(list(self.compiled.prelude), outer, self._apart)
+        self._slices_apart = apart(self._slices)
         self._prelude = [op.call(self._layout, True) for op in self._once]
         self._ways: dict[tuple[bool, ...], tuple[Wanted, Any]] = {}
         self._axes = [len(v.spec.shape) for v in (*inputs, *before)]
@@ -229,7 +230,9 @@ class CellSteps:
         for j, d in zip(self.changed, cotangents[n_outputs:], strict=True):
             lasts[j] = None if d is None else as_matrix(np.asarray(d), dtype)
         given = kept, rows, lasts, wanted
-        if isinstance(compiled, Uncompiled) and drawn:  # its steps run again
+        if isinstance(compiled, Compiled):
+            d_rows, d_boots, d_outer, flags = compiled.backward(*given, self._slices_apart)
+        elif drawn:  # its steps run again
             d_rows, d_boots, d_outer, flags = drawing_again(self.generators, drawn, compiled.backward, *given)
         else:
             d_rows, d_boots, d_outer, flags = compiled.backward(*given)

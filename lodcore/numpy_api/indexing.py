@@ -153,7 +153,7 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
         holds = type(getattr(now, "held", None)) is np.ndarray  # of an array at hand, the Spec is made when asked for
         spec: Spec | None = now.spec if holds else getattr(now, "_spec", None)
         if spec is not None and spec.kind is np.ndarray and len(key) <= len(spec.shape):  # the usual case of a cell
-            return index_values(now, list(key))
+            return index_values(now, list(key), False)
     x = tensor_of("index", x)
     if isinstance(key, str) or _is_names(key):
         return _field(x, key)

@@ -76,7 +76,7 @@ class WayBack:
         for whole in self.rooms:
             column = 0
             for part in whole.inputs if whole.code == "join" else ():
-                if part in self.rooms and part.code != "join":
+                if part in self.rooms:
                     found.setdefault(part, (whole, column))
                 column += part.width
         for part in self.rooms:

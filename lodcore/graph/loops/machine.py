@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial, reduce
 from operator import or_
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,25 @@ from lodcore.ops.networks.gates import (
     side_by_side,
 )
 
-__all__ = ["Compiled"]
+__all__ = ["Compiled", "Slices"]
+
+
+class Slices(NamedTuple):
+    """Slices of an outer array that have no entry in common.
+
+    Attributes
+    ----------
+    whole : object
+        The array.
+    keys : dict
+        The index of each, by what stands for it.
+    covers : bool
+        Whether every entry is in one of them.
+    """
+
+    whole: Any
+    keys: dict[Any, tuple[slice, ...]]
+    covers: bool
 
 
 class Compiled:
@@ -312,6 +330,7 @@ class Compiled:
         cotangents: Sequence[Array | None],
         d_lasts: Sequence[Array | None],
         wanted: Wanted,
+        slices: Sequence[Slices] = (),
     ) -> tuple[list[Array | None], list[Array | None], dict[Any, Array], int]:
         """Run the way back.
 
@@ -322,12 +341,14 @@ class Compiled:
         cotangents, d_lasts : sequence of ndarray or None
             Those of outputs and last states.
         wanted : Wanted
+        slices : sequence of Slices
+            Of outer objects: their gradients are written into those of the arrays.
 
         Returns
         -------
         d_inputs, d_boots : list of ndarray or None
         d_outer : dict
-            By object.
+            By object; none of a slice, but of its array.
         flags : int
         """
         one = self.backward_pass(wanted, given.wanted, tuple([d is not None for d in cotangents]), given.zeros)
@@ -361,7 +382,7 @@ class Compiled:
             runs = [partial(task, number) for number in range(len(given.runs))]
             side_by_side([*runs, neighbours.find], count * one.work)
         d_inputs = part("gradients of inputs", self._inputs, given, one.way, own, packed)
-        d_outer = part("gradients of matrices", self._outer, given, one.way, own, neighbours)
+        d_outer = part("gradients of matrices", self._outer, given, one.way, own, neighbours, slices)
         for one_outer, d in totals.items():
             d_outer[one_outer] = d_outer[one_outer] + d if one_outer in d_outer else d
         return d_inputs, d_boots, d_outer, reduce(or_, flags, 0)
@@ -387,13 +408,31 @@ class Compiled:
                 kernels.matrix.multiply_packed(arrays["d", d], weight.packed, True, known)
         return found
 
-    def _outer(self, given: Kept, back: WayBack, arrays: dict[Any, Array], neighbours: Neighbours) -> dict[Any, Array]:
+    def _outer(
+        self,
+        given: Kept,
+        back: WayBack,
+        arrays: dict[Any, Array],
+        neighbours: Neighbours,
+        slices: Sequence[Slices],
+    ) -> dict[Any, Array]:
         """Return the gradients of outer objects: products and sums over all rows."""
-        body = self.body
+        body, rooms = self.body, dict[Any, Array]()
         found: dict[Any, Array] = {}
+        met = {*[pair.matrix for pair in back.pairs], *back.lines}
+        wholes = []
+        for one in slices:
+            if met.isdisjoint(one.keys):
+                continue
+            covers = one.covers and met.issuperset(one.keys)
+            whole = (np.empty if covers else np.zeros)(given.outer[one.whole].shape, body.dtype)
+            wholes.append((one, whole))
+            rooms.update({standing: whole[keys] for standing, keys in one.keys.items()})
         for matrix, left, d in back.pairs:
             adding = matrix in found
-            out = found[matrix] if adding else found.setdefault(matrix, np.empty_like(given.outer[matrix]))
+            if not adding:
+                found[matrix] = rooms[matrix] if matrix in rooms else np.empty_like(given.outer[matrix])
+            out = found[matrix]
             rows = arrays["d", d]
             if left.code == "state" and left not in given.arrays:
                 states = given.arrays[body.following[left.detail]]
@@ -408,10 +447,16 @@ class Compiled:
             else:
                 pair_product(given.arrays[left], None, rows, None, out, adding)
         for variable, d in back.lines.items():
-            shape = given.outer[variable].shape
             total = np.empty(d.width, body.dtype)
             add_up(arrays["d", d], total)
-            found[variable] = found[variable] + total.reshape(shape) if variable in found else total.reshape(shape)
+            made = total.reshape(given.outer[variable].shape)
+            found[variable] = found[variable] + made if variable in found else made
+        for one, whole in wholes:
+            for standing in one.keys:
+                d_part = found.pop(standing, None)
+                if d_part is not None and d_part is not rooms[standing]:  # a line
+                    rooms[standing][...] = d_part
+            found[one.whole] = found[one.whole] + whole if one.whole in found else whole
         return found
 
 

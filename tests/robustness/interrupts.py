@@ -387,7 +387,10 @@ def failure_at(name, make, at, found):
     if not known or (name in STEPS and known[0] != 0):
         return f"the state is {after}; it was {found[0][1]}"
     raised = []
-    with warnings.catch_warnings(), mock.patch.object(sys, "unraisablehook", lambda seen: raised.append(seen.exc_value)):
+    with (
+        warnings.catch_warnings(),
+        mock.patch.object(sys, "unraisablehook", lambda seen: raised.append(seen.exc_value)),
+    ):
         warnings.simplefilter("ignore", ResourceWarning)  # of a file that was opened when the interrupt came
         del error
     if raised:

@@ -99,7 +99,7 @@ def _as_numbers(name: str, x: Any) -> Array:
 
 
 def _as_saved(x: Array) -> Array:
-    """Return an operand in the layout that it would have if it were saved and loaded: last bits depend on the layout."""
+    """Return an operand as it would be if it were saved and loaded: last bits depend on the layout."""
     if buffers.is_plain(x):
         return x
     if x.flags.aligned and x.dtype.isnative and (x.flags.f_contiguous or _is_part(x.strides, x.shape, x.itemsize)):

@@ -270,10 +270,12 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
         """The shape of the value; without a value, None for each ragged axis."""
         if self.later is not None:
             return self.later.shape
-        if type(self.held) is np.ndarray or isinstance(self.held, (Tensor, np.generic)):
-            return self.held.shape
+        held = self.held
+        if held is not None and (type(held) is np.ndarray or isinstance(held, (Tensor, np.generic))):
+            return held.shape
         spec = self.spec
-        if spec.kind is TensorArray or not issubclass(spec.kind, Tensor):
+        usual = spec.kind is np.ndarray or spec.kind is LoDTensor
+        if not usual and (spec.kind is TensorArray or not issubclass(spec.kind, Tensor)):
             raise GraphError(f"Variable {self.name}: is {with_article(spec.kind.__name__)}, which has no shape")
         return (None,) * spec.num_levels + spec.shape
 

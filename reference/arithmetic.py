@@ -39,6 +39,12 @@ def exp(x):
     return _exp_float(x, x.dtype.type) if x.itemsize == 4 else _exp_double(x, x.dtype.type)
 
 
+def sigmoid_of(x):
+    """Compute 1 / (1 + exp(-x)) of a number."""
+    real = type(x)
+    return real(one_nan(real(1) / (real(1) + exp(-x))))
+
+
 def _exp_float(x, real):
     if x < real(-87.33654) or x != x:
         return real(0) if x < 0 else x

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore.graph.loops.machine import Slices
+from lodcore.graph.loops.products_of_rows import Slices
 from lodcore.graph.variable import Variable
 from lodcore.ops import index_values
 

@@ -2,7 +2,7 @@
 
 from numpy import errstate
 
-from reference.arithmetic import exp, one_nan
+from reference.arithmetic import exp, one_nan, sigmoid_of
 
 INFINITY = float("inf")
 
@@ -246,12 +246,6 @@ def sigmoid(x, out):
         raise ValueError("x and out do not belong together")
     for j in range(len(x)):
         out[j] = sigmoid_of(x[j])
-
-
-def sigmoid_of(x):
-    """Compute 1 / (1 + exp(-x)) of a number."""
-    real = type(x)
-    return real(one_nan(real(1) / (real(1) + exp(-x))))
 
 
 def _act(kind, x):

@@ -2,8 +2,7 @@
 
 from numpy import errstate
 
-from reference.arithmetic import square_root
-from reference.kernels.gates import sigmoid_of
+from reference.arithmetic import sigmoid_of, square_root
 
 TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
 MOVE, ADD, SUB, MUL, DIV, NEG, ABS, SQRT, SQUARE, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, EQUAL, NOT_EQUAL = range(15)

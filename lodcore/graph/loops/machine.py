@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial, reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from lodcore.graph.loops.first_steps import SMALL, read_at_first, zeroed_by
 from lodcore.graph.loops.instructions import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.passes import BackwardPass, ForwardPass, Hoisted, Kept, Packed, Wanted
+from lodcore.graph.loops.products_of_rows import Slices, gradients_of_inputs, gradients_of_outer
 from lodcore.graph.loops.scheduled import Place, Sink, scheduled
 from lodcore.graph.loops.traced import Value
 from lodcore.operators.operands import Array
@@ -24,33 +25,13 @@ from lodcore.ops.networks.gates import (
     Neighbours,
     Run,
     Weight,
-    add_up,
     in_kept_memory,
     last_rows,
-    pair_product,
     runs_of,
     side_by_side,
 )
 
-__all__ = ["Compiled", "Slices"]
-
-
-class Slices(NamedTuple):
-    """Slices of an outer array that have no entry in common.
-
-    Attributes
-    ----------
-    whole : object
-        The array.
-    keys : dict
-        The index of each, by what stands for it.
-    covers : bool
-        Whether every entry is in one of them.
-    """
-
-    whole: Any
-    keys: dict[Any, tuple[slice, ...]]
-    covers: bool
+__all__ = ["Compiled"]
 
 
 class Compiled:
@@ -381,8 +362,8 @@ class Compiled:
         else:
             runs = [partial(task, number) for number in range(len(given.runs))]
             side_by_side([*runs, neighbours.find], count * one.work)
-        d_inputs = part("gradients of inputs", self._inputs, given, one.way, own, packed)
-        d_outer = part("gradients of matrices", self._outer, given, one.way, own, neighbours, slices)
+        d_inputs = part("gradients of inputs", gradients_of_inputs, given, one.way, own, packed)
+        d_outer = part("gradients of matrices", gradients_of_outer, self.body, given, one.way, own, neighbours, slices)
         for one_outer, d in totals.items():
             d_outer[one_outer] = d_outer[one_outer] + d if one_outer in d_outer else d
         return d_inputs, d_boots, d_outer, reduce(or_, flags, 0)
@@ -395,69 +376,6 @@ class Compiled:
         """Return the numbers of the states that have a gradient on the way back."""
         known = tuple([d is not None for d in cotangents])
         return {*self.backward_pass(wanted, given.wanted, known, given.zeros).way.states}
-
-    def _inputs(self, given: Kept, back: WayBack, arrays: dict[Any, Array], packed: Packed) -> list[Array | None]:
-        """Return the gradients of the inputs."""
-        found: list[Array | None] = [arrays.get(("d_input", j)) for j in range(len(given.inputs))]
-        for j, d, matrix in back.apart:
-            weight = packed[matrix, True]
-            known = found[j]
-            if known is None:
-                found[j] = weight.times(arrays["d", d], np.empty_like(given.inputs[j]))
-            else:
-                kernels.matrix.multiply_packed(arrays["d", d], weight.packed, True, known)
-        return found
-
-    def _outer(
-        self,
-        given: Kept,
-        back: WayBack,
-        arrays: dict[Any, Array],
-        neighbours: Neighbours,
-        slices: Sequence[Slices],
-    ) -> dict[Any, Array]:
-        """Return the gradients of outer objects: products and sums over all rows."""
-        body, rooms = self.body, dict[Any, Array]()
-        found: dict[Any, Array] = {}
-        met = {*[pair.matrix for pair in back.pairs], *back.lines}
-        wholes = []
-        for one in slices:
-            if met.isdisjoint(one.keys):
-                continue
-            covers = one.covers and met.issuperset(one.keys)
-            whole = (np.empty if covers else np.zeros)(given.outer[one.whole].shape, body.dtype)
-            wholes.append((one, whole))
-            rooms.update({standing: whole[keys] for standing, keys in one.keys.items()})
-        for matrix, left, d in back.pairs:
-            adding = matrix in found
-            if not adding:
-                found[matrix] = rooms[matrix] if matrix in rooms else np.empty_like(given.outer[matrix])
-            out = found[matrix]
-            rows = arrays["d", d]
-            if left.code == "state" and left not in given.arrays:
-                states = given.arrays[body.following[left.detail]]
-                pair_product(states, neighbours.before, rows, neighbours.behind, out, adding)
-                if not given.zeros[left.detail] or not kernels.machine.is_below(
-                    rows.take(neighbours.firsts, 0), np.inf
-                ):
-                    boot = given.boots[left.detail]
-                    pair_product(boot, neighbours.sequences, rows, neighbours.firsts, out, True)
-            elif left.code == "input":
-                pair_product(given.inputs[left.detail], None, rows, None, out, adding)
-            else:
-                pair_product(given.arrays[left], None, rows, None, out, adding)
-        for variable, d in back.lines.items():
-            total = np.empty(d.width, body.dtype)
-            add_up(arrays["d", d], total)
-            made = total.reshape(given.outer[variable].shape)
-            found[variable] = found[variable] + made if variable in found else made
-        for one, whole in wholes:
-            for standing in one.keys:
-                d_part = found.pop(standing, None)
-                if d_part is not None and d_part is not rooms[standing]:  # a line
-                    rooms[standing][...] = d_part
-            found[one.whole] = found[one.whole] + whole if one.whole in found else whole
-        return found
 
 
 def _packed(outer: dict[Any, Array], needed: Iterable[tuple[Any, bool]]) -> Packed:

@@ -138,7 +138,7 @@ hunt: build/built $(INSTALLED)test ## change what calls work on while they run, 
 	$(RUN) -m tests.builds.asan soak $(or $(SECONDS),600)
 
 build-costs: $(READY) ## build a copy in one process, and print what each module costs
-	$(RUN) -m tests.builds.costs
+	$(RUN) -m tests.builds.build_costs
 
 coverage: build/built $(INSTALLED)coverage ## measure the lines of .py and .pyx that the tests run; at least 95 %
 	$(RUN) -m tests.builds.coverage

@@ -583,3 +583,10 @@ def test_files_of_one_name_are_rooms_of_one_family():
     assert several.keys() <= {*KERNELS, "recurrent"}, several
     for paths in several.values():  # a kernel, its operators, and the class of tensors that they are about
         assert len({path.split("/")[1] for path in paths}) == len(paths), paths
+
+
+@not_on_reference
+def test_test_files_of_one_name_test_rooms_of_one_family():
+    """So that a failure, which pytest names by its file, says what failed."""
+    names = [path.stem.removeprefix("test_") for path in (ROOT / "tests").rglob("test_*.py")]
+    assert {name for name in names if names.count(name) > 1} <= {*KERNELS, "recurrent"}

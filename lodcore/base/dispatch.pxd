@@ -68,13 +68,13 @@ cdef class OpBody:
 cdef list saved_values(OpBody op, dict saved)
 
 
-cdef class Standing:
+cdef class OpenContext:
     cdef object block, outer
     cdef bint is_open
 
 
 cdef class recording:
     cdef object block, token
-    cdef Standing standing
+    cdef OpenContext standing
     cdef int open(self) except -1
     cdef int close(self) except -1

@@ -448,20 +448,20 @@ cpdef object open_block():
     if not opened[0]:
         return None
     found = open_standing()
-    return None if found is None else (<Standing> found).block
+    return None if found is None else (<OpenContext> found).block
 
 
 cdef object open_standing():
     """Return what the innermost open context has put into the context variable, or None."""
     found = BLOCK.get()
-    while found is not None and not (<Standing> found).is_open:  # one that could not be taken out
-        found = (<Standing> found).outer
+    while found is not None and not (<OpenContext> found).is_open:  # one that could not be taken out
+        found = (<OpenContext> found).outer
     return found
 
 
 @cython.final
 @cython.freelist(8)
-cdef class Standing:
+cdef class OpenContext:
     """What the context variable has of an open context: the Block, or None, and what was there before."""
 
 
@@ -469,8 +469,8 @@ cdef class Standing:
 cdef class recording:
     """A context in which all operators record into a Block; with None they compute.
 
-    The context variable does not refer to it, but to a Standing. So an exception that is raised where nobody leaves the
-    context, such as that of a signal, closes it, too: nothing refers to it then.
+    The context variable does not refer to it, but to an OpenContext. So an exception that is raised where nobody leaves
+    the context, such as that of a signal, closes it, too: nothing refers to it then.
 
     Parameters
     ----------
@@ -492,7 +492,7 @@ cdef class recording:
             self.close()
 
     cdef int open(self) except -1:
-        cdef Standing made = Standing.__new__(Standing)
+        cdef OpenContext made = OpenContext.__new__(OpenContext)
         made.block, made.outer = self.block, open_standing()
         self.token = PyContextVar_Set(BLOCK, made)
         made.is_open, self.standing = True, made
@@ -501,7 +501,7 @@ cdef class recording:
 
     cdef int close(self) except -1:
         """End the recording; without an error in another thread or context, where the variable cannot be reset."""
-        cdef Standing made = self.standing
+        cdef OpenContext made = self.standing
         token, self.token, self.standing = self.token, None, None
         if made is None or not made.is_open:
             return 0

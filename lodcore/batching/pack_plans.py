@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.base.memory import integer
-from lodcore.batching.applying import pack_documents, unpack_documents
+from lodcore.batching.applied_plans import pack_documents, unpack_documents
 from lodcore.batching.limits import Int64, as_rank, sealed
 from lodcore.batching.reports.pack_report import PackReport, pack_report
 from lodcore.batching.stored import arrays_of_plan, checked_arrays, read_arrays, write_arrays

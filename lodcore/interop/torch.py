@@ -129,7 +129,7 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
     )
 
 
-class _Structure(NamedTuple):
+class _TorchStructure(NamedTuple):
     """A LoD for torch: its offsets, and the extreme lengths."""
 
     lod: LoD
@@ -139,18 +139,18 @@ class _Structure(NamedTuple):
 
 
 #: torch compares structures by the identity of the tensor of offsets, so the tensor of recently used LoDs is cached.
-_KNOWN: dict[int, _Structure] = {}
+_KNOWN: dict[int, _TorchStructure] = {}
 _MOST_KNOWN = 16
 
 
-def _structure(torch: Any, lod: Any) -> _Structure:
+def _structure(torch: Any, lod: Any) -> _TorchStructure:
     """Return the cached tensor of offsets of a LoD, unless it has been written to, or make one."""
     found = _KNOWN.get(id(lod))
     if found is not None and found.lod is lod and not found.offsets._version:
         return found
     lengths = lod.lengths(0)
     low, high = (int(lengths.min()), int(lengths.max())) if len(lengths) else (None, None)
-    made = _Structure(lod, torch.from_numpy(lod.offsets(0).copy()), low, high)
+    made = _TorchStructure(lod, torch.from_numpy(lod.offsets(0).copy()), low, high)
     if torch.is_inference_mode_enabled():  # inference tensors cannot be used outside
         return made
     while len(_KNOWN) >= _MOST_KNOWN:

@@ -26,7 +26,7 @@ from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec, Tensor
 from lodcore.tensors.tensor_array import TensorArray
 
-__all__ = ["CellLoop", "Deferred", "Keeper"]
+__all__ = ["CellKeeper", "CellLoop", "Deferred"]
 
 OFTEN = 64  # a cell whose calls always differ is copied once in so many calls
 
@@ -240,7 +240,7 @@ class CellLoop(WhileLoop):
             super().__call__()
 
 
-class Keeper:
+class CellKeeper:
     """Keeps the compiled body of a cell for the next call that is alike.
 
     The first call of its kind keeps nothing; the second one keeps a copy of its body, whose Variables no user has seen.

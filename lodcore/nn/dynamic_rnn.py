@@ -16,7 +16,7 @@ from lodcore.graph.loops.body import LoopVariable, changes, spec_in_body
 from lodcore.graph.tape import Tape
 from lodcore.graph.trees import copy_of_tree, map_leaves_of_two
 from lodcore.graph.variable import as_value, resolved, spec_text
-from lodcore.nn.cell_loop import CellLoop, Deferred, Keeper
+from lodcore.nn.cell_loop import CellKeeper, CellLoop, Deferred
 from lodcore.operators.arguments import level_of, nested_of
 from lodcore.operators.roles import spec_of
 from lodcore.ops import (
@@ -170,7 +170,7 @@ def run_over_sequences(
 
     leaves = tree_leaves(state)
     rest = k, bool(is_reverse)
-    keeper = Keeper(cell, parameters, x, state, made, leaves, rest)
+    keeper = CellKeeper(cell, parameters, x, state, made, leaves, rest)
     kept = keeper.take()
     if kept is None and not keeper.seen and not Deferred.suits(made, k, leaves):
         loop, rank = _recorded(where, cell, parameters, x, state, in_steps(), CellLoop())

@@ -21,7 +21,7 @@ from lodcore.graph.loops.passes import Kept, Wanted
 from lodcore.graph.random_states import with_generators
 from lodcore.graph.variable import Variable
 from lodcore.operators.operands import Array
-from lodcore.ops.networks.gates import Run, runs_of
+from lodcore.ops.networks.gates import Bundle, bundles_of
 
 __all__ = ["OneByOne", "Uncompiled", "as_array", "as_matrix", "as_rows", "is_told"]
 
@@ -97,14 +97,14 @@ class OneByOne:
         widths = [v.spec.shape[1] if len(v.spec.shape) > 1 else 1 for v in self._outputs]
         outputs = [np.empty((kept.n_rows, width), self._dtype) for width in widths]
         lasts = [boot.astype(self._dtype) for boot in kept.boots]
-        for run in runs_of(kept.offsets, 0, is_reverse):
-            for places, frame, states in self._frames(kept, run, layout, calls):
+        for bundle in bundles_of(kept.offsets, 0, is_reverse):
+            for places, frame, states in self._frames(kept, bundle, layout, calls):
                 values = layout.values(frame)
                 for made, v in zip(outputs, self._outputs, strict=True):
                     y = np.asarray(values[v])
                     made[places] = y if len(v.spec.shape) > 1 else y.reshape(-1, 1)
                 for last, state in zip(lasts, states, strict=True):
-                    last[run.order[: len(state)]] = state
+                    last[bundle.order[: len(state)]] = state
         return outputs, lasts
 
     def looked(
@@ -112,8 +112,8 @@ class OneByOne:
     ) -> Iterator[tuple[Array, dict[Variable, Any]]]:
         """Run all steps; yield rows and values of each. `behind` returns the states after a step that the run kept."""
         layout, calls = self._calls(kept, False)
-        for run in runs_of(kept.offsets, 0, is_reverse):
-            for places, frame, _ in self._frames(kept, run, layout, calls, behind):
+        for bundle in bundles_of(kept.offsets, 0, is_reverse):
+            for places, frame, _ in self._frames(kept, bundle, layout, calls, behind):
                 yield places, layout.values(frame)
 
     def _calls(self, kept: Kept, keep: bool) -> tuple[Layout, list[Any]]:
@@ -124,14 +124,14 @@ class OneByOne:
     def _frames(
         self,
         kept: Kept,
-        run: Run,
+        bundle: Bundle,
         layout: Layout,
         calls: list[Any],
         behind_of_run: Callable[[Array, list[Array]], list[Array]] | None = None,
     ) -> Iterator[tuple[Array, list[Any], list[Array]]]:
         """Run the steps; yield rows, frame, and the states after it, of each."""
-        states = [run.states(boot, boot.shape[1], self._dtype) for boot in kept.boots]
-        for t, count, places in run.each_step():
+        states = [bundle.states(boot, boot.shape[1], self._dtype) for boot in kept.boots]
+        for t, count, places in bundle.each_step():
             given = [x[places] for x in kept.inputs] + [state[:count] for state in states]
             read = [as_rows(x, len(v.spec.shape)) for x, v in zip(given, (*self._inputs, *self._before), strict=True)]
             frame = [None, *read, *kept.outer.values(), *layout.base[1 + len(given) + len(kept.outer) :]]
@@ -181,10 +181,10 @@ class OneByOne:
             for one, boot, d in zip(wanted.states, kept.boots, d_lasts, strict=True)
         ]
         d_outer: dict[Any, Array] = {}
-        for run in runs_of(kept.offsets, 0, is_reverse):
+        for bundle in bundles_of(kept.offsets, 0, is_reverse):
             with np.errstate(all="ignore"):
-                frames = [(places, frame) for places, frame, _ in self._frames(kept, run, layout, calls)]
-            d_states = {j: run.states(d_lasts[j], kept.boots[j].shape[1], self._dtype) for j in numbers}
+                frames = [(places, frame) for places, frame, _ in self._frames(kept, bundle, layout, calls)]
+            d_states = {j: bundle.states(d_lasts[j], kept.boots[j].shape[1], self._dtype) for j in numbers}
             for places, frame in reversed(frames):
                 gradients, count = Gradients(needed), len(places)
                 for v, d in zip(self._outputs, cotangents, strict=True):
@@ -206,7 +206,7 @@ class OneByOne:
             for j, d in d_states.items():
                 made = d_boots[j]
                 if made is not None:
-                    made[run.order] = d
+                    made[bundle.order] = d
         return d_inputs, d_boots, d_outer
 
 

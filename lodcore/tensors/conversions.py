@@ -11,7 +11,7 @@ from typing import Any
 
 from lodcore.errors import ShapeError
 
-__all__ = ["Doors", "for_caller", "taken"]
+__all__ = ["ConversionMethods", "for_caller", "taken"]
 
 
 def _door(name: str) -> Any:
@@ -86,7 +86,7 @@ class _NotDenseError(ShapeError, AttributeError):
     """The error of a tensor that is not dense, an AttributeError for `hasattr`."""
 
 
-class Doors:
+class ConversionMethods:
     """The methods of LoDTensor that convert it for other libraries."""
 
     __slots__ = ()

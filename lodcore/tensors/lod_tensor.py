@@ -12,7 +12,7 @@ from lodcore.base.memory import integer, unharmed
 from lodcore.base.other_names import explained
 from lodcore.errors import DTypeError, LevelError, LoDError, ShapeError
 from lodcore.tensors import lod_body, lod_tensor_body
-from lodcore.tensors.conversions import Doors, for_caller
+from lodcore.tensors.conversions import ConversionMethods, for_caller
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor_body import LoDTensorBody
 from lodcore.tensors.methods import TensorMethods, method
@@ -33,7 +33,7 @@ __all__ = ["LoDTensor"]
 Array = np.ndarray[Any, Any]
 
 
-class LoDTensor(lod_tensor_body.LoDTensorBody[S], Doors, Tensor, TensorMethods):
+class LoDTensor(lod_tensor_body.LoDTensorBody[S], ConversionMethods, Tensor, TensorMethods):
     """Sequences of different lengths, nested to any depth: contiguous rows and their structure.
 
     Parameters

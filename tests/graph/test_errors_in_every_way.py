@@ -16,7 +16,7 @@ from lodcore import LoDTensor, TensorArray, vjp
 from lodcore.graph import Executor, Program, VarArray, Variable, data
 from lodcore.operators.roles import spec_of
 from tests.helpers.tables import for_each
-from tests.helpers.ways import run_body
+from tests.helpers.texts_in_every_way import run_body
 from tests.helpers.wrong_calls import run, things
 from tests.samples import SAMPLES
 

@@ -12,7 +12,7 @@ from lodcore.operators.roles import spec_of
 from lodcore.testing.rules import fits
 from lodcore.testing.samples import Sample, several, with_tensors
 from tests.helpers.tables import for_each
-from tests.helpers.ways import WHILE_RECORDING
+from tests.helpers.texts_in_every_way import WHILE_RECORDING
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

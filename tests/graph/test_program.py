@@ -9,7 +9,7 @@ import lodcore
 from lodcore import DTypeError, GraphError, LoDError, LoDTensor, ShapeError, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, VarArray, append_backward, data, parameter, while_loop
 from tests.helpers.tables import for_each
-from tests.helpers.ways import rows_of
+from tests.helpers.texts_in_every_way import rows_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -10,7 +10,7 @@ import pytest
 from reference.graph.statements import Loop, MapFn, Run
 from tests.helpers.drawing.programs import draw_program
 from tests.helpers.programs_as_python import as_python
-from tests.helpers.ways_of_running import Disagreement, check_program, feeds_as_python
+from tests.helpers.programs_in_every_way import Disagreement, check_program, feeds_as_python
 
 pytestmark = pytest.mark.not_on_reference  # the kernels have tests of their own
 

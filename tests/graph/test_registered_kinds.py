@@ -17,7 +17,7 @@ from lodcore.graph import (
     var_get_mutable,
 )
 from lodcore.tensors.tensor import Spec
-from tests.helpers.ways import check, every_way
+from tests.helpers.texts_in_every_way import check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -7,7 +7,7 @@ import lodcore
 from lodcore import GraphError, LoDTensor, ShapeError, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, VarArray, append_backward, data, while_loop
 from tests.helpers.tables import for_each
-from tests.helpers.ways import check, every_way
+from tests.helpers.texts_in_every_way import check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -13,7 +13,7 @@ from lodcore.operators import roles
 from lodcore.operators.registry import OPS
 from lodcore.operators.roles import spec_of
 from tests.helpers.tables import for_each
-from tests.helpers.ways import WHILE_RECORDING
+from tests.helpers.texts_in_every_way import WHILE_RECORDING
 from tests.samples import SAMPLES
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own

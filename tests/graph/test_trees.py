@@ -13,7 +13,7 @@ import lodcore
 from lodcore import DTypeError, LoDTensor, TensorArray, grad_check, nn, ops, value_and_grad, vjp
 from lodcore.graph import Variable
 from tests.helpers.tables import for_each
-from tests.helpers.ways import rows_of
+from tests.helpers.texts_in_every_way import rows_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -16,7 +16,7 @@ from lodcore.graph import (
     value_and_grad,
     while_loop,
 )
-from tests.helpers.ways import WHILE_RECORDING
+from tests.helpers.texts_in_every_way import WHILE_RECORDING
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -9,8 +9,8 @@ import warnings
 
 from tests.helpers.drawing.programs import draw_program
 from tests.helpers.programs_as_python import as_python
+from tests.helpers.programs_in_every_way import Disagreement, check_program, feeds_as_python
 from tests.helpers.shrink_programs import shrink
-from tests.helpers.ways_of_running import Disagreement, check_program, feeds_as_python
 
 
 def main():

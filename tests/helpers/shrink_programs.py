@@ -9,7 +9,7 @@ from reference.graph import statements as p
 from reference.graph.names import check
 from reference.graph.values import GraphError, Nested, Refused
 from tests.helpers.meanings import meaning
-from tests.helpers.ways_of_running import Disagreement, check_program
+from tests.helpers.programs_in_every_way import Disagreement, check_program
 
 
 def shrink(program, feeds, fixed, error, tries=400):

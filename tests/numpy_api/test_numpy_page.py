@@ -19,7 +19,7 @@ from reference.ops.axes import insert_axis, reduce_axis, reduce_below, reduction
 from reference.ops.deviation import deviation, variance
 from tests.helpers.agree import assert_close, same, same_memory
 from tests.helpers.draw import lods
-from tests.helpers.ways import rows_of
+from tests.helpers.texts_in_every_way import rows_of
 from tests.samples.common import SEEDS, batches, smooth_values
 
 PAGE = (Path(__file__).parents[2] / "docs/numpy.md").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from reference import indexing
-from reference.batching import attention, chunks
+from reference.batching import attention_inputs, chunks
 from reference.dual import Dual, derivatives
 from reference.ops import (
     arrange,
@@ -150,8 +150,9 @@ def test_windows_of_documents():
 def test_filling_attends_to_nothing():
     row = [0, 0, 1, -1, -1]
     whole = [[True, True, False, False, False]] * 2 + [[False, False, True, False, False]] + [[False] * 5] * 2
-    assert attention.mask(row, False) == whole
-    assert attention.mask(row, True) == [[one and b <= a for b, one in enumerate(line)] for a, line in enumerate(whole)]
+    causal = [[one and b <= a for b, one in enumerate(line)] for a, line in enumerate(whole)]
+    assert attention_inputs.mask(row, False) == whole
+    assert attention_inputs.mask(row, True) == causal
 
 
 def test_results_with_more_or_fewer_parts():

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from lodcore.graph.loops.lowered import CHEAP, Lowered, Pair
 from lodcore.graph.loops.traced import SOURCES, Node, Value
 
-__all__ = ["ProductApart", "WayBack"]
+__all__ = ["LoweredGradients", "ProductApart"]
 
 
 class ProductApart(NamedTuple):
@@ -19,7 +19,7 @@ class ProductApart(NamedTuple):
     matrix: Any
 
 
-class WayBack:
+class LoweredGradients:
     """The way back through one step.
 
     Parameters

@@ -129,7 +129,7 @@ class Branch:
         return {place: gradients.found.get(v) for v, place in self.places.items() if place in read}
 
 
-class Ran(NamedTuple):
+class BranchRun(NamedTuple):
     """The branch that ran, its frame, and a lock: reading earlier versions of arrays moves their elements."""
 
     branch: Branch
@@ -212,7 +212,7 @@ class Branches:
         """The recorded bodies."""
         return [branch.body for branch in self.each]
 
-    def run(self, inputs: list[Any], keep: bool) -> tuple[tuple[Any, ...], Ran]:
+    def run(self, inputs: list[Any], keep: bool) -> tuple[tuple[Any, ...], BranchRun]:
         """Run the branch that the condition chooses."""
         branch = self.each[0 if not self.decides or _holds(inputs[0]) else 1]
         results, frame = branch.run(inputs, keep)
@@ -220,7 +220,7 @@ class Branches:
             if spec.kind is not object and results[j].element_spec() is None:  # only the other branch writes it
                 results[j] = ArrayVersion.of(results[j].snapshot())
                 results[j].expect(spec)
-        return tuple(results), Ran(branch, frame, threading.Lock())
+        return tuple(results), BranchRun(branch, frame, threading.Lock())
 
 
 def _holds(condition: Any) -> bool:
@@ -252,7 +252,7 @@ def _(inputs: list[Any], branches: Branches) -> tuple[Spec, ...]:
 
 
 @COND.define_vjp
-def _(cotangents: tuple[Any, ...], branches: Branches, ran: Ran, needs: Any) -> list[Any]:
+def _(cotangents: tuple[Any, ...], branches: Branches, ran: BranchRun, needs: Any) -> list[Any]:
     wanted = {j for j, one in enumerate(needs.inputs) if one}
     with held(ran.lock):
         found = ran.branch.go_back(ran.frame, wanted, cotangents)

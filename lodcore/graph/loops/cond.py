@@ -13,10 +13,10 @@ from lodcore.base.dispatch import open_block, recording
 from lodcore.base.journal import Journal
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, GraphError
+from lodcore.graph.all_or_none import AllOrNone
 from lodcore.graph.block import NamedBlock
 from lodcore.graph.loops.body import changes, operand
 from lodcore.graph.loops.branches import Branch, BranchBody, Branches, run_branches
-from lodcore.graph.together import Together
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, as_value, resolved, spec_text
 from lodcore.operators.arguments import integer_of, mask_of
@@ -94,7 +94,7 @@ class IfElse:
     def _block(self, which: int) -> RecordedBody:
         """Return the context of a block, with `which` as the number of its results."""
         name = ("true_block", "false_block")[which]
-        together = Together()
+        together = AllOrNone()
 
         def make() -> BranchBody:
             if self.recorded is not None:
@@ -361,7 +361,7 @@ def cond(
         if not callable(function):
             raise DTypeError(f"cond: {name}: is {type(function).__name__}; a function is needed")
     made = _Cond(condition, level)
-    with Together():
+    with AllOrNone():
         for block, function in ((made.true_block, when_true), (made.false_block, when_false)):
             with block():
                 made.output(function(*map(made.input, operands)))

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.graph.block import Operator
-from lodcore.graph.loops.called import CalledOp, may_be_called
-from lodcore.graph.loops.draws import Draw
+from lodcore.graph.loops.called_operators import CalledOp, may_be_called
+from lodcore.graph.loops.drawn_numbers import Draw
 from lodcore.graph.loops.traced import Node, Traced, Untraceable, Value, Values, select, traced
 from lodcore.graph.random_states import generators_of
 from lodcore.graph.variable import Variable

@@ -11,23 +11,23 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.graph.engine import part
-from lodcore.graph.gradients.lowered_gradients import WayBack
-from lodcore.graph.loops.draws import drawn
-from lodcore.graph.loops.first_steps import SMALL, read_at_first, zeroed_by
-from lodcore.graph.loops.instructions import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
+from lodcore.graph.gradients.lowered_gradients import LoweredGradients
+from lodcore.graph.loops.drawn_numbers import drawn
+from lodcore.graph.loops.instruction_numbers import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.passes import BackwardPass, ForwardPass, Hoisted, Kept, Packed, Wanted
 from lodcore.graph.loops.products_of_rows import Slices, gradients_of_inputs, gradients_of_outer
 from lodcore.graph.loops.scheduled import Place, Sink, scheduled
 from lodcore.graph.loops.traced import Value
+from lodcore.graph.loops.zero_states import SMALL, read_at_first, zeroed_by
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import (
+    Bundle,
     Neighbours,
-    Run,
     Weight,
+    bundles_of,
     in_kept_memory,
     last_rows,
-    runs_of,
     side_by_side,
 )
 
@@ -131,7 +131,9 @@ class Compiled:
         if found is None:
             body, kept = self.body, set[Value]()
             if wanted is not None:
-                back = WayBack(body, wanted.inputs, wanted.states, set(wanted.outer), [True] * len(body.outputs))
+                back = LoweredGradients(
+                    body, wanted.inputs, wanted.states, set(wanted.outer), [True] * len(body.outputs)
+                )
                 kept = back.kept(set(self._computed), body.outputs)
             again = [j for j in self._changing if body.following[j] in kept and j not in self._multiplied]
 
@@ -174,7 +176,7 @@ class Compiled:
         found = self._back.get((wanted, prepared, cotangents, zeros))
         if found is None:
             body, forward = self.body, self.forward_pass(prepared)
-            back = WayBack(body, wanted.inputs, wanted.states, set(wanted.outer), cotangents)
+            back = LoweredGradients(body, wanted.inputs, wanted.states, set(wanted.outer), cotangents)
 
             def source(v: Value) -> Place | None:
                 if v in forward.kept:
@@ -245,11 +247,11 @@ class Compiled:
         zeros = self._zeros(boots, outer)
         one = self.forward_pass(wanted, zeros)
         calls = self.body.calls  # which see all rows of a step
-        runs = runs_of(offsets, 0 if calls else one.work, is_reverse)
+        bundles = bundles_of(offsets, 0 if calls else one.work, is_reverse)
         draws = [one._replace(generator=sources[one.generator]) for one in self.body.draws]
         numbers = drawn(draws, offsets, is_reverse, self.body.dtype) if draws else ()
-        frames = [] if wanted is None else [[None] * len(runs[0].steps) for _ in calls]
-        given = Kept({}, runs, offsets, inputs, boots, outer, wanted, zeros, numbers, frames)
+        frames = [] if wanted is None else [[None] * len(bundles[0].steps) for _ in calls]
+        given = Kept({}, bundles, offsets, inputs, boots, outer, wanted, zeros, numbers, frames)
         count, dtype = given.n_rows, self.body.dtype
         outputs = [np.empty((count, width), dtype) for width in self._widths]
         for v, width, output in one.rooms:
@@ -258,33 +260,33 @@ class Compiled:
             given.arrays[v] = given.arrays[whole][:, column : column + v.width]
         own = {("output", j): made for j, made in enumerate(outputs)}
         packed = part("pack matrices", _packed, outer, one.matrices)
-        flags, ends = [0] * len(runs), [{}] * len(runs)  # type: list[int], list[Any]
+        flags, ends = [0] * len(bundles), [{}] * len(bundles)  # type: list[int], list[Any]
 
         def task(number: int) -> None:
-            flags[number], ends[number] = self._run_forward(one, given, runs[number], packed, own)
+            flags[number], ends[number] = self._run_forward(one, given, bundles[number], packed, own)
 
-        if len(runs) == 1:
+        if len(bundles) == 1:
             task(0)
         else:
-            side_by_side([partial(task, number) for number in range(len(runs))], count * one.work)
+            side_by_side([partial(task, number) for number in range(len(bundles))], count * one.work)
         return outputs, self._last_states(given, ends), given, reduce(or_, flags, 0)
 
     def _run_forward(
-        self, one: ForwardPass, given: Kept, run: Run, packed: Packed, own: dict[Any, Array]
+        self, one: ForwardPass, given: Kept, bundle: Bundle, packed: Packed, own: dict[Any, Array]
     ) -> tuple[int, dict[int, tuple[Array, Array]]]:
-        """Run the forward pass on the sequences of one run; return the flags, and both arrays of its states."""
+        """Run the forward pass on the sequences of one bundle; return the flags, and both arrays of its states."""
         for v, j, start, width, matrix in one.hoisted:
-            rows = given.inputs[j][run.low : run.high, start : start + width]
-            part("products for all rows", packed[matrix, False].times, rows, given.arrays[v][run.low : run.high])
+            rows = given.inputs[j][bundle.low : bundle.high, start : start + width]
+            part("products for all rows", packed[matrix, False].times, rows, given.arrays[v][bundle.low : bundle.high])
         pairs, dtype = {}, self.body.dtype
         for j in one.states:
             boot = given.boots[j]
-            pairs[j] = run.states(boot, boot.shape[1], dtype), np.empty((len(run.order), boot.shape[1]), dtype)
-        return part("steps", one.run, given, run, packed, own, pairs, False, {}), pairs
+            pairs[j] = bundle.states(boot, boot.shape[1], dtype), np.empty((len(bundle.order), boot.shape[1]), dtype)
+        return part("steps", one.run, given, bundle, packed, own, pairs, False, {}), pairs
 
     def _last_states(self, given: Kept, ends: list[dict[int, tuple[Array, Array]]]) -> list[Array]:
         """Return the state after each sequence: that of its last row, or its first state if it has none."""
-        filled, rows = last_rows(given.offsets, given.runs[0].backwards if given.runs else False)
+        filled, rows = last_rows(given.offsets, given.bundles[0].backwards if given.bundles else False)
         every = len(filled) == len(given.offsets) - 1
         found = []
         for j, boot in enumerate(given.boots):
@@ -299,9 +301,9 @@ class Compiled:
             if states is not None:
                 made[filled] = states[rows]
                 continue
-            for run, pairs in zip(given.runs, ends, strict=True):
-                odd = np.diff(given.offsets)[run.order] % 2 == 1
-                made[run.order] = np.where(odd[:, None], pairs[j][1], pairs[j][0])
+            for bundle, pairs in zip(given.bundles, ends, strict=True):
+                odd = np.diff(given.offsets)[bundle.order] % 2 == 1
+                made[bundle.order] = np.where(odd[:, None], pairs[j][1], pairs[j][0])
         return found
 
     @in_kept_memory
@@ -343,25 +345,25 @@ class Compiled:
             None if not needed else np.zeros_like(boot) if d is None else d.astype(dtype)
             for needed, boot, d in zip(wanted.states, given.boots, d_lasts, strict=True)
         ]
-        flags, totals = [0] * len(given.runs), dict[Any, Any]()
+        flags, totals = [0] * len(given.bundles), dict[Any, Any]()
 
         def task(number: int) -> None:
-            run, pairs = given.runs[number], {}
+            bundle, pairs = given.bundles[number], {}
             for j in one.way.states:  # sequences begin at even and at odd steps
                 width = given.boots[j].shape[1]
-                pairs[j] = run.states(d_lasts[j], width, dtype), run.states(d_lasts[j], width, dtype)
-            flags[number] = part("steps", one.run, given, run, packed, own, pairs, True, totals)
+                pairs[j] = bundle.states(d_lasts[j], width, dtype), bundle.states(d_lasts[j], width, dtype)
+            flags[number] = part("steps", one.run, given, bundle, packed, own, pairs, True, totals)
             for j, (first, _) in pairs.items():
                 if wanted.states[j]:
-                    d_boots[j][run.order] = first
+                    d_boots[j][bundle.order] = first
 
-        neighbours = Neighbours(given.offsets, given.runs[0].backwards if given.runs else False)
-        if len(given.runs) == 1:
+        neighbours = Neighbours(given.offsets, given.bundles[0].backwards if given.bundles else False)
+        if len(given.bundles) == 1:
             task(0)
             neighbours.find()
         else:
-            runs = [partial(task, number) for number in range(len(given.runs))]
-            side_by_side([*runs, neighbours.find], count * one.work)
+            tasks = [partial(task, number) for number in range(len(given.bundles))]
+            side_by_side([*tasks, neighbours.find], count * one.work)
         d_inputs = part("gradients of inputs", gradients_of_inputs, given, one.way, own, packed)
         d_outer = part("gradients of matrices", gradients_of_outer, self.body, given, one.way, own, neighbours, slices)
         for one_outer, d in totals.items():

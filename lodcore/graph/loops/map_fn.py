@@ -10,8 +10,8 @@ import numpy as np
 from lodcore.base.dispatch import recording
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
+from lodcore.graph.all_or_none import AllOrNone
 from lodcore.graph.loops.while_loop import WhileLoop
-from lodcore.graph.together import Together
 from lodcore.graph.trees import tree_map
 from lodcore.graph.variable import Variable, as_value, resolved
 from lodcore.operators.foreign import of_entries
@@ -185,7 +185,7 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
     >>> map_fn(lambda sequence, scale: sequence * scale, (x, np.array([10.0, 20.0, 30.0])))
     LoDTensor(3 sequences of lengths 0..2, float64: [[10., 20.], [], [90.]])
     """
-    with Together():
+    with AllOrNone():
         return _mapped(f, x)
 
 

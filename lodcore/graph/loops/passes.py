@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore import kernels
-from lodcore.graph.gradients.lowered_gradients import WayBack
-from lodcore.graph.loops.called import bound
+from lodcore.graph.gradients.lowered_gradients import LoweredGradients
+from lodcore.graph.loops.called_operators import bound
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.scheduled import Schedule
 from lodcore.graph.loops.traced import Value
 from lodcore.operators.operands import Array
-from lodcore.ops.networks.gates import Run, Weight
+from lodcore.ops.networks.gates import Bundle, Weight
 
 __all__ = ["BackwardPass", "ForwardPass", "Hoisted", "Kept", "Packed", "Pass", "Wanted"]
 
@@ -47,7 +47,7 @@ class Kept(NamedTuple):
     ----------
     arrays : dict
         Arrays with a row for each row of the batch, by value.
-    runs : list of Run
+    bundles : list of Bundle
     offsets : ndarray
     inputs, boots : list of ndarray
     outer : dict
@@ -63,7 +63,7 @@ class Kept(NamedTuple):
     """
 
     arrays: dict[Value, Array]
-    runs: list[Run]
+    bundles: list[Bundle]
     offsets: Array
     inputs: list[Array]
     boots: list[Array]
@@ -119,19 +119,19 @@ class Pass:
     def run(
         self,
         given: Kept,
-        run: Run,
+        bundle: Bundle,
         packed: Packed,
         own: dict[Any, Array],
         pairs: Pairs,
         back: bool,
         totals: dict[Any, Any],
     ) -> int:
-        """Run the program on the sequences of one run; return what `kernels.machine.run_steps` does.
+        """Run the program on the sequences of one bundle; return what `kernels.machine.run_steps` does.
 
         Parameters
         ----------
         given : Kept
-        run : Run
+        bundle : Bundle
         packed : dict
             The matrices.
         own : dict
@@ -152,7 +152,7 @@ class Pass:
             made[at] = given.inputs[j]
         for at, j, _ in self._boots:
             boot = given.boots[j]
-            made[at] = run.states(boot, boot.shape[1], self._dtype)
+            made[at] = bundle.states(boot, boot.shape[1], self._dtype)
         for at, j, _ in self._draws:
             made[at] = given.draws[j]
         for at, v, _ in self._kept:
@@ -162,7 +162,7 @@ class Pass:
         for at, j, side in self._pairs:
             made[at] = pairs[j][side]
         for at, _, width in self._rows:
-            made[at] = np.empty((len(run.order), width), self._dtype)
+            made[at] = np.empty((len(bundle.order), width), self._dtype)
         weights = [packed[one].packed for one in program.weights]
         bind = bound(self.body.calls, given, totals)
         functions = [bind(what, made[out], made[x]) for what, out, x in program.calls]
@@ -172,7 +172,7 @@ class Pass:
             program.ufuncs + functions,
             program.operands,
             program.instructions,
-            *run.where,
+            *bundle.where,
             given.n_rows,
             back,
         )
@@ -213,19 +213,19 @@ class BackwardPass(Pass):
 
     Attributes
     ----------
-    way : WayBack
+    way : LoweredGradients
     rooms : list of (key, int)
         The arrays with a row for each row of the batch, and their widths.
     """
 
-    def __init__(self, program: Schedule, body: Lowered, way: WayBack) -> None:
+    def __init__(self, program: Schedule, body: Lowered, way: LoweredGradients) -> None:
         super().__init__(program, body, [*program.weights, *[(one.matrix, True) for one in way.apart]])
         self.way = way
         keys = [key for key in dict.fromkeys(program.arrays) if key[0] in ("d_input", "d")]
         self.rooms = [(key, _gradient_of(way, key).width) for key in keys]
 
 
-def _gradient_of(way: WayBack, key: Any) -> Value:
+def _gradient_of(way: LoweredGradients, key: Any) -> Value:
     """Return the value that an array of gradients has."""
     if key[0] == "d_input":
         return way.inputs[key[1]]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore import kernels
-from lodcore.graph.gradients.lowered_gradients import WayBack
+from lodcore.graph.gradients.lowered_gradients import LoweredGradients
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.passes import Kept, Packed
 from lodcore.operators.operands import Array
@@ -35,7 +35,9 @@ class Slices(NamedTuple):
     covers: bool
 
 
-def gradients_of_inputs(given: Kept, back: WayBack, arrays: dict[Any, Array], packed: Packed) -> list[Array | None]:
+def gradients_of_inputs(
+    given: Kept, back: LoweredGradients, arrays: dict[Any, Array], packed: Packed
+) -> list[Array | None]:
     """Return the gradients of the inputs."""
     found: list[Array | None] = [arrays.get(("d_input", j)) for j in range(len(given.inputs))]
     for j, d, matrix in back.apart:
@@ -51,7 +53,7 @@ def gradients_of_inputs(given: Kept, back: WayBack, arrays: dict[Any, Array], pa
 def gradients_of_outer(
     body: Lowered,
     given: Kept,
-    back: WayBack,
+    back: LoweredGradients,
     arrays: dict[Any, Array],
     neighbours: Neighbours,
     slices: Sequence[Slices],

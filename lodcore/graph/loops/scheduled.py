@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lodcore.graph.loops.instructions import AFTER, BATCH, BEFORE, CODES, ROW, TILE
+from lodcore.graph.loops.instruction_numbers import AFTER, BATCH, BEFORE, CODES, ROW, TILE
 from lodcore.graph.loops.traced import SOURCES, Value
 from lodcore.operators.operands import Array
 

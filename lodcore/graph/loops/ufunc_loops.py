@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lodcore import kernels
-from lodcore.graph.loops.instructions import BATCH, CODES
+from lodcore.graph.loops.instruction_numbers import BATCH, CODES
 
 __all__ = ["has_loop"]
 

@@ -27,7 +27,17 @@ from lodcore.interop.files.tree_data import Reader
 from lodcore.tensors import lod_body
 from lodcore.tensors.lod import LoD
 
-__all__ = ["MANIFEST", "MAPPED", "Gone", "Mapped", "Structure", "is_folder", "map_file", "read_folder", "read_lod"]
+__all__ = [
+    "MANIFEST",
+    "MAPPED",
+    "Mapped",
+    "MissingFile",
+    "StoredStructure",
+    "is_folder",
+    "map_file",
+    "read_folder",
+    "read_lod",
+]
 
 Array = np.ndarray[Any, Any]
 PIECE = 1 << 19  # bytes of offsets that are read at once, so that they are in cache when they are checked
@@ -36,7 +46,7 @@ INT64 = np.dtype(np.int64)
 MAPPED: WeakValueDictionary[int, Mapped] = WeakValueDictionary()
 
 
-class Gone(Exception):
+class MissingFile(Exception):
     """A file that the manifest names is not there."""
 
 
@@ -47,16 +57,16 @@ class Mapped(mmap.mmap):
     ----------
     folder, file : str
         No other file ever has this name: each save draws new ones, and `append` only adds to them.
-    structures : list of Structure
+    structures : list of StoredStructure
         Those that were read with it.
     """
 
     folder: str
     file: str
-    structures: list[Structure]
+    structures: list[StoredStructure]
 
 
-class Structure(NamedTuple):
+class StoredStructure(NamedTuple):
     """A LoD that was read from files: their names and counts of offsets, level by level."""
 
     lod: LoD
@@ -79,7 +89,7 @@ def read_folder(where: str, name: str, verify: bool) -> Any:
             raise LoDError(f"{where}: {MANIFEST}: is missing; lodcore.save writes such folders") from None
         try:
             return _read(where, name, parse_manifest(where, data), verify)
-        except Gone as gone:
+        except MissingFile as gone:
             if data == before:  # no save has replaced it
                 raise LoDError(f"{where}: {gone}: is missing") from None
             before = data
@@ -87,7 +97,7 @@ def read_folder(where: str, name: str, verify: bool) -> Any:
 
 def _read(where: str, name: str, manifest: Manifest, verify: bool) -> Any:
     """Read the tree of a manifest. All values are mapped first, so that a later save has little time to remove them."""
-    structures: list[Structure] = []
+    structures: list[StoredStructure] = []
     mapped = {key: map_file(where, name, stored, structures) for key, stored in manifest.arrays.items()}
 
     def array(key: str) -> Array:
@@ -100,7 +110,7 @@ def _read(where: str, name: str, manifest: Manifest, verify: bool) -> Any:
             raise LoDError(f"{where}: tree: names structure {number}, which the manifest does not have")
         levels = manifest.lods[number]
         made = read_lod(where, name, levels, manifest.num_rows[number], verify)
-        structures.append(Structure(made, name, [(stored.file, stored.shape[0]) for stored in levels]))
+        structures.append(StoredStructure(made, name, [(stored.file, stored.shape[0]) for stored in levels]))
         return made
 
     return Reader(where, array, lod).read(manifest.tree)
@@ -164,11 +174,11 @@ def _opened(where: str, path: str) -> io.FileIO:
         return files.regular(where, path)
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ESTALE):  # ESTALE: removed on the server of a network file system
-            raise Gone(os.path.basename(path)) from None
+            raise MissingFile(os.path.basename(path)) from None
         raise
 
 
-def map_file(where: str, name: str, stored: StoredFile, structures: list[Structure]) -> Array:
+def map_file(where: str, name: str, stored: StoredFile, structures: list[StoredStructure]) -> Array:
     """Map the valid bytes of a file."""
     size = stored.size(where)
     where = f"{where}: {stored.file}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from lodcore.base.archives import check_values, dtype_of
 from lodcore.errors import LoDError
-from lodcore.interop.files.folder import MAPPED, Gone, Structure, map_file, read_lod
+from lodcore.interop.files.folder import MAPPED, MissingFile, StoredStructure, map_file, read_lod
 from lodcore.interop.files.manifest import MANIFEST, StoredFile, parse_manifest, read_content
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod import LoD
@@ -25,7 +25,7 @@ def send_names() -> None:
     from multiprocessing.reduction import ForkingPickler
 
     ForkingPickler.register(LoDTensor, _reduced)
-    ForkingPickler.register(Structure, _reduced_structure)
+    ForkingPickler.register(StoredStructure, _reduced_structure)
 
 
 def _reduced(x: LoDTensor) -> tuple[Any, ...]:
@@ -41,7 +41,7 @@ def _reduced(x: LoDTensor) -> tuple[Any, ...]:
     return _received, (*place, x.lod if structure is None else structure)
 
 
-def _reduced_structure(structure: Structure) -> tuple[Any, ...]:
+def _reduced_structure(structure: StoredStructure) -> tuple[Any, ...]:
     return _received_lod, (structure.folder, structure.files, structure.lod.num_rows)
 
 
@@ -87,7 +87,7 @@ def _received(folder: str, file: str, start: int, kind: Any, shape: tuple[int, .
         [stored] = _stored(folder, [file])
         try:
             raw = map_file(where, folder, stored, [])
-        except Gone:
+        except MissingFile:
             raise _other_save(folder, file) from None
     else:
         raw = np.frombuffer(data, np.uint8)
@@ -107,5 +107,5 @@ def _received_lod(folder: str, files: list[tuple[str, int]], num_rows: int) -> L
         stored.shape = [count]  # what was appended since is not meant
     try:
         return read_lod(f"LoDTensor: {folder}", folder, levels, num_rows, False)
-    except Gone as gone:
+    except MissingFile as gone:
         raise _other_save(folder, str(gone)) from None

@@ -14,7 +14,7 @@ from lodcore.operators.operands import Array
 from lodcore.operators.registry import Op, operator
 from lodcore.operators.roles import Operands, spec_of
 from lodcore.ops.dense import numpy_fft, numpy_linalg, numpy_moves, numpy_orders, numpy_products
-from lodcore.ops.dense.numpy_rules import Back, NumpyRule
+from lodcore.ops.dense.numpy_rules import NumpyRule, RuleInputs
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["numpy_call"]
@@ -113,5 +113,5 @@ def _(d: Any, operands: Any, name: str, options: dict[str, Any], out: Any, needs
     if rule.vjp is None:
         return [None] * len(operands)
     xs = [np.asarray(x) for x in operands]
-    found = rule.vjp(Back(d if type(out) is tuple else d[0], out, needs.operands), *xs, **options)
+    found = rule.vjp(RuleInputs(d if type(out) is tuple else d[0], out, needs.operands), *xs, **options)
     return [found] if len(xs) == 1 else list(found)

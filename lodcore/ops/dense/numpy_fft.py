@@ -10,7 +10,7 @@ import numpy as np
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import choice_of
 from lodcore.operators.operands import Array
-from lodcore.ops.dense.numpy_rules import Back, NumpyRule, added, along, with_size
+from lodcore.ops.dense.numpy_rules import NumpyRule, RuleInputs, added, along, with_size
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["RULES"]
@@ -56,31 +56,31 @@ def _fitted(d: Array, axis: int, size: int) -> Array:
     return made
 
 
-def _back_same(transform: Any) -> Any:
+def _vjp_same(transform: Any) -> Any:
     """Return the vjp rule of a transform whose matrix is symmetric."""
 
-    def back_same(back: Back, x: Array, n: int | None, axis: int, norm: Any) -> Array:
-        return _fitted(transform(back.d, None, axis, norm), axis, x.shape[axis])
+    def vjp_same(given: RuleInputs, x: Array, n: int | None, axis: int, norm: Any) -> Array:
+        return _fitted(transform(given.d, None, axis, norm), axis, x.shape[axis])
 
-    return back_same
+    return vjp_same
 
 
-def _back_real(back: Back, x: Array, n: int | None, axis: int, norm: Any) -> Array:
-    found = np.fft.fft(back.d, x.shape[axis] if n is None else n, axis, norm)
+def _vjp_real(given: RuleInputs, x: Array, n: int | None, axis: int, norm: Any) -> Array:
+    found = np.fft.fft(given.d, x.shape[axis] if n is None else n, axis, norm)
     return _fitted(found.real, axis, x.shape[axis])
 
 
-def _back_to_real(back: Back, x: Array, n: int | None, axis: int, norm: Any) -> Array:
-    size = back.d.shape[axis]
-    found = np.conj(np.fft.rfft(back.d, size, axis, SWAPPED[norm]))  # type: ignore[arg-type]
+def _vjp_to_real(given: RuleInputs, x: Array, n: int | None, axis: int, norm: Any) -> Array:
+    size = given.d.shape[axis]
+    found = np.conj(np.fft.rfft(given.d, size, axis, SWAPPED[norm]))  # type: ignore[arg-type]
     found[along(axis, slice(1, (size + 1) // 2))] *= 2  # each of them stands for its conjugate, too
     return _fitted(found, axis, x.shape[axis])
 
 
 #: The rules; `norm` is that of NumPy.
 RULES = {
-    "fft.fft": NumpyRule(np.fft.fft, _transform("fft"), _back_same(np.fft.fft)),
-    "fft.ifft": NumpyRule(np.fft.ifft, _transform("ifft"), _back_same(np.fft.ifft)),
-    "fft.rfft": NumpyRule(np.fft.rfft, _transform("rfft"), _back_real),
-    "fft.irfft": NumpyRule(np.fft.irfft, _transform("irfft"), _back_to_real),
+    "fft.fft": NumpyRule(np.fft.fft, _transform("fft"), _vjp_same(np.fft.fft)),
+    "fft.ifft": NumpyRule(np.fft.ifft, _transform("ifft"), _vjp_same(np.fft.ifft)),
+    "fft.rfft": NumpyRule(np.fft.rfft, _transform("rfft"), _vjp_real),
+    "fft.irfft": NumpyRule(np.fft.irfft, _transform("irfft"), _vjp_to_real),
 }

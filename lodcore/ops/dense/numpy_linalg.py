@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.operands import Array, unbroadcast
-from lodcore.ops.dense.numpy_rules import Back, NumpyRule, Shape, broadcast, of_floats
+from lodcore.ops.dense.numpy_rules import NumpyRule, RuleInputs, Shape, broadcast, of_floats
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["RULES"]
@@ -52,9 +52,9 @@ def _inverse(x: Spec) -> Spec:
     return Spec(_square(x), dtype)
 
 
-def _back_inverse(back: Back, x: Array) -> Array:
-    across = _t(back.out)
-    return -(across @ back.d @ across)  # type: ignore[no-any-return]
+def _vjp_inverse(given: RuleInputs, x: Array) -> Array:
+    across = _t(given.out)
+    return -(across @ given.d @ across)  # type: ignore[no-any-return]
 
 
 def _cofactors(x: Array) -> Array:
@@ -69,10 +69,10 @@ def _determinant(x: Spec) -> Spec:
     return Spec(x.shape[:-2], _matrices("det", "a", x))
 
 
-def _back_determinant(back: Back, x: Array) -> Array:
+def _vjp_determinant(given: RuleInputs, x: Array) -> Array:
     if x.shape[-1] == 0:
         return np.zeros(x.shape, x.dtype)
-    d, out = np.asarray(back.d)[..., None, None], np.asarray(back.out)[..., None, None]
+    d, out = np.asarray(given.d)[..., None, None], np.asarray(given.out)[..., None, None]
     return d * (_cofactors(x) if np.any(out == 0) else out * _t(np.linalg.inv(x)))  # type: ignore[no-any-return]
 
 
@@ -81,8 +81,8 @@ def _logarithm(x: Spec) -> tuple[Spec, Spec]:
     return Spec(x.shape[:-2], dtype), Spec(x.shape[:-2], np.zeros(0, dtype).real.dtype)
 
 
-def _back_logarithm(back: Back, x: Array) -> Array | None:
-    d_sign, d = back.d
+def _vjp_logarithm(given: RuleInputs, x: Array) -> Array | None:
+    d_sign, d = given.d
     if d_sign is not None and np.any(d_sign):
         _real("slogdet", x)
     return None if d is None else np.asarray(d)[..., None, None] * _t(np.linalg.inv(x))
@@ -96,10 +96,10 @@ def _solution(a: Spec, b: Spec) -> Spec:
     return Spec((*broadcast(where, a.shape[:-2], b.shape[:-2]), _size(a), b.shape[-1]), dtype)
 
 
-def _back_solution(back: Back, a: Array, b: Array) -> tuple[Any, Any]:
-    d_b = np.linalg.solve(_t(a), back.d)
-    d_a = unbroadcast(-(d_b @ _t(back.out)), a.shape) if back.needs[0] else None
-    return d_a, unbroadcast(d_b, b.shape) if back.needs[1] else None
+def _vjp_solution(given: RuleInputs, a: Array, b: Array) -> tuple[Any, Any]:
+    d_b = np.linalg.solve(_t(a), given.d)
+    d_a = unbroadcast(-(d_b @ _t(given.out)), a.shape) if given.needs[0] else None
+    return d_a, unbroadcast(d_b, b.shape) if given.needs[1] else None
 
 
 def _pseudo(x: Spec, rcond: Any) -> Spec:
@@ -107,9 +107,9 @@ def _pseudo(x: Spec, rcond: Any) -> Spec:
     return Spec((*x.shape[:-2], x.shape[-1], x.shape[-2]), dtype)
 
 
-def _back_pseudo(back: Back, x: Array, rcond: Any) -> Array:
+def _vjp_pseudo(given: RuleInputs, x: Array, rcond: Any) -> Array:
     _real("pinv", x)
-    p, d = back.out, back.d
+    p, d = given.out, given.d
     known = -_t(p) @ d @ _t(p)
     left = (np.eye(x.shape[-2], dtype=x.dtype) - x @ p) @ (_t(d) @ p) @ _t(p)
     right = (_t(p) @ p) @ _t(d) @ (np.eye(x.shape[-1], dtype=x.dtype) - p @ x)
@@ -128,10 +128,10 @@ def _cholesky(x: Spec) -> Spec:
     return Spec(_square(x), dtype)
 
 
-def _back_cholesky(back: Back, x: Array) -> Array:
+def _vjp_cholesky(given: RuleInputs, x: Array) -> Array:
     _real("cholesky", x)
-    lower = back.out
-    inner = np.tril(_t(lower) @ back.d)
+    lower = given.out
+    inner = np.tril(_t(lower) @ given.d)
     inner[..., np.arange(x.shape[-1]), np.arange(x.shape[-1])] /= 2
     half = np.linalg.solve(_t(lower), inner)
     return _symmetric(_t(np.linalg.solve(_t(lower), _t(half))))
@@ -150,9 +150,9 @@ def _eigh(x: Spec, UPLO: str) -> tuple[Spec, Spec]:
     return Spec(_square(x)[:-1], np.zeros(0, dtype).real.dtype), Spec(_square(x), dtype)
 
 
-def _back_eigh(back: Back, x: Array, UPLO: str) -> Array:
+def _vjp_eigh(given: RuleInputs, x: Array, UPLO: str) -> Array:
     _real("eigh", x)
-    (d_w, d_v), (w, v) = back.d, back.out
+    (d_w, d_v), (w, v) = given.d, given.out
     inner = np.zeros(x.shape, x.dtype)
     if d_v is not None:
         inner += _apart(w) * (_t(v) @ d_v)
@@ -172,8 +172,8 @@ def _eigenvectors(x: Array) -> tuple[Array, ...]:
     return tuple([one.astype(dtype) for one in np.linalg.eig(x)])
 
 
-def _back_eig(back: Back, x: Array) -> Array:
-    (d_w, d_v), (w, v) = back.d, back.out
+def _vjp_eig(given: RuleInputs, x: Array) -> Array:
+    (d_w, d_v), (w, v) = given.d, given.out
     across = _t(v)
     inner = np.zeros(x.shape, w.dtype)
     if d_v is not None:
@@ -194,9 +194,9 @@ def _svd(x: Spec, full_matrices: bool) -> tuple[Spec, ...]:
     return tuple([Spec(s, np.zeros(0, dtype).real.dtype if j == 1 else dtype) for j, s in enumerate(shapes)])
 
 
-def _back_svd(back: Back, x: Array, full_matrices: bool) -> Array:
+def _vjp_svd(given: RuleInputs, x: Array, full_matrices: bool) -> Array:
     _real("svd", x)
-    (u, s, vh), (d_u, d_s, d_vh) = back.out, back.d
+    (u, s, vh), (d_u, d_s, d_vh) = given.out, given.d
     count = s.shape[-1]
     if full_matrices:
         beyond = [d_u is not None and np.any(d_u[..., count:]), d_vh is not None and np.any(d_vh[..., count:, :])]
@@ -233,9 +233,9 @@ def _qr(x: Spec) -> tuple[Spec, Spec]:
     return Spec(x.shape, dtype), Spec((*x.shape[:-2], columns, columns), dtype)
 
 
-def _back_qr(back: Back, x: Array) -> Array:
+def _vjp_qr(given: RuleInputs, x: Array) -> Array:
     _real("qr", x)
-    (q, r), (d_q, d_r) = back.out, back.d
+    (q, r), (d_q, d_r) = given.out, given.d
     d_q = np.zeros_like(q) if d_q is None else d_q
     inner = -_t(d_q) @ q if d_r is None else r @ _t(d_r) - _t(d_q) @ q
     lower = np.tril(inner, -1)
@@ -261,25 +261,25 @@ def _norm(x: Array, axis: tuple[int, ...], keepdims: bool) -> Any:
     return np.linalg.norm(x, axis=axis if len(axis) == 2 else axis[0], keepdims=keepdims)
 
 
-def _back_norm(back: Back, x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
+def _vjp_norm(given: RuleInputs, x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
     shape = [1 if j in axis else size for j, size in enumerate(x.shape)]
-    d, out = np.asarray(back.d).reshape(shape), np.asarray(back.out).reshape(shape)
+    d, out = np.asarray(given.d).reshape(shape), np.asarray(given.out).reshape(shape)
     return np.conj(x) * np.divide(d, out, out=np.zeros_like(out), where=out != 0)  # type: ignore[no-any-return]
 
 
 #: The rules; right-hand sides of equations are matrices, `norm` is the root of the sum of squares over axes.
 RULES = {
-    "linalg.inv": NumpyRule(np.linalg.inv, _inverse, _back_inverse),
-    "linalg.det": NumpyRule(np.linalg.det, _determinant, _back_determinant),
-    "linalg.slogdet": NumpyRule(lambda x: tuple(np.linalg.slogdet(x)), _logarithm, _back_logarithm),
-    "linalg.solve": NumpyRule(np.linalg.solve, _solution, _back_solution),
+    "linalg.inv": NumpyRule(np.linalg.inv, _inverse, _vjp_inverse),
+    "linalg.det": NumpyRule(np.linalg.det, _determinant, _vjp_determinant),
+    "linalg.slogdet": NumpyRule(lambda x: tuple(np.linalg.slogdet(x)), _logarithm, _vjp_logarithm),
+    "linalg.solve": NumpyRule(np.linalg.solve, _solution, _vjp_solution),
     "linalg.pinv": NumpyRule(
-        lambda x, rcond: np.linalg.pinv(x) if rcond is None else np.linalg.pinv(x, rcond), _pseudo, _back_pseudo
+        lambda x, rcond: np.linalg.pinv(x) if rcond is None else np.linalg.pinv(x, rcond), _pseudo, _vjp_pseudo
     ),
-    "linalg.cholesky": NumpyRule(np.linalg.cholesky, _cholesky, _back_cholesky),
-    "linalg.eigh": NumpyRule(lambda x, UPLO: tuple(np.linalg.eigh(x, UPLO)), _eigh, _back_eigh),
-    "linalg.eig": NumpyRule(_eigenvectors, _eig, _back_eig),
-    "linalg.svd": NumpyRule(lambda x, full_matrices: tuple(np.linalg.svd(x, full_matrices)), _svd, _back_svd),
-    "linalg.qr": NumpyRule(lambda x: tuple(np.linalg.qr(x)), _qr, _back_qr),
-    "linalg.norm": NumpyRule(_norm, _length, _back_norm),
+    "linalg.cholesky": NumpyRule(np.linalg.cholesky, _cholesky, _vjp_cholesky),
+    "linalg.eigh": NumpyRule(lambda x, UPLO: tuple(np.linalg.eigh(x, UPLO)), _eigh, _vjp_eigh),
+    "linalg.eig": NumpyRule(_eigenvectors, _eig, _vjp_eig),
+    "linalg.svd": NumpyRule(lambda x, full_matrices: tuple(np.linalg.svd(x, full_matrices)), _svd, _vjp_svd),
+    "linalg.qr": NumpyRule(lambda x: tuple(np.linalg.qr(x)), _qr, _vjp_qr),
+    "linalg.norm": NumpyRule(_norm, _length, _vjp_norm),
 }

@@ -11,8 +11,8 @@ from lodcore.errors import ShapeError
 from lodcore.operators.arguments import choice_of
 from lodcore.operators.operands import Array, unbroadcast
 from lodcore.ops.dense.numpy_rules import (
-    Back,
     NumpyRule,
+    RuleInputs,
     Shape,
     added,
     along,
@@ -32,8 +32,8 @@ def _transposed(x: Spec, axes: tuple[int, ...]) -> Spec:
     return Spec(tuple([x.shape[axis] for axis in axes]), x.dtype)
 
 
-def _back_transposed(back: Back, x: Array, axes: tuple[int, ...]) -> Array:
-    return np.transpose(back.d, np.argsort(axes))
+def _vjp_transposed(given: RuleInputs, x: Array, axes: tuple[int, ...]) -> Array:
+    return np.transpose(given.d, np.argsort(axes))
 
 
 def _sizes(shape: Any, first: Any) -> tuple[Any, ...]:
@@ -61,10 +61,10 @@ def _tiled(x: Spec, reps: tuple[int, ...]) -> Spec:
     return Spec(tuple([count_of(pair) for pair in zip(shape, reps, strict=True)]), x.dtype)
 
 
-def _back_tiled(back: Back, x: Array, reps: tuple[int, ...]) -> Array:
+def _vjp_tiled(given: RuleInputs, x: Array, reps: tuple[int, ...]) -> Array:
     shape = (1,) * (len(reps) - x.ndim) + x.shape
     each = [size for pair in zip(reps, shape, strict=True) for size in pair]
-    d: Array = back.d.reshape(each).sum(tuple(range(0, len(each), 2)))
+    d: Array = given.d.reshape(each).sum(tuple(range(0, len(each), 2)))
     return d.reshape(x.shape)
 
 
@@ -84,13 +84,13 @@ def _repeated(x: Spec, *counts: Spec, repeats: Any, axis: int) -> Spec:
     return Spec(with_size(x.shape, axis, total), x.dtype)
 
 
-def _back_repeated(back: Back, x: Array, *counts: Array, repeats: Any, axis: int) -> Any:
+def _vjp_repeated(given: RuleInputs, x: Array, *counts: Array, repeats: Any, axis: int) -> Any:
     if isinstance(repeats, int):
         front = x.shape[: axis + 1]
-        d_x: Array = back.d.reshape(*front, repeats, *x.shape[axis + 1 :]).sum(axis + 1)
+        d_x: Array = given.d.reshape(*front, repeats, *x.shape[axis + 1 :]).sum(axis + 1)
     else:
         index = np.repeat(np.arange(x.shape[axis]), counts[0].copy() if counts else repeats)
-        d_x = scattered(back.d, index, axis, x.shape)
+        d_x = scattered(given.d, index, axis, x.shape)
     return (d_x, None) if counts else d_x
 
 
@@ -98,8 +98,8 @@ def _rolled(x: Spec, shift: Any, axis: Any) -> Spec:
     return Spec(x.shape, x.dtype)
 
 
-def _back_rolled(back: Back, x: Array, shift: Any, axis: Any) -> Array:
-    return np.roll(back.d, tuple([-one for one in shift]) if isinstance(shift, tuple) else -shift, axis)
+def _vjp_rolled(given: RuleInputs, x: Array, shift: Any, axis: Any) -> Array:
+    return np.roll(given.d, tuple([-one for one in shift]) if isinstance(shift, tuple) else -shift, axis)
 
 
 # -- padding -----------------------------------------------------------------------------------------------------------
@@ -124,8 +124,8 @@ def _padded(x: Spec, widths: Any, mode: str, constants: Any) -> Spec:
     return Spec(tuple([added(size, *pair) for size, pair in zip(x.shape, widths, strict=True)]), x.dtype)
 
 
-def _back_padded(back: Back, x: Array, widths: Any, mode: str, constants: Any) -> Array:
-    d: Array = back.d
+def _vjp_padded(given: RuleInputs, x: Array, widths: Any, mode: str, constants: Any) -> Array:
+    d: Array = given.d
     for axis, (size, (before, behind)) in enumerate(zip(x.shape, widths, strict=True)):
         if mode == "constant":
             d = d[along(axis, slice(before, before + size))]
@@ -157,9 +157,9 @@ def _diagonal(x: Spec, offset: int, axis1: int, axis2: int) -> Spec:
     return Spec((*[one for j, one in enumerate(x.shape) if j not in (axis1, axis2)], size), x.dtype)
 
 
-def _back_diagonal(back: Back, x: Array, offset: int, axis1: int, axis2: int) -> Array:
-    d_x = np.zeros(x.shape, back.d.dtype)
-    np.moveaxis(d_x, (axis1, axis2), (-2, -1))[(..., *_places(back.d.shape[-1], offset))] = back.d
+def _vjp_diagonal(given: RuleInputs, x: Array, offset: int, axis1: int, axis2: int) -> Array:
+    d_x = np.zeros(x.shape, given.d.dtype)
+    np.moveaxis(d_x, (axis1, axis2), (-2, -1))[(..., *_places(given.d.shape[-1], offset))] = given.d
     return d_x
 
 
@@ -169,9 +169,9 @@ def _triangle(x: Spec, k: int) -> Spec:
     return Spec(x.shape if len(x.shape) > 1 else x.shape * 2, x.dtype)
 
 
-def _back_triangle(triangle: Any) -> Any:
-    def back_triangle(back: Back, x: Array, k: int) -> Array:
-        d = triangle(back.d, k)
+def _vjp_triangle(triangle: Any) -> Any:
+    def back_triangle(given: RuleInputs, x: Array, k: int) -> Array:
+        d = triangle(given.d, k)
         return d if x.ndim > 1 else d.sum(0)  # type: ignore[no-any-return]  # a vector is each row of a matrix
 
     return back_triangle
@@ -201,10 +201,10 @@ def _pieces(x: Spec, sections: Any, axis: int, equal: bool) -> tuple[Spec, ...]:
     return tuple([Spec(with_size(x.shape, axis, one), x.dtype) for one in sizes])
 
 
-def _back_pieces(back: Back, x: Array, sections: Any, axis: int, equal: bool) -> Array:
+def _vjp_pieces(given: RuleInputs, x: Array, sections: Any, axis: int, equal: bool) -> Array:
     d_x = np.zeros(x.shape, x.dtype)
     places = _cut(np.arange(x.shape[axis]), sections, 0, equal)
-    for d, index in zip(back.d, places, strict=True):
+    for d, index in zip(given.d, places, strict=True):
         if d is not None and len(index):  # pieces may overlap
             d_x[along(axis, slice(index[0], index[-1] + 1))] += d
     return d_x
@@ -234,14 +234,14 @@ def _along_axis(x: Spec, indices: Spec, axis: int) -> Spec:
     return Spec((*shape[:axis], indices.shape[axis], *shape[axis:]), x.dtype)
 
 
-def _back_along_axis(back: Back, x: Array, indices: Array, axis: int) -> tuple[Array, None]:
+def _vjp_along_axis(given: RuleInputs, x: Array, indices: Array, axis: int) -> tuple[Array, None]:
     key: list[Any] = [np.arange(size).reshape(-1, *[1] * (x.ndim - j - 1)) for j, size in enumerate(x.shape)]
     key[axis] = indices.copy()
     for j, size in enumerate(x.shape):
         if j != axis and size == 1:
             key[j] = 0
     d_x = np.zeros(x.shape, x.dtype)
-    np.add.at(d_x, tuple(key), back.d)
+    np.add.at(d_x, tuple(key), given.d)
     return d_x, None
 
 
@@ -249,20 +249,20 @@ def _back_along_axis(back: Back, x: Array, indices: Array, axis: int) -> tuple[A
 
 #: The rules, by the names of the functions in NumPy. Options are complete, axes counted from the first.
 RULES = {
-    "transpose": NumpyRule(np.transpose, _transposed, _back_transposed),
+    "transpose": NumpyRule(np.transpose, _transposed, _vjp_transposed),
     "broadcast_to": NumpyRule(
         lambda x, shape: np.broadcast_to(x, _sizes(shape, len(x) if x.ndim else 1)),
         _spread,
-        lambda back, x, shape: unbroadcast(back.d, x.shape),
+        lambda given, x, shape: unbroadcast(given.d, x.shape),
     ),
-    "tile": NumpyRule(np.tile, _tiled, _back_tiled),
-    "repeat": NumpyRule(_repeat, _repeated, _back_repeated),
-    "roll": NumpyRule(np.roll, _rolled, _back_rolled),
-    "pad": NumpyRule(_pad, _padded, _back_padded),
-    "diag": NumpyRule(np.diag, _diag, lambda back, x, k: np.diagonal(back.d, k)),
-    "diagonal": NumpyRule(np.diagonal, _diagonal, _back_diagonal),
-    "tril": NumpyRule(np.tril, _triangle, _back_triangle(np.tril)),
-    "triu": NumpyRule(np.triu, _triangle, _back_triangle(np.triu)),
-    "split": NumpyRule(_cut, _pieces, _back_pieces, _columns),
-    "take_along_axis": NumpyRule(_taken_along_axis, _along_axis, _back_along_axis),
+    "tile": NumpyRule(np.tile, _tiled, _vjp_tiled),
+    "repeat": NumpyRule(_repeat, _repeated, _vjp_repeated),
+    "roll": NumpyRule(np.roll, _rolled, _vjp_rolled),
+    "pad": NumpyRule(_pad, _padded, _vjp_padded),
+    "diag": NumpyRule(np.diag, _diag, lambda given, x, k: np.diagonal(given.d, k)),
+    "diagonal": NumpyRule(np.diagonal, _diagonal, _vjp_diagonal),
+    "tril": NumpyRule(np.tril, _triangle, _vjp_triangle(np.tril)),
+    "triu": NumpyRule(np.triu, _triangle, _vjp_triangle(np.triu)),
+    "split": NumpyRule(_cut, _pieces, _vjp_pieces, _columns),
+    "take_along_axis": NumpyRule(_taken_along_axis, _along_axis, _vjp_along_axis),
 }

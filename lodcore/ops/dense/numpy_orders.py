@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.operands import Array
-from lodcore.ops.dense.numpy_rules import Back, NumpyRule
+from lodcore.ops.dense.numpy_rules import NumpyRule, RuleInputs
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["RULES"]
@@ -19,9 +19,9 @@ INDEX = np.dtype(np.intp)
 # -- orders ------------------------------------------------------------------------------------------------------------
 
 
-def _back_sort(back: Back, x: Array, axis: int) -> Array:
+def _vjp_sort(given: RuleInputs, x: Array, axis: int) -> Array:
     d_x = np.empty(x.shape, x.dtype)
-    np.put_along_axis(d_x, np.argsort(x, axis, kind="stable"), back.d, axis)
+    np.put_along_axis(d_x, np.argsort(x, axis, kind="stable"), given.d, axis)
     return d_x
 
 
@@ -57,11 +57,11 @@ def _quantile_rule(function: Any, skip_nan: bool) -> NumpyRule:
         dtype = np.asarray(function(np.ones(2, x.dtype), q, method=method)).dtype
         return Spec((*([len(q)] if isinstance(q, tuple) else []), *kept), dtype)
 
-    def vjp(back: Back, x: Array, q: Any, axis: tuple[int, ...], method: str, keepdims: bool) -> Array:
+    def vjp(given: RuleInputs, x: Array, q: Any, axis: tuple[int, ...], method: str, keepdims: bool) -> Array:
         others = [j for j in range(x.ndim) if j not in axis]
         moved = x.transpose(*others, *axis)
         rows = moved.reshape(_count(x.shape, others), _count(x.shape, axis))
-        d = np.asarray(back.d).reshape(len(q) if isinstance(q, tuple) else 1, len(rows))
+        d = np.asarray(given.d).reshape(len(q) if isinstance(q, tuple) else 1, len(rows))
         order = np.argsort(rows, 1, kind="stable")  # nan at the end
         counts = (~np.isnan(rows)).sum(1) if skip_nan else np.full(len(rows), rows.shape[1])
         found = np.zeros(rows.shape, x.dtype)
@@ -93,15 +93,15 @@ def _accumulated(function: Any) -> Any:
     return spec
 
 
-def _back_sums(back: Back, x: Array, axis: int) -> Array:
-    return np.flip(np.cumsum(np.flip(back.d, axis), axis), axis)
+def _vjp_sums(given: RuleInputs, x: Array, axis: int) -> Array:
+    return np.flip(np.cumsum(np.flip(given.d, axis), axis), axis)
 
 
-def _back_products(back: Back, x: Array, axis: int) -> Array:
+def _vjp_products(given: RuleInputs, x: Array, axis: int) -> Array:
     """Divide the sums of later products by the value itself; without zeros only."""
     if np.all(x != 0):
-        return np.flip(np.cumsum(np.flip(back.d * back.out, axis), axis), axis) / x
-    rows, d = np.moveaxis(x, axis, 0), np.moveaxis(back.d, axis, 0)
+        return np.flip(np.cumsum(np.flip(given.d * given.out, axis), axis), axis) / x
+    rows, d = np.moveaxis(x, axis, 0), np.moveaxis(given.d, axis, 0)
     before = np.ones_like(rows)
     np.cumprod(rows[:-1], 0, out=before[1:])
     behind = d.copy()
@@ -113,10 +113,10 @@ def _back_products(back: Back, x: Array, axis: int) -> Array:
 def _extremes(ufunc: np.ufunc) -> NumpyRule:
     """Return the rule of `accumulate` of a maximum or minimum; of equal values, the first has the gradient."""
 
-    def vjp(back: Back, x: Array, axis: int) -> Array:
+    def vjp(given: RuleInputs, x: Array, axis: int) -> Array:
         if not x.shape[axis]:
             return np.zeros(x.shape, x.dtype)
-        out, places = np.moveaxis(back.out, axis, 0), np.zeros(x.shape, np.intp)
+        out, places = np.moveaxis(given.out, axis, 0), np.zeros(x.shape, np.intp)
         rows = np.moveaxis(places, axis, 0)
         shape = (-1, *[1] * (x.ndim - 1))
         changed = (out[1:] != out[:-1]) & ~(np.isnan(out[1:]) & np.isnan(out[:-1]))
@@ -124,7 +124,7 @@ def _extremes(ufunc: np.ufunc) -> NumpyRule:
         key = list(np.ogrid[tuple([slice(size) for size in x.shape])])
         key[axis] = np.maximum.accumulate(places, axis)
         d_x = np.zeros(x.shape, x.dtype)
-        np.add.at(d_x, tuple(key), back.d)
+        np.add.at(d_x, tuple(key), given.d)
         return d_x
 
     return NumpyRule(lambda x, axis: ufunc.accumulate(x, axis), lambda x, axis: Spec(x.shape, x.dtype), vjp)
@@ -133,10 +133,10 @@ def _extremes(ufunc: np.ufunc) -> NumpyRule:
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def _back_sinc(back: Back, x: Array) -> Array:
+def _vjp_sinc(given: RuleInputs, x: Array) -> Array:
     small = np.abs(x) < 1e-3
     safe = np.where(small, 1, x)
-    return back.d * np.where(small, -(np.pi**2) / 3 * x, (np.cos(np.pi * safe) - back.out) / safe)  # type: ignore[no-any-return]
+    return given.d * np.where(small, -(np.pi**2) / 3 * x, (np.cos(np.pi * safe) - given.out) / safe)  # type: ignore[no-any-return]
 
 
 def _floating(x: Spec) -> Spec:
@@ -151,28 +151,28 @@ def _part(x: Spec) -> Spec:
 
 #: The rules; axes are counted from the first.
 RULES = {
-    "sort": NumpyRule(np.sort, lambda x, axis: Spec(x.shape, x.dtype), _back_sort),
+    "sort": NumpyRule(np.sort, lambda x, axis: Spec(x.shape, x.dtype), _vjp_sort),
     "argsort": NumpyRule(
         lambda x, axis, kind: np.argsort(x.copy(), axis, kind=kind), lambda x, axis, kind: Spec(x.shape, INDEX)
     ),
     "partition": NumpyRule(  # completely sorted, so that the order is the same in every dtype
         lambda x, kth, axis: np.sort(x, axis),
         _partitioned("partition", None),
-        lambda back, x, kth, axis: _back_sort(back, x, axis),
+        lambda given, x, kth, axis: _vjp_sort(given, x, axis),
     ),
     "argpartition": NumpyRule(
         lambda x, kth, axis: np.argsort(x, axis, kind="stable"), _partitioned("argpartition", INDEX)
     ),
     "quantile": _quantile_rule(np.quantile, False),
     "nanquantile": _quantile_rule(np.nanquantile, True),
-    "cumsum": NumpyRule(np.cumsum, _accumulated(np.cumsum), _back_sums),
-    "cumprod": NumpyRule(np.cumprod, _accumulated(np.cumprod), _back_products),
+    "cumsum": NumpyRule(np.cumsum, _accumulated(np.cumsum), _vjp_sums),
+    "cumprod": NumpyRule(np.cumprod, _accumulated(np.cumprod), _vjp_products),
     "maximum.accumulate": _extremes(np.maximum),
     "minimum.accumulate": _extremes(np.minimum),
-    "sinc": NumpyRule(np.sinc, _floating, _back_sinc),
+    "sinc": NumpyRule(np.sinc, _floating, _vjp_sinc),
     "nan_to_num": NumpyRule(
-        np.nan_to_num, lambda x, **to: Spec(x.shape, x.dtype), lambda back, x, **to: back.d * np.isfinite(x)
+        np.nan_to_num, lambda x, **to: Spec(x.shape, x.dtype), lambda given, x, **to: given.d * np.isfinite(x)
     ),
-    "real": NumpyRule(np.real, _part, lambda back, x: back.d),
-    "imag": NumpyRule(np.imag, _part, lambda back, x: back.d * -1j if x.dtype.kind == "c" else None),
+    "real": NumpyRule(np.real, _part, lambda given, x: given.d),
+    "imag": NumpyRule(np.imag, _part, lambda given, x: given.d * -1j if x.dtype.kind == "c" else None),
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.operands import Array
-from lodcore.ops.dense.numpy_rules import Back, NumpyRule, Shape, added, broadcast
+from lodcore.ops.dense.numpy_rules import NumpyRule, RuleInputs, Shape, added, broadcast
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["RULES"]
@@ -58,7 +58,7 @@ def _summed(*xs: Spec, subscripts: str, optimize: Any) -> Spec:
     return Spec(tuple([sizes[label] for label in result]), _numbers("numpy.einsum", *xs))
 
 
-def _back_summed(back: Back, *xs: Array, subscripts: str, optimize: Any) -> tuple[Array | None, ...]:
+def _vjp_summed(given: RuleInputs, *xs: Array, subscripts: str, optimize: Any) -> tuple[Array | None, ...]:
     labels, result = _labels(subscripts)
     sizes = _label_sizes(labels, [x.shape for x in xs])
     several = len(xs) > 1 and math.prod([size or 0 for size in sizes.values()]) > MANY
@@ -66,14 +66,14 @@ def _back_summed(back: Back, *xs: Array, subscripts: str, optimize: Any) -> tupl
     for j, x in enumerate(xs):
         others = [one for k, one in enumerate(xs) if k != j]
         known = [result, *[one for k, one in enumerate(labels) if k != j]]
-        if back.needs[j]:
-            found.append(_back_of_one(back.d, x, others, labels[j], known, bool(optimize) or several))
+        if given.needs[j]:
+            found.append(_vjp_of_one(given.d, x, others, labels[j], known, bool(optimize) or several))
         else:
             found.append(None)
     return tuple(found) if len(found) > 1 else found[0]  # type: ignore[return-value]
 
 
-def _back_of_one(d: Array, x: Array, others: list[Array], own: str, known: list[str], optimize: bool) -> Array:
+def _vjp_of_one(d: Array, x: Array, others: list[Array], own: str, known: list[str], optimize: bool) -> Array:
     """Return the gradient of one operand: the sum over the labels that it lacks, spread over those that only it has."""
     each = "".join(dict.fromkeys(own))
     kept = "".join([label for label in each if any(label in one for one in known)])
@@ -104,13 +104,13 @@ def _contracted(a: Spec, b: Spec, axes_a: tuple[int, ...], axes_b: tuple[int, ..
     return Spec(tuple(shape), _numbers(where, a, b))
 
 
-def _back_contracted(back: Back, a: Array, b: Array, axes_a: tuple[int, ...], axes_b: tuple[int, ...]) -> Any:
+def _vjp_contracted(given: RuleInputs, a: Array, b: Array, axes_a: tuple[int, ...], axes_b: tuple[int, ...]) -> Any:
     free_a, free_b = _free(a.ndim, axes_a), _free(b.ndim, axes_b)
-    d, d_a, d_b = back.d, None, None
-    if back.needs[0]:
+    d, d_a, d_b = given.d, None, None
+    if given.needs[0]:
         order = [*free_a, *[axes_a[axes_b.index(one)] for one in sorted(axes_b)]]
         d_a = np.tensordot(d, b, (list(range(len(free_a), d.ndim)), free_b)).transpose(np.argsort(order))
-    if back.needs[1]:
+    if given.needs[1]:
         order = [*[axes_b[axes_a.index(one)] for one in sorted(axes_a)], *free_b]
         d_b = np.tensordot(a, d, (free_a, list(range(len(free_a))))).transpose(np.argsort(order))
     return d_a, d_b
@@ -138,10 +138,10 @@ def _convolved(a: Spec, v: Spec, mode: str) -> Spec:
     return Spec((size,), _numbers(where, a, v))
 
 
-def _back_convolved(back: Back, a: Array, v: Array, mode: str) -> tuple[Array, Array]:
+def _vjp_convolved(given: RuleInputs, a: Array, v: Array, mode: str) -> tuple[Array, Array]:
     first = _first_of(mode, len(a), len(v))
-    d = np.zeros(len(a) + len(v) - 1, back.d.dtype)
-    d[first : first + len(back.d)] = back.d
+    d = np.zeros(len(a) + len(v) - 1, given.d.dtype)
+    d[first : first + len(given.d)] = given.d
     return np.convolve(d, v[::-1], "valid"), np.convolve(d, a[::-1], "valid")
 
 
@@ -149,9 +149,9 @@ def _outer(a: Spec, b: Spec) -> Spec:
     return Spec(broadcast("numpy.outer", (*a.shape, 1), (1, *b.shape)), _numbers("numpy.outer", a, b))
 
 
-def _back_outer(back: Back, a: Array, b: Array) -> tuple[Any, Any]:
-    d_a = back.d @ b if back.needs[0] else None
-    return d_a, a @ back.d if back.needs[1] else None
+def _vjp_outer(given: RuleInputs, a: Array, b: Array) -> tuple[Any, Any]:
+    d_a = given.d @ b if given.needs[0] else None
+    return d_a, a @ given.d if given.needs[1] else None
 
 
 def _of_rows(rows: Any, *xs: Any, subscripts: str, optimize: Any) -> Any:
@@ -170,10 +170,10 @@ def _of_rows(rows: Any, *xs: Any, subscripts: str, optimize: Any) -> Any:
 
 #: The rules. Of `einsum`, all labels are letters, and those of the result are given; axes are counted from the first.
 RULES = {
-    "einsum": NumpyRule(_einsum, _summed, _back_summed, _of_rows),
+    "einsum": NumpyRule(_einsum, _summed, _vjp_summed, _of_rows),
     "tensordot": NumpyRule(
-        lambda a, b, axes_a, axes_b: np.tensordot(a, b, (list(axes_a), list(axes_b))), _contracted, _back_contracted
+        lambda a, b, axes_a, axes_b: np.tensordot(a, b, (list(axes_a), list(axes_b))), _contracted, _vjp_contracted
     ),
-    "outer": NumpyRule(np.outer, _outer, _back_outer),
-    "convolve": NumpyRule(np.convolve, _convolved, _back_convolved),
+    "outer": NumpyRule(np.outer, _outer, _vjp_outer),
+    "convolve": NumpyRule(np.convolve, _convolved, _vjp_convolved),
 }

@@ -12,8 +12,8 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.operands import Array, unbroadcast
 
 __all__ = [
-    "Back",
     "NumpyRule",
+    "RuleInputs",
     "Shape",
     "added",
     "along",
@@ -28,7 +28,7 @@ __all__ = [
 Shape = tuple[int | None, ...]
 
 
-class Back(NamedTuple):
+class RuleInputs(NamedTuple):
     """What a vjp rule is given besides the operands.
 
     Parameters
@@ -56,7 +56,7 @@ class NumpyRule(NamedTuple):
     spec : callable
         Takes Specs instead of arrays; returns that of the result, or a tuple of them, and raises for wrong calls.
     vjp : callable, optional
-        Takes a Back before the operands; returns the gradient of a single operand, or a tuple with one entry per
+        Takes a RuleInputs before the operands; returns the gradient of a single operand, or a tuple with one entry per
         operand. None if the result has no gradient, as an index has none.
     steps : callable, optional
         How it takes part in the compiled steps of a loop, as `Op.define_steps` says.

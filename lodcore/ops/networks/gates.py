@@ -1,10 +1,10 @@
 """Recurrent networks over a whole batch, on arrays: the steps of its sequences, matrix products, and the backward pass.
 
-A batch is split into runs of whole sequences, which threads process in parallel: the rows of a run are multiplied by
-the weight of the inputs, and then processed step by step, in place. Weight gradients are products over all rows in the
-order of the batch; each thread computes some columns. Where `kernels.matrix` is fast, every entry of a product is one
-chain of sums in a fixed order: the results have the same bits however the batch is split. Elsewhere, NumPy computes the
-products of the whole batch in one thread.
+A batch is split into bundles of whole sequences, which threads process in parallel: the rows of a bundle are multiplied
+by the weight of the inputs, and then processed step by step, in place. Weight gradients are products over all rows in
+the order of the batch; each thread computes some columns. Where `kernels.matrix` is fast, every entry of a product is
+one chain of sums in a fixed order: the results have the same bits however the batch is split. Elsewhere, NumPy computes
+the products of the whole batch in one thread.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from lodcore.operators.operands import Array
 __all__ = [
     "ACTIVATIONS",
     "EVERYTHING",
-    "Asked",
+    "Bundle",
     "GateRule",
+    "GradientNeeds",
     "Neighbours",
-    "Run",
     "Weight",
     "add_up",
+    "bundles_of",
     "in_kept_memory",
     "input_products",
     "last_rows",
     "last_states",
     "last_states_back",
     "pair_product",
-    "runs_of",
     "side_by_side",
     "split_rows",
 ]
@@ -78,7 +78,7 @@ class GateRule(NamedTuple):
     clip: float = np.inf
 
 
-class Asked(NamedTuple):
+class GradientNeeds(NamedTuple):
     """Of which operands gradients are asked for."""
 
     x: bool = True
@@ -88,7 +88,7 @@ class Asked(NamedTuple):
     projection: bool = True
 
 
-EVERYTHING = Asked()
+EVERYTHING = GradientNeeds()
 
 
 class Weight:
@@ -136,10 +136,10 @@ def _dot(left: Array, right: Array, out: Array | None = None) -> Array:
     return product
 
 
-# -- runs of sequences -------------------------------------------------------------------------------------------------
+# -- bundles of sequences ----------------------------------------------------------------------------------------------
 
 
-class Run:
+class Bundle:
     """Some consecutive sequences of a batch, which are processed step by step.
 
     Attributes
@@ -177,7 +177,7 @@ class Run:
         return self.steps, self.starts, -1 if self.backwards else 1
 
     def states(self, boot: Array | None, width: int, dtype: np.dtype[Any]) -> Array:
-        """Return the boot states of the run, given in the order of the batch; zeros for None."""
+        """Return the boot states of the bundle, given in the order of the batch; zeros for None."""
         return np.zeros((len(self.order), width), dtype) if boot is None else boot.take(self.order, 0)
 
     def each_step(self, back: bool = False) -> list[tuple[int, int, Array]]:
@@ -193,8 +193,8 @@ def _from_zero(offsets: Array) -> Array:
     return made
 
 
-def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
-    """Split a batch into runs of about equally many rows: one per thread if the work is worth it.
+def bundles_of(offsets: Array, work: int, backwards: bool) -> list[Bundle]:
+    """Split a batch into bundles of about equally many rows: one per thread if the work is worth it.
 
     Parameters
     ----------
@@ -209,9 +209,9 @@ def runs_of(offsets: Array, work: int, backwards: bool) -> list[Run]:
     if kernels.matrix.is_fast():
         count = max(1, min(n_seqs // FEW, get_num_threads(), n_rows * work // WIDE))
     if count == 1:
-        return [Run(offsets, 0, n_seqs, backwards)]
+        return [Bundle(offsets, 0, n_seqs, backwards)]
     cuts = [0, *np.searchsorted(offsets, np.arange(1, count) * n_rows // count).tolist(), n_seqs]
-    return [Run(offsets, a, b, backwards) for a, b in pairwise(cuts) if a < b]
+    return [Bundle(offsets, a, b, backwards) for a, b in pairwise(cuts) if a < b]
 
 
 def side_by_side(tasks: Sequence[Callable[[], Any]], work: int) -> None:
@@ -280,14 +280,14 @@ class Neighbours:
             pair_product(boot, self.sequences, d_gates, self.firsts, out, True)
 
 
-def last_states(runs: Sequence[Run], states: Sequence[Array], boot: Array | None, count: int) -> Array:
+def last_states(bundles: Sequence[Bundle], states: Sequence[Array], boot: Array | None, count: int) -> Array:
     """Return the state after each sequence: that of its last row, or its boot state if it is empty.
 
     Parameters
     ----------
-    runs : list of Run
+    bundles : list of Bundle
     states : list of ndarray, shape (n_states, width)
-        The states after the last step of each run.
+        The states after the last step of each bundle.
     boot : ndarray, shape (count, width), or None for zeros
     count : int
         The number of sequences.
@@ -298,11 +298,11 @@ def last_states(runs: Sequence[Run], states: Sequence[Array], boot: Array | None
     """
     shape, dtype = (count, states[0].shape[1]), states[0].dtype
     if boot is None:
-        made = (np.empty if sum([len(run.order) for run in runs]) == count else np.zeros)(shape, dtype)
+        made = (np.empty if sum([len(bundle.order) for bundle in bundles]) == count else np.zeros)(shape, dtype)
     else:
         made = boot.astype(dtype)
-    for run, some in zip(runs, states, strict=True):
-        made[run.order] = some
+    for bundle, some in zip(bundles, states, strict=True):
+        made[bundle.order] = some
     return made
 
 

@@ -12,16 +12,16 @@ from lodcore import kernels
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import (
     EVERYTHING,
-    Asked,
+    Bundle,
     GateRule,
+    GradientNeeds,
     Neighbours,
-    Run,
     Weight,
     add_up,
+    bundles_of,
     in_kept_memory,
     input_products,
     pair_product,
-    runs_of,
     side_by_side,
     split_rows,
 )
@@ -73,8 +73,8 @@ class GRUResiduals(NamedTuple):
     h_0: Array | None
     hidden: Array
     gates: Array  # for a simple network, its states
-    runs: list[Run]
-    lasts: list[Any]  # the state after the last step of each run
+    bundles: list[Bundle]
+    lasts: list[Any]  # the state after the last step of each bundle
 
 
 def parts_of(weight: Array) -> tuple[Array, Array]:
@@ -113,31 +113,31 @@ def gru_forward(
     weight, dtype = weights.weight, weights.weight.dtype
     width = len(weight)
     hidden, gates = np.empty((len(x), width), dtype), np.empty((len(x), 3 * width), dtype)
-    runs = runs_of(offsets, weight.size, is_reverse)
+    bundles = bundles_of(offsets, weight.size, is_reverse)
     first = None if weights.weight_x is None else Weight(weights.weight_x)
     gate, candidate = map(Weight, parts_of(weight))
-    kept = GRUResiduals(x, offsets, weights, rule, h_0, hidden, gates, runs, [None] * len(runs))
+    kept = GRUResiduals(x, offsets, weights, rule, h_0, hidden, gates, bundles, [None] * len(bundles))
 
     def one(number: int) -> None:
-        run = runs[number]
-        _multiply_inputs(run, x, first, gates)
-        kept.lasts[number] = run.states(h_0, width, dtype)
-        _gru_steps(kept, run, gate, candidate, kept.lasts[number])
+        bundle = bundles[number]
+        _multiply_inputs(bundle, x, first, gates)
+        kept.lasts[number] = bundle.states(h_0, width, dtype)
+        _gru_steps(kept, bundle, gate, candidate, kept.lasts[number])
 
-    side_by_side([partial(one, number) for number in range(len(runs))], len(x) * weight.size)
+    side_by_side([partial(one, number) for number in range(len(bundles))], len(x) * weight.size)
     return hidden, kept
 
 
-def _multiply_inputs(run: Run, x: Array, first: Weight | None, out: Array) -> None:
-    """Multiply the rows of a run by the weight of the inputs, or copy them if that has been done already."""
-    at = slice(run.low, run.high)
+def _multiply_inputs(bundle: Bundle, x: Array, first: Weight | None, out: Array) -> None:
+    """Multiply the rows of a bundle by the weight of the inputs, or copy them if that has been done already."""
+    at = slice(bundle.low, bundle.high)
     if first is None:
         out[at] = x[at]
     else:
         first.times(x[at], out[at])
 
 
-def _gru_steps(kept: GRUResiduals, run: Run, gate: Weight, candidate: Weight, state: Array) -> None:
+def _gru_steps(kept: GRUResiduals, bundle: Bundle, gate: Weight, candidate: Weight, state: Array) -> None:
     """Run all steps: in one call, or one by one with NumPy's products."""
     width, dtype, rule, bias, booted = state.shape[1], state.dtype, kept.rule, kept.weights.bias, kept.h_0 is not None
     shift = np.empty(0, dtype) if bias is None else bias
@@ -145,14 +145,14 @@ def _gru_steps(kept: GRUResiduals, run: Run, gate: Weight, candidate: Weight, st
 
     def call(first: int, stop: int, stage: int, weight: Array, other: Array) -> None:
         kernels.gates.gru_steps(
-            *run.where, first, stop, stage, weight, other, shift, rule.gate, rule.candidate, rule.origin_mode, booted,
-            state, products, kept.gates, kept.hidden,
+            *bundle.where, first, stop, stage, weight, other, shift, rule.gate, rule.candidate, rule.origin_mode,
+            booted, state, products, kept.gates, kept.hidden,
         )  # fmt: skip
 
     if kernels.matrix.is_fast():
-        call(0, len(run.steps) - 1, 0, gate.packed, candidate.packed)
+        call(0, len(bundle.steps) - 1, 0, gate.packed, candidate.packed)
         return
-    for t, count, _ in run.each_step():
+    for t, count, _ in bundle.each_step():
         if t or booted:
             gate.times(state[:count], products[:count, : 2 * width])
         call(t, t + 1, 1, no_product, no_product)
@@ -162,7 +162,7 @@ def _gru_steps(kept: GRUResiduals, run: Run, gate: Weight, candidate: Weight, st
 
 
 @in_kept_memory
-def gru_backward(residuals: GRUResiduals, d_hidden: Array, asked: Asked = EVERYTHING) -> LayerGradients:
+def gru_backward(residuals: GRUResiduals, d_hidden: Array, asked: GradientNeeds = EVERYTHING) -> LayerGradients:
     """Return the gradients of the arguments of `gru_forward`.
 
     Parameters
@@ -170,7 +170,7 @@ def gru_backward(residuals: GRUResiduals, d_hidden: Array, asked: Asked = EVERYT
     residuals : GRUResiduals
         Not changed.
     d_hidden : ndarray, shape (n_rows, D)
-    asked : Asked
+    asked : GradientNeeds
 
     Returns
     -------
@@ -181,8 +181,8 @@ def gru_backward(residuals: GRUResiduals, d_hidden: Array, asked: Asked = EVERYT
     gate, candidate = (Weight(part, True) for part in parts_of(weight))
     d_gates, reset = np.empty((len(x), 3 * width), dtype), np.empty((len(x), width), dtype)
 
-    def steps_back(run: Run, d_state: Array) -> None:
-        _gru_steps_back(residuals, run, gate, candidate, d_hidden, d_state, reset, d_gates)
+    def steps_back(bundle: Bundle, d_state: Array) -> None:
+        _gru_steps_back(residuals, bundle, gate, candidate, d_hidden, d_state, reset, d_gates)
 
     pairs, d_x, d_h_0 = _steps_of_runs(residuals, steps_back, d_gates, asked)
     d_weight = np.empty_like(weight)
@@ -198,7 +198,7 @@ def gru_backward(residuals: GRUResiduals, d_hidden: Array, asked: Asked = EVERYT
 
 def _gru_steps_back(
     residuals: GRUResiduals,
-    run: Run,
+    bundle: Bundle,
     gate: Weight,
     candidate: Weight,
     d_hidden: Array,
@@ -209,18 +209,18 @@ def _gru_steps_back(
     """Run all steps from the last to the first."""
     width, dtype, rule, booted = d_state.shape[1], d_state.dtype, residuals.rule, residuals.h_0 is not None
     d_step, no_product = np.empty((len(d_state), 3 * width), dtype), np.empty(0, dtype)
-    boot = run.states(residuals.h_0, width, dtype) if booted else np.empty((0, width), dtype)
+    boot = bundle.states(residuals.h_0, width, dtype) if booted else np.empty((0, width), dtype)
 
     def call(first: int, stop: int, stage: int, weight: Array, other: Array) -> None:
         kernels.gates.gru_steps_back(
-            *run.where, first, stop, stage, weight, other, rule.gate, rule.candidate, rule.origin_mode, boot,
+            *bundle.where, first, stop, stage, weight, other, rule.gate, rule.candidate, rule.origin_mode, boot,
             residuals.gates, residuals.hidden, d_hidden, booted, d_state, d_step, reset, d_gates,
         )  # fmt: skip
 
     if kernels.matrix.is_fast():
-        call(0, len(run.steps) - 1, 0, gate.packed, candidate.packed)
+        call(0, len(bundle.steps) - 1, 0, gate.packed, candidate.packed)
         return
-    for t, count, _ in run.each_step(back=True):
+    for t, count, _ in bundle.each_step(back=True):
         call(t, t + 1, 1, no_product, no_product)
         if t or booted:
             candidate.times(d_step[:count, 2 * width :], d_step[:count, width : 2 * width])
@@ -257,38 +257,38 @@ def simple_forward(
     weight, dtype, booted = weights.weight, weights.weight.dtype, h_0 is not None
     width = len(weight)
     hidden = np.empty((len(x), width), dtype)
-    runs = runs_of(offsets, weight.size, is_reverse)
+    bundles = bundles_of(offsets, weight.size, is_reverse)
     first = None if weights.weight_x is None else Weight(weights.weight_x)
     second = Weight(weight)
     shift, no_product = np.empty(0, dtype) if weights.bias is None else weights.bias, np.empty(0, dtype)
     rule = GateRule(candidate=activation)
-    kept = GRUResiduals(x, offsets, weights, rule, h_0, hidden, hidden, runs, [None] * len(runs))
+    kept = GRUResiduals(x, offsets, weights, rule, h_0, hidden, hidden, bundles, [None] * len(bundles))
 
     def one(number: int) -> None:
-        run = runs[number]
-        _multiply_inputs(run, x, first, hidden)
-        state = kept.lasts[number] = run.states(h_0, width, dtype)
+        bundle = bundles[number]
+        _multiply_inputs(bundle, x, first, hidden)
+        state = kept.lasts[number] = bundle.states(h_0, width, dtype)
         products = np.empty_like(state)
 
         def call(first: int, stop: int, packed: Array) -> None:
             kernels.gates.simple_steps(
-                *run.where, first, stop, packed, shift, activation, booted, state, products, hidden
+                *bundle.where, first, stop, packed, shift, activation, booted, state, products, hidden
             )
 
         if kernels.matrix.is_fast():
-            call(0, len(run.steps) - 1, second.packed)
+            call(0, len(bundle.steps) - 1, second.packed)
             return
-        for t, count, _ in run.each_step():
+        for t, count, _ in bundle.each_step():
             if t or booted:
                 second.times(state[:count], products[:count])
             call(t, t + 1, no_product)
 
-    side_by_side([partial(one, number) for number in range(len(runs))], len(x) * weight.size)
+    side_by_side([partial(one, number) for number in range(len(bundles))], len(x) * weight.size)
     return hidden, kept
 
 
 @in_kept_memory
-def simple_backward(residuals: GRUResiduals, d_hidden: Array, asked: Asked = EVERYTHING) -> LayerGradients:
+def simple_backward(residuals: GRUResiduals, d_hidden: Array, asked: GradientNeeds = EVERYTHING) -> LayerGradients:
     """Return the gradients of the arguments of `simple_forward`.
 
     Parameters
@@ -296,7 +296,7 @@ def simple_backward(residuals: GRUResiduals, d_hidden: Array, asked: Asked = EVE
     residuals : GRUResiduals
         Not changed.
     d_hidden : ndarray, shape (n_rows, D)
-    asked : Asked
+    asked : GradientNeeds
 
     Returns
     -------
@@ -306,19 +306,19 @@ def simple_backward(residuals: GRUResiduals, d_hidden: Array, asked: Asked = EVE
     second, activation, no_product = Weight(weight, True), residuals.rule.candidate, np.empty(0, weight.dtype)
     d_gates, d_weight = np.empty((len(x), len(weight)), weight.dtype), np.empty_like(weight)
 
-    def steps_back(run: Run, d_state: Array) -> None:
+    def steps_back(bundle: Bundle, d_state: Array) -> None:
         d_step = np.empty_like(d_state)
 
         def call(first: int, stop: int, packed: Array) -> None:
             kernels.gates.simple_steps_back(
-                *run.where, first, stop, packed, activation, residuals.hidden, d_hidden, booted, d_state, d_step,
+                *bundle.where, first, stop, packed, activation, residuals.hidden, d_hidden, booted, d_state, d_step,
                 d_gates,
             )  # fmt: skip
 
         if kernels.matrix.is_fast():
-            call(0, len(run.steps) - 1, second.packed)
+            call(0, len(bundle.steps) - 1, second.packed)
             return
-        for t, count, _ in run.each_step(back=True):
+        for t, count, _ in bundle.each_step(back=True):
             call(t, t + 1, no_product)
             if t or booted:
                 second.times(d_step[:count], d_state[:count])
@@ -332,26 +332,26 @@ def simple_backward(residuals: GRUResiduals, d_hidden: Array, asked: Asked = EVE
 
 
 def _steps_of_runs(
-    residuals: GRUResiduals, steps_back: Callable[[Run, Array], None], d_gates: Array, asked: Asked
+    residuals: GRUResiduals, steps_back: Callable[[Bundle, Array], None], d_gates: Array, asked: GradientNeeds
 ) -> tuple[Neighbours, Array, Array | None]:
-    """Run the backward steps of all runs, the gradients of the inputs included; find the rows with a predecessor."""
-    x, weights, runs = residuals.x, residuals.weights, residuals.runs
+    """Run the backward steps of all bundles, the gradients of the inputs included; find the rows with a predecessor."""
+    x, weights, bundles = residuals.x, residuals.weights, residuals.bundles
     width, dtype = len(weights.weight), weights.weight.dtype
     first = None if weights.weight_x is None or not asked.x else Weight(weights.weight_x, True)
     d_x = d_gates if first is None else np.empty_like(x)
     d_h_0 = None if residuals.h_0 is None else np.zeros_like(residuals.h_0)
 
     def one(number: int) -> None:
-        run = runs[number]
-        d_state = run.states(None, width, dtype)
-        steps_back(run, d_state)
+        bundle = bundles[number]
+        d_state = bundle.states(None, width, dtype)
+        steps_back(bundle, d_state)
         if first is not None:
-            first.times(d_gates[run.low : run.high], d_x[run.low : run.high])
+            first.times(d_gates[bundle.low : bundle.high], d_x[bundle.low : bundle.high])
         if d_h_0 is not None:
-            d_h_0[run.order] = d_state
+            d_h_0[bundle.order] = d_state
 
-    pairs = Neighbours(residuals.offsets, runs[0].backwards)
-    tasks: list[Callable[[], Any]] = [*[partial(one, number) for number in range(len(runs))], pairs.find]
+    pairs = Neighbours(residuals.offsets, bundles[0].backwards)
+    tasks: list[Callable[[], Any]] = [*[partial(one, number) for number in range(len(bundles))], pairs.find]
     side_by_side(tasks, len(x) * weights.weight.size)
     return pairs, d_x, d_h_0
 
@@ -372,7 +372,7 @@ def _gradients(
     d_weight: Array,
     d_x: Array,
     d_h_0: Array | None,
-    asked: Asked,
+    asked: GradientNeeds,
 ) -> LayerGradients:
     """Run these tasks, and those of the inputs."""
     x, weights = residuals.x, residuals.weights

@@ -12,16 +12,16 @@ from lodcore import kernels
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import (
     EVERYTHING,
-    Asked,
+    Bundle,
     GateRule,
+    GradientNeeds,
     Neighbours,
-    Run,
     Weight,
     add_up,
+    bundles_of,
     in_kept_memory,
     input_products,
     pair_product,
-    runs_of,
     side_by_side,
     split_rows,
 )
@@ -73,8 +73,8 @@ class LSTMResiduals(NamedTuple):
     gates: Array
     cell: Array
     inner: Array | None  # the outputs of the gates before the projection
-    runs: list[Run]
-    lasts: list[Any]  # state and cell after the last step of each run
+    bundles: list[Bundle]
+    lasts: list[Any]  # state and cell after the last step of each bundle
 
 
 @in_kept_memory
@@ -109,24 +109,26 @@ def lstm_forward(
     hidden = (np.empty if width else np.zeros)((len(x), state_width), dtype)  # no step writes states without columns
     gates, cell = np.empty((len(x), 4 * width), dtype), np.empty((len(x), width), dtype)
     inner = None if weights.projection is None else np.empty_like(cell)
-    runs = runs_of(offsets, weight.size, is_reverse)
+    bundles = bundles_of(offsets, weight.size, is_reverse)
     first = None if weights.weight_x is None else Weight(weights.weight_x)
     second = Weight(weight)
     third = None if weights.projection is None else Weight(weights.projection)
-    kept = LSTMResiduals(x, offsets, weights, rule, h_0, c_0, hidden, gates, cell, inner, runs, [None] * len(runs))
+    kept = LSTMResiduals(
+        x, offsets, weights, rule, h_0, c_0, hidden, gates, cell, inner, bundles, [None] * len(bundles)
+    )
 
     def one(number: int) -> None:
-        run = runs[number]
-        at = slice(run.low, run.high)
+        bundle = bundles[number]
+        at = slice(bundle.low, bundle.high)
         if first is None:
             gates[at] = x[at]
         else:
             first.times(x[at], gates[at])
-        state, state_cell = run.states(h_0, state_width, dtype), run.states(c_0, width, dtype)
-        _steps(kept, run, second, third, state, state_cell)
+        state, state_cell = bundle.states(h_0, state_width, dtype), bundle.states(c_0, width, dtype)
+        _steps(kept, bundle, second, third, state, state_cell)
         kept.lasts[number] = state, state_cell
 
-    side_by_side([partial(one, number) for number in range(len(runs))], len(x) * weight.size)
+    side_by_side([partial(one, number) for number in range(len(bundles))], len(x) * weight.size)
     return hidden, cell, kept
 
 
@@ -135,7 +137,7 @@ def _or_none(array: Array | None, dtype: np.dtype[Any], ndim: int = 1) -> Array:
 
 
 def _steps(
-    kept: LSTMResiduals, run: Run, second: Weight, third: Weight | None, state: Array, state_cell: Array
+    kept: LSTMResiduals, bundle: Bundle, second: Weight, third: Weight | None, state: Array, state_cell: Array
 ) -> None:
     """Run all steps: in one call, or one by one with NumPy's products."""
     weights, rule, dtype, booted = kept.weights, kept.rule, state.dtype, kept.h_0 is not None
@@ -145,16 +147,16 @@ def _steps(
 
     def call(first: int, stop: int, weight: Array, projection: Array) -> None:
         kernels.gates.lstm_steps(
-            *run.where, first, stop, weight, projection, bias, peepholes, rule.gate, rule.cell, rule.candidate,
+            *bundle.where, first, stop, weight, projection, bias, peepholes, rule.gate, rule.cell, rule.candidate,
             rule.clip, booted, state, state_cell, products, kept.gates, kept.cell, inner, kept.hidden,
         )  # fmt: skip
 
     if not state_cell.shape[1]:
         state[...] = 0
     elif kernels.matrix.is_fast():
-        call(0, len(run.steps) - 1, second.packed, no_product if third is None else third.packed)
+        call(0, len(bundle.steps) - 1, second.packed, no_product if third is None else third.packed)
     else:
-        for t, count, rows in run.each_step():
+        for t, count, rows in bundle.each_step():
             if t or booted:
                 second.times(state[:count], products[:count])
             call(t, t + 1, no_product, no_product)
@@ -230,7 +232,7 @@ class PackedLSTM:
 
 @in_kept_memory
 def lstm_backward(
-    residuals: LSTMResiduals, d_hidden: Array | None, d_cell: Array | None, asked: Asked = EVERYTHING
+    residuals: LSTMResiduals, d_hidden: Array | None, d_cell: Array | None, asked: GradientNeeds = EVERYTHING
 ) -> LSTMGradients:
     """Return the gradients of the arguments of `lstm_forward`.
 
@@ -240,13 +242,13 @@ def lstm_backward(
         Not changed.
     d_hidden, d_cell : ndarray or None
         Cotangents of all rows; None for zeros.
-    asked : Asked
+    asked : GradientNeeds
 
     Returns
     -------
     LSTMGradients
     """
-    x, weights, runs, h_0, c_0 = residuals.x, residuals.weights, residuals.runs, residuals.h_0, residuals.c_0
+    x, weights, bundles, h_0, c_0 = residuals.x, residuals.weights, residuals.bundles, residuals.h_0, residuals.c_0
     weight, dtype = weights.weight, weights.weight.dtype
     state_width, width = weight.shape[0], weight.shape[1] // 4
     first = None if weights.weight_x is None or not asked.x else Weight(weights.weight_x, True)
@@ -259,25 +261,25 @@ def lstm_backward(
     d_c_0 = None if c_0 is None else np.zeros_like(c_0)
 
     def one(number: int) -> None:
-        run = runs[number]
-        d_state, carry = run.states(None, state_width, dtype), run.states(None, width, dtype)
-        _steps_back(residuals, run, second, third, d_hidden, d_cell, d_state, carry, d_full, d_gates)
+        bundle = bundles[number]
+        d_state, carry = bundle.states(None, state_width, dtype), bundle.states(None, width, dtype)
+        _steps_back(residuals, bundle, second, third, d_hidden, d_cell, d_state, carry, d_full, d_gates)
         if first is not None:
-            first.times(d_gates[run.low : run.high], d_x[run.low : run.high])
+            first.times(d_gates[bundle.low : bundle.high], d_x[bundle.low : bundle.high])
         if d_h_0 is not None:
-            d_h_0[run.order] = d_state
+            d_h_0[bundle.order] = d_state
         if d_c_0 is not None:
-            d_c_0[run.order] = carry
+            d_c_0[bundle.order] = carry
 
-    pairs = Neighbours(residuals.offsets, runs[0].backwards)
-    side_by_side([*[partial(one, number) for number in range(len(runs))], pairs.find], len(x) * weight.size)
+    pairs = Neighbours(residuals.offsets, bundles[0].backwards)
+    side_by_side([*[partial(one, number) for number in range(len(bundles))], pairs.find], len(x) * weight.size)
     found = _weight_gradients(residuals, pairs, d_gates, d_full, asked)
     return LSTMGradients(d_x if asked.x else None, found, d_h_0, d_c_0)
 
 
 def _steps_back(
     residuals: LSTMResiduals,
-    run: Run,
+    bundle: Bundle,
     second: Weight,
     third: Weight | None,
     d_hidden: Array | None,
@@ -292,19 +294,19 @@ def _steps_back(
     peepholes, no_product = _or_none(weights.peepholes, dtype), np.empty(0, dtype)
     d_step, full, width = np.empty((len(carry), d_gates.shape[1]), dtype), _or_none(d_full, dtype, 2), carry.shape[1]
     d_rows, d_cells = _or_none(d_hidden, dtype, 2), _or_none(d_cell, dtype, 2)
-    boot_cell = np.empty((0, width), dtype) if residuals.c_0 is None else run.states(residuals.c_0, width, dtype)
+    boot_cell = np.empty((0, width), dtype) if residuals.c_0 is None else bundle.states(residuals.c_0, width, dtype)
 
     def call(first: int, stop: int, weight: Array, projection: Array) -> None:
         kernels.gates.lstm_steps_back(
-            *run.where, first, stop, weight, projection, peepholes, rule.gate, rule.cell, rule.candidate, rule.clip,
+            *bundle.where, first, stop, weight, projection, peepholes, rule.gate, rule.cell, rule.candidate, rule.clip,
             boot_cell, residuals.gates, residuals.cell, d_rows, d_cells, to_boot, d_state, carry, d_step, full,
             d_gates,
         )  # fmt: skip
 
     if kernels.matrix.is_fast():
-        call(0, len(run.steps) - 1, second.packed, no_product if third is None else third.packed)
+        call(0, len(bundle.steps) - 1, second.packed, no_product if third is None else third.packed)
         return
-    for t, count, rows in run.each_step(back=True):
+    for t, count, rows in bundle.each_step(back=True):
         if third is not None:
             if d_hidden is not None:
                 d_state[:count] += d_hidden[rows]
@@ -316,7 +318,7 @@ def _steps_back(
 
 
 def _weight_gradients(
-    residuals: LSTMResiduals, pairs: Neighbours, d_gates: Array, d_full: Array | None, asked: Asked
+    residuals: LSTMResiduals, pairs: Neighbours, d_gates: Array, d_full: Array | None, asked: GradientNeeds
 ) -> LSTMWeights:
     """Compute the gradients of weights as products over all rows."""
     x, weights, n_rows = residuals.x, residuals.weights, len(residuals.x)

@@ -11,7 +11,7 @@ from lodcore.operators.arguments import choice_of, dense_of, fits, nested_of
 from lodcore.operators.operands import Array, below
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
-from lodcore.ops.networks.gates import ACTIVATIONS, Asked, GateRule
+from lodcore.ops.networks.gates import ACTIVATIONS, GateRule, GradientNeeds
 from lodcore.ops.networks.gru import GRUWeights, gru_backward, gru_forward
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.tensors import lod_tensor_body
@@ -130,7 +130,7 @@ def _(
 
 @dynamic_lstm.define_vjp
 def _(d_hidden: Array | None, d_cell: Array | None, bias: Any, network: Any, needs: Any) -> tuple[Any, ...]:
-    dtype, asked = network.weights.weight.dtype, Asked(needs.x, False, needs.weight, needs.bias)
+    dtype, asked = network.weights.weight.dtype, GradientNeeds(needs.x, False, needs.weight, needs.bias)
     found = lstm_backward(network, cotangent_of(d_hidden, dtype), cotangent_of(d_cell, dtype), asked)
     d_bias = found.weights.bias
     if d_bias is not None and found.weights.peepholes is not None:
@@ -236,7 +236,7 @@ def _(
 def _(d_hidden: Array, bias: Any, network: Any, needs: Any) -> tuple[Any, ...]:
     cotangent = cotangent_of(d_hidden, network.weights.weight.dtype)
     assert cotangent is not None
-    found = gru_backward(network, cotangent, Asked(needs.x, False, needs.weight, needs.bias))
+    found = gru_backward(network, cotangent, GradientNeeds(needs.x, False, needs.weight, needs.bias))
     return found.x, found.weights.weight, _shaped("dynamic_gru", found.weights.bias, bias), found.h_0
 
 

@@ -11,7 +11,7 @@ from lodcore.operators.arguments import choice_of, fits, level_of
 from lodcore.operators.operands import Array, below
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
-from lodcore.ops.networks.gates import ACTIVATIONS, Asked, GateRule, last_states, last_states_back
+from lodcore.ops.networks.gates import ACTIVATIONS, GateRule, GradientNeeds, last_states, last_states_back
 from lodcore.ops.networks.gru import (
     GRUWeights,
     LayerGradients,
@@ -111,7 +111,7 @@ def lstm_layer(
     hidden, _, network = lstm_forward(rows, offsets, weights, rule, h_0, c_0, backwards)
     states, cells = zip(*network.lasts, strict=True)
     count = len(offsets) - 1
-    lasts = last_states(network.runs, states, h_0, count), last_states(network.runs, cells, c_0, count)
+    lasts = last_states(network.bundles, states, h_0, count), last_states(network.bundles, cells, c_0, count)
     if saved is not None:
         saved["network"] = network
     return lod_tensor_body.new_tensor(hidden, x.lod), *lasts
@@ -148,7 +148,7 @@ def _(
 ) -> tuple[Any, ...]:
     d_states, d_h_0 = _with_last(network, d_hidden, d_last)
     d_cells, d_c_0 = _with_last(network, None, d_last_cell)
-    found = lstm_backward(network, d_states, d_cells, Asked(*needs[:5]))
+    found = lstm_backward(network, d_states, d_cells, GradientNeeds(*needs[:5]))
     of = found.weights
     d_bias = of.bias if of.peepholes is None or of.bias is None else np.concatenate([of.bias, of.peepholes])
     boots = _plus(found.h_0, d_h_0), _plus(found.c_0, d_c_0)
@@ -214,7 +214,7 @@ def gru_layer(
     x, rows, offsets, weights, boot = _arrays("gru_layer", 3, x, weight_x, weight_h, bias, h_0, level)
     rule, backwards = GateRule(origin_mode=bool(origin_mode)), bool(is_reverse)
     hidden, network = gru_forward(rows, offsets, weights, rule, boot, backwards)
-    last = last_states(network.runs, network.lasts, boot, len(offsets) - 1)
+    last = last_states(network.bundles, network.lasts, boot, len(offsets) - 1)
     if saved is not None:
         saved["network"] = network
     return lod_tensor_body.new_tensor(hidden, x.lod), last
@@ -238,7 +238,7 @@ def _(
 def _(d_hidden: Array | None, d_last: Array | None, network: Any, needs: Any) -> tuple[Any, ...]:
     d_states, d_h_0 = _with_last(network, d_hidden, d_last)
     assert d_states is not None
-    return _gradients(gru_backward(network, d_states, Asked(*needs[:4])), d_h_0)
+    return _gradients(gru_backward(network, d_states, GradientNeeds(*needs[:4])), d_h_0)
 
 
 @operator(x=Nested, weight_x=Dense, weight_h=Dense, bias=Dense, h_0=Dense, lod_rule=OF_STATES, results=2)
@@ -295,7 +295,7 @@ def simple_layer(
     number, backwards = _activation(activation), bool(is_reverse)
     x, rows, offsets, weights, boot = _arrays("simple_layer", 1, x, weight_x, weight_h, bias, h_0, level)
     hidden, network = simple_forward(rows, offsets, weights, number, boot, backwards)
-    last = last_states(network.runs, network.lasts, boot, len(offsets) - 1)
+    last = last_states(network.bundles, network.lasts, boot, len(offsets) - 1)
     if saved is not None:
         saved["network"] = network
     return lod_tensor_body.new_tensor(hidden, x.lod), last
@@ -320,7 +320,7 @@ def _(
 def _(d_hidden: Array | None, d_last: Array | None, network: Any, needs: Any) -> tuple[Any, ...]:
     d_states, d_h_0 = _with_last(network, d_hidden, d_last)
     assert d_states is not None
-    return _gradients(simple_backward(network, d_states, Asked(*needs[:4])), d_h_0)
+    return _gradients(simple_backward(network, d_states, GradientNeeds(*needs[:4])), d_h_0)
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
@@ -406,7 +406,7 @@ def _with_last(network: Any, d_states: Array | None, d_last: Array | None) -> tu
     d_states, d_last = cotangent_of(d_states, dtype), cotangent_of(d_last, dtype)
     if d_last is None:
         return d_states, None
-    return last_states_back(d_last, d_states, None, len(network.x), network.offsets, network.runs[0].backwards)
+    return last_states_back(d_last, d_states, None, len(network.x), network.offsets, network.bundles[0].backwards)
 
 
 def _plus(d: Array | None, other: Array | None) -> Array | None:

@@ -6,7 +6,7 @@ import pytest
 import lodcore
 from lodcore import TensorArray
 from lodcore.graph import VarArray
-from tests.helpers.ways import check, every_way
+from tests.helpers.texts_in_every_way import check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -9,7 +9,7 @@ import lodcore
 from lodcore import DTypeError, GraphError, IfElse, LevelError, LoDTensor, ShapeError, TensorArray, cond, ops, vjp
 from lodcore.graph import Executor, Program, Variable, append_backward, data, map_fn, parameter, while_loop
 from tests.helpers.tables import for_each
-from tests.helpers.ways import WAYS, WHILE_RECORDING, check, every_way
+from tests.helpers.texts_in_every_way import WAYS, WHILE_RECORDING, check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

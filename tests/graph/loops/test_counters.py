@@ -7,7 +7,7 @@ import lodcore
 from lodcore import GraphError, LoDTensor, TensorArray, ops
 from lodcore.graph import Executor, Program, data, map_fn, while_loop
 from tests.helpers.tables import for_each
-from tests.helpers.ways import WHILE_RECORDING, check, every_way
+from tests.helpers.texts_in_every_way import WHILE_RECORDING, check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -9,7 +9,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, VarArray, Variable, data, map_fn, parameter, while_loop
-from tests.helpers.ways import RECORDED, check, every_way
+from tests.helpers.texts_in_every_way import RECORDED, check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -6,7 +6,7 @@ import pytest
 import lodcore
 from lodcore import GraphError, TensorArray, vjp
 from lodcore.graph import Executor, Program, data, while_loop
-from tests.helpers.ways import WAYS, WHILE_RECORDING, run_body
+from tests.helpers.texts_in_every_way import WAYS, WHILE_RECORDING, run_body
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -8,7 +8,7 @@ import pytest
 import lodcore
 from lodcore import GraphError, LoDTensor, TensorArray, vjp
 from lodcore.graph import Program, VarArray, Variable, data, while_loop
-from tests.helpers.ways import run_body
+from tests.helpers.texts_in_every_way import run_body
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

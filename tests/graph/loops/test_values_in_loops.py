@@ -8,7 +8,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, TensorArray, map_fn, ops
 from lodcore.graph import Variable, vjp, while_loop
-from tests.helpers.ways import check, every_way, rows_of
+from tests.helpers.texts_in_every_way import check, every_way, rows_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

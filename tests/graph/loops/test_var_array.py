@@ -5,7 +5,7 @@ import pytest
 
 from lodcore import GraphError, LoDTensor, TensorArray
 from lodcore.graph import Executor, Program, VarArray, data
-from tests.helpers.ways import check, every_way, run_body
+from tests.helpers.texts_in_every_way import check, every_way, run_body
 
 X = np.array([0.5, -1.5, 2.0])
 

@@ -13,10 +13,10 @@ from tests.helpers.drawing.programs import draw_program
 from tests.helpers.drawing.trainings import Drawing, draw_batch, draw_loss, draw_training
 from tests.helpers.meanings import is_floating
 from tests.helpers.programs_as_python import as_python
+from tests.helpers.programs_in_every_way import as_tensor, held, loss_in_program, new, placeholder
 from tests.helpers.programs_to_keep import as_bytes
 from tests.helpers.tables import for_each
-from tests.helpers.ways import rows_of
-from tests.helpers.ways_of_running import as_tensor, held, loss_in_program, new, placeholder
+from tests.helpers.texts_in_every_way import rows_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

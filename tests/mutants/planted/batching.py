@@ -38,7 +38,7 @@ MUTANTS = [
         "lodcore/batching/reports/isolation.py",
         "for one in (bit, ~bit)]",
         "for one in (bit,)]",
-        "tests/batching/test_attention.py tests/batching/reports/test_isolation.py",
+        "tests/batching/test_attention_inputs.py tests/batching/reports/test_isolation.py",
     ),
     Mutant(
         "a-source-drawn-anew-too-early",

@@ -19,7 +19,7 @@ MUTANTS = [
         BLOCK,
         "        return self.versions.get(found, found)\n",
         "        return found\n",
-        "tests/graph/loops/test_arrays.py",
+        "tests/graph/loops/test_recorded_arrays.py",
     ),
     Mutant(
         "captured-anew-at-each-use",

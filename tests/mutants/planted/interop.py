@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 FOLDER_WRITER = "lodcore/interop/files/folder_writer.py"
 IMPORTING = "lodcore/interop/arrow/importing.py"
 
-TEST_DOORS = "tests/interop/test_doors.py"
+TEST_DOORS = "tests/interop/test_conversions.py"
 TEST_INTERFACE = "tests/interop/arrow/test_interface.py"
 
 MUTANTS = [

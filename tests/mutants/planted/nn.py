@@ -82,7 +82,7 @@ MUTANTS = [
         RECURRENT,
         ("            isinstance(clip, bool) or not (isinstance(clip, (int, float, np.number)) and clip > 0)"),
         ("            isinstance(clip, bool) or not isinstance(clip, (int, float, np.number)) or clip <= 0"),
-        "tests/nn/test_numbers.py",
+        "tests/nn/test_settings.py",
     ),
     Mutant(
         "the-cell-of-a-gru-with-the-other-convention",

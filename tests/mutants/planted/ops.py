@@ -23,7 +23,7 @@ WORDS = "lodcore/ops/text/words.py"
 
 TEST_AS_NUMPY = "tests/numpy_api/test_as_numpy.py"
 TEST_AXES = "tests/ops/reduce/test_axes.py"
-TEST_DTYPES = "tests/operators/test_dtypes.py"
+TEST_DTYPES = "tests/operators/test_dtypes_of_results.py"
 TEST_MOVING = "tests/ops/move/test_moving.py"
 TEST_NN = "tests/nn"
 TEST_NUMPY_PAGE = "tests/numpy_api/test_numpy_page.py"
@@ -44,7 +44,7 @@ MUTANTS = [
         JOINED_ARRAYS,
         "    axis %= d.ndim\n",
         "    axis = 0\n",
-        "tests/graph/loops/test_arrays.py tests/operators/test_operators.py",
+        "tests/graph/loops/test_recorded_arrays.py tests/operators/test_operators.py",
     ),
     Mutant(
         "stale-stack",
@@ -65,7 +65,7 @@ MUTANTS = [
         "lodcore/ops/arrays/tensor_arrays.py",
         "return d, None, d.pop(",
         "return d, None, d.get(",
-        "tests/graph/loops/test_arrays.py",
+        "tests/graph/loops/test_recorded_arrays.py",
     ),
     Mutant(
         "records-compared-by-one-field",
@@ -216,7 +216,7 @@ MUTANTS = [
     Mutant(
         "last-cells-in-another-order",
         GATES,
-        "        made[run.order] = some\n",
+        "        made[bundle.order] = some\n",
         "        made[: len(some)] = some\n",
         TEST_RECURRENT,
     ),
@@ -230,7 +230,7 @@ MUTANTS = [
     Mutant(
         "gradients-of-boot-states-by-rank",
         "lodcore/ops/networks/lstm.py",
-        "d_h_0[run.order] = d_state",
+        "d_h_0[bundle.order] = d_state",
         "d_h_0[: len(d_state)] = d_state",
         "tests/ops/networks/test_recurrent.py",
     ),
@@ -352,7 +352,7 @@ MUTANTS = [
         NANS,
         'np.require(given, given.dtype.newbyteorder("="), ["C", "A"])',
         'np.require(given, None, ["C", "A"])',
-        "tests/operators/test_layouts.py",
+        "tests/operators/test_memory_layouts.py",
     ),
     Mutant(
         "gradient-of-the-mean-undivided",
@@ -401,7 +401,7 @@ MUTANTS = [
         REDUCE_VALUES,
         'place = INDEX[f"arg{name}"](values, -1, keepdims=True)',
         'place = values.shape[-1] - 1 - INDEX[f"arg{name}"](values[..., ::-1], -1, keepdims=True)',
-        "tests/numpy_api/test_axes.py",
+        TEST_AXES,
     ),
     Mutant(
         "empty-sequence-has-a-maximum",

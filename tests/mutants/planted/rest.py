@@ -9,7 +9,7 @@ WRITE_CASES = "reference/write_cases.py"
 TEST_ASSERTIONS = "tests/testing/test_assertions.py"
 TEST_CASES = "tests/reference/test_cases.py"
 TEST_HOLDING = "tests/reference/test_holding.py"
-TEST_NUMBERS = "tests/demo/test_numbers.py"
+TEST_NUMBERS = "tests/demo/test_printed_numbers.py"
 
 MUTANTS = [
     Mutant(

@@ -150,7 +150,7 @@ MUTANTS = [
         "lodcore/kernels/vectors/stream.h",
         "(to + k), _mm_loadu_si128((const __m128i *)(from + k)",
         "(to + k), _mm_loadu_si128((const __m128i *)(from)",
-        "tests/kernels/test_stream.py",
+        "tests/kernels/test_streaming_stores.py",
     ),
     Mutant(
         "taps-over-the-end-of-a-sequence",

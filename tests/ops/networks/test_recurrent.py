@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, dynamic_gru, dynamic_lstm, kernels, vjp
-from lodcore.ops.networks.gates import GateRule, last_states, last_states_back, runs_of
+from lodcore.ops.networks.gates import GateRule, bundles_of, last_states, last_states_back
 from lodcore.ops.networks.gru import GRUWeights, gru_backward, gru_forward, simple_backward, simple_forward
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.testing.samples import bits
@@ -278,13 +278,13 @@ def test_last_states_are_the_last_steps_or_boot(sizes, is_reverse, threads):
     before = lodcore.get_num_threads()
     lodcore.set_num_threads(threads)
     try:
-        runs = runs_of(offsets, 2**20, is_reverse)
+        bundles = bundles_of(offsets, 2**20, is_reverse)
     finally:
         lodcore.set_num_threads(before)
-    ends = [states[run.starts + (1 - 2 * is_reverse) * (np.array(sizes)[run.order] - 1)] for run in runs]
-    booted = last_states(runs, ends, boot, len(sizes))
+    ends = [states[bundle.starts + (1 - 2 * is_reverse) * (np.array(sizes)[bundle.order] - 1)] for bundle in bundles]
+    booted = last_states(bundles, ends, boot, len(sizes))
     np.testing.assert_array_equal(booted, behind(states, offsets, boot, is_reverse))
-    found = last_states(runs, ends, None, len(sizes))
+    found = last_states(bundles, ends, None, len(sizes))
     np.testing.assert_array_equal(found, behind(states, offsets, np.zeros_like(boot), is_reverse))
 
 

@@ -1,6 +1,6 @@
 """What the build costs, module by module: processor seconds of Cython and of the compiler, and sizes.
 
-`python -m tests.builds.costs` builds a copy of the tree in one process, without a cache.
+`python -m tests.builds.build_costs` builds a copy of the tree in one process, without a cache.
 """
 
 import os

@@ -7,10 +7,10 @@ from typing import Any
 from lodcore.base.dispatch import open_block
 from lodcore.graph.block import NamedBlock
 
-__all__ = ["Together"]
+__all__ = ["AllOrNone"]
 
 
-class Together:
+class AllOrNone:
     """A context whose operators the Block that is open keeps all together or, after an error, not at all.
 
     Nobody has seen their results then, except functions of the user that raised the error.
@@ -18,11 +18,11 @@ class Together:
     Examples
     --------
     >>> import lodcore
-    >>> from lodcore.graph.together import Together
+    >>> from lodcore.graph.all_or_none import AllOrNone
     >>> with lodcore.Program() as program:
     ...     x = lodcore.data("x", ())
     ...     try:
-    ...         with Together():
+    ...         with AllOrNone():
     ...             y = lodcore.tanh(x)
     ...             raise ValueError
     ...     except ValueError:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.operators.operands import Array
-from lodcore.ops.networks.gates import Run
+from lodcore.ops.networks.gates import Bundle
 
 __all__ = ["Draw", "drawn"]
 
@@ -33,12 +33,12 @@ def drawn(draws: list[Draw], offsets: Array, is_reverse: bool, dtype: Any) -> li
     The order is that of the steps; in a step it is that of the draws, each for all rows of the step, longest sequence
     first.
     """
-    run = Run(offsets, 0, len(offsets) - 1, is_reverse)
-    steps, n_rows = run.steps, int(offsets[-1])
+    bundle = Bundle(offsets, 0, len(offsets) - 1, is_reverse)
+    steps, n_rows = bundle.steps, int(offsets[-1])
     counts = np.diff(steps)
     number = np.repeat(np.arange(len(counts)), counts)
     place = np.arange(n_rows) - steps[number]
-    rows = run.starts[place] + (-number if is_reverse else number)
+    rows = bundle.starts[place] + (-number if is_reverse else number)
     made = [np.empty((n_rows, one.width), dtype) for one in draws]
     for some in _by_source(draws):
         widths = [draws[j].width for j in some]

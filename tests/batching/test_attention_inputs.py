@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoD, LoDError, LoDTensor, ShapeError
 from lodcore.batching import AttentionInputs, attention_inputs, cu_seqlens
-from reference.batching import attention as meaning
+from reference.batching import attention_inputs as meaning
 from tests.helpers.tables import for_each
 
 BINS = st.lists(st.lists(st.lists(st.integers(1, 99), max_size=5), max_size=4), max_size=4)

@@ -6,7 +6,7 @@ import pytest
 import lodcore
 from lodcore import LoD, LoDError, LoDTensor, TensorArray, ops
 from lodcore.graph import Executor, Program, VarArray, data
-from tests.helpers.ways import WAYS, check, every_way
+from tests.helpers.texts_in_every_way import WAYS, check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 

@@ -65,11 +65,14 @@ class Pullback(Generic[G]):
         places = {} if out is None else self._place(gradients, (out,) if isinstance(out, np.ndarray) else out)
         owner = GradientOwner(gradients.places.values(), True)
         computing(gradients.back_alone, self._ops)
-        given = functools.partial(self._given, gradients.found, owner, places)
-        made = [
-            given(x) if type(x) is Variable else None if isinstance(x, str) else tree_map(given, x)
-            for x in self._inputs
-        ]
+        found, made = gradients.found, []
+        for x in self._inputs:
+            if type(x) is Variable and x in found and not places:  # the usual case
+                made.append(of_type(x.held, owner.own(found[x])))
+            elif isinstance(x, str):
+                made.append(None)
+            else:
+                made.append(tree_map(functools.partial(self._given, found, owner, places), x))
         return tuple(made)  # type: ignore[return-value]
 
     def _begin(self, gradients: Gradients, cotangents: tuple[Any, ...]) -> None:
@@ -253,12 +256,20 @@ LEAVES = frozenset((np.ndarray, LoDTensor))
 def _recorded(tape: Tape, f: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Any, Pullback[Any]]:
     """Call a function on a tape; return its results and its pullback."""
     begin = functools.partial(tape.begin, "vjp")
-    variables = tuple([begin(one) if type(one) in LEAVES else tree_map(begin, one) for one in inputs])
+    if LEAVES.issuperset(map(type, inputs)):
+        variables = tuple(map(begin, inputs))
+    else:
+        variables = tuple([tree_map(begin, one) for one in inputs])
     recorded = computing(f, *variables)
-    recorded = tape.output(recorded) if type(recorded) is Variable else tree_map(tape.output, recorded)
-    result = _result(recorded) if type(recorded) is Variable else tree_map(_result, recorded)
+    if type(recorded) is Variable:
+        recorded = tape.output(recorded)
+        result = recorded.held if type(recorded.held) in LEAVES else _result(recorded)
+    else:
+        recorded = tree_map(tape.output, recorded)
+        result = tree_map(_result, recorded)
     made: tuple[Any, Pullback[Any]] = result, Pullback(tape, variables, recorded)
-    tape.write_outside()
+    if tape.given_to_loops or tape.captured_arrays or tape.made_arrays:
+        tape.write_outside()
     return made
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
-from tests.helpers.draw import int64, read_only, running_sum, values_from_seed, whole_numbers
+from tests.helpers.draw import int64, read_only, running_sum, values_from_seed
 from tests.helpers.rows import REALS, ROW_BYTES, cells, structures
 from tests.helpers.tables import for_each
 
@@ -231,37 +231,6 @@ def test_a_number_out_of_range_is_found_even_without_cells(width, n_rows):
         assert kernel.product_with_bags(table, index, offsets, out, line) == bad
         assert kernel.add_rows(lines, index, table.copy()) == bad
         assert kernel.take_rows(table.view("u1"), index, -1, lines.view("u1")) == bad
-
-
-class TestLaws:
-    @given(bags(), st.integers(0, 2))
-    @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-    def test_bags_are_pooled_rows(self, drawn, divide):
-        table, index, offsets = drawn
-        rows = read_only(table[index])
-        for kernel, bag_kernel, argument in (("sum_rows", "sum_bags", divide), ("best_rows", "best_bags", False)):
-            one, other = like(table, len(offsets) - 1), like(table, len(offsets) - 1)
-            getattr(kernels.pool, kernel)(rows, offsets, argument, one)
-            assert getattr(kernels.embedding, bag_kernel)(table, index, offsets, argument, other) == -1
-            assert one.tobytes() == other.tobytes()
-
-    @given(bags())
-    def test_weights_of_one_add_up(self, drawn):
-        table, index, offsets = drawn
-        table = read_only(np.round(np.clip(table, -9, 9)))
-        one, other = like(table, len(offsets) - 1), like(table, len(offsets) - 1)
-        kernels.embedding.sum_bags(table, index, offsets, 0, one)
-        kernels.embedding.weigh_bags(table, index, offsets, np.ones(len(index), table.dtype), other)
-        np.testing.assert_array_equal(one, other)
-
-    @given(st.integers(0, 20), st.integers(1, 5), st.sampled_from(REALS), st.data())
-    def test_add_rows_is_the_adjoint_of_take_rows(self, count, n_rows, dtype, data):
-        table, y = (data.draw(whole_numbers(size, dtype, 2)) for size in (n_rows, count))
-        index = drawn_index(n_rows, count, n_rows)
-        taken, added = like(table, count), like(table, n_rows)
-        kernels.embedding.take_rows(table.view("u1"), index, -1, taken.view("u1"))
-        kernels.embedding.add_rows(y, index, added)
-        assert (taken * y).sum() == (table * added).sum()
 
 
 def digest():

@@ -232,49 +232,6 @@ def test_every_byte_but_0_is_true(true):
         assert kernels.expand.merge_sequences(arrays, levels, np.array(wrong, "u1"), offsets, out) == bad
 
 
-class TestLaws:
-    @given(OFFSETS, ROW_BYTES)
-    def test_reverse_twice_is_the_identity(self, offsets, row_bytes):
-        rows = opaque(offsets[-1], row_bytes)
-        there, back = (unwritten(*rows.shape, dtype="u1") for _ in range(2))
-        kernels.expand.reverse_rows(rows, offsets, there)
-        kernels.expand.reverse_rows(there, offsets, back)
-        np.testing.assert_array_equal(back, rows)
-
-    @given(OFFSETS)
-    def test_repeated_numbers_are_segment_ids(self, offsets):
-        numbers = np.arange(len(offsets) - 1)
-        repeated, ids = unwritten(offsets[-1]), unwritten(offsets[-1])
-        kernels.expand.repeat_rows(
-            numbers.reshape(-1, 1).view("u1"), offsets, repeated.reshape(-1, 1).view("u1").reshape(-1, 8)
-        )
-        kernels.lod.segment_ids(offsets, ids)
-        np.testing.assert_array_equal(repeated, ids)
-
-    @given(batches())
-    def test_split_undoes_join(self, drawn):
-        arrays, levels, row_bytes = drawn
-        joined = unwritten(sum(map(len, arrays)), row_bytes, dtype="u1")
-        kernels.expand.join_sequences(arrays, levels, unwritten(len(levels[0])), joined)
-        back = [unwritten(*array.shape, dtype="u1") for array in arrays]
-        kernels.expand.split_sequences(joined, levels, back)
-        for array, wanted in zip(back, arrays, strict=True):
-            np.testing.assert_array_equal(array, wanted)
-
-    @given(two_sides(st.just(0)))
-    def test_split_undoes_merge(self, drawn):
-        (true, false), _, mask, offsets, merged = drawn
-        assert kernels.expand.merge_sequences(*drawn) == -1
-        places = unwritten(len(mask))
-        n_true = kernels.expand.split_mask(mask, places)
-        for array, index in ((true, places[:n_true]), (false, places[n_true:])):
-            pairs, taken = unwritten(len(index), 2), unwritten(len(index) + 1)
-            assert kernels.gather.take_sequences(offsets, index, pairs, taken) == -1
-            back = unwritten(*array.shape, dtype="u1")
-            kernels.gather.copy_ranges(merged, pairs, back)
-            np.testing.assert_array_equal(back, array)
-
-
 @pytest.mark.parametrize("name", ["repeat_rows", "reverse_rows"])
 def test_rows_of_another_size_are_refused(name):
     with pytest.raises(ValueError, match="rows and out have rows of different sizes"):

@@ -15,14 +15,11 @@ from tests.helpers.draw import (
     indices,
     int64,
     lengths,
-    levels,
     nested_lists,
     ranges,
     read_only,
     running_sum,
-    values,
     values_from_seed,
-    whole_numbers,
 )
 from tests.helpers.tables import for_each
 
@@ -195,54 +192,6 @@ class TestTwins:
     @given(OFFSETS)
     def test_nest(self, offsets):
         agree("gather.nest", [object() for _ in range(offsets[-1])], offsets)
-
-
-class TestLaws:
-    @given(
-        st.integers(0, 6).flatmap(lambda count: st.tuples(st.just(count), ranges(count))),
-        st.sampled_from(["f4", "f8"]),
-        st.sampled_from([1, 2, 5]),
-        st.data(),
-    )
-    def test_add_ranges_is_the_adjoint_of_copy_ranges(self, drawn, dtype, width, data):
-        n_rows, pairs = drawn
-        size = int((pairs[:, 1] - pairs[:, 0]).sum())
-        x, y = (data.draw(whole_numbers(count, dtype, width)) for count in (n_rows, size))
-        copied, added = unwritten(size, width, dtype=dtype), unwritten(n_rows, width, dtype=dtype)
-        row_bytes = width * x.itemsize
-        kernels.gather.copy_ranges(
-            x.view("u1").reshape(n_rows, row_bytes), pairs, copied.view("u1").reshape(size, row_bytes)
-        )
-        kernels.gather.add_ranges(y, pairs, added)
-        assert (copied * y).sum() == (x * added).sum()
-
-    @given(values(dtypes=[np.dtype("f8")]), st.data())
-    def test_a_permutation_and_its_inverse(self, rows, data):
-        order = np.array(data.draw(st.permutations(range(len(rows)))), np.int64)
-        there, back = unwritten(*rows.shape, dtype="f8"), unwritten(*rows.shape, dtype="f8")
-        for source, index, target in ((rows, order, there), (there, np.argsort(order), back)):
-            pairs, offsets = pieces(len(order))
-            assert kernels.gather.take_sequences(np.arange(len(order) + 1), index, pairs, offsets) == -1
-            as_bytes = [array.reshape(len(rows), -1).view("u1") for array in (source, target) if array.size]
-            if as_bytes:
-                kernels.gather.copy_ranges(as_bytes[0], pairs, as_bytes[1])
-        if rows.size:
-            assert back.tobytes() == rows.tobytes()
-
-    @given(levels(1, 3).map(lambda drawn: [int64(offsets) for offsets in drawn]))
-    def test_taking_all_gives_the_same_offsets(self, drawn):
-        pairs = np.array([[0, len(drawn[0]) - 1]])
-        for offsets in drawn:
-            taken = unwritten(len(offsets))
-            assert kernels.gather.take_offsets(offsets, pairs, taken) == -1
-            np.testing.assert_array_equal(taken, offsets)
-
-    @given(nested_lists(1, 1))
-    def test_nest_undoes_chain(self, drawn):
-        lists, _ = drawn
-        offsets = unwritten(len(lists) + 1)
-        flat = kernels.gather.chain(lists, offsets)
-        assert kernels.gather.nest(flat, offsets) == lists
 
 
 @for_each(("start", "length"), [(a, n) for a in (-1, 0, 1, 2, 3, 2**63 - 1) for n in (-1, 0, 1, 2, 3, 2**63 - 1)])

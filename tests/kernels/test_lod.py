@@ -105,30 +105,6 @@ def digest():
     return repr(found)
 
 
-class TestLaws:
-    @given(OFFSETS)
-    def test_lengths_and_back(self, offsets):
-        drawn, back = unwritten(len(offsets) - 1), unwritten(len(offsets))
-        kernels.lod.lengths_from_offsets(offsets, drawn)
-        assert kernels.lod.offsets_from_lengths(drawn, back) == -1
-        np.testing.assert_array_equal(back, offsets)
-
-    @given(OFFSETS)
-    def test_segment_ids_and_back(self, offsets):
-        ids, back = unwritten(int(offsets[-1])), unwritten(len(offsets))
-        kernels.lod.segment_ids(offsets, ids)
-        assert kernels.lod.offsets_from_segment_ids(ids, back) == -1
-        np.testing.assert_array_equal(back, offsets)
-
-    @given(OFFSETS)
-    def test_a_row_is_where_its_sequence_starts_plus_its_position(self, offsets):
-        rows = int(offsets[-1])
-        ids, places = unwritten(rows), unwritten(rows)
-        kernels.lod.segment_ids(offsets, ids)
-        kernels.lod.positions(offsets, places)
-        np.testing.assert_array_equal(offsets[ids] + places, np.arange(rows))
-
-
 def split_size(all_levels):
     """Count the numbers that `split` writes."""
     return sum(len(offsets) - 1 + len(all_levels[0]) - 1 for offsets in all_levels[1:])
@@ -165,45 +141,6 @@ class TestTwinsOfLevels:
     @given(MORE_LEVELS)
     def test_split(self, drawn):
         agree("lod.split", drawn, unwritten(split_size(drawn)))
-
-
-class TestLawsOfLevels:
-    @given(TWO_LEVELS)
-    def test_compose_undoes_relative(self, drawn):
-        outer, inner = drawn
-        absolute, between, back = (unwritten(len(outer)) for _ in range(3))
-        kernels.lod.compose(outer, inner, absolute)
-        if kernels.lod.relative(absolute, inner, between) == -1:
-            kernels.lod.compose(between, inner, back)
-            np.testing.assert_array_equal(back, absolute)
-        else:  # sequences that belong to no outer one
-            assert len(outer) == 1 < len(inner)
-
-    @given(st.lists(SHORT_OFFSETS, min_size=1, max_size=4))
-    def test_rebase_cuts_what_join_put_together(self, batches):
-        joined = unwritten(sum(len(offsets) - 1 for offsets in batches) + 1)
-        kernels.lod.join(batches, joined)
-        start = 0
-        for offsets in batches:
-            cut = unwritten(len(offsets))
-            kernels.lod.rebase(joined, start, start + len(offsets) - 1, cut)
-            np.testing.assert_array_equal(cut, offsets)
-            start += len(offsets) - 1
-
-    @given(MORE_LEVELS)
-    def test_join_undoes_split(self, drawn):
-        pieces = unwritten(split_size(drawn))
-        kernels.lod.split(drawn, pieces)
-        counts, at = np.diff(drawn[0]), 0
-        of_level = [[np.zeros(1, np.int64)] for _ in drawn[1:]]  # the pieces of each finer level
-        for count in counts:
-            for found in of_level:
-                found.append(pieces[at : at + count + 1])
-                at, count = at + count + 1, found[-1][-1]
-        for offsets, found in zip(drawn[1:], of_level, strict=True):
-            joined = unwritten(len(offsets))
-            kernels.lod.join(found, joined)
-            np.testing.assert_array_equal(joined, offsets)
 
 
 @for_each(

@@ -62,17 +62,6 @@ class TestTwins:
         assert bad == (len(sizes) if odd is not None and odd < 0 else -1)
 
 
-class TestLaws:
-    @given(paddable())
-    def test_unpad_undoes_pad(self, drawn):
-        rows, offsets, fill, left, padded_length = drawn
-        padded = unwritten(len(offsets) - 1, padded_length, rows.shape[1], dtype="u1")
-        back = unwritten(*rows.shape, dtype="u1")
-        kernels.pad.pad_rows(rows, offsets, fill, left, padded)
-        kernels.pad.unpad_rows(padded, offsets, left, back)
-        np.testing.assert_array_equal(back, rows)
-
-
 def test_padding_refuses_rows_of_another_size():
     rows, padded, offsets = unwritten(2, 4, dtype="u1"), unwritten(1, 2, 3, dtype="u1"), int64([0, 2])
     with pytest.raises(ValueError, match="rows, fill and out have rows of different sizes"):

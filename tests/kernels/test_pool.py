@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
-from tests.helpers.draw import int64, read_only, running_sum, values_from_seed, whole_numbers
+from tests.helpers.draw import int64, read_only, running_sum, values_from_seed
 from tests.helpers.rows import REALS, ROW_BYTES, cells, structures
 from tests.helpers.tables import for_each
 
@@ -112,29 +112,6 @@ def pooled(kernel, x, offsets, *arguments):
 
 
 class TestLaws:
-    @given(structures(), st.sampled_from([1, 2, 9]), st.sampled_from(REALS), st.data())
-    def test_spread_rows_is_the_adjoint_of_sum_rows(self, offsets, width, dtype, data):
-        x, y = (data.draw(whole_numbers(count, dtype, width)) for count in (offsets[-1], len(offsets) - 1))
-        back = like(x, len(x))
-        kernels.pool.spread_rows(y, offsets, 0, back)
-        assert (pooled("sum_rows", x, offsets, 0) * y).sum() == (x * back).sum()
-
-    @given(structures(), st.booleans(), st.data())
-    def test_place_rows_is_the_adjoint_of_pick_rows(self, offsets, last, data):
-        x, y = (data.draw(whole_numbers(count, "f8", 2)) for count in (offsets[-1], len(offsets) - 1))
-        picked, back = like(x, len(y)), like(x, len(x))
-        kernels.pool.pick_rows(x.view("u1"), offsets, last, picked.view("u1"))
-        kernels.pool.place_rows(y.view("u1"), offsets, last, back.view("u1"))
-        assert (picked * y).sum() == (x * back).sum()
-
-    @given(structures(), st.data())
-    def test_sum_empty_is_the_adjoint_of_fill_empty(self, offsets, data):
-        row, y = data.draw(whole_numbers(1, "f8", 2)), data.draw(whole_numbers(len(offsets) - 1, "f8", 2))
-        filled, total = np.zeros_like(y), unwritten(2, dtype="f8")
-        kernels.pool.fill_empty(row.view("u1")[0], offsets, filled.view("u1"))
-        kernels.pool.sum_empty(y, offsets, total)
-        assert (filled * y).sum() == (row[0] * total).sum()
-
     @given(rows(NUMBERS, nan=True), st.booleans())
     @pytest.mark.filterwarnings("ignore::RuntimeWarning")
     def test_the_best_cells_are_where_they_are_found(self, drawn, least):

@@ -99,19 +99,6 @@ def test_elements_by_position(groups):
     assert [order[a:b].tolist() for a, b in itertools.pairwise(elements)] == wanted
 
 
-@given(GROUPS, SEEDS, st.integers(0, 3))
-def test_sums_and_spreading_are_adjoint(groups, seed, width):
-    """Exactly, for integers: <add(x), y> = <x, spread(y)>."""
-    random = np.random.default_rng(seed)
-    positions = positions_of(*groups)
-    x = random.integers(-9, 10, (int(groups[1][-1]), width))
-    y = random.integers(-9, 10, (int(positions[-1]), width))
-    added, spread = np.empty_like(y), np.empty_like(x)
-    kernels.position.add_positions(x, *groups, positions, added)
-    kernels.position.spread_positions(y, *groups, positions, spread)
-    assert (added * y).sum() == (x * spread).sum()
-
-
 @given(GROUPS, SEEDS)
 def test_one_number_keeps_its_bits(groups, seed):
     """No 0 is added: -0.0 is preserved."""

@@ -121,28 +121,6 @@ def test_sequences_that_leave_a_block_of_sixteen_one_by_one(row_bytes):
         assert (back == rows).all()
 
 
-class TestLaws:
-    @given(OFFSETS)
-    def test_rank_is_numpy_stable_sort(self, offsets):
-        steps, order = unwritten(len(steps_of(offsets))), unwritten(len(offsets) - 1)
-        kernels.rank_table.step_offsets(offsets, steps)
-        np.testing.assert_array_equal(steps, steps_of(offsets))
-        kernels.rank_table.rank_by_length(offsets, steps, order)
-        np.testing.assert_array_equal(order, np.argsort(-np.diff(offsets), kind="stable"))
-
-    @given(packable())
-    def test_pack_undoes_unpack(self, drawn):
-        offsets, order, steps, row_bytes = drawn
-        rows = opaque(int(offsets[-1]), row_bytes)
-        there, back, from_steps = (unwritten(*rows.shape, dtype="u1") for _ in range(3))
-        kernels.rank_table.unpack_rows(rows, offsets, order, steps, there)
-        kernels.rank_table.pack_rows(there, offsets, order, steps, back)
-        np.testing.assert_array_equal(back, rows)
-        arrays = [there[start:stop] for start, stop in pairwise(steps)]
-        assert kernels.rank_table.pack_steps(arrays, offsets, order, steps, from_steps) == -1
-        np.testing.assert_array_equal(from_steps, rows)
-
-
 @pytest.mark.parametrize("name", ["unpack_rows", "pack_rows"])
 @pytest.mark.parametrize("shape", [(3, 4), (2, 3)], ids=["row size", "rows"])
 def test_steps_refuse_rows_of_another_shape(name, shape):

@@ -77,16 +77,6 @@ class TestTwins:
         )
 
 
-class TestLaws:
-    @given(batches(REALS), st.booleans())
-    def test_placing_undoes_sorting(self, drawn, descending):
-        x, offsets, _ = drawn
-        out, positions = ordered(x, offsets, offsets, descending)
-        back = unwritten(*x.shape, dtype=x.dtype)
-        assert kernels.sort.place_cells(out, offsets, offsets, positions, back) == -1
-        assert back.tobytes() == x.tobytes()
-
-
 @pytest.mark.large
 @pytest.mark.parametrize("length", [2, 63, 64, 65, 128, 129, 400, 3000])
 @pytest.mark.parametrize("dtype", CELLS, ids=str)

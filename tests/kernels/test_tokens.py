@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lodcore import kernels
 from tests.helpers.against_twin import agree, unwritten
-from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed, whole_numbers
+from tests.helpers.draw import int64, lengths, read_only, running_sum, values_from_seed
 from tests.helpers.tables import for_each
 
 OFFSETS = lengths(most=12).map(running_sum).map(int64)
@@ -133,27 +133,6 @@ def test_tokens_that_are_far_apart(dtype):
         kernels.tokens.drop_tokens(read_only(x), int64([0, len(x)]), tokens, out, out_offsets)
         wanted = [number for number in x.tolist() if number not in tokens.tolist()]
         assert out[: out_offsets[1]].tolist() == wanted
-
-
-class TestLaws:
-    @given(erasable())
-    def test_drop_tokens_is_what_numpy_keeps(self, drawn):
-        x, offsets, tokens = drawn
-        out, out_offsets = unwritten(len(x), dtype=x.dtype), unwritten(len(offsets))
-        kernels.tokens.drop_tokens(x, offsets, tokens, out, out_offsets)
-        kept = np.array([number not in tokens.tolist() for number in x.tolist()], bool)
-        np.testing.assert_array_equal(out[: out_offsets[-1]], x[kept])
-        np.testing.assert_array_equal(out_offsets, np.concatenate([[0], np.cumsum(kept)])[offsets])
-
-    @given(addressed(["f8"]), st.data())
-    def test_take_at_is_the_adjoint_of_add_at(self, drawn, data):
-        rows, ids, offsets, n_columns, table = drawn
-        x = data.draw(whole_numbers(len(rows), rows.dtype, rows.shape[1]))
-        y = data.draw(whole_numbers(table.shape[0], rows.dtype, table.shape[1]))
-        added, taken = np.zeros_like(table), np.empty((len(x), x.shape[1] * 8), "u1")
-        kernels.tokens.add_at(x.ravel(), ids, offsets, n_columns, added)
-        kernels.tokens.take_at(as_bytes(y), ids, offsets, n_columns, taken)
-        assert (added * y).sum() == (x * np.frombuffer(taken.tobytes()).reshape(x.shape)).sum()
 
 
 @for_each("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])

@@ -101,28 +101,6 @@ class TestTwins:
             agree("window.sum_edges", x, offsets, before, after, out)
 
 
-class TestLaws:
-    @given(weighable(whole=True), st.data())
-    def test_convolve_is_the_adjoint_of_correlate(self, drawn, data):
-        x, offsets, filter = drawn
-        y = data.draw(whole_numbers(len(x), x.dtype, x.shape[1]))
-        there, back = np.empty_like(x), np.empty_like(x)
-        kernels.window.correlate_rows(x, offsets, filter, there)
-        kernels.window.convolve_rows(y, offsets, filter, back)
-        assert (there * y).sum() == (x * back).sum()
-        lagged = np.empty(filter.shape)
-        kernels.window.sum_lagged_products(x, y, offsets, lagged)
-        assert (there * y).sum() == (filter * lagged).sum()
-
-    @given(weighable(whole=True))
-    def test_one_tap_is_a_product(self, drawn):
-        x, offsets, filter = drawn
-        for name in ("correlate_rows", "convolve_rows"):
-            out = np.empty_like(x)
-            getattr(kernels.window, name)(x, offsets, filter[:1], out)
-            np.testing.assert_array_equal(out, x * filter[:1])
-
-
 @for_each(("start", "length"), [(-1, 3), (-2, 3), (0, 3), (-1, 2), (0, 2), (-3, 2), (2, 1), (1, 2), (-2, 6)])
 @for_each("row_bytes", [1, 2, 3, 4, 8])
 def test_padding_of_one_row_each_and_of_one_for_all(start, length, row_bytes):

@@ -171,25 +171,6 @@ def test_scale_of_dot_products():
     np.testing.assert_allclose(nn.dot_attention(query * np.sqrt(3), memory)[1].values, plain, rtol=1e-9)
 
 
-@pytest.mark.not_on_reference
-def test_any_number_of_threads_gives_the_same_bits():
-    random = np.random.default_rng(0)
-    lengths = random.integers(0, 60, 2000)
-    memory = LoDTensor.from_lengths(random.normal(size=(lengths.sum(), 64)).astype(np.float32), lengths)
-    query, before = random.normal(size=(2000, 64)).astype(np.float32), lodcore.get_num_threads()
-
-    def run(count):
-        lodcore.set_num_threads(count)
-        (context, weights), pullback = lodcore.vjp(nn.dot_attention, query, memory)
-        d_query, d_memory = pullback(np.ones_like(context), None)
-        return [x.tobytes() for x in (context, weights.values, d_query, d_memory.values)]
-
-    try:
-        assert run(1) == run(3)
-    finally:
-        lodcore.set_num_threads(before)
-
-
 def test_dot_attention_takes_any_scale_also_0():
     """Also 0, with which all rows have the same weight."""
     for (form, levels), scale in itertools.product(FORMS, (0, 0.0, 1, -2.5, np.float32(0.5))):

@@ -176,24 +176,6 @@ def test_layer_norm_gradients_of_many_float32_rows_are_close_to_float64():
     np.testing.assert_allclose(found["scale"], wanted, atol=1e-6 * found["shift"].max())
 
 
-@pytest.mark.not_on_reference
-def test_any_number_of_threads_gives_the_same_bits():
-    layer, x = nn.LayerNorm(64), rows(dtype=np.float32, width=64, lengths=[20_000, 20_001])
-    parameters = {"scale": drawn(64, dtype=np.float32), "shift": drawn(64, seed=1, dtype=np.float32)}
-    before = lodcore.get_num_threads()
-
-    def run(count):
-        lodcore.set_num_threads(count)
-        y, pullback = vjp(layer, parameters, x)
-        of_parameters, d_x = pullback(np.ones(y.values.shape, np.float32))
-        return [a.tobytes() for a in (y.values, d_x.values, of_parameters["scale"], of_parameters["shift"])]
-
-    try:
-        assert run(1) == run(3)
-    finally:
-        lodcore.set_num_threads(before)
-
-
 def test_embedding_has_a_sparse_gradient():
     layer = nn.Embedding(5, 3)
     parameters = layer.init(np.random.default_rng(0), np.float64)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor
-from tests.helpers.agree import same
 from tests.samples.common import batches
 
 X = lodcore.array([[3.0, 1.0, 4.0], [], [1.0, 5.0]])
@@ -101,41 +100,6 @@ def test_interp_and_searchsorted():
         want = [np.searchsorted(*part, side) for part in zip(ordered.to_arrays(), X.to_arrays(), strict=True)]
         assert places.values.tolist() == np.concatenate(want).tolist()
     assert np.searchsorted(np.array([2.0, 4.0]), X).tolist() == [[1, 0, 1], [], [0, 2]]
-
-
-def test_rolling_as_numpy():
-    random = np.random.default_rng(2)
-    x = LoDTensor.from_lengths(random.normal(size=300), [100, 3, 0, 197])
-    for name, function in {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "std": np.std}.items():
-        for size in (1, 4, 7):
-            rolled = lodcore.sequence_rolling(x, size, name)
-            windows = lodcore.sliding_window(x, size)
-            want = function(windows, axis=2)
-            kept = rolled.values[~np.isnan(rolled.values)]
-            np.testing.assert_allclose(kept, want.values, rtol=1e-10, atol=1e-12)
-
-
-def test_functions_of_neighbours_in_threads_have_the_same_bits(monkeypatch):
-    random = np.random.default_rng(5)
-    x = LoDTensor.from_lengths(random.normal(size=(300, 2)), random.multinomial(300, [0.1] * 10))
-
-    def run():
-        return [
-            lodcore.sequence_shift(x),
-            lodcore.sequence_rolling(x, 3, "std", 1),
-            lodcore.sequence_moving_average(x, 0.3),
-            lodcore.sequence_accumulate(x, np.maximum),
-        ]
-
-    whole = run()
-    monkeypatch.setattr(lodcore.base.threads, "WIDE", 1)
-    lodcore.set_num_threads(2)
-    try:
-        in_parts = run()
-    finally:
-        lodcore.set_num_threads(1)
-    for one, other in zip(whole, in_parts, strict=True):
-        assert same(one, other)
 
 
 WRONG = [

@@ -21,30 +21,6 @@ def by_sequence(function, x):
     return [function(part) for part in x.to_arrays()]
 
 
-LEAVING_NAN = [
-    (np.nansum, lambda x: np.nansum(x, axis=1)),
-    (np.nanprod, lambda x: np.nanprod(x, axis=1)),
-    (np.nanmean, lambda x: np.nanmean(x, axis=1)),
-    (np.nanvar, lambda x: np.nanvar(x, axis=1)),
-    (np.nanstd, lambda x: np.nanstd(x, axis=1)),
-    (np.nanmax, lambda x: np.nanmax(x, axis=1)),
-    (np.nanmin, lambda x: np.nanmin(x, axis=1)),
-    (np.nanargmax, lambda x: np.nanargmax(x, axis=1)),
-    (np.nanargmin, lambda x: np.nanargmin(x, axis=1)),
-    (np.nanmedian, lambda x: np.nanmedian(x, axis=1)),
-    (np.median, lambda x: np.median(x, axis=1)),
-]
-
-
-@pytest.mark.parametrize(("function", "call"), LEAVING_NAN, ids=[function.__name__ for function, _ in LEAVING_NAN])
-def test_reductions_as_numpy(function, call):
-    np.testing.assert_allclose(call(X), by_sequence(function, X), rtol=1e-14)
-    whole = X.astype(np.int64) if function is None else X[1:2]
-    np.testing.assert_allclose(call(whole), by_sequence(function, whole), rtol=1e-14)
-    numbers = lodcore.array([[3, 1, 2], [7]])
-    np.testing.assert_allclose(call(numbers), by_sequence(function, numbers), rtol=1e-14)
-
-
 def test_reductions_of_all_values_and_of_coarser_axes():
     values = X.values
     for name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanmedian"):
@@ -132,12 +108,6 @@ def test_order_of_the_last_level(x, recorded):
     assert same(x[order], np.sort(x))
 
 
-def test_sort_and_argsort_within_rows():
-    wide = LoDTensor.from_lengths(np.array([[3, 1, 2], [5, 4, 6]]), [2])
-    assert np.argsort(wide, axis=2).values.tolist() == [[1, 2, 0], [1, 0, 2]]
-    assert np.argsort(wide, axis=1).values.tolist() == [[0, 0, 0], [1, 1, 1]]
-
-
 def test_unique_of_each_sequence():
     x = lodcore.array([[3, 1, 3], [], [2, 2]])
     assert np.unique(x, axis=1).tolist() == [[1, 3], [], [2]]
@@ -147,18 +117,6 @@ def test_unique_of_each_sequence():
         [[1, 0, 1], [], [0, 0]],
         [[1, 2], [], [2]],
     )
-
-
-def test_any_and_all_with_a_mask():
-    x = lodcore.array([[True, False], [], [False, True]])
-    mask = lodcore.array([[True, True], [], [True, False]])
-    assert x.any(axis=1, where=mask).tolist() == [True, False, False]
-    assert x.all(axis=1, where=mask).tolist() == [False, True, False]
-    assert np.any(x, axis=1, where=mask).tolist() == [True, False, False]
-    assert bool(np.all(x, where=lodcore.array([[True, False], [], [False, True]])))
-    numbers = lodcore.array([[1.5, 0.0], [], [0.0, 2.0]])
-    assert numbers.any(axis=1, where=mask).tolist() == [True, False, False]
-    assert numbers.all(axis=0, where=mask).tolist() == [False, False]
 
 
 WRONG = [

@@ -160,15 +160,6 @@ def test_split_gives_each_outermost_sequence(lod):
         assert_lod(part, sequence, lod.num_levels - 1)
 
 
-@given(lods(min_levels=2))
-def test_join_after_split_is_the_identity(lod):
-    parts = lod.split()
-    empty = LoD.from_lengths(*[[]] * (lod.num_levels - 1))
-    joined = empty.concat(*parts)
-    outer = LoD.from_lengths([part.num_sequences() for part in parts])
-    assert LoD.from_offsets(outer.offsets(), *(joined.offsets(k) for k in range(joined.num_levels))) == lod
-
-
 @given(lods_with_level(), st.data())
 def test_lod_take_is_the_selection_of_nested_lists(drawn, data):
     lod, level = drawn
@@ -211,24 +202,6 @@ def test_lod_drop_removes_a_level(drawn):
     fewer = lod.drop(level)
     assert_lod(fewer, oracle.drop(numbered(lod), k), lod.num_levels - 1)
     assert fewer.num_rows == lod.num_rows
-
-
-@given(lods_with_level(), st.data())
-def test_concat_of_slices_is_the_whole(drawn, data):
-    lod, level = drawn
-    cuts = sorted(data.draw(st.lists(st.integers(0, lod.num_sequences(level)), max_size=3)))
-    pieces = [lod.slice(a, b, level) for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
-    assert pieces[0].concat(*pieces[1:]) == lod.slice(None, None, level)
-    assert lod.slice(None, None) == lod
-
-
-@given(lods_with_level(), st.randoms(use_true_random=False))
-def test_lod_take_of_a_permutation_and_back_is_the_identity(drawn, random):
-    lod, level = drawn
-    order = list(range(lod.num_sequences(level)))
-    random.shuffle(order)
-    back = np.argsort(order) if order else []
-    assert lod.take(order, level).take(back) == lod.slice(None, None, level)
 
 
 # -- equality ------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from reference.ops import tensor_arrays as oracle
 from reference.ops.gather import concat_batches
 from reference.ops.levels import sequences
 from tests.helpers.agree import assert_lod, assert_rows, from_the_first, numbered, same, same_memory
-from tests.helpers.draw import lod_tensors, lods, values
+from tests.helpers.draw import lod_tensors, values
 
 
 @st.composite
@@ -108,24 +108,6 @@ def test_pack_takes_what_a_network_made_of_the_steps(drawn, data):
     assert_rows(packed, wanted, k + 1 + (finer is not None), fresh)
 
 
-@given(unpacked())
-def test_pack_of_scaled_steps_is_the_scaled_tensor(drawn):
-    x, level, _, steps, indices_map = drawn
-    if x.dtype.kind not in "iu" or not steps.size():
-        return
-    doubled = TensorArray()
-    for t, step in enumerate(steps):
-        doubled.write(t, LoDTensor(step.values * 2, step.lod) if isinstance(step, LoDTensor) else step * 2)
-    assert same(doubled.pack(level, indices_map), LoDTensor(x.values * 2, x.lod))
-
-
-@given(lods(min_levels=1), st.booleans(), st.data())
-def test_oracle_of_pack_inverts_oracle_of_unpack(lod, by_length, data):
-    level = data.draw(st.integers(0, lod.num_levels - 1))
-    nested = numbered(lod)
-    assert oracle.pack(oracle.unpack(nested, level, by_length), nested, level, by_length) == nested
-
-
 def test_an_unpack_shares_the_steps_of_x_with_nobody():
     x = LoDTensor(np.arange(6.0), LoD.from_lengths([1, 3, 2]), share=True)
     steps, indices_map = TensorArray.unpack(x, 0)
@@ -143,36 +125,6 @@ def test_overwritten_and_grown_steps():
     steps.write(3, [0])
     with pytest.raises(lodcore.LoDError, match="4"):
         steps.pack(0, indices_map)
-
-
-@pytest.mark.parametrize(
-    ("lengths", "by_length", "steps"),
-    [
-        ([3, 0, 2], True, ["ad", "be", "c"]),
-        ([2, 0, 3], True, ["ca", "db", "e"]),
-        ([2, 0, 3], False, ["ac", "bd", "e"]),
-        ([1, 3, 1], False, ["abe", "c", "d"]),
-        ([2, 2, 1], True, ["ace", "bd"]),
-        ([0, 0], True, []),
-        ([], False, []),
-        ([5], True, list("abcde")),
-        ([1] * 5, True, ["abcde"]),
-    ],
-)
-def test_examples_of_unpack(lengths, by_length, steps):
-    x = LoDTensor.from_lengths(np.array(list("abcde"[: sum(lengths)]), "U1"), lengths)
-    found, indices_map = TensorArray.unpack(x, 0, by_length)
-    assert ["".join(step) for step in found] == steps
-    assert same(found.pack(0, indices_map), x)
-    assert ["abcde"[i] for i in indices_map] == list("".join(steps))
-
-
-def test_unpack_and_pack_of_two_levels_give_the_documented_steps():
-    x = LoDTensor.from_offsets([1, 2, 3, 4, 5, 6], [0, 1, 3], [0, 2, 2, 6])
-    steps, indices_map = TensorArray.unpack(x, 0)
-    assert [step.tolist() for step in steps] == [[[], [1, 2]], [[3, 4, 5, 6]]]
-    assert indices_map.tolist() == [1, 0, 2]
-    assert same(steps.pack(0, indices_map), x)
 
 
 # -- other ways to fill an array -----------------------------------------------------------------------------------

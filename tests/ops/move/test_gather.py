@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoD, LoDTensor, concat_batches, gather_sequences, sequence_concat, sequence_slice, vjp
-from tests.helpers.agree import from_the_first, offsets_of, same
+from lodcore import LoD, LoDTensor, concat_batches, sequence_concat, sequence_slice, vjp
+from tests.helpers.agree import from_the_first, same
 from tests.helpers.draw import lod_tensors
 from tests.helpers.tables import for_each
 
@@ -20,46 +20,6 @@ def tensors_with_level(draw):
     x = draw(lod_tensors())
     level = draw(st.integers(-x.num_levels, x.num_levels - 1))
     return x, level, from_the_first(level, x.lod)
-
-
-# -- gather_sequences ----------------------------------------------------------------------------------------------
-
-
-@given(tensors_with_level(), st.randoms(use_true_random=False))
-def test_a_permutation_and_back_is_the_identity(drawn, random):
-    x, level, _ = drawn
-    order = list(range(x.lod.num_sequences(level)))
-    random.shuffle(order)
-    back = np.argsort(order) if order else []
-    whole = gather_sequences(x, list(range(len(order))), level)
-    assert same(gather_sequences(gather_sequences(x, order, level), back), whole)
-    if level in (0, -x.num_levels):
-        assert same(whole, x)
-
-
-@given(lod_tensors(), st.data())
-def test_gathering_one_run_is_a_slice(x, data):
-    start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(x))] * 2)))
-    assert same(gather_sequences(x, range(start, stop)), x[start:stop])
-
-
-# -- concat_batches ------------------------------------------------------------------------------------------------
-
-
-@given(lod_tensors(), st.data())
-def test_concat_of_slices_is_the_whole(x, data):
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(x)), max_size=3)))
-    pieces = [x[start:stop] for start, stop in zip([0, *cuts], [*cuts, None], strict=True)]
-    assert same(concat_batches(pieces), x)
-
-
-@given(lod_tensors(min_levels=2))
-def test_join_after_split_is_the_identity(x):
-    parts = list(x)
-    if parts:
-        joined = concat_batches(parts)
-        back = LoDTensor.from_offsets(joined.values, x.offsets, *offsets_of(joined.lod))
-        assert same(back, x)
 
 
 # -- sequence_slice ------------------------------------------------------------------------------------------------

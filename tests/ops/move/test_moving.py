@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoD, LoDTensor, array, ops, vjp
-from lodcore.ops import per_sequence
 from tests.helpers.agree import same, same_memory
-from tests.helpers.draw import DTYPES, at_most, composite, integers, lod_tensors, read_only, values, whole_numbers
+from tests.helpers.draw import DTYPES, at_most, composite, integers, lod_tensors, read_only, whole_numbers
 from tests.helpers.tables import for_each
 
 FLOATS = [np.dtype("f4"), np.dtype("f8")]
@@ -25,73 +24,11 @@ def tensors_with_level(draw, **options):
 # -- laws ----------------------------------------------------------------------------------------------------------
 
 
-@given(tensors_with_level())
-def test_reverse_twice_is_the_identity(drawn):
-    x, level = drawn
-    turned = lodcore.sequence_reverse(x, level)
-    assert same(lodcore.sequence_reverse(turned, level), x)
-    if level in (-1, x.num_levels - 1):
-        assert turned.lod is x.lod
-
-
-@given(lod_tensors())
-def test_unpad_undoes_pad(x):
-    dense, lengths = lodcore.sequence_pad(x)
-    back = lodcore.sequence_unpad(dense, lengths)
-    assert same(back, LoDTensor(x.values, LoD.from_offsets(x.lod.offsets(-1))))
-    assert dense.dtype == x.dtype
-    mask = lodcore.sequence_mask(lengths)
-    assert dense[mask].tobytes() == x.values.tobytes()
-    assert mask.shape == dense.shape[:2]
-
-
 @given(lod_tensors())
 def test_the_default_filling_is_zero_bytes(x):
     dense, lengths = lodcore.sequence_pad(x, maxlen=int(x.lod.lengths(-1).max(initial=0)) + 1)
     filling = dense[~lodcore.sequence_mask(lengths, dense.shape[1])]
     assert filling.tobytes() == bytes(filling.nbytes)
-
-
-@given(tensors_with_level(), st.data())
-def test_merge_undoes_split(drawn, data):
-    x, level = drawn
-    count = x.lod.num_sequences(level)
-    mask = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
-    sides = lodcore.split_by_mask(x, mask, level)
-    assert same(lodcore.merge_by_mask(*sides, mask, level), x)
-    other = lodcore.merge_by_mask(*sides[::-1], np.logical_not(np.array(mask, bool)), level)
-    assert same(other, x)
-
-
-@given(tensors_with_level(), st.data())
-def test_concat_of_pieces_is_the_whole(drawn, data):
-    x, level = drawn
-    lengths = x.lod.lengths(level)
-    cuts = np.array([data.draw(integers(0, int(length))) for length in lengths], np.int64)
-    front = lodcore.sequence_slice(x, 0, cuts, level)
-    back = lodcore.sequence_slice(x, cuts, lengths - cuts, level)
-    assert same(lodcore.sequence_concat([front, back], level), x)
-    assert same(lodcore.sequence_concat([x], level), x)
-
-
-@given(tensors_with_level(), st.data())
-def test_expand_by_ones_is_the_identity(drawn, data):
-    x, _ = drawn
-    ones = LoD.from_lengths(np.ones(len(x), int))
-    assert same(lodcore.sequence_expand(x, ones), x)
-    times = data.draw(st.lists(st.integers(0, 3), min_size=len(x), max_size=len(x)))
-    index = np.repeat(np.arange(len(x)), times)
-    assert same(lodcore.sequence_expand(x, LoD.from_lengths(times)), lodcore.gather_sequences(x, index))
-
-
-@given(tensors_with_level(), st.data())
-def test_expand_as_is_a_lookup_by_segment(drawn, data):
-    y, level = drawn
-    rows = data.draw(values(n_rows=y.lod.num_sequences(level)))
-    expanded = lodcore.sequence_expand_as(rows, y, level)
-    assert expanded.lod is y.lod
-    assert expanded.values.tobytes() == rows[y.lod.segment_ids(level)].tobytes()
-    assert same(per_sequence(y, rows, level), expanded)
 
 
 @given(lod_tensors(row_shapes=[(6,)], dtypes=[d for d in DTYPES if d.names is None]), st.sampled_from([1, 2, 3, 6]))

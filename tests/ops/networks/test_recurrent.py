@@ -78,26 +78,6 @@ def test_inputs_stay_and_a_pullback_may_be_called_again(name):
     assert all((one == 1).all() for one in ones)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("is_reverse", [False, True])
-def test_threads_give_the_same_bits(name, is_reverse, request):
-    request.addfinalizer(lambda: lodcore.set_num_threads(1))
-    sizes = np.random.default_rng(5).integers(0, 30, 70).tolist() if kernels.matrix.is_fast() else [4, 0, 3, 5]
-    inputs = network(name, 40 if kernels.matrix.is_fast() else 3, sizes, dtype=np.float32)
-    found = set()
-    for count in (1, 2, 3, 4):
-        lodcore.set_num_threads(count)
-        found.add(repr(results_and_gradients(name, inputs, is_reverse)))
-    assert len(found) == 1
-
-
-def results_and_gradients(name, inputs, is_reverse):
-    run = dynamic_lstm if name == "lstm" else dynamic_gru
-    results, pullback = vjp(lambda x, w, b, h: run(x, w, b, *boots_of(name, h), is_reverse=is_reverse), *inputs)
-    several = np_tuple(results)
-    return [hash(bits(x)) for x in (*several, *pullback(*[np.cos(one.values) for one in several]))]
-
-
 # -- the networks of layers --------------------------------------------------------------------------------------------
 
 
@@ -186,30 +166,6 @@ def test_gru_and_simple_network_with_their_inputs(is_reverse, booted):
         found = backward(residuals, d_hidden)
         each = [found.x, *found.weights, *([found.h_0] if booted else [])]
         derivatives_agree(lambda *given, run=run, d=d_hidden: (run(*given)[0] * d).sum(), inputs, each)
-
-
-#: Networks as operators on x, the weights, and states; the columns of the weights for each cell.
-ASKED = {
-    "lstm_layer": (4, lambda x, a, w, b, h, p: lodcore.ops.lstm_layer(x, a, w, b, p, h, h @ p.T)[0]),
-    "gru_layer": (3, lambda x, a, w, b, h, p: lodcore.ops.gru_layer(x, a, w, b, h)[0]),
-    "simple_layer": (1, lambda x, a, w, b, h, p: lodcore.ops.simple_layer(x, a, w, b, h)[0]),
-    "dynamic_lstm": (4, lambda x, a, w, b, h, p: dynamic_lstm(x @ a, w, b, h, h)[0]),
-    "dynamic_gru": (3, lambda x, a, w, b, h, p: dynamic_gru(x @ a, w, b, h)),
-}
-
-
-@pytest.mark.parametrize("name", ASKED)
-def test_each_gradient_alone_has_the_bits_of_all_together(name):
-    gates, run = ASKED[name]
-    random = np.random.default_rng(7)
-    width, state = 4, 3 if name == "lstm_layer" else 4
-    shapes = [(11, 3), (3, gates * width), (state, gates * width), (gates * width,), (4, state), (width, state)]
-    rows, *rest = (random.standard_normal(shape) for shape in shapes)
-    inputs = [LoDTensor.from_lengths(rows, [3, 0, 6, 2]), *rest]
-    whole = gradients(run, *inputs)
-    for j, wanted in enumerate(whole):
-        (alone,) = gradients(lambda x, j=j: run(*inputs[:j], x, *inputs[j + 1 :]), inputs[j])
-        assert bits(alone) == bits(wanted), j
 
 
 @pytest.mark.not_on_reference

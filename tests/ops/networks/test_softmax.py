@@ -4,23 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, sequence_cumsum, sequence_logsumexp, sequence_softmax, vjp
-from tests.helpers.draw import lods, read_only
-
-DTYPES = [np.dtype(name) for name in ("f4", "f8", "f2", "i8", "u1")]
-
-
-@st.composite
-def tensors(draw, dtypes=DTYPES):
-    """Draw a tensor of small numbers."""
-    lod, dtype = draw(lods(1, 3)), draw(st.sampled_from(dtypes))
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    shape = (lod.num_rows, *draw(st.sampled_from([(), (1,), (20,), (2, 2)])))
-    return LoDTensor(read_only(np.abs(random.normal(size=shape) * 3).astype(dtype)), lod)
 
 
 def each(x, level, function):
@@ -28,49 +14,6 @@ def each(x, level, function):
     cuts = x.lod.row_offsets(level)
     values = x.values.astype(np.float64)
     return [function(values[start:stop]) for start, stop in pairwise(cuts)]
-
-
-def softmax(rows):
-    powers = np.exp(rows - rows.max(0, initial=-np.inf))
-    return powers / powers.sum(0)
-
-
-def assert_near(got, parts, shape):
-    """Compare values with the expected arrays."""
-    want = np.concatenate([*parts, np.zeros((0, *shape[1:]))])
-    tolerance = {2: 2e-3, 4: 1e-6, 8: 1e-14}[got.dtype.itemsize]
-    np.testing.assert_allclose(got, want.reshape(shape), tolerance, tolerance)
-
-
-@given(tensors(), st.data())
-def test_softmax_logsumexp_and_cumsum_equal_numpy_at_every_level(x, data):
-    level = data.draw(st.integers(-x.num_levels, x.num_levels - 1))
-    y, sums = sequence_softmax(x, level), sequence_cumsum(x, level)
-    assert_near(y.values, each(x, level, softmax), x.values.shape)
-    total = sequence_logsumexp(x, level)
-    rows = total.values if isinstance(total, LoDTensor) else total
-    with np.errstate(divide="ignore"):
-        logs = each(x, level, lambda rows: np.log(np.exp(rows).sum(0, keepdims=True)))
-    assert_near(rows, logs, (x.lod.num_sequences(level), *x.values.shape[1:]))
-    if x.dtype != np.float16:  # float16 sums are rounded once
-        want = each(x, level, lambda rows: np.cumsum(rows, 0))
-        assert_near(sums.values.astype(np.float64 if x.dtype.kind != "f" else x.dtype), want, x.values.shape)
-        assert sums.dtype == np.cumsum(x.values).dtype
-    assert y.lod is x.lod
-    assert sums.lod is x.lod
-    assert getattr(total, "num_levels", 0) == level % x.num_levels
-
-
-@given(tensors([np.dtype("f8")]))
-def test_softmax_of_a_batch_equals_each_sequence_alone(x):
-    """A batch of one is the sequence alone, and a level of single sequences changes nothing."""
-    y = sequence_softmax(x)
-    for one, whole in zip(x, y, strict=True):
-        alone = lodcore.array([one]) if x.num_levels == 1 else one
-        got = sequence_softmax(alone)
-        np.testing.assert_array_equal(got.values, whole if x.num_levels == 1 else whole.values)
-    finer = lodcore.lod_append(x, lengths=np.ones(x.num_rows, np.int64))
-    np.testing.assert_array_equal(sequence_softmax(finer, x.num_levels - 1).values, y.values)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

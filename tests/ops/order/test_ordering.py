@@ -85,25 +85,6 @@ def test_sort_by_a_key():
         sort_by_key(x, np.ones(2))
 
 
-def test_threads_change_nothing(monkeypatch):
-    random = np.random.default_rng(1)
-    lengths = random.integers(0, 20, 60)
-    text = LoDTensor.from_lengths(random.choice(["abcdefghijk", "abcdefghijl", "abc", ""], lengths.sum()), lengths)
-
-    def run():
-        return [sequence_sort(text), sequence_sort(text, descending=True), sequence_argsort(text)]
-
-    whole = run()
-    monkeypatch.setattr(lodcore.base.threads, "WIDE", 1)
-    lodcore.set_num_threads(2)
-    try:
-        in_parts = run()
-    finally:
-        lodcore.set_num_threads(1)
-    for one, other in zip(whole, in_parts, strict=True):
-        assert same(one, other)
-
-
 @pytest.mark.twins
 @for_each("size", range(1, 27))
 @pytest.mark.parametrize("kind", ["S", "U"])

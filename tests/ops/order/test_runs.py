@@ -13,7 +13,6 @@ from lodcore import LoDTensor, ops
 from tests.helpers.agree import same
 from tests.helpers.tables import for_each
 from tests.samples.runs import SINGLES
-from tests.samples.sort import tensors, texts
 
 
 def parts(x, level=-1):
@@ -35,15 +34,6 @@ def test_sequence_unique_all_equals_numpy(x, data):
         want = np.unique(rows, return_index=True, return_inverse=True, return_counts=True)
         for one, other in zip((values, index, inverse, times), want, strict=True):
             np.testing.assert_array_equal(one, other)
-
-
-@given(tensors() | texts())
-def test_repeat_runs_undoes_run_lengths(x):
-    values, counts = lodcore.run_lengths(x)
-    again = lodcore.repeat_runs(values, counts)
-    assert again.lod == x.lod
-    np.testing.assert_array_equal(again.values, x.values)
-    assert (counts.values > 0).all()
 
 
 def test_sequence_rank_by_every_method_equals_pandas():

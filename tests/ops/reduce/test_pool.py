@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, embedding_bag, lookup_table, ops, sequence_pool, vjp
-from tests.helpers.draw import lod_tensors, lods, read_only
+from tests.helpers.draw import lods, read_only
 
 
 def pooled(values, pool_type, lengths=(2, 0, 1), **options):
@@ -35,13 +35,6 @@ def test_pool_max_and_min_propagate_nan(dtype):
         assert pullback(np.ones(1))[0].tolist() == [[0, 1, 0, 0]]
 
 
-def test_integers_have_no_gradient():
-    x = LoDTensor.from_lengths([1, 2, 3], [2, 1])
-    for pool_type in ("sum", "max", "last"):
-        _, pullback = vjp(lambda x, kind=pool_type: sequence_pool(x, kind), x)
-        assert pullback(None) == (None,)
-
-
 def test_sequence_pool_gradients_of_half_precision_and_complex_numbers():
     half = LoDTensor.from_lengths(np.array([1, 2, 3], "f2"), [2, 1])
     for pool_type, want in (("mean", [0.5, 0.5, 2]), ("max", [0, 1, 2]), ("first", [1, 0, 2])):
@@ -50,22 +43,6 @@ def test_sequence_pool_gradients_of_half_precision_and_complex_numbers():
         assert (gradient.dtype, gradient.values.tolist()) == (np.float16, want)
     _, pullback = vjp(lambda x: sequence_pool(x, "sum"), LoDTensor.from_lengths(np.ones(3, "c8"), [2, 1]))
     assert pullback(np.array([1j, 2], "c8"))[0].values.tolist() == [1j, 1j, 2]
-
-
-@given(lod_tensors(2, 4, dtypes=[np.dtype("i4")]), st.sampled_from(["sum", "max", "min", "first", "last"]), st.data())
-def test_pooling_twice_is_pooling_a_coarser_level(x, pool_type, data):
-    level = data.draw(st.integers(0, x.num_levels - 2))
-    coarse = sequence_pool(x, pool_type, level=level)
-    full = x.lod.lengths(-1).min(initial=1) > 0 and x.lod.lengths(-2).min(initial=1) > 0
-    fine = x
-    while fine.num_levels > level + 1 and full:
-        full = fine.lod.lengths(-1).min(initial=1) > 0
-        fine = sequence_pool(fine, pool_type)
-    if full or pool_type == "sum":
-        while isinstance(fine, LoDTensor) and fine.num_levels > level:
-            fine = sequence_pool(fine, pool_type)
-        assert getattr(fine, "values", fine).tolist() == getattr(coarse, "values", coarse).tolist()
-        assert isinstance(fine, LoDTensor) == isinstance(coarse, LoDTensor)
 
 
 @given(lods(1, 3), st.sampled_from(["sum", "mean", "sqrt", "max", "min", "first", "last"]), st.sampled_from([1, 3, 64]))

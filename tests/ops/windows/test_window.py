@@ -4,13 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoD, LoDTensor, grad_check, row_conv, sequence_conv, vjp
+from lodcore import LoD, LoDTensor, row_conv, sequence_conv, vjp
 from lodcore.ops.windows import window
-from tests.helpers.draw import lods, read_only, whole_numbers
+from tests.helpers.draw import read_only
 from tests.helpers.tables import for_each
 
 RANDOM = np.random.default_rng(0)
@@ -30,14 +28,6 @@ def windows_of(x, length, start):
         first = len(around) + start
         made += [padded[first + t : first + t + length].ravel() for t in range(len(rows))]
     return np.array(made).reshape(len(made), length * x.values.shape[1])
-
-
-@pytest.mark.parametrize("start", [-3, -1, 0, 1, 2, 5])
-def test_sequence_conv_gradients_of_filter_and_padding_of_short_sequences_are_derivatives(start):
-    x = batch(9, 2, lengths=[1, 0, 2, 5, 1])
-    weights, padding = RANDOM.standard_normal((6, 2)), RANDOM.standard_normal((max(0, -start) + max(0, start + 2), 2))
-    grad_check(lambda x, w: sequence_conv(x, w, 3, start), x, weights)
-    grad_check(lambda x, w, p: sequence_conv(x, w, 3, start, p), x, weights, padding)
 
 
 # -- meaning -----------------------------------------------------------------------------------------------------------
@@ -105,25 +95,6 @@ def test_convolution_blocks_have_the_given_size(shape):
 
 
 # -- laws --------------------------------------------------------------------------------------------------------------
-
-
-@given(lods(1, 2, most=5), st.integers(1, 4), st.integers(-4, 4), st.data())
-def test_conv_is_its_own_adjoint_with_a_turned_filter(lod, length, start, data):
-    """Exactly, for integers: <conv(x), y> = <x, d_x> = <filter, d_filter>."""
-    x = LoDTensor(data.draw(whole_numbers(lod.num_rows, "f8", 2)), lod)
-    weights, y = data.draw(whole_numbers(2 * length, "f8", 3)), data.draw(whole_numbers(lod.num_rows, "f8", 3))
-    made, pullback = vjp(lambda x, w: sequence_conv(x, w, length, start), x, weights)
-    d_x, d_weights = pullback(y)
-    assert (made.values * y).sum() == (x.values * d_x.values).sum() == (weights * d_weights).sum()
-    assert d_x.lod is lod
-
-
-@given(lods(1, 2, most=5), st.integers(1, 4), st.data())
-def test_row_conv_is_a_conv_with_a_diagonal_filter(lod, length, data):
-    x = LoDTensor(data.draw(whole_numbers(lod.num_rows, "f8", 3)), lod)
-    taps = data.draw(whole_numbers(length, "f8", 3))
-    diagonal = np.concatenate([np.diag(row) for row in taps])
-    np.testing.assert_array_equal(row_conv(x, taps).values, sequence_conv(x, diagonal, length, 0).values)
 
 
 @pytest.mark.parametrize("count", [1, 2, 100, 5000])

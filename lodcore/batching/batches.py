@@ -396,7 +396,7 @@ class BatchPlan(Stepping):
 
     @property
     def left_out(self) -> Int64:
-        """The sequences in no batch of this epoch, in increasing order: those of the last batches."""
+        """The sequences in no batch of this epoch, in increasing order: the ends of the last batches."""
         return np.sort(self._epoch().last) if self.drop_last else np.empty(0, np.int64)
 
     def report(self) -> BatchReport:

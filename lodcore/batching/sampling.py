@@ -59,7 +59,7 @@ def sample_by_temperature(
     where = "sample_by_temperature"
     known = buffers.as_int64(sizes, f"{where}: sizes", LoDError).copy()
     if len(known) and known.min() < 0:
-        raise LoDError(f"{where}: sizes: is {known.min()} at position {known.argmin()}; a size is not negative")
+        raise LoDError(f"{where}: sizes: is {known.min()} at position {known.argmin()}; 0 or more is needed")
     if not known.any():
         raise ValueError(f"{where}: sizes: are all 0; a source with sequences is needed")
     if isinstance(temperature, (bool, str)) or not isinstance(temperature, (int, float, np.number)):

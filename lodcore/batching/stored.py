@@ -77,7 +77,9 @@ def checked_arrays(where: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
     )
     bins = LoD.from_offsets(arrays["bins"], num_rows=len(documents))
     if len(numbers) != 5 or min(numbers[[0, 2, 3]]) < 1 or max(numbers) > MOST:
-        raise ValueError(f"{where}: numbers: are {numbers.tolist()}; budget, max_items, multiple_of, shards and a flag")
+        raise ValueError(
+            f"{where}: numbers: are {numbers.tolist()}; budget, max_items, multiple_of, shards and a flag are needed"
+        )
     if not len(documents) == len(starts) == len(sizes):
         raise LoDError(
             f"{where}: documents, starts, sizes: have {len(documents)}, {len(starts)} and {len(sizes)} entries"

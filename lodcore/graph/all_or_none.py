@@ -11,7 +11,7 @@ __all__ = ["AllOrNone"]
 
 
 class AllOrNone:
-    """A context whose operators the Block that is open keeps all together or, after an error, not at all.
+    """A context in which operators are recorded all together or, after an error, not at all.
 
     Nobody has seen their results then, except functions of the user that raised the error.
 
@@ -45,13 +45,13 @@ class AllOrNone:
             self.undo()
 
     def begin(self) -> None:
-        """Note what the Block has."""
+        """Remember how many operators and versions the Block has."""
         if isinstance(self.block, NamedBlock):
             self.count, self.versions = len(self.block.ops), dict(self.block.versions)
             self.counts = dict(self.block.counts)
 
     def undo(self) -> None:
-        """Remove what was recorded since."""
+        """Remove all operators recorded since then."""
         block = self.block
         if not isinstance(block, NamedBlock) or len(block.ops) <= self.count:
             return

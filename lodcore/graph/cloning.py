@@ -46,7 +46,7 @@ def _without_updates(ops: list[Any]) -> list[Any]:
 
 
 def _needed_by(ops: list[Any], wanted: set[Variable]) -> set[Any]:
-    """Return the operators that compute Variables, and what these read."""
+    """Return the operators that compute Variables, and those that compute their operands."""
     wanted, found = set(wanted), set()
     for op in reversed(ops):
         if any(x in wanted for x in op.outputs):

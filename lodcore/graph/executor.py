@@ -280,7 +280,7 @@ class PreparedRun:
                 KEEPS_ALL.reset(token)
 
     def given(self, frame: Frame, wanted: list[Variable], fed: dict[Variable, Any]) -> list[Any]:
-        """Return the fetched values; gradients have memory of their own, what shares that of an input is read-only."""
+        """Return the fetched values; gradients have memory of their own, others that share an input's are read-only."""
         found = [of_user(frame[slot]) for slot in self._wanted]
         places = [j for j, one in enumerate(wanted) if one in self.gradients]
         dense = [j for j in places if isinstance(found[j], (np.ndarray, LoDTensor))]
@@ -313,7 +313,7 @@ class PreparedRun:
         return named, functools.partial(records_of_ops, self._ops, self.layout, frame)
 
     def traces(self, frame: Frame) -> list[Trace]:
-        """Return what loops kept of their steps."""
+        """Return the traces that loops kept of their steps."""
         return [frame[slot] for slot in self._traced if isinstance(frame[slot], Trace)]
 
 

@@ -65,7 +65,7 @@ def _elements(x: TensorArray) -> dict[int, Any]:
 
 
 def protected(found: list[Any], read: Iterable[Any]) -> list[Any]:
-    """Return fetched values: those that share memory with what the run has read as read-only views."""
+    """Return fetched values; those that share memory with values that the run has read are read-only views."""
     known = arrays_of(read)
     return [_protected(x, known) for x in found]
 

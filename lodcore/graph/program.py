@@ -99,7 +99,7 @@ class Program(Opening, NamedBlock):
             super().add(before, None, name)
 
     def described(self, variable: Variable) -> str:
-        """Return a Variable as text: what it is here, its name and its Spec."""
+        """Describe a Variable in text: its role in this Program, its name and its Spec."""
         kind = "data" if variable in set(self.feeds) else "parameter" if self.has_parameter(variable) else "result"
         return f"{kind} {self.name_of(variable)}: {spec_text(variable.spec)}"
 

@@ -240,7 +240,7 @@ class Record(Scope):
         return self._variables
 
     def by_name(self, lasting: dict[Variable, Variable]) -> dict[str, Variable]:
-        """Return the Variables by name; for parameters with a lasting value, those that have it."""
+        """Return the Variables by name; for parameters with a lasting value, the Variables that hold it."""
         self._looked()
         return {str(one.name): lasting.get(v, one) for v, one in self._of.items()}
 

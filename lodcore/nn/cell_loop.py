@@ -32,7 +32,7 @@ OFTEN = 64  # a cell whose calls always differ is copied once in so many calls
 
 
 class Deferred:
-    """Places for what a loop over steps needs only if its body is not compiled.
+    """Placeholders for objects that a loop over steps needs only if its body is not compiled.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class CellLoop(WhileLoop):
             v.ended = False
 
     def places(self) -> tuple[list[Any], Any, Any, list[Any]]:
-        """Return what stands for the steps of each input, for their number, and for their rank; and the states."""
+        """Return the placeholders of the steps of each input, of their number and of their rank; and the states."""
         assert self._deferred is not None
         return self._deferred.steps, self._deferred.count, self._deferred.rank, self._deferred.states
 
@@ -140,7 +140,7 @@ class CellLoop(WhileLoop):
         self.ops, self.outputs, self.behind = self.body.ops[self._first :], outputs, behind
 
     def follows(self, outputs: Any, behind: Any) -> bool:
-        """Return whether the cell did what it did before, with the same results."""
+        """Return whether the cell called the same operators as before, with the same results."""
         body, script = self.body, self.script
         assert isinstance(body, CellBody)
         if script is None or body.script is None:
@@ -152,7 +152,7 @@ class CellLoop(WhileLoop):
         return False
 
     def cut(self, script: Script) -> None:
-        """Keep of the body what was done as before: from here on it is recorded anew."""
+        """Keep the calls of the body that were the same as before; the others are recorded anew."""
         body = self.body
         body.ops[self._first :] = with_generators(body.ops[self._first : self._first + script.at], script.sources)
         known = {key: v for key, v in script.numbers.items() if v in script.found}
@@ -198,7 +198,7 @@ class CellLoop(WhileLoop):
         return made
 
     def rank_of(self, place: Any) -> Any:
-        """Return what stands at a place, or the object itself if it is none."""
+        """Return the object that a placeholder stands for; any other object is returned as it is."""
         return self._made.get(id(place), place)
 
     def arrays_of(self, places: Any) -> Any:
@@ -206,7 +206,7 @@ class CellLoop(WhileLoop):
         return tree_map(self.rank_of, places)
 
     def _finish(self) -> None:
-        """Compile the body, or else make what was deferred, and record the loop as any other."""
+        """Compile the body; if that is impossible, make the deferred objects, and record the loop like any other."""
         if self.script is not None:  # the cell did what it did before
             assert self.compiled is not None
             self.compiled.given = [self.script.found[v] for v in self.compiled.outer]

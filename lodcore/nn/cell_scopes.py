@@ -89,7 +89,7 @@ class CellTrace:
 
 
 def _agreed(v: Variable, run: Array, again: Any) -> Array:
-    """Return what the run computed; raise if the operators compute something else now."""
+    """Return the values that the run computed; raise an error if the operators compute others now."""
     near = NEAR.get(run.dtype.char, 0.0) * np.abs(run[np.isfinite(run)]).max(initial=1.0)
     if not np.allclose(run, again, rtol=0, atol=near, equal_nan=True):
         raise GraphError(

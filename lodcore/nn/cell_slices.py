@@ -17,7 +17,7 @@ __all__ = ["Slice", "add_slices", "apart", "cut", "slices_of"]
 
 
 class Slice(NamedTuple):
-    """A slice of an outer array: what stands for it, the Variable of the array, and the index."""
+    """A slice of an outer array: its Variable, the Variable of the array, and the index."""
 
     standing: Any
     whole: Variable
@@ -70,7 +70,7 @@ def _overlap(one: list[range], other: list[range]) -> bool:
 
 
 def add_slices(d_outer: dict[Any, Any], slices: list[Slice], values: Mapping[Any, Any]) -> None:
-    """Replace gradients of slices by those of the arrays of which they are parts."""
+    """Replace gradients of slices by gradients of the arrays that they are cut from."""
     found: dict[Any, Any] = {}
     for one in slices:
         d = d_outer.pop(one.standing, None)

@@ -146,13 +146,13 @@ class CellSteps:
 
     @property
     def one_by_one(self) -> OneByOne:
-        """The operators that run in each step; those of a call of its own are made when they run."""
+        """The operators that run in each step."""
         if self.generators is self._recorded:
             return self._one_by_one
         return self._one_by_one.drawing_from(dict(zip(self._recorded, self.generators, strict=True)))
 
     def drawing_from(self, sources: dict[Any, Any]) -> CellSteps:
-        """Return the same steps with the Generators of a call, by those of the record."""
+        """Return the same steps with the Generators of a call in place of the recorded ones."""
         found = [sources[one] for one in self._recorded]
         if all(one is other for one, other in zip(found, self._recorded, strict=True)):
             return self
@@ -179,7 +179,7 @@ class CellSteps:
         return made, tree_map(lambda array, boot: boot if array is None else next(found), lasts, state)
 
     def run(self, inputs: list[Any], keep: bool) -> tuple[tuple[Any, ...], Any]:
-        """Run all steps; return the results, and what gradients need."""
+        """Run all steps; return the results, and the values that gradients need."""
         compiled, dtype = self.compiled, self.compiled.dtype
         xs, states = inputs[: self.n_inputs], inputs[self.n_inputs : self.n_inputs + self.n_states]
         lod = xs[0].lod

@@ -69,7 +69,7 @@ class CellBody(Body):
         return super().record(op, args, kwargs)
 
     def cut(self) -> None:
-        """Forget what was expected: from here on, calls are recorded."""
+        """Forget the expected calls; later ones are recorded."""
         script, self.script = self.script, None
         if script is not None:
             self.owner.cut(script)

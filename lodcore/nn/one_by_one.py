@@ -158,7 +158,7 @@ class OneByOne:
         numbers: set[int],
         is_reverse: bool,
     ) -> tuple[list[Array | None], list[Array | None], dict[Any, Array]]:
-        """Run the way back of all steps; return the gradients of inputs, first states and outer objects.
+        """Run the backward pass through all steps; return the gradients of inputs, first states and outer objects.
 
         Parameters
         ----------
@@ -244,6 +244,6 @@ class Uncompiled:
     def backward(
         self, given: Kept, cotangents: Sequence[Array | None], d_lasts: Sequence[Array | None], wanted: Wanted
     ) -> tuple[list[Array | None], list[Array | None], dict[Any, Array], int]:
-        """Run the way back; see `Compiled.backward`."""
+        """Run the backward pass; see `Compiled.backward`."""
         numbers = set(range(len(given.boots)))
         return *self._one_by_one.back(given, cotangents, d_lasts, wanted, numbers, self._is_reverse), 0

@@ -35,7 +35,7 @@ def _step(gradients: Any, parameters: Any, states: Any, step: Any, optimizer: An
 
 
 class StepOp(Op):
-    """The step of an optimizer as an operator: its results are what the state and the parameters will be."""
+    """The step of an optimizer as an operator: its results are the next state and the next parameters."""
 
     keeps_versions = True  # gradients may be SparseTensors, which the role of a list would refuse
 
@@ -46,7 +46,9 @@ class StepOp(Op):
             raise DTypeError(f"optimizer_step: optimizer: is {type(optimizer).__name__}; an optimizer is needed")
         given, count = arguments["gradients"], len(arguments["parameters"])
         if len(given) != count or len(arguments["states"]) != count * len(optimizer.kept):
-            raise ValueError(f"optimizer_step: gradients: has {len(given)} entries; parameters or states have others")
+            raise ValueError(
+                f"optimizer_step: gradients: has {len(given)} entries; parameters or states have other numbers"
+            )
         return (*arguments["parameters"], *arguments["states"], arguments["step"])
 
 

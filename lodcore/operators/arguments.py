@@ -138,7 +138,7 @@ def single_of(where: str, given: Any) -> int:
 
 
 def check_index(where: str, given: Any) -> None:
-    """Raise for what is not an index as soon as it is recorded, where it may be a Spec."""
+    """Raise an error for anything that is not an index; for a Spec, too, so that recording a wrong call fails."""
     if not isinstance(given, Spec):
         index_of(where, given)
     elif given.kind is not object:

@@ -50,7 +50,7 @@ class ElementwiseOp(Op):
         return rows.elementwise(self.array_function, [*operands.values()], self.rule_of([]))
 
     def infer_arguments(self, arguments: dict[str, Any]) -> Any:
-        """Return the Spec of the result, whose levels alignment determines."""
+        """Return the Spec of the result; alignment determines its levels."""
         found = self.describe(arguments)
         return broadcast_spec(self.__name__, self.array_function, *arguments.values()) if found is None else found
 

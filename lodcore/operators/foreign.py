@@ -18,7 +18,7 @@ Convert = Callable[[Any, str], Any]
 
 
 def called(op: Any, plain_values: Convert, with_kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call an operator with what its arguments stand for, and return the kind that is kept.
+    """Call an operator with the tensors that its arguments stand for; return a result of the kind that is kept.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def _kept(op: Any, given: dict[str, Any], found: list[tuple[str, Any]], made: An
 
 
 def _kind_of(x: Any) -> type:
-    """Return the kind of a tensor, of the Spec of one, or of what a Variable represents."""
+    """Return the kind of a tensor, of a Spec, or of the value that a Variable represents."""
     if type(x) is Spec:
         return x.kind
     if not isinstance(x, VariableBody):

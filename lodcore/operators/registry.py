@@ -338,7 +338,7 @@ class Op(OpBody):
     # -- kinds of tensors from outside ---------------------------------------------------------------------------------
 
     def with_kinds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call with what tensors of kinds from outside stand for; return the kind that is kept, None without any."""
+        """Call with the tensors that those of kinds from outside stand for; return the kind that is kept, or None."""
         return foreign.called(self, PLAIN, WITH_KIND, args, kwargs)
 
     # -- arguments and results -----------------------------------------------------------------------------------------
@@ -451,7 +451,7 @@ def operator(
 
 
 class KindOp(Op):
-    """An operator between a kind from outside and what it stands for."""
+    """An operator that converts between a kind from outside and the kind that it stands for."""
 
     def with_kinds(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return None: the kinds are taken as they are."""

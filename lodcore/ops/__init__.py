@@ -79,7 +79,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> _Any:
-    """Raise an error that says what to use instead of a name, which may be that of a file of this package."""
+    """Raise an error that says what to use instead of a name; it may be the name of a file of this package."""
     from lodcore.base.other_names import instead_of
 
     instead = instead_of(name, attribute=False)

@@ -20,7 +20,7 @@ class ProductApart(NamedTuple):
 
 
 class LoweredGradients:
-    """The way back through one step.
+    """The backward pass through one step, as values.
 
     Parameters
     ----------

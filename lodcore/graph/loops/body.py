@@ -92,7 +92,7 @@ class Body(NamedBlock):
         return isinstance(given, (TensorArray, Tensor))
 
     def may_capture(self, block: Recorder) -> bool:
-        """Return whether Variables of another Block may be used here, which those of other bodies may not."""
+        """Return whether Variables of another Block may be used here; those of other bodies may not."""
         around: Block | None = self
         while isinstance(around, Body) and around is not block:
             around = around.parent

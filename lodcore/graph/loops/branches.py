@@ -141,7 +141,7 @@ class BranchRun(NamedTuple):
         return Record(around, f"cond, {self.branch.name}", self._look)
 
     def _look(self) -> Look:
-        """Return the values of the branch, and what makes the Scopes of the loops and branches in it."""
+        """Return the values of the branch, and functions that make the Scopes of the loops and branches in it."""
         with held(self.lock):
             values = self.branch.layout.values(self.frame)
             named = {v.name: (v, of_user(x)) for v, x in values.items() if v not in self.branch.places}
@@ -184,7 +184,7 @@ class Branches:
 
     @classmethod
     def of_each(cls, each: list[Branch], decides: bool) -> Branches:
-        """Return branches whose places are known, as those of a file are."""
+        """Return branches whose places are known, such as those read from a file."""
         made = cls.__new__(cls)
         made.each, made.decides, made.inputs, made.written = each, decides, {}, []
         first, *rest = [[v.spec for v in branch.results] for branch in each]
@@ -224,7 +224,7 @@ class Branches:
 
 
 def _holds(condition: Any) -> bool:
-    """Return whether a condition holds, of which the Spec was perhaps unknown when it was recorded."""
+    """Return whether a condition holds; its Spec may have been unknown when it was recorded."""
     found = np.asarray(condition)
     if found.ndim:
         raise ShapeError(f"cond: condition: has shape {found.shape}; it was recorded as one value, without axes")

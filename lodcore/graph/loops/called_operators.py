@@ -172,7 +172,7 @@ def _with(own: dict[Variable, Variable], x: Any) -> Any:
 
 
 def bound(calls: list[CalledOp], given: Any, totals: dict[Any, Any]) -> Any:
-    """Return what makes the functions that the machine calls, from an operator's number or backward pass, and arrays.
+    """Return a factory of the functions that the machine calls: of an operator by its number, or of its backward pass.
 
     Parameters
     ----------

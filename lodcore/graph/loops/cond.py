@@ -35,7 +35,7 @@ NUMBERS = (bool, int, float, complex)
 
 
 class IfElse:
-    """Two blocks, of which a condition runs one; or a mask, which gives each block its part of the inputs.
+    """Two blocks: a condition runs one of them, a mask gives each its part of the inputs.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class IfElse:
         return self._which, body
 
     def input(self, x: Any) -> Any:
-        """Return what the open block computes with: a tensor, or with a mask the part of it that belongs to the block.
+        """Return the operand for the open block: a tensor, or, with a mask, the part of it that belongs to the block.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class IfElse:
         return tree_map(lambda leaf: self._given(which, body, leaf), x)
 
     def _given(self, which: int, body: BranchBody, x: Any) -> Any:
-        """Return what a leaf of the inputs is in a block."""
+        """Return the operand that stands for a leaf of the inputs in a block."""
         x = resolved(x)
         if isinstance(x, np.generic):
             x = as_value(f"{self._where}: input", x)

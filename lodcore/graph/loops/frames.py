@@ -228,7 +228,7 @@ class StepRunner:
         return found
 
     def instructions(self, keep: bool, keep_all: bool = False) -> list[Call | BreakIf | None]:
-        """Return the instructions of the operators of the body, which keep what gradients read, or everything."""
+        """Return the instructions of the operators of the body; they keep the values that gradients read, or all."""
         if keep_all:
             self.instructions(keep)  # whose slots the way back reads, so that frames have them
         with held(self._lock):

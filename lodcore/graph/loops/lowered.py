@@ -42,7 +42,7 @@ class OfPrelude:
 
 
 class Outer(NamedTuple):
-    """An operand that all steps share: an outer object, or what is computed from such."""
+    """An operand that all steps share: an outer object, or a value computed from outer objects."""
 
     variable: Any
     spec: Spec

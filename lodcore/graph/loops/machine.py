@@ -126,7 +126,7 @@ class Compiled:
         return tuple(found)
 
     def forward_pass(self, wanted: Wanted | None, zeros: tuple[bool, ...] = ()) -> ForwardPass:
-        """Return the forward pass that keeps what some gradients need."""
+        """Return the forward pass that keeps the values needed for the wanted gradients."""
         found = self._forward.get((wanted, zeros))
         if found is None:
             body, kept = self.body, set[Value]()
@@ -315,7 +315,7 @@ class Compiled:
         wanted: Wanted,
         slices: Sequence[Slices] = (),
     ) -> tuple[list[Array | None], list[Array | None], dict[Any, Array], int]:
-        """Run the way back.
+        """Run the backward pass.
 
         Parameters
         ----------
@@ -375,7 +375,7 @@ class Compiled:
         return self.body.value_of(variable) in self._hoisted
 
     def states_with_gradient(self, given: Kept, wanted: Wanted, cotangents: Sequence[Array | None]) -> set[int]:
-        """Return the numbers of the states that have a gradient on the way back."""
+        """Return the numbers of the states that have a gradient in the backward pass."""
         known = tuple([d is not None for d in cotangents])
         return {*self.backward_pass(wanted, given.wanted, known, given.zeros).way.states}
 

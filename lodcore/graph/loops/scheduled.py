@@ -135,7 +135,7 @@ class _Schedule:
         return (self._copies.get(v.inputs[0], v.inputs[0]), *v.inputs[1:]) if v.code == "product" else v.inputs
 
     def _visit(self, value: Value) -> None:
-        """Put a value, and what it is computed from, in order."""
+        """Put a value in order, after the values that it is computed from."""
         todo = [value]
         while todo:
             v = todo[-1]
@@ -232,7 +232,7 @@ class _Schedule:
         return place.kind != BATCH or not self._is_row(x)
 
     def place(self, v: Value) -> Place:
-        """Return the place of a value; a slice lies in what it is a part of."""
+        """Return the place of a value; a slice lies inside the value that it is cut from."""
         if v in self.places:
             return self.places[v]
         whole = self.place(v.inputs[0])

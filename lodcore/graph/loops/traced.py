@@ -173,7 +173,7 @@ class Values:
     def node(
         self, out: Value, inputs: tuple[Value, ...], rule: Callable[..., Sequence[Value | None]], matrix: Any = None
     ) -> None:
-        """Note how gradients go back, unless an operator around has its own rule."""
+        """Record the vjp rule of a node, unless an operator around it has its own."""
         if not self.inside and not out.truth and out not in self.nodes:
             self.nodes[out] = Node(out, inputs, rule, matrix)
 

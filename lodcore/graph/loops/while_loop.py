@@ -78,7 +78,7 @@ class WhileLoop:
 
     @classmethod
     def of_body(cls, body: Body, carried: list[Variable], captured: list[Variable], **options: Any) -> WhileLoop:
-        """Return a loop whose body is there already, as that of another one or of a file.
+        """Return a loop with an existing body: that of another loop, or one read from a file.
 
         Parameters
         ----------

@@ -10,7 +10,7 @@ SMALL = 2.0**50  # sums of products of numbers below it are finite, as `kernels.
 
 
 def zeroed_by(x: Value) -> set[int]:
-    """Return the numbers of the states each of which makes a value zero where it is zero, and all else is finite."""
+    """Return the numbers of the states that make a value zero where they are zero, if everything else is finite."""
     seen, todo = set[Value](), [x]
     while todo:
         v = todo.pop()
@@ -21,7 +21,7 @@ def zeroed_by(x: Value) -> set[int]:
 
 
 def read_at_first(roots: list[Value], zeros: tuple[bool, ...]) -> set[Value]:
-    """Return the values that roots need in the first step, besides those that are multiplied by a state of zeros."""
+    """Return the values that roots need in the first step; those multiplied by a state of zeros are not needed."""
     found, todo = set[Value](), list(roots)
     while todo:
         v = todo.pop()

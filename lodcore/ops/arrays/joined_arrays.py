@@ -62,7 +62,7 @@ def _with_one_lod(where: str, values: Array, lods: list[LoD], axis: int) -> Any:
     if not lods:
         return values
     if axis == 0:
-        raise ShapeError(f"{where}: axis: is 0 of the values; use axis=0")
+        raise ShapeError(f"{where}: axis: counts from the end to the rows; use axis=0")
     for at, lod in enumerate(lods):
         if lod != lods[0]:
             raise LoDError(f"{where}: element {at} has a different LoD from element 0")

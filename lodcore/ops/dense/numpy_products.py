@@ -74,7 +74,7 @@ def _vjp_summed(given: RuleInputs, *xs: Array, subscripts: str, optimize: Any) -
 
 
 def _vjp_of_one(d: Array, x: Array, others: list[Array], own: str, known: list[str], optimize: bool) -> Array:
-    """Return the gradient of one operand: the sum over the labels that it lacks, spread over those that only it has."""
+    """Return the gradient of one operand: the sum over labels that it lacks, spread over labels that only it has."""
     each = "".join(dict.fromkeys(own))
     kept = "".join([label for label in each if any(label in one for one in known)])
     found = np.einsum(f"{','.join(known)}->{kept}", d, *others, optimize=optimize)

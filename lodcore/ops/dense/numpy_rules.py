@@ -115,7 +115,7 @@ def along(axis: int, index: Any) -> tuple[Any, ...]:
 
 
 def scattered(d: Array, index: Array, axis: int, shape: tuple[int, ...]) -> Array:
-    """Add up what was taken along an axis by an index, which may repeat."""
+    """Add up values that an index took along an axis, some of them repeatedly."""
     made = np.zeros(shape, d.dtype)
     np.add.at(made, along(axis, index.copy()), d)
     return made

@@ -365,7 +365,7 @@ def gather_nested(x: Any, index: Any, default: Any = None, *, saved: Saved = Non
         saved["places"] = places
     if isinstance(x, LoDTensor):
         if default is not None and not _is_empty(default):
-            raise DTypeError(f"{where}: default: is {default!r}; x has levels, and only an empty sequence, [], stands")
+            raise DTypeError(f"{where}: default: is {default!r}; x has levels, so it can only be an empty sequence, []")
         upper = [] if lod is None else [lod.offsets(j) for j in range(lod.num_levels)]
         if lod is None and len(places) == count and bool((places == np.arange(count)).all()):
             return x  # all sequences, in their order

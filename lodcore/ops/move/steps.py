@@ -183,9 +183,7 @@ def _map_for(ta: TensorArray, given: Any) -> IndicesMap:
                 "`unpack` returned is needed, or its rank"
             )
         if not np.array_equal(given, rank.values):
-            raise LoDError(
-                f"{where}: has places that are not those of the steps of the array, which are of another batch"
-            )
+            raise LoDError(f"{where}: has positions other than those of the array's steps, which are of another batch")
         return rank
     made = map_of(where, given)
     if rank is None or rank is made or not np.array_equal(rank.steps, made.steps):  # `packed` names the step

@@ -218,7 +218,7 @@ def _multiply(
     shapes: Callable[[int, int, int], tuple[tuple[int, ...], ...]],
     product: Callable[..., Any],
 ) -> None:
-    """Multiply the matrices of each sequence; those of equal shapes in one call, if it is worth regrouping them.
+    """Multiply the matrices of each sequence; matrices of equal shapes in one call, if regrouping pays.
 
     Parameters
     ----------

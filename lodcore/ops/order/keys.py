@@ -98,7 +98,7 @@ def numbered(keys: Array) -> tuple[Array, Array]:
 
 
 def numbered_if_few(keys: Array) -> tuple[Array, Array] | None:
-    """Return what `numbered` does if there are few different keys, and None otherwise, which shows early."""
+    """Return the result of `numbered` if there are few different keys; otherwise None, before reading all of them."""
     return _numbered(len(keys), kernels.group.number_keys, buffers.as_bytes(keys), most=1)
 
 

@@ -146,7 +146,7 @@ def reduce_axes(
 def _reduced_dates(name: str, x: Any, axis: Any, keepdims: bool, initial: Any, mask: Any, empty: Any) -> Any:
     """Reduce dates as integers; `initial` and `empty` are checked as those of dates."""
     if mask is not True and name in ("max", "min") and initial is None:
-        raise ValueError(f"{name}: where: needs an initial value, for where nothing is chosen")
+        raise ValueError(f"{name}: where: needs an initial value, which is the result where nothing is chosen")
     first = kept_initial(name, initial, x.dtype) if initial is not None else None
     none = _checked_empty(name, empty, first, x.dtype) if empty is not None else None
 

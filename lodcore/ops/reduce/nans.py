@@ -372,7 +372,7 @@ def _place(name: str, function: Any, last: float, x: Any, axis: Any, out: None, 
 def _refuse_nothing(name: str, found: Any) -> None:
     """Raise an error if all values are nan."""
     if isinstance(found, Symbol):
-        raise TypeError(f"{name}: of rows with axes, and of all values, it is not recorded")
+        raise TypeError(f"{name}: cannot be recorded for rows with axes, or over all values")
     values = np.asarray(found.values if isinstance(found, LoDTensor) else found)
     if not values.all():
         place = tuple(map(int, np.argwhere(~values)[0]))

@@ -360,7 +360,7 @@ def _updates(updates: Any, lod: LoD, lines: Array) -> Array:
         try:
             rows = np.broadcast_to(rows, shape)
         except ValueError:
-            raise ShapeError(f"{where}: has shape {rows.shape}; {shape} is needed, one row an id") from None
+            raise ShapeError(f"{where}: has shape {rows.shape}; {shape} is needed, one row per id") from None
     return rows if rows.flags.c_contiguous else np.ascontiguousarray(rows)
 
 

@@ -246,7 +246,7 @@ class Vocabulary:
         twice = kernels.words.fill_table(letters, self._begins, self._ends, SEED, self._table)
         if twice >= 0:
             raise ValueError(
-                f"Vocabulary: words: has {self.tokens[twice]!r} at position {twice}, and before; each once"
+                f"Vocabulary: words: has {self.tokens[twice]!r} at position {twice} and before; give each once"
             )
         self.unknown_id: int | None = None
         if unknown is not None:

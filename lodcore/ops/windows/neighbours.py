@@ -232,7 +232,9 @@ def _edge_row(values: Any, fill: Any) -> Array:
         return row
     given = kept_in("sequence_shift: fill", fill, values.dtype)
     if given.shape not in ((), values.shape[1:]):
-        raise DTypeError(f"sequence_shift: fill: has shape {given.shape}; () or that of a row, {values.shape[1:]}")
+        raise DTypeError(
+            f"sequence_shift: fill: has shape {given.shape}; () or that of a row, {values.shape[1:]}, is needed"
+        )
     row[...] = given
     return row
 

@@ -261,7 +261,7 @@ def join_asof(
 
 
 def _check_pairs(x: Any, y: Any) -> None:
-    """Raise if sequences cannot be paired; what is recorded is checked when it runs."""
+    """Raise an error if sequences cannot be paired; recorded ones are checked when they run."""
     if x.num_levels != y.num_levels:
         raise LoDError(f"join_asof: y: has {y.num_levels} levels; x has {x.num_levels}")
     if isinstance(x, LoDTensor) and isinstance(y, LoDTensor):

@@ -161,7 +161,7 @@ def test_pack_of_unpacked_steps_takes_the_positions_alone(dtype):
     with Program() as program:
         y = TensorArray.unpack(data("x", (None,), "float64", num_levels=2), 1)[0].pack(1, data("map", (None,), "int32"))
     assert Executor().run(program, {"x": X, "map": own.values}, [y])[0].tolist() == X.tolist()
-    with pytest.raises(LoDError, match="indices_map: has places that are not those of the steps"):
+    with pytest.raises(LoDError, match="indices_map: has positions other than those of the array's steps"):
         steps.pack(1, places[::-1])
     made = TensorArray()
     made.write(0, np.ones(2))

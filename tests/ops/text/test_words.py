@@ -219,7 +219,7 @@ def test_text_functions_of_empty_batches():
         (lambda: decode_utf8(lodcore.array([[200]], "u1")), DTypeError, "decode_utf8: x: is not UTF-8 at byte 0"),
         (lambda: decode_utf8(lodcore.array([[97, 0]], "u1")), DTypeError, "string 0 ends with NUL"),
         (lambda: decode_utf8(encode_utf8(["a"]), int), DTypeError, "decode_utf8: dtype: is int64; str"),
-        (lambda: Vocabulary(["a", "b", "a"]), ValueError, "words: has 'a' at position 2, and before"),
+        (lambda: Vocabulary(["a", "b", "a"]), ValueError, "words: has 'a' at position 2 and before"),
         (lambda: Vocabulary(["a"], unknown="b"), ValueError, "unknown: is 'b', which is not among"),
         (lambda: Vocabulary(["a"], counts=[1, 2]), ValueError, "counts: has 2 entries; there are 1 words"),
         (lambda: Vocabulary(["a"]).encode(["a", "b"]), KeyError, "x: word 1 is 'b', which is not"),

@@ -149,39 +149,6 @@ def test_unstack_of_sequences(x):
         assert same(ta.stack(), x)
 
 
-@given(values(row_shapes=[(), (3,), (0,), (2, 2), (2, 3, 1)]), st.data())
-def test_unstack_and_stack_of_arrays(dense, data):
-    axis = data.draw(st.integers(-dense.ndim, dense.ndim - 1))
-    ta = TensorArray.unstack(dense, axis)
-    parts = list(np.moveaxis(dense, axis, 0))
-    assert [element.tobytes() for element in ta] == [part.tobytes() for part in parts]
-    assert not any(element.flags.writeable for element in ta if isinstance(element, np.ndarray))
-    if parts:
-        back = ta.stack(axis)
-        assert (back.dtype, back.shape, back.tobytes()) == (dense.dtype, dense.shape, dense.tobytes())
-        if axis in (0, -dense.ndim):
-            assert np.asarray(TensorArray(unstack_from=dense).stack()).tobytes() == dense.tobytes()
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.data())
-def test_concat_and_stack_of_arrays(sizes, data):
-    row_shape = data.draw(st.sampled_from([(), (3,), (0,), (2, 2)]))
-    arrays = [np.arange(n * int(np.prod(row_shape))).reshape(n, *row_shape) for n in sizes]
-    ta = TensorArray()
-    for t, array in enumerate(arrays):
-        ta.write(t, array)
-    joined = ta.concat()
-    assert joined.tolist() == np.concatenate(arrays).tolist()
-    assert not any(np.may_share_memory(joined, array) for array in arrays)
-    assert ta.sizes().tolist() == sizes
-    if len(set(sizes)) == 1:
-        for axis in range(-arrays[0].ndim - 1, arrays[0].ndim + 1):
-            assert ta.stack(axis).tolist() == np.stack(arrays, axis).tolist()
-        for axis in range(-arrays[0].ndim, arrays[0].ndim):
-            assert ta.concat(axis).tolist() == np.concatenate(arrays, axis).tolist()
-            assert ta.sizes(axis).tolist() == [array.shape[axis] for array in arrays]
-
-
 def test_concat_and_stack_of_sequences():
     a, b = lodcore.array([[1], [2, 3]]), lodcore.array([[], [4], [5]])
     ta = TensorArray()

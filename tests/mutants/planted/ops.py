@@ -145,7 +145,7 @@ MUTANTS = [
         EXPAND,
         'd_x: Array = compute(lod_tensor_body.new_tensor(d, out.lod), level, context.new("x")).values',
         "d_x = d",
-        TEST_MOVING,
+        "tests/ops/move/test_gradients_of_moving.py",
     ),
     Mutant(
         "batches-of-other-dtypes-are-recorded",

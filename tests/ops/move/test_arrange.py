@@ -6,17 +6,7 @@ import numpy as np
 
 import lodcore
 from lodcore import LoDTensor
-from lodcore.graph import vjp
-from reference.ops.levels import each_at_level
 from tests.helpers.tables import for_each
-
-
-def test_sequence_unflatten_is_undone_by_flatten():
-    x = lodcore.array([[1, 2, 3], [], [4, 5]])
-    divided = lodcore.sequence_unflatten(x, [[1, 2], [], [2]])
-    assert divided.tolist() == each_at_level([[[1], [2, 3]], [], [[4, 5]]], x.tolist(), 0)
-    assert divided.flatten(1).equals(x)
-    assert vjp(lambda x: lodcore.sequence_unflatten(x, [1, 2, 2]), x * 1.0)[0].flatten(1).equals(x * 1.0)
 
 
 @for_each("sizes", itertools.product(range(4), repeat=4))

@@ -9,30 +9,11 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoD, LoDTensor, concat_batches, sequence_concat, sequence_slice, vjp
-from tests.helpers.agree import from_the_first, same
+from tests.helpers.agree import same
 from tests.helpers.draw import lod_tensors
 from tests.helpers.tables import for_each
 
-
-@st.composite
-def tensors_with_level(draw):
-    """Draw a LoDTensor, a level of it as passed by a caller, and that level counted from the first."""
-    x = draw(lod_tensors())
-    level = draw(st.integers(-x.num_levels, x.num_levels - 1))
-    return x, level, from_the_first(level, x.lod)
-
-
 # -- sequence_slice ------------------------------------------------------------------------------------------------
-
-
-@given(tensors_with_level())
-def test_sequence_slice_of_everything_and_of_nothing(drawn):
-    x, level, _ = drawn
-    lengths = x.lod.lengths(level)
-    assert same(sequence_slice(x, 0, lengths, level), x)
-    nothing = sequence_slice(x, lengths, np.uint8(0), level)
-    assert nothing.num_rows == 0
-    assert nothing.lod.num_sequences(level) == len(lengths)
 
 
 @given(lod_tensors(), st.data())

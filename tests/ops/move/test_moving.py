@@ -1,4 +1,4 @@
-"""Properties of moving operators beyond their oracles: laws, structures that are kept, gradients."""
+"""Properties of moving operators beyond their oracles: memory, structures that are kept, gradients of the filling."""
 
 import numpy as np
 import pytest
@@ -8,20 +8,13 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoD, LoDTensor, array, ops, vjp
 from tests.helpers.agree import same, same_memory
-from tests.helpers.draw import DTYPES, at_most, composite, integers, lod_tensors, read_only, whole_numbers
+from tests.helpers.draw import DTYPES, lod_tensors, read_only
 from tests.helpers.tables import for_each
 
 FLOATS = [np.dtype("f4"), np.dtype("f8")]
 
 
-@composite
-def tensors_with_level(draw, **options):
-    """Draw a LoDTensor and a level of it."""
-    x = draw(lod_tensors(**options))
-    return x, draw(integers(-x.num_levels, x.num_levels - 1))
-
-
-# -- laws ----------------------------------------------------------------------------------------------------------
+# -- memory and structure ------------------------------------------------------------------------------------------
 
 
 @given(lod_tensors())
@@ -50,54 +43,6 @@ def test_lod_reset_shares_rows(x):
 
 
 # -- gradients -----------------------------------------------------------------------------------------------------
-
-LINEAR = {  # of x, its LoD and a level: operators that only move, repeat or remove rows
-    "gather_sequences": lambda x, lod, k: lodcore.gather_sequences(x, twice(lod.num_sequences(k)), k),
-    "concat_batches": lambda x, lod, k: lodcore.concat_batches([x, x]),
-    "sequence_concat": lambda x, lod, k: lodcore.sequence_concat([x, x], k),
-    "sequence_expand": lambda x, lod, k: lodcore.sequence_expand(x, LoD.from_lengths(counts(lod.num_sequences(0)))),
-    "sequence_pad": lambda x, lod, k: lodcore.sequence_pad(x)[0],
-    "sequence_reverse": lambda x, lod, k: lodcore.sequence_reverse(x, k),
-    "sequence_slice": lambda x, lod, k: lodcore.sequence_slice(x, lod.lengths(k) // 3, lod.lengths(k) // 2, k),
-    "split_by_mask": lambda x, lod, k: lodcore.split_by_mask(x, counts(lod.num_sequences(k)) == 1, k)[0],
-    "reorder_by_rank": lambda x, lod, k: lodcore.reorder_by_rank(x, lodcore.lod_rank_table(lod)),
-}
-
-
-def twice(count):
-    """Return every number twice, the greatest first."""
-    return np.arange(count).repeat(2)[::-1]
-
-
-def counts(count):
-    """Return 0, 1, 2 in turn."""
-    return np.arange(count) % 3
-
-
-@pytest.mark.twins
-@pytest.mark.parametrize("name", LINEAR)
-@at_most(30)
-@given(data=st.data())
-def test_gradients_of_moving_operators_are_adjoints(name, data):
-    drawn, level = data.draw(tensors_with_level(dtypes=[np.dtype("f8")], row_shapes=[(2,)], most=5, max_levels=3))
-    numbers = data.draw(whole_numbers(drawn.num_rows, np.float64, 2))
-    for dtype in ("f4", "f8", "c8", "c16", "f2"):
-        check_adjoint(name, LoDTensor(read_only(numbers.astype(dtype)), drawn.lod), level)
-
-
-def check_adjoint(name, x, level):
-    """Check that the gradient of a linear function is its adjoint."""
-    lod, dtype = x.lod, x.dtype
-    y, pullback = vjp(lambda variable: LINEAR[name](variable, lod, level), x)
-    rows = y.values if isinstance(y, LoDTensor) else y
-    d = np.random.default_rng(0).integers(-8, 9, rows.shape).astype(dtype)
-    (d_x,) = pullback(d)
-    assert d_x.lod is lod
-    assert d_x.dtype == x.dtype
-    assert (rows.astype("c16") * d).sum() == (x.values.astype("c16") * d_x.values).sum()
-    out = np.full_like(x.values, 77)
-    assert same_memory(pullback(d, out=(out,))[0].values, out)
-    assert out.tobytes() == d_x.values.tobytes()
 
 
 @given(lod_tensors(dtypes=FLOATS, row_shapes=[(), (3,), (0,), (2, 2)]), st.booleans(), st.integers(0, 2))

@@ -4,42 +4,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, sequence_argsort, sequence_sort, sort_by_key, vjp
 from lodcore.tensors import lod_body
 from tests.helpers.agree import same
 from tests.helpers.tables import for_each
-from tests.samples.sort import tensors, texts
 
 
 def parts(x, level):
     """List the rows below each sequence of a level."""
     return [x.values[start:stop] for start, stop in pairwise(x.lod.row_offsets(level))]
-
-
-@given(tensors() | texts(), st.data())
-def test_order_as_numpy(x, data):
-    level = data.draw(st.integers(-x.num_levels, x.num_levels - 1))
-    order, kept = sequence_argsort(x, level), sequence_sort(x, level)
-    assert order.lod is x.lod
-    assert kept.dtype == x.dtype
-    for rows, places, ones in zip(parts(x, level), parts(order, level), parts(kept, level), strict=True):
-        want = np.argsort(rows, axis=0, kind="stable")
-        np.testing.assert_array_equal(places, want)
-        assert ones.tobytes() == np.take_along_axis(rows, want, 0).tobytes()
-
-
-@given(tensors() | texts(), st.data())
-def test_the_descending_order_is_stable(x, data):
-    level = data.draw(st.integers(-x.num_levels, x.num_levels - 1))
-    order, kept = sequence_argsort(x, level, True), sequence_sort(x, level, True)
-    for rows, places, ones in zip(parts(x, level), parts(order, level), parts(kept, level), strict=True):
-        want = len(rows) - 1 - np.argsort(rows[::-1], axis=0, kind="stable")[::-1]
-        np.testing.assert_array_equal(places, want)
-        assert ones.tobytes() == np.take_along_axis(rows, want, 0).tobytes()
 
 
 COMPLEX = [complex(a, b) for a in (1, 0, -0.0, np.nan, -np.inf) for b in (np.nan, 1, 0, -0.0, np.inf)]

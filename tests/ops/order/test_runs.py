@@ -1,39 +1,13 @@
 """Distinct values, ranks and runs, compared with NumPy sequence by sequence."""
 
 import itertools
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoDTensor, ops
-from tests.helpers.agree import same
 from tests.helpers.tables import for_each
-from tests.samples.runs import SINGLES
-
-
-def parts(x, level=-1):
-    """List the rows below each sequence of a level."""
-    return [x.values[start:stop] for start, stop in pairwise(x.lod.row_offsets(level))]
-
-
-@given(SINGLES, st.data())
-def test_sequence_unique_all_equals_numpy(x, data):
-    level = data.draw(st.integers(-x.num_levels, x.num_levels - 1))
-    found = lodcore.sequence_unique_all(x, level)
-    assert same(found[0], lodcore.sequence_unique(x, level))
-    assert found[2].lod is x.lod
-    counts = lodcore.sequence_n_unique(x, level)
-    given_counts = counts.values if isinstance(counts, LoDTensor) else counts
-    assert given_counts.tolist() == found[0].lod.lengths(-1).tolist()
-    each = zip(parts(x, level), parts(found[0]), parts(found[1]), parts(found[2], level), parts(found[3]), strict=True)
-    for rows, values, index, inverse, times in each:
-        want = np.unique(rows, return_index=True, return_inverse=True, return_counts=True)
-        for one, other in zip((values, index, inverse, times), want, strict=True):
-            np.testing.assert_array_equal(one, other)
 
 
 def test_sequence_rank_by_every_method_equals_pandas():

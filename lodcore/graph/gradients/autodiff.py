@@ -261,9 +261,9 @@ def _recorded(tape: Tape, f: Callable[..., Any], inputs: tuple[Any, ...]) -> tup
     else:
         variables = tuple([tree_map(begin, one) for one in inputs])
     recorded = computing(f, *variables)
-    if type(recorded) is Variable:
+    if isinstance(recorded, Variable):
         recorded = tape.output(recorded)
-        result = recorded.held if type(recorded.held) in LEAVES else _result(recorded)
+        result = recorded.held if type(recorded) is Variable and type(recorded.held) in LEAVES else _result(recorded)
     else:
         recorded = tree_map(tape.output, recorded)
         result = tree_map(_result, recorded)

@@ -195,7 +195,7 @@ def is_one_integer(spec: Spec) -> bool | None:
         return False
     if None in spec.shape:
         return None if all([size in (None, 1) for size in spec.shape]) else False
-    return size_of(spec) == 1
+    return math.prod(spec.shape) == 1  # type: ignore[arg-type]  # no size is None here
 
 
 class LoopVariable(Variable):
@@ -290,7 +290,7 @@ def size_of(spec: Spec) -> int | None:
     """Return the number of elements of a tensor, or None if it is unknown."""
     if spec.num_levels or spec.kind in (object, TensorArray) or None in spec.shape:
         return None
-    return math.prod([size for size in spec.shape if size is not None])
+    return math.prod(spec.shape)  # type: ignore[arg-type]  # no size is None here
 
 
 def changes(old: Spec, new: Spec) -> bool:

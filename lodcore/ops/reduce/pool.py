@@ -140,7 +140,7 @@ def spread(where: str, pool_type: str, d_out: Array, offsets: Any, places: Any, 
 def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None, saved: Saved) -> Any:
     """Pool rows; save the positions of the extremes."""
     values, lod = x.values, x.lod
-    work, dtype = numbers_of(where, name_of(pool_type), values.dtype)
+    work, dtype = numbers_of(where, pool_type if type(pool_type) is str else name_of(pool_type), values.dtype)
     k = lod_body.normalize_level(lod, level, where)
     offsets = below(lod, k)
     row = None if pad_value is ZERO else empty_row(where, pad_value, values.shape[1:], dtype)

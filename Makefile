@@ -22,6 +22,9 @@ RUN := "$(ENVIRONMENT)/bin/python"
 REQUIRES := $(shell sed -n '/^requires = /{ s/.*\[\(.*\)\]/\1/; s/", "/" "/g; p; }' pyproject.toml)
 SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 
+# Of older Pythons the compiler would complain, after minutes, and in words of its own.
+OF_AGE = import sys; sys.version_info >= (3, 10) or sys.exit(sys.executable + ": lodcore needs Python 3.10 or newer; make PYTHON=... names one")
+
 .PHONY: help installed demo test twins soak elsewhere doors engines extras lint types bench bench-compare peers judge docs pages plain asan hunt leaks build-costs coverage mutants wheel pythons clean
 
 help: ## list the targets
@@ -30,7 +33,8 @@ help: ## list the targets
 $(READY): pyproject.toml
 	@echo "setting up $(ENVIRONMENT)"
 	@mkdir -p build
-	@test -x $(RUN) || $(PYTHON) -m venv .venv
+	@test -x $(RUN) || { $(PYTHON) -c '$(OF_AGE)' && $(PYTHON) -m venv .venv; }
+	@$(RUN) -c '$(OF_AGE)'
 	@$(RUN) -m pip --version > /dev/null 2>&1 || $(RUN) -m ensurepip > /dev/null
 	@$(RUN) -m pip install -qq $(REQUIRES)
 	@touch $@

@@ -285,10 +285,10 @@ def appended():
 
 
 def running():
-    """Return how many threads of a pool run; those of a pool that is released end soon."""
-    for _ in range(200):
-        left = [one for one in threading.enumerate() if one.name.startswith("lodcore_")]
-        if not left:
+    """Return how many threads of a pool run; those of a pool that is released end soon, on a busy machine later."""
+    end = time.monotonic() + 60
+    while left := [one for one in threading.enumerate() if one.name.startswith("lodcore_")]:
+        if time.monotonic() > end:
             break
         time.sleep(0.005)
     return len(left)

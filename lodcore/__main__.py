@@ -35,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0, or 1 if a file cannot be shown. Wrong usage exits with 2.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started the process: nobody reads what is printed
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
     try:
         code = run(arguments)
         sys.stdout.flush()

@@ -151,6 +151,22 @@ def test_a_reader_of_the_demo_may_stop_early():
         assert process.wait() == 1
 
 
+@pytest.mark.parametrize("closed", [["stdout"], ["stderr"], ["stdout", "stderr"]])
+def test_commands_run_where_nobody_reads_what_they_print(closed, saved, monkeypatch):
+    """A process that is started with closed streams has None for them."""
+    for arguments, code in [
+        (["inspect", saved(**saved_like(X))], 0),
+        (["inspect", "nothing-here.npz"], 1),
+        (["pronounce", "b"], 0),
+    ]:
+        with monkeypatch.context() as patch:
+            for name in closed:
+                patch.setattr(sys, name, None)
+            assert main(arguments) == code
+            for name in closed:
+                getattr(sys, name).close()
+
+
 def test_inspect_names_the_file_once(tmp_path, capsys):
     path = tmp_path / "x.npz"
     path.write_bytes(b"PK\3\4 no zip file")

@@ -134,12 +134,13 @@ def _drawn(calls: Iterator[Any], count: int) -> Iterator[Any]:
             last = now
             _draw(done, count, now - begin)
         yield one
-    _draw(count, count, time.monotonic() - begin)
-    sys.stderr.write("\n")
+    _draw(count, count, time.monotonic() - begin, "\n")
 
 
-def _draw(done: int, count: int, seconds: float) -> None:
+def _draw(done: int, count: int, seconds: float, end: str = "") -> None:
+    if sys.stderr is None:  # closed by whoever started the process, or a program without a console
+        return
     full = 30 * done // max(count, 1)
     rate = f", {done / seconds:,.0f} per second" if seconds > 0 else ""
-    sys.stderr.write(f"\r[{'#' * full}{'.' * (30 - full)}] {done:,} of {count:,} sequences{rate}  ")
+    sys.stderr.write(f"\r[{'#' * full}{'.' * (30 - full)}] {done:,} of {count:,} sequences{rate}  {end}")
     sys.stderr.flush()

@@ -1,5 +1,7 @@
 """Python functions applied sequence by sequence, compared with an explicit loop."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -33,6 +35,11 @@ def test_map_sequences_over_several_arguments(nested, progress):
 def test_map_sequences_shows_progress(capsys):
     map_sequences(len, [[1], [2, 3]], progress=True)
     assert "2 of 2 sequences" in capsys.readouterr().err
+
+
+def test_map_sequences_shows_no_progress_where_stderr_is_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert map_sequences(len, [[1], [2, 3]], progress=True).tolist() == [1, 2]
 
 
 def test_map_sequences_takes_results_without_axes_as_numbers():

@@ -3,6 +3,8 @@
 PYTHON ?= python3
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_NO_INPUT = 1
+# what is run is what lies in this folder
+unexport PYTHONSAFEPATH
 # five examples of a property, the same every time; `make soak` draws others, and more
 export HYPOTHESIS_PROFILE ?= handful
 

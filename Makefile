@@ -27,6 +27,9 @@ SOURCES := setup.py $(shell find lodcore -name '*.pyx' -o -name '*.pxd' -o -name
 # Of older Pythons the compiler would complain, after minutes, and in words of its own.
 OF_AGE = import sys; sys.version_info >= (3, 10) or sys.exit(sys.executable + ": lodcore needs Python 3.10 or newer; make PYTHON=... names one")
 
+# Targets install into one environment; what is compiled is compiled in parallel by setup.py.
+.NOTPARALLEL:
+
 .PHONY: help installed demo test twins soak elsewhere doors engines extras lint types bench bench-compare peers judge docs pages plain asan hunt leaks build-costs coverage mutants wheel pythons clean
 
 help: ## list the targets

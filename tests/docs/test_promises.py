@@ -51,19 +51,6 @@ def test_every_page_names_the_same_pythons():
     assert 'requires-python = ">=3.10"' in PROJECT
 
 
-@pytest.mark.skipif(
-    shutil.which("make") is None or not (ROOT / "Makefile").exists(), reason="there is no make, or no Makefile"
-)
-def test_make_refuses_pythons_that_are_too_old():
-    """Before it makes an environment of them, or compiles anything."""
-    python = ROOT / "nothing-here"
-    arguments = [f"VIRTUAL_ENV={python}", f"PYTHON={python}", "-n", "build/built", "-B"]
-    commands = subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    checks = re.findall(r"(?m)^(.*)'import sys; sys.version_info >= \(3, 10\) or .*'", commands)
-    assert [str(python) in one for one in checks] == [True, True]
-    assert commands.index("sys.version_info") < commands.index("-m venv") < commands.index("build_ext")
-
-
 def test_the_command_lodcore_of_pyproject_is_a_function():
     module, _, name = re.search(r'(?m)^lodcore = "(.*)"$', PROJECT).group(1).partition(":")
     assert callable(getattr(importlib.import_module(module), name))

@@ -64,3 +64,4 @@ cdef extern from "numpy/arrayobject.h":
     int PyArray_CopyInto(ndarray, ndarray) except -1
     object PyArray_EMPTY(int ndim, npy_intp* shape, int type, int fortran)
     object PyArray_NewCopy(ndarray, NPY_ORDER)
+    object PyArray_Ravel(ndarray, NPY_ORDER)

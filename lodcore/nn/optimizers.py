@@ -13,8 +13,9 @@ from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError
 from lodcore.graph.trees import copy_of_tree, tree_leaves
 from lodcore.graph.variable import Unnamed, Variable
+from lodcore.nn.plain_updates import plain, updated
 from lodcore.nn.recorded_steps import record_step
-from lodcore.nn.updates import check, in_form_of, leaves_of, plain_rows, update, update_row
+from lodcore.nn.updates import check, in_form_of, in_parts_of, leaves_of, update
 from lodcore.operators.numbers import number_of
 
 __all__ = ["SGD", "Adam", "AdamW"]
@@ -99,22 +100,30 @@ class Optimizer:
         """
         where = f"{self._where}.step"
         known = isinstance(state, dict) and state.keys() == {"step", *self.kept} and type(state["step"]) is int
-        rows, form = None, copy_of_tree(parameters)
         if known and state is not None:
-            rows = plain_rows([form, gradients, *[state[name] for name in self.kept]], in_place)
-        if rows is None and any(isinstance(x, Variable) for x in tree_leaves(form)):
+            arrays = plain([parameters, gradients, *[state[name] for name in self.kept]], in_place)
+            if arrays is not None and arrays.rows:  # the usual case, with nothing to check or to convert
+                numbers, kernel = self.numbers(where, state["step"]), in_parts_of(self.kernel)
+                with Recycled():
+                    trees = updated(arrays, kernel, numbers, in_place)
+                return trees[0], {"step": state["step"] + 1, **dict(zip(self.kept, trees[1:], strict=True))}
+        form = copy_of_tree(parameters)
+        if any(isinstance(x, Variable) for x in tree_leaves(form)):
             return parameters, record_step(where, self, form, gradients, state)
         if state is None or not known:
             raise DTypeError(f"{where}: state: is {_described(state)}; what `init` returns is needed")
+        return self._general_step(where, parameters, form, gradients, state, in_place)
+
+    def _general_step(
+        self, where: str, parameters: Any, form: Any, gradients: Any, state: dict[str, Any], in_place: bool
+    ) -> tuple[Any, dict[str, Any]]:
+        """Compute the next parameters and state where something is to be checked or converted."""
         numbers = self.numbers(where, state["step"])
-        leaves = []
-        if rows is None:  # something is to be checked or converted
-            leaves = leaves_of(where, form, gradients, {name: state[name] for name in self.kept})
-            for leaf in leaves:
-                check(leaf, in_place)
+        leaves = leaves_of(where, form, gradients, {name: state[name] for name in self.kept})
+        for leaf in leaves:
+            check(leaf, in_place)
         with Recycled():
-            made = [update_row(row, self.kernel, numbers, in_place) for row in rows or ()]
-            made += [update(leaf, self.kernel, numbers, in_place) for leaf in leaves]
+            made = [update(leaf, self.kernel, numbers, in_place) for leaf in leaves]
         trees = [in_form_of(form, column) for column in zip(*made, strict=True)]
         if not trees:
             trees = [parameters, *[state[name] for name in self.kept]]

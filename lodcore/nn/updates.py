@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from lodcore.base.threads import in_parts
+from lodcore.base.threads import get_num_threads, in_parts
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.trees import map_leaves_of_two, tree_leaves, tree_map
 from lodcore.graph.variable import Unnamed, Variable
 from lodcore.operators.numbers import runs
 from lodcore.tensors.sparse_tensor import SparseTensor
 
-__all__ = ["Leaf", "check", "in_form_of", "leaves_of", "plain_rows", "update", "update_row"]
+__all__ = ["Leaf", "check", "in_form_of", "in_parts_of", "leaves_of", "update"]
 
 Array = np.ndarray[Any, Any]
 Kernel = Callable[[list[Array], tuple[float, ...], list[Array]], None]
@@ -104,73 +104,6 @@ def in_form_of(tree: Any, leaves: Iterable[Any]) -> Any:
     return tree_map(lambda _: next(following), tree)
 
 
-def plain_rows(trees: list[Any], in_place: bool) -> list[list[Array]] | None:
-    """Return the leaves of parameters, gradients and states together, if there is nothing to check or to convert.
-
-    Parameters
-    ----------
-    trees : list of tree
-        Parameters, gradients, and the trees of the state.
-    in_place : bool
-        Whether parameters and states will be overwritten.
-
-    Returns
-    -------
-    list of list of ndarray, or None
-        The arrays of each parameter: contiguous, of one shape and one native float32 or float64. None if anything
-        else is among them, such as None, a number, or a SparseTensor, which `leaves_of` and `check` are for.
-    """
-    rows: list[list[Array]] = []
-    if not _gather_rows(trees, rows):
-        return None
-    written = slice(0, 1), slice(2, None)
-    for row in rows:
-        shape, dtype = row[0].shape, row[0].dtype
-        if dtype.char not in "fd" or not dtype.isnative:
-            return None
-        for x in row:
-            if x.dtype != dtype or x.shape != shape or not x.flags.c_contiguous:
-                return None
-        if in_place and not all(x.flags.writeable for part in written for x in row[part]):
-            return None
-    return rows
-
-
-def _gather_rows(trees: list[Any], rows: list[list[Array]]) -> bool:
-    """Append the arrays of each leaf; return False if the trees have not one form, or anything else in them."""
-    tree = trees[0]
-    kind = type(tree)
-    for x in trees:  # in loops, since each generator would take as long as a leaf
-        if type(x) is not kind:
-            return False
-    if kind is np.ndarray:
-        rows.append(trees)
-        return True
-    if kind is dict:
-        parts = tree.keys()
-        for x in trees:
-            if x.keys() != parts:
-                return False
-    elif kind is list or kind is tuple:
-        parts = range(len(tree))
-        for x in trees:
-            if len(x) != len(tree):
-                return False
-    else:
-        return False
-    return all(_gather_rows([x[part] for x in trees], rows) for part in parts)
-
-
-def update_row(row: list[Array], kernel: Kernel, numbers: tuple[float, ...], in_place: bool) -> list[Array]:
-    """Compute the next value of a parameter, and of its state, from a row of `plain_rows`."""
-    value, _, *state = row
-    held = [value, *state]
-    made = held if in_place else [np.empty_like(x) for x in held]
-    flat, outs = [x.reshape(-1) for x in row], [x.reshape(-1) for x in made]
-    _call_in_parts(flat, outs, kernel, numbers)
-    return made
-
-
 def update(leaf: Leaf, kernel: Kernel, numbers: tuple[float, ...], in_place: bool) -> list[Any]:
     """Compute the next value of a checked leaf, and of its state.
 
@@ -238,25 +171,31 @@ def _update_all(
     flat = [_line(x, dtype) for x in (held[0], gradient, *held[1:])]
     fits = [in_place and x.flags.c_contiguous and x.dtype.isnative for x in held]
     made = [x if fit else np.empty(x.shape, dtype.newbyteorder("=")) for x, fit in zip(held, fits, strict=True)]
-    _call_in_parts(flat, [x.reshape(-1) for x in made], kernel, numbers)
+    in_parts_of(kernel)(flat, numbers, [x.reshape(-1) for x in made])
     for x, one in zip(held, made, strict=True):
         if in_place and one is not x:
             x[...] = one
     return held if in_place else made
 
 
-def _call_in_parts(flat: list[Array], outs: list[Array], kernel: Kernel, numbers: tuple[float, ...]) -> None:
-    """Call a kernel on vectors, in as many parts as there are threads for."""
-    parts = runs(outs[0].size, len(flat) * outs[0].nbytes, 1)
-    if len(parts) == 1:
-        kernel(flat, numbers, outs)
-        return
+def in_parts_of(kernel: Kernel) -> Kernel:
+    """Return what calls a kernel on vectors, in as many parts as there are threads for."""
+    if get_num_threads() == 1:
+        return kernel
 
-    def compute(start: int, stop: int) -> None:
-        some = slice(start, stop)
-        kernel([x[some] for x in flat], numbers, [out[some] for out in outs])
+    def call(flat: list[Array], numbers: tuple[float, ...], outs: list[Array]) -> None:
+        parts = runs(outs[0].size, len(flat) * outs[0].nbytes, 1)
+        if len(parts) == 1:
+            kernel(flat, numbers, outs)
+            return
 
-    in_parts(compute, parts)
+        def compute(start: int, stop: int) -> None:
+            some = slice(start, stop)
+            kernel([x[some] for x in flat], numbers, [out[some] for out in outs])
+
+        in_parts(compute, parts)
+
+    return call
 
 
 def _line(x: Array, dtype: np.dtype[Any]) -> Array:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import DTypeError, LoDTensor, ShapeError, SparseTensor, nn, tree_leaves, tree_map
 from reference.nn import optimizers as oracle
+from tests.helpers.calls import calls_of_python
 from tests.helpers.tables import for_each
 
 START = [0.5, -1.25, 2.0]
@@ -374,6 +375,14 @@ def test_a_step_of_arrays_gives_the_bits_of_a_step_with_other_leaves_beside_them
         found = [x for x in tree_leaves(one) if isinstance(x, np.ndarray)]
         assert [x.tobytes() for x in found] == [x.tobytes() for x in wanted]
         assert one[1]["step"] == 3
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_a_step_of_arrays_calls_python_once_for_each(in_place):
+    optimizer, parameters = nn.Adam(0.1), {"some": [np.ones(3) for _ in range(100)], "one": np.ones((2, 2))}
+    state = optimizer.init(parameters)
+    calls = calls_of_python(lambda: optimizer.step(parameters, parameters, state, in_place))
+    assert calls < 101 + 30
 
 
 def test_any_number_of_threads_gives_the_same_bits():

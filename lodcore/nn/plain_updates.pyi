@@ -1,0 +1,14 @@
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from typing_extensions import disjoint_base
+
+@disjoint_base
+class Plain:
+    form: Any
+    rows: list[list[np.ndarray[Any, Any]]]
+    def __init__(self) -> None: ...
+
+def plain(trees: list[Any], in_place: bool) -> Plain | None: ...
+def updated(plain: Plain, kernel: Callable[..., None], numbers: tuple[float, ...], in_place: bool) -> list[Any]: ...

@@ -1,2 +1,3 @@
 cdef object begin()
 cdef int end(before) except -1
+cpdef object computed(function, values)

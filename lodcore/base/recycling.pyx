@@ -49,7 +49,7 @@ cdef int end(before) except -1:
     return 0
 
 
-def computed(function, values):
+cpdef object computed(function, values):
     """Call a function of arrays; if an array is large, its result may have recycled memory.
 
     NumPy's warnings name the caller.

@@ -10,7 +10,7 @@ from lodcore.base.dispatch import variable_of
 from lodcore.base.journal import take_contents
 from lodcore.errors import GraphError
 from lodcore.graph.block import Block
-from lodcore.graph.gradients.rule_calls import differentiable, give_to_loop, taped
+from lodcore.graph.gradients.rule_calls import differentiable, give_to_loop, record
 from lodcore.graph.loops.array_versions import new_variable
 from lodcore.graph.recorder import Recorder
 from lodcore.graph.variable import Variable, as_value
@@ -76,18 +76,11 @@ class Tape(Block):
             self.needed.add(made)
         return made
 
-    def record(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Compute, store the call if a gradient passes through it, and return the Variables of the results."""
-        if self.closed:
-            return super().record(op, args, kwargs)
-        if kwargs and "name" in kwargs and "name" not in op.parameters:
-            del kwargs["name"]  # names on a tape are not used
-        made = taped(self, op, args, kwargs)
-        if op.writes is not None:
-            written = args[0] if args else kwargs[op.writes]
-            self.write_back(written, made[0])
-            return written
-        return made
+    record = record
+
+    def record_late(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Refuse a call after the function has ended."""
+        return super().record(op, args, kwargs)
 
     def foreign(self, given: Any, block: Recorder) -> GraphError:
         """Return the error for an object of another Block that cannot be used here."""

@@ -90,6 +90,8 @@ class Op(OpBody):
         The slots of a recorded call's values by name; its frame is a list of the arguments, `out`, and what is saved.
     unused_by_vjp : frozenset of str
         The parameters, and "out", whose values the vjp rule does not read.
+    only_rule : VJPRule or None
+        The vjp rule, unless it depends on the arguments: `rule_of`.
     prepare : callable or None
         Prepares the second of two operands, which the steps of a loop share, for many calls; `matmul` packs matrices.
         Returns an object, or None if that is not worth it: `forward(x)` computes the result, `backward(d)` the gradient
@@ -150,7 +152,7 @@ class Op(OpBody):
         self.in_steps: Callable[..., Any] | None = None
         self._infer: Callable[..., Any] | None = None
         self._described: frozenset[str] = frozenset()  # parameters whose numbers are passed as Specs
-        self._vjp: VJPRule | None = None
+        self.only_rule: VJPRule | None = None
         if function.__module__.startswith("lodcore."):  # that of a user stays as it is
             without_any(function)
         functools.update_wrapper(self, function)
@@ -193,8 +195,8 @@ class Op(OpBody):
         if self._function is not None:
             known = {*self.parameters, "out", "needs", "context"}
             self._save(tuple([name for name in self._names(rule) if name not in known]), self._function)
-        self._vjp = self.prepared_rule(rule)
-        read = self._vjp.names
+        self.only_rule = self.prepared_rule(rule)
+        read = self.only_rule.names
         if "context" not in read:
             self.unused_by_vjp = frozenset([name for name in (*self.roles, "out") if name not in read])
         return rule
@@ -233,9 +235,9 @@ class Op(OpBody):
     @property
     def vjp_rule(self) -> Callable[..., Any]:
         """The vjp rule; raises GraphError if there is none."""
-        if self._vjp is None:
+        if self.only_rule is None:
             raise GraphError(f"{self.__name__}: has no vjp rule")
-        return self._vjp.function
+        return self.only_rule.function
 
     def infer_rule(self, **arguments: Any) -> Any:
         """Call the shape rule as it was registered."""
@@ -248,7 +250,7 @@ class Op(OpBody):
 
     def rule_of(self, arguments: Sequence[Any]) -> VJPRule | None:
         """Return the vjp rule of a call whose arguments are in the order of the parameters."""
-        return self._vjp
+        return self.only_rule
 
     @property
     def has_infer(self) -> bool:
@@ -258,7 +260,7 @@ class Op(OpBody):
     @property
     def differentiable(self) -> bool:
         """Whether there is a gradient rule."""
-        return self._vjp is not None
+        return self.only_rule is not None
 
     def infer(self, *args: Any, **kwargs: Any) -> Any:
         """Return the Spec of the result of a call with Specs.

@@ -14,6 +14,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import check_out
 from lodcore.errors import DTypeError, GraphError, LoDError, ShapeError
 from lodcore.graph.gradients.cotangents import GradientOwner, Gradients, differentiable, of_type, values_of
+from lodcore.graph.gradients.inputs import Given, Taken
 from lodcore.graph.gradients.rule_calls import computing, taping
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.tape import Tape, recorded_error
@@ -65,14 +66,13 @@ class Pullback(Generic[G]):
         places = {} if out is None else self._place(gradients, (out,) if isinstance(out, np.ndarray) else out)
         owner = GradientOwner(gradients.places.values(), True)
         computing(gradients.back_alone, self._ops)
-        found, made = gradients.found, []
-        for x in self._inputs:
-            if type(x) is Variable and x in found and not places:  # the usual case
-                made.append(of_type(x.held, owner.own(found[x])))
-            elif isinstance(x, str):
-                made.append(None)
-            else:
-                made.append(tree_map(functools.partial(self._given, found, owner, places), x))
+        given: Callable[[Any], Any] = functools.partial(self._given, gradients.found, owner, places)
+        if not places:
+            given = Given(gradients.found, owner, given)
+        made = [
+            given(x) if type(x) is Variable else None if isinstance(x, str) else tree_map(given, x)
+            for x in self._inputs
+        ]
         return tuple(made)  # type: ignore[return-value]
 
     def _begin(self, gradients: Gradients, cotangents: tuple[Any, ...]) -> None:
@@ -255,11 +255,8 @@ LEAVES = frozenset((np.ndarray, LoDTensor))
 
 def _recorded(tape: Tape, f: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Any, Pullback[Any]]:
     """Call a function on a tape; return its results and its pullback."""
-    begin = functools.partial(tape.begin, "vjp")
-    if LEAVES.issuperset(map(type, inputs)):
-        variables = tuple(map(begin, inputs))
-    else:
-        variables = tuple([tree_map(begin, one) for one in inputs])
+    begin = Taken("vjp", tape)
+    variables = tuple([begin(one) if type(one) in LEAVES else tree_map(begin, one) for one in inputs])
     recorded = computing(f, *variables)
     if isinstance(recorded, Variable):
         recorded = tape.output(recorded)

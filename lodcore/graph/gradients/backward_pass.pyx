@@ -25,6 +25,7 @@ from lodcore.tensors.kinds import is_foreign, plain_of
 cnp.import_array()
 
 cdef object NUMBER_TYPES = common.NUMBER_TYPES
+cdef object SUM = np.add.reduce  # what the method calls
 cdef Py_ssize_t MANY = 128  # rows of calls for which the gradient of shared operands is computed at once
 
 
@@ -219,7 +220,7 @@ cdef class Gradients:
             if not any([d is not None for d in cotangents]):
                 return
         if way.rule_call is None and way.frame is not None:  # which begins with the arguments
-            way.set_rule(way.op.rule_of(way.frame), way.op.slots)
+            way.set_rule(way.op.only_rule or way.op.rule_of(way.frame), way.op.slots)
         if way.rule_call is None:
             raise no_gradient(way.op)
         seen = began_back(way.op, way.outputs)
@@ -283,8 +284,8 @@ cdef class Gradients:
     cdef add_broadcast(self, variable, gradient, value, operand, list operands):
         """Add to a Variable's gradient one that may have the shape of the result; `value` is the aligned operand."""
         if not has_shape_of(gradient, value):
-            shape = np.shape(value)
-            gradient = gradient.sum(0) if gradient.shape[1:] == shape else unbroadcast(gradient, shape)
+            shape = value.shape if type(value) is cnp.ndarray else np.shape(value)
+            gradient = SUM(gradient, 0) if gradient.shape[1:] == shape else unbroadcast(gradient, shape)
         if value is not operand and not has_shape_of(gradient, values_of(operand)):
             gradient = returned(gradient, operand, operands)
         self.add(variable, fitting(None, gradient, operand))

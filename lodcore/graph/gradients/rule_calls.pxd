@@ -14,6 +14,7 @@ cdef class RuleCall:
     cdef Py_ssize_t count, cotangents
     cdef Kind[MOST] kinds
     cdef Py_ssize_t[MOST] slots
+    cdef dict needs  # the needs by the operands whose gradients are needed, as bits
     cdef Operands own  # in a frame that an operator has for itself
 
 

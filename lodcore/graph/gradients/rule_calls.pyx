@@ -6,6 +6,7 @@ Also the calls that make such frames while they compute, on a tape; and gradient
 
 cimport lodcore.kernels.arrays as cnp
 
+from lodcore.base cimport recycling
 from lodcore.base.dispatch cimport OpBody, VariableBody, open_block, saved_values, variable_of
 from lodcore.base.journal cimport Journal
 from lodcore.graph.engine cimport Call, function_of
@@ -40,7 +41,7 @@ cdef class RuleCall:
         cdef Py_ssize_t j
         names = rule.names
         self.function, self.elementwise, self.cotangents = rule.function, rule.elementwise, cotangents
-        self.own = None
+        self.own, self.needs = None, {}
         self.count, self.reads_out, self.reads_frame = len(names), "out" in names, False
         self.of_arrays = "context" not in names and not set(saves).intersection(names)
         if self.count + max(cotangents, 1) > MOST:
@@ -130,7 +131,7 @@ cdef class BackwardCall:
         self.operands = rule_call.own if own else Operands(self.op, rule, places)
         if self.operands.listed is not None:
             self.targets = self.targets[0] or [None] * len(rule.operands)
-        self.needs = rule.needs([needs_of(target) for target in self.targets])
+        self.needs = needs_in(rule, rule_call, self.targets)
         self.rule_call = rule_call
 
     cdef target_of(self, name):
@@ -162,6 +163,21 @@ cdef wanted_of(given, set needed):
     return None
 
 
+cdef needs_in(rule, RuleCall rule_call, list targets):
+    """Return which gradients a rule is asked for; it is made once for each choice among targets that are no lists."""
+    cdef Py_ssize_t j, chosen = 0
+    for j in range(len(targets)):
+        target = targets[j]
+        if type(target) is list or j == MOST:
+            return rule.needs([needs_of(target) for target in targets])
+        if target is not None:
+            chosen |= <Py_ssize_t> 1 << j
+    found = rule_call.needs.get(chosen)
+    if found is None:
+        found = rule_call.needs[chosen] = rule.needs([needs_of(target) for target in targets])
+    return found
+
+
 cdef needs_of(target):
     """Return whether a gradient is needed; for a list, for each entry."""
     if type(target) is list:
@@ -169,7 +185,7 @@ cdef needs_of(target):
     return target is not None
 
 
-def taped(tape, OpBody op, tuple args, dict kwargs):
+cpdef taped(tape, OpBody op, tuple args, dict kwargs):
     """Compute, and keep what the backward pass needs, if there is one through this call.
 
     Parameters
@@ -202,6 +218,8 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
             frame.append(x)
         elif not of_tensor and not isinstance(x, (Symbol, list)):
             frame.append(x)
+        elif type(x) is cnp.ndarray and (cnp.PyArray_ISFLOAT(x) or cnp.PyArray_ISINTEGER(x)):
+            frame.append(x)  # a constant
         else:
             x = tape.argument(op, op.parameters[j], x)
             frame.append(held_by(x))
@@ -212,7 +230,9 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
     lost = keep and not op.gradient
     keep = keep and op.gradient
     saved = {} if keep and op.saving is not None else None
-    result = op.of_values(function_of(op, keep), frame, saved)
+    result = on_arrays(op, frame) if saved is None else None
+    if result is None:
+        result = op.of_values(function_of(op, keep), frame, saved)
     frame.append(result)
     if saved is not None:
         frame += saved_values(op, saved)
@@ -229,6 +249,43 @@ def taped(tape, OpBody op, tuple args, dict kwargs):
         made.op, made.outputs, made.targets, made.frame, made.row = op, outputs, targets, frame, -1
         tape.ops.append(made)
     return tuple(outputs) if several or op.writes is not None else outputs[0]
+
+
+cdef object on_arrays(OpBody op, list frame):
+    """Compute by the function that only takes arrays and numbers; return None for anything else, and for an error."""
+    cdef Py_ssize_t j
+    cdef bint any_array = False
+    function = op.on_arrays
+    if function is None:
+        return None
+    for j in range(len(frame)):
+        x = frame[j]
+        if type(x) is cnp.ndarray:
+            if not cnp.PyArray_ISFLOAT(x) or not cnp.PyArray_ISCARRAY_RO(x):
+                return None
+            any_array = any_array or cnp.PyArray_NDIM(x) > 0
+        elif type(x) is not float and type(x) is not int:
+            return None
+    if not any_array:
+        return None
+    try:
+        return recycling.computed(function, frame)
+    except (ArithmeticError, TypeError, ValueError, Warning):
+        return None  # the function of the operator raises the error
+
+
+def record(tape, op not None, tuple args not None, dict kwargs not None):
+    """Compute, store the call on a tape if a gradient passes through it, and return the Variables of the results."""
+    if tape.closed:
+        return tape.record_late(op, args, kwargs)
+    if kwargs and "name" in kwargs and "name" not in op.parameters:
+        del kwargs["name"]  # names on a tape are not used
+    made = taped(tape, op, args, kwargs)
+    if op.writes is not None:
+        written = args[0] if args else kwargs[op.writes]
+        tape.write_back(written, made[0])
+        return written
+    return made
 
 
 cdef held_by(given):

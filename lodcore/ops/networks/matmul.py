@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from lodcore import kernels
 from lodcore.base import buffers
+from lodcore.base.buffers import is_plain
 from lodcore.base.caller import named_caller
 from lodcore.base.memory import unharmed
 from lodcore.base.recycling import Recycled, computed
@@ -100,7 +101,7 @@ def _as_numbers(name: str, x: Any) -> Array:
 
 def _as_saved(x: Array) -> Array:
     """Return an operand as it would be if it were saved and loaded: last bits depend on the layout."""
-    if buffers.is_plain(x):
+    if is_plain(x):
         return x
     if x.flags.aligned and x.dtype.isnative and (x.flags.f_contiguous or _is_part(x.strides, x.shape, x.itemsize)):
         return x
@@ -158,7 +159,8 @@ matmul.prepare = SharedMatrix.of
 def _(d: Array, x: Any, y: Any, needs: Any) -> tuple[Any, Any]:
     if not type(x) is type(y) is ndarray:
         x, y = np.asarray(rows_of(x)), np.asarray(rows_of(y))
-    d, x, y = _as_saved(d), _as_saved(x), _as_saved(y)
+    if not (is_plain(d) and is_plain(x) and is_plain(y)):
+        d, x, y = _as_saved(d), _as_saved(x), _as_saved(y)
     if x.ndim == y.ndim == 2:  # for two matrices the method does the same with less overhead
         return d.dot(y.T) if needs.x else None, x.T.dot(d) if needs.y else None
     left = x if x.ndim > 1 else x[None, :]

@@ -26,6 +26,7 @@ from lodcore.ops.reduce.reduce_values import (
     axes_of,
     is_below,
     is_vector,
+    is_whole,
     kept_empty,
     mean_dtype,
     of_each,
@@ -226,6 +227,8 @@ def sum(
     found = fast_paths.reduced("sum", x, axis, keepdims, where, dtype, out, initial)
     if found is not None:
         return found
+    if where is True and is_whole(x, axis, dtype, out, initial, keepdims or None):  # as in a loss
+        return reduce_values(x, "sum")
     x = tensor_of("sum", x)
     return in_dtype(reduce_axes("sum", cast_for("sum", x, dtype), axis, out, keepdims, initial, where), dtype)
 
@@ -292,6 +295,8 @@ def mean(
     found = fast_paths.reduced("mean", x, axis, keepdims, where, dtype, out, empty)
     if found is not None:
         return found
+    if where is True and is_whole(x, axis, dtype, out, empty, keepdims or None):  # as in a loss
+        return reduce_values(x, "mean")
     x = tensor_of("mean", x)
     if x.dtype.kind == "m" and dtype is None:
         none = None if empty is None else kept_empty("mean", empty, x.dtype)

@@ -114,6 +114,12 @@ def _(rows: Any, x: Any, name: str, axes: Any, keepdims: bool, initial: Any, emp
     return rows.reduced(x, name, axes) if initial is None else None
 
 
+def is_whole(x: Any, *settings: Any) -> bool:
+    """Return whether this stands for an array of floats, all of which are reduced, since no setting is given."""
+    held = getattr(x.current(), "held", None) if isinstance(x, Symbol) else None
+    return type(held) is np.ndarray and held.dtype.kind == "f" and {type(one) for one in settings} == {type(None)}
+
+
 def _raises(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
     """Return whether a reduction must raise: it has no result for no values, and there are results."""
     if name in INDEX:
@@ -162,7 +168,7 @@ def _checked(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
 def _mean(values: Array, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Compute the mean, or nan for no values."""
     if values.size or math.prod(values.shape[axis] for axis in axes):
-        return np.mean(values, axis=axes, keepdims=keepdims)
+        return values.mean(axes, keepdims=keepdims)
     shape = _shape(values.shape, axes, keepdims)
     return np.full(shape, np.nan, mean_dtype(values.dtype))[()]
 

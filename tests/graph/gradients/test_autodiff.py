@@ -26,6 +26,7 @@ from lodcore import (
 from lodcore.graph import Executor, Program, VarArray, Variable, append_backward, data, parameter, while_loop
 from lodcore.graph.gradients.cotangents import of_type
 from tests.helpers.agree import same_memory
+from tests.helpers.calls import calls_of_python
 from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -640,7 +641,28 @@ def test_wrong_uses_of_value_and_grad(f, argnums, error, says):
 
 
 def wrong_gradient(monkeypatch, rule):
-    monkeypatch.setattr(lodcore.tanh, "_vjp", lodcore.tanh.prepared_rule(rule))
+    monkeypatch.setattr(lodcore.tanh, "only_rule", lodcore.tanh.prepared_rule(rule))
+
+
+def test_operators_on_arrays_are_recorded_without_calls_of_python():
+    """Neither the call nor a constant is; on the way back, only the rule of each call is."""
+    a, b = np.ones(3), np.ones(3)
+
+    def product(x):
+        for _ in range(50):
+            x = lodcore.mul(lodcore.mul(x, a), b)
+        return x
+
+    assert calls_of_python(lambda: vjp(product, np.ones(3))) < 30
+    pullback = vjp(product, np.ones(3))[1]
+    assert calls_of_python(lambda: pullback(np.ones(3))) < 100 + 30
+
+
+def test_many_inputs_are_taken_and_given_back_without_calls_of_python():
+    inputs = [np.ones(3) for _ in range(100)]
+    assert calls_of_python(lambda: vjp(lambda xs: xs[0], inputs)) < 30
+    pullback = vjp(lambda xs: xs[0] + xs[99], inputs)[1]
+    assert calls_of_python(lambda: pullback(np.ones(3))) < 500
 
 
 def test_grad_check_names_the_worst_entry(monkeypatch):
@@ -975,7 +997,7 @@ def test_gradients_lie_row_by_row():
 
 
 def with_rule(monkeypatch, op, rule):
-    monkeypatch.setattr(op, "_vjp", op.prepared_rule(rule))
+    monkeypatch.setattr(op, "only_rule", op.prepared_rule(rule))
 
 
 FIXED = np.array([[1.0, 2.0], [3.0, 4.0]])

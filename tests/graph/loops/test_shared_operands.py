@@ -174,8 +174,8 @@ def test_gradients_of_a_weight_that_changes_every_step():
 
 def called(op, d, operands, out, needs):
     """Call the vjp rule of an operator with the values that it names."""
-    known = dict(zip([*op.parameters, "out", "needs"], [*operands, out, op._vjp.needs(needs)], strict=True))
-    found = op.vjp_rule(d, *[known[name] for name in op._vjp.names])
+    known = dict(zip([*op.parameters, "out", "needs"], [*operands, out, op.only_rule.needs(needs)], strict=True))
+    found = op.vjp_rule(d, *[known[name] for name in op.only_rule.names])
     return found if len(operands) > 1 else (found,)
 
 

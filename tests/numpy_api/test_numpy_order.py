@@ -21,6 +21,30 @@ def by_sequence(function, x):
     return [function(part) for part in x.to_arrays()]
 
 
+LEAVING_NAN = [
+    (np.nansum, lambda x: np.nansum(x, axis=1)),
+    (np.nanprod, lambda x: np.nanprod(x, axis=1)),
+    (np.nanmean, lambda x: np.nanmean(x, axis=1)),
+    (np.nanvar, lambda x: np.nanvar(x, axis=1)),
+    (np.nanstd, lambda x: np.nanstd(x, axis=1)),
+    (np.nanmax, lambda x: np.nanmax(x, axis=1)),
+    (np.nanmin, lambda x: np.nanmin(x, axis=1)),
+    (np.nanargmax, lambda x: np.nanargmax(x, axis=1)),
+    (np.nanargmin, lambda x: np.nanargmin(x, axis=1)),
+    (np.nanmedian, lambda x: np.nanmedian(x, axis=1)),
+    (np.median, lambda x: np.median(x, axis=1)),
+]
+
+
+@pytest.mark.parametrize(("function", "call"), LEAVING_NAN, ids=[function.__name__ for function, _ in LEAVING_NAN])
+def test_reductions_as_numpy(function, call):
+    np.testing.assert_allclose(call(X), by_sequence(function, X), rtol=1e-14)
+    whole = X.astype(np.int64) if function is None else X[1:2]
+    np.testing.assert_allclose(call(whole), by_sequence(function, whole), rtol=1e-14)
+    numbers = lodcore.array([[3, 1, 2], [7]])
+    np.testing.assert_allclose(call(numbers), by_sequence(function, numbers), rtol=1e-14)
+
+
 def test_reductions_of_all_values_and_of_coarser_axes():
     values = X.values
     for name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanmedian"):

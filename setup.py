@@ -10,7 +10,10 @@ import gc
 import multiprocessing
 import os
 import re
+import shlex
+import shutil
 import subprocess
+import sysconfig
 import zlib
 from pathlib import Path
 
@@ -59,7 +62,6 @@ LOOPS_IN_HEADERS = {"lodcore.kernels.gates"}
 FOLLOWING = "/* #### Code section: module_declarations ### */\n"
 LESS = ", ".join(f'"{flag.removeprefix("-").removeprefix("f")}"' for flag in [*LEAN, "-ftree-vectorize"])
 LESS = f"#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize ({LESS})\n#endif\n"
-MSVC = ["/O2", "/fp:precise", "/std:c11"]  # on Windows, where loops are compiled without x86 instructions
 MODES = {  # directives, compiler flags, linker flags, macros
     "release": (UNCHECKED, FAST, [], []),
     "plain": (UNCHECKED, FAST, [], [("LODCORE_PLAIN", "1")]),
@@ -87,6 +89,8 @@ class build_ext(_build_ext):
         return "__clang__" in subprocess.run(asked, capture_output=True, text=True, check=False).stdout
 
     def run(self) -> None:
+        if self.extensions:
+            require_compiler()
         made = {extension.name: extension for extension in translated(self.extensions)}
         for extension in self.extensions:
             of = made[extension.name]
@@ -97,14 +101,22 @@ class build_ext(_build_ext):
         """Compile a module, and print the progress of the build."""
         path = Path(self.get_ext_fullpath(ext.name))
         before = path.stat().st_mtime_ns if path.exists() else 0
-        if self.compiler.compiler_type == "msvc":  # MSVC rejects the options of gcc and clang
-            ext.extra_compile_args = MSVC
-        elif LEAN[0] in ext.extra_compile_args and self.is_clang:  # clang does not have all of these
+        if LEAN[0] in ext.extra_compile_args and self.is_clang:  # clang does not have all of these
             ext.extra_compile_args = ["-O2", *(flag for flag in ext.extra_compile_args if flag not in LEAN)]
         super().build_extension(ext)
         self.compiled += 1
         if path.stat().st_mtime_ns != before:
             print(f"[{self.compiled:2d}/{len(self.extensions)}] compiled {ext.name}", flush=True)
+
+
+def require_compiler() -> None:
+    """Exit with advice if there is no compiler, before a minute goes by with translations."""
+    command = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+    if not shutil.which(shlex.split(command)[0]):
+        raise SystemExit(
+            f"lodcore: is compiled here, and there is no {command!r}: install a C compiler (on Debian and Ubuntu, "
+            "apt-get install gcc libc6-dev python3-dev), or name another one with CC=..."
+        )
 
 
 def headers(path: Path) -> list[str]:

@@ -1,9 +1,10 @@
-"""The commands of make, which are asked what they would do, or run an interpreter that does nothing."""
+"""The commands of make, which say what they would do or run an interpreter that does nothing, and the build."""
 
 import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,13 @@ def test_one_thing_is_installed_after_the_other(tmp_path):
     assert [re.findall(r"\.\[(\w+)\]$", line) for line in lines[1::2]][-5:] == [
         [name] for name in ("test", "lint", "types", "bench", "wheel")
     ]
+
+
+def test_a_build_without_a_compiler_says_so_at_once():
+    """Before anything is translated, which takes a minute."""
+    pytest.importorskip("setuptools")
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    environment = {**os.environ, "CC": "nothing-here", "LODCORE_BUILD": "release"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("lodcore: is compiled here, and there is no 'nothing-here': install a C compiler")

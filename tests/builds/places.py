@@ -49,6 +49,7 @@ PROPERTIES: dict[str, tuple[str, ...]] = {
     "temporary folder": ("that of the machine", "slow", "with 64 MiB"),
     "streams": ("a file", "a pipe", "no input", "none"),
     "interrupts": ("as usual", "ignored"),
+    "open files": ("as many as usual", "64"),
 }
 
 
@@ -279,6 +280,11 @@ def streams(place: Place, value: str) -> None:
 def interrupts(place: Place, value: str) -> None:
     """Ignore SIGINT, as a shell does for what runs in the background."""
     place.in_child.append(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN) and None)
+
+
+def open_files(place: Place, value: str) -> None:
+    """Limit how many files each process has open."""
+    place.in_child.append(lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (int(value), int(value))))
 
 
 MAKERS: dict[str, Callable[[Place, str], None]] = {name: globals()[name.replace(" ", "_")] for name in PROPERTIES}

@@ -87,5 +87,6 @@ def witness():
     mask = os.umask(0)
     os.umask(mask)
     yield f"user {os.getuid()}, umask {mask:03o}, {len(os.sched_getaffinity(0))} processors"
-    yield f"zone {time.strftime('%z')}, address space {resource.getrlimit(resource.RLIMIT_AS)[0]}"
+    space, files = (resource.getrlimit(limit)[0] for limit in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE))
+    yield f"zone {time.strftime('%z')}, address space {space}, {files} open files"
     yield f"folder {os.getcwd()!a}, hash of 'a' {hash('a')}"

@@ -247,6 +247,80 @@ TARGET LODCORE_INLINE void OF(pull_columns)(const CELL *y, const CELL *d, int64_
         }
 }
 
+/* -- rows of a few cells: vectors of several rows, whose lane k has column k % width
+ * ------------------------------------------------------------ */
+
+/* Copy the first `width` lanes to all others, column by column. */
+TARGET LODCORE_INLINE OF(vector) OF(in_columns)(OF(vector) v, int64_t width)
+{
+    CELL lane[LANES];
+    OF(store)(lane, v);
+    for (int64_t k = width; k < LANES; k++)
+        lane[k] = lane[k - width];
+    return OF(load)(lane);
+}
+
+/* Return the maximum of each column in all its lanes. */
+TARGET LODCORE_INLINE OF(vector) OF(greatest_of_columns)(const CELL *x, int64_t cells, int64_t width, int64_t step)
+{
+    CELL lane[LANES];
+    OF(vector) top = OF(all)(-INFINITY);
+    int64_t p = 0;
+    for (; p + LANES <= cells; p += step)
+        top = OF(max)(top, OF(load)(x + p));
+    if (p < cells)
+        top = OF(max)(top, OF(load_or)(OF(all)(-INFINITY), OF(first)(cells - p), x + p));
+    OF(store)(lane, top);
+    for (int64_t k = LANES - 1; k >= width; k--)
+        lane[k - width] = lane[k] > lane[k - width] ? lane[k] : lane[k - width];
+    for (int64_t k = width; k < LANES; k++)
+        lane[k] = lane[k - width];
+    return OF(load)(lane);
+}
+
+/* Rows are added one after another; all else is done with as many rows as a vector holds, and the excess of a vector is
+ * computed once more with the next ones. */
+TARGET LODCORE_INLINE void OF(softmax_narrow)(const CELL *x, int64_t length, int64_t width, const CELL *weights, CELL *out)
+{
+    int64_t cells = length * width, step = LANES - LANES % width, p;
+    OF(vector) top = OF(greatest_of_columns)(x, cells, width, step), sum = OF(all)(0);
+    OF(mask) row = OF(first)(width), taken = OF(first)(step);
+    for (p = 0; p + LANES <= cells; p += step)
+        OF(store)(out + p, OF(exp)(OF(load)(x + p) - top));
+    if (p < cells)
+        OF(store_some)(out + p, OF(first)(cells - p), OF(exp)(OF(load_some)(OF(first)(cells - p), x + p) - top));
+    for (p = 0; p < cells; p += width)
+        sum += OF(load_some)(row, out + p);
+    OF(vector) by = (weights == NULL ? OF(all)(1) : OF(load_some)(row, weights)) / sum;
+    OF(vector) least = OF(in_columns)(sum * OF(all)(LEAST_NORMAL), width);
+    by = OF(in_columns)(by, width);
+    for (p = 0; p + LANES <= cells; p += step)
+        if (step == LANES)
+            OF(store)(out + p, OF(times)(OF(load)(out + p), least, by));
+        else
+            OF(store_some)(out + p, taken, OF(times)(OF(load)(out + p), least, by));
+    if (p < cells) {
+        OF(mask) some = OF(first)(cells - p);
+        OF(store_some)(out + p, some, OF(times)(OF(load_some)(some, out + p), least, by));
+    }
+}
+
+TARGET LODCORE_INLINE void OF(pull_narrow)(const CELL *y, const CELL *d, int64_t length, int64_t width, CELL *out)
+{
+    int64_t cells = length * width, step = LANES - LANES % width, p;
+    OF(vector) sum = OF(all)(0);
+    OF(mask) row = OF(first)(width);
+    for (p = 0; p < cells; p += width)
+        sum += OF(load_some)(row, y + p) * OF(load_some)(row, d + p);
+    sum = OF(in_columns)(sum, width);
+    for (p = 0; p + LANES <= cells; p += step)
+        OF(store)(out + p, OF(one_nan)(OF(load)(y + p) * (OF(load)(d + p) - sum)));
+    if (p < cells) {
+        OF(mask) some = OF(first)(cells - p);
+        OF(store_some)(out + p, some, OF(one_nan)(OF(load_some)(some, y + p) * (OF(load_some)(some, d + p) - sum)));
+    }
+}
+
 /* Loop over all sequences and all columns of each, as many side by side as there are. */
 #define EACH_BLOCK(BLOCK)                                                                                \
     for (int64_t s = 0; s < n_seqs; s++) {                                                               \
@@ -254,8 +328,16 @@ TARGET LODCORE_INLINE void OF(pull_columns)(const CELL *y, const CELL *d, int64_
         int64_t c = 0;                                                                                   \
         for (; c + FEW * LANES <= width; c += FEW * LANES)                                       \
             BLOCK(FEW, 1, OF(first)(LANES), FEW * LANES);                                            \
-        for (; c < width; c += LANES)                                                                    \
-            BLOCK(1, 0, OF(first)(width - c), (width - c < LANES ? width - c : LANES));                      \
+        if (c + 2 * LANES <= width) {                                                                    \
+            BLOCK(2, 1, OF(first)(LANES), 2 * LANES);                                                \
+            c += 2 * LANES;                                                                              \
+        }                                                                                                \
+        if (c + LANES <= width) { /* stores of some lanes take ten times as long */                  \
+            BLOCK(1, 1, OF(first)(LANES), LANES);                                                    \
+            c += LANES;                                                                                  \
+        }                                                                                                \
+        if (c < width)                                                                                   \
+            BLOCK(1, 0, OF(first)(width - c), width - c);                                                \
     }
 
 static TARGET void OF(softmax_rows)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width,
@@ -263,6 +345,14 @@ static TARGET void OF(softmax_rows)(const CELL *x, const int64_t *offsets, int64
 {
     if (width == 1) {
         OF(softmax_cells)(x, offsets, n_seqs, weights, out);
+        return;
+    }
+    if (2 * width <= LANES) {
+        for (int64_t s = 0; s < n_seqs; s++) {
+            int64_t first = offsets[s] * width, length = offsets[s + 1] - offsets[s];
+            if (length > 0)
+                OF(softmax_narrow)(x + first, length, width, weights == NULL ? NULL : weights + s * width, out + first);
+        }
         return;
     }
 #define BLOCK(count, full, some, columns)                                                                \
@@ -289,6 +379,14 @@ static TARGET void OF(pull_rows)(const CELL *y, const CELL *d, const int64_t *of
 {
     if (width == 1) {
         OF(pull_cells)(y, d, offsets, n_seqs, out);
+        return;
+    }
+    if (2 * width <= LANES) {
+        for (int64_t s = 0; s < n_seqs; s++) {
+            int64_t first = offsets[s] * width, length = offsets[s + 1] - offsets[s];
+            if (length > 0)
+                OF(pull_narrow)(y + first, d + first, length, width, out + first);
+        }
         return;
     }
 #define BLOCK(count, full, some, columns) \

@@ -24,6 +24,21 @@ def best_rows(x, offsets, least, out):
             out[s, c] = x[r, c] if r >= 0 else 0
 
 
+def sum_small_rows(x, offsets, out):
+    """Sum the rows of each sequence, modulo 2^64."""
+    for s in range(len(offsets) - 1):
+        for c in range(x.shape[1]):
+            total = 0
+            for r in range(offsets[s], offsets[s + 1]):
+                total += int(x[r, c])
+            out[s, c] = total % 2**64
+
+
+def best_small_rows(x, offsets, least, out):
+    """Compute the maximum (or minimum) of each column of each sequence."""
+    best_rows(x, offsets, least, out)
+
+
 def find_best_rows(x, offsets, least, out, index):
     """Compute the maximum (or minimum) of each column of each sequence, and its row."""
     for s in range(len(offsets) - 1):

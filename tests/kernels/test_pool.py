@@ -14,6 +14,7 @@ from tests.helpers.rows import REALS, ROW_BYTES, cells, structures
 from tests.helpers.tables import for_each
 
 NUMBERS = [*REALS, np.dtype("i8"), np.dtype("u8")]
+SMALL = [np.dtype(name) for name in ("u1", "u2", "u4", "i1", "i2", "i4")]
 WIDTHS = st.sampled_from([1, 1, 2, 3, 5, 8, 9, 16, 19, 64, 0])
 
 
@@ -50,6 +51,16 @@ class TestTwins:
     def test_best_rows(self, drawn, least):
         offsets, x = drawn
         agree("pool.best_rows", x, offsets, least, like(x, len(offsets) - 1))
+
+    @given(rows(SMALL))
+    def test_sum_small_rows(self, drawn):
+        offsets, x = drawn
+        agree("pool.sum_small_rows", x, offsets, unwritten(len(offsets) - 1, x.shape[1], dtype=np.uint64))
+
+    @given(rows(SMALL), st.booleans())
+    def test_best_small_rows(self, drawn, least):
+        offsets, x = drawn
+        agree("pool.best_small_rows", x, offsets, least, like(x, len(offsets) - 1))
 
     @given(rows(NUMBERS, nan=True), st.booleans())
     def test_find_best_rows(self, drawn, least):
@@ -220,6 +231,18 @@ class TestExamples:
         assert pooled("sum_rows", top, int64([0, 2]), 0)[0, 0] == -(2**63)
 
 
+@pytest.mark.not_on_reference
+@pytest.mark.parametrize("dtype", SMALL)
+@pytest.mark.parametrize("width", [1, 2, 3, 48, 64, 100])
+def test_sums_of_many_small_integers_are_exact(dtype, width):
+    """More of the greatest, and of the least, than lanes of 32 bits can hold."""
+    for extreme in (np.iinfo(dtype).max, np.iinfo(dtype).min):
+        count = 300_000 if width == 1 else 70_000
+        x, sums = np.full((count, width), extreme, dtype), unwritten(2, width, dtype=np.uint64)
+        kernels.pool.sum_small_rows(x, int64([0, count - 3, count]), sums)
+        assert np.array_equal(sums.view(np.int64), [[int(extreme) * (count - 3)] * width, [int(extreme) * 3] * width])
+
+
 def digest():
     """Hash the results of the kernels for many batches, on the path of this process."""
     hashed = hashlib.sha256()
@@ -243,4 +266,11 @@ def digest():
                     kernels.pool.find_best_rows(x, offsets, least, found, index)
                     for array in (pooled("best_rows", x, offsets, least), found, index):
                         hashed.update(array.tobytes())
+        for dtype in SMALL:
+            x = cells(seed, offsets[-1], [1, 2, 3, 16, 50, 64, 100][seed % 7], dtype)
+            sums = unwritten(len(offsets) - 1, x.shape[1], dtype=np.uint64)
+            kernels.pool.sum_small_rows(x, offsets, sums)
+            hashed.update(sums.tobytes())
+            for least in (False, True):
+                hashed.update(pooled("best_small_rows", x, offsets, least).tobytes())
     return hashed.hexdigest()

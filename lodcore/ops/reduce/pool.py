@@ -26,6 +26,7 @@ __all__ = ["sequence_pool"]
 POOL_TYPES = ("sum", "mean", "sqrt", "max", "min", "first", "last")
 DIVIDE = {"sum": 0, "mean": 1, "sqrt": 2}
 ZERO = 0.0  # the default object, for which no padding row needs to be made
+OF_SMALL = ("sum", "max", "min")  # computed on integers of less than 8 bytes as they are
 LARGEST = 3.4e38  # slightly less than the greatest float32
 OF_DURATIONS = ("sum", "mean", "max", "min")  # computed as integers
 HALF = 32  # of the bits of a duration
@@ -149,6 +150,8 @@ def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Ar
     if work is None:  # too few rows for threads
         source = lod_tensor_body.rows_as_bytes(x)
         kernels.pool.pick_rows(source, offsets, pool_type == "last", buffers.as_bytes(result))
+    elif saved is None and pool_type in OF_SMALL and values.dtype.kind in "biu" and values.itemsize < 8:
+        _pool_small(pool_type, values, offsets, result)
     else:
         source, target = cells_of(values, work), cells_for(result, work)
         if pool_type in DIVIDE:
@@ -165,6 +168,20 @@ def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Ar
     if k:
         return with_levels(result, lod, k)
     return result if out is None else out
+
+
+def _pool_small(pool_type: str, values: Array, offsets: Any, result: Array) -> None:
+    """Pool integers of 1, 2 and 4 bytes without converting them."""
+    native = values.dtype.newbyteorder("=")
+    bits = np.dtype(np.uint8) if native.kind == "b" else native
+    source = buffers.as_cells(values.astype(native, copy=False), bits)
+    if pool_type == "sum":
+        target = cells_for(result, result.dtype)
+        over_sequences(kernels.pool.sum_small_rows, "ros", source, offsets, target.view(np.uint64))
+    else:
+        target = cells_for(result, native)
+        over_sequences(kernels.pool.best_small_rows, "ro.s", source, offsets, pool_type == "min", target.view(bits))
+    convert_into(target, result)
 
 
 def _pool_durations(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None) -> Any:

@@ -662,7 +662,7 @@ def test_many_inputs_are_taken_and_given_back_without_calls_of_python():
     inputs = [np.ones(3) for _ in range(100)]
     assert calls_of_python(lambda: vjp(lambda xs: xs[0], inputs)) < 30
     pullback = vjp(lambda xs: xs[0] + xs[99], inputs)[1]
-    assert calls_of_python(lambda: pullback(np.ones(3))) < 500
+    assert calls_of_python(lambda: pullback(np.ones(3))) < 30
 
 
 def test_grad_check_names_the_worst_entry(monkeypatch):

@@ -22,7 +22,7 @@ cdef class Plain:
     cdef readonly object form
     cdef readonly list rows
 
-    def __init__(self):
+    def __cinit__(self):
         self.form, self.rows = None, []
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from lodcore.kernels import (
         attention,
         beam,
+        chains,
         combine,
         deviation,
         embedding,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "attention",
     "beam",
+    "chains",
     "combine",
     "deviation",
     "embedding",

@@ -3,6 +3,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+__pyx_capi__: dict[str, Any]  # functions for other modules
+
 def run_steps(
     arrays: list[Any],
     weights: list[Any],

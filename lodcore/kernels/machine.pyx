@@ -36,7 +36,6 @@ cnp.import_array()
 cnp.import_ufunc()
 
 cdef extern from "<fenv.h>" nogil:
-    const int FE_DIVBYZERO, FE_INVALID, FE_OVERFLOW, FE_UNDERFLOW
     int feclearexcept(int)
 
 cdef extern from "simd.h" nogil:
@@ -83,6 +82,20 @@ cdef avx512_void in_tiles_avx512(
     real* unused
 ) noexcept nogil:
     in_tiles(some, count, rows, tile, starts, counted, unused)
+
+
+cdef void in_tiles_here(
+    const Instruction* some, int64_t count, int64_t rows, int64_t tile, const int64_t* starts, const int64_t* counted,
+    real* unused
+) noexcept nogil:
+    """Compute neighbouring elementwise instructions by the widest instructions of the processor."""
+    cdef int level = simd_level()
+    if level == SIMD_AVX512:
+        in_tiles_avx512(some, count, rows, tile, starts, counted, unused)
+    elif level == SIMD_AVX2:
+        in_tiles_avx2(some, count, rows, tile, starts, counted, unused)
+    else:
+        in_tiles_plain(some, count, rows, tile, starts, counted, unused)
 
 
 cdef inline forced_void find_above(const real* cells, Py_ssize_t count, real limit, bint* above) noexcept nogil:
@@ -154,7 +167,6 @@ cdef int run_all(
 ) except -1 nogil:
     """Run a program over all steps; note which exceptions of floating point its elementwise instructions raise."""
     cdef int64_t t, step, k, r, stop, rows
-    cdef int level = simd_level()
     cdef const Instruction* one
     for step in range(steps.count):
         t = steps.count - 1 - step if back else step
@@ -188,12 +200,7 @@ cdef int run_all(
             while stop < count and program[stop].code < PRODUCT:
                 stop += 1
             feclearexcept(RAISED)
-            if level == SIMD_AVX512:
-                in_tiles_avx512(one, stop - k, rows, steps.tile, steps.starts, steps.counted, unused)
-            elif level == SIMD_AVX2:
-                in_tiles_avx2(one, stop - k, rows, steps.tile, steps.starts, steps.counted, unused)
-            else:
-                in_tiles_plain(one, stop - k, rows, steps.tile, steps.starts, steps.counted, unused)
+            in_tiles_here(one, stop - k, rows, steps.tile, steps.starts, steps.counted, unused)
             met[0] |= fetestexcept(RAISED)
             k = stop
     feclearexcept(RAISED)
@@ -314,10 +321,7 @@ def run_steps(
         free(program)
         free(scratch)
         free(counted)
-    return (
-        bool(flags & FE_DIVBYZERO) + 2 * bool(flags & FE_OVERFLOW) + 4 * bool(flags & FE_UNDERFLOW)
-        + 8 * bool(flags & FE_INVALID)
-    )
+    return numbered(flags)
 
 
 cdef int resolve(

@@ -56,6 +56,7 @@ ctypedef struct Operand:
     char* other       # the same in the second array, for kinds that have two
     char* place       # row 0 in the present step; if gathered, the row of a sequence that starts at row 0
     bint gathered     # whether row r is that of starts[r]
+    int64_t line_length  # of a LINE that is repeated
 
 cdef enum First:
     AS_ALWAYS, ZEROS, NOTHING, ZEROS_OF_ZEROS, ZEROS_OF_SMALL

@@ -11,26 +11,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodcore import kernels
-from tests.helpers.against_twin import GARBAGE, MARGIN, agree, guarded
+from tests.helpers.against_twin import agree
 from tests.helpers.draw import int64, read_only
+from tests.helpers.instructions import (
+    AFTER,
+    BATCH,
+    BEFORE,
+    CODE,
+    EARLIER,
+    EXTREME,
+    LINE,
+    ONE,
+    ORDINARY,
+    ROW,
+    TILE,
+    TWO,
+    one_nan,
+    run,
+)
 from tests.helpers.matrices import packed
 from tests.helpers.paths import on_each_path
 from tests.helpers.tables import for_each
 
-TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
-CODES = ["move", "add", "sub", "mul", "div", "neg", "abs", "sqrt", "square"]
-CODES += ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "select", "expand"]
-CODES += ["sigmoid", "logistic_back", "tanh_back", "add_three", "sum", "largest", "first", "ufunc"]
-CODES += ["product", "added", "call"]
-CODE = {name: number for number, name in enumerate(CODES)}
-ONE = ["move", "neg", "abs", "square", "sigmoid", "sqrt"]
-TWO = ["add", "sub", "mul", "div", "logistic_back", "tanh_back"]
-TWO += ["greater", "greater_equal", "less", "less_equal", "equal", "not_equal"]
 UFUNCS = [np.exp, np.tanh, np.maximum, np.hypot]
 SEEDS = st.integers(0, 2**32)
 DTYPES = st.sampled_from([np.dtype("f4"), np.dtype("f8")])
-ORDINARY = [0.5, -1.25, 3, -2, 1, 0, -0.0, 0.1]
-EXTREME = [np.inf, -np.inf, np.nan, 1e38, -1e-38, 1e-45]
 
 
 class Program:
@@ -165,30 +170,13 @@ class Program:
                 self.known[k] = made, width
 
 
-def run(package, arguments):
-    """Run a program on copies of the arrays that it writes; return what it returns, and these arrays."""
-    arrays, *rest = arguments
-    copies = [guarded(one) if one.flags.writeable else (None, one) for one in arrays]
-    met = package.run_steps([copy for _, copy in copies], *rest)
-    for buffer, _ in copies:
-        if buffer is not None:
-            edges = (buffer[:MARGIN], buffer[len(buffer) - MARGIN :])
-            assert all((edge == GARBAGE).all() for edge in edges), "it writes beside its arrays"
-    return met, [copy for buffer, copy in copies if buffer is not None]
-
-
-def one_nan(array):
-    """Return an array with the same bits for every nan."""
-    return np.where(np.isnan(array), array.dtype.type(np.nan), array)
-
-
 @pytest.mark.not_on_reference
 class TestTwin:
     @given(SEEDS, DTYPES)
     def test_run_steps(self, seed, dtype):
         """ "machine.run_steps": equal bytes, and the same exceptions of floating point."""
         program, twin = Program(seed, dtype), importlib.import_module("reference.kernels.machine")
-        got, want = run(kernels.machine, program.arguments), run(twin, program.arguments)
+        got, want = run(kernels.machine.run_steps, program.arguments), run(twin.run_steps, program.arguments)
         assert got[0] == want[0]
         for one, other in zip(got[1], want[1], strict=True):
             assert one_nan(one).tobytes() == one_nan(other).tobytes()
@@ -209,7 +197,7 @@ class TestTwin:
     def test_numbers_that_are_not_ordinary(self, seed, dtype):
         """Infinities, nans and tiny numbers: nothing is told of a comparison with nan."""
         program, twin = Program(seed, dtype, ORDINARY + EXTREME), importlib.import_module("reference.kernels.machine")
-        got, want = run(kernels.machine, program.arguments), run(twin, program.arguments)
+        got, want = run(kernels.machine.run_steps, program.arguments), run(twin.run_steps, program.arguments)
         assert got[0] == want[0]
         for one, other in zip(got[1], want[1], strict=True):
             assert one_nan(one).tobytes() == one_nan(other).tobytes()
@@ -219,7 +207,7 @@ def digest():
     """Run programs, and hash what they write."""
     found = hashlib.sha256()
     for seed in range(60):
-        met, arrays = run(kernels.machine, Program(seed, ["f4", "f8"][seed % 2]).arguments)
+        met, arrays = run(kernels.machine.run_steps, Program(seed, ["f4", "f8"][seed % 2]).arguments)
         found.update(bytes([met]) + b"".join(one_nan(array).tobytes() for array in arrays))
     return found.hexdigest()
 

@@ -41,6 +41,12 @@ class Call:
 def function_of(op: Any, keep: bool) -> Callable[..., Any]: ...
 
 @disjoint_base
+class Chain:
+    def __init__(
+        self, calls: list[Call], slot: int, least: int, together: Callable[[Frame], bool], name: str
+    ) -> None: ...
+
+@disjoint_base
 class BreakIf:
     def __init__(self, slot: int) -> None: ...
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from lodcore.errors import GraphError
 from lodcore.base.dispatch import Symbol
+from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor_array import ArrayVersion
 
 cnp.import_array()
@@ -214,6 +215,56 @@ def _of_version(function, ta, *args, **kwargs):
     return function(ta if type(ta) is ArrayVersion else ArrayVersion.of(ta), *args, **kwargs)
 
 
+cdef class Chain:
+    """Calls that run together where the first of their rows are many, and one after another elsewhere.
+
+    Parameters
+    ----------
+    calls : list of Call
+    slot : int
+        The slot of rows that they read.
+    least : int
+        How many numbers these must have.
+    together : callable
+        Runs all of them on a frame; returns False if it cannot, and has done nothing.
+    name : str
+        The name of the whole, for what watches.
+    """
+
+    cdef list _calls
+    cdef Py_ssize_t _slot, _least
+    cdef object _together
+    cdef str _name
+
+    def __init__(self, list calls not None, Py_ssize_t slot, Py_ssize_t least, together, str name):
+        self._calls, self._slot, self._least, self._together, self._name = calls, slot, least, together, name
+
+    cdef int run(self, list frame, seen) except -1:
+        cdef bint many
+        rows = frame[self._slot]
+        if type(rows) is LoDTensor:
+            rows = rows.values
+        many = type(rows) is cnp.ndarray and cnp.PyArray_SIZE(rows) >= self._least
+        if many and seen is not None:
+            seen.begin(self._name, (<Call> self._calls[len(self._calls) - 1]).operator.outputs[0].name)
+        if not many or not self._together(frame):
+            for call in self._calls:
+                run_call(<Call> call, frame, seen)
+        if many and seen is not None:
+            seen.end()
+        return 0
+
+
+cdef inline int run_call(Call call, list frame, seen) except -1:
+    """Run a call, and tell what watches."""
+    if seen is None:
+        return call.run(frame)
+    seen.begin_call(call.operator)
+    call.run(frame)
+    seen.end()
+    return 0
+
+
 cdef class BreakIf:
     """The instruction that ends a run if a condition holds.
 
@@ -243,7 +294,7 @@ def run(list instructions, list frame, Py_ssize_t count):
     Parameters
     ----------
     instructions : list
-        Call, BreakIf, or None for no operation.
+        Call, Chain, BreakIf, or None for no operation.
     frame : list
         After an error, slot 0 holds the position of the failed instruction.
     count : int
@@ -261,11 +312,9 @@ def run(list instructions, list frame, Py_ssize_t count):
         for at in range(count):
             instruction = instructions[at]
             if type(instruction) is Call:
-                if seen is not None:
-                    seen.begin_call((<Call> instruction).operator)
-                (<Call> instruction).run(frame)
-                if seen is not None:
-                    seen.end()
+                run_call(<Call> instruction, frame, seen)
+            elif type(instruction) is Chain:
+                (<Chain> instruction).run(frame, seen)
             elif instruction is not None and holds(frame[(<BreakIf?> instruction).slot]):
                 return at
     except BaseException:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,17 +15,19 @@ from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph import engine
 from lodcore.graph.block import Operator
-from lodcore.graph.engine import Call, Frame, Layout
+from lodcore.graph.chains import chains_of
+from lodcore.graph.engine import Frame, Layout
 from lodcore.graph.feeding import fed_values
 from lodcore.graph.fetching import arrays_of, protected, wanted_of
-from lodcore.graph.gradients.cotangents import GradientOwner, Gradients, conjugated, of_type, values_of
+from lodcore.graph.gradients.cotangents import GradientOwner, of_type, values_of
 from lodcore.graph.gradients.gradient_operators import GradientOperator, Seed
 from lodcore.graph.gradients.learned import ParameterUpdate, check_update, own_copy
-from lodcore.graph.gradients.rule_calls import BackwardCall, computing
+from lodcore.graph.gradients.rule_calls import computing
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.loops.frames import KEEPS_ALL, Trace, has_bodies, records_of_ops
 from lodcore.graph.profile import Profile, Watch
 from lodcore.graph.program import Program
+from lodcore.graph.run_parts import Parts, see_readers
 from lodcore.graph.scope import Look, Record, Scope
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.operators.roles import spec_of
@@ -228,21 +230,11 @@ class PreparedRun:
         self.layout = layout = Layout()
         self._ops = [op for op in ops if isinstance(op, Operator)]
         calls = {op: op.call(layout, op in backward or (keep_scopes and has_bodies(op))) for op in self._ops}
-        self._parts: list[list[Call] | Callable[[Frame], None]] = []  # consecutive calls, and functions between them
-        begun: dict[Seed, set[Variable]] = {}
-        for op in ops:
-            if isinstance(op, Operator):
-                if not self._parts or not isinstance(self._parts[-1], list):
-                    self._parts.append([])
-                self._parts[-1].append(calls[op])  # type: ignore[union-attr]
-                continue
-            if isinstance(op, Seed):
-                begun[op] = {x for x, d in op.gradient_of.items() if d in needed}
-                self._parts.append(_seed(op, begun[op], layout))
-            else:
-                self._parts.append(_back(op, begun, calls, layout))
-            if op in complete:
-                self._parts.append(_completing(op, complete[op], layout))
+        begun = {op: {x for x, d in op.gradient_of.items() if d in needed} for op in ops if isinstance(op, Seed)}
+        self._chains = [] if keep_scopes else chains_of(ops, calls, layout)
+        results = [*wanted, *new, *[self.gradients[d] for d in wanted if d in self.gradients]]
+        see_readers(self._chains, ops, results, valued, layout)
+        self._parts = Parts(layout, calls, self._chains, begun, complete).of(ops)
         self._read, self._wanted = layout.slots(self.read), layout.slots(wanted)
         layout.slots(new)
         self._traced = layout.slots([(op, "trace") for op in self._ops if "loop" in op.arguments])
@@ -308,50 +300,14 @@ class PreparedRun:
 
     def look(self, fed: dict[Variable, Any], frame: Frame) -> Look:
         """Return the values of a run by name, and what makes the Scopes of its loops."""
-        values = {**fed, **self.layout.values(frame)}
+        lost: dict[Variable, GraphError] = {}
+        for chain in self._chains:
+            frame, some = chain.looked(frame)
+            lost.update(some)
+        values = {**fed, **self.layout.values(frame), **lost}
         named = {self._program.name_of(x): (x, value) for x, value in values.items()}
         return named, functools.partial(records_of_ops, self._ops, self.layout, frame)
 
     def traces(self, frame: Frame) -> list[Trace]:
         """Return the traces that loops kept of their steps."""
         return [frame[slot] for slot in self._traced if isinstance(frame[slot], Trace)]
-
-
-def _seed(op: Seed, wanted: set[Variable], layout: Layout) -> Callable[[Frame], None]:
-    """Return the function that starts a gradient, if it is needed."""
-    here, loss = layout.slots([op, op.loss])
-
-    def begin(frame: Frame) -> None:
-        value = values_of(frame[loss])
-        if value.size != 1:
-            raise GraphError(f"append_backward: loss: has shape {value.shape}; one number is needed")
-        frame[here] = Gradients(wanted)
-        frame[here].add(op.loss, np.ones(value.shape, value.dtype))
-
-    return begin
-
-
-def _back(
-    op: GradientOperator, wanted: dict[Seed, set[Variable]], calls: dict[Operator, Call], layout: Layout
-) -> Callable[[Frame], None]:
-    """Return the function that runs the backward pass of one operator."""
-    seed = layout.slot(op.seed)
-    way = [BackwardCall(op.forward, wanted[op.seed], calls[op.forward])]
-
-    def back(frame: Frame) -> None:
-        frame[seed].back(way, frame)
-
-    return back
-
-
-def _completing(op: Any, gradients: list[Variable], layout: Layout) -> Callable[[Frame], None]:
-    """Return the function that converts complete gradients to the types of their values."""
-    seed = op if isinstance(op, Seed) else op.seed
-    begun = layout.slot(seed)
-    places = [(layout.slot(d), seed.value_of[d], layout.slot(seed.value_of[d])) for d in gradients]
-
-    def complete(frame: Frame) -> None:
-        for place, x, value in places:
-            frame[place] = of_type(frame[value], conjugated(frame[begun].found.get(x)))
-
-    return complete

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lodcore.graph.block import Block, Operator, text_of
+from lodcore.graph.chain_groups import groups_of
 from lodcore.graph.gradients.learned import ParameterUpdate
 from lodcore.graph.loops.body import LoopVariable
 from lodcore.graph.loops.branches import Branches
@@ -23,12 +24,26 @@ def program_text(program: Any) -> str:
     lines += [f"    parameter {program.name_of(v)}: {spec_text(v.spec)}" for v in program.parameters]
     arrays = [v for given, v in program.captures.values() if isinstance(given, TensorArray)]
     lines += [f"    array {v.name}: {v.get()!r}" for v in arrays]
-    return "\n".join(lines + _operators(program, "    "))
+    return "\n".join(lines + _operators(program, "    ", chains_in(program)))
 
 
-def _operators(block: Block, indent: str) -> list[str]:
+#: How the operators of a chain run.
+TOGETHER = "together, if rows are many"
+
+
+def chains_in(program: Any) -> dict[Any, list[Operator]]:
+    """Return the operators of each chain of a Program, by the first of them."""
+    return {some[0]: some for some, _ in groups_of(program.ops)}
+
+
+def _operators(block: Block, indent: str, chains: dict[Any, list[Operator]] | None = None) -> list[str]:
     lines = []
+    inside, outer = set[Operator](), indent
     for op in block.ops:
+        indent = outer + "    " * (op in inside)
+        if chains and op in chains:
+            inside, indent = set(chains[op]), outer + "    "
+            lines.append(f"{outer}{TOGETHER}:")
         loop, branches, cell = _loop_of(op), _branches_of(op), _cell_of(op)
         if loop is not None:
             lines += _loop_text(op, loop, indent, block)
@@ -111,11 +126,13 @@ def _branches_text(op: Operator, branches: Branches, indent: str, block: Block) 
 def program_dot(program: Any) -> str:
     """Return a Program as Graphviz source: boxes are operators, ellipses Variables, frames loops and branches."""
     lines = ["digraph program {", "    node [fontname=sans];"]
-    _draw(program, "    ", lines, {})
+    _draw(program, "    ", lines, {}, chains_in(program))
     return "\n".join([*lines, "}"])
 
 
-def _draw(block: Block, indent: str, lines: list[str], nodes: dict[Any, str]) -> None:
+def _draw(
+    block: Block, indent: str, lines: list[str], nodes: dict[Any, str], chains: dict[Any, list[Operator]] | None = None
+) -> None:
     def node(thing: Any, text: str, look: str = "") -> str:
         if thing not in nodes:
             nodes[thing] = f"n{len(nodes)}"
@@ -128,6 +145,12 @@ def _draw(block: Block, indent: str, lines: list[str], nodes: dict[Any, str]) ->
     for v in block.feeds:
         variable(v)
     for op in block.ops:
+        if chains and op in chains:
+            lines += [f"{indent}subgraph cluster_chain{len(nodes)} {{", f"{indent}    label={_quoted(TOGETHER)};"]
+            for one in chains[op]:
+                nodes[one] = f"n{len(nodes)}"
+                lines.append(f"{indent}    {nodes[one]} [shape=box, label={_quoted(one.name)}];")
+            lines.append(f"{indent}}}")
         box = node(op, op.name, "shape=box, ")
         lines += [f"{indent}{variable(x)} -> {box};" for x in dict.fromkeys(op.inputs)]
         lines += [f"{indent}{box} -> {variable(out)};" for out in op.outputs]

@@ -230,7 +230,7 @@ class Record(Scope):
             if self._look is None:
                 return
             named, inside = self._look()
-            self._of = {v: RecordedValue(name, _shown(value)) for name, (v, value) in named.items()}
+            self._of = {v: _recorded(name, value) for name, (v, value) in named.items()}
             self._variables = {str(one.name): one for one in self._of.values()}
             self._kids = list(inside(self))
             self._look = None
@@ -294,6 +294,27 @@ class RecordedValue(Variable):
 
     def _check_holds(self, called: str) -> None:
         raise GraphError(f"{called}: Variable {self.name}: is in the record of a run, which cannot be changed")
+
+
+class LostValue(RecordedValue):
+    """A value in the record of a run that cannot be computed any more; who asks for it gets an error."""
+
+    __slots__ = ("error",)
+
+    error: GraphError
+
+    def get(self) -> Any:
+        """Raise the error."""
+        raise self.error
+
+
+def _recorded(name: str, value: Any) -> RecordedValue:
+    """Return the Variable of a value, or of the error for one that is lost."""
+    if not isinstance(value, GraphError):
+        return RecordedValue(name, _shown(value))
+    made = LostValue(name)
+    made.error = value
+    return made
 
 
 def _shown(value: Any) -> Any:

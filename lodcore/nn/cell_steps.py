@@ -16,6 +16,7 @@ from lodcore.graph.engine import Layout
 from lodcore.graph.gradients.cotangents import Gradients, path
 from lodcore.graph.gradients.rule_calls import BackwardCall, drawing_again
 from lodcore.graph.loops.body import spec_in_body
+from lodcore.graph.loops.instructions import is_told
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.machine import Compiled
 from lodcore.graph.loops.passes import Wanted
@@ -26,7 +27,7 @@ from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.nn.cell_scopes import CellTrace
 from lodcore.nn.cell_slices import add_slices, apart, cut, slices_of
-from lodcore.nn.one_by_one import OneByOne, Uncompiled, as_array, as_matrix, as_rows, is_told
+from lodcore.nn.one_by_one import OneByOne, Uncompiled, as_array, as_matrix, as_rows
 from lodcore.nn.script import Script
 from lodcore.operators.registry import Saved
 from lodcore.operators.roles import Batches

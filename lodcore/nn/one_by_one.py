@@ -23,16 +23,7 @@ from lodcore.graph.variable import Variable
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import Bundle, bundles_of
 
-__all__ = ["OneByOne", "Uncompiled", "as_array", "as_matrix", "as_rows", "is_told"]
-
-#: The bits of exceptions of floating point, and the names that `numpy.errstate` has for them.
-EXCEPTIONS = ((1, "divide"), (2, "over"), (4, "under"), (8, "invalid"))
-
-
-def is_told(flags: int) -> bool:
-    """Return whether NumPy would warn of an exception of floating point, or raise it."""
-    wanted: dict[str, Any] = {**np.geterr()}
-    return any(flags & bit and wanted[name] != "ignore" for bit, name in EXCEPTIONS)
+__all__ = ["OneByOne", "Uncompiled", "as_array", "as_matrix", "as_rows"]
 
 
 def as_array(x: Any, dtype: Any) -> Array:

@@ -134,7 +134,10 @@ def digest():
     found = hashlib.sha256()
     random = np.random.default_rng(3)
     for seed in range(300):
-        dtype, width = REALS[seed % 2], int(random.choice([1, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 24, 31, 33, 64, 65, 129]))
+        dtype, width = (
+            REALS[seed % 2],
+            int(random.choice([1, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 24, 31, 33, 64, 65, 129])),
+        )
         longest = int(random.choice([2, 20, 70, 300]))
         offsets = np.append(0, np.cumsum(random.integers(0, longest, random.integers(1, 6))))
         x, d = (scores(2 * seed + k, offsets[-1], dtype, width) for k in range(2))

@@ -281,7 +281,7 @@ cdef class Gradients:
                 given[first + j] = <PyObject*> context
         return PyObject_Vectorcall(rule_call.function, given, first + rule_call.count, NULL)
 
-    cdef add_broadcast(self, variable, gradient, value, operand, list operands):
+    cpdef add_broadcast(self, variable, gradient, value, operand, list operands):
         """Add to a Variable's gradient one that may have the shape of the result; `value` is the aligned operand."""
         if not has_shape_of(gradient, value):
             shape = value.shape if type(value) is cnp.ndarray else np.shape(value)

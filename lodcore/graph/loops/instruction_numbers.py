@@ -1,6 +1,12 @@
-"""The numbers that `kernels.machine` has for kinds of operands, and for instructions."""
+"""The numbers that `kernels.machine` has for kinds of operands, for instructions, and for what these met."""
 
-__all__ = ["AFTER", "BATCH", "BEFORE", "CODES", "EARLIER", "LINE", "ROW", "TILE"]
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["AFTER", "BATCH", "BEFORE", "CODES", "EARLIER", "LINE", "ROW", "TILE", "is_told"]
 
 #: The kinds of operands, and the instructions, in the order of the numbers that `kernels.machine` gives them.
 TILE, ROW, BEFORE, AFTER, BATCH, EARLIER, LINE = range(7)
@@ -26,3 +32,12 @@ CODES = {
         ]
     )
 }
+
+#: The bits of exceptions of floating point, and the names that `numpy.errstate` has for them.
+EXCEPTIONS = ((1, "divide"), (2, "over"), (4, "under"), (8, "invalid"))
+
+
+def is_told(flags: int) -> bool:
+    """Return whether NumPy would warn of an exception of floating point, or raise it."""
+    wanted: dict[str, Any] = {**np.geterr()}
+    return any(flags & bit and wanted[name] != "ignore" for bit, name in EXCEPTIONS)

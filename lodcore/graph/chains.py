@@ -20,7 +20,7 @@ from lodcore.graph.chain_groups import BOOL, form_of, groups_of, is_number, role
 from lodcore.graph.engine import Call, Frame
 from lodcore.graph.gradients.chain_gradients import read_back
 from lodcore.graph.loops.flat_programs import FlatProgram, Numbers
-from lodcore.graph.loops.instructions import is_told
+from lodcore.graph.loops.instruction_numbers import is_told
 from lodcore.graph.loops.traced import Traced, Untraceable, Value
 from lodcore.graph.variable import Variable
 from lodcore.operators.operands import Array

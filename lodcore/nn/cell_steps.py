@@ -16,7 +16,7 @@ from lodcore.graph.engine import Layout
 from lodcore.graph.gradients.cotangents import Gradients, path
 from lodcore.graph.gradients.rule_calls import BackwardCall, drawing_again
 from lodcore.graph.loops.body import spec_in_body
-from lodcore.graph.loops.instructions import is_told
+from lodcore.graph.loops.instruction_numbers import is_told
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.machine import Compiled
 from lodcore.graph.loops.passes import Wanted

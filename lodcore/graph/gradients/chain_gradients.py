@@ -11,7 +11,7 @@ from lodcore.graph import engine
 from lodcore.graph.engine import Frame
 from lodcore.graph.gradients.cotangents import Gradients
 from lodcore.graph.loops.flat_programs import FlatProgram, Numbers
-from lodcore.graph.loops.instructions import is_told
+from lodcore.graph.loops.instruction_numbers import is_told
 from lodcore.graph.loops.lowered import CHEAP
 from lodcore.graph.loops.traced import Untraceable, Value
 from lodcore.graph.variable import Variable

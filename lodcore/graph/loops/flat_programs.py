@@ -10,7 +10,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import threads
-from lodcore.graph.loops.instructions import LINE, ROW
+from lodcore.graph.loops.instruction_numbers import LINE, ROW
 from lodcore.graph.loops.scheduled import Place, Sink, scheduled
 from lodcore.graph.loops.traced import NATIVE, Untraceable, Value, Values, traced
 from lodcore.operators.operands import Array

@@ -1,4 +1,4 @@
-"""Chains of elementwise operators of a Program: together, and one after another in NumPy; forward, and with gradients."""
+"""Chains of elementwise operators of a Program, beside one after another in NumPy; forward, and with gradients."""
 
 import numpy as np
 

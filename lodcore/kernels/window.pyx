@@ -1,33 +1,18 @@
 """Windows over the rows of sequences: copied side by side, and filtered column by column.
 
-A window never reaches over the ends of its sequence: positions beyond them are padded, or omitted.
+A window never reaches over the ends of its sequence: positions beyond them are padded, or omitted. A sum of weighted
+rows starts with the product of the first tap; all other sums start at 0, and add rows in order (kernels/taps.pxd).
 """
 
 from libc.stdint cimport int64_t
 
-from lodcore.kernels.simd cimport SIMD_AVX512, avx512_void, simd_level
+from lodcore.kernels.lanes cimport real
+from lodcore.kernels.simd cimport SIMD_AVX2, SIMD_AVX512, avx2_void, avx512_void, plain_void, simd_level
+from lodcore.kernels.taps cimport add_edges, lagged, weigh
 from lodcore.kernels.windows cimport Windows, between, copy_part, copy_whole, pad_windows, sequence_of
 
 cdef enum:
     CACHED = 1 << 15  # bytes of windows at a time
-
-cdef extern from "window.h" nogil:
-    void weigh_float(const float* x, int64_t width, const int64_t* offsets, int64_t n_seqs, const float* filter,
-                     int64_t taps, int64_t ahead, float* out)
-    void weigh_double(const double* x, int64_t width, const int64_t* offsets, int64_t n_seqs, const double* filter,
-                      int64_t taps, int64_t ahead, double* out)
-    void lagged_float(const float* x, const float* y, int64_t width, const int64_t* offsets, int64_t n_seqs,
-                      int64_t taps, double* out)
-    void lagged_double(const double* x, const double* y, int64_t width, const int64_t* offsets, int64_t n_seqs,
-                       int64_t taps, double* out)
-    void edges_float(const float* x, int64_t width, const int64_t* offsets, int64_t n_seqs, int64_t before,
-                     int64_t after, double* out)
-    void edges_double(const double* x, int64_t width, const int64_t* offsets, int64_t n_seqs, int64_t before,
-                      int64_t after, double* out)
-
-ctypedef fused real:
-    float
-    double
 
 
 def copy_windows(
@@ -88,10 +73,7 @@ cdef int filter_rows(const real[:, ::1] x, const int64_t[::1] offsets, const rea
     cdef const int64_t* ends = &offsets[0]
     cdef real* result = &out[0, 0]
     with nogil:
-        if real is float:
-            weigh_float(source, width, ends, n_seqs, weights, taps, ahead, result)
-        else:
-            weigh_double(source, width, ends, n_seqs, weights, taps, ahead, result)
+        run_weigh(source, width, ends, n_seqs, weights, taps, ahead, result)
 
 
 def correlate_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not None,
@@ -153,10 +135,7 @@ def sum_lagged_products(const real[:, ::1] x not None, const real[:, ::1] y not 
     cdef const int64_t* ends = &offsets[0]
     cdef double* result = &out[0, 0]
     with nogil:
-        if real is float:
-            lagged_float(left, right, width, ends, n_seqs, taps, result)
-        else:
-            lagged_double(left, right, width, ends, n_seqs, taps, result)
+        run_lagged(left, right, width, ends, n_seqs, taps, result)
 
 
 def sum_edges(const real[:, ::1] x not None, const int64_t[::1] offsets not None, int64_t before, int64_t after,
@@ -186,10 +165,74 @@ def sum_edges(const real[:, ::1] x not None, const int64_t[::1] offsets not None
     cdef const int64_t* ends = &offsets[0]
     cdef double* result = &out[0, 0]
     with nogil:
-        if real is float:
-            edges_float(source, width, ends, n_seqs, before, after, result)
-        else:
-            edges_double(source, width, ends, n_seqs, before, after, result)
+        add_edges(source, width, ends, n_seqs, before, after, result)
+
+
+# -- filtered rows -----------------------------------------------------------------------------------------------------
+
+
+cdef avx512_void weigh_avx512(
+    const real* x, int64_t width, const int64_t* offsets, int64_t n_seqs, const real* filter, int64_t taps, bint ahead,
+    real* out
+) noexcept nogil:
+    weigh(x, width, offsets, n_seqs, filter, taps, ahead, out)
+
+
+cdef avx2_void weigh_avx2(
+    const real* x, int64_t width, const int64_t* offsets, int64_t n_seqs, const real* filter, int64_t taps, bint ahead,
+    real* out
+) noexcept nogil:
+    weigh(x, width, offsets, n_seqs, filter, taps, ahead, out)
+
+
+cdef plain_void weigh_plain(
+    const real* x, int64_t width, const int64_t* offsets, int64_t n_seqs, const real* filter, int64_t taps, bint ahead,
+    real* out
+) noexcept nogil:
+    weigh(x, width, offsets, n_seqs, filter, taps, ahead, out)
+
+
+cdef void run_weigh(
+    const real* x, int64_t width, const int64_t* offsets, int64_t n_seqs, const real* filter, int64_t taps, bint ahead,
+    real* out
+) noexcept nogil:
+    cdef int level = simd_level()
+    if level == SIMD_AVX512:
+        weigh_avx512(x, width, offsets, n_seqs, filter, taps, ahead, out)
+    elif level == SIMD_AVX2:
+        weigh_avx2(x, width, offsets, n_seqs, filter, taps, ahead, out)
+    else:
+        weigh_plain(x, width, offsets, n_seqs, filter, taps, ahead, out)
+
+
+cdef avx512_void lagged_avx512(
+    const real* x, const real* y, int64_t width, const int64_t* offsets, int64_t n_seqs, int64_t taps, double* out
+) noexcept nogil:
+    lagged(x, y, width, offsets, n_seqs, taps, out)
+
+
+cdef avx2_void lagged_avx2(
+    const real* x, const real* y, int64_t width, const int64_t* offsets, int64_t n_seqs, int64_t taps, double* out
+) noexcept nogil:
+    lagged(x, y, width, offsets, n_seqs, taps, out)
+
+
+cdef plain_void lagged_plain(
+    const real* x, const real* y, int64_t width, const int64_t* offsets, int64_t n_seqs, int64_t taps, double* out
+) noexcept nogil:
+    lagged(x, y, width, offsets, n_seqs, taps, out)
+
+
+cdef void run_lagged(
+    const real* x, const real* y, int64_t width, const int64_t* offsets, int64_t n_seqs, int64_t taps, double* out
+) noexcept nogil:
+    cdef int level = simd_level()
+    if level == SIMD_AVX512:
+        lagged_avx512(x, y, width, offsets, n_seqs, taps, out)
+    elif level == SIMD_AVX2:
+        lagged_avx2(x, y, width, offsets, n_seqs, taps, out)
+    else:
+        lagged_plain(x, y, width, offsets, n_seqs, taps, out)
 
 
 # -- copied windows ----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from tests.helpers.paths import on_each_path
 
 #: The files whose `digest` hashes the results of their kernels for many batches.
 FILES = ("attention", "beam", "deviation", "embedding", "gates", "lod", "norm", "optimizers", "pool", "softmax", "sort")
+FILES += ("window",)
 
 
 @pytest.mark.beyond_the_rules

@@ -1,5 +1,6 @@
 """Windows of rows copied, and rows weighted by a filter."""
 
+import hashlib
 from itertools import pairwise
 
 import numpy as np
@@ -178,3 +179,24 @@ def test_arrays_that_do_not_belong_together():
     for x, before, after, out in (((3, 2), 1, 1, (2, 2)), ((2, 2), 1, 1, (2, 1)), ((2, 2), -1, 3, (2, 2))):
         with pytest.raises(ValueError, match=r"different|another"):
             kernel.sum_edges(reals(*x), offsets, before, after, reals(*out))
+
+
+def digest():
+    """Filter seeded rows of all kinds of widths, and hash the results."""
+    found = hashlib.sha256()
+    for seed in range(64):
+        random = np.random.default_rng(seed)
+        dtype, width, taps = ("f4", "f8")[seed % 2], (1, 2, 3, 7, 16, 17, 33, 64)[seed // 2 % 8], (1, 3, 18)[seed % 3]
+        offsets = int64(np.cumsum([0, *random.integers(0, 60, 12)]))
+        x, y, filter = (random.standard_normal((n, width)).astype(dtype) for n in (offsets[-1], offsets[-1], taps))
+        out, sums, ends = np.empty_like(x), np.empty((taps, width)), np.empty((taps, width))
+        for filtered in (kernels.window.correlate_rows, kernels.window.convolve_rows):
+            filtered(x, offsets, filter, out)
+            found.update(out.tobytes())
+        kernels.window.sum_lagged_products(x, y, offsets, sums)
+        kernels.window.sum_edges(x, offsets, taps // 2, taps - taps // 2, ends)
+        windows = np.empty((len(x), 3 * x.itemsize * width), np.uint8)
+        kernels.window.copy_windows(x.view("u1"), offsets, np.empty((0, width * x.itemsize), "u1"), -1, 3, 0, windows)
+        for array in (sums, ends, windows):
+            found.update(array.tobytes())
+    return found.hexdigest()

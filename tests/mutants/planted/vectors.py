@@ -10,7 +10,7 @@ POOLING = "lodcore/kernels/pooling.pxd"
 SOFTMAX_LANES = "lodcore/kernels/vectors/softmax_lanes.h"
 SORT_KEYS = "lodcore/kernels/vectors/sort_keys.h"
 SORT_WHOLE = "lodcore/kernels/vectors/sort_whole.h"
-TAPS = "lodcore/kernels/vectors/taps.h"
+TAPS = "lodcore/kernels/taps.pxd"
 
 TEST_GATES = "tests/kernels/test_gates.py tests/kernels/test_paths.py"
 TEST_POOL = "tests/kernels/test_pool.py tests/kernels/test_paths.py"
@@ -155,29 +155,29 @@ MUTANTS = [
     Mutant(
         "taps-over-the-end-of-a-sequence",
         TAPS,
-        "int64_t edge = end - taps + 1 < stop ? end - taps + 1 : stop;",
-        "int64_t edge = end - taps + 2 < stop ? end - taps + 2 : stop;",
+        "edge = end - taps + 1 if end - taps + 1 < stop else stop",
+        "edge = end - taps + 2 if end - taps + 2 < stop else stop",
         TEST_WINDOW,
     ),
     Mutant(
         "taps-of-the-sequence-before",
         TAPS,
-        "int64_t edge = begin + taps - 1 < end ? begin + taps - 1 : end,",
-        "int64_t edge = begin + taps - 2 < end ? begin + taps - 2 : end,",
+        "edge = begin + taps - 1 if begin + taps - 1 < end else end",
+        "edge = begin + taps - 2 if begin + taps - 2 < end else end",
         TEST_WINDOW,
     ),
     Mutant(
         "a-second-group-of-taps-begins-anew",
         TAPS,
-        "                if (first)\n",
-        "                if (0)\n",
+        "                if first:\n",
+        "                if False:\n",
         TEST_WINDOW,
     ),
     Mutant(
         "lagged-products-in-single-precision",
         TAPS,
-        "out[j * width + c] += (double)x[(t + j) * width + c] * (double)y[t * width + c];",
-        "out[j * width + c] += x[(t + j) * width + c] * y[t * width + c];",
+        "out[j * width + c] += <double> x[(t + j) * width + c] * <double> y[t * width + c]",
+        "out[j * width + c] += x[(t + j) * width + c] * y[t * width + c]",
         TEST_WINDOW,
     ),
 ]

@@ -246,7 +246,8 @@ def malloc(place: Place, value: str) -> None:
 
 
 def memory(place: Place, value: str) -> None:
-    """Limit the address space of each process."""
+    """Limit the address space of each process, of which Arrow's own pool would reserve a gibibyte at its first use."""
+    place.environment["ARROW_DEFAULT_MEMORY_POOL"] = "system"
     size = int(value.split()[0]) * 1024 * MEBI
     place.in_child.append(lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size)))
 

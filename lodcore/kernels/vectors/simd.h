@@ -107,22 +107,8 @@ static LODCORE_UNUSED int simd_level(void)
 #endif
 #define has_wide() (simd_level() >= SIMD_AVX2)
 
-/* Plain loops: the same body is compiled twice, the second time for AVX2 as NAME_wide; NAME chooses at run time. */
-#define LODCORE_TWICE(NAME, PARAMETERS, ARGUMENTS) LODCORE_TWICE_OF(NAME, PARAMETERS, ARGUMENTS)
-#define LODCORE_TWICE_OF(NAME, PARAMETERS, ARGUMENTS)                            \
-    static LODCORE_UNUSED LODCORE_AVX2 void NAME##_wide PARAMETERS            \
-    {                                                                         \
-        NAME##_body ARGUMENTS;                                                \
-    }                                                                         \
-    static LODCORE_UNUSED void NAME PARAMETERS                                \
-    {                                                                         \
-        if (has_wide())                                                       \
-            NAME##_wide ARGUMENTS;                                            \
-        else                                                                  \
-            NAME##_body ARGUMENTS;                                            \
-    }
-
-/* The same, and a third time for AVX-512. */
+/* Plain loops: the same body is compiled thrice, as NAME_wide for AVX2 and NAME_widest for AVX-512; NAME chooses at run
+ * time. */
 #define LODCORE_THRICE(NAME, PARAMETERS, ARGUMENTS) LODCORE_THRICE_OF(NAME, PARAMETERS, ARGUMENTS)
 #define LODCORE_THRICE_OF(NAME, PARAMETERS, ARGUMENTS)                            \
     static LODCORE_UNUSED LODCORE_AVX512 void NAME##_widest PARAMETERS        \

@@ -17,12 +17,10 @@ from lodcore.kernels.simd cimport plain_void, prefetch, read_once, simd_level
 
 cdef extern from "bags.h" nogil:
     int MOST_BYTES, ROWS_AHEAD
-    int64_t sum_block_float(
-        const float* table, int64_t n_rows, int64_t width, const int64_t* index, const float* weights, int64_t start,
-        int64_t end, int64_t total, int64_t lines, int64_t block, float* out)
-    int64_t sum_block_double(
-        const double* table, int64_t n_rows, int64_t width, const int64_t* index, const double* weights, int64_t start,
-        int64_t end, int64_t total, int64_t lines, int64_t block, double* out)
+    # of float or of double: all arrays of cells have the type of the result
+    int64_t sum_block(
+        const void* table, int64_t n_rows, int64_t width, const int64_t* index, const void* weights, int64_t start,
+        int64_t end, int64_t total, int64_t lines, int64_t block, void* out)
 
 cdef enum:
     MOST_LANES = 64
@@ -180,16 +178,10 @@ cdef inline forced_void sum_bags(
             if block < most and block < width - c and 2 * block <= width:
                 block *= 2
                 c = width - block
-            if real is float:
-                bad[0] = sum_block_float(
-                    table + c, n_rows, width, index, weights, offsets[s], offsets[s + 1], total, 0 if c else lines,
-                    block, out + c
-                )
-            else:
-                bad[0] = sum_block_double(
-                    table + c, n_rows, width, index, weights, offsets[s], offsets[s + 1], total, 0 if c else lines,
-                    block, out + c
-                )
+            bad[0] = sum_block(
+                table + c, n_rows, width, index, weights, offsets[s], offsets[s + 1], total, 0 if c else lines, block,
+                out + c
+            )
             if bad[0] >= 0:
                 return
             c += block

@@ -14,16 +14,16 @@ cdef extern from "matrix.h" nogil:
     enum: PANEL_BYTES
     int has_product()
     int64_t transpose_fours(const float* b, int64_t line, int64_t depth, float* out)
-    void block_of_floats(const float* a, int64_t row, int64_t step, int64_t rows, int64_t depth, const float* panel,
-                         int64_t panel_line, int64_t columns, int adding, float* out, int64_t line)
-    void block_of_doubles(const double* a, int64_t row, int64_t step, int64_t rows, int64_t depth, const double* panel,
-                          int64_t panel_line, int64_t columns, int adding, double* out, int64_t line)
+    # of float or of double, if there is has_product: all arrays of cells have the type of the result
+    void block_of(const void* a, int64_t row, int64_t step, int64_t rows, int64_t depth, const void* panel,
+                  int64_t panel_line, int64_t columns, int adding, void* out, int64_t line)
 
 cdef enum:
     BLOCK_ROWS = 48  # rows of the left operand that are multiplied by a panel while it is in the cache
     BLOCK_DEPTH = 256  # rows of a panel that are multiplied at a time
     EDGE = 32 * BLOCK_ROWS  # cells of a block of floats; of doubles, half as many
     SQUARE = 16
+    MOST_COLUMNS = 32  # of a panel
     PAGE = 4096
 
 
@@ -165,7 +165,7 @@ cdef inline bint in_lines(const real[:, :] matrix) noexcept:
     return matrix.shape[1] <= 1 or matrix.shape[0] == 0 or (matrix.strides[1] == size and matrix.strides[0] % size == 0)
 
 
-cdef bint within(const int64_t[::1] index, Py_ssize_t count) noexcept:
+cdef bint within(const int64_t[::1] index, Py_ssize_t count) noexcept nogil:
     """Return whether all numbers are row numbers."""
     cdef Py_ssize_t k
     if index is None:
@@ -232,14 +232,33 @@ cdef void pack(
 # -- products in blocks. Leading dimensions are in cells ---------------------------------------------------------------
 
 
+cdef inline void multiply_plain(
+    const real* a, int64_t row, int64_t step, int64_t rows, int64_t depth, const real* panel, int64_t panel_line,
+    bint adding, real* out, int64_t line
+) noexcept nogil:
+    """Multiply without fused multiply-adds."""
+    cdef real sums[MOST_COLUMNS]
+    cdef int64_t columns = PANEL_BYTES // sizeof(real), _i, k, c
+    for _i in range(rows):
+        for c in range(columns):
+            sums[c] = out[c] if adding else 0
+        for k in range(depth):
+            for c in range(columns):
+                sums[c] += a[k * step] * panel[k * panel_line + c]
+        for c in range(columns):
+            out[c] = sums[c]
+        a += row
+        out += line
+
+
 cdef inline void multiply_panel(
     const real* a, int64_t row, int64_t step, int64_t rows, int64_t depth, const real* panel, int64_t panel_line,
     int64_t columns, bint adding, real* out, int64_t line
 ) noexcept nogil:
-    if real is float:
-        block_of_floats(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line)
+    if has_product():
+        block_of(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line)
     else:
-        block_of_doubles(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line)
+        multiply_plain(a, row, step, rows, depth, panel, panel_line, adding, out, line)
 
 
 cdef void multiply_block(
@@ -253,16 +272,16 @@ cdef void multiply_block(
         multiply_panel(a, row, step, rows, depth, panel, panel_line, width, adding, out, line)
         return
     if adding:
-        for i in range(rows):
+        for _i in range(rows):
             memcpy(edge + i * width, out + i * line, columns * sizeof(real))
     multiply_panel(a, row, step, rows, depth, panel, panel_line, columns, adding, edge, width)
-    for i in range(rows):
+    for _i in range(rows):
         memcpy(out + i * line, edge + i * width, columns * sizeof(real))
 
 
 cdef inline void clear(int64_t rows, int64_t columns, real* out, int64_t line) noexcept nogil:
     cdef int64_t i
-    for i in range(rows):
+    for _i in range(rows):
         memset(out + i * line, 0, columns * sizeof(real))
 
 

@@ -17,29 +17,18 @@ from lodcore.kernels.folds cimport uint_alone
 from lodcore.kernels.lanes cimport real
 from lodcore.kernels.simd cimport avx2_void, forced_void, has_wide, plain_void, prefetch
 
-cdef extern from "pool.h" nogil:
+cdef extern from "pool.h" nogil:  # of float or of double: all arrays of cells have the type of the result
     # Pool with vectors where they pay, and return whether they do.
-    bint pool_vectors_float(
-        const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide, float* out)
-    bint pool_vectors_double(
-        const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide, double* out)
+    bint pool_vectors(
+        const void* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide, void* out)
     # Find the places of the best cells of rows of one cell, if there are vectors.
-    bint find_places_float(
-        const float* x, const int64_t* offsets, int64_t n_seqs, const float* best, int64_t* index)
-    bint find_places_double(
-        const double* x, const int64_t* offsets, int64_t n_seqs, const double* best, int64_t* index)
+    bint find_places(const void* x, const int64_t* offsets, int64_t n_seqs, void* best, int64_t* index)
 
 cdef extern from "pool_places.h" nogil:
     # Find the best cells of up to COLUMNS columns of one nonempty sequence, and their rows in it.
     enum: COLUMNS
-    void find_columns_float(
-        const float* x, int64_t length, int64_t width, int64_t count, bint greatest, float* out, int64_t* index)
-    void find_columns_double(
-        const double* x, int64_t length, int64_t width, int64_t count, bint greatest, double* out, int64_t* index)
-    void find_columns_int(
-        const int64_t* x, int64_t length, int64_t width, int64_t count, bint greatest, int64_t* out, int64_t* index)
-    void find_columns_uint(
-        const uint64_t* x, int64_t length, int64_t width, int64_t count, bint greatest, uint64_t* out, int64_t* index)
+    void find_columns(
+        const void* x, int64_t length, int64_t width, int64_t count, bint greatest, void* out, int64_t* index)
 
 cdef enum:
     MOST_LANES = 64
@@ -284,11 +273,8 @@ cdef inline void pool_rows(
     const number* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide, number* out
 ) noexcept nogil:
     """Compute sums, maxima or minima of the columns of each sequence; zeros for an empty one."""
-    if number is float:
-        if pool_vectors_float(x, offsets, n_seqs, width, verb, divide, out):
-            return
-    elif number is double:
-        if pool_vectors_double(x, offsets, n_seqs, width, verb, divide, out):
+    if number is float or number is double:
+        if pool_vectors(x, offsets, n_seqs, width, verb, divide, out):
             return
     if width == 1:
         pool_cells(x, offsets, n_seqs, verb, divide, out)
@@ -319,14 +305,7 @@ cdef inline forced_void find_wide_by(
             c = 0
             while c < width:
                 row, count = x + offsets[s] * width + c, width - c if width - c < COLUMNS else COLUMNS
-                if number is float:
-                    find_columns_float(row, length, width, count, verb == GREATEST, out + c, index + c)
-                elif number is double:
-                    find_columns_double(row, length, width, count, verb == GREATEST, out + c, index + c)
-                elif number is int64_t:
-                    find_columns_int(row, length, width, count, verb == GREATEST, out + c, index + c)
-                else:
-                    find_columns_uint(row, length, width, count, verb == GREATEST, out + c, index + c)
+                find_columns(row, length, width, count, verb == GREATEST, out + c, index + c)
                 c += COLUMNS
         out += width
         index += width
@@ -380,11 +359,8 @@ cdef inline void find_rows(
         find_wide_plain(x, offsets, n_seqs, width, verb, out, index)
         return
     pool_rows(x, offsets, n_seqs, 1, verb, BY_ONE, out)
-    if number is float:
-        if find_places_float(x, offsets, n_seqs, out, index):
-            return
-    elif number is double:
-        if find_places_double(x, offsets, n_seqs, out, index):
+    if number is float or number is double:
+        if find_places(x, offsets, n_seqs, out, index):
             return
     for s in range(n_seqs):
         index[s] = first_place(x + offsets[s], offsets[s + 1] - offsets[s], out[s]) if (

@@ -11,15 +11,10 @@ from lodcore.kernels.folds cimport BY_ONE, GREATEST
 from lodcore.kernels.pool cimport pool_double, pool_float
 
 cdef extern from "softmax.h" nogil:
-    void softmax_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, const float* weights,
-                       float* out)
-    void softmax_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width,
-                        const double* weights, double* out)
-    void log_sum_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, float* out)
-    void log_sum_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, double* out)
-    void pull_float(const float* y, const float* d, const int64_t* offsets, int64_t n_seqs, int64_t width, float* out)
-    void pull_double(const double* y, const double* d, const int64_t* offsets, int64_t n_seqs, int64_t width,
-                     double* out)
+    # of float or of double: all arrays of cells have the type of the result
+    void softmax(const void* x, const int64_t* offsets, int64_t n_seqs, int64_t width, const void* weights, void* out)
+    void log_sum(const void* x, const int64_t* offsets, int64_t n_seqs, int64_t width, void* out)
+    void pull(const void* y, const void* d, const int64_t* offsets, int64_t n_seqs, int64_t width, void* out)
 
 cdef enum:
     TOGETHER = 64  # the number of rows whose offsets and maxima are kept at a time
@@ -55,10 +50,7 @@ def softmax_rows(const real[:, ::1] x not None, const int64_t[::1] offsets not N
     cdef const int64_t* bounds = &offsets[0]
     cdef real* result = &out[0, 0]
     with nogil:
-        if real is float:
-            softmax_float(source, bounds, n_seqs, width, NULL, result)
-        else:
-            softmax_double(source, bounds, n_seqs, width, NULL, result)
+        softmax(source, bounds, n_seqs, width, NULL, result)
 
 
 def spread_softmax(const real[:, ::1] rows not None, const real[:, ::1] x not None,
@@ -84,10 +76,7 @@ def spread_softmax(const real[:, ::1] rows not None, const real[:, ::1] x not No
     cdef const int64_t* bounds = &offsets[0]
     cdef real* result = &out[0, 0]
     with nogil:
-        if real is float:
-            softmax_float(source, bounds, n_seqs, width, weights, result)
-        else:
-            softmax_double(source, bounds, n_seqs, width, weights, result)
+        softmax(source, bounds, n_seqs, width, weights, result)
 
 
 def pull_softmax(const real[:, ::1] y not None, const real[:, ::1] d not None, const int64_t[::1] offsets not None,
@@ -111,10 +100,7 @@ def pull_softmax(const real[:, ::1] y not None, const real[:, ::1] d not None, c
     cdef const int64_t* bounds = &offsets[0]
     cdef real* result = &out[0, 0]
     with nogil:
-        if real is float:
-            pull_float(result_of, cotangent, bounds, n_seqs, width, result)
-        else:
-            pull_double(result_of, cotangent, bounds, n_seqs, width, result)
+        pull(result_of, cotangent, bounds, n_seqs, width, result)
 
 
 def log_sum_exp(const real[:, ::1] x not None, const int64_t[::1] offsets not None, real[:, ::1] out not None):
@@ -137,10 +123,7 @@ def log_sum_exp(const real[:, ::1] x not None, const int64_t[::1] offsets not No
     cdef const int64_t* bounds = &offsets[0]
     cdef real* result = &out[0, 0]
     with nogil:
-        if real is float:
-            log_sum_float(source, bounds, n_seqs, width, result)
-        else:
-            log_sum_double(source, bounds, n_seqs, width, result)
+        log_sum(source, bounds, n_seqs, width, result)
 
 
 def label_losses(const real[:, ::1] x not None, const int64_t[::1] labels not None, real[:, ::1] shifted not None,
@@ -189,10 +172,7 @@ def label_losses(const real[:, ::1] x not None, const int64_t[::1] labels not No
             for r in range(count):
                 for c in range((first + r) * classes, (first + r + 1) * classes):
                     moved[c] = source[c] - best[r]
-            if real is float:
-                log_sum_float(moved + first * classes, bounds, count, 1, result + first)
-            else:
-                log_sum_double(moved + first * classes, bounds, count, 1, result + first)
+            log_sum(moved + first * classes, bounds, count, 1, result + first)
             for r in range(first, first + count):
                 result[r] = result[r] - moved[r * classes + numbers[r]]
             first += count

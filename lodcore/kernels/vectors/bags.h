@@ -83,4 +83,9 @@ SUM_BLOCK(float)
 SUM_BLOCK(double)
 #undef ARGUMENTS
 
+/* For both types of cells: that of the result. */
+#define sum_block(table, n_rows, width, index, weights, start, end, total, lines, block, out)                         \
+    _Generic((out), float *: sum_block_float, double *: sum_block_double)(table, n_rows, width, index, weights, start, \
+                                                                          end, total, lines, block, out)
+
 #endif

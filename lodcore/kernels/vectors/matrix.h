@@ -5,7 +5,7 @@
  * chain of fused multiply-adds, in the order of the rows of the right operand, that starts with the previous value of
  * the cell or with 0. So it does not depend on the division of rows and columns into blocks, on the number of rows,
  * or on the instruction set. If the processor has no fused multiply-adds (has_product), a plain loop of products and
- * sums runs. */
+ * sums runs instead (matrix.pyx). */
 #ifndef LODCORE_MATRIX_H
 #define LODCORE_MATRIX_H
 
@@ -58,10 +58,8 @@ static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int6
 #define LODCORE_UNROLLED
 #endif
 
-#define CELL float
-#define OF_CELL(NAME) NAME##_float
-#include "matrix_cells.h"
 #if LODCORE_HAS_SIMD
+#define CELL float
 #define TARGET LODCORE_FMA256
 #define OF(NAME) NAME##_float_avx2
 #define VECTOR __m256
@@ -76,14 +74,9 @@ static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int6
 #define LANES 16
 #define TALL 12
 #include "matrix_lanes.h"
-#endif
 #undef CELL
-#undef OF_CELL
 
 #define CELL double
-#define OF_CELL(NAME) NAME##_double
-#include "matrix_cells.h"
-#if LODCORE_HAS_SIMD
 #define TARGET LODCORE_FMA256
 #define OF(NAME) NAME##_double_avx2
 #define VECTOR __m256d
@@ -98,29 +91,27 @@ static LODCORE_UNUSED int64_t transpose_fours(const float *b, int64_t line, int6
 #define LANES 8
 #define TALL 12
 #include "matrix_lanes.h"
-#endif
 #undef CELL
-#undef OF_CELL
 
-#if LODCORE_HAS_SIMD
-#define LODCORE_WIDER(CELL)                                                                               \
-    if (has_product() && simd_level() == SIMD_AVX512)                                                     \
-        block_##CELL##_avx512(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);  \
-    else if (has_product())                                                                               \
-        block_##CELL##_avx2(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);    \
-    else
-#else
-#define LODCORE_WIDER(CELL)
-#endif
 #define LODCORE_BLOCK(NAME, CELL)                                                                         \
     static LODCORE_UNUSED void NAME(const CELL *a, int64_t row, int64_t step, int64_t rows,               \
                                     int64_t depth, const CELL *panel, int64_t panel_line,                 \
                                     int64_t columns, int adding, CELL *out, int64_t line)                 \
     {                                                                                                     \
-        LODCORE_WIDER(CELL)                                                                               \
-            block_##CELL(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line);       \
+        if (simd_level() == SIMD_AVX512)                                                                  \
+            block_##CELL##_avx512(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line); \
+        else                                                                                              \
+            block_##CELL##_avx2(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line); \
     }
 LODCORE_BLOCK(block_of_floats, float)
 LODCORE_BLOCK(block_of_doubles, double)
+
+/* For both types of cells: that of the result. */
+#define block_of(a, row, step, rows, depth, panel, panel_line, columns, adding, out, line)                \
+    _Generic((out), float *: block_of_floats, double *: block_of_doubles)(a, row, step, rows, depth, panel, \
+                                                                          panel_line, columns, adding, out, line)
+#else
+#define block_of(...) ((void)0)
+#endif
 
 #endif

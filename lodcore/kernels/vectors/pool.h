@@ -32,10 +32,13 @@ enum { NARROW = 8 };
 #undef OF_CELL
 #undef LANES
 
+/* For both types of cells: that of the result. */
+#define pool_vectors(x, offsets, n_seqs, width, verb, divide, out) \
+    _Generic((out), float *: pool_vectors_float, double *: pool_vectors_double)(x, offsets, n_seqs, width, verb, divide, out)
+#define find_places(x, offsets, n_seqs, best, index) \
+    _Generic((best), float *: find_places_float, double *: find_places_double)(x, offsets, n_seqs, best, index)
 #else
-#define pool_vectors_float(...) 0
-#define pool_vectors_double(...) 0
-#define find_places_float(...) 0
-#define find_places_double(...) 0
+#define pool_vectors(...) 0
+#define find_places(...) 0
 #endif
 #endif

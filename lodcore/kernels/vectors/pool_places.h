@@ -38,4 +38,9 @@ FIND_COLUMNS(find_columns_double, double, int64_t)
 FIND_COLUMNS(find_columns_int, int64_t, int64_t)
 FIND_COLUMNS(find_columns_uint, uint64_t, int64_t)
 
+/* For all types of cells: that of the result. */
+#define find_columns(x, length, width, count, greatest, out, index)                                                   \
+    _Generic((out), float *: find_columns_float, double *: find_columns_double, int64_t *: find_columns_int,           \
+             uint64_t *: find_columns_uint)(x, length, width, count, greatest, out, index)
+
 #endif

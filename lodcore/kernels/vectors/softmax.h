@@ -103,4 +103,12 @@ enum { FEW = 4 }; /* vectors that stay in registers */
 LODCORE_SOFTMAX(float)
 LODCORE_SOFTMAX(double)
 
+/* For both types of cells: that of the result. */
+#define softmax(x, offsets, n_seqs, width, weights, out) \
+    _Generic((out), float *: softmax_float, double *: softmax_double)(x, offsets, n_seqs, width, weights, out)
+#define log_sum(x, offsets, n_seqs, width, out) \
+    _Generic((out), float *: log_sum_float, double *: log_sum_double)(x, offsets, n_seqs, width, out)
+#define pull(y, d, offsets, n_seqs, width, out) \
+    _Generic((out), float *: pull_float, double *: pull_double)(y, d, offsets, n_seqs, width, out)
+
 #endif

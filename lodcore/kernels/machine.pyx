@@ -209,7 +209,7 @@ cdef int run_all(
 
 cdef bint fits(
     const int64_t[::1] steps, const int64_t[::1] starts, int64_t stride, Py_ssize_t n_rows
-) noexcept:
+) noexcept nogil:
     """Return whether the steps are in the batch, and none of them has more rows than the one before."""
     cdef Py_ssize_t n_steps = steps.shape[0] - 1, t, k
     cdef int64_t count = starts.shape[0], more

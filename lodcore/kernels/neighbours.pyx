@@ -1,4 +1,7 @@
-"""Rows and their predecessors in a sequence: differences, shifts, running extremes and products, decaying sums."""
+"""Rows and their predecessors in a sequence: differences, shifts, running extremes and products, decaying sums.
+
+What runs is computed from the row before, from the first row of a sequence to its last, or in reverse.
+"""
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy

@@ -1,4 +1,7 @@
-"""Products of the rows of each sequence, column by column, and their gradients; and tests of any and all."""
+"""Products of the rows of each sequence, column by column, and their gradients; and tests of any and all.
+
+A product starts with 1 and multiplies rows one after another.
+"""
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 

@@ -15,7 +15,7 @@ cdef inline bint ends_at(const int64_t[::1] offsets, Py_ssize_t n_seqs, Py_ssize
     return n_seqs >= 0 and offsets.shape[0] == n_seqs + 1 and offsets[n_seqs] == n_rows
 
 
-cdef inline int64_t size_of_ranges(const int64_t[:, ::1] ranges, int64_t size) noexcept:
+cdef inline int64_t size_of_ranges(const int64_t[:, ::1] ranges, int64_t size) noexcept nogil:
     """Sum the sizes of ranges; return -1 if one is reversed, or exceeds 0 .. size."""
     cdef Py_ssize_t count = ranges.shape[0], j
     cdef const int64_t* pairs

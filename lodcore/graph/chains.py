@@ -30,8 +30,8 @@ from lodcore.tensors.lod_tensor import LoDTensor
 __all__ = ["LEAST", "Bound", "Chain", "chains_of"]
 
 #: How many numbers a chain must have to run together if it reads a row that all rows share, which NumPy repeats row by
-#: row; and how many, and how many operators, if it does not: then only memory that is not touched is saved.
-LEAST, LEAST_EVEN, FEWEST_EVEN = 1 << 16, 1 << 18, 3
+#: row; and how many, and how many instructions, if it does not: then only memory that is not touched is saved.
+LEAST, LEAST_EVEN, FEWEST_EVEN = 1 << 16, 1 << 18, 5
 
 
 class Bound(NamedTuple):
@@ -164,7 +164,7 @@ class Chain:
         if not self._compiled:
             self._compile()
         program = self._program
-        bound = None if program is None else self._bound(frame)
+        bound = None if program is None else self._bound(frame, program.length)
         if program is None or bound is None:
             return False
         shape, size, arrays = bound
@@ -183,8 +183,8 @@ class Chain:
         frame[self.slot] = bound
         return True
 
-    def _bound(self, frame: Frame) -> Bound | None:
-        """Return the arrays that the chain reads, None if they are not what it was made for."""
+    def _bound(self, frame: Frame, length: int) -> Bound | None:
+        """Return the arrays that the chain reads, None if they are not what it was made for, or too small."""
         shape, lod, arrays = None, None, dict[Any, Array]()
         levels, lines = self._form[0], list[int]()
         for at, role in self._roles.items():
@@ -207,7 +207,7 @@ class Chain:
                 return None
             arrays[at] = line
         wide = any(len(arrays[at]) > 1 for at in lines)
-        many = count >= (LEAST if wide else LEAST_EVEN) and (wide or len(self.ops) >= FEWEST_EVEN)
+        many = count >= (LEAST if wide else LEAST_EVEN) and (wide or length >= FEWEST_EVEN)
         return Bound(shape, count, arrays) if many else None
 
     def ran_together(self, frame: Frame) -> bool:

@@ -255,6 +255,16 @@ cdef class Chain:
         return 0
 
 
+def has_many(list values not None, Py_ssize_t least):
+    """Return whether one of some values has at least so many numbers."""
+    for x in values:
+        if type(x) is LoDTensor:
+            x = x.values
+        if type(x) is cnp.ndarray and cnp.PyArray_SIZE(x) >= least:
+            return True
+    return False
+
+
 cdef inline int run_call(Call call, list frame, seen) except -1:
     """Run a call, and tell what watches."""
     if seen is None:

@@ -13,7 +13,7 @@ from lodcore.base.buffers import overlaps
 from lodcore.base.caller import named_caller
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError
-from lodcore.graph import engine
+from lodcore.graph import chains, engine
 from lodcore.graph.block import Operator
 from lodcore.graph.chains import chains_of
 from lodcore.graph.engine import Frame, Layout
@@ -112,7 +112,8 @@ class Executor:
         fed = fed_values(program, {} if feed is None else feed)
         key = (len(program.ops), keep_scopes, *map(id, wanted))
         if key not in program.prepared:
-            program.prepared[key] = PreparedRun(program, wanted, bool(keep_scopes))
+            many = engine.has_many([*fed.values()], chains.LEAST)
+            program.prepared[key] = PreparedRun(program, wanted, bool(keep_scopes), many)
         prepared: PreparedRun = program.prepared[key]
         for x in prepared.read:
             if x not in fed:
@@ -121,6 +122,8 @@ class Executor:
                 fed[x] = of_user(scope.get(x))
         frame = prepared.begin(fed)
         computing(prepared.run, frame)
+        if not prepared.has_chains and engine.has_many(frame, chains.LEAST):
+            program.prepared[key] = PreparedRun(program, wanted, bool(keep_scopes), True)
         found = prepared.given(frame, wanted, fed)
         updates = prepared.updated(frame, found)
         record = Record(scope, "Program", functools.partial(prepared.look, fed, frame))
@@ -199,14 +202,16 @@ class PreparedRun:
 
     Attributes
     ----------
+    has_chains : bool
+        Whether it has chains: small Programs are prepared without, in less time.
     read : list of Variable
         The Variables that must have values before the run.
     layout : Layout
         The layout of its frames.
     """
 
-    def __init__(self, program: Program, wanted: list[Variable], keep_scopes: bool) -> None:
-        self._program, self._keep_scopes = program, keep_scopes
+    def __init__(self, program: Program, wanted: list[Variable], keep_scopes: bool, has_chains: bool) -> None:
+        self._program, self._keep_scopes, self.has_chains = program, keep_scopes, has_chains
         self._updates = {op.variable: op for op in program.ops if isinstance(op, ParameterUpdate)}  # the last of each
         new = [x for op in self._updates.values() for x in op.inputs]
         every = [out for op in program.ops for out in op.outputs]
@@ -231,7 +236,7 @@ class PreparedRun:
         self._ops = [op for op in ops if isinstance(op, Operator)]
         calls = {op: op.call(layout, op in backward or (keep_scopes and has_bodies(op))) for op in self._ops}
         begun = {op: {x for x, d in op.gradient_of.items() if d in needed} for op in ops if isinstance(op, Seed)}
-        self._chains = [] if keep_scopes else chains_of(ops, calls, layout)
+        self._chains = chains_of(ops, calls, layout) if has_chains and not keep_scopes else []
         results = [*wanted, *new, *[self.gradients[d] for d in wanted if d in self.gradients]]
         see_readers(self._chains, ops, results, valued, layout)
         self._parts = Parts(layout, calls, self._chains, begun, complete).of(ops)

@@ -1,6 +1,7 @@
 """Chains of elementwise operators in a Program, together and one by one: the same bits, errors, warnings and Scopes."""
 
 import hashlib
+import io
 import itertools
 import warnings
 
@@ -36,7 +37,7 @@ def together(monkeypatch):
 def allow(monkeypatch, least):
     monkeypatch.setattr(chains, "LEAST", least)
     monkeypatch.setattr(chains, "LEAST_EVEN", least)
-    monkeypatch.setattr(chains, "FEWEST_EVEN", 2)
+    monkeypatch.setattr(chains, "FEWEST_EVEN", 0)
 
 
 class Drawn:
@@ -174,6 +175,10 @@ def test_saved_programs_and_clones_have_the_same_results(seed):
         fetched = [drawn.made[-1]]
         want = run(monkeypatch, NEVER, drawn.program, drawn.feed, fetched)
         assert run(monkeypatch, 1, drawn.program.clone(for_test=True), drawn.feed, fetched) == want
+        file = io.BytesIO()
+        lodcore.save(file, drawn.program)
+        file.seek(0)
+        assert run(monkeypatch, 1, lodcore.load(file), drawn.feed, [fetched[0].name]) == want
 
 
 @given(SEEDS)
@@ -242,6 +247,23 @@ def test_a_chain_runs_together_only_from_a_number_of_numbers_on(monkeypatch):
     assert counted(program, monkeypatch, feed, [y]) == 1
     monkeypatch.setattr(chains, "LEAST", 201)
     assert counted(program, monkeypatch, feed, [y]) == 0
+
+
+def test_chains_are_looked_for_when_a_run_first_meets_many_numbers(monkeypatch):
+    """In what is fed, or in what operators make of it; then each later run has them."""
+    with Program() as program:
+        x = data("x", (None, 1), "f8")
+        y = lodcore.tanh(lodcore.matmul(x, np.ones((1, 50))) * 2.0 + 1.0)
+    looked = []
+    chains_of = chains.chains_of
+    monkeypatch.setattr("lodcore.graph.executor.chains_of", lambda *given: looked.append(1) or chains_of(*given))
+    allow(monkeypatch, 100)
+    for rows, count in ((1, 0), (3, 1), (1, 1), (3, 1), (200, 1)):
+        Executor().run(program, {"x": np.ones((rows, 1))}, [y])
+        assert len(looked) == count
+    program.prepared.clear()
+    Executor().run(program, {"x": np.ones((200, 1))}, [y])
+    assert len(looked) == 2
 
 
 def test_results_that_nobody_reads_are_not_made(monkeypatch):

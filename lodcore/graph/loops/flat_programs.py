@@ -63,8 +63,10 @@ class FlatProgram:
 
     Attributes
     ----------
-    read, written : list of hashable
-        The keys of the arrays.
+    length : int
+        The number of instructions.
+    written : list of hashable
+        The keys of the arrays that are written.
     """
 
     def __init__(
@@ -79,11 +81,10 @@ class FlatProgram:
         self._dtype = dtype
         sinks = [Sink(v, Place(ROW, key, 1)) for v, key in made]
         self._program = program = scheduled(sinks, source)
+        self.length = len(program.instructions)
         self.written = [sink.place.key for sink in sinks]
         known = {key[1]: np.full((1, 1), key[1][0], dtype) for key in program.arrays if _is_number(key)}
         self._arrays = [known[key[1]] if _is_number(key) else None for key in program.arrays]
-        self._rows = {p.key for sink in sinks for p in [sink.place]}
-        self.read = [key for key in program.arrays if not _is_number(key) and key not in self._rows]
         self._lines = {program.arrays[at] for kind, at, _, _ in program.operands.tolist() if kind == LINE}
         self._places = [(at, key) for at, key in enumerate(program.arrays) if self._arrays[at] is None]
 

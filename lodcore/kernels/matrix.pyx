@@ -272,16 +272,16 @@ cdef void multiply_block(
         multiply_panel(a, row, step, rows, depth, panel, panel_line, width, adding, out, line)
         return
     if adding:
-        for _i in range(rows):
+        for i in range(rows):
             memcpy(edge + i * width, out + i * line, columns * sizeof(real))
     multiply_panel(a, row, step, rows, depth, panel, panel_line, columns, adding, edge, width)
-    for _i in range(rows):
+    for i in range(rows):
         memcpy(out + i * line, edge + i * width, columns * sizeof(real))
 
 
 cdef inline void clear(int64_t rows, int64_t columns, real* out, int64_t line) noexcept nogil:
     cdef int64_t i
-    for _i in range(rows):
+    for i in range(rows):
         memset(out + i * line, 0, columns * sizeof(real))
 
 

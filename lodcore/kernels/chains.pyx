@@ -74,7 +74,7 @@ cdef inline int64_t rounded(int64_t count) noexcept:
     return (count + LINE_OF_CACHE - 1) // LINE_OF_CACHE * LINE_OF_CACHE
 
 
-cdef void repeat(char* out, const char* given, int64_t size, int64_t total) noexcept:
+cdef void repeat(char* out, const char* given, int64_t size, int64_t total) noexcept nogil:
     """Fill memory with the same bytes again and again."""
     cdef int64_t done = min(size, total), now
     memcpy(out, given, done)

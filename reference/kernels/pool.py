@@ -2,11 +2,14 @@
 
 from math import sqrt as _sqrt
 
+from numpy import errstate
+
 from reference.arithmetic import beats, sum_in_lanes
 
 
+@errstate(over="ignore")
 def sum_rows(x, offsets, divide, out):
-    """Sum the rows of each sequence."""
+    """Sum the rows of each sequence; integers modulo 2^64."""
     for s in range(len(offsets) - 1):
         length = int(offsets[s + 1] - offsets[s])
         for c in range(x.shape[1]):

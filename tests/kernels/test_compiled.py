@@ -15,6 +15,7 @@ OBJDUMP = shutil.which("objdump")
 #: Functions with loops that hold the lock of the interpreter: over lists of arrays, and checks before the work begins.
 WITH_LOCK = {
     "beam.pyx": {"select_best"},
+    "chains.pyx": {"run_chain"},
     "combine.pyx": {"take_turns"},
     "expand.pyx": {"batches_of"},
     "gather.pyx": {"chain", "count_rows", "first_overlap", "join_rows", "joins", "kinds", "nest"},

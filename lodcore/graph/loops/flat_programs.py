@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ class Numbers(Values):
             raise Untraceable(f"{ufunc.__name__} of two operands")
         return super().ufunc(ufunc, *operands)
 
-    def elementwise(self, function: Any, operands: Iterable[Any], rule: VJPRule | None, **rest: Any) -> Value:
+    def elementwise(self, function: Any, operands: Sequence[Any], rule: VJPRule | None, **rest: Any) -> Value:
         """Trace an elementwise operator."""
         return self.taken(traced(function, *operands))
 

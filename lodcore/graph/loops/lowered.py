@@ -265,16 +265,6 @@ class Lowered(Values):
         """Trace a function of matrices whose result has the shape of its rows, and later the vjp rule."""
         return self.elementwise(lambda rows: function(rows, **rest), [self.vectors(x)], rule, **rest)
 
-    def by_instruction(self, code: str, x: Any, rule: VJPRule) -> Value:
-        """Return what an instruction computes of each number of rows, with the gradient of a vjp rule."""
-
-        def function(rows: Traced) -> Traced:
-            if rows.value.truth:
-                raise Untraceable(f"{code} of bools")
-            return Traced(self, self.value(code, (rows.value,), rows.value.width))
-
-        return self.elementwise(function, [x], rule)
-
     def reduced(self, x: Any, name: str, axes: Any) -> Value:
         """Return the sum, the mean, the largest or the smallest number of each row."""
         if axes not in ((1,), (-1,)) or name not in ("sum", "mean", "max", "min"):

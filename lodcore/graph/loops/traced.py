@@ -204,6 +204,20 @@ class Values:
             self.node(made, given, self._rule_of_ufunc(ufunc, given, made))
         return made
 
+    def elementwise(self, function: Any, operands: Sequence[Any], rule: Any, **rest: Any) -> Value:
+        """Trace an elementwise operator: its function of arrays, and its vjp rule."""
+        raise NotImplementedError
+
+    def by_instruction(self, code: str, x: Any, rule: Any) -> Value:
+        """Return what an instruction computes of each number of rows, with the gradient of a vjp rule."""
+
+        def function(rows: Traced) -> Traced:
+            if rows.value.truth:
+                raise Untraceable(f"{code} of bools")
+            return Traced(self, self.value(code, (rows.value,), rows.value.width))
+
+        return self.elementwise(function, [x], rule)
+
     def _logical(self, ufunc: np.ufunc, given: tuple[Value, ...], width: int) -> Value:
         if not all(x.truth for x in given):
             raise Untraceable(f"{ufunc.__name__} of numbers")

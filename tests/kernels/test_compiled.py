@@ -66,7 +66,8 @@ def loops_with_lock(path):
 
 def test_loops_run_without_the_interpreter():
     """Cython compiles no Python into code without the lock, so it is enough that loops release it."""
-    assert {path.name: found for path in SOURCES if (found := loops_with_lock(path))} == WITH_LOCK
+    found = {path.name: names for path in SOURCES if (names := loops_with_lock(path))}
+    assert found == (WITH_LOCK if SOURCES else {})  # where lodcore is installed, there are no sources
 
 
 def variants():

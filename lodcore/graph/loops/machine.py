@@ -16,7 +16,7 @@ from lodcore.graph.loops.drawn_numbers import drawn
 from lodcore.graph.loops.instruction_numbers import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.passes import BackwardPass, ForwardPass, Hoisted, Kept, Packed, Wanted
-from lodcore.graph.loops.products_of_rows import Slices, gradients_of_inputs, gradients_of_outer
+from lodcore.graph.loops.products_of_rows import Slices, gradients_of_inputs, gradients_of_outer, room_for_inputs
 from lodcore.graph.loops.scheduled import Place, Sink, scheduled
 from lodcore.graph.loops.traced import Value
 from lodcore.graph.loops.zero_states import SMALL, read_at_first, zeroed_by
@@ -345,6 +345,7 @@ class Compiled:
             None if not needed else np.zeros_like(boot) if d is None else d.astype(dtype)
             for needed, boot, d in zip(wanted.states, given.boots, d_lasts, strict=True)
         ]
+        d_inputs = room_for_inputs(given, one.way, own)
         flags, totals = [0] * len(given.bundles), dict[Any, Any]()
 
         def task(number: int) -> None:
@@ -356,6 +357,8 @@ class Compiled:
             for j, (first, _) in pairs.items():
                 if wanted.states[j]:
                     d_boots[j][bundle.order] = first
+            rows = slice(bundle.low, bundle.high)
+            part("gradients of inputs", gradients_of_inputs, one.way, own, packed, d_inputs, rows)
 
         neighbours = Neighbours(given.offsets, given.bundles[0].backwards if given.bundles else False)
         if len(given.bundles) == 1:
@@ -364,7 +367,6 @@ class Compiled:
         else:
             tasks = [partial(task, number) for number in range(len(given.bundles))]
             side_by_side([*tasks, neighbours.find], count * one.work)
-        d_inputs = part("gradients of inputs", gradients_of_inputs, given, one.way, own, packed)
         d_outer = part("gradients of matrices", gradients_of_outer, self.body, given, one.way, own, neighbours, slices)
         for one_outer, d in totals.items():
             d_outer[one_outer] = d_outer[one_outer] + d if one_outer in d_outer else d

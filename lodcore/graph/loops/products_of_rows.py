@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +13,9 @@ from lodcore.graph.gradients.lowered_gradients import LoweredGradients
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.passes import Kept, Packed
 from lodcore.operators.operands import Array
-from lodcore.ops.networks.gates import Neighbours, add_up, pair_product
+from lodcore.ops.networks.gates import Neighbours, add_up, pair_product, side_by_side, split_rows
 
-__all__ = ["Slices", "gradients_of_inputs", "gradients_of_outer"]
+__all__ = ["Slices", "gradients_of_inputs", "gradients_of_outer", "room_for_inputs"]
 
 
 class Slices(NamedTuple):
@@ -35,19 +36,23 @@ class Slices(NamedTuple):
     covers: bool
 
 
+def room_for_inputs(given: Kept, back: LoweredGradients, arrays: dict[Any, Array]) -> list[Array | None]:
+    """Return the arrays of the gradients of inputs: those that the steps fill, and empty ones."""
+    apart = {j for j, _, _ in back.apart}
+    return [
+        np.empty_like(x) if ("d_input", j) not in arrays and j in apart else arrays.get(("d_input", j))
+        for j, x in enumerate(given.inputs)
+    ]
+
+
 def gradients_of_inputs(
-    given: Kept, back: LoweredGradients, arrays: dict[Any, Array], packed: Packed
-) -> list[Array | None]:
-    """Return the gradients of the inputs."""
-    found: list[Array | None] = [arrays.get(("d_input", j)) for j in range(len(given.inputs))]
+    back: LoweredGradients, arrays: dict[Any, Array], packed: Packed, found: list[Array | None], rows: slice
+) -> None:
+    """Add what no step computes to the gradients of some rows of the inputs."""
+    met = {j for j, _ in enumerate(found) if ("d_input", j) in arrays}
     for j, d, matrix in back.apart:
-        weight = packed[matrix, True]
-        known = found[j]
-        if known is None:
-            found[j] = weight.times(arrays["d", d], np.empty_like(given.inputs[j]))
-        else:
-            kernels.matrix.multiply_packed(arrays["d", d], weight.packed, True, known)
-    return found
+        kernels.matrix.multiply_packed(arrays["d", d][rows], packed[matrix, True].packed, j in met, found[j][rows])  # type: ignore[index]
+        met.add(j)
 
 
 def gradients_of_outer(
@@ -70,25 +75,30 @@ def gradients_of_outer(
         whole = (np.empty if covers else np.zeros)(given.outer[one.whole].shape, body.dtype)
         wholes.append((one, whole))
         rooms.update({standing: whole[keys] for standing, keys in one.keys.items()})
+    tasks: list[Callable[[], None]] = []
+    products = dict[Any, list[Callable[[slice], None]]]()
     for matrix, left, d in back.pairs:
-        adding = matrix in found
-        if not adding:
+        if matrix not in found:
             found[matrix] = rooms[matrix] if matrix in rooms else np.empty_like(given.outer[matrix])
-        out = found[matrix]
-        rows = arrays["d", d]
+        some = products.setdefault(matrix, [])
+        adding = bool(some)
+        out, rows = found[matrix], arrays["d", d]
         if left.code == "state" and left not in given.arrays:
             states = given.arrays[body.following[left.detail]]
-            pair_product(states, neighbours.before, rows, neighbours.behind, out, adding)
+            some.append(partial(_product, states, neighbours.before, rows, neighbours.behind, out, adding))
             if not given.zeros[left.detail] or not kernels.machine.is_below(rows.take(neighbours.firsts, 0), np.inf):
                 boot = given.boots[left.detail]
-                pair_product(boot, neighbours.sequences, rows, neighbours.firsts, out, True)
-        elif left.code == "input":
-            pair_product(given.inputs[left.detail], None, rows, None, out, adding)
+                some.append(partial(_product, boot, neighbours.sequences, rows, neighbours.firsts, out, True))
         else:
-            pair_product(given.arrays[left], None, rows, None, out, adding)
-    for variable, d in back.lines.items():
-        total = np.empty(d.width, body.dtype)
-        add_up(arrays["d", d], total)
+            factor = given.inputs[left.detail] if left.code == "input" else given.arrays[left]
+            some.append(partial(_product, factor, None, rows, None, out, adding))
+    for matrix, some in products.items():
+        depth, columns = found[matrix].shape
+        tasks += [partial(_in_turn, some, at) for at in split_rows(columns, given.n_rows * depth)]
+    lines = {v: (d, np.empty(d.width, body.dtype)) for v, d in back.lines.items()}
+    tasks += [partial(add_up, arrays["d", d], total) for d, total in lines.values()]
+    side_by_side(tasks, given.n_rows * max([found[matrix].size for matrix in products], default=0))
+    for variable, (_, total) in lines.items():
         made = total.reshape(given.outer[variable].shape)
         found[variable] = found[variable] + made if variable in found else made
     for one, whole in wholes:
@@ -98,3 +108,13 @@ def gradients_of_outer(
                 rooms[standing][...] = d_part
         found[one.whole] = found[one.whole] + whole if one.whole in found else whole
     return found
+
+
+def _product(left: Array, left_rows: Any, right: Array, right_rows: Any, out: Array, adding: bool, at: slice) -> None:
+    """Sum the outer products of pairs of rows, in some columns."""
+    pair_product(left, left_rows, right[:, at], right_rows, out[:, at], adding)
+
+
+def _in_turn(products: list[Callable[[slice], None]], at: slice) -> None:
+    for one in products:
+        one(at)

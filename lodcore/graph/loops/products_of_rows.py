@@ -86,7 +86,7 @@ def gradients_of_outer(
         if left.code == "state" and left not in given.arrays:
             states = given.arrays[body.following[left.detail]]
             some.append(partial(_product, states, neighbours.before, rows, neighbours.behind, out, adding))
-            if not given.zeros[left.detail] or not kernels.machine.is_below(rows.take(neighbours.firsts, 0), np.inf):
+            if not given.zeros[left.detail] or not kernels.machine.is_below(rows[neighbours.firsts], np.inf):
                 boot = given.boots[left.detail]
                 some.append(partial(_product, boot, neighbours.sequences, rows, neighbours.firsts, out, True))
         else:

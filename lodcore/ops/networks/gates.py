@@ -358,9 +358,10 @@ def pair_product(left: Array, left_index: Any, right: Array, right_index: Any, o
 
 def split_rows(count: int, work: int) -> list[slice]:
     """Split rows, or columns in whole panels, for threads; return a single piece if more are not worth it."""
-    if not kernels.matrix.is_fast():
+    threads = get_num_threads()
+    if threads == 1 or not kernels.matrix.is_fast():
         return [slice(0, count)]
-    pieces = max(1, min(get_num_threads(), count // PANEL, count * work // WIDE))
+    pieces = max(1, min(threads, count // PANEL, count * work // WIDE))
     cuts = [count * j // pieces // PANEL * PANEL for j in range(pieces)] + [count]
     return [slice(a, b) for a, b in pairwise(cuts)]
 

@@ -6,6 +6,7 @@ is not forked while another thread loads; threads that load do not wait for each
 
 import os
 from importlib import import_module
+from sys import modules
 from threading import Condition, RLock, get_ident
 from types import ModuleType
 
@@ -17,6 +18,9 @@ _loading: dict[object, int] = {}  # the thread of each call that loads
 
 def load(name: str) -> ModuleType:
     """Return a module, loaded if it is not yet."""
+    found = modules.get(name)
+    if found is not None and getattr(found.__spec__, "_initializing", True) is False:  # by another thread
+        return found
     call = object()
     try:
         try:

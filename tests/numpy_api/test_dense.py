@@ -484,3 +484,13 @@ def test_complex_gradients_are_those_of_torch():
         step = 1e-6
         by_parts = [[(loss(z + w * e) - loss(z - w * e)) / (2 * step) for e in step * np.eye(3)] for w in (1, 1j)]
         np.testing.assert_allclose(gradient, np.array(by_parts[0]) + 1j * np.array(by_parts[1]), rtol=1e-6, atol=1e-6)
+
+
+def test_real_if_close_keeps_imaginary_parts_that_are_not_small():
+    for imaginary in (1e-17, 1.0):
+        z = GIVEN["v"] + imaginary * 1j
+        found, back = lodcore.vjp(np.real_if_close, z)
+        wanted = np.real_if_close(z)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(back(np.ones_like(wanted))[0], np.ones(4, complex))

@@ -187,6 +187,14 @@ def test_numpy_reads_the_arrays(tmp_path):
         assert archive["offsets_1"].tolist() == [0, 2, 2, 3]
 
 
+def test_arrays_of_a_tree_are_named_by_their_paths(tmp_path):
+    lodcore.save(tmp_path / "x.npz", {"layers": [{"w": np.zeros(1)}, {"w": np.ones(1), "a b": np.ones(2)}]})
+    with np.load(tmp_path / "x.npz") as archive:
+        names = {name: archive[name].tolist() for name in archive.files if isinstance(archive[name], np.ndarray)}
+    assert names == {"layers/0/w": [0.0], "layers/1/w": [1.0], "array_2": [1.0, 1.0]}
+
+
+
 def test_what_numpy_saved_is_read(tmp_path):
     np.savez(tmp_path / "x.npz", values=DEEP.values, offsets_0=DEEP.lod.offsets(0), offsets_1=DEEP.lod.offsets(1))
     assert lodcore.load(tmp_path / "x.npz").equals(DEEP)

@@ -194,7 +194,6 @@ def test_arrays_of_a_tree_are_named_by_their_paths(tmp_path):
     assert names == {"layers/0/w": [0.0], "layers/1/w": [1.0], "array_2": [1.0, 1.0]}
 
 
-
 def test_what_numpy_saved_is_read(tmp_path):
     np.savez(tmp_path / "x.npz", values=DEEP.values, offsets_0=DEEP.lod.offsets(0), offsets_1=DEEP.lod.offsets(1))
     assert lodcore.load(tmp_path / "x.npz").equals(DEEP)

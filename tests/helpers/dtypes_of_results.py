@@ -1,9 +1,8 @@
 """The dtypes of the results of each operator for each dtype of its arguments: computed, and inferred.
 
 The calls are small; their float tensors are converted to another dtype, or their integers if there are no floats.
-`python -m tests.helpers.dtypes_of_results` regenerates `table_of_dtypes.py`, which is reviewed against NumPy's rules
-when it changes: a new operator has a row, or its samples name the operator whose row it shares (`Samples.dtypes`); a
-changed row is a change for users.
+`python -m tests.helpers.dtypes_of_results`, a part of `make pages`, writes `table_of_dtypes.py`, which is reviewed
+against NumPy's rules when it changes: a new operator gets a row; a changed row is a change for users.
 """
 
 import textwrap
@@ -134,13 +133,13 @@ def written():
         else:
             names = [line] if complete else [*names, line]
             complete = False
-    return table | {name: table[one.dtypes] for name, one in SAMPLES.items() if one.dtypes}
+    return table
 
 
 def main():
     """Regenerate the table: calls with equal results, and the results."""
     groups = {}
-    for name in [name for name in CALLS if name not in SAMPLES or not SAMPLES[name].dtypes]:
+    for name in CALLS:
         row = tuple((key, run(name, sample)) for key, sample in samples_of(name).items())
         groups.setdefault(row, []).append(name)
     lines = []

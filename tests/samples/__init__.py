@@ -38,9 +38,6 @@ class Samples(NamedTuple):
         Wrong calls as text, their errors, and patterns for the messages; names are those of `wrong_calls.things`.
     exact : bool
         Whether the result agrees with the oracle exactly, or approximately.
-    dtypes : str
-        A call of `tests.helpers.table_of_dtypes` whose results have the same dtypes as those of this operator, which
-        then has no row there.
     cases : reference.case.Operator or None
         The same for other implementations; None if they need not have the operator.
     small : callable or None
@@ -52,7 +49,6 @@ class Samples(NamedTuple):
     smooth: Any
     errors: list[tuple[str, Any, str]]
     exact: bool = True
-    dtypes: str = ""
     cases: Any = None
     small: Callable[[], Sample] | None = None
 

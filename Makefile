@@ -121,7 +121,7 @@ docs: build/built $(INSTALLED)docs ## build the site into docs/_build/html; warn
 	$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-pages: build/built $(INSTALLED)test ## write what is derived anew: types of kernels, methods and operators, dtypes of results, columns of docs/operators.md, names in docs/coming-from
+pages: build/built $(INSTALLED)test ## write what is derived anew: types of kernels, methods and operators, dtypes of results, rows of docs/operators.md, names in docs/coming-from
 	$(RUN) -m tests.builds.kernel_types
 	$(RUN) -m tests.builds.method_types
 	$(RUN) -m tests.helpers.dtypes_of_results

@@ -1,5 +1,8 @@
 """The calls whose costs are counted and measured, one a line, and what is not among them and why.
 
+Operators that need one nested tensor, and elementwise ones, are called with x. How others are called, and where x would
+become too large, is in the files of their samples (`COSTS`).
+
 x has a number in each row, i integers, w rows of 4, t two levels; full is x without its empty sequences, and sorted_x
 has sorted ones; short and wide are x and w with at most 3 rows per sequence, for what makes pairs, products and
 padding. e has one number for each sequence, m a truth value; v has the values, ls the lengths; n is the size, k the
@@ -8,20 +11,18 @@ number of sequences. All results are at most a constant times as large as what g
 
 from __future__ import annotations
 
-from lodcore import batching
+import re
+from inspect import signature
 
-#: Operators that are called with x alone.
+from lodcore import batching
+from lodcore.operators.elementwise import ElementwiseOp
+from lodcore.operators.registry import OPS, Op
+from tests.samples import COSTS, SAMPLES
+
+#: Functions of `lodcore.ops` that are called with x alone.
 X_ALONE = """
-sigmoid tanh relu exp log sqrt sequence_softmax sequence_logsumexp sequence_cumsum sequence_sort sequence_argsort
-sequence_unique sequence_unique_all sequence_n_unique sequence_rank run_lengths sequence_var sequence_std sequence_diff
-sequence_shift fill_nan sequence_fill sequence_prod sequence_reverse by_position drop_level rows logical_not lod_num
-lod_positions lod_segment_ids argwhere num_rows lod_lengths lod_rank_table sequence_median sequence_mode stop_gradient
-sum prod mean max min any all var std nansum nanmean nanstd nanmax nanmin nanprod nanvar nanmedian average
-argmax argmin sequence_value_counts
-"""
-#: And with x twice.
-X_TWICE = """
-add minus mul div equal not_equal less_than less_equal_than greater_than greater_equal_than logical_and logical_or
+sequence_fill sequence_median sum prod mean max min any all var std nansum nanmean nanstd nanmax nanmin nanprod nanvar
+nanmedian average argmax argmin sequence_value_counts
 """
 #: Functions of NumPy that are called with full and axis=1, and with x alone.
 NUMPY_ALONG = """
@@ -39,17 +40,7 @@ argsort logsumexp nonzero num positions reverse softmax to_packed tolist to_arra
 TEXTS = """
 # along axes and levels
 x.argmax(axis=1, empty=e)
-ops.softmax(w)
-ops.sequence_softmax(t, 0)
-ops.sequence_sort(t, 0)
-ops.sequence_unique(t, 0)
-ops.sequence_prod(t, 0)
-ops.sequence_bitwise(i, "xor")
 ops.bitwise_reduce(i, "or")
-ops.sequence_place(x, "argmax")
-ops.sequence_truth(x > 1, "any")
-ops.reduce_values(w, "sum", (1,))
-ops.pool_positions(x, "max")
 ops.average(x, axis=1, weights=x)
 ops.moment(x, 3, axis=1)
 ops.cov(x, x, axis=1)
@@ -57,11 +48,6 @@ ops.corr(x, x, axis=1)
 ops.linear_fit(x, x, axis=1)
 ops.quantile(x, 0.5, axis=1)
 ops.nanquantile(x, 0.5, axis=1)
-ops.refuse_empty(full, "max")
-lodcore.sequence_pool(x, "sum")
-lodcore.sequence_pool(x, "mean")
-lodcore.sequence_pool(x, "max")
-lodcore.sequence_pool(x, "first")
 x.pool("last")
 
 ops.nanargmax(np.nan_to_num(x))
@@ -87,18 +73,10 @@ branches(x)
 x + x
 x == x
 np.exp(w)
-ops.elementwise([x, x], np.maximum)
-lodcore.where(x > 1, x, 0.0)
 np.nan_to_num(x, nan=x)
 np.isin(x, v)
 np.round(x.clip(0, 1))
-ops.cast(x, "f4")
-ops.full_like(x, 1)
-ops.with_values(x, v)
 lodcore.per_sequence(x, e)
-ops.spread(x, x)
-ops.dropout(w, 0.5, np.random.default_rng(0))
-ops.numpy_call([w.values], "transpose", {"axes": (1, 0)})
 
 # NumPy's functions of more than one argument
 np.allclose(x, x)
@@ -140,53 +118,24 @@ np.cumsum(x, axis=0)
 np.median(x, axis=0)
 
 # neighbours, quantiles and search
-lodcore.sequence_topk(x, 3)
-lodcore.sequence_topk(x, n)
 x.topk(2)
-lodcore.sequence_quantile(x, [0.1, 0.9])
-lodcore.sequence_searchsorted(x, x)
-lodcore.sequence_interp(x, x, x)
 lodcore.sequence_resample(x, 3)
-lodcore.sequence_rolling(x, n)
-lodcore.sequence_rolling(x, n // 2, "max", min_periods=1)
-lodcore.sequence_moving_average(x, 0.5)
-lodcore.sequence_accumulate(x, np.maximum)
-lodcore.sliding_window(x, 3)
 lodcore.windows_around(x, 1, 1)
 lodcore.windows_around(short, n, n)
-lodcore.repeat_runs(x, i % 3)
-lodcore.sequence_enumerate(i, 2)
-lodcore.sequence_erase(i, i.values[::-1])
 lodcore.sequence_gaps(x, 1)
 lodcore.sequence_split(x, x > 1)
 
 # keys
-lodcore.group_rows(v)
-lodcore.group_rows(i.values << 20, "first")
 lodcore.group_by((v, i.values), v)
 lodcore.implode((i.values % 3, v), v)
 lodcore.explode(x, e)
-lodcore.match_keys(e, e + 1, "outer")
 lodcore.join_by_key(x, x, np.arange(k), np.arange(k))
 lodcore.join_asof(sorted_x, sorted_x, x)
 lodcore.sort_by_key(x, x)
 
 # sequences that are taken, moved and joined
-lodcore.concat_batches([x, x])
 lodcore.concat_batches([x[:1]] * n) if ls[0] < 2 else 0
-lodcore.sequence_concat([x, x])
 lodcore.sequence_interleave([x, x])
-lodcore.interleave_places([x, x])
-lodcore.gather_nested(np.arange(5.0), i % 5)
-lodcore.gather_sequences(x, [*range(k)][::-1])
-ops.take_nested(x, lodcore.sequence_argsort(x))
-ops.take_of_each(full, [0, -1], 1)
-ops.pick_along(full, -1, 1)
-ops.slice_along(x, 0, 2, None, 1)
-ops.select_by_mask(x, x > 1)
-ops.index_values(w, [slice(None), [1, 0]])
-lodcore.reorder_by_rank(x, lodcore.lod_rank_table(x))
-ops.shrink_memory(e, 1, lodcore.lod_rank_table(x))
 x[m]
 x[x > 1]
 x[::-1]
@@ -194,40 +143,19 @@ x[:, ::2]
 [*x]
 [*t]
 down(x)
-lodcore.merge_by_mask(*lodcore.split_by_mask(x, m), m)
 lodcore.sequence_sample(x, 2, 0)
-lodcore.sample_places(x, 0, 2)
 lodcore.sequence_shuffle(x, 0)
 lodcore.shuffle_sequences(x, 0)
-lodcore.sequence_chunk(x, 2, 1)
-lodcore.sequence_chunk(x, 3, align="middle")
-lodcore.sequence_chunk(x, n, last="full", align="end")
-lodcore.sequence_repeat(x, 2)
-lodcore.sequence_roll(x, 1)
 lodcore.sequence_truncate(x, 2)
-lodcore.sequence_slice(x, 0 * ls, ls)
-lodcore.sequence_expand(e, x)
-lodcore.sequence_expand_as(e, x)
 x.gather(np.arange(k)[::-1])
 
 # structure
-ops.insert_level(x, 0)
-lodcore.rows_to_level(w)
 lodcore.lod_index(x, 0)
-lodcore.lod_reset(x, t)
-lodcore.lod_append(x, lengths=np.ones(len(v), int))
-lodcore.sequence_unflatten(x, 1)
-lodcore.sequence_reshape(w, 2)
-ops.reshape(v, (-1, 1))
-ops.reshape_rows(w, (2, 2))
-ops.transpose_rows(ops.reshape_rows(w, (2, 2)), (2, 1))
 w.reshape(k, None, 2, 2).swapaxes(2, 3)
 w.transpose(0, 1, 2)
 w[:, :, :1].squeeze(2)
 x.flatten(0)
 t.flatten(0)
-ops.concat_values([w, w], 1)
-ops.refuse_unlike(x, w, "network", 0)
 hash(t.lod)
 x.equals(x.copy())
 x.lod.append(lengths=np.ones(len(v), int)).drop(0)
@@ -246,7 +174,6 @@ LoDTensor.from_starts_stops(v, x.offsets[:-1][::-1], x.offsets[1:][::-1])
 LoDTensor.from_arrays(x.to_arrays())
 LoDTensor.from_lengths(v, ls)
 lodcore.array(t.tolist())
-lodcore.arange(ls)
 lodcore.cu_seqlens(x)
 repr(x)
 str(t.lod)
@@ -254,56 +181,27 @@ copy.deepcopy(t)
 pickle.loads(pickle.dumps(t))
 
 # padded
-lodcore.sequence_pad(short)
-lodcore.sequence_unpad(*lodcore.sequence_pad(short))
-lodcore.sequence_mask(short.lengths)
 short.to_padded(side="left", multiple_of=2, return_mask=True)
 LoDTensor.from_padded(short.to_padded(), short.lengths)
 LoDTensor.from_lengths(v, [len(v) // 2] * 2 + [len(v) % 2] * (len(v) % 2)).to_arrays()
 LoDTensor.from_lengths(w.values, [1] * len(v)).to_regular()
 
 # products, pairs and windows: of at most 3 rows per sequence
-lodcore.sequence_pairs(short)
-lodcore.cartesian(short, short)
 lodcore.argcartesian(short, short)
 lodcore.combinations(short, 2)
 lodcore.argcombinations(short, 2)
-lodcore.combination_places(short, 3, 2)
-lodcore.sequence_matmul(wide, wide, True)
-lodcore.matmul(w, np.ones((4, 4)))
 ops.vecdot(w, w)
-lodcore.sequence_conv(w, np.ones((12, 4)), 3)
-lodcore.row_conv(w, np.ones((2, 4)))
-lodcore.sequence_scatter(np.zeros((k, 5)), i % 5, x)
 
 # sparse rows, tables and arrays
-lodcore.lookup_table(np.ones((5, 4)), i % 5)
-lodcore.embedding_bag(np.ones((5, 4)), i % 5)
 SparseTensor(i.values % 5, w.values, 5).merge().to_dense()
 packed(*TensorArray.unpack(t, 0))
 packed(*TensorArray.unpack(x, 0, sort_by_length=False))
 [*TensorArray.unpack(t, 0)[0]]
 TensorArray.unstack(w.values).stack()
 TensorArray.unstack(w.values[:, None]).concat()
-ops.tensor_array_stack(ops.tensor_array_unstack(w.values))
-ops.tensor_array_concat(ops.tensor_array_unpack(x, 0)[0])
-ops.tensor_array_sizes(ops.tensor_array_unpack(x, 0)[0])
-ops.tensor_array_size(ops.tensor_array_unpack(x, 0)[0])
-ops.tensor_array_pack(*(lambda steps, places: (steps, 0, places))(*ops.tensor_array_unpack(x, 0)))
-ops.last_of_steps(*(lambda steps, places: (steps, np.zeros(k), places))(*ops.tensor_array_unpack(x, 0)))
-[ops.tensor_array_read(steps, j) for steps in [ops.tensor_array_unpack(x, 0)[0]] for j in range(len(steps))]
-[ops.tensor_array_write(array, j, v[:1]) for array in [TensorArray()] for j in range(n)]
 slots(n // 8)
 
 # networks
-lodcore.dynamic_gru(ops.concat_values([w, w[:, :, :2]], 1), np.ones((2, 6)))
-lodcore.dynamic_lstm(ops.concat_values([w, w], 1), np.ones((2, 8)))
-ops.linear(w, np.ones((4, 3)), np.zeros(3))
-ops.layer_norm(w, np.ones(4), np.zeros(4))
-ops.gru_layer(w, np.ones((4, 6)), np.ones((2, 6)), np.ones(6))
-ops.lstm_layer(w, np.ones((4, 8)), np.ones((2, 8)), np.ones(8))
-ops.simple_layer(w, np.ones((4, 2)), np.ones((2, 2)), np.ones(2))
-ops.zero_states(n, 4)
 layer(nn.SimpleRNN(4, 2), w)
 layer(nn.GRU(4, 2), w)
 layer(nn.LSTM(4, 2), w)
@@ -322,7 +220,6 @@ nn.static_rnn(step, {}, [*np.ones((n // 8, 1, 4))], np.zeros((1, 4)))
 nn.recurrent_op(step, {}, w.values[: n // 8], np.zeros(4))
 nn.dynamic_recurrent_op(step, {}, w, np.zeros((k, 4)))
 machine(w)
-lodcore.cross_entropy(w, i % 4)
 nn.binary_cross_entropy(x, x > 1)
 nn.mean_squared_error(x, x)
 nn.clip_by_global_norm({"a": v, "b": [w.values]}, 1.0)
@@ -330,7 +227,6 @@ optimized(nn.SGD(0.1, 0.9), v)
 optimized(nn.Adam(0.1), v)
 optimized(nn.AdamW(nn.linear_schedule(0.1, n)), v)
 [nn.cosine_schedule(0.1, n)(j) + nn.inverse_root_schedule(0.1, 9)(j) + nn.step_schedule(0.1, 0.5, 9)(j) for j in ls]
-lodcore.beam_search([1, 1], [0.0, 0.0], None, LoDTensor.from_lengths(np.stack([v, v]), [2]), len(v) // 2 + 1, 0)
 decoded(k)
 searched(n // 8)
 
@@ -390,34 +286,7 @@ deep(n).sum(axis=tuple(range(0, deep(n).num_levels, 2)))
 deep(n).sum(axis=tuple(range(deep(n).num_levels - 2)), keepdims=True)
 """
 
-REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin")
-CALLS = [
-    *[f"ops.{name}(x)" for name in X_ALONE.split()],
-    *[f"x.{name}(axis=0)" for name in REDUCTIONS],
-    *[f"t.{name}(axis=1)" for name in REDUCTIONS],
-    *[f"np.{name}(full, axis=1)" for name in NUMPY_ALONG.split()],
-    *[f"np.{name}(x)" for name in NUMPY_ALONE.split()],
-    *[f"x.{name}()" for name in X_METHODS.split()],
-    *[f"ops.{name}(x, x)" for name in X_TWICE.split()],
-    *[line for line in TEXTS.splitlines() if line and not line.startswith("#")],
-    *[f"batching.pack_plan(ls, n + 3, {how!r})" for how in batching.packing.METHODS],
-    *[f"batching.pack_plan(np.arange(k)[::-1], k + 9, {how!r})" for how in batching.packing.METHODS],
-]
-#: What `make hunt` measures beside them, where the library is there.
-WITH_LIBRARIES = {
-    "pyarrow": "lodcore.from_arrow(lodcore.to_arrow(t))",
-    "torch": "lodcore.from_torch(lodcore.to_torch(x)), lodcore.collate([*x])",
-    "awkward": "lodcore.from_awkward(lodcore.to_awkward(t))",
-    "pandas": "lodcore.from_pandas(lodcore.to_pandas({'x': x}, {'key': e}), by='key')",
-    "polars": "lodcore.from_polars(lodcore.to_polars({'x': x}, {'key': e}))",
-    "scipy": "lodcore.from_scipy(lodcore.to_scipy(lodcore.lod_positions(x), x))",
-    "xarray": "lodcore.from_xarray(lodcore.to_xarray({'x': x}, {'key': e}))",
-    "jax": "lodcore.from_jax(*lodcore.to_jax(x)[:2])",
-    "tensorflow": "lodcore.from_tensorflow(lodcore.to_tensorflow(t))",
-    "thinc": "lodcore.from_thinc(lodcore.to_thinc(w))",
-}
-
-#: Public names that are not called there.
+#: Public names that are not called.
 WITHOUT_COSTS = {
     "errors": "DTypeError GraphError LevelError LoDError ShapeError",
     "modules": "errors graph testing",
@@ -440,4 +309,45 @@ WITHOUT_COSTS = {
     "parts of to_arrow": "ArrowTable arrow_c_array arrow_c_schema arrow_c_stream",
     "properties that make a view or return a number": "T mT nbytes instead_of_dense height indices",
     "methods of functions above": "expand expand_as",
+}
+
+
+def with_x_alone(op: Op) -> bool:
+    """Return whether an operator needs one tensor only, or is elementwise, and its samples have no other call."""
+    other = any(re.match(rf"\[?(ops|lodcore)\.{op.__name__}\(", text) for text in COSTS)
+    left_out = any(op.__name__ in names.split() for names in WITHOUT_COSTS.values())
+    return not other and not left_out and (isinstance(op, ElementwiseOp) or required(op) == 1)
+
+
+def required(op: Op) -> int:
+    """Count the parameters without a default."""
+    return sum(one.default is one.empty for one in signature(op).parameters.values())
+
+
+REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin")
+CALLS = [
+    *[f"ops.{name}(x)" for name in X_ALONE.split()],
+    *[f"x.{name}(axis=0)" for name in REDUCTIONS],
+    *[f"t.{name}(axis=1)" for name in REDUCTIONS],
+    *[f"np.{name}(full, axis=1)" for name in NUMPY_ALONG.split()],
+    *[f"np.{name}(x)" for name in NUMPY_ALONE.split()],
+    *[f"x.{name}()" for name in X_METHODS.split()],
+    *[f"ops.{name}({', '.join('x' * required(OPS[name]))})" for name in SAMPLES if with_x_alone(OPS[name])],
+    *COSTS,
+    *[line for line in TEXTS.splitlines() if line and not line.startswith("#")],
+    *[f"batching.pack_plan(ls, n + 3, {how!r})" for how in batching.packing.METHODS],
+    *[f"batching.pack_plan(np.arange(k)[::-1], k + 9, {how!r})" for how in batching.packing.METHODS],
+]
+#: What `make hunt` measures beside them, where the library is there.
+WITH_LIBRARIES = {
+    "pyarrow": "lodcore.from_arrow(lodcore.to_arrow(t))",
+    "torch": "lodcore.from_torch(lodcore.to_torch(x)), lodcore.collate([*x])",
+    "awkward": "lodcore.from_awkward(lodcore.to_awkward(t))",
+    "pandas": "lodcore.from_pandas(lodcore.to_pandas({'x': x}, {'key': e}), by='key')",
+    "polars": "lodcore.from_polars(lodcore.to_polars({'x': x}, {'key': e}))",
+    "scipy": "lodcore.from_scipy(lodcore.to_scipy(lodcore.lod_positions(x), x))",
+    "xarray": "lodcore.from_xarray(lodcore.to_xarray({'x': x}, {'key': e}))",
+    "jax": "lodcore.from_jax(*lodcore.to_jax(x)[:2])",
+    "tensorflow": "lodcore.from_tensorflow(lodcore.to_tensorflow(t))",
+    "thinc": "lodcore.from_thinc(lodcore.to_thinc(w))",
 }

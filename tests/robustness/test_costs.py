@@ -35,6 +35,6 @@ def test_every_public_function_is_among_the_calls_or_has_a_reason():
     public |= {name for kind in (LoD, LoDTensor, SparseTensor) for name in dir(kind) if not name.startswith("_")}
     public |= REGISTERED | {*(function.__name__ for function in FUNCTIONS)}
     without, called = {name for names in WITHOUT_COSTS.values() for name in names.split()}, costs.called()
-    assert public - called - without == set()
+    assert public - called - without == set(), "name them in COSTS of their samples, or in costly_calls.py"
     assert without & called == set()
     assert without - public == set()

@@ -63,8 +63,11 @@ def small_call(name):
     return (lambda: Sample(tuple(ARGUMENTS[name]()), KEYWORDS.get(name, {}))) if name in ARGUMENTS else None
 
 
+FILES = [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
 SAMPLES = {
     name: samples._replace(cases=OPERATORS.get(name), small=small_call(name))
-    for module in pkgutil.iter_modules(__path__)
-    for name, samples in import_module(f"{__name__}.{module.name}").SAMPLES.items()
+    for file in FILES
+    for name, samples in file.SAMPLES.items()
 }
+#: Calls whose costs are counted, of the names that `tests.robustness.costly_calls` describes.
+COSTS = [text for file in FILES for text in getattr(file, "COSTS", "").splitlines() if text]

@@ -128,6 +128,12 @@ def wide_calls(draw, dtypes=PLAIN, row_shapes=((3,), (1,), (2, 2), (0,)), smooth
     return call(LoDTensor(rows, lod) if lod.num_levels else rows)
 
 
+COSTS = """
+lodcore.sequence_repeat(x, 2)
+lodcore.sequence_roll(x, 1)
+lodcore.rows_to_level(w)
+lodcore.sequence_unflatten(x, 1)
+"""
 SAMPLES = {
     "sequence_roll": Samples(
         roll_calls(ANY),

@@ -122,6 +122,9 @@ PAIR = "LoDTensor({}, LoD.from_lengths([1, 1], [1, 2]))"
 MORE = "LoDTensor(np.arange(4), LoD.from_lengths([2, 2], [1, 1, 1, 1]))"
 COLUMNS = PAIR.format("np.ones((3, 1, 1), int)")
 IDS, SCORES = PAIR.format("np.array([1, 2, 3])"), PAIR.format("np.zeros(3)")
+COSTS = """
+lodcore.beam_search([1, 1], [0.0, 0.0], None, LoDTensor.from_lengths(np.stack([v, v]), [2]), len(v) // 2 + 1, 0)
+"""
 SAMPLES = {
     "beam_search": Samples(
         step_calls(),

@@ -27,6 +27,11 @@ def chunked(arguments):
     return oracle.sequence_chunk(x.tolist(), *how, level, arguments["align"])
 
 
+COSTS = """
+lodcore.sequence_chunk(x, 2, 1)
+lodcore.sequence_chunk(x, 3, align="middle")
+lodcore.sequence_chunk(x, n, last="full", align="end")
+"""
 SAMPLES = {
     "sequence_chunk": Samples(
         chunk_calls(lod_tensors(1, 3, PLAIN, ROW_SHAPES, 6)),

@@ -79,6 +79,12 @@ def turns(arguments):
 
 
 LONG = "LoDTensor(np.zeros(({0}, 0)), LoD.from_lengths([{0}]))"
+COSTS = """
+lodcore.interleave_places([x, x])
+lodcore.sequence_pairs(short)
+lodcore.cartesian(short, short)
+lodcore.combination_places(short, 3, 2)
+"""
 SAMPLES = {
     "sequence_pairs": Samples(
         pair_calls(ANY),

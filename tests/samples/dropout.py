@@ -43,6 +43,9 @@ def expected(arguments):
     return each_at_level(made.tolist(), x.tolist(), x.num_levels) if isinstance(x, LoDTensor) else made.tolist()
 
 
+COSTS = """
+ops.dropout(w, 0.5, np.random.default_rng(0))
+"""
 SAMPLES = {
     "dropout": Samples(
         calls(batches(["f4", "f8", "f2"])),

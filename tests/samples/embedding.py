@@ -159,6 +159,10 @@ BAG_ERRORS = [
     ("embedding_bag(dense, [[0]], out=dense[:1])", ValueError, "out.*overlaps"),
 ]
 
+COSTS = """
+lodcore.lookup_table(np.ones((5, 4)), i % 5)
+lodcore.embedding_bag(np.ones((5, 4)), i % 5)
+"""
 SAMPLES = {
     "lookup_table": Samples(lookups(), expected_lookup, smooth_lookups(), LOOKUP_ERRORS),
     "embedding_bag": Samples(bags(), expected_bag, smooth_bags(), BAG_ERRORS, exact=False),

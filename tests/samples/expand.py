@@ -129,6 +129,11 @@ def with_other_values(arguments):
     return oracle.with_values(numbered(lod), rows, lod.num_levels)
 
 
+COSTS = """
+ops.with_values(x, v)
+lodcore.sequence_expand(e, x)
+lodcore.sequence_expand_as(e, x)
+"""
 SAMPLES = {
     "with_values": Samples(
         other_values(),

@@ -121,6 +121,13 @@ def sliced(arguments):
     return oracle.sequence_slice(x.tolist(), *vectors, level)
 
 
+COSTS = """
+lodcore.concat_batches([x, x])
+lodcore.sequence_concat([x, x])
+lodcore.gather_nested(np.arange(5.0), i % 5)
+lodcore.gather_sequences(x, [*range(k)][::-1])
+lodcore.sequence_slice(x, 0 * ls, ls)
+"""
 SAMPLES = {
     "gather_sequences": Samples(
         gather_calls(),

@@ -40,6 +40,11 @@ def matched(arguments):
     return oracle.match_keys(arguments["x_keys"].tolist(), arguments["y_keys"].tolist(), arguments["how"])
 
 
+COSTS = """
+lodcore.group_rows(v)
+lodcore.group_rows(i.values << 20, "first")
+lodcore.match_keys(e, e + 1, "outer")
+"""
 SAMPLES = {
     "group_rows": Samples(
         key_calls(),

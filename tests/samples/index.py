@@ -110,6 +110,13 @@ def expected_of_each(arguments):
     return oracle.take_of_each(arguments["x"].tolist(), index, arguments["axis"])
 
 
+COSTS = """
+ops.take_nested(x, lodcore.sequence_argsort(x))
+ops.take_of_each(full, [0, -1], 1)
+ops.pick_along(full, -1, 1)
+ops.slice_along(x, 0, 2, None, 1)
+ops.select_by_mask(x, x > 1)
+"""
 SAMPLES = {
     "slice_along": Samples(
         slices(ANY),

@@ -36,6 +36,9 @@ def expected(arguments):
     return at_level(lambda row: linear(row, *settings), x.tolist(), level)
 
 
+COSTS = """
+ops.linear(w, np.ones((4, 3)), np.zeros(3))
+"""
 SAMPLES = {
     "linear": Samples(
         calls(),

@@ -77,6 +77,9 @@ MASK_ERRORS = [
     ("split_by_mask(None, True)", DTypeError, "x: .*None"),
 ]
 
+COSTS = """
+lodcore.merge_by_mask(*lodcore.split_by_mask(x, m), m)
+"""
 SAMPLES = {
     "split_by_mask": Samples(split_calls(), divided, split_calls(FLOAT, NARROW).map(tame), MASK_ERRORS),
     "merge_by_mask": Samples(

@@ -78,6 +78,12 @@ def binary(name, function, dtypes, draw=None):
     return Samples(calls, expected, smooth, wrong(name), exact=False)
 
 
+COSTS = """
+ops.elementwise([x, x], np.maximum)
+lodcore.where(x > 1, x, 0.0)
+ops.cast(x, "f4")
+ops.full_like(x, 1)
+"""
 SAMPLES = {
     "add": binary("add", operator.add, [*NUMBERS, "u1"]),
     "minus": binary("minus", operator.sub, NUMBERS),

@@ -88,6 +88,12 @@ def expected_pair(arguments):
     )
 
 
+COSTS = """
+ops.softmax(w)
+lodcore.sequence_matmul(wide, wide, True)
+lodcore.matmul(w, np.ones((4, 4)))
+lodcore.cross_entropy(w, i % 4)
+"""
 SAMPLES = {
     "sequence_matmul": Samples(
         pairs(["f4", "f8", "i8"], finite),

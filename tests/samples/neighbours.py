@@ -80,6 +80,11 @@ def average_calls(draw, drawn):
     return draw(sampled_from([call(x, alpha), call(x, alpha, False), call(x, alpha, True, level_of(draw, x))]))
 
 
+COSTS = """
+lodcore.sequence_moving_average(x, 0.5)
+lodcore.sequence_accumulate(x, np.maximum)
+lodcore.sliding_window(x, 3)
+"""
 SAMPLES = {
     "sequence_diff": Samples(
         diff_calls(NUMBERS),

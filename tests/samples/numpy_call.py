@@ -27,6 +27,9 @@ def expected(arguments):
     return tuple(np.asarray(one).tolist() for one in found) if type(found) is tuple else np.asarray(found).tolist()
 
 
+COSTS = """
+ops.numpy_call([w.values], "transpose", {"axes": (1, 0)})
+"""
 SAMPLES = {
     "numpy_call": Samples(
         numpy_calls([*SMOOTH, *OTHERS], ["f8", "f4"]),

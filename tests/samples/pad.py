@@ -75,6 +75,11 @@ def masked(arguments):
     return oracle.sequence_mask(sizes.tolist(), maxlen)
 
 
+COSTS = """
+lodcore.sequence_pad(short)
+lodcore.sequence_unpad(*lodcore.sequence_pad(short))
+lodcore.sequence_mask(short.lengths)
+"""
 SAMPLES = {
     "sequence_pad": Samples(
         pad_calls(),

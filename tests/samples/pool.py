@@ -94,4 +94,10 @@ ERRORS = [
     ("sequence_pool(wide, 'sum', [1.0, 2.0], out=wide.lod.offsets())", DTypeError, "out.*int64"),
 ]
 
+COSTS = """
+lodcore.sequence_pool(x, "sum")
+lodcore.sequence_pool(x, "mean")
+lodcore.sequence_pool(x, "max")
+lodcore.sequence_pool(x, "first")
+"""
 SAMPLES = {"sequence_pool": Samples(calls(), expected, smooth(), ERRORS, exact=False)}

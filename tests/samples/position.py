@@ -108,6 +108,12 @@ def expected_join(arguments):
     return each_at_level(found, nested[0].tolist(), nested[0].num_levels) if nested else found
 
 
+COSTS = """
+ops.pool_positions(x, "max")
+ops.index_values(w, [slice(None), [1, 0]])
+ops.insert_level(x, 0)
+ops.concat_values([w, w], 1)
+"""
 SAMPLES = {
     "insert_level": Samples(
         insertions(ANY),

@@ -52,6 +52,13 @@ def wrong(name, middle=""):
     return [(text.format(name, middle), error, says) for text, error, says in WRONG_LEVEL]
 
 
+COSTS = """
+ops.sequence_prod(x)
+ops.sequence_prod(t, 0)
+ops.sequence_place(x, "argmax")
+ops.sequence_truth(x > 1, "any")
+ops.refuse_empty(full, "max")
+"""
 SAMPLES = {
     "sequence_prod": Samples(
         with_level(batches(NUMBERS)),

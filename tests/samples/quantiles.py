@@ -28,6 +28,9 @@ def quantiles(arguments):
     return oracle.sequence_quantile(x.tolist(), **given, num_levels=x.num_levels, row_shape=x.values.shape[1:])
 
 
+COSTS = """
+lodcore.sequence_quantile(x, [0.1, 0.9])
+"""
 SAMPLES = {
     "sequence_quantile": Samples(
         quantile_calls(batches(["f8", "f4", "f2", "i8", "i4", "u1", "?"])),

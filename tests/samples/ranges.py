@@ -37,6 +37,9 @@ def ranged(arguments):
     return oracle.arange(*[np.broadcast_to(np.asarray(one, dtype), count).tolist() for one in given])
 
 
+COSTS = """
+lodcore.arange(ls)
+"""
 SAMPLES = {
     "arange": Samples(
         range_calls(),

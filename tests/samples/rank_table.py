@@ -48,6 +48,10 @@ def ranked(arguments):
     return oracle.lod_rank_table(x.tolist(), level % x.num_levels)
 
 
+COSTS = """
+lodcore.reorder_by_rank(x, lodcore.lod_rank_table(x))
+ops.shrink_memory(e, 1, lodcore.lod_rank_table(x))
+"""
 SAMPLES = {
     "lod_rank_table": Samples(
         table_calls(),

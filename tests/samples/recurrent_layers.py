@@ -113,6 +113,11 @@ def errors(name, gates):
     ]
 
 
+COSTS = """
+ops.gru_layer(w, np.ones((4, 6)), np.ones((2, 6)), np.ones(6))
+ops.lstm_layer(w, np.ones((4, 8)), np.ones((2, 8)), np.ones(8))
+ops.simple_layer(w, np.ones((4, 2)), np.ones((2, 2)), np.ones(2))
+"""
 SAMPLES = {
     "lstm_layer": Samples(
         calls=lstm_calls(),

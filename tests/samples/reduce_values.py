@@ -80,6 +80,9 @@ def empty_result(function, values, axes, keepdims):
     return np.full(shape, function([])).tolist()
 
 
+COSTS = """
+ops.reduce_values(w, "sum", (1,))
+"""
 SAMPLES = {
     "reduce_values": Samples(
         value_reductions(batches(NUMBERS, ROW_SHAPES), list(REDUCTIONS)),

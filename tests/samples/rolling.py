@@ -27,6 +27,10 @@ def calls(draw, drawn, least=(None, 0, 1, 2, 9, 2**70)):
     )
 
 
+COSTS = """
+lodcore.sequence_rolling(x, n)
+lodcore.sequence_rolling(x, n // 2, "max", min_periods=1)
+"""
 SAMPLES = {
     "sequence_rolling": Samples(
         calls(batches(["f8", "f4", "i8", "u1", "?"])),

@@ -59,6 +59,11 @@ def kinds(name):
     return [*errors(name), (f"{name}(wide)", ShapeError, r"x: has rows of shape \(2,\)")]
 
 
+COSTS = """
+ops.sequence_unique(x)
+ops.sequence_unique(t, 0)
+lodcore.repeat_runs(x, i % 3)
+"""
 SAMPLES = {
     "sequence_unique": Samples(
         leveled(SINGLES), of_singles(oracle.sequence_unique), leveled(DISTINCT), kinds("sequence_unique")

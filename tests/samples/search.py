@@ -44,6 +44,10 @@ def interpolations(draw, drawn, empty=True):
     return call(x, LoDTensor(read_only(places), lod), LoDTensor(read_only(values), lod))
 
 
+COSTS = """
+lodcore.sequence_searchsorted(x, x)
+lodcore.sequence_interp(x, x, x)
+"""
 SAMPLES = {
     "sequence_searchsorted": Samples(
         searches(),

@@ -35,6 +35,9 @@ def sampled(arguments):
     return oracle.sample_places(numbered(lod), sizes, chances, level)
 
 
+COSTS = """
+lodcore.sample_places(x, 0, 2)
+"""
 SAMPLES = {
     "sample_places": Samples(
         sample_calls(),

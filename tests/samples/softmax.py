@@ -70,6 +70,10 @@ def errors(name):
     ]
 
 
+COSTS = """
+ops.sequence_softmax(x)
+ops.sequence_softmax(t, 0)
+"""
 SAMPLES = {
     "sequence_softmax": Samples(
         tensors_with_level(REALS, ODD),

@@ -92,6 +92,12 @@ def errors(name, k=""):
     ]
 
 
+COSTS = """
+ops.sequence_sort(x)
+ops.sequence_sort(t, 0)
+lodcore.sequence_topk(x, 3)
+lodcore.sequence_topk(x, n)
+"""
 SAMPLES = {
     "sequence_sort": Samples(
         sort_calls(tensors() | texts()),

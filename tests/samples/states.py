@@ -58,6 +58,11 @@ def expected_zeros(arguments):
     return oracle.zero_states(int(np.asarray(arguments["n"]).item()), arguments["width"])
 
 
+COSTS = """
+ops.refuse_unlike(x, w, "network", 0)
+ops.last_of_steps(*(lambda steps, places: (steps, np.zeros(k), places))(*ops.tensor_array_unpack(x, 0)))
+ops.zero_states(n, 4)
+"""
 SAMPLES = {
     "zero_states": Samples(
         calls=zero_calls(),

@@ -95,6 +95,11 @@ def appended(arguments):
     return oracle.lod_append(x.tolist(), x.num_levels if isinstance(x, LoDTensor) else 0, sizes)
 
 
+COSTS = """
+lodcore.lod_reset(x, t)
+lodcore.lod_append(x, lengths=np.ones(len(v), int))
+lodcore.sequence_reshape(w, 2)
+"""
 SAMPLES = {
     "sequence_reshape": Samples(
         reshape_calls(),

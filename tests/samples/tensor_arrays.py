@@ -253,6 +253,16 @@ def pairs_of_arrays(draw):
     return call(array, TensorArray(array.size()), 1)
 
 
+COSTS = """
+ops.tensor_array_stack(ops.tensor_array_unstack(w.values))
+ops.tensor_array_concat(ops.tensor_array_unpack(x, 0)[0])
+ops.tensor_array_sizes(ops.tensor_array_unpack(x, 0)[0])
+ops.tensor_array_size(ops.tensor_array_unpack(x, 0)[0])
+ops.tensor_array_pack(*(lambda steps, places: (steps, 0, places))(*ops.tensor_array_unpack(x, 0)))
+[ops.tensor_array_read(steps, j) for steps in [ops.tensor_array_unpack(x, 0)[0]] for j in range(len(steps))]
+[ops.tensor_array_write(array, j, v[:1]) for array in [TensorArray()] for j in range(n)]
+ops.tensor_array_unstack(w.values)
+"""
 SAMPLES = {
     "tensor_array_new": Samples(
         new_calls(),

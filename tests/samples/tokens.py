@@ -119,6 +119,11 @@ def expected_scattered(arguments):
     return nest(made, offsets_of(x.lod)) if isinstance(x, LoDTensor) else made
 
 
+COSTS = """
+lodcore.sequence_enumerate(i, 2)
+lodcore.sequence_erase(i, i.values[::-1])
+lodcore.sequence_scatter(np.zeros((k, 5)), i % 5, x)
+"""
 SAMPLES = {
     "sequence_enumerate": Samples(
         calls=enumerations(),

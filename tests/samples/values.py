@@ -126,6 +126,13 @@ def together(arguments):
     return (one * x).tolist()
 
 
+COSTS = """
+ops.sequence_bitwise(i, "xor")
+ops.spread(x, x)
+ops.reshape(v, (-1, 1))
+ops.reshape_rows(w, (2, 2))
+ops.transpose_rows(ops.reshape_rows(w, (2, 2)), (2, 1))
+"""
 SAMPLES = {
     "transpose_rows": Samples(
         row_calls(ORDERS),

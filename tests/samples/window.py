@@ -105,6 +105,10 @@ def shaped_as(made, like):
     return [shaped_as(one, other) for one, other in zip(made, like, strict=True)]
 
 
+COSTS = """
+lodcore.sequence_conv(w, np.ones((12, 4)), 3)
+lodcore.row_conv(w, np.ones((2, 4)))
+"""
 SAMPLES = {
     "sequence_conv": Samples(
         calls=convolutions(),

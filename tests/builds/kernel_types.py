@@ -1,14 +1,15 @@
-"""Writes the types of the kernels, `lodcore/kernels/*.pyi`, from the text of their `.pyx` files.
+"""Writes the types of the kernels, `lodcore/kernels/*.pyi`, from their `.pyx` files, and two lists.
 
-Dtypes and numbers are those of the declaration; a list, and the result, are those of the docstring.
+Dtypes and numbers are those of the declaration; a list, and the result, are those of the docstring. The lists are
+`lodcore/kernels/__init__.pyi`, for type checkers, and docs/reference/kernels.rst, for the site.
 """
 
 import re
-from pathlib import Path
 
 from tests.builds.tree import ROOT
 
 KERNELS = ROOT / "lodcore" / "kernels"
+PAGE = ROOT / "docs/reference/kernels.rst"
 WIDTH = 120
 
 #: The dtypes of the entries of arrays.
@@ -103,12 +104,28 @@ def stub_text(path):
     return "".join(above) + body + "\n"
 
 
-def stubs():
-    """Yield the stub of each file of kernels, and its text."""
-    for path in sorted(KERNELS.glob("*.pyx")):
-        yield path.with_suffix(".pyi"), stub_text(path)
+def imports_text(names):
+    """Return the stub of the package, for which all files of kernels are imported."""
+    return "".join(f"from lodcore.kernels import {name} as {name}\n" for name in names)
+
+
+def page_text(names):
+    """Return the page of the site: its title and its paragraph, and a section of each file of kernels."""
+    parts = PAGE.read_text("utf-8").rstrip("\n").split("\n\n")[:2]
+    for name in names:
+        parts += [f"{name}\n{'-' * len(name)}", f".. automodule:: lodcore.kernels.{name}\n   :members:"]
+    return "\n\n".join(parts) + "\n"
+
+
+def derived():
+    """Yield each file that is written, and its text."""
+    paths = sorted(KERNELS.glob("*.pyx"))
+    names = [path.stem for path in paths]
+    yield from [(path.with_suffix(".pyi"), stub_text(path)) for path in paths]
+    yield KERNELS / "__init__.pyi", imports_text(names)
+    yield PAGE, page_text(names)
 
 
 if __name__ == "__main__":
-    for stub, made in stubs():
-        Path(stub).write_text(made, encoding="utf-8")
+    for file, made in derived():
+        file.write_text(made, encoding="utf-8")

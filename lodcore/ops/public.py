@@ -1,4 +1,4 @@
-"""The operators that `lodcore` exports: all public names of these files."""
+"""The operators that `lodcore` exports: all public names of these files, except those at the end."""
 
 from lodcore.ops.arrays.joined_arrays import *
 from lodcore.ops.arrays.tensor_arrays import *
@@ -32,11 +32,9 @@ from lodcore.ops.order.search import *
 from lodcore.ops.order.shuffle import *
 from lodcore.ops.order.sort import *
 from lodcore.ops.reduce.axes import mean as mean  # the names of all others shadow Python builtins
-from lodcore.ops.reduce.deviation import sequence_std as sequence_std
-from lodcore.ops.reduce.deviation import sequence_var as sequence_var
+from lodcore.ops.reduce.deviation import *
 from lodcore.ops.reduce.pool import *
-from lodcore.ops.reduce.quantiles import sequence_median as sequence_median
-from lodcore.ops.reduce.quantiles import sequence_quantile as sequence_quantile
+from lodcore.ops.reduce.quantiles import *
 from lodcore.ops.reduce.statistics import *
 from lodcore.ops.text.tokens import *
 from lodcore.ops.text.words import *
@@ -45,3 +43,6 @@ from lodcore.ops.windows.neighbours import *
 from lodcore.ops.windows.rolling import *
 from lodcore.ops.windows.times import *
 from lodcore.ops.windows.window import *
+
+# functions with names of NumPy's are in `lodcore.ops` only
+del nanmedian, nanquantile, quantile, std, var

@@ -42,6 +42,8 @@ def draw_cases(seed=0, count=40, names=None):
     ------
     LookupError
         If a corner case that the cases of an operator must cover was not drawn.
+    RuntimeError
+        If an oracle raises; the message names its operator.
     """
     found = []
     for name in sorted(OPERATORS) if names is None else names:
@@ -52,7 +54,10 @@ def draw_cases(seed=0, count=40, names=None):
         for _ in range(PATIENCE):
             if kept >= count and not missing:
                 break
-            case = drawn(operator, source)
+            try:
+                case = drawn(operator, source)
+            except Exception as error:
+                raise RuntimeError(f"cases: {name}: the oracle raises {error!r}") from error
             if kept < count or case.corners & missing:
                 found.append(case)
                 missing -= case.corners

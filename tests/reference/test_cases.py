@@ -189,6 +189,13 @@ def test_a_corner_that_is_not_hit_is_an_error(monkeypatch):
         draw_cases(count=1, names=["add"])
 
 
+@not_on_reference
+def test_an_oracle_that_raises_is_named(monkeypatch):
+    monkeypatch.setattr(OPERATORS["add"], "compute", lambda **arguments: [][0])
+    with pytest.raises(RuntimeError, match="add: the oracle raises IndexError"):
+        draw_cases(count=1, names=["add"])
+
+
 # -- the reader ----------------------------------------------------------------------------------------------------
 
 

@@ -418,7 +418,7 @@ def test_files_are_short():
 
 @not_on_reference
 @pytest.mark.filterwarnings("default:stale planted defects")  # shown at the end of a run, not an error
-def test_what_mutants_replace_stands_once():
+def test_the_text_that_a_listed_mutant_replaces_occurs_once():
     """A stale one warns: it does not block a change, and `make mutants` inserts the others."""
     stale = [
         m.name

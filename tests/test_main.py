@@ -57,7 +57,7 @@ def test_inspect_shows_structure_lengths_and_cost(saved, capsys):
         (lodcore.array([[1], [2]]), "padded: 2 rows, 16 bytes: 1.00 times as many, 0 % of them padding"),
     ],
 )
-def test_inspect_of_nothing_much(x, last, saved, capsys):
+def test_inspect_of_batches_without_padding(x, last, saved, capsys):
     assert main(["inspect", saved(**saved_like(x))]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == last
 

@@ -70,7 +70,7 @@ def test_an_error_names_the_function_that_was_called(call):
         run()
 
 
-def test_what_the_advice_says_runs():
+def test_calls_that_errors_advise_run():
     assert WORDS.with_values(np.char.upper(WORDS.values)).tolist() == [["A", "B"], ["C"]]
     assert IDS.with_values(TABLE[IDS.values]).tolist() == [["a", "c"], ["b"]]
     assert lodcore.lookup_table(np.ones((3, 2)), IDS).shape == (2, None, 2)
@@ -182,7 +182,7 @@ PLACES = (lodcore, ops, nn, batching, graph, testing, interop, LoDTensor, lodcor
 
 
 @for_each("name", sorted(PUBLIC))
-def test_errors_name_only_what_there_is(name):
+def test_functions_and_attributes_named_in_errors_exist(name):
     for error in errors_of(name):
         for called in re.findall(r"(?<![\w.])(?:lodcore\.)?([a-z]\w+)\(", str(error)):
             assert any(hasattr(place, called) for place in PLACES), error

@@ -56,7 +56,7 @@ def test_contexts_that_were_closed_elsewhere_do_not_pile_up():
     assert is_clean()
 
 
-def test_a_context_that_nobody_leaves_ends_with_its_last_reference():
+def test_a_context_that_is_never_exited_closes_when_it_is_deleted():
     within = recording(Block())
     within.__enter__()
     assert open_block() is not None

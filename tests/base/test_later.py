@@ -37,7 +37,7 @@ def test_the_class_that_declares_a_method_gets_it(first):
         assert name not in vars(derived)
 
 
-def test_what_no_module_has_attached_is_no_attribute():
+def test_a_declared_method_without_a_body_raises_attribute_error():
     base, derived = classes()
     for owner, name in ((base, "Declares"), (derived, "Derived"), (derived(), "Derived")):
         for missing in ("absent", "missing"):

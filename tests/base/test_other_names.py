@@ -64,7 +64,7 @@ WIDE = ("nn.dynamic_rnn", "nn.static_rnn", "fc")
 
 
 @for_each("name", [("x", name) for name in ATTRIBUTES] + [("lodcore", name) for name in NAMES])
-def test_what_is_said_runs(name, tmp_path):
+def test_the_replacement_named_for_an_unknown_name_runs(name, tmp_path):
     where, name = name
     instead, listed = (ATTRIBUTES if where == "x" else NAMES)[name]
     found = names(tmp_path)

@@ -85,7 +85,7 @@ def test_the_report_counts_what_all_ranks_hold(call):
 
 
 @given(calls(), st.integers(0, 60))
-def test_a_state_goes_on_where_it_was(call, steps):
+def test_batches_go_on_from_a_loaded_state(call, steps):
     lengths, arguments = call
     plan = batches(lengths, **arguments)
     for _ in range(steps):

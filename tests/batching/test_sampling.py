@@ -35,7 +35,7 @@ def test_a_source_is_run_through_before_anything_comes_again():
 
 
 @pytest.mark.parametrize("steps", [0, 1, 4095, 4096, 5000])
-def test_a_state_goes_on_where_it_was(steps):
+def test_a_sampler_goes_on_from_a_loaded_state(steps):
     sampler = sample_by_temperature([30, 5, 8], 2, seed=4)
     for _ in range(steps):
         next(sampler)

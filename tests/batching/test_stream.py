@@ -124,7 +124,7 @@ def test_pack_stream_drops_splits_or_refuses_what_is_longer_than_the_budget(over
     st.sampled_from(["drop", "truncate", "own_bin"]),
     st.integers(2, 14),
 )
-def test_a_state_goes_on_where_it_was(lengths, steps, buffer, make, overflow, budget):
+def test_a_stream_goes_on_from_a_loaded_state(lengths, steps, buffer, make, overflow, budget):
     def source():
         return ([k] * length for k, length in enumerate(lengths))
 
@@ -272,7 +272,7 @@ def test_the_item_that_waited_longest_is_in_the_next_batch():
         assert 4 * buffer < buffer + 2 * when <= 4 * buffer + 4
 
 
-def test_a_stream_that_goes_on_warns_as_if_it_had_not_stopped():
+def test_a_stream_from_a_loaded_state_warns_at_the_same_number_of_bins():
     def stream():
         return pack_stream(([0] * 6 for _ in range(1200)), 10, buffer=1)
 

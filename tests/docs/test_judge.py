@@ -97,7 +97,7 @@ def test_an_adapter_names_operators_of_the_cases(path):
         Path(read_cases.__file__),
     ],
 )
-def test_what_old_python_runs_is_old_python(path):
+def test_files_for_old_python_have_the_syntax_of_3_7(path):
     text = path.read_text(encoding="utf-8")
     ast.parse(text, feature_version=(3, 7))
     for newer in ("strict=", "removeprefix", "removesuffix", "math.prod", "missing_ok"):

@@ -31,7 +31,7 @@ def test_to_awkward_and_from_awkward_are_inverse(x):
     assert len(array) == len(x)
 
 
-def test_values_and_offsets_stay_where_they_are():
+def test_conversion_to_and_from_awkward_copies_neither_values_nor_offsets():
     x = lodcore.array(NESTED)
     layout = x.to_awkward().layout
     assert np.asarray(layout.offsets.data).ctypes.data == x.offsets.ctypes.data
@@ -63,14 +63,14 @@ def test_records_and_strings():
     assert records.to_awkward().to_list() == [[], [{"f0": 1, "f1": 2.5}, {"f0": 3, "f1": 4.5}]]
 
 
-def test_what_is_missing_is_refused():
+def test_from_awkward_refuses_missing_entries():
     with pytest.raises(LoDError, match="entry 1 below 1 levels is missing"):
         from_awkward(awkward.Array([[1, None]]))
     with pytest.raises(LoDError, match="entry 0 below 0 levels is missing"):
         from_awkward(awkward.Array([None, [1]]))
 
 
-def test_what_is_no_such_array_is_refused():
+def test_from_awkward_refuses_lists_and_unions():
     with pytest.raises(DTypeError, match="x: is list; an awkward array is needed"):
         from_awkward([[1]])
     with pytest.raises(DTypeError, match="has UnionArray"):

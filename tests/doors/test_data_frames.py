@@ -65,7 +65,7 @@ def test_rows_of_nested_sequences_are_counted_in_the_innermost():
 
 
 @pytest.mark.parametrize("part", ["variables", "data_vars"])
-def test_what_is_only_like_a_dataset(part):
+def test_from_xarray_refuses_objects_with_only_some_attributes_of_a_dataset(part):
     class Like:
         pass
 
@@ -236,7 +236,7 @@ def test_groups_have_columns_and_keys():
     )
 
 
-def test_a_column_is_not_made_of_what_is_no_dense_array():
+def test_pandas_refuses_a_lodtensor_as_a_column_and_names_to_pandas():
     for make in (pandas.Series, pandas.DataFrame, pandas.Index):
         with pytest.raises(ValueError, match=r"not a dense array.*; x\.to_pandas\(\) makes a Series"):
             make(X)

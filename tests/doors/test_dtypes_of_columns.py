@@ -228,7 +228,7 @@ def test_structs_of_a_table_are_records():
         assert to_polars(groups)["s"].to_list() == [[{"a": 1, "b": "x"}, {"a": 2, "b": "yy"}], [None]]
 
 
-def test_what_numpy_holds_stays():
+def test_from_pandas_keeps_nan_and_nat_unless_nulls_is_given():
     """nan and NaT of NumPy, unless there is a fill value; null times are NaT."""
     frame = pandas.DataFrame({"u": U, "v": [1.5, np.nan, 3], "t": pandas.to_datetime(["2020-01-01", None, None])})
     groups = from_pandas(frame, by="u")
@@ -351,7 +351,7 @@ def test_tables_without_rows(kind):
         assert (len(to_pandas(groups)), len(to_polars(groups)), len(to_polars(groups, lists=False))) == (0, 0, 0)
 
 
-def test_keys_that_are_named_twice_and_columns_of_nothing():
+def test_keys_named_twice_are_refused_and_columns_of_nulls_are_filled():
     frame = pandas.DataFrame({"u": U, "v": [1, 2, 3]})
     table = polars.from_pandas(frame)
     for read, data in ((from_pandas, frame), (from_polars, table), (from_arrow, table.to_arrow())):

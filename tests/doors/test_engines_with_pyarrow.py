@@ -104,7 +104,7 @@ def test_columns_of_one_structure_share_one_lod():
     assert seen == [True]
 
 
-def test_values_stay_where_they_are():
+def test_functions_of_batches_see_the_memory_of_the_arrow_table():
     table = pyarrow.table({"values": [[1, 2], [3]]})
     addresses = []
 

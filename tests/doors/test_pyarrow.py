@@ -39,7 +39,7 @@ def test_to_arrow_and_from_arrow_are_inverse_in_pyarrow(x):
         assert repr(array.to_pylist()) == repr(x.tolist())  # in which nan is nan
 
 
-def test_values_stay_where_they_are():
+def test_conversion_to_and_from_pyarrow_copies_nothing():
     array = pyarrow.array(X)
     assert array.type == pyarrow.large_list(pyarrow.int64())
     assert array.values.buffers()[1].address == X.values.ctypes.data

@@ -40,7 +40,7 @@ def test_to_torch_and_from_torch_of_jagged_tensors_are_inverse(x):
     assert lodcore.array(jagged).equals(x)
 
 
-def test_values_stay_where_they_are():
+def test_conversion_to_and_from_torch_copies_nothing():
     mine = np.arange(6.0)
     x = LoDTensor(mine, LoD.from_lengths([2, 0, 4]))
     jagged = x.to_torch()
@@ -115,7 +115,7 @@ def test_offsets_are_checked_and_private():
         from_torch(jagged)
 
 
-def test_what_wants_gradients_is_refused():
+def test_from_torch_refuses_tensors_that_require_gradients():
     wanted = torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged, requires_grad=True)
     with pytest.raises(DTypeError, match="detach"):
         from_torch(wanted)
@@ -136,7 +136,7 @@ def test_what_wants_gradients_is_refused():
         ),
     ],
 )
-def test_what_is_no_such_tensor_is_refused(x, says):
+def test_from_torch_refuses_other_tensors(x, says):
     with pytest.raises(DTypeError, match=says):
         from_torch(x)
 

@@ -315,7 +315,7 @@ def test_rows_that_broadcast_run_one_by_one(monkeypatch):
         agree(monkeypatch, program, {"x": rows, "z": other}, [y])
 
 
-def test_a_look_at_what_was_written_since_raises():
+def test_get_of_a_deferred_value_raises_after_its_feed_was_changed():
     program, feed, y, _ = chain(levels=0)
     executor = Executor()
     executor.run(program, feed, [y])

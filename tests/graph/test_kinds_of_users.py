@@ -243,7 +243,7 @@ def test_without_the_second_step_it_is_refused():
                 run(lambda call=call: call(Single()))
 
 
-def test_what_a_kind_lacks_is_named():
+def test_a_kind_without_a_required_attribute_is_refused_by_its_name():
     class NoLoD(Bag):
         lod = 3
 

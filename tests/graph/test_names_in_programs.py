@@ -242,7 +242,7 @@ def test_data_that_cast_take_other_dtypes_of_one_kind(declared, given):
 @for_each(
     ("declared", "value"), [("f4", np.array([1])), ("i8", np.ones(1)), ("i8", np.ones(1, bool)), ("b1", np.ones(1))]
 )
-def test_data_that_cast_take_no_other_kind(declared, value):
+def test_data_with_cast_refuses_values_of_another_kind_of_dtype(declared, value):
     with Program() as program:
         y = lodcore.mul(data("x", (None,), declared, cast=True), 1)
     with pytest.raises(DTypeError, match=r"feed: x: has dtype .*; the Program needs"):

@@ -174,7 +174,7 @@ def test_to_dot_of_a_program_is_its_whole_picture():
     ]
 
 
-def test_arrays_say_whether_they_are_recorded():
+def test_repr_of_a_tensor_array_says_whether_it_is_recorded():
     array = TensorArray()
     assert repr(array) == "TensorArray(empty)"
     with Program():

@@ -156,7 +156,7 @@ def test_executor_run_returns_what_is_fetched_in_any_form():
     np.testing.assert_array_equal(run(program, {"x": X}, [scores])[0], found[0], "labels are not on the way")
 
 
-def test_only_what_is_on_the_way_runs(monkeypatch):
+def test_executor_run_skips_operators_that_no_fetch_needs(monkeypatch):
     calls = []
     plain = lodcore.tanh.__wrapped__
     monkeypatch.setattr(lodcore.tanh, "__wrapped__", lambda x: calls.append(1) or plain(x))
@@ -390,7 +390,7 @@ def test_executor_run_refuses_to_fetch_what_the_program_does_not_have(fetch, err
         Executor().run("program")
 
 
-def test_what_fails_while_it_runs():
+def test_errors_of_a_run_name_the_operator():
     with Program() as program:
         x = data("x", (None,), "float64")
         y = lodcore.mul(x, data("y", (None,), "float64"))
@@ -434,7 +434,7 @@ def test_variables_with_values_compute_at_once():
     assert len(program.ops) == 3
 
 
-def test_two_programs_in_one_another():
+def test_a_program_opened_within_another_records_its_own_operators():
     with Program() as outer:
         x = data("x", (2,), "float64")
         with Program() as inner:
@@ -477,7 +477,7 @@ def test_two_programs_in_one_another():
         (lambda x, d: lodcore.sequence_reverse(x, out=np.ones((5, 2))), GraphError, "out: a recorded result"),
     ],
 )
-def test_what_is_wrong_is_said_while_it_is_recorded(call, error, says):
+def test_wrong_calls_raise_while_they_are_recorded(call, error, says):
     with Program():
         x, dense = data("x", (None, 2), "float64", num_levels=1), data("d", (None, 2), "float64")
         with pytest.raises(error, match=says):
@@ -578,7 +578,7 @@ def test_gradients_that_are_not_fetched_are_not_computed(monkeypatch):
         assert seen == wanted, fetch
 
 
-def test_gradients_of_what_is_between():
+def test_gradients_of_intermediate_variables_can_be_fetched():
     program, (_, _, _, _, scores, loss) = classifier()
     append_backward(loss)
     feed = {"x": X, "labels": np.array([0, 1, 2])}
@@ -675,7 +675,7 @@ def test_gradients_of_gradients_are_refused():
             append_backward(ops.sum(lodcore.mul(gradient, gradient)))
 
 
-def test_losses_whose_size_is_seen_when_it_runs():
+def test_append_backward_of_a_loss_of_unknown_size_is_checked_when_it_runs():
     with Program() as program:
         x = data("x", (None,), "float64")
         append_backward(lodcore.mul(x, x))

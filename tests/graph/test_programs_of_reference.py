@@ -60,7 +60,7 @@ def test_reference_loop_updates_variables_at_once_so_that_they_swap():
     assert results(body, found="abt") == [2.0, 1.0, 3]
 
 
-def test_what_ran_before_the_break_counts():
+def test_updates_before_a_break_of_a_loop_are_kept():
     declared = Declare("t", 0), Declare("before", 0.0), Declare("after", 0.0)
     first = Compute("one more", "+", ("before", 1.0)), Update("before", "one more")
     stop = Compute("stop", ">=", ("t", 2)), Break("stop")

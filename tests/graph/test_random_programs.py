@@ -28,7 +28,7 @@ def test_every_way_of_running_does_what_a_program_means(chunk):
             pytest.fail(f"seed {seed}: {error}\n{as_python(program)}\n{feeds_as_python(feeds)}\nparameters: {fixed}")
 
 
-def test_what_is_drawn_covers_what_there_is():
+def test_random_programs_have_every_statement_function_and_notation():
     """Every statement, function and notation is drawn, and most programs have a meaning."""
     text, errors, bodies = "", [], []
     for seed in range(CHUNKS * EACH):

@@ -110,7 +110,7 @@ def test_constructors_refuse_a_sparse_tensor(name):
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 @settings(max_examples=1, database=None)
 @given(data=st.data())
-def test_every_operator_refuses_it_with_one_text(name, data):
+def test_every_operator_refuses_a_sparse_tensor_with_one_text(name, data):
     """For each argument that may be a tensor: computed at once, under `vjp` and in a Program."""
     op = OPS[name]
     call = data.draw(SAMPLES[name].calls)

@@ -128,7 +128,7 @@ def test_an_argument_without_floating_point_tensors_is_an_error(argument):
     assert value_and_grad(lambda p, x: ops.sum(x), argnums=1)(argument, X)[1].shape == X.shape
 
 
-def test_integers_beside_floats_have_no_gradient():
+def test_vjp_of_integer_leaves_returns_none():
     _, gradient = value_and_grad(lambda p: ops.sum(lodcore.lookup_table(p["table"], p["ids"])))(
         {"table": X, "ids": np.array([1])}
     )

@@ -115,7 +115,7 @@ def test_objects_of_a_library_come_in_through_its_door(monkeypatch):
         lodcore.array(kind(), num_levels=2)
 
 
-def test_what_makes_no_lodtensor_is_refused():
+def test_array_refuses_objects_whose_conversion_makes_no_lodtensor():
     with pytest.raises(DTypeError, match="makes dict, no LoDTensor; use its own conversion"):
         lodcore.array(interop.ArrowTable({"x": X}))
     assert lodcore.array(X.__class__(X.values, X.lod)).equals(X)

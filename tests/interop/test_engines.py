@@ -51,7 +51,7 @@ def test_wrong_calls_of_arrow_batches_name_argument_and_value(arguments, error, 
         arrow_batches(*positional, **named)
 
 
-def test_an_error_keeps_its_place_when_it_is_sent():
+def test_a_batch_error_keeps_path_and_rows_when_it_is_pickled():
     error = BatchError("what")
     error.path, error.rows = "a.parquet", (3, 5)
     sent = pickle.loads(pickle.dumps(error))

@@ -34,7 +34,7 @@ def test_one_worker_takes_the_sum_of_all_parts():
         ("store", {"workers": 500, "store": 1e7}),
     ],
 )
-def test_what_is_busiest_bounds_the_rest(bound, changed):
+def test_simulated_seconds_are_those_of_the_busiest_part(bound, changed):
     cluster = replace(CALM, **changed)
     paper = on_paper(CORPUS, cluster)
     assert max(paper, key=paper.get) == bound

@@ -75,7 +75,7 @@ def test_blocks(length):
     agree("deviation.vary_rows", read_only(x), int64([0, length]), 1.0, means, out)
 
 
-def test_what_a_mean_cannot_hold_is_no_variance():
+def test_variances_of_equal_numbers_are_0_and_none_is_negative():
     """The mean of equal numbers is rounded, and so is one between two large numbers: variances are exact, never < 0."""
     for dtype in ("f4", "f8"):
         for number in (0.1, -0.3, 1 / 3, 1e-3, 1e17 / 3, 7.7e22):

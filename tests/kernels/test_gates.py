@@ -201,7 +201,7 @@ class TestTwins:
         close("gates.simple_steps", batch, *batch.where, 0, last, *there)
         close("gates.simple_steps_back", batch, *batch.where, 0, last, *back)
 
-    def test_a_projection_to_nothing(self):
+    def test_a_projection_to_width_0(self):
         """Cells have unobservable states: the steps differ only in their inputs."""
         batch = Batch([3, 1], 4, np.dtype("f8"), 0)
         there, back = lstm(batch, (0, 1, 1), np.inf, product=False, projection=True)

@@ -136,7 +136,7 @@ def test_runs_of_masks(size):
 
 
 @given(OFFSETS, st.data())
-def test_masks_hold_what_they_hold(offsets, data):
+def test_true_offsets_and_true_ranges_equal_flatnonzero(offsets, data):
     mask = data.draw(masks(int(offsets[-1])))
     out = np.empty(len(offsets), np.int64)
     ranges = np.empty((kernels.index.true_offsets(offsets, mask, out), 2), np.int64)

@@ -51,7 +51,7 @@ def look_at(package, directory):
     return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
 
 
-def test_a_package_stands_in(tmp_path):
+def test_the_tests_of_kernels_run_on_another_package(tmp_path):
     """With another package, the tests of a correct kernel pass, and those of a broken one fail.
 
     Those that ask for more than the rules, and those of large arrays, are skipped: a copy of the reference passes.

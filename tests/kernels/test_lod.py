@@ -65,7 +65,7 @@ class TestTwins:
             assert agree("lod.first_bad_offset", offsets, stop) == len(offsets) - 1
 
     @given(wounded_levels())
-    def test_wounded_offsets(self, wounded):
+    def test_first_bad_offset_of_invalid_offsets(self, wounded):
         offsets = wounded.levels[wounded.level]
         if wounded.wound not in ("no offsets", "end"):
             assert agree("lod.first_bad_offset", int64(offsets), -1) == wounded.position

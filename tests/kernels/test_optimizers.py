@@ -42,7 +42,7 @@ class TestTwins:
         agree("optimizers.sum_squares", x)
 
 
-def test_results_may_stand_where_the_arguments_did():
+def test_steps_in_place_give_the_same_bits():
     random = np.random.default_rng(0)
     x, d, m = random.normal(size=(3, 37))
     v = m * m

@@ -74,7 +74,7 @@ def test_padding_refuses_rows_of_another_size():
         kernels.pad.unpad_rows(padded, offsets, False, rows)
 
 
-def test_a_filling_that_ends_as_it_begins():
+def test_padding_with_a_filling_whose_first_and_last_bytes_are_equal():
     offsets, fill = np.array([0, 1]), np.array([1, 2, 1], np.uint8)
     out = np.zeros((1, 3, 3), np.uint8)
     kernels.pad.pad_rows(np.full((1, 3), 7, np.uint8), offsets, fill, False, out)

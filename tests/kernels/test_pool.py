@@ -125,7 +125,7 @@ def pooled(kernel, x, offsets, *arguments):
 class TestLaws:
     @given(rows(NUMBERS, nan=True), st.booleans())
     @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-    def test_the_best_cells_are_where_they_are_found(self, drawn, least):
+    def test_best_rows_equals_find_best_rows(self, drawn, least):
         offsets, x = drawn
         found = like(x, len(offsets) - 1)
         index = unwritten(*found.shape)

@@ -185,7 +185,7 @@ def test_dot_attention_takes_any_scale_also_0():
         np.testing.assert_allclose(weights.values, np.concatenate(wanted), rtol=1e-9)
 
 
-def test_a_scale_of_nothing_has_no_gradient():
+def test_dot_attention_with_scale_0_has_gradients_of_the_values_only():
     """With weights that do not depend on the query, only the values have one."""
     for form, levels in FORMS:
         context, back = lodcore.vjp(lambda *given: nn.dot_attention(*given, scale=0)[0], *batch(form, levels))

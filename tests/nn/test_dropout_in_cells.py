@@ -47,7 +47,7 @@ def flat(results):
 @for_each("is_reverse", [False, True])
 @for_each("rate", [0, 0.25, 1])
 @for_each("bits", [np.random.PCG64, np.random.MT19937])
-def test_masks_and_what_is_drawn_next_are_those_of_the_operators(dtype, is_reverse, rate, bits):
+def test_dropout_of_a_compiled_cell_draws_as_the_operators_do(dtype, is_reverse, rate, bits):
     parameters, x = given(dtype)
     found = []
     for one_by_one in (False, True):

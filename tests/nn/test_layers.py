@@ -76,7 +76,7 @@ WIDTHS = {
 
 
 @pytest.mark.parametrize("name", WIDTHS)
-def test_weights_are_drawn_as_wide_as_they_say(name):
+def test_initial_weights_have_the_documented_distribution(name):
     layer, widths = WIDTHS[name]
     parameters = layer.init(np.random.default_rng(0))
     assert {key for key, x in parameters.items() if x.std() > 0 and key != "bias"} == widths.keys()

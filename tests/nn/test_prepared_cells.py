@@ -53,7 +53,7 @@ def test_a_step_of_a_prepared_cell_is_that_of_the_cell(kind, dtype):
         np.testing.assert_array_equal(one, other)
 
 
-def test_what_does_not_fit_is_refused_as_ever():
+def test_prepared_parameters_refuse_the_inputs_that_plain_ones_refuse():
     layer, parameters, x, (hidden, cell) = network("plain", np.float64)
     for of in (parameters, layer.cell.prepare(parameters)):
         with pytest.raises(lodcore.ShapeError, match=r"LSTM: input: has rows of shape \(3,\); \(4,\) is needed"):
@@ -115,7 +115,7 @@ def test_a_search_with_a_prepared_cell_finds_the_same():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["all", "GRU"])
-def test_inputs_in_odd_memory_are_those_they_equal(kind, dtype):
+def test_cells_take_inputs_and_states_of_any_memory_layout(kind, dtype):
     """Of another byte order, with gaps, misaligned, and read-only: input and states."""
     layer, parameters, x, state = network(kind, dtype)
     wanted = layer.cell(parameters, x, state)

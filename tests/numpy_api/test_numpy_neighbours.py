@@ -76,7 +76,7 @@ def test_diff_of_bool_compares_at_each_time(n):
     assert found.dtype == bool
 
 
-def test_diff_with_what_stands_beside():
+def test_diff_with_prepend_and_append():
     assert np.diff(X, prepend=0.0).tolist() == [[3, -2, 3], [], [1, 4]]
     assert np.diff(X, append=1).tolist()[0] == [-2, 3, -3]
     assert np.diff(X, prepend=X[:, :1], append=9)[2].tolist() == [0, 4, 4]

@@ -738,7 +738,7 @@ def test_concatenate_takes_the_axis_of_all_operands():
                 np.concatenate([first, second], axis=axis)
 
 
-def test_what_replaces_nan_aligns():
+def test_nan_to_num_aligns_its_replacements_with_x():
     """Numbers, arrays, nested lists and sequences align with x as operands do; what does not is named."""
     x = lodcore.array([[np.nan, 1.0], [np.inf], []])
     assert np.nan_to_num(x, nan=[[5.0, 6.0], [7.0], []], posinf=9).tolist() == [[5, 1], [9], []]

@@ -97,13 +97,13 @@ def assert_each_gets_its_own(function, x):
 
 @pytest.mark.parametrize("name", [*FLAT, *WRITTEN])
 @given(coinciding((1,)))
-def test_a_sequence_gets_what_it_gets_alone(name, x):
+def test_a_function_of_a_batch_equals_that_of_each_sequence_alone(name, x):
     assert_each_gets_its_own({**FLAT, **WRITTEN}[name], x)
 
 
 @pytest.mark.parametrize("name", DEEP)
 @given(coinciding((2,)))
-def test_a_nested_sequence_gets_what_it_gets_alone(name, x):
+def test_a_function_of_a_nested_batch_equals_that_of_each_sequence_alone(name, x):
     assert_each_gets_its_own(DEEP[name], x)
 
 
@@ -155,7 +155,7 @@ MEANINGS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @given(coinciding(), st.data())
-def test_a_dense_operand_means_what_lists_say(way, x, data_):
+def test_dense_operands_align_as_on_nested_lists(way, x, data_):
     sizes = sorted({1, len(x), x.num_rows, x.values.shape[1], x.lod.num_sequences(-1)})
     v = numbers(*data_.draw(st.lists(st.sampled_from(sizes), min_size=1, max_size=x.ndim + 1)))
     meaning = MEANINGS.get(way, lambda a, b: a - b)

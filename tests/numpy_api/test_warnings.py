@@ -119,7 +119,7 @@ def test_programs_and_gradients_and_loops():
     assert_names(recorded(loop), loop)
 
 
-def test_what_is_set_with_errstate_holds():
+def test_errstate_decides_which_warnings_of_division_appear():
     one = lodcore.array([[1.0]])
     with np.errstate(all="ignore"):
         assert not recorded(lambda: one / 0)

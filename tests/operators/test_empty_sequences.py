@@ -80,7 +80,7 @@ def per_sequence(x, name, level, empty):
 
 @pytest.mark.parametrize("name", TAKE)
 @given(batches(["f8", "i8"], SHAPES), st.data(), st.sampled_from([-1, 0, 100]))
-def test_empty_is_what_no_values_give(name, x, data_, empty):
+def test_reductions_with_empty_give_it_for_empty_sequences(name, x, data_, empty):
     level = data_.draw(st.integers(0, x.num_levels - 1))
     keepdims = data_.draw(st.booleans())
     if level < x.num_levels - 1:

@@ -88,7 +88,7 @@ def test_hold_goes_on_after_failures_and_prints_all(folder, capsys):
     assert "sequence_reverse: wrong" not in str(caught.value)
 
 
-def test_gradients_count_where_they_are_given(folder):
+def test_judge_compares_gradients_if_there_are_any(folder):
     case = next(case for case in read(folder / "cases.npz") if case["gradients"]["x"] is not None)
     results, gradients = run(case["operator"], case["arguments"], case["cotangents"])
     assert judge(case, {"results": results, "gradients": gradients}) == ("right", "")
@@ -99,7 +99,7 @@ def test_gradients_count_where_they_are_given(folder):
     assert judge(case, None) == ("crashed", "no answer")
 
 
-def test_an_answer_of_another_form_is_wrong_and_ends_nothing(folder):
+def test_judge_of_results_in_another_form_is_wrong(folder):
     case = read(folder / "cases.npz")[0]
     for other in (None, 3, [], [7], [{}], [{"kind": "dense"}], [{"values": "text"}], {"x": 1}):
         assert judge(case, {"results": other, "gradients": other})[0] == "wrong"

@@ -147,7 +147,7 @@ def test_windows_of_documents():
     assert chunks.undo([[1, 2], [4, 6]], [(0, 2), (1, 3)], 3, False) == [1, 3, 6]
 
 
-def test_filling_attends_to_nothing():
+def test_the_mask_of_attention_inputs_is_false_for_filling():
     row = [0, 0, 1, -1, -1]
     whole = [[True, True, False, False, False]] * 2 + [[False, False, True, False, False]] + [[False] * 5] * 2
     causal = [[one and b <= a for b, one in enumerate(line)] for a, line in enumerate(whole)]

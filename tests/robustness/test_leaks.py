@@ -52,7 +52,7 @@ def test_loops_and_programs_leave_nothing_behind(name):
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
-def test_operators_leave_nothing_behind(group):
+def test_calls_of_operators_keep_no_memory(group):
     """Many together, each in every way of running, and repeatedly, which takes seconds."""
     assert not keep_something([CASES[name]() for name in OPERATORS[group::GROUPS]])
 
@@ -90,7 +90,7 @@ def test_memory_for_some_sizes_is_given_back(name):
 
 
 @pytest.mark.parametrize(("count", "size"), [(100, 100), (10, 10_000)], ids=["objects", "bytes"])
-def test_what_is_kept_would_be_seen(count, size):
+def test_keep_something_finds_kept_memory(count, size):
     """Much more than earlier tests have left, which may be released in the same round."""
     kept = []
     assert keep_something([lambda: kept.extend([bytes(size) for _ in range(count)])])

@@ -84,7 +84,7 @@ def test_what_was_read_only_stays_read_only(another):
 
 
 @pytest.mark.parametrize("another", [*(lambda t, p=p: there_and_back(t, p) for p in PROTOCOLS), copy.deepcopy])
-def test_what_can_be_written_to_can_be_written_to_after_copying(another):
+def test_copies_and_pickles_of_writable_arrays_are_writable(another):
     sparse = lodcore.SparseTensor(np.array([0, 2]), np.ones((2, 3)), 5)
     steps = TensorArray()
     steps.write(0, np.ones(2))

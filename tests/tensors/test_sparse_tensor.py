@@ -111,7 +111,7 @@ def test_values_of_any_layout():
         np.testing.assert_array_equal(SparseTensor([0, 1], given_values, 2).to_dense(), given_values)
 
 
-def test_it_is_a_tensor():
+def test_a_sparse_tensor_is_a_tensor_with_a_repr():
     x = SparseTensor([3], [[1.0, 2.0]], 5)
     assert isinstance(x, Tensor)
     assert repr(x) == "SparseTensor(1 of 5 rows, shape (5, 2), float64)"
@@ -185,7 +185,7 @@ QUESTIONS = {
     ),
     st.booleans(),
 )
-def test_a_sum_answers_before_it_is_joined_as_after(drawn, from_the_right):
+def test_a_sum_of_sparse_tensors_equals_one_of_all_their_rows(drawn, from_the_right):
     def total():
         made = [SparseTensor(*one) for one in drawn]
         if from_the_right:

@@ -461,7 +461,7 @@ def test_dense_tensor_holds_its_array_without_a_copy():
     assert repr(dense) == "DenseTensor(shape=(2, 2), dtype=int64)"
 
 
-def test_what_is_a_tensor():
+def test_isinstance_of_tensor():
     for tensor in (np.zeros(2), DenseTensor(0), LoDTensor.from_lengths([1], [1])):
         assert isinstance(tensor, Tensor)
     assert not isinstance([1], Tensor)

@@ -245,7 +245,7 @@ def test_unstack_of_other_byte_orders_and_subclasses_gives_plain_arrays():
     assert np.shares_memory(element, numbers)
 
 
-def test_what_is_written_over_stands_in_the_stack():
+def test_stack_and_concat_after_a_write_have_the_new_element():
     rows = np.arange(6.0).reshape(3, 2)
     for x in (rows, LoDTensor.from_lengths(rows, [1, 1, 1])):
         steps = TensorArray.unstack(x) if x is rows else TensorArray.unpack(x, 0)[0]
@@ -299,7 +299,7 @@ def test_makers_are_operators(name):
 
 
 @pytest.mark.not_on_reference
-def test_a_method_that_writes_gives_nothing_and_calls_the_element_a_value():
+def test_write_returns_none_and_takes_the_element_as_value():
     array = TensorArray()
     assert array.write(0, value=np.arange(2)) is None
     assert array.write(index=1, value=np.arange(3), data_shared=False) is None

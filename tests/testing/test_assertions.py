@@ -107,7 +107,7 @@ def test_assert_equal_and_assert_allclose_take_nan_as_equal_to_nan():
     refused(assert_equal, x, [[1.0, 1.0], [2.0]], "actual[0][0]: is nan; desired has 1.0")
 
 
-KINDS_OF_NOTHING = {  # values of each kind, of which the first is nothing: it equals itself, and no other
+KINDS_OF_NAN = {  # values of each kind, of which the first is nan or NaT: it equals itself, and no other
     "float": np.array([np.nan, 1.0]),
     "half": np.array([np.nan, 1.0], np.float16),
     "complex": np.array([complex(0, np.nan), 1j]),
@@ -120,9 +120,9 @@ KINDS_OF_NOTHING = {  # values of each kind, of which the first is nothing: it e
 }
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_NOTHING)
-def test_nothing_of_every_kind(kind):
-    values = KINDS_OF_NOTHING[kind]
+@pytest.mark.parametrize("kind", KINDS_OF_NAN)
+def test_assert_equal_distinguishes_every_kind_of_nan(kind):
+    values = KINDS_OF_NAN[kind]
     for rows in (values, np.stack([values, values], axis=1)):
         for make in (lambda rows: LoDTensor.from_lengths(rows, [1, 1]), lambda rows: rows):
             assert_equal(make(rows), make(rows.copy()))

@@ -61,7 +61,7 @@ class Streamed:
         return self.x.__arrow_c_stream__(requested_schema)
 
 
-def test_values_and_offsets_stay_where_they_are():
+def test_arrow_c_array_copies_neither_values_nor_offsets():
     x = LoDTensor.from_lengths(np.arange(12.0).reshape(6, 2), [2, 4], [3, 0, 1, 1, 0, 1])
     capsules = x.__arrow_c_array__()
     outer = array_of(capsules)

@@ -155,7 +155,7 @@ KINDS = [
     ("kind", "offset", "gaps", "count"),
     [(kind.split(), *rest) for kind in KINDS for rest in ((3, False, 5), (1, True, 0), (9, True, 20))],
 )
-def test_every_layout_is_what_its_lists_are(kind, offset, gaps, count):
+def test_from_arrow_of_every_layout_equals_its_lists(kind, offset, gaps, count):
     entries = draw(kind, count, gaps)
     wanted, valid = meaning(kind, entries), masks(kind, entries)
     parts = [entries[: count // 3], entries[count // 3 : count // 2], entries[count // 2 :]]

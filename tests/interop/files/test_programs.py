@@ -97,7 +97,7 @@ def test_several_threads_run_one_program_at_once():
     assert found == [right] * 4
 
 
-def test_a_file_of_version_1_is_read_and_gives_what_it_gave():
+def test_a_program_saved_by_version_1_gives_the_results_saved_with_it():
     found = lodcore.load(OF_TODAY)
     for program, feed, fetch, right in found.values():
         executor = Executor()

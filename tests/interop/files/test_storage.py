@@ -86,7 +86,7 @@ def test_trees_come_back_to_the_bit(tmp_path_factory, name, tree):
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_what_is_shared_is_shared_again(tmp_path, name):
+def test_load_restores_arrays_and_lods_that_were_shared(tmp_path, name):
     weight = np.arange(3.0)
     lodcore.save(tmp_path / name, {"x": X, "y": LoDTensor(X.values * 2, X.lod), "w": [weight, weight]})
     again = lodcore.load(tmp_path / name)
@@ -550,7 +550,7 @@ def test_values_of_a_folder_are_mapped(tmp_path):
 
 
 @given(st.lists(lod_tensors(2, 2, [np.dtype("i2")], [(3,)]), min_size=1, max_size=4))
-def test_what_is_added_is_joined(tmp_path_factory, pieces):
+def test_append_to_a_folder_equals_concat_batches(tmp_path_factory, pieces):
     name = tmp_path_factory.mktemp("folder") / "x.lod"
     lodcore.save(name, {"x": pieces[0], "y": LoDTensor(pieces[0].values[:, 0] > 0, pieces[0].lod)})
     for piece in pieces[1:]:
@@ -580,7 +580,7 @@ def test_what_does_not_fit_is_not_added(tmp_path, tree, error, says):
     assert before == {path.name: path.read_bytes() for path in (tmp_path / "x.lod").iterdir()}
 
 
-def test_what_is_replaced_takes_no_room(tmp_path):
+def test_save_over_a_folder_removes_the_replaced_files(tmp_path):
     for k in range(3):
         lodcore.save(tmp_path / "x.lod", {"x": X, "deep": DEEP, "n": np.array(k)})
         names = {path.name.partition("-")[2] or path.name for path in (tmp_path / "x.lod").iterdir()}
@@ -877,7 +877,7 @@ def test_processes_read_what_share_and_save_gave_them(tmp_path, method):
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="the system has no memory that can be sealed")
 class TestSealed:
     @given(lod_tensors(0, 3))
-    def test_what_is_shared_is_the_same(self, x):
+    def test_share_gives_an_equal_tensor(self, x):
         again = share(x).tensor()
         assert again.lod == x.lod
         assert same(again.values, x.values)
@@ -926,7 +926,7 @@ class TestSealed:
 
 
 @pytest.mark.parametrize("arguments", [(), (1,), (2, 1, 4, 64, (0,), "<f8")])
-def test_a_number_of_a_file_is_nothing_to_make_one_of(arguments):
+def test_shared_refuses_a_file_descriptor(arguments):
     """It would close that file at the end."""
     with pytest.raises(TypeError, match="is made by"):
         sealed.Shared(*arguments)

@@ -44,7 +44,7 @@ def test_has_the_same_bits_in_every_layout(layout, dtype):
     assert before.tobytes() == kept.tobytes()
 
 
-def test_of_numbers_and_of_nothing():
+def test_sigmoid_of_numbers_and_of_empty_arrays():
     assert lodcore.sigmoid(0.0) == 0.5
     assert lodcore.sigmoid(np.float32(0)).dtype == np.float32
     for shape in [(0,), (0, 3), (2, 0), (0, 0, 4)]:

@@ -21,7 +21,7 @@ COMPLEX = [complex(a, b) for a in (1, 0, -0.0, np.nan, -np.inf) for b in (np.nan
 
 
 @pytest.mark.parametrize("dtype", ["c8", "c16"])
-def test_complex_numbers_stand_as_in_numpy(dtype):
+def test_complex_numbers_are_sorted_and_ranked_as_by_numpy(dtype):
     """By real parts, then by imaginary parts; those with nan after all others, by the parts that are nan."""
     numbers = np.random.default_rng(0).permutation(np.array(COMPLEX * 2, dtype))
     x = LoDTensor.from_lengths(numbers, [20, 0, 1, 29])
@@ -39,7 +39,7 @@ def test_complex_numbers_stand_as_in_numpy(dtype):
     assert lodcore.sequence_n_unique(x).tolist() == [len(np.unique(part)) for part in x.to_arrays()]
 
 
-def test_gradients_of_complex_numbers_go_where_they_were():
+def test_gradient_of_sorted_complex_numbers_has_their_previous_order():
     x = lodcore.array([[3 + 1j, 1 + 2j, 1 + 1j], []])
     _, pullback = vjp(sequence_sort, x)
     assert pullback(np.array([1 + 5j, 10, 100j]))[0].values.tolist() == [100j, 10, 1 + 5j]

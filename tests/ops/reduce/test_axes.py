@@ -136,7 +136,7 @@ def test_axes_from_the_end_are_those_from_the_front(axes, keepdims):
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_the_greatest_by_the_last_bit_has_the_gradient(dtype):
+def test_gradient_of_max_and_min_distinguishes_numbers_that_differ_in_the_last_bit(dtype):
     """Also where other numbers are equal to it in a narrower dtype."""
     bit = np.finfo(dtype).eps
     rows = np.array([1, 1 + bit, 1, 1 - bit, 1 - bit / 2, 1 + 2 * bit], dtype)

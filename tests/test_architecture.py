@@ -242,6 +242,13 @@ def test_kernels_are_listed():
 
 
 @not_on_reference
+@pytest.mark.parametrize("name", ["nothing", "_cyutility_", "pool.nothing"])
+def test_an_unknown_name_in_kernels_raises_attribute_error(name):
+    with pytest.raises(AttributeError, match=r"module 'lodcore\.kernels' has no attribute"):
+        getattr(kernels, name)
+
+
+@not_on_reference
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernel_has_a_twin_with_the_same_parameters(name):
     assert public_functions(getattr(kernels, name)) == public_functions(import_module(f"reference.kernels.{name}"))

@@ -80,7 +80,7 @@ TOO_LARGE = ["[0, 2**63]", "[0, 2**70]", "[0, -2**70]", "np.array([0, 2**63], np
 
 @for_each(("call", "argument"), [(call, argument) for call, _, argument in VECTORS])
 @pytest.mark.parametrize(("vector", "says"), [*NO_INTEGERS, *NO_VECTORS])
-def test_what_is_no_vector_of_integers(call, argument, vector, says, names):
+def test_arguments_that_must_be_vectors_of_integers(call, argument, vector, says, names):
     if vector == "None" and ("append" in call or "from_padded" in call):
         return  # there None is an omitted argument
     assert_refused(call.format(vector), names, (DTypeError, ShapeError), f"{argument}.*({says})")
@@ -132,7 +132,7 @@ def test_levels_that_do_not_exist(call, level, names):
 
 @for_each("call", LEVELS)
 @pytest.mark.parametrize("level", ["None", "0.0", "'0'", "[0]", "np.float64(0)"])
-def test_what_is_no_level(call, level, names):
+def test_arguments_that_must_be_levels(call, level, names):
     assert_refused(call.format(level), names, DTypeError, "level")
 
 

@@ -62,7 +62,7 @@ def test_integers_of_any_dtype_and_layout(dtype):
         ([[1], [2, 3]], ShapeError),
     ],
 )
-def test_as_int64_refuses_what_is_no_vector_of_integers(given, error):
+def test_as_int64_refuses_all_but_vectors_of_integers(given, error):
     with pytest.raises(error, match=r"^f: x: "):
         buffers.as_int64(given, "f: x")
 

@@ -105,7 +105,7 @@ def test_one_of_the_errors_of_all_threads_is_raised_by_the_call(several):
         in_parts(work, [(k, k + 1) for k in range(several)])
 
 
-def test_what_threads_have_computed_is_released():
+def test_in_parts_releases_the_results_of_its_threads():
     class Large:
         pass
 

@@ -719,7 +719,7 @@ def test_documents_of_any_depth_move_whole():
 
 
 @pytest.mark.not_on_reference
-def test_what_is_undone_has_as_many_rows_and_bins_as_planned():
+def test_undo_refuses_other_numbers_of_rows_and_bins():
     plan = pack_plan([2, 3, 1], 3, "best_fit")
     for count in (0, 5, 7, 12):
         with pytest.raises(LoDError, match=f"y: has {count} rows; the plan packs 6 tokens"):

@@ -59,7 +59,7 @@ def test_the_glosses_are_those_of_the_source(glosses):
     assert len(set(glosses.words)) == len(glosses.words) == 19301
 
 
-def test_their_licence_and_their_authors_stand_beside_them():
+def test_the_folder_of_glosses_has_their_licence_and_attribution():
     licence = (FOLDER / "LICENSE-WordNet.txt").read_text(encoding="utf-8")
     assert "WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved." in licence
     assert "appear on ALL copies of the software, database and\ndocumentation" in licence

@@ -235,7 +235,7 @@ WORDS = ["knight", "a", "cough", "o'clock", "pronunciation"]
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
-def test_what_is_said_is_what_plain_python_finds_on_the_real_weights(beam_size):
+def test_say_equals_a_search_in_plain_python_on_the_real_weights(beam_size):
     speaker, wide = model.load(), np.float64
     letters = data.letters_of(WORDS)
     said = speaker.say(letters, beam_size, beam_size)

@@ -154,7 +154,7 @@ def test_the_mean_of_the_seeds_is_printed_and_compared(capsys):
     assert re.search(r"^  5-state hidden Markov model \* +3\.8 %  #{19}$", printed, re.MULTILINE)
 
 
-def test_what_padding_would_have_cost_is_counted(capsys):
+def test_print_padding_counts_frames_and_numbers(capsys):
     page.print_padding(TRAIN, TEST, PLAIN)
     printed = capsys.readouterr().out
     assert re.search(r"two padded batches +41 frames +492 numbers +1\.64 x", printed)  # 4 * 4 + 5 * 5

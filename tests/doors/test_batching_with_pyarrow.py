@@ -72,7 +72,7 @@ def test_a_column_is_chosen(tmp_path, capsys):
         ([1, 2], "a column of lists is needed"),
     ],
 )
-def test_what_is_no_documents(tmp_path, capsys, lists, says):
+def test_pack_refuses_columns_that_are_no_documents(tmp_path, capsys, lists, says):
     path = saved(tmp_path, "parquet", pyarrow.table({"ids": lists}))
     assert main(["pack", path, "--budget", "10"]) == 1
     assert says in capsys.readouterr().err

@@ -136,7 +136,7 @@ def test_pandas_columns_beside_lists():
         (lambda: to_xarray(X, {"id": [1]}), LoDError, "has 1 entries; 3 are needed"),
     ],
 )
-def test_what_does_not_fit_is_refused(call, error, says):
+def test_wrong_frames_and_columns_are_refused(call, error, says):
     with pytest.raises(error, match=says):
         call()
 

@@ -159,7 +159,7 @@ def test_missing_values_read_with_a_mask_go_out_as_missing(name):
         assert to_polars(replaced, lists=False)["v"].null_count() == 0  # what is put in their place stays
 
 
-def test_what_dtypes_do_not_say_is_kept_only_as_long_as_it_fits():
+def test_decimals_and_categories_are_restored_unless_values_were_changed():
     table = polars.DataFrame({"u": U, "d": DECIMALS, "c": ["x", None, "y"]}).cast({"c": polars.Enum(["y", "x"])})
     groups = from_polars(table, by="u", nulls={"c": "?"})
     assert to_polars(groups, lists=False)["c"].to_list() == to_pandas(groups)["c"].tolist() == ["x", "y", "?"]
@@ -258,7 +258,7 @@ def test_from_pandas_keeps_nan_and_nat_unless_nulls_is_given():
         (pandas.PeriodIndex(["2020Q1", "2020Q2"], freq="Q"), "has dtype period"),
     ],
 )
-def test_nothing_is_converted_with_loss(entries, says):
+def test_from_pandas_refuses_conversions_with_loss(entries, says):
     values = np.array(entries, object) if isinstance(entries, list) else entries
     with pytest.raises(DTypeError, match=says):
         from_pandas(pandas.DataFrame({"u": [1, 1], "v": values}), by="u")

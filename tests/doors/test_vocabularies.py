@@ -50,6 +50,6 @@ def test_text_of_another_library(form):
         (pyarrow.array([1, 2]), DTypeError, "has dtype int64; strings"),
     ],
 )
-def test_what_is_no_text(given, error, says):
+def test_vocabulary_fit_refuses_all_but_texts(given, error, says):
     with pytest.raises(error, match=says):
         Vocabulary.fit(given)

@@ -266,7 +266,7 @@ def test_chains_are_looked_for_when_a_run_first_meets_many_numbers(monkeypatch):
     assert len(looked) == 2
 
 
-def test_results_that_nobody_reads_are_not_made(monkeypatch):
+def test_a_chain_makes_only_the_results_that_are_read(monkeypatch):
     program, feed, y, _ = chain()
     executor, frames = Executor(), []
     completed = chains.Chain.looked

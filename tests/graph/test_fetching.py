@@ -92,7 +92,7 @@ def test_fetches_alone_and_together_give_the_last_values(way, alone):
         assert {name: listed(value) for name, value in found.items()} == wanted
 
 
-def test_an_array_that_is_written_to_later_is_fetched_as_it_is_then():
+def test_an_array_is_fetched_with_elements_written_after_its_first_run():
     program, things = everything()
     executor = Executor()
     executor.run(program, {"x": X}, ["written"])

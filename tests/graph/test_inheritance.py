@@ -307,7 +307,7 @@ def test_context_gives_the_lod_of_any_input():
     assert seen == [(LISTS.lod, None, False)]
 
 
-def test_what_cannot_be_made_empty_is_named():
+def test_var_get_mutable_names_kinds_that_cannot_be_made_empty():
     x = Variable("x", SPARSE)
     assert var_get_mutable(x, SparseTensor) is SPARSE
     empty = var_get_mutable(Variable("y"), SparseTensor)

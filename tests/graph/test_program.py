@@ -589,7 +589,7 @@ def test_gradients_of_intermediate_variables_can_be_fetched():
     assert found[3] == 1.0
 
 
-def test_gradients_of_what_several_operators_read():
+def test_gradients_of_variables_that_several_operators_read_are_sums():
     """A gradient is complete after the last of them, whether it is fetched or read."""
     with Program() as program:
         x, w = data("x", (2,), "float64"), parameter(np.array([1.0, 2.0]), "w")

@@ -369,7 +369,7 @@ def test_indices_before_the_first_element():
     assert results(Make("a"), Write("a", 0, 1.0), *boots, found="xyz") == [1.0, 1.0, 9.0]
 
 
-def test_batches_that_are_as_long_as_they_may_be():
+def test_joined_refuses_more_than_500_sequences():
     assert len(values.joined(np.zeros(300), np.zeros(200))) == 500
     with pytest.raises(OverflowError):
         values.joined(np.zeros(300), np.zeros(201))

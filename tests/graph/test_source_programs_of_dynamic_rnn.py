@@ -193,7 +193,7 @@ def test_the_dynamic_rnn_over_sentences_as_a_program(sort_by_length):
             np.testing.assert_allclose(one, wanted_here, rtol=1e-11, atol=1e-13)
 
 
-def test_nothing_but_empty_sentences():
+def test_dynamic_rnn_of_empty_sentences_only():
     """Paddle crashes on them."""
     empty = LoDTensor.from_lengths(np.empty((0, WIDTH)), [0, 0])
     for count in (2, 0):

@@ -131,7 +131,7 @@ def test_variable_with_a_value_converts_to_bool_int_float_and_array():
     np.testing.assert_array_equal(np.asarray(x), [2])
 
 
-def test_variables_of_no_block_stand_for_their_values():
+def test_operators_compute_at_once_on_variables_outside_of_blocks():
     w = Variable("w", np.array([1.0, 2.0]))
     np.testing.assert_array_equal(lodcore.mul(w, 2.0), [2.0, 4.0])
     np.testing.assert_array_equal(lodcore.mul(2.0, y=w), [2.0, 4.0])

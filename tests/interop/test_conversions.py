@@ -86,7 +86,7 @@ def test_a_missing_library_is_named(call, library, extra, monkeypatch):
     assert error.value.name == library
 
 
-def test_nothing_is_imported_before_it_is_used():
+def test_conversions_import_no_other_library():
     import subprocess
     import sys
 
@@ -251,7 +251,7 @@ def test_groups_of_three_and_more_keys(size):
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=12))
-def test_groups_stand_in_the_order_of_their_first_rows(rows):
+def test_grouped_has_groups_in_the_order_of_their_first_rows(rows):
     codes = np.array(rows, np.int64).reshape(-1, 2)
     lod, order, examples = grouped([codes[:, 0], codes[:, 1]])
     want = {}
@@ -273,7 +273,7 @@ def test_groups_stand_in_the_order_of_their_first_rows(rows):
         [[[[[1], [2, 3]]], [[[4]], [[5], [6]]]], [], [[[[7]], [[8], [], [9]]]]],
     ],
 )
-def test_rows_are_numbered_within_what_they_lie_in(nested):
+def test_row_keys_number_rows_within_their_sequences(nested):
     def places(part, before=()):
         for at, one in enumerate(part):
             yield from places(one, (*before, at)) if isinstance(one, list) else [before]

@@ -31,7 +31,7 @@ class TestTwins:
         agree("foreign_data.copy_offsets", np.array(drawn, dtype), unwritten(1), unwritten(len(drawn)))
 
     @given(st.lists(st.sampled_from([-(2**63), -1, 0, 1, 2**62, 2**63 - 1]), min_size=1, max_size=6))
-    def test_copy_offsets_of_what_wraps_around(self, drawn):
+    def test_copy_offsets_of_offsets_that_overflow(self, drawn):
         agree("foreign_data.copy_offsets", int64(drawn), unwritten(1), unwritten(len(drawn)))
 
     @pytest.mark.parametrize("dtype", [np.int32, np.int64])

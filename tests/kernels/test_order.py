@@ -91,7 +91,7 @@ class TestTwins:
 
 
 @given(batches())
-def test_texts_stand_as_python_sorts_them(drawn):
+def test_order_ties_of_texts_equals_sorting_in_python(drawn):
     x, unit, offsets, descending, keys, positions = drawn
     width = positions.shape[1]
     kernels.order.order_ties(x, unit, keys, offsets, descending, positions)

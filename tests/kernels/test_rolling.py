@@ -27,7 +27,7 @@ class TestTwins:
     @pytest.mark.parametrize("dtype", REALS)
     @pytest.mark.parametrize("kind", range(5))
     @pytest.mark.parametrize("size", [1, 2, 5])
-    def test_roll_what_is_not_finite(self, size, kind, dtype):
+    def test_rolling_windows_with_infinities_and_nan(self, size, kind, dtype):
         """A single row in a window, before and after others, and in one sequence after another."""
         random = np.random.default_rng(size)
         x = read_only(

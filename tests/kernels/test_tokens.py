@@ -106,7 +106,7 @@ class TestTwins:
 
 @pytest.mark.not_on_reference
 @for_each("dtype", ["i8", "u8", "i4", "u2", "u1"])
-def test_sequences_that_end_beside_a_block(dtype):
+def test_sequences_that_end_near_a_block_of_1024_rows(dtype):
     """Of 1024 rows, the first and the second: few tokens, many that are close together, and many far apart."""
     most = np.iinfo(dtype).max
     sets = [[3], [0, 3, 9, 10, 11, 40], [0, 3, 9, 10, 11, min(most, 2**63 - 1)], [3, 3, 3, 3, 3, 3]]

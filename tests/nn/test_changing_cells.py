@@ -74,7 +74,7 @@ def test_new_generators_at_each_call_are_no_new_cell():
         assert counts[4:] == [0] * 4, (pattern, counts)
 
 
-def test_a_way_back_after_later_calls_has_its_own_masks():
+def test_a_pullback_uses_the_masks_of_its_own_call():
     def called(seed):
         cell = dropping(*generators("two", seed))
         return lodcore.vjp(lambda p: nn.dynamic_rnn(cell, p, X, ZERO)[0], PARAMETERS)

@@ -93,7 +93,7 @@ def test_a_program_draws_in_each_run_and_its_clone_for_tests_drops_nothing():
     assert rng.bit_generator.state == before
 
 
-def test_a_weight_is_dropped_anew_in_each_step():
+def test_dropout_of_a_weight_draws_another_mask_in_each_step():
     rng, x = np.random.default_rng(1), LoDTensor.from_lengths(np.zeros((8, 6), "f4"), [8])
     y, _ = nn.dynamic_rnn(lambda p, x, h: (x + nn.dropout(p, 0.5, rng), h), np.ones(6, "f4"), x, np.zeros((1, 1), "f4"))
     assert len(np.unique(y.values, axis=0)) > 1

@@ -271,7 +271,7 @@ def test_step_keeps_the_type_of_numbers(kind, optimizer):
 
 
 @for_each("optimizer", [nn.SGD(0.5, 0.9), nn.Adam(0.5)])
-def test_nothing_read_only_is_updated_in_place(optimizer):
+def test_step_in_place_refuses_read_only_parameters_and_states(optimizer):
     """The error says so before anything is written: the parameter, and each entry of the state."""
     for locked in ("parameter", *optimizer.kept):
         parameter, gradient = np.ones(2), np.ones(2)

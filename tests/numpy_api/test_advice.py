@@ -283,7 +283,7 @@ def test_asarray_called_by_a_library_names_its_converter(library):
     assert ASKING[library] not in str(caught.value)
 
 
-def test_dlpack_is_of_what_is_dense():
+def test_dlpack_of_a_lodtensor_is_refused():
     """torch queries it first; awkward queries the device, and proceeds without one."""
     x = numbers()
     assert not hasattr(x, "__dlpack_device__")

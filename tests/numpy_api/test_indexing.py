@@ -538,7 +538,7 @@ def test_what_is_written_after_the_forward_pass_changes_no_gradient(call, given,
 
 
 @for_each("shape", [(), (1,), (2,), (1, 1), (1, 2), (2, 1), (2, 2)])
-def test_rows_that_a_mask_chooses_take_what_broadcasts(shape):
+def test_assignment_by_a_mask_broadcasts_values_as_numpy(shape):
     values = np.arange(10.0, 10 + np.prod(shape, dtype=int)).reshape(shape)
     x, wanted = lodcore.LoDTensor.from_lengths(np.zeros((3, 2)), [2, 1]).copy(), np.zeros((3, 2))
     wanted[[True, False, True]] = values

@@ -331,7 +331,7 @@ def test_reductions_by_level_refuse_levels_that_x_does_not_have():
 
 
 @given(batches(["f8"], ROW_SHAPES), st.data())
-def test_reductions_of_what_a_mask_holds(x, data):
+def test_reductions_with_where_equal_those_of_neutral_values(x, data):
     x = like(x, np.nan_to_num(x.values))
     axis = data.draw(st.integers(0, x.ndim - 1))
     held = like(x, np.random.default_rng(data.draw(SEEDS)).random(x.values.shape) < 0.6)

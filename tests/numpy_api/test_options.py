@@ -262,7 +262,7 @@ def check_recorded(name, text, names, eager):
 
 
 @for_each("refused", sorted(REFUSED))
-def test_what_is_not_supported_is_refused(refused):
+def test_options_that_are_not_supported_are_refused(refused):
     name, option = refused.split(".")
     if name not in BY_NAME or option not in parameters(name):
         return

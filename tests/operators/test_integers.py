@@ -104,7 +104,7 @@ def test_an_integer_is_of_any_type(call):
         ("flat[0, {}]", "index: is"),
     ],
 )
-def test_what_is_no_integer_is_named(call, message):
+def test_arguments_that_are_no_integers_are_named(call, message):
     for number in (Word(), 1.5):
         with lodcore.Program(), pytest.raises((ValueError, TypeError, lodcore.GraphError), match=message):
             eval(call.format("number"), {**things(), "lodcore": lodcore, "np": np, "number": number})

@@ -132,7 +132,7 @@ def test_another_seed_gives_other_cases():
 
 
 @not_on_reference
-def test_other_operators_change_nothing(found):
+def test_cases_of_an_operator_do_not_depend_on_the_others(found):
     chosen = draw_cases(count=FEW, names=["add", "sequence_pad"])
     assert list(map(repr, chosen)) == [repr(case) for case in found if case.operator in ("add", "sequence_pad")]
 

@@ -18,7 +18,7 @@ def _one_thread():
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_follows_an_interrupt_is_as_if_nothing_had_been_called(name):
+def test_an_interrupted_call_leaves_no_trace_in_later_ones(name):
     assert failures(name, PLACES)[1] == {}
 
 

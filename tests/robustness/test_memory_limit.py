@@ -81,7 +81,7 @@ def test_the_limit_of_memory_is_the_least_of_machine_and_container():
         ((0, 0, 7), True),
     ],
 )
-def test_what_is_as_large_as_the_memory_may_be_made(factors, fits):
+def test_check_size_refuses_results_larger_than_the_memory(factors, fits):
     if fits:
         memory.check_size("f", *factors)
     else:

@@ -26,7 +26,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
-def test_copies_are_made_where_they_are_asked_for(make):
+def test_np_array_with_copy_or_another_dtype_copies(make):
     x = make()
     seen = np.asarray(x)
     copied, narrow = np.array(x, copy=True), np.array(x, dtype=np.float32)

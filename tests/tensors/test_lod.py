@@ -262,7 +262,7 @@ def test_lods_that_differ_in_their_last_offsets_are_not_equal():
         lambda lod: lod.split()[0],
     ],
 )
-def test_offsets_of_what_is_made_of_a_lod_stay_read_only(made):
+def test_offsets_of_derived_lods_stay_read_only(made):
     lod = made(LoD.from_lengths([2, 1], [2, 0, 3]))
     for level in range(lod.num_levels):
         offsets = lod.offsets(level)

@@ -137,7 +137,7 @@ def test_an_array_of_objects_is_taken_for_a_list():
     assert lodcore.array(ragged).tolist() == [[1, 2], [3]]
 
 
-def test_the_same_list_may_stand_in_several_places():
+def test_array_of_lists_that_contain_one_list_several_times():
     row = [1, 2]
     assert lodcore.array([row, row, [row][0]]).tolist() == [[1, 2]] * 3
     inner = [row, row]

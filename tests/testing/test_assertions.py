@@ -78,7 +78,7 @@ def test_other_structures_are_not_equal(one, other):
                 check(x, desired)
 
 
-def test_what_is_no_batch_is_not_equal():
+def test_equals_is_false_for_all_but_batches():
     x = lodcore.array([[1.0, 2.0], [3.0]])
     for other in (None, 3, "text", np.ones(3), [1.0, 2.0], [[1.0, 2.0], 3.0], [[None]], [["a", "b"], ["c"]], [[[1.0]]]):
         assert not x.equals(other)

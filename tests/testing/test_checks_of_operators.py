@@ -65,7 +65,7 @@ SPEC = Spec((None, 2), F8, 1, LoDTensor)
         ({"kind": object, "num_levels": 3, "shape": ()}, True),
     ],
 )
-def test_what_a_spec_describes(changed, right):
+def test_fits_compares_a_spec_with_a_result(changed, right):
     assert rules.fits(SPEC._replace(**changed), Spec((5, 2), F8, 1, LoDTensor)) == right
     assert rules.fits(Spec((5, 2), F8, 1, LoDTensor), SPEC) == rules.fits(SPEC, SPEC) == True  # noqa: E712
 

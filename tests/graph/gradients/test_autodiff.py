@@ -1059,7 +1059,7 @@ def test_gradients_of_rules_that_do_not_fit_are_refused(monkeypatch, found, erro
         vjp(lambda x, y: lodcore.matmul(x, y), X, X)[1](X)
 
 
-def test_elements_of_an_array_that_nobody_reads():
+def test_unread_elements_of_an_array_have_gradients_of_zeros():
     """Their gradients are zeros of their own shapes, not holes."""
 
     def read_one(ta):
@@ -1073,7 +1073,7 @@ def test_elements_of_an_array_that_nobody_reads():
     assert [one.tolist() for one in gradient] == [[0.0, 0.0, 0.0], [1.0, 1.0], [0.0]]
 
 
-def test_rows_that_are_looked_up_of_what_was_computed():
+def test_gradient_of_lookup_table_in_a_computed_table_is_dense():
     """The gradient of a table is a SparseTensor; that of a computed table becomes dense."""
     ids = np.array([1, 0, 1])
     w = np.array([[1.0, 0.5], [-0.5, 2.0]])

@@ -139,7 +139,7 @@ def test_offsets_of_32_bits_are_given_where_they_are_wanted():
 
 
 @pytest.mark.parametrize(("wish", "format"), [(b"u", b"u"), (b"U", b"U"), (b"z", b"z"), (b"Z", b"Z")])
-def test_bytes_become_strings_where_they_are_wanted(wish, format):
+def test_arrow_c_array_gives_strings_if_the_schema_asks_for_them(wish, format):
     x = LoDTensor.from_lengths(np.frombuffer("aéb".encode(), np.uint8), [3, 0, 1])
     given = x.__arrow_c_array__(Forged(wish, 0, [None, None, None]).__arrow_c_array__()[0])
     assert schema_of(given[0]).format == format

@@ -171,7 +171,7 @@ def test_from_arrow_of_every_layout_equals_its_lists(kind, offset, gaps, count):
             from_arrow(forge(kind, entries, offset), dictionaries="decode")
 
 
-def test_tables_are_read_from_where_they_begin():
+def test_from_arrow_of_tables_with_offsets_and_nulls():
     """Each field has its own offset and nulls; a null of the table is one of each field."""
     rows = draw(["struct", "list", "int"], 30, True)
     for records in (None, False):
@@ -379,7 +379,7 @@ def test_schemas_say_the_whole_type():
             assert formats == [b"+L"] * levels + [b"+w:2", b"f"]
 
 
-def test_streams_are_given_as_they_are_wanted():
+def test_arrow_c_stream_has_the_requested_schema():
     x = lodcore.array([[[1, 2], []], [[3]]])
     wish = lists([0], lists([0], leaf(NUMBERS)))
     capsule = x.__arrow_c_stream__(wish.__arrow_c_array__()[0])
@@ -474,7 +474,7 @@ def test_copies_of_values_in_odd_places_are_read_only():
         assert (found.tolist(), found.flags.writeable) == ([0, 1, 2, 3, 4], False)
 
 
-def test_what_is_given_away_is_released_with_all_children():
+def test_releasing_an_exported_array_releases_its_children():
     x = LoDTensor.from_lengths(np.arange(6.0).reshape(3, 2), [1, 1], [2, 1])
 
     def nodes():

@@ -92,7 +92,7 @@ def test_what_a_dead_writer_left_is_cut_off(tmp_path):
         (deep(2), deep(3), "has 3 levels; what is there has 2"),
     ],
 )
-def test_what_does_not_fit_is_not_appended(saved, appended, says, tmp_path_factory):
+def test_a_refused_append_of_any_tree_leaves_the_folder_unchanged(saved, appended, says, tmp_path_factory):
     name = tmp_path_factory.mktemp("folder") / "x.lod"
     lodcore.save(name, saved)
     before = {path.name: path.read_bytes() for path in name.iterdir()}

@@ -656,7 +656,7 @@ def test_whoever_writes_next_removes_the_drafts_of_dead_writers_of_any_file(tmp_
     assert left > 5
 
 
-def test_what_only_looks_like_a_draft_stays(tmp_path, quick):
+def test_save_keeps_files_and_links_whose_names_resemble_drafts(tmp_path, quick):
     """A file, a link and folders of other names are somebody else's."""
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine").write_bytes(b"1")

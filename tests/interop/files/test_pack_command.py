@@ -117,7 +117,7 @@ def test_an_output_is_not_overwritten(saved, capsys):
         ("scalars", [], "0.npy: holds a single number"),
     ],
 )
-def test_what_fails_is_said_in_one_line(name, arguments, says, saved, capsys):
+def test_errors_of_the_pack_command_are_one_line(name, arguments, says, saved, capsys):
     here = saved.parent
     deep = lodcore.array([[[1], [2]]])
     np.savez(here / "deep.npz", values=deep.values, offsets_0=deep.lod.offsets(0), offsets_1=deep.lod.offsets(1))

@@ -194,7 +194,7 @@ def test_arrays_of_a_tree_are_named_by_their_paths(tmp_path):
     assert names == {"layers/0/w": [0.0], "layers/1/w": [1.0], "array_2": [1.0, 1.0]}
 
 
-def test_what_numpy_saved_is_read(tmp_path):
+def test_load_reads_an_archive_written_by_numpy(tmp_path):
     np.savez(tmp_path / "x.npz", values=DEEP.values, offsets_0=DEEP.lod.offsets(0), offsets_1=DEEP.lod.offsets(1))
     assert lodcore.load(tmp_path / "x.npz").equals(DEEP)
 
@@ -572,7 +572,7 @@ def test_append_to_a_folder_equals_concat_batches(tmp_path_factory, pieces):
         ({"x": 3}, DTypeError, "can be added"),
     ],
 )
-def test_what_does_not_fit_is_not_added(tmp_path, tree, error, says):
+def test_a_refused_append_leaves_the_folder_unchanged(tmp_path, tree, error, says):
     lodcore.save(tmp_path / "x.lod", X)
     before = {path.name: path.read_bytes() for path in (tmp_path / "x.lod").iterdir()}
     with pytest.raises(error, match=says):
@@ -902,7 +902,7 @@ class TestSealed:
         del shared
         assert x.tolist() == DEEP.tolist()
 
-    def test_what_is_not_sealed_or_wrong_is_refused(self):
+    def test_shared_memory_that_is_not_sealed_is_refused(self):
 
         handle = os.memfd_create("x", os.MFD_ALLOW_SEALING)
         os.ftruncate(handle, 4096)

@@ -170,7 +170,7 @@ def test_gru_and_simple_network_with_their_inputs(is_reverse, booted):
 
 @pytest.mark.not_on_reference
 @pytest.mark.skipif(not kernels.matrix.is_fast(), reason="NumPy multiplies")
-def test_what_nobody_asks_for_is_not_computed(monkeypatch):
+def test_gradients_that_are_not_needed_are_not_computed(monkeypatch):
     """The gradient of x is a product, as are those of the weights."""
     gates = importlib.import_module("lodcore.ops.networks.gates")
     counted = []

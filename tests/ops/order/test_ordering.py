@@ -64,7 +64,7 @@ def test_sort_by_a_key():
 @for_each("size", range(1, 27))
 @pytest.mark.parametrize("kind", ["S", "U"])
 @pytest.mark.parametrize("descending", [False, True])
-def test_texts_of_every_size_stand_as_numpy_sorts_them(size, kind, descending):
+def test_texts_of_every_size_are_sorted_as_by_python(size, kind, descending):
     """Texts with equal beginnings that differ in one character only: at any position, and beyond the end of a key."""
     texts = ["a" * size, *("a" * at + letter + "a" * (size - at - 1) for at in range(size) for letter in "bAz")]
     texts += ["a" * at for at in range(1, size)] + texts[::3]

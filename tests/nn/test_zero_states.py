@@ -61,3 +61,29 @@ def test_zeros_give_what_computing_gives(name, odd, is_reverse, monkeypatch):
     for some, others in zip(*found, strict=True):
         for one, other in zip(some, others, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@for_each("dtype", ["f4", "f8"])
+def test_gradients_of_first_states_that_others_need_are_computed(dtype):
+    """The gradient of a bias that is added to a state is that of the state, which nobody asks for."""
+
+    def cell(p, x, h):
+        h = np.tanh((h + p["b"]) @ p["h"])
+        return h, h
+
+    def loss(p, x, h):
+        return lodcore.ops.sum(lodcore.nn.dynamic_rnn(cell, p, x, h)[1])
+
+    random = np.random.default_rng(4)
+    parameters = {"b": random.standard_normal(WIDTH).astype(dtype), "h": np.eye(WIDTH, dtype=dtype)}
+    parameters["h"] += random.standard_normal((WIDTH, WIDTH)).astype(dtype)
+    x = LoDTensor.from_lengths(np.zeros((sum(LENGTHS), WIDTH), dtype), LENGTHS)
+    for state in (random.standard_normal((len(LENGTHS), WIDTH)).astype(dtype), np.zeros((len(LENGTHS), WIDTH), dtype)):
+        _, (wanted, _) = lodcore.value_and_grad(loss, argnums=(0, 2))(parameters, x, state)
+        _, found = lodcore.value_and_grad(loss)(parameters, x, state)
+        for name in parameters:
+            np.testing.assert_array_equal(found[name], wanted[name])
+    b, w = parameters["b"][:1].astype("f8"), parameters["h"][:1, :1].astype("f8")
+    one = LoDTensor.from_lengths(np.zeros((1, 1)), [1])
+    _, found = lodcore.value_and_grad(loss)({"b": b, "h": w}, one, np.full((1, 1), 0.25))
+    np.testing.assert_allclose(found["b"], w[0] * (1 - np.tanh((0.25 + b) * w[0]) ** 2), rtol=1e-12)

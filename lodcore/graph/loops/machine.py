@@ -194,9 +194,11 @@ class Compiled:
             sinks += [Sink(d, Place(BATCH, ("d_input", j), d.width)) for j, d in back.inputs.items()]
             sinks += [Sink(d, Place(BATCH, ("d", d), d.width)) for d in back.rooms if d not in back.parts]
             sinks += [Sink(v, Place(ROW, ("row", v), v.width)) for v in back.calls]
-            ends = {d for j, d in back.states.items() if not wanted.states[j]}
-
-            needed = read_at_first([sink.value for sink in sinks if sink.value not in ends], zeros)
+            unwanted = {d for j, d in back.states.items() if not wanted.states[j]}
+            other = {sink.value for sink in sinks[len(back.states) :]}
+            other.update([d for j, d in back.states.items() if wanted.states[j]])
+            ends = unwanted - other - read_at_first([x for sink in sinks for x in sink.value.inputs], ())
+            needed = read_at_first([*other], zeros)
             small = {matrix for j, zero in enumerate(zeros) if zero for matrix in self._factors.get(j, ())}
 
             def first(v: Value) -> int:

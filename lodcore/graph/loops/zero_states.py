@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lodcore.graph.loops.traced import Value
 
 __all__ = ["SMALL", "read_at_first", "zeroed_by"]
@@ -20,7 +22,7 @@ def zeroed_by(x: Value) -> set[int]:
     return {v.detail for v in seen if v.code == "state"}
 
 
-def read_at_first(roots: list[Value], zeros: tuple[bool, ...]) -> set[Value]:
+def read_at_first(roots: Iterable[Value], zeros: tuple[bool, ...]) -> set[Value]:
     """Return the values that roots need in the first step; those multiplied by a state of zeros are not needed."""
     found, todo = set[Value](), list(roots)
     while todo:

@@ -450,3 +450,18 @@ def test_pairs_of_operators_agree(monkeypatch):
     with np.errstate(all="ignore"):
         for result in results:
             agree(monkeypatch, program, {"x": rows}, [result])
+
+
+def test_numbers_that_no_row_can_hold_are_told_of_in_every_run(monkeypatch):
+    """NumPy warns where 1e300 becomes a float32, in each call; a program that was compiled once would not."""
+    rows = np.array(ORDINARY, "f4").reshape(-1, 1)
+    with Program() as program:
+        x = data("x", (None, 1), "f4")
+        results = [lodcore.tanh(x - 1e300), lodcore.where(x > 0, 1e300, x) + 1.0]
+    for result in results:
+        agree(monkeypatch, program, {"x": rows}, [result])
+        executor = Executor()
+        for _ in range(2):
+            with pytest.warns(RuntimeWarning, match="overflow encountered in cast") as found:
+                executor.run(program, {"x": rows}, [result])
+            assert len(found) == 1

@@ -143,7 +143,11 @@ class Values:
 
     def number(self, x: Any, width: int = 1) -> Value:
         """Return the value of a number: a row of equal numbers."""
-        number = float(self.dtype.type(x))
+        try:
+            with np.errstate(all="raise"):
+                number = float(self.dtype.type(x))
+        except FloatingPointError as error:  # each run tells of it, so each run has to convert it
+            raise Untraceable(f"{x}, which no {self.dtype} is") from error
         return self.value("number", (), width, (number, np.signbit(number).item()))
 
     def widened(self, x: Value, width: int) -> Value:

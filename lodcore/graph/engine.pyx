@@ -157,7 +157,9 @@ cdef class Call:
         if self.on_arrays is not None and are_arrays(given, self.count):
             try:
                 result = PyObject_Vectorcall(self.on_arrays, given, self.count, NULL)
-            except (ArithmeticError, TypeError, ValueError, Warning):
+            except (FloatingPointError, Warning):
+                raise  # the function would say the same, and once more what was told before
+            except (ArithmeticError, TypeError, ValueError):
                 pass  # the function raises the error
             else:
                 frame[self.out] = result

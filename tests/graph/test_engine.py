@@ -198,3 +198,13 @@ def test_gradients_of_two_reads_of_one_element_add_up():
     d_x, d_w = vjp(f, x, w)[1](1.0)
     np.testing.assert_allclose(d_x, [4 * w, w, w], rtol=1e-14)
     np.testing.assert_allclose(d_w, 3 * x[0] + x.sum(0), rtol=1e-14)
+
+
+def test_what_is_told_before_an_error_is_told_once():
+    """The logarithm divides by zero, of which NumPy warns, before it is invalid, which raises."""
+    with Program() as program:
+        y = lodcore.log(data("x", (None,), "float64"))
+    with np.errstate(divide="warn", invalid="raise"), pytest.warns(RuntimeWarning, match="divide by zero") as found:
+        with pytest.raises(FloatingPointError, match="invalid value encountered in log"):
+            Executor().run(program, {"x": np.array([0.0, -1.0])}, [y])
+    assert len(found) == 1

@@ -89,6 +89,9 @@ def test_powers_equal_numpy():
     x = lodcore.array([[1.0, 2.0], [], [4.0]])
     for power in (2, 0.5, -1, 3, 1.5, 0):
         assert same(x**power, like(x, x.values**power))
+    z = lodcore.array([[0.1 + 0.7j, 2.3 - 1.9j], [], [-4.1j]])
+    for power in (2, 0.5, -1):
+        assert same(z**power, like(z, z.values**power))
     assert same(lodcore.array([[3], [2]]) ** 2, lodcore.array([[9], [4]]))
     assert same(2 ** lodcore.array([[3], [2]]), lodcore.array([[8], [4]]))
     assert round(lodcore.array([[1.25], [-3.75]]), 1).tolist() == [[1.2], [-3.8]]

@@ -459,9 +459,10 @@ def test_numbers_that_no_row_can_hold_are_told_of_in_every_run(monkeypatch):
         x = data("x", (None, 1), "f4")
         results = [lodcore.tanh(x - 1e300), lodcore.where(x > 0, 1e300, x) + 1.0]
     for result in results:
-        agree(monkeypatch, program, {"x": rows}, [result])
         executor = Executor()
         for _ in range(2):
             with pytest.warns(RuntimeWarning, match="overflow encountered in cast") as found:
                 executor.run(program, {"x": rows}, [result])
             assert len(found) == 1
+    for result in results:
+        agree(monkeypatch, program, {"x": rows}, [result])

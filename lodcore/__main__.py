@@ -32,18 +32,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0, or 1 if a file cannot be shown. Wrong usage exits with 2.
+        The exit code: 0, or 1 if a file cannot be shown, or the output not be written. Wrong usage exits with 2.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started the process: nobody reads what is printed
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
     try:
-        code = run(arguments)
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader has stopped, as in `lodcore demo | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing is written at exit
-        print(f"lodcore {arguments[0]}: the output was closed before all was written", file=sys.stderr)
+        try:
+            code = run(arguments)
+        finally:  # also where argparse ends the process after help
+            sys.stdout.flush()
+    except OSError as error:  # commands themselves report those of the files that they are given
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        try:
+            sys.stdout.flush()
+        except OSError:
+            os.dup2(nothing, sys.stdout.fileno())  # so that nothing is written at exit
+        os.close(nothing)
+        closed = isinstance(error, BrokenPipeError)  # the reader has stopped, as in `lodcore demo | head`
+        problem = "the output was closed before all was written" if closed else error
+        print(f"lodcore {arguments[0]}: {problem}", file=sys.stderr)
         return 1
     return code
 

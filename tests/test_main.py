@@ -1,5 +1,6 @@
 """python -m lodcore."""
 
+import os
 import subprocess
 import sys
 
@@ -165,6 +166,16 @@ def test_commands_run_where_nobody_reads_what_they_print(closed, saved, monkeypa
             assert main(arguments) == code
             for name in closed:
                 getattr(sys, name).close()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+@pytest.mark.parametrize("arguments", [["inspect", "FILE"], ["pronounce", "b"], ["--help"]])
+def test_an_output_without_room_is_one_line(arguments, saved, monkeypatch, capsys):
+    path = saved(**saved_like(X))
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main([path if one == "FILE" else one for one in arguments]) == 1
+    assert capsys.readouterr().err == f"lodcore {arguments[0]}: [Errno 28] No space left on device\n"
 
 
 def test_inspect_names_the_file_once(tmp_path, capsys):

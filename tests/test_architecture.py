@@ -512,7 +512,6 @@ for use in sys.argv[1:]:
 
 
 @not_on_reference
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 def test_any_use_may_be_the_first():
     assert run_anew(FIRST, *USES) == ""
     assert run_anew(FIRST, "x + 1", "raise ValueError") == "raise ValueError"

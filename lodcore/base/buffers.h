@@ -64,12 +64,6 @@ static LODCORE_UNUSED int is_untouched(PyObject *handed, PyObject *owner)
     return 1;
 }
 
-#if defined(_MSC_VER)
-#define LODCORE_OF_THREAD __declspec(thread)
-#else
-#define LODCORE_OF_THREAD __thread
-#endif
-
 enum { DEEPEST_DROP = 16 };
 
 /* Release a reference to what may hold the next of a long chain of views, without a recursion as deep as the chain.
@@ -77,9 +71,9 @@ enum { DEEPEST_DROP = 16 };
  * Within calls of itself it puts references aside from a certain depth on; the outermost call releases them. */
 static LODCORE_UNUSED void drop(PyObject *held)
 {
-    static LODCORE_OF_THREAD int depth;
-    static LODCORE_OF_THREAD PyObject **aside;
-    static LODCORE_OF_THREAD Py_ssize_t count, room;
+    static __thread int depth;
+    static __thread PyObject **aside;
+    static __thread Py_ssize_t count, room;
     if (depth >= DEEPEST_DROP) {
         if (count == room) {
             PyObject **more = (PyObject **)realloc(aside, (size_t)(room + 64) * 2 * sizeof(PyObject *));

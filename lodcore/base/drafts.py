@@ -126,8 +126,6 @@ def _make(folder: str, path: str) -> bool:
 
 def _sweep(folder: str) -> None:
     """Remove a draft unless its writer lives. Nobody else can put a link in the place of a folder of ours in time."""
-    if files.locks is None:
-        return
     with contextlib.suppress(OSError):
         found = os.lstat(folder)
         if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid():

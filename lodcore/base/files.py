@@ -12,30 +12,22 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import io
 import os
 import stat
 import threading
 import weakref
-from types import ModuleType
 from typing import Any
 
 from lodcore.base.contexts import held
 from lodcore.errors import LoDError
-
-try:
-    import fcntl
-except ImportError:  # not a POSIX system
-    locks: ModuleType | None = None
-else:
-    locks = fcntl
 
 __all__ = [
     "Opened",
     "check_regular",
     "create",
     "lock",
-    "locks",
     "regular",
     "remove",
     "sync",
@@ -51,8 +43,8 @@ _opened: weakref.WeakSet[io.FileIO] = weakref.WeakSet()
 _folders: set[int] = set()
 
 #: What is opened by mistake must not block (a pipe without a writer), or become the terminal of the process.
-_WARY = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_WARY = os.O_NONBLOCK | os.O_NOCTTY
+_NO_LINK = os.O_NOFOLLOW
 
 #: What file systems say that have no way to make a folder durable.
 _UNSUPPORTED = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF)
@@ -80,8 +72,7 @@ def _in_child() -> None:
     _guard.release()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_in_child)
+os.register_at_fork(before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_in_child)
 
 
 class Opened(io.FileIO):
@@ -176,8 +167,6 @@ def sync(opened: io.FileIO) -> None:
 
 def sync_folder(path: str) -> None:
     """Make the entries of a folder durable; raise OSError if that fails."""
-    if not hasattr(os, "O_DIRECTORY"):  # folders cannot be opened
-        return
     with held(_guard):
         try:
             handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -203,7 +192,7 @@ def remove(path: str) -> bool:
             os.unlink(path)
     except FileNotFoundError:
         return True
-    except OSError:  # as for a file that is mapped, on Windows
+    except OSError:
         return False
     return True
 
@@ -250,10 +239,8 @@ def lock(path: str, needed: bool = True) -> io.FileIO:
 
 
 def _flock(held: io.FileIO, needed: bool) -> None:
-    if locks is None:
-        return
     try:
-        locks.flock(held, locks.LOCK_EX | locks.LOCK_NB)
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if needed or error.errno not in (errno.ENOLCK, *_UNSUPPORTED):
             raise
@@ -261,6 +248,6 @@ def _flock(held: io.FileIO, needed: bool) -> None:
 
 def unlock(held: io.FileIO) -> None:
     """Release a lock, even if a child that was forked without Python has a copy of the file."""
-    if locks is not None and not held.closed:
+    if not held.closed:
         with contextlib.suppress(OSError):
-            locks.flock(held, locks.LOCK_UN)
+            fcntl.flock(held, fcntl.LOCK_UN)

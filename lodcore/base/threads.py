@@ -246,8 +246,7 @@ def _forget_threads() -> None:
     _pool = None
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
+os.register_at_fork(after_in_child=_forget_threads)
 
 _wish = os.environ.get("LODCORE_NUM_THREADS", "")
 if _wish.isdigit() and 1 <= int(_wish) <= 1024:

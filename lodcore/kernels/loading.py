@@ -41,5 +41,4 @@ def _wait_for_others() -> None:
     _changed.wait_for(lambda: all(thread == get_ident() for thread in [*_loading.values()]))
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_wait_for_others, after_in_parent=_lock.release, after_in_child=_lock.release)
+os.register_at_fork(before=_wait_for_others, after_in_parent=_lock.release, after_in_child=_lock.release)

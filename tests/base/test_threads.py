@@ -1,6 +1,5 @@
 """set_num_threads: the same bits for any number of threads, errors of threads, and child processes after a fork."""
 
-import os
 import subprocess
 import sys
 import threading
@@ -167,7 +166,6 @@ def test_lodcore_num_threads_of_the_environment_is_read_at_import(wish, count):
     assert int(printed.stdout) == count
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_child_starts_threads_of_its_own():
     in_parts(lambda start, stop: None, [(0, 1), (1, 2)])
     program = """

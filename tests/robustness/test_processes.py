@@ -1,6 +1,5 @@
 """Signals, forks and interpreters: a call completes or raises, and the next one is correct."""
 
-import sys
 
 import pytest
 
@@ -78,7 +77,6 @@ for call, wait in [(call, wait) for call in calls for wait in (0.05, 0.2)]:
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 @pytest.mark.parametrize("count", [1, 3])
 def test_forks_while_threads_work(count):
     """A child process has none of the threads, and still computes."""
@@ -113,7 +111,6 @@ for thread in threads:
 """)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 @pytest.mark.parametrize("first", ["packages", "kernels"])
 def test_forks_while_threads_load_what_is_used_first(first):
     survives(f"""

@@ -2,8 +2,8 @@
 
 Readers need no lock. What a manifest names is complete and durable, is only appended to, and never gets other contents,
 since each save writes files of new names. A reader that finds a file gone has lost a race against a later save, and
-reads the manifest again. What is mapped lasts as long as its tensors: Linux and macOS keep the pages of a file that has
-been removed, and Windows does not let it be removed, so that it stays in the record of its writer for a later one.
+reads the manifest again. What is mapped lasts as long as its tensors: the system keeps the pages of a removed file.
+What cannot be removed stays in the record of its writer for a later one.
 """
 
 from __future__ import annotations

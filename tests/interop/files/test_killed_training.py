@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
 
 import lodcore
 from tests.helpers.processes import environment
@@ -48,7 +47,6 @@ while done < steps:
 """
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no process is killed here")
 def test_a_killed_training_goes_on_with_the_same_bits(tmp_path):
     """Three processes train, which takes seconds."""
 

@@ -1,5 +1,6 @@
 """Trees in files: the same bits after a round trip; damaged, truncated or forged files are refused."""
 
+import fcntl
 import io
 import json
 import multiprocessing
@@ -686,7 +687,6 @@ def test_readers_keep_what_they_mapped(tmp_path):
 
 
 def test_a_second_writer_of_a_folder_is_refused(tmp_path):
-    fcntl = pytest.importorskip("fcntl") if os.name != "posix" else __import__("fcntl")
     lodcore.save(tmp_path / "x.lod", X)
     with open(tmp_path / "x.lod" / "lock", "ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,6 +1,5 @@
 """Signals, forks and interpreters: a call completes or raises, and the next one is correct."""
 
-
 import pytest
 
 from tests.robustness.programs import survives

@@ -5,6 +5,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_NO_INPUT = 1
 # what is run is what lies in this folder
 unexport PYTHONSAFEPATH
+# what was translated once is kept: otherwise each process that a test starts takes three times as long to import lodcore
+unexport PYTHONDONTWRITEBYTECODE
 # five examples of a property, the same every time; `make soak` draws others, and more
 export HYPOTHESIS_PROFILE ?= handful
 
@@ -108,8 +110,8 @@ bench: build/built $(INSTALLED)bench ## run every benchmark once, to see that it
 	cd asv_benchmarks && asv machine --yes --config .quick.json && \
 	    asv run --config .quick.json --python=same --quick --dry-run --show-stderr
 
-bench-compare: build/built ## what became slower since BASE (the last commit but one), in five minutes; ONLY="names" chooses
-	$(RUN) asv_benchmarks/compare.py $(or $(BASE),HEAD~1) $(NEW) $(if $(ONLY),--only $(ONLY))
+bench-compare: build/built ## what became slower since BASE (the last commit but one), in five minutes; ONLY="names" chooses, SHORT=1 takes a fifth
+	$(RUN) asv_benchmarks/compare.py $(or $(BASE),HEAD~1) $(NEW) $(if $(SHORT),--short) $(if $(ONLY),--only $(ONLY))
 
 peers: build/built $(INSTALLED)bench ## compare with the installed peers: the table of the README
 	$(RUN) asv_benchmarks/peers/run.py
@@ -157,11 +159,11 @@ mutants: build/built $(INSTALLED)test ## plant defects, see that the tests find 
 	$(RUN) -m tests.mutants --drawn $(if $(COMPILED),--compiled) $(SEEDS)
 	$(if $(SEEDS),,$(RUN) -m tests.mutants)
 
-wheel: build/built $(INSTALLED)wheel ## build sdist and wheel, and test the wheel away from the checkout, also with the oldest NumPy
-	$(RUN) -m tests.builds.wheel
+wheel: build/built $(INSTALLED)wheel ## build sdist and wheel, and test the wheel away from the checkout, also with the oldest NumPy; REUSE=1 compiles nothing again
+	$(RUN) -m tests.builds.wheel $(if $(REUSE),--reuse)
 
-pythons: build/built $(INSTALLED)wheel ## install the sdist on every promised Python that the machine has, with its oldest and newest NumPy, and test it
-	$(RUN) -m tests.builds.pythons $(if $(ENDS),--ends)
+pythons: build/built $(INSTALLED)wheel ## install the sdist on every promised Python that the machine has, with its oldest and newest NumPy, and test it; ENDS=1 the oldest and the newest, SAMPLE=1 with a part of the properties
+	$(RUN) -m tests.builds.pythons $(if $(ENDS),--ends) $(if $(SAMPLE),--sample)
 
 clean: ## remove what was built, but not .venv
 	rm -rf build dist .asv .coverage lodcore.egg-info

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import inspect
 import os
+import sys
 import types
 from pathlib import Path
 
@@ -101,6 +102,24 @@ def of_the_reference(module):
     """Return whether a module of kernels has functions of `reference`."""
     functions = filter(inspect.isfunction, vars(importlib.import_module(module)).values())
     return any(function.__module__.startswith("reference.kernels.") for function in functions)
+
+
+def pytest_collection(session):
+    """Let each worker rewrite the assertions of its share of the files, which all would do that collect them."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or sys.dont_write_bytecode:
+        return
+    with contextlib.suppress(ImportError, AttributeError, OSError, SyntaxError, ValueError):  # which collection reports
+        rewrite = importlib.import_module("_pytest.assertion.rewrite")
+        state = session.config.stash[rewrite.assertstate_key]
+        share = slice(int(worker["workerid"].removeprefix("gw")), None, worker["workercount"])
+        asked = [Path(name.partition("::")[0]) for name in session.config.args]
+        files = {path for place in asked for path in (place.rglob("test_*.py") if place.is_dir() else [place])}
+        for path in sorted(path for path in files if path.suffix == ".py")[share]:
+            folder = rewrite.get_cache_dir(path)
+            kept = folder / f"{path.stem}{rewrite.PYC_TAIL}"
+            if rewrite.try_makedirs(folder) and rewrite._read_pyc(path, kept) is None:
+                rewrite._write_pyc(state, *reversed(rewrite._rewrite_test(path, session.config)), kept)
 
 
 def pytest_collection_finish():

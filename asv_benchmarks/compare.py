@@ -58,6 +58,11 @@ def rows_of():
         yield "step", list(step)
 
 
+def is_chosen(group, row):
+    """Return whether a row is one of the short run: the wide operations on the wide batch, small calls, and steps."""
+    return group in ("small", "step") or (group == "wide" and row[1] == "lodcore" and row[2][1] > 1)
+
+
 def title(group, row):
     """Return the name of a row."""
     if group == "wide":
@@ -154,6 +159,13 @@ def git(*arguments):
     return subprocess.run(["git", "-C", str(TOP), *arguments], check=True, capture_output=True).stdout
 
 
+def same(old, new):
+    """Return whether lodcore is the same in two commits, the second of which may be the working tree."""
+    commits = [old] if new is None else [old, new]
+    differs = ["git", "-C", str(TOP), "diff", "--quiet", *commits, "--", "lodcore", "setup.py"]
+    return subprocess.run(differs, capture_output=True).returncode == 0
+
+
 def tree_of(commit):
     """Return a folder with a commit, compiled; None stands for the working tree.
 
@@ -243,6 +255,7 @@ def main():
     parser.add_argument("old", nargs="?", default="HEAD~1")
     parser.add_argument("new", nargs="?", help="default: the working tree")
     parser.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="rows whose name has one of these")
+    parser.add_argument("--short", action="store_true", help="a fifth of the rows, in three turns, at most twice")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.02, help="length of a turn (default: 0.02)")
     parser.add_argument("--limit", type=float, default=LIMIT)
@@ -251,20 +264,26 @@ def main():
     if subprocess.run(["git", "-C", str(TOP), "cat-file", "-e", arguments.old], capture_output=True).returncode:
         print(f"{arguments.old} is not there (a clone without history?): nothing to compare")
         return
+    if same(arguments.old, arguments.new):
+        print(f"lodcore is the same as in {arguments.old}: nothing to compare")
+        return
     trees = [tree_of(arguments.old), tree_of(arguments.new)]
     rows = [one for one in rows_of() if not arguments.only or any(t in title(*one) for t in arguments.only)]
+    runs = RUNS
+    if arguments.short:
+        rows, runs, arguments.turns = [one for one in rows if is_chosen(*one)], 2, min(3, arguments.turns)
     begin, slower = time.perf_counter(), None
-    for run in range(1, RUNS + 1):
+    for run in range(1, runs + 1):
         asked = [one for one in rows if slower is None or title(*one) in slower]
         found, broken = compared(trees, asked, arguments.turns, arguments.seconds * (1 if run == 1 else 3))
-        print(f"new / old, run {run} of at most {RUNS}, after {time.perf_counter() - begin:.0f} s:")
+        print(f"new / old, run {run} of at most {runs}, after {time.perf_counter() - begin:.0f} s:")
         report(found, arguments.limit, arguments.all or run > 1)
         for name, error in broken.items():
             print(f"  fails in the new commit: {name}: {error}")
         slower = suspects(found, arguments.limit)
         if not slower:
             return
-    raise SystemExit(f"slower than {arguments.limit} times in {RUNS} runs: " + ", ".join(slower))
+    raise SystemExit(f"slower than {arguments.limit} times in {runs} runs: " + ", ".join(slower))
 
 
 if __name__ == "side":

@@ -1,7 +1,8 @@
 """Installs and tests the sdist on every supported Python, with its oldest and its newest NumPy.
 
 `python -m tests.builds.pythons` tests all versions that the machine has; with `--ends`, only the oldest with its oldest
-NumPy and the newest with its newest NumPy.
+NumPy and the newest with its newest NumPy. With `--sample`, each draws examples for a part of the properties, which the
+commit chooses, and runs all other tests.
 """
 
 import os
@@ -12,9 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.builds import tree
+from tests.builds.elsewhere import number_of_commit
 
 #: The minor versions of Python 3 to try, if the machine has them, and the oldest NumPy of each; README says which were.
 OLDEST = {10: "2.0.0", 11: "2.0.0", 12: "2.0.0", 13: "2.1.0", 14: "2.3.2"}
+PARTS = 5  # of the properties, one of which a sample has
 
 
 def interpreters() -> dict[int, str]:
@@ -39,8 +42,10 @@ def minor_of(path: str) -> int:
     return -1 if done.returncode else int(done.stdout)
 
 
-def try_on(sdist: Path, interpreter: str, numpys: list[str]) -> Iterator[str]:
+def try_on(source: Path, interpreter: str, numpys: list[str], part: str = "0/1") -> Iterator[str]:
     """Build the sdist with a Python, and run the tests on the wheel with each NumPy, outside of the checkout.
+
+    The C files are the same for all Pythons: the first build translates, and leaves them in the unpacked sdist.
 
     Yields
     ------
@@ -50,16 +55,18 @@ def try_on(sdist: Path, interpreter: str, numpys: list[str]) -> Iterator[str]:
     with tree.fresh_directory() as directory:
         tree.run(directory, interpreter, "-m", "venv", "environment")
         python = str(directory / "environment/bin/python")
-        tree.run(directory, python, "-m", "pip", "wheel", "-qq", "--no-deps", "-w", "wheels", str(sdist))
+        tree.run(directory, python, "-m", "pip", "wheel", "-qq", "--no-deps", "-w", "wheels", str(source))
         (wheel,) = (directory / "wheels").glob("*.whl")
         tests = tree.copy(directory / "copy", *(part for part in tree.PARTS if part not in ("lodcore", "setup.py")))
         for numpy in numpys:
             tree.run(directory, python, "-m", "pip", "install", "-qq", "-U", f"{wheel}[runner]", f"numpy{numpy}")
             name = f"{Path(interpreter).name}, NumPy{numpy or ', newest'}"
-            print(f"{name}:", flush=True)
-            command = tree.pytest("--pyargs", "tests", "README.md", "lodcore", python=python)
+            print(f"{name}{'' if part == '0/1' else f', part {part} of the properties'}:", flush=True)
+            sampled = ("-p", "tests.builds.sampled")
+            command = tree.pytest("--pyargs", *sampled, "tests", "README.md", "lodcore", python=python)
+            profile = os.environ.get("HYPOTHESIS_PROFILE", "handful")
             try:
-                tree.run(tests, *command, HYPOTHESIS_PROFILE=os.environ.get("HYPOTHESIS_PROFILE", "handful"))
+                tree.run(tests, *command, HYPOTHESIS_PROFILE=profile, LODCORE_PROPERTIES=part)
             except SystemExit as error:
                 yield f"{name}: {error}"
 
@@ -71,16 +78,18 @@ def main() -> None:
     if not found:
         raise SystemExit("no Python that is promised is on this machine")
     ends = "--ends" in sys.argv[1:]
+    number = number_of_commit() if "--sample" in sys.argv[1:] else None
     failed: list[str] = []
     with tree.fresh_directory() as directory:
         tree.run(tree.ROOT, sys.executable, "-m", "build", "-q", "--sdist", "-o", str(directory))
-        (sdist,) = directory.glob("*.tar.gz")
+        source = tree.unpack(next(directory.glob("*.tar.gz")), directory)
         for minor, interpreter in found.items():
             numpys = [f"=={OLDEST[minor]}", ""]
             if ends:
                 numpys = numpys[:1] * (minor == min(found)) + numpys[1:] * (minor == max(found))
             if numpys:
-                failed += try_on(sdist, interpreter, numpys)
+                part = f"{(number + minor) % PARTS}/{PARTS}" if number is not None else "0/1"
+                failed += try_on(source, interpreter, numpys, part)
     if failed:
         raise SystemExit("\n".join(failed))
 

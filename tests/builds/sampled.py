@@ -1,6 +1,7 @@
-"""A plugin of pytest for `tests.builds.elsewhere`: tests in random order, a part of them, and what the process is like.
+"""A plugin of pytest for `tests.builds.elsewhere` and `pythons`: a part of the tests, and what the process is like.
 
-`LODCORE_ORDER` is the seed of the order. `LODCORE_PART=k/n` runs a tenth of the tests, and those that depend on their
+`LODCORE_PROPERTIES=k/n` runs one of n parts of the tests that draw examples, and all others. `LODCORE_ORDER` is the
+seed of a random order. `LODCORE_PART=k/n` runs a tenth of the tests, and those that depend on their
 environment: of all files if n is 10, of every second one if n is 20, and so on; k says which. `LODCORE_WITNESS` names a
 file for the description of the process, `LODCORE_PRINTED` one for what pytest prints if its streams are closed.
 """
@@ -39,11 +40,17 @@ for name in ("stdout", "stderr"):  # pytest cannot do without them
     if getattr(sys, name) is None:
         setattr(sys, name, open_instead())
 PART, PARTS = map(int, os.environ.get("LODCORE_PART", "0/1").split("/"))
+PROPERTIES = tuple(map(int, os.environ.get("LODCORE_PROPERTIES", "0/1").split("/")))
 
 
 def has_turn(name, among, number):
     """Return whether something is in one of so many parts."""
     return zlib.crc32(name.encode()) % among == number % among
+
+
+def draws(item):
+    """Return whether hypothesis draws the examples of a test."""
+    return getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -55,6 +62,8 @@ def pytest_ignore_collect(collection_path, config):
 
 def pytest_collection_modifyitems(config, items):
     """Choose the part, and shuffle files, and the tests of each file."""
+    if PROPERTIES[1] > 1:
+        items[:] = [one for one in items if not draws(one) or has_turn(one.nodeid, PROPERTIES[1], PROPERTIES[0])]
     if PARTS > 1:
         others = PARTS // 10
         items[:] = [
@@ -62,7 +71,9 @@ def pytest_collection_modifyitems(config, items):
             for one in items
             if has_turn(one.nodeid, *((others, PART) if one.nodeid.startswith(SENSITIVE) else (10, PART // others)))
         ]
-    draw = random.Random(os.environ.get("LODCORE_ORDER", "0"))
+    if "LODCORE_ORDER" not in os.environ:
+        return
+    draw = random.Random(os.environ["LODCORE_ORDER"])
     places: dict[object, float] = {}
     keys = {one: (places.setdefault(one.path, draw.random()), draw.random()) for one in items}
     items.sort(key=keys.__getitem__)

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,6 +48,13 @@ def copy(target: Path, *parts: str) -> Path:
         else:
             shutil.copy2(ROOT / part, target / part)
     return target
+
+
+def unpack(sdist: Path, directory: Path) -> Path:
+    """Unpack an sdist, with the times of its files, and return its folder."""
+    with tarfile.open(sdist) as archive:
+        archive.extractall(directory, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+    return directory / sdist.name.removesuffix(".tar.gz")
 
 
 def run(directory: Path, *command: str, **environment: str) -> None:

@@ -1,7 +1,12 @@
-"""Checks the contents of sdist and wheel, and tests the installed wheel with the newest and the oldest NumPy."""
+"""Checks the contents of sdist and wheel, and tests the installed wheel with the newest and the oldest NumPy.
 
+With `--reuse`, the wheel has the modules that were compiled in this folder, if the sources of the sdist are the same.
+"""
+
+import filecmp
 import shutil
 import sys
+import sysconfig
 import tarfile
 import venv
 import zipfile
@@ -51,11 +56,31 @@ def report(name: str, missing: set[str], strange: set[str]) -> None:
             raise SystemExit(f"wheel: the {name} {problem} {', '.join(sorted(names))}")
 
 
+def build_with_modules_of(source: Path, sdist: Path, target: Path) -> None:
+    """Build a wheel of an sdist, whose modules are not compiled again where they are in a folder with equal sources."""
+    with tree.fresh_directory() as directory:
+        unpacked = tree.unpack(sdist, directory)
+        of_modules = {name for name in source_files("lodcore") if Path(name).suffix in SOURCE_ONLY} | {"setup.py"}
+        if all(filecmp.cmp(unpacked / name, source / name, shallow=False) for name in of_modules):
+            platform = f"{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
+            shutil.copytree(source / "build/cython-release", unpacked / "build/cython-release")
+            for module in (source / "lodcore").rglob(f"*{sysconfig.get_config_var('EXT_SUFFIX')}"):
+                place = unpacked / f"build/lib.{platform}" / module.relative_to(source)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(module, place)
+        command = ["wheel", "-qq", "--no-deps", "--no-build-isolation", "-w", str(target), str(unpacked)]
+        tree.run(directory, sys.executable, "-m", "pip", *command)
+
+
 def main() -> None:
     """Build both, check their contents, and test the wheel in an empty environment, also with the oldest NumPy."""
     built = tree.ROOT / "dist"
     shutil.rmtree(built, ignore_errors=True)
-    tree.run(tree.ROOT, sys.executable, "-m", "build", "-q")
+    if "--reuse" in sys.argv[1:]:
+        tree.run(tree.ROOT, sys.executable, "-m", "build", "-q", "--sdist")
+        build_with_modules_of(tree.ROOT, next(built.glob("*.tar.gz")), built)
+    else:
+        tree.run(tree.ROOT, sys.executable, "-m", "build", "-q")
     (sdist,), (wheel,) = built.glob("*.tar.gz"), built.glob("*.whl")
     check_sdist(sdist)
     check_wheel(wheel)

@@ -204,7 +204,10 @@ def test_what_is_told_before_an_error_is_told_once():
     """The logarithm divides by zero, of which NumPy warns, before it is invalid, which raises."""
     with Program() as program:
         y = lodcore.log(data("x", (None,), "float64"))
-    with np.errstate(divide="warn", invalid="raise"), pytest.warns(RuntimeWarning, match="divide by zero") as found:
-        with pytest.raises(FloatingPointError, match="invalid value encountered in log"):
-            Executor().run(program, {"x": np.array([0.0, -1.0])}, [y])
+    with (
+        np.errstate(divide="warn", invalid="raise"),
+        pytest.warns(RuntimeWarning, match="divide by zero") as found,
+        pytest.raises(FloatingPointError, match="invalid value encountered in log"),
+    ):
+        Executor().run(program, {"x": np.array([0.0, -1.0])}, [y])
     assert len(found) == 1

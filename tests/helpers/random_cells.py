@@ -150,12 +150,16 @@ def arrays_of(tree):
 
 def run(cell, parameters, x, state, is_reverse=False):
     """Run a cell under vjp; return results and gradients, each a list of arrays."""
-    results, pull = lodcore.vjp(
-        lambda parameters, x, state: nn.dynamic_rnn(cell, parameters, x, state, is_reverse=is_reverse),
-        parameters,
-        x,
-        state,
-    )
+
+    def steps(parameters, x, state):
+        return nn.dynamic_rnn(cell, parameters, x, state, is_reverse=is_reverse)
+
+    return with_gradients(steps, parameters, x, state)
+
+
+def with_gradients(f, *inputs):
+    """Return results of a function and gradients of its inputs, each a list of arrays."""
+    results, pull = lodcore.vjp(f, *inputs)
     random = np.random.default_rng(7)
     drawn = iter([random.standard_normal(one.shape).astype(one.dtype) for one in arrays_of(results)])
     cotangents = lodcore.tree_map(lambda _: next(drawn), results)

@@ -15,7 +15,17 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import Executor, LoDTensor, Program, append_backward, data, kernels, nn, ops
-from tests.helpers.random_cells import Cell, arrays_of, assert_near, bits, compilations, operator_by_operator, run
+from tests.helpers.new_memory import new_memory_holds_anything
+from tests.helpers.random_cells import (
+    Cell,
+    arrays_of,
+    assert_near,
+    bits,
+    compilations,
+    operator_by_operator,
+    run,
+    with_gradients,
+)
 from tests.helpers.tables import for_each
 
 pytestmark = [
@@ -200,6 +210,30 @@ def test_drawn_cells_compute_the_same_when_compiled(seed):
         assert bits(arrays_of(nn.dynamic_rnn(cell, *given[:3], is_reverse=given[3]))) == bits(found[0][0])
         for one, other, what in zip(found[0], wanted, ("results", "gradients"), strict=True):
             assert_near(one, other, what)
+
+
+@given(st.integers(0, 2**32))
+def test_gradients_of_some_inputs_are_those_of_all(seed):
+    """Nothing is left out for those that are not asked for, not even if new memory holds nan."""
+    with np.errstate(all="ignore"):
+        cell = Cell(seed)
+        with operator_by_operator():
+            run(cell, {}, cell.x, cell.state)  # which makes its parameters
+            _, wanted = run(cell, cell.parameters, cell.x, cell.state, cell.is_reverse)
+        every = {**cell.parameters, "x": cell.x, **dict(enumerate(cell.state))}
+        some = [key for key in every if cell.random.random() < 0.5]
+
+        def steps(given):
+            now = {**every, **given}
+            state = tuple([now[j] for j in range(len(cell.state))])
+            return nn.dynamic_rnn(cell, now, now["x"], state, is_reverse=cell.is_reverse)
+
+        with compilations() as compiled, new_memory_holds_anything():
+            found = [with_gradients(steps, {key: every[key] for key in some})[1] for _ in range(3)]
+    assert all(compiled), "it runs operator by operator"
+    chosen = [one for key, one in zip(every, wanted, strict=True) if key in some]
+    for gradients in found:
+        assert_near(gradients, chosen, some)
 
 
 @for_each("threads", [1, 2])

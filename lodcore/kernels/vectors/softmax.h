@@ -16,12 +16,29 @@
 
 enum { FEW = 4 }; /* vectors that stay in registers */
 
+/* Return the logarithm of a sum of exp(x - most) plus most. Only infinities and nan make the sum nan. */
+#define LODCORE_LOG_OF_SUM(CELL)                                                                                     \
+    LODCORE_INLINE CELL log_of_sum_##CELL(CELL most, CELL sum, const CELL *x, int64_t length, int64_t width)         \
+    {                                                                                                                \
+        if (length == 0)                                                                                             \
+            return -INFINITY;                                                                                        \
+        if (sum == sum)                                                                                              \
+            return (CELL)((double)most + log((double)sum));                                                          \
+        for (most = -INFINITY; length > 0; length--, x += width) {                                                   \
+            if (*x != *x)                                                                                            \
+                return (CELL)NAN;                                                                                    \
+            most = *x > most ? *x : most;                                                                            \
+        }                                                                                                            \
+        return most;                                                                                                 \
+    }
+LODCORE_LOG_OF_SUM(float)
+LODCORE_LOG_OF_SUM(double)
+
+#if LODCORE_HAS_SIMD
 #define CELL float
 #define LEAST_NORMAL FLT_MIN
 #define OF_CELL(NAME) NAME##_float
 #define SUM_LANES 64
-#include "softmax_cells.h"
-#if LODCORE_HAS_SIMD
 #define TARGET LODCORE_AVX2
 #define OF FLOAT_256
 #define LANES 8
@@ -36,7 +53,6 @@ enum { FEW = 4 }; /* vectors that stay in registers */
 #undef TARGET
 #undef OF
 #undef LANES
-#endif
 #undef CELL
 #undef LEAST_NORMAL
 #undef OF_CELL
@@ -46,8 +62,6 @@ enum { FEW = 4 }; /* vectors that stay in registers */
 #define LEAST_NORMAL DBL_MIN
 #define OF_CELL(NAME) NAME##_double
 #define SUM_LANES 32
-#include "softmax_cells.h"
-#if LODCORE_HAS_SIMD
 #define TARGET LODCORE_AVX2
 #define OF DOUBLE_256
 #define LANES 4
@@ -62,30 +76,21 @@ enum { FEW = 4 }; /* vectors that stay in registers */
 #undef TARGET
 #undef OF
 #undef LANES
-#endif
 #undef CELL
 #undef LEAST_NORMAL
 #undef OF_CELL
 #undef SUM_LANES
 
-#if LODCORE_HAS_SIMD
+/* Compute with the widest vectors, and return whether there are any. */
 #define LODCORE_BEST_PATH(NAME, CELL, PARAMETERS, ARGUMENTS)      \
-    static LODCORE_UNUSED void NAME##_##CELL PARAMETERS           \
+    static int NAME##_vectors_##CELL PARAMETERS                   \
     {                                                             \
         if (simd_level() == SIMD_AVX512)                          \
             NAME##_rows_##CELL##_avx512 ARGUMENTS;                \
         else if (simd_level() == SIMD_AVX2)                       \
             NAME##_rows_##CELL##_avx2 ARGUMENTS;                  \
-        else                                                      \
-            NAME##_plain_##CELL ARGUMENTS;                        \
+        return simd_level() != SIMD_NONE;                         \
     }
-#else
-#define LODCORE_BEST_PATH(NAME, CELL, PARAMETERS, ARGUMENTS)      \
-    static LODCORE_UNUSED void NAME##_##CELL PARAMETERS           \
-    {                                                             \
-        NAME##_plain_##CELL ARGUMENTS;                            \
-    }
-#endif
 
 #define LODCORE_SOFTMAX(CELL)                                                                                       \
     LODCORE_BEST_PATH(softmax, CELL,                                                                                \
@@ -104,11 +109,16 @@ LODCORE_SOFTMAX(float)
 LODCORE_SOFTMAX(double)
 
 /* For both types of cells: that of the result. */
-#define softmax(x, offsets, n_seqs, width, weights, out) \
-    _Generic((out), float *: softmax_float, double *: softmax_double)(x, offsets, n_seqs, width, weights, out)
-#define log_sum(x, offsets, n_seqs, width, out) \
-    _Generic((out), float *: log_sum_float, double *: log_sum_double)(x, offsets, n_seqs, width, out)
-#define pull(y, d, offsets, n_seqs, width, out) \
-    _Generic((out), float *: pull_float, double *: pull_double)(y, d, offsets, n_seqs, width, out)
+#define softmax_vectors(x, offsets, n_seqs, width, weights, out)                                                   \
+    _Generic((out), float *: softmax_vectors_float, double *: softmax_vectors_double)(x, offsets, n_seqs, width, weights, out)
+#define log_sum_vectors(x, offsets, n_seqs, width, out) \
+    _Generic((out), float *: log_sum_vectors_float, double *: log_sum_vectors_double)(x, offsets, n_seqs, width, out)
+#define pull_vectors(y, d, offsets, n_seqs, width, out) \
+    _Generic((out), float *: pull_vectors_float, double *: pull_vectors_double)(y, d, offsets, n_seqs, width, out)
+#else
+#define softmax_vectors(...) 0
+#define log_sum_vectors(...) 0
+#define pull_vectors(...) 0
+#endif
 
 #endif

@@ -104,7 +104,7 @@ TARGET LODCORE_INLINE void OF(softmax_cells)(const CELL *x, const int64_t *offse
         CELL *to = out + offsets[s], weight = weights == NULL ? 1 : weights[s];
         int64_t length = offsets[s + 1] - offsets[s];
         if (length == 1) {
-            *to = OF_CELL(one_nan)(*from - *from == 0 ? weight : (CELL)NAN);
+            *to = *from - *from == 0 && weight == weight ? weight : (CELL)NAN;
             continue;
         }
         switch ((length + LANES - 1) / LANES) { /* constants let the compiler unroll loops over vectors */
@@ -149,7 +149,8 @@ TARGET LODCORE_INLINE void OF(pull_cells)(const CELL *y, const CELL *d, const in
         if (stop - start == 1) {
             CELL sum = 0;
             sum += y[start] * d[start];
-            out[start] = OF_CELL(one_nan)(y[start] * (d[start] - sum));
+            sum = y[start] * (d[start] - sum);
+            out[start] = sum == sum ? sum : (CELL)NAN;
             continue;
         }
         OF(vector) sums[GROUP];

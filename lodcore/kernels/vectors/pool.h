@@ -17,20 +17,66 @@ enum { BY_ONE, BY_LENGTH, BY_ROOT };
 enum { NARROW = 8 };
 
 #define CELL float
-#define OF_CELL(NAME) NAME##_float
 #define LANES 64
-#include "pool_cells.h"
+#define TARGET LODCORE_AVX2
+#define VECTOR_BYTES 32
+#define PATH(NAME) NAME##_float_avx2
+#include "pool_lanes.h"
+#undef TARGET
+#undef VECTOR_BYTES
+#undef PATH
+#define TARGET LODCORE_AVX512
+#define VECTOR_BYTES 64
+#define PATH(NAME) NAME##_float_avx512
+#include "pool_lanes.h"
 #undef CELL
-#undef OF_CELL
 #undef LANES
+#undef TARGET
+#undef VECTOR_BYTES
+#undef PATH
 
 #define CELL double
-#define OF_CELL(NAME) NAME##_double
 #define LANES 32
-#include "pool_cells.h"
+#define TARGET LODCORE_AVX2
+#define VECTOR_BYTES 32
+#define PATH(NAME) NAME##_double_avx2
+#include "pool_lanes.h"
+#undef TARGET
+#undef VECTOR_BYTES
+#undef PATH
+#define TARGET LODCORE_AVX512
+#define VECTOR_BYTES 64
+#define PATH(NAME) NAME##_double_avx512
+#include "pool_lanes.h"
 #undef CELL
-#undef OF_CELL
 #undef LANES
+#undef TARGET
+#undef VECTOR_BYTES
+#undef PATH
+
+#define LODCORE_POOL(CELL)                                                                                            \
+    /* Pool with vectors where they pay, and return whether they do. */                                               \
+    static int pool_vectors_##CELL(const CELL *x, const int64_t *offsets, int64_t n_seqs, int64_t width, int verb,    \
+                                   int divide, CELL *out)                                                             \
+    {                                                                                                                 \
+        if (simd_level() == SIMD_AVX512 && pool_##CELL##_avx512(x, offsets, n_seqs, width, verb, divide, out))        \
+            return 1;                                                                                                 \
+        return has_wide() && pool_##CELL##_avx2(x, offsets, n_seqs, width, verb, divide, out);                        \
+    }                                                                                                                 \
+                                                                                                                      \
+    /* Find the places of the best cells of rows of one cell, and return whether there are vectors. */                \
+    static int find_places_##CELL(const CELL *x, const int64_t *offsets, int64_t n_seqs, const CELL *best,            \
+                                  int64_t *index)                                                                     \
+    {                                                                                                                 \
+        if (simd_level() == SIMD_AVX512)                                                                              \
+            places_##CELL##_avx512(x, offsets, n_seqs, best, index);                                                  \
+        else if (has_wide())                                                                                          \
+            places_##CELL##_avx2(x, offsets, n_seqs, best, index);                                                    \
+        return has_wide();                                                                                            \
+    }
+
+LODCORE_POOL(float)
+LODCORE_POOL(double)
 
 /* For both types of cells: that of the result. */
 #define pool_vectors(x, offsets, n_seqs, width, verb, divide, out) \

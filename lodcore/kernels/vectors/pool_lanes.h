@@ -1,9 +1,61 @@
-/* Pooling of rows of one cell with vectors: pool_cells.h includes this once per instruction set. Halving the lanes of
- * a sequence leaves one vector per sequence; those of PER sequences are then halved together, at about one operation
- * per sequence, into one vector with one result each. Loads that reach outside a sequence are masked. */
+/* Pooling of rows of one cell with vectors: pool.h includes this once per type of cells and instruction set. CELL is
+ * the type, PATH(NAME) names functions of both, and LANES is the number of lanes of a sum. Halving the lanes of a
+ * sequence leaves one vector per sequence; those of PER sequences are then halved together, at about one operation per
+ * sequence, into one vector with one result each. Loads that reach outside a sequence are masked. */
 #include "pool_vectors.h"
 
 #define PARTS (LANES / PER)
+
+/* -- what vectors leave open, cell by cell ----------------------------------------------------------------------- */
+
+/* Return the better of two cells: the first of equal ones, and the first nan. */
+TARGET LODCORE_INLINE CELL PATH(better)(CELL best, CELL cell, int verb)
+{
+    int stays = (verb == GREATEST ? best >= cell : best <= cell) | (best != best);
+    return stays ? best : cell;
+}
+
+/* Find the first 0 of a column whose best cell is 0, since zeros have signs. Bounded, because another thread may
+ * change the cells. */
+TARGET LODCORE_INLINE CELL PATH(first_zero)(const CELL *x, int64_t length, int64_t width)
+{
+    for (int64_t r = 0; r < length; r++)
+        if (x[r * width] == 0)
+            return x[r * width];
+    return 0;
+}
+
+/* Resolve what vectors leave open for some sequences: which zero came first, and which nan. */
+TARGET LODCORE_APART void PATH(choose_first)(const CELL *x, const int64_t *offsets, int count, int nan, int verb, CELL *out)
+{
+    for (int s = 0; s < count; s++) {
+        const CELL *cells = x + offsets[s];
+        if (nan && offsets[s + 1] > offsets[s]) {
+            out[s] = cells[0];
+            for (int64_t r = 1; r < offsets[s + 1] - offsets[s]; r++)
+                out[s] = PATH(better)(out[s], cells[r], verb);
+        } else if (out[s] == 0)
+            out[s] = PATH(first_zero)(cells, offsets[s + 1] - offsets[s], 1);
+    }
+}
+
+/* Return the position of a cell in a sequence that contains it, or 0 if another thread has changed it; any nan matches
+ * nan. */
+TARGET LODCORE_INLINE int64_t PATH(first_place)(const CELL *x, int64_t length, CELL cell)
+{
+    int64_t r = 0;
+    while (r < length && (cell == cell ? x[r] != cell : x[r] == x[r]))
+        r++;
+    return r < length ? r : 0;
+}
+
+/* Return the divisor of the sum of a sequence; the sum of an empty one stays 0. */
+TARGET LODCORE_INLINE CELL PATH(divisor_of)(int64_t length, int divide)
+{
+    return divide == BY_ONE || length == 0 ? 1 : divide == BY_ROOT ? (CELL)sqrt((double)length) : (CELL)length;
+}
+
+/* -- vectors ------------------------------------------------------------------------------------------------------- */
 
 TARGET LODCORE_INLINE VECTOR PATH(fold)(VECTOR so_far, VECTOR cells, int verb)
 {
@@ -82,13 +134,13 @@ TARGET LODCORE_BODY PATH(block)(const CELL *x, const int64_t *offsets, int verb,
     if (verb == SUM) {
         STORE(out, ADD(part[0], ALL(0)));
         for (int j = 0; divide != BY_ONE && j < PER; j++)
-            out[j] /= OF_CELL(divisor_of)(offsets[j + 1] - offsets[j], divide);
+            out[j] /= PATH(divisor_of)(offsets[j + 1] - offsets[j], divide);
         return;
     }
     int nan = ANY(nans), odd = nan | (int)EQUAL(part[0], ALL(0));
     STORE(out, ZERO_FOR_EMPTY(part[0], offsets));
     if (odd)
-        OF_CELL(choose_first)(x, offsets, PER, nan, verb, out);
+        PATH(choose_first)(x, offsets, PER, nan, verb, out);
 }
 
 TARGET LODCORE_BODY PATH(blocks)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int verb, int divide, CELL *out)
@@ -128,7 +180,7 @@ TARGET LODCORE_APART void PATH(places)(const CELL *x, const int64_t *offsets, in
         else if (length < LANES && best[s] == best[s])
             r = __builtin_ctzll(PATH(equal_bits)(cells, length, PARTS, best[s]) | (uint64_t)1 << (LANES - 1));
         else
-            r = OF_CELL(first_place)(cells, length, best[s]);
+            r = PATH(first_place)(cells, length, best[s]);
         index[s] = length == 0 ? -1 : r < length ? r : 0;
     }
 }
@@ -168,14 +220,14 @@ TARGET LODCORE_BODY PATH(best_wide)(const CELL *x, const int64_t *offsets, int64
                 out[c] = rows[c];
             for (int64_t r = 1; r < length; r++)
                 for (int64_t c = 0; c < width; c++)
-                    out[c] = OF_CELL(better)(out[c], rows[r * width + c], verb);
+                    out[c] = PATH(better)(out[c], rows[r * width + c], verb);
             continue;
         }
         for (int64_t c = 0; c < width; c += PER)
             zeros |= (int)EQUAL(LOAD(out + (c + PER <= width ? c : width - PER)), ALL(0));
         for (int64_t c = 0; zeros && length && c < width; c++)
             if (out[c] == 0)
-                out[c] = OF_CELL(first_zero)(rows + c, length, width);
+                out[c] = PATH(first_zero)(rows + c, length, width);
     }
 }
 
@@ -223,7 +275,6 @@ static int PATH(pool)(const CELL *x, const int64_t *offsets, int64_t n_seqs, int
 #undef ZERO_FOR_EMPTY
 #undef EQUAL
 #undef HALVE
-#undef TARGET
 #undef MASKS
 #undef MASKS_OF
 #undef NANS

@@ -8,7 +8,6 @@
         part[j] = PATH(fold)(LOWER(part[2 * j], part[2 * j + 1]), UPPER(part[2 * j], part[2 * j + 1]), verb);
 
 #if VECTOR_BYTES == 64
-#define TARGET LODCORE_AVX512
 #define MASKS uint64_t
 #define MASKS_OF(LENGTH) (~(~(uint64_t)0 << (LENGTH)))
 #define NANS int
@@ -71,7 +70,6 @@
 #endif
 
 #else
-#define TARGET LODCORE_AVX2
 #define MASKS __m256i
 #if LANES == 64
 #define VECTOR __m256

@@ -107,26 +107,4 @@ static LODCORE_UNUSED int simd_level(void)
 #endif
 #define has_wide() (simd_level() >= SIMD_AVX2)
 
-/* Plain loops: the same body is compiled thrice, as NAME_wide for AVX2 and NAME_widest for AVX-512; NAME chooses at run
- * time. */
-#define LODCORE_THRICE(NAME, PARAMETERS, ARGUMENTS) LODCORE_THRICE_OF(NAME, PARAMETERS, ARGUMENTS)
-#define LODCORE_THRICE_OF(NAME, PARAMETERS, ARGUMENTS)                            \
-    static LODCORE_UNUSED LODCORE_AVX512 void NAME##_widest PARAMETERS        \
-    {                                                                         \
-        NAME##_body ARGUMENTS;                                                \
-    }                                                                         \
-    static LODCORE_UNUSED LODCORE_AVX2 void NAME##_wide PARAMETERS            \
-    {                                                                         \
-        NAME##_body ARGUMENTS;                                                \
-    }                                                                         \
-    static LODCORE_UNUSED void NAME PARAMETERS                                \
-    {                                                                         \
-        if (simd_level() == SIMD_AVX512)                                      \
-            NAME##_widest ARGUMENTS;                                          \
-        else if (simd_level() == SIMD_AVX2)                                   \
-            NAME##_wide ARGUMENTS;                                            \
-        else                                                                  \
-            NAME##_body ARGUMENTS;                                            \
-    }
-
 #endif

@@ -1,22 +1,10 @@
 /* Sorting of a few keys by counting the keys that come before each. Lanes of keys are compared with one key at a time,
- * so that no branch depends on them; sort.h includes this. `keys` has spare lanes after the last one. */
+ * so that no branch depends on them. `keys` has spare lanes after the last one. */
+#ifndef LODCORE_SORT_RANKS_H
+#define LODCORE_SORT_RANKS_H
 
-/* Plain C. */
-#define LODCORE_RANK(NAME, KEY)                                                                           \
-    static void NAME(const KEY *keys, int length, int64_t *order)                                         \
-    {                                                                                                     \
-        for (int own = 0; own < length; own++) {                                                          \
-            int before = 0;                                                                               \
-            for (int row = 0; row < own; row++)                                                           \
-                before += keys[row] <= keys[own];                                                         \
-            for (int row = own + 1; row < length; row++)                                                  \
-                before += keys[row] < keys[own];                                                          \
-            order[before] = own;                                                                          \
-        }                                                                                                 \
-    }
-
-LODCORE_RANK(rank_by_32, int32_t)
-LODCORE_RANK(rank_by_64, int64_t)
+#include "intrinsics.h"
+#include <stdint.h>
 
 #if LODCORE_HAS_SIMD
 
@@ -82,4 +70,13 @@ LODCORE_RANK_256(rank_by_32_avx2, int32_t, 8, RANK_DO_256_32, _mm256_setr_epi32(
 #define RANK_DO_256_64(VERB) _mm256_##VERB##_epi64
 LODCORE_RANK_256(rank_by_64_avx2, int64_t, 4, RANK_DO_256_64, _mm256_setr_epi64x(0, 1, 2, 3), _mm256_set1_epi64x)
 
+/* For both sizes of keys. */
+#define rank_avx2(keys, length, order) \
+    _Generic((keys), int32_t *: rank_by_32_avx2, int64_t *: rank_by_64_avx2)(keys, length, order)
+#define rank_avx512(keys, length, order) \
+    _Generic((keys), int32_t *: rank_by_32_avx512, int64_t *: rank_by_64_avx512)(keys, length, order)
+#else
+#define rank_avx2(...) ((void)0) /* never called: simd_level() is SIMD_NONE */
+#define rank_avx512(...) ((void)0)
+#endif
 #endif

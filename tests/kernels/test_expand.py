@@ -1,5 +1,6 @@
 """Rows repeated, in reverse order, and joined from several batches."""
 
+import hashlib
 from itertools import pairwise
 
 import numpy as np
@@ -110,6 +111,27 @@ class TestTwins:
         bad = agree("expand.scale_offsets", offsets, width, new_width, unwritten(len(offsets)))
         odd = np.flatnonzero(np.diff(offsets) * width % new_width)
         assert bad == (odd[0] if len(odd) else -1)
+
+
+def digest():
+    """Repeat, reverse, join, split and merge rows of every size, and hash what is written."""
+    found = hashlib.sha256()
+    for seed, row_bytes in enumerate([1, 2, 3, 4, 8, 12, 16, 24, 32, 40, 64, 96, 100, 128, 300] * 3):
+        random = np.random.default_rng(seed)
+        levels = [int64(running_sum(random.integers(0, [2, 9, 70][seed % 3], 50))) for _ in range(2)]
+        arrays = [opaque(offsets[-1], row_bytes, seed) for offsets in levels]
+        out, all_rows = np.zeros_like(arrays[0]), np.zeros((sum(map(len, arrays)), row_bytes), "u1")
+        for name, rows in (("repeat_rows", opaque(50, row_bytes, seed)), ("reverse_rows", arrays[0])):
+            getattr(kernels.expand, name)(rows, levels[0], out)
+            found.update(out.tobytes())
+        ends, mask, back = unwritten(101), (np.arange(100) % 2).astype("u1"), [np.zeros_like(one) for one in arrays]
+        kernels.expand.join_sequences(arrays, levels, ends[:51], all_rows)
+        found.update(ends[:51].tobytes() + all_rows.tobytes())
+        kernels.expand.split_sequences(all_rows, levels, back)
+        found.update(b"".join(one.tobytes() for one in back))
+        bad = kernels.expand.merge_sequences(arrays, levels, mask, ends, all_rows)
+        found.update(bytes([bad < 0]) + ends.tobytes() + all_rows.tobytes())
+    return found.hexdigest()
 
 
 @pytest.mark.not_on_reference

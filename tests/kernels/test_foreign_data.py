@@ -1,5 +1,7 @@
 """Offsets from other libraries, and checksums."""
 
+import hashlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,6 +19,26 @@ def copied(offsets):
     """Copy offsets with the kernel: return its result, the first offset, and the copy."""
     first, out = unwritten(1), unwritten(len(offsets))
     return kernels.foreign_data.copy_offsets(offsets, first, out), int(first[0]), out
+
+
+def digest():
+    """Copy and check offsets, with one that falls or is negative anywhere, and hash the copies."""
+    found = hashlib.sha256()
+    for seed, count in enumerate([1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 1023, 1024, 1025, 3000]):
+        random = np.random.default_rng(seed)
+        given = 5 + np.cumsum(random.integers(0, 4, count))
+        for bad in (None, 0, *random.integers(0, count, 6).tolist()):
+            for value in (-1, 4):
+                changed = given.copy()
+                if bad is not None:
+                    changed[bad] = value
+                for dtype in (np.int32, np.int64):
+                    at, first, out = copied(changed.astype(dtype))
+                    found.update(repr((at, first if at < 0 else 0)).encode() + (out.tobytes() if at < 0 else b""))
+                found.update(repr(kernels.foreign_data.first_fall(changed, 5)).encode())
+        data = random.integers(0, 256, 8 * count, np.uint8)
+        found.update(repr(kernels.foreign_data.checksum(data, seed)).encode())
+    return found.hexdigest()
 
 
 @pytest.mark.not_on_reference

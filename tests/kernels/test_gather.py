@@ -1,6 +1,7 @@
 """Ranges of sequences and rows; rows joined; nested lists."""
 
 import gc
+import hashlib
 
 import numpy as np
 import pytest
@@ -46,6 +47,19 @@ def rows_and_ranges(draw):
     row_bytes = draw(ROW_BYTES)
     n_rows = draw(st.integers(0, 40 if row_bytes < 256 else 8))
     return opaque(n_rows, row_bytes, draw(st.integers(0, 2**32))), draw(ranges(n_rows, most=12))
+
+
+def digest():
+    """Copy ranges of rows of every size, short and long ones, and hash the copies."""
+    found = hashlib.sha256()
+    for seed, row_bytes in enumerate([1, 2, 3, 4, 8, 16, 24, 40, 64, 256] * 3):
+        random = np.random.default_rng(seed)
+        first = random.integers(0, 500, 60)
+        pairs = int64(np.stack([first, first + random.integers(0, [2, 9, 200][seed % 3], 60)], axis=1))
+        out = unwritten(int(np.diff(pairs).sum()), row_bytes, dtype="u1")
+        kernels.gather.copy_ranges(opaque(700, row_bytes, seed), pairs, out)
+        found.update(out.tobytes())
+    return found.hexdigest()
 
 
 @pytest.mark.not_on_reference

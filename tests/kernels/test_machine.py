@@ -30,7 +30,6 @@ from tests.helpers.instructions import (
     run,
 )
 from tests.helpers.matrices import packed
-from tests.helpers.paths import on_each_path
 from tests.helpers.tables import for_each
 
 UFUNCS = [np.exp, np.tanh, np.maximum, np.hypot]
@@ -210,11 +209,6 @@ def digest():
         met, arrays = run(kernels.machine.run_steps, Program(seed, ["f4", "f8"][seed % 2]).arguments)
         found.update(bytes([met]) + b"".join(one_nan(array).tobytes() for array in arrays))
     return found.hexdigest()
-
-
-@pytest.mark.beyond_the_rules
-def test_every_path_has_the_same_bits():
-    assert len(set(on_each_path("tests.kernels.test_machine", "digest").values())) == 1
 
 
 def small(**changes):

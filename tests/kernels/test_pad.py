@@ -1,5 +1,7 @@
 """Sequences padded to an array, and back."""
 
+import hashlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -60,6 +62,26 @@ class TestTwins:
         out = unwritten(len(counts), padded_length, len(one), dtype="u1")
         bad = agree("pad.mask_rows", counts, np.frombuffer(one, "u1"), out)
         assert bad == (len(sizes) if odd is not None and odd < 0 else -1)
+
+
+def digest():
+    """Pad rows of every size with every kind of filling, on both sides, and back, and hash what is written."""
+    found = hashlib.sha256()
+    for seed, row_bytes in enumerate([1, 2, 3, 4, 8, 12, 16, 24, 48, 60, 64, 72, 300] * 3):
+        random = np.random.default_rng(seed)
+        sizes, left = random.integers(0, [4, 30, 90][seed % 3], 40), bool(seed % 2)
+        rows, offsets = random.integers(0, 256, (sizes.sum(), row_bytes), np.uint8), int64(running_sum(sizes))
+        back, ones = np.zeros_like(rows), np.full(row_bytes, 0x7F, "u1")
+        for fill in (ones[:0], ones, np.arange(row_bytes).astype("u1")):
+            out = unwritten(40, max(sizes) + seed % 5, row_bytes, dtype="u1")
+            kernels.pad.pad_rows(rows, offsets, fill, left, out)
+            found.update(out.tobytes())
+        kernels.pad.repeat_ends(offsets, left, out)
+        kernels.pad.unpad_rows(out, offsets, left, back)
+        found.update(out.tobytes() + back.tobytes() + repr(kernels.pad.greatest(sizes)).encode())
+        kernels.pad.mask_rows(sizes, ones, out)
+        found.update(out.tobytes())
+    return found.hexdigest()
 
 
 def test_padding_refuses_rows_of_another_size():

@@ -4,11 +4,13 @@ from importlib import import_module
 
 import pytest
 
+from tests.helpers.compiled import modules_with, variants
 from tests.helpers.paths import on_each_path
 
 #: The files whose `digest` hashes the results of their kernels for many batches.
-FILES = ("attention", "beam", "deviation", "embedding", "gates", "lod", "norm", "optimizers", "pool", "softmax", "sort")
-FILES += ("window",)
+FILES = ("attention", "beam", "chains", "deviation", "embedding", "expand", "foreign_data", "gates", "gather", "lod")
+FILES += ("machine", "norm", "optimizers", "pad", "pool", "softmax", "sort", "tokens", "window")
+OTHERS = ("matrix",)  # products are not fused without wider registers: its own tests say what is equal
 
 
 @pytest.mark.beyond_the_rules
@@ -16,3 +18,11 @@ FILES += ("window",)
 def test_kernels_have_the_same_bits_on_every_instruction_set(name):
     module = f"tests.kernels.test_{name}"
     assert set(on_each_path(module, "digest").values()) == {import_module(module).digest()}
+
+
+@pytest.mark.not_on_reference
+def test_every_file_with_variants_has_a_digest():
+    """Of a file of loops, one that takes them."""
+    for path, name, _ in variants():
+        assert {one.stem for one in modules_with(path)} & {*FILES, *OTHERS}, (path.name, name)
+        assert path.suffix == ".pxd" or path.stem in FILES, (path.name, name)

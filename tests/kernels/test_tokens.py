@@ -1,5 +1,7 @@
 """Rows that are numbers: removal of some, and columns given by ids."""
 
+import hashlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -102,6 +104,27 @@ class TestTwins:
         ids, offsets = int64([0]), int64([0, 1])
         assert agree("tokens.add_at", np.ones(1), ids, offsets, 0, np.zeros((1, 0))) == 0
         assert agree("tokens.take_at", np.zeros((1, 0), "u1"), ids, offsets, 0, np.zeros((1, 4), "u1")) == 0
+
+
+def digest():
+    """Remove few and many tokens, close together and far apart, add to columns and take them; hash what is written."""
+    found = hashlib.sha256()
+    for seed in range(96):
+        random = np.random.default_rng(seed)
+        dtype, count = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"][seed % 8], (0, 1, 4, 5, 8, 60)[seed // 8 % 6]
+        step = 1 if np.dtype(dtype).itemsize < 4 or seed < 48 else 10**6
+        pool = np.arange(120).astype(dtype) * np.dtype(dtype).type(step)
+        offsets = int64(running_sum([0, 5, *random.integers(0, 300, 12), 0]))
+        x, tokens = random.choice(pool, offsets[-1]), int64(random.permutation(pool)[:count])
+        out, ends = unwritten(len(x), dtype=dtype), unwritten(len(offsets))
+        kernels.tokens.drop_tokens(x, offsets, tokens, out, ends)
+        found.update(out[: ends[-1]].tobytes() + ends.tobytes())
+        ids, table = int64(random.integers(0, 7, len(x))), np.zeros((len(offsets) - 1, 7))
+        bad = kernels.tokens.add_at(random.standard_normal(len(x)), ids, offsets, 7, table)
+        taken = unwritten(len(x), 8, dtype="u1")
+        found.update(repr((bad, kernels.tokens.take_at(as_bytes(table), ids, offsets, 7, taken))).encode())
+        found.update(table.tobytes() + taken.tobytes())
+    return found.hexdigest()
 
 
 @pytest.mark.not_on_reference

@@ -1,16 +1,16 @@
-"""Kernels: the headers that they include."""
+"""Kernels: the headers and the files of loops that they include, and sorting."""
 
 from tests.mutants.mutant import Mutant
 
 EXPONENTIAL = "lodcore/kernels/vectors/exponential.h"
 GATES_LANES = "lodcore/kernels/vectors/gates_lanes.h"
+KEYS = "lodcore/kernels/keys.pxd"
 POOL_LANES = "lodcore/kernels/vectors/pool_lanes.h"
 POOL_PLACES = "lodcore/kernels/vectors/pool_places.h"
 POOLING = "lodcore/kernels/pooling.pxd"
 SOFTMAX_LANES = "lodcore/kernels/vectors/softmax_lanes.h"
-SORT_KEYS = "lodcore/kernels/vectors/sort_keys.h"
-SORT_WHOLE = "lodcore/kernels/vectors/sort_whole.h"
 TAPS = "lodcore/kernels/taps.pxd"
+WHOLE_SORTS = "lodcore/kernels/whole_sorts.pxd"
 
 TEST_GATES = "tests/kernels/test_gates.py tests/kernels/test_paths.py"
 TEST_POOL = "tests/kernels/test_pool.py tests/kernels/test_paths.py"
@@ -94,9 +94,9 @@ MUTANTS = [
     ),
     Mutant(
         "sum-of-nothing-is-zero",
-        "lodcore/kernels/vectors/softmax_cells.h",
-        "        return -INFINITY;\n    if (sum == sum)",
-        "        return 0;\n    if (sum == sum)",
+        "lodcore/kernels/vectors/softmax.h",
+        "return -INFINITY;",
+        "return 0;",
         TEST_SOFTMAX,
     ),
     Mutant(
@@ -120,11 +120,11 @@ MUTANTS = [
         "            if (2 * k + 1 < count && half)\n                v[k] = v[2 * k] + v[2 * k + 1];",
         TEST_SOFTMAX,
     ),
-    Mutant("minus-zero-below-zero", SORT_KEYS, "    key += key == -1;\n", "", TEST_SORT),
+    Mutant("minus-zero-below-zero", KEYS, "    value += <key> (value == -1)\n", "", TEST_SORT),
     Mutant(
         "zeros-as-they-come",
-        SORT_KEYS,
-        "        OF_KEY(put_alike)(x, length, step, kind, flip, 0, count, to);\n",
+        WHOLE_SORTS,
+        "        put_alike(x, length, step, kind, flip, <key> 0, count, to)\n",
         "",
         TEST_SORT,
     ),
@@ -137,14 +137,12 @@ MUTANTS = [
     ),
     Mutant(
         "last-bits-of-keys-forgotten",
-        SORT_WHOLE,
-        "        if (in_order)\n            continue;",
-        "        if (in_order || stop - first > 1)\n            continue;",
+        WHOLE_SORTS,
+        "            if not in_order:\n",
+        "            if not in_order and stop - first <= 1:\n",
         TEST_SORT,
     ),
-    Mutant(
-        "descending-as-ascending", SORT_WHOLE, "        if (descending)   ", "        if (descending < 0)", TEST_SORT
-    ),
+    Mutant("descending-as-ascending", WHOLE_SORTS, "    if descending:\n", "    if descending < 0:\n", TEST_SORT),
     Mutant(
         "rows-past-the-caches-in-one-place",
         "lodcore/kernels/vectors/stream.h",

@@ -10,6 +10,8 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from lodcore.kernels.simd cimport plain_void
+
 cdef extern from "matrix.h" nogil:
     enum: PANEL_BYTES
     int has_product()
@@ -232,11 +234,14 @@ cdef void pack(
 # -- products in blocks. Leading dimensions are in cells ---------------------------------------------------------------
 
 
-cdef inline void multiply_plain(
+cdef inline plain_void multiply_plain(
     const real* a, int64_t row, int64_t step, int64_t rows, int64_t depth, const real* panel, int64_t panel_line,
     bint adding, real* out, int64_t line
 ) noexcept nogil:
-    """Multiply without fused multiply-adds."""
+    """Multiply without fused multiply-adds.
+
+    A function of its own: where the compiler knew that `step` is 1, products of float64 took 1.9 times as long.
+    """
     cdef real sums[MOST_COLUMNS]
     cdef int64_t columns = PANEL_BYTES // sizeof(real), _i, k, c
     for _i in range(rows):

@@ -20,6 +20,8 @@ TESTS = (
         "tests/interop/files/test_storage.py",
     ),
 )
+#: Of these folders, what starts another pytest on kernels in Python.
+WITHOUT_KERNELS = ("tests/kernels/test_kernels_page.py",)
 
 
 def library(name: str) -> str:
@@ -35,7 +37,7 @@ def library(name: str) -> str:
 def main(arguments: list[str]) -> None:
     """Build a copy with the sanitizers, and run the tests in it, or the fuzzer that changes arguments."""
     # The report of a sanitizer that aborts must be visible; assertions need not be rewritten, as few fail here alone.
-    command = tree.pytest("--capture=sys", "--assert=plain", *TESTS)
+    command = tree.pytest("--capture=sys", "--assert=plain", *(f"--ignore={one}" for one in WITHOUT_KERNELS), *TESTS)
     if arguments[:1] == ["soak"]:
         command = (sys.executable, "-m", "tests.robustness.injection", "--seconds", *arguments[1:2])
     preload = f"{library('libasan.so')} {library('libubsan.so')}"

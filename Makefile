@@ -162,7 +162,7 @@ mutants: build/built $(INSTALLED)test ## plant defects, see that the tests find 
 wheel: build/built $(INSTALLED)wheel ## build sdist and wheel, and test the wheel away from the checkout, also with the oldest NumPy; REUSE=1 compiles nothing again
 	$(RUN) -m tests.builds.wheel $(if $(REUSE),--reuse)
 
-pythons: build/built $(INSTALLED)wheel ## install the sdist on every promised Python that the machine has, with its oldest and newest NumPy, and test it; ENDS=1 the oldest and the newest, SAMPLE=1 with a part of the properties
+pythons: build/built $(INSTALLED)wheel ## install the sdist on every promised Python that the machine has, with its oldest and newest NumPy, and test it; ENDS=1 the oldest and the newest, SAMPLE=1 with a part of the rows of tables
 	$(RUN) -m tests.builds.pythons $(if $(ENDS),--ends) $(if $(SAMPLE),--sample)
 
 clean: ## remove what was built, but not .venv

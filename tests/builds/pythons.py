@@ -1,8 +1,8 @@
 """Installs and tests the sdist on every supported Python, with its oldest and its newest NumPy.
 
 `python -m tests.builds.pythons` tests all versions that the machine has; with `--ends`, only the oldest with its oldest
-NumPy and the newest with its newest NumPy. With `--sample`, each draws examples for a part of the properties, which the
-commit chooses, and runs all other tests.
+NumPy and the newest with its newest NumPy. With `--sample`, each runs a part of the properties and of the rows of
+tables, which the commit chooses, and all other tests.
 """
 
 import os
@@ -17,7 +17,7 @@ from tests.builds.elsewhere import number_of_commit
 
 #: The minor versions of Python 3 to try, if the machine has them, and the oldest NumPy of each; README says which were.
 OLDEST = {10: "2.0.0", 11: "2.0.0", 12: "2.0.0", 13: "2.1.0", 14: "2.3.2"}
-PARTS = 5  # of the properties, one of which a sample has
+PARTS = 5  # of the rows and properties, one of which a sample has
 
 
 def interpreters() -> dict[int, str]:
@@ -61,12 +61,12 @@ def try_on(source: Path, interpreter: str, numpys: list[str], part: str = "0/1")
         for numpy in numpys:
             tree.run(directory, python, "-m", "pip", "install", "-qq", "-U", f"{wheel}[runner]", f"numpy{numpy}")
             name = f"{Path(interpreter).name}, NumPy{numpy or ', newest'}"
-            print(f"{name}{'' if part == '0/1' else f', part {part} of the properties'}:", flush=True)
+            print(f"{name}{'' if part == '0/1' else f', part {part} of rows and properties'}:", flush=True)
             sampled = ("-p", "tests.builds.sampled")
             command = tree.pytest("--pyargs", *sampled, "tests", "README.md", "lodcore", python=python)
             profile = os.environ.get("HYPOTHESIS_PROFILE", "handful")
             try:
-                tree.run(tests, *command, HYPOTHESIS_PROFILE=profile, LODCORE_PROPERTIES=part)
+                tree.run(tests, *command, HYPOTHESIS_PROFILE=profile, LODCORE_ROWS=part)
             except SystemExit as error:
                 yield f"{name}: {error}"
 

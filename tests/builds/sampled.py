@@ -1,9 +1,10 @@
 """A plugin of pytest for `tests.builds.elsewhere` and `pythons`: a part of the tests, and what the process is like.
 
-`LODCORE_PROPERTIES=k/n` runs one of n parts of the tests that draw examples, and all others. `LODCORE_ORDER` is the
-seed of a random order. `LODCORE_PART=k/n` runs a tenth of the tests, and those that depend on their
-environment: of all files if n is 10, of every second one if n is 20, and so on; k says which. `LODCORE_WITNESS` names a
-file for the description of the process, `LODCORE_PRINTED` one for what pytest prints if its streams are closed.
+`LODCORE_ROWS=k/n` runs one of n parts of the rows of tables and of the properties, and all other tests, and those that
+depend on their environment. `LODCORE_PART=k/n` runs a tenth of the tests, and those that depend on their environment:
+of all files if n is 10, of every second one if n is 20, and so on; k says which. `LODCORE_ORDER` is the seed of a
+random order. `LODCORE_WITNESS` names a file for the description of the process, `LODCORE_PRINTED` one for what pytest
+prints if its streams are closed.
 """
 
 import fcntl
@@ -40,7 +41,7 @@ for name in ("stdout", "stderr"):  # pytest cannot do without them
     if getattr(sys, name) is None:
         setattr(sys, name, open_instead())
 PART, PARTS = map(int, os.environ.get("LODCORE_PART", "0/1").split("/"))
-PROPERTIES = tuple(map(int, os.environ.get("LODCORE_PROPERTIES", "0/1").split("/")))
+ROW, ROWS = map(int, os.environ.get("LODCORE_ROWS", "0/1").split("/"))
 
 
 def has_turn(name, among, number):
@@ -48,9 +49,11 @@ def has_turn(name, among, number):
     return zlib.crc32(name.encode()) % among == number % among
 
 
-def draws(item):
-    """Return whether hypothesis draws the examples of a test."""
-    return getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+def is_one_of_many(item):
+    """Return whether a test is a row of a table, or draws its examples, and does not depend on its environment."""
+    rows = item.callspec.params.keys() - {"kernel_tree"} if hasattr(item, "callspec") else set()
+    draws = hasattr(getattr(item, "obj", None), "hypothesis")
+    return bool(rows or draws) and not item.nodeid.startswith(SENSITIVE)
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -62,8 +65,8 @@ def pytest_ignore_collect(collection_path, config):
 
 def pytest_collection_modifyitems(config, items):
     """Choose the part, and shuffle files, and the tests of each file."""
-    if PROPERTIES[1] > 1:
-        items[:] = [one for one in items if not draws(one) or has_turn(one.nodeid, PROPERTIES[1], PROPERTIES[0])]
+    if ROWS > 1:
+        items[:] = [one for one in items if not is_one_of_many(one) or has_turn(one.nodeid, ROWS, ROW)]
     if PARTS > 1:
         others = PARTS // 10
         items[:] = [

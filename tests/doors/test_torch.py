@@ -126,19 +126,19 @@ def test_from_torch_refuses_tensors_that_require_gradients():
 
 
 @pytest.mark.parametrize(
-    ("x", "says"),
+    ("made", "says"),
     [
-        (torch.ones(3), "is a tensor that is not nested"),
-        (3, "is int; a nested tensor or a PackedSequence"),
-        (
-            torch.nested.nested_tensor([torch.ones(2)], dtype=torch.bfloat16, layout=torch.jagged),
+        (lambda: torch.ones(3), "is a tensor that is not nested"),
+        (lambda: 3, "is int; a nested tensor or a PackedSequence"),
+        (  # not while tests are collected: torch loads much for it
+            lambda: torch.nested.nested_tensor([torch.ones(2)], dtype=torch.bfloat16, layout=torch.jagged),
             "has no view for NumPy",
         ),
     ],
 )
-def test_from_torch_refuses_other_tensors(x, says):
+def test_from_torch_refuses_other_tensors(made, says):
     with pytest.raises(DTypeError, match=says):
-        from_torch(x)
+        from_torch(made())
 
 
 def test_what_torch_cannot_hold_is_refused():

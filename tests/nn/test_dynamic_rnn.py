@@ -501,3 +501,22 @@ def test_dynamic_rnn_in_a_program_has_the_gradients_of_vjp():
         found = Executor().run(program, {"x": given, "state": boot}, [outputs, last, "x@GRAD", "state@GRAD"])
         assert_same(found, [*wanted, *d])
     assert tree_map(lambda one: one.shape, wanted[1]) == (2, 3)
+
+
+def test_first_states_may_have_any_order_of_bytes():
+    x = LoDTensor.from_lengths(np.arange(6.0).reshape(3, 2), [2, 0, 1])
+    state = np.linspace(-1.0, 1.0, 6).reshape(3, 2)
+    other = state.astype(state.dtype.newbyteorder())
+    weight = np.array([0.5, -0.25])
+    for one, wanted in zip(nn.dynamic_rnn(decay, weight, x, other), nn.dynamic_rnn(decay, weight, x, state), strict=True):
+        assert_equal(one, wanted)
+    found, wanted = (
+        lodcore.value_and_grad(lambda h: ops.sum(nn.dynamic_rnn(decay, weight, x, h)[0]))(one) for one in (other, state)
+    )
+    assert found[0] == wanted[0] and found[1].dtype == other.dtype and (found[1] == wanted[1]).all()
+    loop = while_loop()
+    with loop.loop():
+        step, value = loop.loop_var(0), loop.loop_var(other)
+        loop.break_if(step >= 2)
+        value.update(value * 2.0)
+    assert (value.get() == state * 4.0).all()

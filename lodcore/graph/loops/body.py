@@ -280,7 +280,9 @@ class LoopVariable(Variable):
 
 
 def spec_in_body(spec: Spec) -> Spec:
-    """Return a Spec without the number of rows, which may differ from step to step in the body of a loop."""
+    """Return a Spec without what may differ from step to step in the body of a loop: number of rows, order of bytes."""
+    if not spec.dtype.isnative:
+        spec = spec._replace(dtype=spec.dtype.newbyteorder("="))
     if not spec.shape or spec.shape[0] is None:
         return spec
     return Spec((None, *spec.shape[1:]), *spec[1:])

@@ -20,7 +20,7 @@ cdef extern from "bags.h" nogil:
     # of float or of double: all arrays of cells have the type of the result
     int64_t sum_block(
         const void* table, int64_t n_rows, int64_t width, const int64_t* index, const void* weights, int64_t start,
-        int64_t end, int64_t total, int64_t lines, int64_t block, void* out)
+        int64_t end, int64_t total, int64_t lines, int64_t block, bint wide, void* out)
 
 cdef enum:
     MOST_LANES = 64
@@ -160,14 +160,15 @@ cdef inline int64_t lines_of(const void* rows, int64_t row_bytes) noexcept nogil
 
 cdef inline forced_void sum_bags(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
-    const real* weights, const int divide, real* out, int64_t* bad
+    const real* weights, const int divide, const bint wide, real* out, int64_t* bad
 ) noexcept nogil:
     """Sum bags in blocks of columns: each cell is one sum, in the order of the bag.
 
     Where a block does not fit, the last one overlaps the one before, rather than being cut into several. The first
     block of a bag prefetches for all.
     """
-    cdef int64_t most = MOST_BYTES // <int64_t> sizeof(real), lines = lines_of(table, width * <int64_t> sizeof(real))
+    cdef int64_t most = (MOST_BYTES if wide else MOST_BYTES // 2) // <int64_t> sizeof(real)
+    cdef int64_t lines = lines_of(table, width * <int64_t> sizeof(real))
     cdef int64_t total = offsets[n_seqs], s, c, block
     for s in range(n_seqs):
         c = 0
@@ -180,7 +181,7 @@ cdef inline forced_void sum_bags(
                 c = width - block
             bad[0] = sum_block(
                 table + c, n_rows, width, index, weights, offsets[s], offsets[s + 1], total, 0 if c else lines, block,
-                out + c
+                wide, out + c
             )
             if bad[0] >= 0:
                 return
@@ -239,10 +240,10 @@ cdef inline forced_void best_of_bags(
 
 cdef inline forced_void pool_bags(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
-    int verb, int divide, real* out, int64_t* bad
+    int verb, int divide, const bint wide, real* out, int64_t* bad
 ) noexcept nogil:
     if verb == SUM:
-        sum_bags(table, n_rows, width, index, offsets, n_seqs, <const real*> NULL, divide, out, bad)
+        sum_bags(table, n_rows, width, index, offsets, n_seqs, <const real*> NULL, divide, wide, out, bad)
     elif verb == GREATEST:
         best_of_bags(<real*> table, n_rows, width, index, offsets, n_seqs, GREATEST, out, bad)
     else:
@@ -253,21 +254,21 @@ cdef inline avx512_void pool_bags_avx512(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
     int verb, int divide, real* out, int64_t* bad
 ) noexcept nogil:
-    pool_bags(table, n_rows, width, index, offsets, n_seqs, verb, divide, out, bad)
+    pool_bags(table, n_rows, width, index, offsets, n_seqs, verb, divide, True, out, bad)
 
 
 cdef inline avx2_void pool_bags_avx2(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
     int verb, int divide, real* out, int64_t* bad
 ) noexcept nogil:
-    pool_bags(table, n_rows, width, index, offsets, n_seqs, verb, divide, out, bad)
+    pool_bags(table, n_rows, width, index, offsets, n_seqs, verb, divide, True, out, bad)
 
 
 cdef inline plain_void pool_bags_plain(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
     int verb, int divide, real* out, int64_t* bad
 ) noexcept nogil:
-    pool_bags(table, n_rows, width, index, offsets, n_seqs, verb, divide, out, bad)
+    pool_bags(table, n_rows, width, index, offsets, n_seqs, verb, divide, False, out, bad)
 
 
 cdef inline int64_t run_pool_bags(
@@ -294,21 +295,21 @@ cdef inline avx512_void weigh_bags_avx512(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
     const real* weights, real* out, int64_t* bad
 ) noexcept nogil:
-    sum_bags(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, out, bad)
+    sum_bags(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, True, out, bad)
 
 
 cdef inline avx2_void weigh_bags_avx2(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
     const real* weights, real* out, int64_t* bad
 ) noexcept nogil:
-    sum_bags(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, out, bad)
+    sum_bags(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, True, out, bad)
 
 
 cdef inline plain_void weigh_bags_plain(
     const real* table, int64_t n_rows, int64_t width, const int64_t* index, const int64_t* offsets, int64_t n_seqs,
     const real* weights, real* out, int64_t* bad
 ) noexcept nogil:
-    sum_bags(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, out, bad)
+    sum_bags(table, n_rows, width, index, offsets, n_seqs, weights, BY_ONE, False, out, bad)
 
 
 cdef inline int64_t run_weigh_bags(

@@ -16,6 +16,9 @@ cdef extern from "Python.h":
     int PyGC_Disable()
     int PyGC_Enable()
 
+cdef enum:
+    LONG = 1 << 18  # bytes that are copied without the lock of the interpreter
+
 ctypedef fused real:
     float
     double
@@ -262,27 +265,30 @@ def count_rows(arrays, int64_t[::1] out not None):
         The first entry that is not a C-contiguous ndarray with the dtype and row shape of the first, or whose offset
         overflows; n if the length of the list has changed; -1 if there is none.
     """
-    cdef Py_ssize_t count = out.shape[0] - 1, j
-    cdef int64_t total = 0
-    cdef cnp.ndarray array, like
+    cdef Py_ssize_t count = out.shape[0] - 1, j = 0
+    cdef int64_t total = 0, rows
+    cdef cnp.ndarray like = None
     agree(count >= 0)
+    cdef list items = arrays if type(arrays) is list else list(arrays)
     out[0] = 0
-    if len(arrays) != count:
+    if len(items) != count:
         return count
-    for j in range(count):
-        entry = arrays[j]
+    for entry in items:
+        if j == count:
+            return count
         if not cnp.PyArray_CheckExact(entry):
             return j
-        array = entry
         if j == 0:
-            like = array
-        if not joins(array, like):
+            like = <cnp.ndarray> entry
+        if not joins(<cnp.ndarray> entry, like):
             return j
-        if cnp.PyArray_DIM(array, 0) > INT64_MAX - total:
+        rows = cnp.PyArray_DIM(<cnp.ndarray> entry, 0)
+        if rows > INT64_MAX - total:
             return j
-        total += cnp.PyArray_DIM(array, 0)
-        out[j + 1] = total
-    return -1
+        total += rows
+        j += 1
+        out[j] = total
+    return -1 if j == count else count
 
 
 cdef bint joins(cnp.ndarray array, cnp.ndarray like):
@@ -314,12 +320,13 @@ def first_overlap(arrays, const unsigned char[:, ::1] out not None):
     cdef Py_ssize_t j = 0, size = out.shape[0] * out.shape[1]
     cdef const char* low = <const char*> &out[0, 0] if size else NULL
     cdef const char* data
-    cdef cnp.ndarray array
-    for entry in arrays:
+    cdef Py_ssize_t n_bytes
+    cdef list items = arrays if type(arrays) is list else list(arrays)
+    for entry in items:
         agree(cnp.PyArray_CheckExact(entry))
-        array = entry
-        data = <const char*> cnp.PyArray_DATA(array)
-        if size and cnp.PyArray_NBYTES(array) and data < low + size and low < data + cnp.PyArray_NBYTES(array):
+        data = <const char*> cnp.PyArray_DATA(<cnp.ndarray> entry)
+        n_bytes = cnp.PyArray_NBYTES(<cnp.ndarray> entry)
+        if size and n_bytes and data < low + size and low < data + n_bytes:
             return j
         j += 1
     return -1
@@ -341,16 +348,20 @@ def join_rows(arrays, unsigned char[:, ::1] out not None):
     """
     cdef Py_ssize_t left = out.shape[0] * out.shape[1], size, j = 0
     cdef char* place = <char*> &out[0, 0] if left else NULL
-    cdef cnp.ndarray array
-    for entry in arrays:  # each is held while it is copied
+    cdef const char* data
+    cdef list items = arrays if type(arrays) is list else list(arrays)
+    for entry in items:  # each is held while it is copied
         if not cnp.PyArray_CheckExact(entry):
             return j
-        array = entry
-        size = cnp.PyArray_NBYTES(array)
-        if size > left or not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        size, data = cnp.PyArray_NBYTES(<cnp.ndarray> entry), cnp.PyArray_BYTES(<cnp.ndarray> entry)
+        if size > left or not cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray> entry):
             return j
+        if size >= LONG:
+            with nogil:
+                memcpy(place, data, size)
+        elif size:
+            memcpy(place, data, size)
         if size:
-            memcpy(place, cnp.PyArray_DATA(array), size)
             place += size
         left -= size
         j += 1

@@ -137,7 +137,7 @@ cdef inline forced_void unpad_each(
             stream_copy(to, source, size)
         elif line <= SHORT // 2 and padded_end - source >= line + CHUNK and out_end - to >= line + CHUNK:
             copy_short(to, source, line)
-        elif line <= SHORT and padded_end - source >= size + CHUNK and out_end - to >= size + CHUNK:
+        elif size <= SHORT and padded_end - source >= size + CHUNK and out_end - to >= size + CHUNK:
             copy_chunks(to, source, size)
         else:
             memcpy(to, source, size)

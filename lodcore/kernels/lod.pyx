@@ -1,10 +1,14 @@
 """Offsets, lengths, segment ids and positions of one level; levels that are sliced, composed, joined and split."""
 
 from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
 
 from lodcore.kernels.offsets cimport add_lengths, differences, longest, offset_signs, shift_offsets
 from lodcore.kernels.simd cimport avx2_void, forced_void, has_wide, read_once
 from lodcore.kernels.sizes cimport agree, ends_at
+
+cdef enum:
+    LONG = 1 << 15  # offsets that are copied without the lock of the interpreter
 
 
 def offsets_from_lengths(const int64_t[::1] lengths not None, int64_t[::1] out not None):
@@ -273,7 +277,11 @@ def join(levels, int64_t[::1] out not None):
     result[0] = 0
     for offsets in levels:
         agree(0 < offsets.shape[0] <= out.shape[0] - at)
-        shift_offsets(&offsets[0], offsets.shape[0], base, result + at)
+        if offsets.shape[0] < LONG:
+            shift_offsets(&offsets[0], offsets.shape[0], base, result + at)
+        else:
+            with nogil:
+                shift_offsets(&offsets[0], offsets.shape[0], base, result + at)
         at += offsets.shape[0] - 1
         base = result[at]
 
@@ -315,15 +323,25 @@ def split(levels, int64_t[::1] out not None):
                     result[at] = inner[s] - inner[start]
                     at += 1
         return
-    views = [<object> view for view in finer]
-    for d in range(n_outer):
-        start, stop = outer[d], outer[d + 1]
-        for view in views:
-            inner = view
-            for s in range(start, stop + 1):
-                result[at] = inner[s] - inner[start]
-                at += 1
-            start, stop = inner[start], inner[stop]
+    cdef list views = [<object> view for view in finer]  # alive while the loop runs without the lock
+    cdef Py_ssize_t n_levels = len(views), k
+    cdef const int64_t* level
+    cdef const int64_t** first = <const int64_t**> malloc(n_levels * sizeof(int64_t*))
+    if first == NULL:
+        raise MemoryError
+    for k in range(n_levels):
+        inner = views[k]
+        first[k] = &inner[0]
+    with nogil:
+        for d in range(n_outer):
+            start, stop = outer[d], outer[d + 1]
+            for k in range(n_levels):
+                level = first[k]
+                for s in range(start, stop + 1):
+                    result[at] = level[s] - level[start]
+                    at += 1
+                start, stop = level[start], level[stop]
+        free(first)
 
 
 # -- a number for each row ---------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ enum { LONG_PART = 32, PARTS = 8, ROWS_AHEAD = 32, CACHE_LINE = 64 }; /* PARTS v
     }
 
 #if defined(__GNUC__)
-#define MOST_BYTES (PARTS * LONG_PART) /* of a block */
+#define MOST_BYTES (PARTS * LONG_PART) /* of a block; half of it without wider registers, where vectors are shorter */
 #define VECTORS(CELL)                                                                                                  \
     typedef CELL long_##CELL __attribute__((vector_size(LONG_PART), aligned(sizeof(CELL)), may_alias));                \
     typedef CELL short_##CELL __attribute__((vector_size(LONG_PART / 2), aligned(sizeof(CELL)), may_alias));           \
@@ -59,22 +59,39 @@ enum { LONG_PART = 32, PARTS = 8, ROWS_AHEAD = 32, CACHE_LINE = 64 }; /* PARTS v
         return sum_long_##CELL(ARGUMENTS, 1, 1, out);                                                                  \
     if (block == (int)(LONG_PART / sizeof(CELL) / 2))                                                                  \
         return sum_short_##CELL(ARGUMENTS, 1, 1, out);
+#define BY_SHORT_VECTORS(CELL)                                                                                         \
+    if (block == 8 * (int)(LONG_PART / 2 / sizeof(CELL)))                                                              \
+        return sum_short_##CELL(ARGUMENTS, lines, 8, out);                                                             \
+    if (block == 4 * (int)(LONG_PART / 2 / sizeof(CELL)))                                                              \
+        return sum_short_##CELL(ARGUMENTS, 1, 4, out);                                                                 \
+    if (block == 2 * (int)(LONG_PART / 2 / sizeof(CELL)))                                                              \
+        return sum_short_##CELL(ARGUMENTS, 1, 2, out);                                                                 \
+    if (block == (int)(LONG_PART / 2 / sizeof(CELL)))                                                                  \
+        return sum_short_##CELL(ARGUMENTS, 1, 1, out);
 #else
-#define MOST_BYTES 8
+#define MOST_BYTES 16
 #define VECTORS(CELL)
-#define BY_VECTORS(CELL)
+#define BY_VECTORS(CELL)                                                                                               \
+    if (block > 2)                                                                                                     \
+        return sum_cells_##CELL(ARGUMENTS, lines, (int)block, out);
+#define BY_SHORT_VECTORS BY_VECTORS
 #endif
 
-/* Sum a block of columns of one bag: at most MOST_BYTES, and a power of two. */
+/* Sum a block of columns of one bag: at most MOST_BYTES, half of it without `wide` registers, and a power of two.
+ * Vectors that do not fit registers stay in memory, which took 1.5 times as long. */
 #define ARGUMENTS table, n_rows, width, index, weights, start, end, total
 #define SUM_BLOCK(CELL)                                                                                                \
     VECTORS(CELL)                                                                                                      \
     SUM_PARTS(sum_cells_##CELL, CELL, CELL)                                                                            \
     LODCORE_INLINE int64_t sum_block_##CELL(const CELL *table, int64_t n_rows, int64_t width, const int64_t *index,    \
                                             const CELL *weights, int64_t start, int64_t end, int64_t total,            \
-                                            int64_t lines, int64_t block, CELL *out)                                   \
+                                            int64_t lines, int64_t block, int wide, CELL *out)                         \
     {                                                                                                                  \
-        BY_VECTORS(CELL)                                                                                               \
+        if (wide) {                                                                                                    \
+            BY_VECTORS(CELL)                                                                                           \
+        } else {                                                                                                       \
+            BY_SHORT_VECTORS(CELL)                                                                                     \
+        }                                                                                                              \
         if (block == 2)                                                                                                \
             return sum_cells_##CELL(ARGUMENTS, 1, 2, out);                                                             \
         return sum_cells_##CELL(ARGUMENTS, 1, 1, out);                                                                 \
@@ -84,8 +101,8 @@ SUM_BLOCK(double)
 #undef ARGUMENTS
 
 /* For both types of cells: that of the result. */
-#define sum_block(table, n_rows, width, index, weights, start, end, total, lines, block, out)                         \
+#define sum_block(table, n_rows, width, index, weights, start, end, total, lines, block, wide, out)                   \
     _Generic((out), float *: sum_block_float, double *: sum_block_double)(table, n_rows, width, index, weights, start, \
-                                                                          end, total, lines, block, out)
+                                                                          end, total, lines, block, wide, out)
 
 #endif

@@ -4,14 +4,17 @@ Short lines are copied in whole chunks: bytes past the end of a sequence are ove
 could leave a buffer, exactly the bytes of the sequence are copied.
 """
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memcpy, memset
 
 from lodcore.kernels.rows cimport (
     CHUNK, SHORT, bytes_alone, copy_chunks, offsets_alone, read_alone, stream_copy, stream_end, stream_pays,
     stream_pays_for_ranges,
 )
-from lodcore.kernels.simd cimport forced_void, read_once
+from lodcore.kernels.simd cimport forced_void, prefetch, read_once
+
+cdef enum:
+    AHEAD = 8  # lines ahead, of which the beginning is fetched
 
 cdef extern from "stream.h" nogil:
     void stream_fill(char* to, const char* chunk, int64_t size)
@@ -125,6 +128,7 @@ cdef inline forced_void unpad_each(
     cdef char* to = out
     cdef char* out_end = out + offsets[n_seqs] * row_bytes
     cdef int64_t s, size
+    cdef uintptr_t ahead
     cdef bint stream
     if padded_end - padded == out_end - out:  # no gaps
         memcpy(out, padded, out_end - out)
@@ -133,6 +137,10 @@ cdef inline forced_void unpad_each(
     for s in range(n_seqs):
         size = (offsets[s + 1] - offsets[s]) * row_bytes
         source = begin + line - size if left else begin
+        if line > SHORT:  # of which little is read: the processor does not foresee where the next ones begin
+            ahead = <uintptr_t> source + <uintptr_t> (AHEAD * line)
+            prefetch(<const void*> ahead)
+            prefetch(<const void*> (ahead + CHUNK))
         if stream:
             stream_copy(to, source, size)
         elif line <= SHORT // 2 and padded_end - source >= line + CHUNK and out_end - to >= line + CHUNK:

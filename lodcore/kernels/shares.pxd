@@ -171,11 +171,17 @@ cdef inline plain_void log_sum_plain(
     cdef int64_t lanes = 256 // sizeof(real), s, c, k, length, some, first
     for s in range(n_seqs):
         length, first, c = offsets[s + 1] - offsets[s], offsets[s] * width, 0
+        if width == 1:
+            some = lanes_of(length, lanes)
+            exp_block(x + first, length, some, some, True, nothing, most, sums)
+            if real is float:
+                out[s] = log_of_sum_float(most[0], sums[0], x + first, length, 1)
+            else:
+                out[s] = log_of_sum_double(most[0], sums[0], x + first, length, 1)
+            continue
         while c < width:
-            some = lanes_of(length, lanes) if width == 1 else width - c if width - c < lanes else lanes
-            exp_block(
-                x + first + c, length * width - c, some if width == 1 else width, some, width == 1, nothing, most, sums)
-            some = some if width > 1 else 1
+            some = width - c if width - c < lanes else lanes
+            exp_block(x + first + c, length * width - c, width, some, False, nothing, most, sums)
             for k in range(some):
                 if real is float:
                     out[s * width + c + k] = log_of_sum_float(most[k], sums[k], x + first + c + k, length, width)

@@ -280,9 +280,7 @@ class LoopVariable(Variable):
 
 
 def spec_in_body(spec: Spec) -> Spec:
-    """Return a Spec without what may differ from step to step in the body of a loop: number of rows, order of bytes."""
-    if not spec.dtype.isnative:
-        spec = spec._replace(dtype=spec.dtype.newbyteorder("="))
+    """Return a Spec without the number of rows, which may differ from step to step in the body of a loop."""
     if not spec.shape or spec.shape[0] is None:
         return spec
     return Spec((None, *spec.shape[1:]), *spec[1:])
@@ -296,14 +294,17 @@ def size_of(spec: Spec) -> int | None:
 
 
 def changes(old: Spec, new: Spec) -> bool:
-    """Return whether an update changes dtype, width, levels or kind; unknown ones are checked when it runs."""
+    """Return whether an update changes dtype, width, levels or kind; unknown ones are checked when it runs.
+
+    The order of bytes may change: what operators make has that of the machine.
+    """
     if old == new or not WHEN_IT_RUNS.isdisjoint((old.kind, new.kind)):
         return False
     if len(old.shape) != len(new.shape):
         return True
     widths = zip(old.shape[1:], new.shape[1:], strict=True)
     return (
-        old.dtype != new.dtype
+        old.dtype.newbyteorder("=") != new.dtype.newbyteorder("=")
         or old.num_levels != new.num_levels
         or old.kind is not new.kind
         or any(None not in pair and pair[0] != pair[1] for pair in widths)

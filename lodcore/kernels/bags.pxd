@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t, uint64_t, uintptr_t
 
 from lodcore.kernels.folds cimport BY_ONE, GREATEST, LEAST, SUM, divide_cells, find_best, fold, halve
 from lodcore.kernels.lanes cimport alone, real
-from lodcore.kernels.pool cimport pool_double, pool_float
+from lodcore.kernels.pool cimport pool_reals
 from lodcore.kernels.simd cimport SIMD_AVX2, SIMD_AVX512, avx2_void, avx512_void, forced_void
 from lodcore.kernels.simd cimport plain_void, prefetch, read_once, simd_level
 
@@ -138,10 +138,7 @@ cdef inline plain_void pool_cell_bags(
                 ends[k - s] = offsets[k] - start
             gather_cells(table, n_rows, index + start, ends[end - s], cells, &bad)
             if bad < 0:
-                if real is float:
-                    pool_float(cells, ends, end - s, 1, verb, divide, out + s)
-                else:
-                    pool_double(cells, ends, end - s, 1, verb, divide, out + s)
+                pool_reals(cells, ends, end - s, 1, verb, divide, out + s)
         if bad >= 0:
             bad_place[0] = start + bad
             return

@@ -33,17 +33,13 @@ ctypedef fused cell:
 
 
 cdef int verb_of(str name) except -1:
-    """Return what `pool_float` and `pool_double` compute for the function of a tensor."""
+    """Return what `pool_reals` computes for the function of a tensor."""
     return {"sum": SUM, "mean": SUM, "max": GREATEST, "min": LEAST}[name]
 
 
-cdef void pool_float(const float* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
-                     float* out) noexcept nogil:
-    pool_rows(x, offsets, n_seqs, width, verb, divide, out)
-
-
-cdef void pool_double(const double* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide,
-                      double* out) noexcept nogil:
+cdef void pool_reals(
+    const real* x, const int64_t* offsets, int64_t n_seqs, int64_t width, int verb, int divide, real* out
+) noexcept nogil:
     pool_rows(x, offsets, n_seqs, width, verb, divide, out)
 
 

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from lodcore.kernels.folds cimport BY_ONE, GREATEST
 from lodcore.kernels.lanes cimport real
-from lodcore.kernels.pool cimport pool_double, pool_float
+from lodcore.kernels.pool cimport pool_reals
 from lodcore.kernels.shares cimport log_sum_plain, pull_plain, softmax_plain
 
 cdef extern from "softmax.h" nogil:  # of float or of double: all arrays of cells have the type of the result
@@ -166,10 +166,7 @@ def label_losses(const real[:, ::1] x not None, const int64_t[::1] labels not No
             count = min(n - first, <Py_ssize_t> TOGETHER)
             for r in range(count + 1):
                 bounds[r] = r * classes
-            if real is float:
-                pool_float(source + first * classes, bounds, count, 1, GREATEST, BY_ONE, best)
-            else:
-                pool_double(source + first * classes, bounds, count, 1, GREATEST, BY_ONE, best)
+            pool_reals(source + first * classes, bounds, count, 1, GREATEST, BY_ONE, best)
             for r in range(count):
                 for c in range((first + r) * classes, (first + r + 1) * classes):
                     moved[c] = source[c] - best[r]

@@ -13,7 +13,7 @@ from lodcore.base import threads
 from lodcore.base.buffers cimport as_bytes, new_int64, new_offsets, new_rows
 from lodcore.base.dispatch cimport recorder
 from lodcore.kernels.index cimport count_true, take_true_rows
-from lodcore.kernels.pool cimport pool_double, pool_float, verb_of
+from lodcore.kernels.pool cimport pool_reals, verb_of
 from lodcore.tensors.kernel_calls cimport own_kernels
 from lodcore.tensors.lod_body cimport last, make_lod
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -128,9 +128,9 @@ cdef void pool_cells(const void* source, bint wide, const int64_t* bounds, Py_ss
     """Pool the rows of each sequence, of float64 (wide) or float32; a mean of no rows is nan."""
     cdef Py_ssize_t s, c
     if wide:
-        pool_double(<const double*> source, bounds, n_seqs, width, verb, divide, <double*> target)
+        pool_reals(<const double*> source, bounds, n_seqs, width, verb, divide, <double*> target)
     else:
-        pool_float(<const float*> source, bounds, n_seqs, width, verb, divide, <float*> target)
+        pool_reals(<const float*> source, bounds, n_seqs, width, verb, divide, <float*> target)
     if divide:
         for s in range(n_seqs):
             if bounds[s] == bounds[s + 1]:

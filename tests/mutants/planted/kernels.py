@@ -106,8 +106,8 @@ MUTANTS = [
     Mutant(
         "split-relative-to-the-wrong-level",
         LOD,
-        ("            for s in range(start, stop + 1):\n                result[at] = inner[s] - inner[start]"),
-        "            for s in range(start, stop + 1):\n                result[at] = inner[s] - outer[d]",
+        "result[at] = level[s] - level[start]",
+        "result[at] = level[s] - outer[d]",
         TEST_LOD,
     ),
     Mutant(

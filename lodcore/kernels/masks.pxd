@@ -42,12 +42,16 @@ cdef inline void take_cells(
     const char* rows, int64_t n_rows, const unsigned char* mask, char* out, int64_t size, cell* unused
 ) noexcept nogil:
     """Copy small rows: each is written, and overwritten by the next one if its mask is false."""
-    cdef int64_t r, k = 0
-    for r in range(n_rows):
-        if k == size:
-            return
+    cdef int64_t r = 0, k = 0, j
+    while r + 8 <= n_rows and k + 8 <= size:
+        for j in range(r, r + 8):
+            memcpy(out + k * sizeof(cell), rows + j * sizeof(cell), sizeof(cell))
+            k += mask[j] != 0
+        r += 8
+    while r < n_rows and k < size:
         memcpy(out + k * sizeof(cell), rows + r * sizeof(cell), sizeof(cell))
         k += mask[r] != 0
+        r += 1
 
 
 cdef inline void put_cells(

@@ -46,7 +46,8 @@ class Leaf:
     @property
     def learns(self) -> bool:
         """Whether there is a gradient; the gradient of text is the text itself."""
-        return self.gradient is not None and not isinstance(self.gradient, str)
+        gradient = self.gradient
+        return gradient is not None and not (isinstance(gradient, str) and isinstance(self.value, str))
 
     def zeros(self, name: str) -> Any:
         """Return zeros with the shape and dtype of the parameter, or None if it cannot have a gradient."""

@@ -196,6 +196,7 @@ WRONG = [
     (stepped("[np.ones(2)]"), ValueError, "SGD.step: gradients: is list of 1"),
     (stepped("{'w': np.ones(3)}"), ShapeError, r"gradients\['w'\]: has shape \(3,\); the parameter has \(2,\)"),
     (stepped("{'w': flat}"), DTypeError, r"gradients\['w'\]: is LoDTensor; an ndarray or a SparseTensor is needed"),
+    (stepped("{'w': 'flat'}"), DTypeError, r"gradients\['w'\]: is str; an ndarray or a SparseTensor is needed"),
     (stepped("{'w': np.array(['a', 'b'])}"), DTypeError, r"gradients\['w'\]: has dtype <U1; real numbers"),
     (stepped("{'w': np.ones(2)}", "{'w': np.ones(2, 'f2')}"), DTypeError, "parameter of dtype float16"),
     (stepped("{'w': np.ones(5)}", "{'w': flat}"), DTypeError, "parameter of LoDTensor"),

@@ -110,8 +110,12 @@ def drop_level(x: Any, level: int = 0, count: int = 1) -> Any:
     >>> lodcore.ops.drop_level([[[1, 2], [3]], [[4]]])
     LoDTensor(3 sequences of lengths 1..2, int64: [[1, 2], [3], [4]])
     """
-    left, lod = _left(x, level, count), x.lod
-    k = lod_body.normalize_level(lod, level)
+    lod = x.lod
+    k = level_of("drop_level", lod, level)
+    if type(count) is int and count == 1:  # the usual case
+        lod = lod.drop(k)
+        return lod_tensor_body.new_tensor(x.values, lod) if lod.num_levels else x.values
+    left = _left(x, level, count)
     if count == 1 or k == 0:
         lod = lod.drop(k) if count == 1 else lod_body.slice_levels(lod, count, lod.num_levels)
     else:

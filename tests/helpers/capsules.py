@@ -200,10 +200,14 @@ def lists(offsets, child, dtype=np.int32, **fields):
 
 
 def array_of(capsules):
-    """Return the struct of an array in a pair of capsules."""
-    return ArrowArray.from_address(pythonapi.PyCapsule_GetPointer(capsules[1], b"arrow_array"))
+    """Return the struct of an array in a pair of capsules, which it keeps."""
+    made = ArrowArray.from_address(pythonapi.PyCapsule_GetPointer(capsules[1], b"arrow_array"))
+    made.capsules = capsules
+    return made
 
 
 def schema_of(capsule):
-    """Return the struct of a schema in a capsule."""
-    return ArrowSchema.from_address(pythonapi.PyCapsule_GetPointer(capsule, b"arrow_schema"))
+    """Return the struct of a schema in a capsule, which it keeps."""
+    made = ArrowSchema.from_address(pythonapi.PyCapsule_GetPointer(capsule, b"arrow_schema"))
+    made.capsule = capsule
+    return made

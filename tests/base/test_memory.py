@@ -78,8 +78,9 @@ def test_calls_listed_as_wrong_raise(call, names):
 
 @pytest.mark.parametrize("part", ["OFFSETS", "STRUCTURE", "TENSORS", "NESTED", "OPERATORS", "ARRAYS", "PICKLES"])
 def test_wrong_calls_of_the_table_leak_no_memory(part, names):
+    """In six rounds, since what Python 3.10 keeps of frames varies from round to round by some hundred objects."""
     table = [call for call, error, _ in getattr(wrong_calls, part) if error is not MemoryError]
-    objects, _ = growth(repeated([compile(call, call, "eval") for call in table], names), 200)
+    objects, _ = growth(repeated([compile(call, call, "eval") for call in table], names), 200, rounds=6)
     assert objects < 100
 
 

@@ -31,8 +31,8 @@ def allocated():
     return info.used + info.mapped
 
 
-def growth(repeat, times, few=None, small=1):
-    """Count the objects and bytes that rounds of calls leave behind: the minimum of three rounds.
+def growth(repeat, times, few=None, small=1, rounds=3):
+    """Count the objects and bytes that rounds of calls leave behind: the minimum of all rounds.
 
     Parameters
     ----------
@@ -42,16 +42,17 @@ def growth(repeat, times, few=None, small=1):
         The number of calls per round.
     few, small : int
         After a round that leaves fewer objects (by default a tenth of `times`) and fewer bytes, no more rounds run.
+    rounds : int
     """
     few = times // 10 if few is None else few
     repeat(times // 10)
-    rounds = []
-    for _ in range(3):
+    found = []
+    for _ in range(rounds):
         gc.collect()
         objects, size = sys.getallocatedblocks(), allocated()
         repeat(times)
         gc.collect()
-        rounds.append((sys.getallocatedblocks() - objects, allocated() - size))
-        if rounds[-1][0] < few and rounds[-1][1] < small:
-            return rounds[-1]
-    return [min(column) for column in zip(*rounds, strict=True)]
+        found.append((sys.getallocatedblocks() - objects, allocated() - size))
+        if found[-1][0] < few and found[-1][1] < small:
+            return found[-1]
+    return [min(column) for column in zip(*found, strict=True)]

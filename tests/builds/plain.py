@@ -6,22 +6,10 @@ Products of matrices are NumPy's there (`kernels/vectors/matrix.h`), so `test_ma
 import sys
 
 from tests.builds import tree
+from tests.kernels.test_paths import FILES
 
-DIGESTS = {
-    "attention": "digest",
-    "beam": "digest",
-    "deviation": "digest",
-    "embedding": "bits",
-    "gates": "digest",
-    "norm": "digest",
-    "optimizers": "digest",
-    "pool": "bits",
-    "softmax": "digest",
-    "sort": "digest",
-}
 CALLS = "\n".join(
-    f"import tests.kernels.test_{family} as {family}; print('{family}', {family}.{function}())"
-    for family, function in DIGESTS.items()
+    f"import tests.kernels.test_{family} as {family}; print('{family}', {family}.digest())" for family in FILES
 )
 
 
@@ -34,7 +22,7 @@ def main() -> None:
         different = {one.split()[0] for one, other in zip(here, there, strict=True) if one != other}
         if different:
             raise SystemExit(f"plain: other bits without instructions: {', '.join(sorted(different))}")
-        print(f"the same bits without instructions: {', '.join(DIGESTS)}")
+        print(f"the same bits without instructions: {', '.join(FILES)}")
         tree.run(directory, *tree.pytest("tests/kernels", "tests/test_errors.py"), HYPOTHESIS_PROFILE="handful")
 
 

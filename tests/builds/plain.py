@@ -6,7 +6,7 @@ Products of matrices are NumPy's there (`kernels/vectors/matrix.h`), so `test_ma
 import sys
 
 from tests.builds import tree
-from tests.kernels.test_paths import FILES
+from tests.helpers.paths import FILES
 
 CALLS = "\n".join(
     f"import tests.kernels.test_{family} as {family}; print('{family}', {family}.digest())" for family in FILES

@@ -7,6 +7,9 @@ import sys
 
 from tests.helpers.processes import environment
 
+#: The files of tests of kernels whose `digest` hashes the results of their kernels for many batches.
+FILES = ("attention", "beam", "chains", "deviation", "embedding", "expand", "foreign_data", "gates", "gather", "lod")
+FILES += ("machine", "norm", "optimizers", "pad", "pool", "softmax", "sort", "tokens", "window")
 PATHS = ("none", "avx2", "avx512")  # a processor that lacks one uses the next lower
 SERVE = """
 import importlib, sys

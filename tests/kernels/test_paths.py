@@ -5,11 +5,8 @@ from importlib import import_module
 import pytest
 
 from tests.helpers.compiled import modules_with, variants
-from tests.helpers.paths import on_each_path
+from tests.helpers.paths import FILES, on_each_path
 
-#: The files whose `digest` hashes the results of their kernels for many batches.
-FILES = ("attention", "beam", "chains", "deviation", "embedding", "expand", "foreign_data", "gates", "gather", "lod")
-FILES += ("machine", "norm", "optimizers", "pad", "pool", "softmax", "sort", "tokens", "window")
 OTHERS = ("matrix",)  # products are not fused without wider registers: its own tests say what is equal
 
 

@@ -320,10 +320,10 @@ def spec_of(value: Any) -> Spec:
     """
     if isinstance(value, np.ndarray):
         return Spec(value.shape, value.dtype, 0, np.ndarray)
-    exact = type(value)  # abstract classes answer isinstance in ten times the time
-    if exact is TensorArray or (exact is not LoDTensor and isinstance(value, TensorArray)):
+    # abstract classes take ten times as long to say that something is none of theirs
+    if type(value) is not LoDTensor and isinstance(value, TensorArray):
         return _spec_of_elements(value)
-    if exact is LoDTensor or isinstance(value, LoDTensor):
+    if isinstance(value, LoDTensor):
         return Spec((None, *value.values.shape[1:]), value.dtype, value.num_levels, LoDTensor)
     if isinstance(value, LoD):
         return Spec((None,), np.dtype(np.int64), value.num_levels, LoD)

@@ -112,10 +112,8 @@ def drop_level(x: Any, level: int = 0, count: int = 1) -> Any:
     """
     lod = x.lod
     k = level_of("drop_level", lod, level)
-    if type(count) is int and count == 1:  # the usual case
-        lod = lod.drop(k)
-        return lod_tensor_body.new_tensor(x.values, lod) if lod.num_levels else x.values
-    left = _left(x, level, count)
+    usual = type(count) is int and count == 1
+    left = lod.num_levels - 1 if usual else _left(x, level, count)
     if count == 1 or k == 0:
         lod = lod.drop(k) if count == 1 else lod_body.slice_levels(lod, count, lod.num_levels)
     else:

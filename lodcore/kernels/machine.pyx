@@ -28,8 +28,8 @@ from libc.string cimport memset
 from lodcore.kernels.machine_rows cimport AFTER, BATCH, BEFORE, EARLIER, LINE, ROW, TILE
 from lodcore.kernels.machine_rows cimport CALL, EXPAND, FIRST, LARGEST, PRODUCT, PRODUCT_ADDED, SHORT, SUM
 from lodcore.kernels.machine_rows cimport NOTHING, UFUNC, ZEROS, ZEROS_OF_SMALL
-from lodcore.kernels.machine_rows cimport RAISED, Instruction, Loop, Operand, Steps, fetestexcept, in_tiles
-from lodcore.kernels.matrix cimport real, times_packed
+from lodcore.kernels.machine_rows cimport RAISED, Instruction, Loop, Operand, Steps, fetestexcept, find_above, in_tiles
+from lodcore.kernels.matrix cimport in_lines, real, times_packed
 from lodcore.kernels.sizes cimport agree
 
 cnp.import_array()
@@ -41,7 +41,6 @@ cdef extern from "<fenv.h>" nogil:
 cdef extern from "simd.h" nogil:
     enum: SIMD_AVX2, SIMD_AVX512
     int simd_level()
-    ctypedef void forced_void "LODCORE_FORCED void"
     ctypedef void avx2_void "LODCORE_AVX2 void"
     ctypedef void avx512_void "LODCORE_AVX512 void"
 
@@ -54,7 +53,6 @@ cdef extern from "numpy/ufuncobject.h" nogil:
 
 cdef enum:
     MOST_ROWS = 32  # of a tile
-    CHUNK = 512  # cells that are compared before the next ones are read
     CACHED = 1 << 16  # bytes of the scratch memory
     MOST = 1 << 24  # cells of a row of the scratch memory
     SMALL = 1125899906842624  # 2**50: the product of two numbers up to this is finite, and so are sums of such
@@ -96,23 +94,6 @@ cdef void in_tiles_here(
         in_tiles_avx2(some, count, rows, tile, starts, counted, unused)
     else:
         in_tiles_plain(some, count, rows, tile, starts, counted, unused)
-
-
-cdef inline forced_void find_above(const real* cells, Py_ssize_t count, real limit, bint* above) noexcept nogil:
-    """Set `above` if a cell is not smaller than a limit, in size."""
-    cdef Py_ssize_t c, k, whole = count - count % CHUNK
-    cdef int found
-    for c in range(0, whole, 512):
-        found = 0
-        for k in range(CHUNK):
-            found |= (not cells[c + k] < limit) | (not -cells[c + k] < limit)  # also for nan
-        if found:
-            above[0] = True
-            return
-    found = 0
-    for c in range(whole, count):
-        found |= (not cells[c] < limit) | (not -cells[c] < limit)
-    above[0] = found != 0
 
 
 cdef void find_above_plain(const real* cells, Py_ssize_t count, real limit, bint* above) noexcept nogil:
@@ -418,13 +399,13 @@ cdef int find_loop(Instruction* made, cnp.ufunc function, int number, bint two) 
     raise ValueError(f"{function} has no loop for these numbers")
 
 
-def is_below(const real[:, ::1] matrix not None, double limit):
+def is_below(const real[:, :] matrix not None, double limit):
     """Return whether every cell of a matrix is smaller than a limit, in size.
 
     Parameters
     ----------
     matrix : float32 or float64, shape (rows, columns)
-        C-contiguous.
+        The cells of a row are contiguous.
     limit : float
         Of infinity, all numbers that are finite are smaller.
 
@@ -432,15 +413,20 @@ def is_below(const real[:, ::1] matrix not None, double limit):
     -------
     bool
     """
-    cdef Py_ssize_t count = matrix.shape[0] * matrix.shape[1]
+    cdef Py_ssize_t rows = matrix.shape[0], columns = matrix.shape[1], r
     cdef int level = simd_level()
-    cdef const real* cells = &matrix[0, 0] if count else NULL
     cdef bint above = False
+    agree(in_lines(matrix))
+    if columns and matrix.strides[0] == columns * <Py_ssize_t> sizeof(real):
+        rows, columns = min(rows, 1), rows * columns
     with nogil:
-        if level == SIMD_AVX512:
-            find_above_avx512(cells, count, <real> limit, &above)
-        elif level == SIMD_AVX2:
-            find_above_avx2(cells, count, <real> limit, &above)
-        else:
-            find_above_plain(cells, count, <real> limit, &above)
+        for r in range(rows if columns else 0):
+            if level == SIMD_AVX512:
+                find_above_avx512(&matrix[r, 0], columns, <real> limit, &above)
+            elif level == SIMD_AVX2:
+                find_above_avx2(&matrix[r, 0], columns, <real> limit, &above)
+            else:
+                find_above_plain(&matrix[r, 0], columns, <real> limit, &above)
+            if above:
+                break
     return not above

@@ -36,6 +36,7 @@ cdef extern from "simd.h" nogil:
     ctypedef void forced_void "LODCORE_FORCED void"
 
 cdef enum:
+    CHUNK = 512  # cells that are compared before the next ones are read
     PARTS = 16  # partial sums of a row
     SHORT = 1 << 11  # bytes of a row, up to which ufuncs compute several rows at once
 
@@ -349,3 +350,20 @@ cdef inline forced_void in_tiles(
         for k in range(count):
             compute(some + k, first, min(rows - first, tile), starts, counted, unused)
         first += tile
+
+
+cdef inline forced_void find_above(const real* cells, Py_ssize_t count, real limit, bint* above) noexcept nogil:
+    """Set `above` if a cell is not smaller than a limit, in size."""
+    cdef Py_ssize_t c, k, whole = count - count % CHUNK
+    cdef int found
+    for c in range(0, whole, 512):
+        found = 0
+        for k in range(CHUNK):
+            found |= (not cells[c + k] < limit) | (not -cells[c + k] < limit)  # also for nan
+        if found:
+            above[0] = True
+            return
+    found = 0
+    for c in range(whole, count):
+        found |= (not cells[c] < limit) | (not -cells[c] < limit)
+    above[0] = found != 0

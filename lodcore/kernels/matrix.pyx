@@ -161,12 +161,6 @@ def multiply_pairs(const real[:, :] left not None, const int64_t[::1] left_index
         free(block)
 
 
-cdef inline bint in_lines(const real[:, :] matrix) noexcept:
-    """Return whether the cells of each row are contiguous."""
-    cdef Py_ssize_t size = sizeof(real)
-    return matrix.shape[1] <= 1 or matrix.shape[0] == 0 or (matrix.strides[1] == size and matrix.strides[0] % size == 0)
-
-
 cdef bint within(const int64_t[::1] index, Py_ssize_t count) noexcept nogil:
     """Return whether all numbers are row numbers."""
     cdef Py_ssize_t k

@@ -27,7 +27,7 @@ from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, resolved
 from lodcore.nn.cell_scopes import CellTrace
 from lodcore.nn.cell_slices import add_slices, apart, cut, slices_of
-from lodcore.nn.one_by_one import OneByOne, Uncompiled, as_array, as_matrix, as_rows
+from lodcore.nn.one_by_one import OneByOne, Uncompiled, as_factor, as_matrix, as_rows
 from lodcore.nn.script import Script
 from lodcore.operators.registry import Saved
 from lodcore.operators.roles import Batches
@@ -81,7 +81,8 @@ class CellSteps:
         self._layout = Layout()
         self._layout.slots(outer)
         self._slices, self._once = slices_of(list(self.compiled.prelude), outer, self._apart)
-        self._slices_apart = apart(self._slices)
+        if compiled is not None:
+            compiled.slices = apart(self._slices)
         self._prelude = [op.call(self._layout, True) for op in self._once]
         self._ways: dict[tuple[bool, ...], tuple[Wanted, Any]] = {}
         self._axes = [len(v.spec.shape) for v in (*inputs, *before)]
@@ -201,7 +202,7 @@ class CellSteps:
         if self._slices:
             engine.part("index_values", cut, self._slices, values)
         if isinstance(compiled, Compiled):
-            outer = {v: x if v in compiled.as_given else as_array(x, dtype) for v, x in values.items()}
+            outer = {v: x if v in compiled.as_given else as_factor(x, dtype) for v, x in values.items()}
         else:
             outer = values
         wanted = compiled.all_wanted if keep else None
@@ -231,9 +232,7 @@ class CellSteps:
         for j, d in zip(self.changed, cotangents[n_outputs:], strict=True):
             lasts[j] = None if d is None else as_matrix(np.asarray(d), dtype)
         given = kept, rows, lasts, wanted
-        if isinstance(compiled, Compiled):
-            d_rows, d_boots, d_outer, flags = compiled.backward(*given, self._slices_apart)
-        elif drawn:  # its steps run again
+        if drawn and not isinstance(compiled, Compiled):  # its steps run again
             d_rows, d_boots, d_outer, flags = drawing_again(self.generators, drawn, compiled.backward, *given)
         else:
             d_rows, d_boots, d_outer, flags = compiled.backward(*given)

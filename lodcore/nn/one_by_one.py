@@ -23,7 +23,7 @@ from lodcore.graph.variable import Variable
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import Bundle, bundles_of
 
-__all__ = ["OneByOne", "Uncompiled", "as_array", "as_matrix", "as_rows"]
+__all__ = ["OneByOne", "Uncompiled", "as_array", "as_factor", "as_matrix", "as_rows"]
 
 
 def as_array(x: Any, dtype: Any) -> Array:
@@ -33,6 +33,13 @@ def as_array(x: Any, dtype: Any) -> Array:
         if flags.c_contiguous and flags.aligned:
             return x
     return np.require(x, dtype, ["C", "A"])
+
+
+def as_factor(x: Any, dtype: Any) -> Array:
+    """Return an aligned array of a dtype, where a matrix has contiguous rows, with or without gaps between them."""
+    if type(x) is np.ndarray and x.ndim == 2 and x.strides[1] == x.itemsize and x.dtype == dtype and x.flags.aligned:
+        return x
+    return as_array(x, dtype)
 
 
 def as_matrix(x: Array, dtype: Any) -> Array:
@@ -229,7 +236,7 @@ class Uncompiled:
         sources: Mapping[Any, Any],
     ) -> tuple[list[Array], list[Array], Kept, int]:
         """Run the steps; see `Compiled.forward`."""
-        kept = Kept({}, [], offsets, inputs, boots, outer, wanted, ())
+        kept = Kept({}, [], offsets, int(offsets[-1]), inputs, boots, outer, wanted, ())
         return *self._one_by_one.forward(kept, is_reverse), kept, 0
 
     def backward(

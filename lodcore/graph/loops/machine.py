@@ -16,7 +16,7 @@ from lodcore.graph.loops.drawn_numbers import drawn
 from lodcore.graph.loops.instruction_numbers import AFTER, BATCH, BEFORE, EARLIER, LINE, ROW
 from lodcore.graph.loops.lowered import Lowered
 from lodcore.graph.loops.passes import BackwardPass, ForwardPass, Hoisted, Kept, Packed, Wanted
-from lodcore.graph.loops.products_of_rows import Slices, gradients_of_inputs, gradients_of_outer, room_for_inputs
+from lodcore.graph.loops.products_of_rows import OuterGradients, Slices, gradients_of_inputs, room_for_inputs
 from lodcore.graph.loops.scheduled import Place, Sink, scheduled
 from lodcore.graph.loops.traced import Value
 from lodcore.graph.loops.zero_states import SMALL, read_at_first, zeroed_by
@@ -45,6 +45,8 @@ class Compiled:
     ----------
     prelude, apart, dtype, axes
         As in `Lowered`.
+    slices : sequence of Slices
+        Of outer objects: their gradients are written into those of the arrays.
     """
 
     def __init__(self, body: Lowered) -> None:
@@ -52,6 +54,8 @@ class Compiled:
         self.prelude, self.apart, self.dtype, self.axes = body.prelude, body.apart, body.dtype, body.axes
         self._forward: dict[Any, ForwardPass] = {}
         self._back: dict[Any, BackwardPass] = {}
+        self._outer: dict[BackwardPass, OuterGradients] = {}
+        self.slices: Sequence[Slices] = ()
         self._hoisted: dict[Value, Hoisted] = {}
         called = {one for op in body.calls for one in op.outer.values()}
         self.as_given = called - body.in_rows()  # outer objects that are only handed to operators
@@ -253,8 +257,8 @@ class Compiled:
         draws = [one._replace(generator=sources[one.generator]) for one in self.body.draws]
         numbers = drawn(draws, offsets, is_reverse, self.body.dtype) if draws else ()
         frames = [] if wanted is None else [[None] * len(bundles[0].steps) for _ in calls]
-        given = Kept({}, bundles, offsets, inputs, boots, outer, wanted, zeros, numbers, frames)
-        count, dtype = given.n_rows, self.body.dtype
+        count, dtype = int(offsets[-1]), self.body.dtype
+        given = Kept({}, bundles, offsets, count, inputs, boots, outer, wanted, zeros, numbers, frames)
         outputs = [np.empty((count, width), dtype) for width in self._widths]
         for v, width, output in one.rooms:
             given.arrays[v] = np.empty((count, width), dtype) if output < 0 else outputs[output]
@@ -288,8 +292,13 @@ class Compiled:
 
     def _last_states(self, given: Kept, ends: list[dict[int, tuple[Array, Array]]]) -> list[Array]:
         """Return the state after each sequence: that of its last row, or its first state if it has none."""
-        filled, rows = last_rows(given.offsets, given.bundles[0].backwards if given.bundles else False)
-        every = len(filled) == len(given.offsets) - 1
+        backwards, offsets = given.bundles[0].backwards if given.bundles else False, given.offsets
+        every = sum([len(bundle.order) for bundle in given.bundles]) == len(offsets) - 1  # no sequence is empty
+        filled: Any = None
+        if every:
+            rows = offsets[:-1] if backwards else offsets[1:] - 1
+        else:
+            filled, rows = last_rows(offsets, backwards)
         found = []
         for j, boot in enumerate(given.boots):
             states = given.arrays.get(self.body.following[j])
@@ -315,7 +324,6 @@ class Compiled:
         cotangents: Sequence[Array | None],
         d_lasts: Sequence[Array | None],
         wanted: Wanted,
-        slices: Sequence[Slices] = (),
     ) -> tuple[list[Array | None], list[Array | None], dict[Any, Array], int]:
         """Run the backward pass.
 
@@ -326,8 +334,6 @@ class Compiled:
         cotangents, d_lasts : sequence of ndarray or None
             Those of outputs and last states.
         wanted : Wanted
-        slices : sequence of Slices
-            Of outer objects: their gradients are written into those of the arrays.
 
         Returns
         -------
@@ -369,7 +375,10 @@ class Compiled:
         else:
             tasks = [partial(task, number) for number in range(len(given.bundles))]
             side_by_side([*tasks, neighbours.find], count * one.work)
-        d_outer = part("gradients of matrices", gradients_of_outer, self.body, given, one.way, own, neighbours, slices)
+        outer = self._outer.get(one)
+        if outer is None:
+            outer = self._outer[one] = OuterGradients(self.body, one.way, self.slices)
+        d_outer = part("gradients of matrices", outer.run, given, own, neighbours)
         for one_outer, d in totals.items():
             d_outer[one_outer] = d_outer[one_outer] + d if one_outer in d_outer else d
         return d_inputs, d_boots, d_outer, reduce(or_, flags, 0)

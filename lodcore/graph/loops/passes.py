@@ -49,6 +49,8 @@ class Kept(NamedTuple):
         Arrays with a row for each row of the batch, by value.
     bundles : list of Bundle
     offsets : ndarray
+    n_rows : int
+        The rows of the batch.
     inputs, boots : list of ndarray
     outer : dict
         The outer objects.
@@ -65,6 +67,7 @@ class Kept(NamedTuple):
     arrays: dict[Value, Array]
     bundles: list[Bundle]
     offsets: Array
+    n_rows: int
     inputs: list[Array]
     boots: list[Array]
     outer: dict[Any, Array]
@@ -72,11 +75,6 @@ class Kept(NamedTuple):
     zeros: tuple[bool, ...]
     draws: Sequence[Array] = ()
     frames: Sequence[list[Any]] = ()
-
-    @property
-    def n_rows(self) -> int:
-        """The rows of the batch."""
-        return int(self.offsets[-1])
 
 
 class Pass:

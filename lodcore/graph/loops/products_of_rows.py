@@ -15,7 +15,7 @@ from lodcore.graph.loops.passes import Kept, Packed
 from lodcore.operators.operands import Array
 from lodcore.ops.networks.gates import Neighbours, add_up, pair_product, side_by_side, split_rows
 
-__all__ = ["Slices", "gradients_of_inputs", "gradients_of_outer", "room_for_inputs"]
+__all__ = ["OuterGradients", "Slices", "gradients_of_inputs", "room_for_inputs"]
 
 
 class Slices(NamedTuple):
@@ -55,59 +55,72 @@ def gradients_of_inputs(
         met.add(j)
 
 
-def gradients_of_outer(
-    body: Lowered,
-    given: Kept,
-    back: LoweredGradients,
-    arrays: dict[Any, Array],
-    neighbours: Neighbours,
-    slices: Sequence[Slices],
-) -> dict[Any, Array]:
-    """Return the gradients of outer objects: products and sums over all rows."""
-    rooms = dict[Any, Array]()
-    found: dict[Any, Array] = {}
-    met = {*[pair.matrix for pair in back.pairs], *back.lines}
-    wholes = []
-    for one in slices:
-        if met.isdisjoint(one.keys):
-            continue
-        covers = one.covers and met.issuperset(one.keys)
-        whole = (np.empty if covers else np.zeros)(given.outer[one.whole].shape, body.dtype)
-        wholes.append((one, whole))
-        rooms.update({standing: whole[keys] for standing, keys in one.keys.items()})
-    tasks: list[Callable[[], None]] = []
-    products = dict[Any, list[Callable[[slice], None]]]()
-    for matrix, left, d in back.pairs:
-        if matrix not in found:
-            found[matrix] = rooms[matrix] if matrix in rooms else np.empty_like(given.outer[matrix])
-        some = products.setdefault(matrix, [])
-        adding = bool(some)
-        out, rows = found[matrix], arrays["d", d]
-        if left.code == "state" and left not in given.arrays:
-            states = given.arrays[body.following[left.detail]]
-            some.append(partial(_product, states, neighbours.before, rows, neighbours.behind, out, adding))
+class OuterGradients:
+    """How the gradients of outer objects are made from those of all rows.
+
+    Parameters
+    ----------
+    body : Lowered
+    back : LoweredGradients
+    slices : sequence of Slices
+    """
+
+    def __init__(self, body: Lowered, back: LoweredGradients, slices: Sequence[Slices]) -> None:
+        self._dtype, self._following = body.dtype, body.following
+        self._lines = list(back.lines.items())
+        met = {*[pair.matrix for pair in back.pairs], *back.lines}
+        some = [one for one in slices if not met.isdisjoint(one.keys)]
+        self._slices = [one._replace(covers=one.covers and met.issuperset(one.keys)) for one in some]
+        self._products: dict[Any, list[Any]] = {}
+        for pair in back.pairs:
+            self._products.setdefault(pair.matrix, []).append(pair)
+
+    def run(self, given: Kept, arrays: dict[Any, Array], neighbours: Neighbours) -> dict[Any, Array]:
+        """Return the gradients: products and sums over all rows."""
+        rooms, found, tasks = dict[Any, Array](), dict[Any, Array](), list[Callable[[], None]]()
+        wholes, largest = [], 0
+        for one in self._slices:
+            whole = (np.empty if one.covers else np.zeros)(given.outer[one.whole].shape, self._dtype)
+            wholes.append(whole)
+            for standing, keys in one.keys.items():
+                rooms[standing] = whole[keys]
+        for matrix, pairs in self._products.items():
+            found[matrix] = out = rooms[matrix] if matrix in rooms else np.empty_like(given.outer[matrix])
+            some = self._products_of(given, pairs, arrays, neighbours, out)
+            depth, columns = out.shape
+            tasks += [partial(_in_turn, some, at) for at in split_rows(columns, given.n_rows * depth)]
+            largest = max(largest, out.size)
+        lines = [(variable, arrays["d", d], np.empty(d.width, self._dtype)) for variable, d in self._lines]
+        tasks += [partial(add_up, rows, total) for _, rows, total in lines]
+        side_by_side(tasks, given.n_rows * largest)
+        for variable, _, total in lines:
+            made = total.reshape(given.outer[variable].shape)
+            found[variable] = found[variable] + made if variable in found else made
+        for one, whole in zip(self._slices, wholes, strict=True):
+            for standing in one.keys:
+                d_part = found.pop(standing, None)
+                if d_part is not None and d_part is not rooms[standing]:  # a line
+                    rooms[standing][...] = d_part
+            found[one.whole] = found[one.whole] + whole if one.whole in found else whole
+        return found
+
+    def _products_of(
+        self, given: Kept, pairs: list[Any], arrays: dict[Any, Array], neighbours: Neighbours, out: Array
+    ) -> list[Callable[[slice], None]]:
+        """Return the products whose sum is the gradient of a matrix."""
+        found: list[Callable[[slice], None]] = []
+        for _, left, d in pairs:
+            rows, adding = arrays["d", d], bool(found)
+            if left.code != "state" or left in given.arrays:
+                factor = given.inputs[left.detail] if left.code == "input" else given.arrays[left]
+                found.append(partial(_product, factor, None, rows, None, out, adding))
+                continue
+            states = given.arrays[self._following[left.detail]]
+            found.append(partial(_product, states, neighbours.before, rows, neighbours.behind, out, adding))
             if not given.zeros[left.detail] or not kernels.machine.is_below(rows[neighbours.firsts], np.inf):
                 boot = given.boots[left.detail]
-                some.append(partial(_product, boot, neighbours.sequences, rows, neighbours.firsts, out, True))
-        else:
-            factor = given.inputs[left.detail] if left.code == "input" else given.arrays[left]
-            some.append(partial(_product, factor, None, rows, None, out, adding))
-    for matrix, some in products.items():
-        depth, columns = found[matrix].shape
-        tasks += [partial(_in_turn, some, at) for at in split_rows(columns, given.n_rows * depth)]
-    lines = {v: (d, np.empty(d.width, body.dtype)) for v, d in back.lines.items()}
-    tasks += [partial(add_up, arrays["d", d], total) for d, total in lines.values()]
-    side_by_side(tasks, given.n_rows * max([found[matrix].size for matrix in products], default=0))
-    for variable, (_, total) in lines.items():
-        made = total.reshape(given.outer[variable].shape)
-        found[variable] = found[variable] + made if variable in found else made
-    for one, whole in wholes:
-        for standing in one.keys:
-            d_part = found.pop(standing, None)
-            if d_part is not None and d_part is not rooms[standing]:  # a line
-                rooms[standing][...] = d_part
-        found[one.whole] = found[one.whole] + whole if one.whole in found else whole
-    return found
+                found.append(partial(_product, boot, neighbours.sequences, rows, neighbours.firsts, out, True))
+        return found
 
 
 def _product(left: Array, left_rows: Any, right: Array, right_rows: Any, out: Array, adding: bool, at: slice) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 import lodcore
 from lodcore import LoDTensor, TensorArray, ops
-from lodcore.graph import Executor, Program, append_backward, data, parameter, while_loop
+from lodcore.graph import Executor, Program, append_backward, data, map_fn, parameter, while_loop
 
 from . import rnn_by_hand
 
@@ -43,6 +43,27 @@ class Recorded(Timed):
     def prepared(self, way, name):
         operator = getattr(ops, name)
         return functions(operator.__wrapped__) if way == "function" else recorded(operator)
+
+
+class MapFn(Timed):
+    """A function of a row, over all rows: called on the whole array, and mapped; one that only runs row by row."""
+
+    params = [["called", "mapped", "row by row"], ["value", "gradient"]]
+    param_names = ["way", "result"]
+
+    def prepared(self, way, result):
+        rng = np.random.default_rng(0)
+        rows, weight = rng.standard_normal((2000, 64)), rng.standard_normal((64, 64)) / 8
+
+        def function(row, weight):
+            return ops.tanh(row @ weight if way != "row by row" else ops.sum(row * weight, axis=1))
+
+        def loss(rows, weight):
+            whole = way == "called"
+            return ops.sum(function(rows, weight) if whole else map_fn(lambda row: function(row, weight), rows))
+
+        run = loss if result == "value" else lodcore.value_and_grad(loss, (0, 1))
+        return lambda: run(rows, weight)
 
 
 def functions(function):

@@ -11,8 +11,9 @@ from lodcore.base.dispatch import recording
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.graph.all_or_none import AllOrNone
+from lodcore.graph.loops.lifted import on_all_entries
 from lodcore.graph.loops.while_loop import WhileLoop
-from lodcore.graph.trees import tree_map
+from lodcore.graph.trees import tree_leaves, tree_map
 from lodcore.graph.variable import Variable, as_value, resolved
 from lodcore.operators.foreign import of_entries
 from lodcore.operators.lod_rules import no_lod
@@ -159,6 +160,11 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
         determine the number of rows of a result for any sequence (or that it has no axis), the result is an array with
         the results along a new axis 0. So the kind of the result depends on f, never on the data.
 
+    Notes
+    -----
+    Where all operators of f are elementwise, or products of a row and a matrix from outside, they are called once, on
+    all entries; sums in products then run in another order. In a Program it is always a loop.
+
     Raises
     ------
     DTypeError
@@ -197,7 +203,7 @@ def _mapped(f: Callable[[Any], Any], x: Any) -> Any:
     count = tensor_array_size(arrays[0])
     for number, entries in enumerate(arrays[1:], 1):
         count = map_fn_size(arrays[0], entries, number)
-    with loop.loop():
+    with loop.loop(exec_immediately=False):
         at = loop.step()
         loop.break_if(greater_equal_than(at, count))
 
@@ -212,10 +218,21 @@ def _mapped(f: Callable[[Any], Any], x: Any) -> Any:
             tensor_array_write(found[-1][0], at, result)
             return len(found) - 1
 
-        form = tree_map(collect, f(*[tensor_array_read(entries, at) for entries in arrays]))
-    joined = [map_fn_results(array, _of_all(spec, sequences), sequences) for array, spec, sequences in found]
+        entries = [tensor_array_read(array, at) for array in arrays]
+        first = len(loop.body.ops)
+        output = f(*entries)
+        ops = loop.body.ops[first:]
+        form = tree_map(collect, output)
     given = resolved(x)
     inputs = [resolved(one) for one in given] if type(given) is tuple else [given]
+    known = {local: one for one, local in loop.body.captures.values()}
+    results = [resolved(one) for one in tree_leaves(output)]
+    at_once = on_all_entries(ops, dict(zip(entries, inputs, strict=True)), known, results)
+    if at_once is None:
+        loop()
+        joined = [map_fn_results(array, _of_all(spec, sequences), sequences) for array, spec, sequences in found]
+    else:
+        joined = at_once
     joined = [of_entries("map_fn", result, inputs, WITH_KIND) for result in joined]
     return tree_map(joined.__getitem__, form)
 

@@ -1,11 +1,15 @@
 """map_fn: the form of the result depends on the function, never on the data."""
 
+import warnings
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import lodcore
 from lodcore import DTypeError, LoDTensor, ShapeError, TensorArray, grad_check, map_fn, ops, vjp
-from lodcore.graph import Executor, Program, data, while_loop
+from lodcore.graph import Executor, Program, data, tree_leaves, while_loop
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -179,10 +183,10 @@ def test_map_fn_in_a_program_knows_its_specs_and_gives_what_it_gives_at_once():
         x = data("x", (None, 2), "float64", num_levels=1)
         sequences, sums = map_fn(lambda rows: (rows * 2, ops.sum(rows, axis=0)), x)
     assert (sequences.num_levels, sequences.spec.kind, sums.shape) == (1, LoDTensor, (None, 2))
-    for given in (ROWS, ROWS[:0]):
-        found = Executor().run(program, {"x": given}, [sequences, sums])
-        assert found[0].equals(given * 2)
-        np.testing.assert_array_equal(found[1], lodcore.sequence_pool(given, "sum"), strict=True)
+    for rows in (ROWS, ROWS[:0]):
+        found = Executor().run(program, {"x": rows}, [sequences, sums])
+        assert found[0].equals(rows * 2)
+        np.testing.assert_array_equal(found[1], lodcore.sequence_pool(rows, "sum"), strict=True)
 
 
 def test_map_fn_in_the_body_of_a_loop():
@@ -231,3 +235,127 @@ def test_tensors_that_do_not_match_are_refused():
     for wrong, says in (((), "is an empty tuple"), ((W, lodcore.SparseTensor([0], [1.0], 2)), r"x\[1\]: is a Sparse")):
         with pytest.raises(DTypeError, match=says):
             map_fn(lambda *parts: parts[0], wrong)
+
+
+# -- on all entries at once ------------------------------------------------------------------------------------------
+
+MODULE = map_fn.__globals__  # another import of the file would have names of its own
+
+
+def drawn_function(random, width, outer, exact):
+    """Draw a function of one or two entries: operators that can compute on all entries, most of the time."""
+    calls = [
+        lambda x, y: x + y,
+        lambda x, y: x * y,
+        lambda x, y: np.maximum(x, y),
+        lambda x, y: ops.where(x > 0, x, y),
+        lambda x, y: x / (abs(y) + 1.5),
+        lambda x, y: lodcore.tanh(x),
+        lambda x, y: lodcore.sigmoid(x) - 0.5,
+        lambda x, y: np.exp(x * 0.1),
+        lambda x, y: x * outer["number"],
+        lambda x, y: outer["row"] - x,
+        lambda x, y: x + outer["matrix"],
+        lambda x, y: x + ops.sum(y),
+    ]
+    calls += [] if exact else [lambda x, y: x @ outer["matrix"], lambda x, y: outer["matrix"] @ x]
+    steps = [(calls[random.integers(len(calls))], *random.integers(100, size=2)) for _ in range(random.integers(1, 6))]
+
+    def f(*entries):
+        known = list(entries)
+        for call, one, other in steps:
+            known.append(call(known[one % len(known)], known[other % len(known)]))
+        return {"last": known[-1], "others": known[len(entries) : -1]}
+
+    return f
+
+
+def drawn_tensor(random, n, lengths, width):
+    """Draw an array of numbers, vectors or matrices, or sequences of numbers, vectors or sequences."""
+    dtype = random.choice(["f8", "f4", "i8"], p=[0.6, 0.2, 0.2])
+    inner = random.integers(0, 3, sum(lengths)).tolist()
+    shapes = [(n,), (n, width), (n, 3, width), (sum(lengths),), (sum(lengths), width), (sum(inner), width)]
+    kind = random.integers(len(shapes))
+    values = (random.standard_normal(shapes[kind]) * 4).astype(dtype)
+    if kind < 3:
+        return values
+    return LoDTensor.from_lengths(values, lengths, *([inner] if kind == 5 else []))
+
+
+def outcome(function, *args):
+    """Return what a call gives, or the kind and text of its error; and how often it warned."""
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        try:
+            return function(*args), None, len(met)
+        except Exception as error:  # any error must be the same in both ways
+            return type(error), str(error), len(met)
+
+
+@given(st.integers(0, 2**32), st.booleans())
+def test_map_fn_at_once_gives_what_it_gives_entry_by_entry(seed, exact):
+    random = np.random.default_rng(seed)
+    n, width = int(random.integers(0, 6)), int(random.integers(1, 4))
+    lengths = random.integers(0, 4, n).tolist()
+    xs = [drawn_tensor(random, n, lengths, width) for _ in range(random.integers(1, 3))]
+    shapes = {"number": (), "row": (width,), "matrix": (width, width)}
+    outer = {name: random.standard_normal(shape) for name, shape in shapes.items()}
+    f = drawn_function(random, width, outer, exact)
+
+    def run(*xs):
+        return map_fn(f, tuple(xs) if len(xs) > 1 else xs[0])
+
+    def loss(outer_now, *xs):
+        outer.update(outer_now)
+        return sum([ops.sum(one * one) for one in tree_leaves(run(*xs))], ops.sum(np.zeros(1)))
+
+    floating = tuple(j + 1 for j, x in enumerate(xs) if x.dtype.kind == "f")
+    for function, args in ((run, xs), (lodcore.value_and_grad(loss, (0, *floating)), [dict(outer), *xs])):
+        found, says, warned = outcome(function, *args)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(MODULE, "on_all_entries", lambda *_: None)
+            wanted, also_says, also_warned = outcome(function, *args)
+        if says is not None or also_says is not None:
+            assert (found, says, warned) == (wanted, also_says, also_warned)
+            continue
+        assert warned == also_warned or function is not run
+        for one, other in zip(tree_leaves(found), tree_leaves(wanted), strict=True):
+            assert type(one) is type(other)
+            assert one.dtype == other.dtype
+            one, other = (x.values if isinstance(x, LoDTensor) else x for x in (one, other))
+            if exact and function is run:
+                np.testing.assert_array_equal(one, other, strict=True)
+            else:  # products, and sums of gradients over entries, are added in another order
+                np.testing.assert_allclose(one, other, 1e-3 if one.dtype == np.float32 else 1e-6, 1e-3, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "at_once"),
+    [
+        (lambda row: lodcore.tanh(row * 2.0) + 1.0, np.ones((4, 2)), True),
+        (lambda row: row @ W.T, np.ones((4, 2)), True),
+        (lambda rows: ops.relu(rows @ W.T), ROWS, True),
+        (lambda rows: rows * np.array([1.0, 2.0]), ROWS, True),
+        (lambda documents: documents * 2.0, NESTED, True),
+        (lambda row: row, np.ones((4, 2)), False),  # the result is a new array
+        (lambda row: W @ row, np.ones((4, 2)), False),
+        (lambda row: ops.sum(row), np.ones((4, 2)), False),
+        (lambda rows: rows * np.ones((1, 1)), ROWS, False),  # a row for all rows of a sequence has no other axis
+        (lambda rows: rows[1:] * 2.0, ROWS, False),
+        (lambda row: row * 2.0, np.ones((0, 2)), False),
+    ],
+)
+def test_functions_of_rows_are_called_on_all_entries_at_once(f, x, at_once, monkeypatch):
+    found, real = [], MODULE["on_all_entries"]
+    monkeypatch.setitem(MODULE, "on_all_entries", lambda *args: found.append(real(*args)) or found[-1])
+    map_fn(f, x)
+    assert (found[0] is not None) == at_once
+
+
+def test_what_warns_or_raises_runs_entry_by_entry():
+    x = np.array([1.0, 0.0, 2.0, 0.0])
+    with pytest.warns(RuntimeWarning, match="divide by zero") as met:
+        assert map_fn(lambda number: 1.0 / number, x).tolist() == [1.0, np.inf, 0.5, np.inf]
+    assert len(met) == 2  # one an entry
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match=r"step 1"):
+        map_fn(lambda number: 1.0 / number, x)

@@ -5,17 +5,21 @@ undefined-behaviour sanitizers), trace (line coverage of the .pyx files) or none
 whose modules are built already). LODCORE_JOBS limits the number of parallel jobs.
 """
 
+import contextlib
 import functools
 import gc
+import io
 import multiprocessing
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 import sysconfig
 import zlib
 from pathlib import Path
+from typing import TextIO
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext as _build_ext
@@ -127,6 +131,22 @@ def require_compiler() -> None:
         )
 
 
+class Shorter(io.TextIOBase):
+    """A stream without what Cython says of each file before it translates the first: that it "changed"."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.begun = ""
+
+    def write(self, text: str) -> int:
+        *lines, self.begun = (self.begun + text).split("\n")
+        self.stream.writelines(f"{line}\n" for line in lines if not line.startswith("Compiling "))
+        return len(text)
+
+    def flush(self) -> None:
+        self.stream.flush()
+
+
 def headers(path: Path) -> list[str]:
     """List the headers of this tree that a source file needs, also those of the files that it cimports."""
     found = {path}
@@ -225,15 +245,16 @@ def translated(found: list[Extension]) -> list[Extension]:
     for path in (folder / "lodcore").rglob("*.h"):  # Cython copies headers here, where they are found first
         if not Path(*path.parts[len(folder.parts) :]).exists():
             path.unlink()
-    made = cythonize(
-        found,
-        nthreads=JOBS if can_fork else 0,
-        shared_utility_qualified_name=SHARED,
-        build_dir=None if MODE == "trace" else str(folder),
-        force=MODE != "release",
-        emit_linenums=MODE in ("debug", "asan"),
-        compiler_directives=directives,
-    )
+    with contextlib.redirect_stdout(Shorter(sys.stdout)):
+        made = cythonize(
+            found,
+            nthreads=JOBS if can_fork else 0,
+            shared_utility_qualified_name=SHARED,
+            build_dir=None if MODE == "trace" else str(folder),
+            force=MODE != "release",
+            emit_linenums=MODE in ("debug", "asan"),
+            compiler_directives=directives,
+        )
     for path, name in {Path(source): extension.name for extension in made for source in extension.sources}.items():
         text = path.read_text(encoding="utf-8")
         better = APART.sub(r"static __attribute__((noinline)) \1", text.replace(TWICE, ONCE))

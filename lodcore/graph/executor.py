@@ -143,7 +143,7 @@ class Executor:
 
         Printed, the result is a table: the time of each operator in milliseconds, and of each group of operators that
         run together, such as the body of a loop. Its `results` are the fetched values; `save_trace(file)` writes a file
-        that chrome://tracing and ui.perfetto.dev draw.
+        in the trace format of Chrome, for chrome://tracing and ui.perfetto.dev.
 
         Parameters
         ----------

@@ -154,7 +154,7 @@ class Profile:
         return lines
 
     def trace(self) -> dict[str, Any]:
-        """Return the calls in the trace format of Chrome, which chrome://tracing and ui.perfetto.dev read.
+        """Return the calls in the trace format of Chrome, for chrome://tracing and ui.perfetto.dev.
 
         Returns
         -------

@@ -135,7 +135,7 @@ def imports_of(path):
 
 
 @not_on_reference
-def test_imports_run_one_way():
+def test_imports_follow_the_order_of_folders():
     here = {path: folder_of(module_of(path)) for path in MODULES}
     assert not set(here.values()) - set(ORDER), "a folder is new: give it a place in ORDER"
     upwards = [
@@ -574,13 +574,13 @@ FOR_OTHER_FILES |= {"numpy_rules", "numpy_moves", "numpy_products", "numpy_linal
 
 @not_on_reference
 @for_each("path", sorted((ROOT / "lodcore/ops").rglob("[!_]*.py")))
-def test_what_is_public_in_a_file_of_operators_is_exported(path):
+def test_public_operators_of_each_file_are_exported(path):
     if path.stem not in FOR_OTHER_FILES:
         assert set(import_module(module_of(path)).__all__) <= set(vars(ops))
 
 
 @not_on_reference
-def test_files_of_one_name_are_rooms_of_one_family():
+def test_source_files_of_one_name_belong_to_one_family():
     found = {}
     for path in MODULES:
         if path.stem not in ("__init__", "__main__") and "demo" not in path.parts:
@@ -592,7 +592,7 @@ def test_files_of_one_name_are_rooms_of_one_family():
 
 
 @not_on_reference
-def test_test_files_of_one_name_test_rooms_of_one_family():
+def test_test_files_have_different_names_except_those_of_a_family():
     """So that a failure, which pytest names by its file, says what failed."""
     names = [path.stem.removeprefix("test_") for path in (ROOT / "tests").rglob("test_*.py")]
     assert {name for name in names if names.count(name) > 1} <= {*KERNELS, "recurrent"}

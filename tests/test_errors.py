@@ -102,7 +102,7 @@ def test_vectors_with_a_number_that_int64_cannot_hold_name_its_position(call, er
         ("sequence_roll(x, {})", "shift"),
     ],
 )
-def test_one_number_for_all_that_int64_cannot_hold(call, argument, number, names):
+def test_number_beyond_int64_for_all_sequences_raises(call, argument, number, names):
     assert_refused(
         call.format(number), names, IndexError, f"{argument}.* -?[0-9]{{19,}} at position 0; int64 cannot hold"
     )

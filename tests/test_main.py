@@ -73,7 +73,7 @@ def test_inspect_of_batches_without_padding(x, last, saved, capsys):
         ({"values": [1.5], "offsets_0": [0.0, 1.0]}, "has dtype float64; integers are needed"),
     ],
 )
-def test_inspect_says_what_is_wrong_with_the_arrays(arrays, says, saved, capsys):
+def test_inspect_of_invalid_arrays_names_the_defect(arrays, says, saved, capsys):
     assert main(["inspect", saved(**arrays)]) == 1
     shown = capsys.readouterr()
     assert not shown.out
@@ -82,14 +82,14 @@ def test_inspect_says_what_is_wrong_with_the_arrays(arrays, says, saved, capsys)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no zip file", b"\x80\x04N.", b"\x93NUMPY\x01\x00\x00\x00"])
-def test_inspect_says_that_a_file_is_none(content, tmp_path, capsys):
+def test_inspect_of_a_file_that_is_no_archive_names_it(content, tmp_path, capsys):
     path = tmp_path / "file.npz"
     path.write_bytes(content)
     assert main(["inspect", str(path)]) == 1
     assert str(path) in capsys.readouterr().err
 
 
-def test_inspect_says_that_an_array_is_not_enough(tmp_path, capsys):
+def test_inspect_of_a_single_array_or_a_missing_file_says_so(tmp_path, capsys):
     np.save(tmp_path / "one.npy", np.arange(3))
     assert main(["inspect", str(tmp_path / "one.npy")]) == 1
     assert "is one array" in capsys.readouterr().err
@@ -153,7 +153,7 @@ def test_a_reader_of_the_demo_may_stop_early():
 
 
 @pytest.mark.parametrize("closed", [["stdout"], ["stderr"], ["stdout", "stderr"]])
-def test_commands_run_where_nobody_reads_what_they_print(closed, saved, monkeypatch):
+def test_commands_run_with_closed_output_streams(closed, saved, monkeypatch):
     """A process that is started with closed streams has None for them."""
     for arguments, code in [
         (["inspect", saved(**saved_like(X))], 0),
@@ -170,7 +170,7 @@ def test_commands_run_where_nobody_reads_what_they_print(closed, saved, monkeypa
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
 @pytest.mark.parametrize("arguments", [["inspect", "FILE"], ["pronounce", "b"], ["--help"]])
-def test_an_output_without_room_is_one_line(arguments, saved, monkeypatch, capsys):
+def test_commands_that_write_to_a_full_device_print_one_line(arguments, saved, monkeypatch, capsys):
     path = saved(**saved_like(X))
     with open("/dev/full", "w", encoding="utf-8") as full:
         monkeypatch.setattr(sys, "stdout", full)

@@ -37,7 +37,7 @@ def test_pythons_that_are_too_old_are_refused():
     assert commands.index("sys.version_info") < commands.index("-m venv") < commands.index("build_ext")
 
 
-def test_one_thing_is_installed_after_the_other(tmp_path):
+def test_make_with_several_jobs_installs_one_extra_at_a_time(tmp_path):
     """All go to one environment, so that they would disturb each other where MAKEFLAGS asks for several at once."""
     for name in ("Makefile", "pyproject.toml", "setup.py"):
         shutil.copy2(ROOT / name, tmp_path / name)

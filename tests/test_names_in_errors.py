@@ -109,7 +109,7 @@ OF_OTHERS = {"index_values", "refuse_unlike"}
 
 
 @for_each("name", sorted({*SAMPLES} - OF_OTHERS))
-def test_operators_name_themselves_for_what_is_no_tensor_and_no_level(name):
+def test_errors_for_wrong_tensors_and_levels_begin_with_the_operator(name):
     small = SAMPLES[name].small()
     arguments = OPS[name].bind(small.args, small.kwargs)
     for parameter, given in arguments.items():
@@ -210,7 +210,7 @@ KEYWORDS = [
 
 
 @for_each(("call", "says"), KEYWORDS)
-def test_a_keyword_that_is_not_there_names_the_one_that_is_meant(call, says):
+def test_unknown_keyword_raises_with_the_similar_keyword(call, says):
     for run in (call, lambda x: vjp(call, x)):
         with pytest.raises(TypeError, match=says):
             run(T)

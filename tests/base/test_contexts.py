@@ -68,7 +68,7 @@ def test_a_context_that_is_never_exited_closes_when_it_is_deleted():
     assert is_clean()
 
 
-def test_an_outer_context_that_is_left_first_does_not_end_the_inner_one():
+def test_exit_of_an_outer_context_leaves_the_inner_one_open():
     outer, inner = recording(Block()), recording(Block())
     outer.__enter__()
     block = inner.__enter__()

@@ -93,7 +93,7 @@ def test_names_and_calls_besides_the_expression_run(said, tmp_path):
 
 
 @for_each("code", sorted({*WITH_AXES.values(), *(f"lodcore.{code}" for code in WITH_LEVELS.values())}))
-def test_what_is_said_instead_of_an_unknown_keyword_runs(code, tmp_path):
+def test_suggested_calls_for_unknown_keywords_run(code, tmp_path):
     eval(code, {**names(tmp_path), "q": 0.5})
 
 
@@ -150,7 +150,7 @@ def test_functions_of_numpy_say_what_to_use():
         assert str(caught.value).endswith(f"use {FUNCTIONS[name]}")
 
 
-def test_completion_and_other_errors_are_pythons():
+def test_completion_and_unlisted_names_behave_as_in_python():
     x = lodcore.array([[1.0], []])
     assert not set(ATTRIBUTES) & {*dir(x), *dir(LoDTensor)}
     assert rlcompleter.Completer({"x": x}).attr_matches("x.medi") == []
@@ -171,7 +171,7 @@ def test_completion_and_other_errors_are_pythons():
 
 
 @for_each("page", sorted(pages.PAGES))
-def test_the_pages_show_the_table(page):
+def test_pages_show_the_table_of_other_names(page):
     path = pages.path_of(page)
     assert path.read_text(encoding="utf-8") == pages.page(page), "make pages writes it anew"
 

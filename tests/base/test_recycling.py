@@ -55,7 +55,7 @@ def room(array):
     return usable(array.ctypes.data)
 
 
-def test_a_later_result_gets_the_memory_of_a_freed_one():
+def test_later_result_reuses_the_memory_of_a_freed_one():
     x = LoDTensor.from_lengths(np.ones((1000, 16)), [400, 600])
     first = gather_sequences(x, [1, 0])
     assert handler_of(first.values) == "lodcore"

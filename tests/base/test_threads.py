@@ -121,7 +121,7 @@ def test_in_parts_releases_the_results_of_its_threads():
 
 
 @for_each("count", [2, 3, 9, 30])
-def test_no_sequence_is_left_out(count):
+def test_parts_of_a_batch_contain_every_sequence_once(count):
     """Of one row each, or all but one without rows."""
     for sizes in ([1] * count, [5] + [0] * (count - 1), [0] * (count - 1) + [5], [0] * count, [1, 100] * count):
         runs = parts(np.array(running_sum(sizes)), 8)

@@ -46,7 +46,7 @@ def test_attention_inputs_equal_their_definition_on_lists(bins, more, shift, sta
 
 
 @given(BINS)
-def test_without_a_length_all_bins_are_one_row(bins):
+def test_attention_inputs_without_a_length_join_all_bins_to_one_row(bins):
     packed = packed_of(bins)
     made = attention_inputs(packed)
     documents = [one for bin in bins for one in bin]
@@ -147,7 +147,7 @@ def test_attention_inputs_take_the_greatest_and_least_ids_of_a_dtype(dtype):
 
 
 @for_each("name", ["pad_id", "ignore_index", "position_start"])
-def test_pad_id_ignore_index_and_position_start_stand_where_they_belong_and_have_limits(name):
+def test_pad_id_ignore_index_and_position_start_fill_their_places_and_have_limits(name):
     """One document of two tokens in a row of four; the setting is seen at the places where it must be."""
     for number in (-(2**62), -101, -1, 0, 5, 2**62, np.int8(3), np.array(4)):
         made = attention_inputs([[[7, 8]]], 4, **{name: number})

@@ -177,7 +177,7 @@ def test_shuffling_keeps_lengths_together():
     assert abs(np.corrcoef(means[1:], means[:-1])[0, 1]) < 0.2  # and no order of lengths among the batches
 
 
-def test_report_suggests_what_fills_better():
+def test_report_of_batches_suggests_settings_with_better_occupancy():
     lengths = np.random.default_rng(0).integers(600, 1000, 2000)
     report = batches(lengths, 1024, shuffle=False).report()
     assert report.occupancy < 0.8

@@ -54,7 +54,7 @@ def calls(draw):
 
 
 @given(calls())
-def test_every_token_lies_in_one_bin_or_is_named(call):
+def test_pack_plan_places_every_token_once_or_reports_it_as_dropped(call):
     lengths, arguments = call
     plan = pack_plan(lengths, **arguments)
     report = plan.report()
@@ -234,7 +234,7 @@ def test_documents_without_tokens_lie_in_bins_beside_those_that_are_too_long(ove
     assert np.bincount(plan.documents, minlength=5).tolist() == [1, 1, pieces, 1, 1]
 
 
-def test_overflow_is_an_error_that_says_what_to_do():
+def test_pack_plan_of_documents_longer_than_the_budget_raises_with_options():
     with pytest.raises(LoDError, match=r"lengths: is 9 at document 1 and 1 others are longer; budget is 6: .*'split'"):
         pack_plan(OVER, 6)
 
@@ -630,7 +630,7 @@ def test_lower_bound_of_a_report_is_that_of_martello_and_toth():
     assert better > 20
 
 
-def test_bins_count_from_both_ends():
+def test_negative_numbers_of_bins_count_from_the_end():
     plan = pack_plan([3, 4, 5, 1, 2, 6], 6)
     assert len(plan) > 2
     for k in range(-len(plan), len(plan)):
@@ -652,7 +652,7 @@ def test_pack_plan_with_every_method_and_overflow_packs_every_token_or_names_it(
     seed, budget = None if method == "in_order" else seed, 20 if overflow == "error" else 6
     call = MIXED, {"budget": budget, "method": method, "max_items": most, "overflow": overflow, "seed": seed,
                    "multiple_of": multiple_of, "shards": shards, "window": 1}  # fmt: skip
-    test_every_token_lies_in_one_bin_or_is_named.hypothesis.inner_test(call)
+    test_pack_plan_places_every_token_once_or_reports_it_as_dropped.hypothesis.inner_test(call)
     test_bins_keep_budget_limit_and_number.hypothesis.inner_test(call)
     test_every_number_of_a_report.hypothesis.inner_test(call)
     plan, x = pack_plan(*call[:1], **call[1]), documents_of(MIXED)

@@ -24,7 +24,7 @@ def test_sample_by_temperature_draws_with_the_probabilities_of_its_sizes(tempera
     assert counts[1] == 0
 
 
-def test_a_source_is_run_through_before_anything_comes_again():
+def test_sample_by_temperature_uses_each_item_once_before_repeating():
     seen = [[], []]
     for source, number in sample_by_temperature([7, 5], 3, num_samples=200):
         seen[source].append(number)

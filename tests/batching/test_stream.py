@@ -82,7 +82,7 @@ def test_pack_stream_takes_the_oldest_document_before_the_buffer_turns_over():
         (batch_stream, "aaaa c1 c2 c3 c4 bbb ddd", "c1+c2+c3 bbb+ddd aaaa c4"),
     ],
 )
-def test_of_equally_long_items_the_oldest_comes_first(make, items, wanted):
+def test_pack_stream_takes_the_oldest_of_equally_long_items(make, items, wanted):
     assert [one.split("+") for one in wanted.split()] == list(make(items.split(), 6))
 
 
@@ -211,7 +211,7 @@ def test_load_state_dict_of_a_stream_refuses_states_of_other_streams():
     assert list(fresh) == list(stream)
 
 
-def test_fill_is_reported_as_it_goes():
+def test_fill_of_a_stream_is_updated_with_each_bin():
     stream = pack_stream(["aaa", "bb", "c"] * 10, 6)
     assert stream.fill.fill == 1.0
     fills = [stream.fill.fill for _ in stream]

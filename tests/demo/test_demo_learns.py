@@ -41,7 +41,7 @@ def test_scaled_coefficients_are_zero_and_one_on_average():
     np.testing.assert_allclose(scaled.values.std(axis=0), 1, rtol=1e-4)  # whitened by the deviation of all
 
 
-def test_logits_are_the_last_states_of_a_loop_over_frames_both_ways():
+def test_logits_equal_those_of_a_loop_over_frames_in_both_directions():
     network = Network(3, SMALL, np.random.default_rng(0))
     recordings = signs()
     frames = recordings.frames.with_values(recordings.frames.values.astype(np.float32))
@@ -164,7 +164,7 @@ def test_the_demo_learns_to_tell_the_speakers_apart(capsys):
 
 
 @pytest.mark.not_on_reference
-def test_what_is_learnt_from_wrong_names_is_chance(capsys):
+def test_training_with_shuffled_labels_has_the_accuracy_of_chance(capsys):
     train, test = load()
     shuffled = train._replace(speakers=np.random.default_rng(0).permutation(train.speakers))
     found = train_network(shuffled, test, replace(SETTINGS, num_epochs=3), 0, Glyphs())
@@ -173,7 +173,7 @@ def test_what_is_learnt_from_wrong_names_is_chance(capsys):
     capsys.readouterr()
 
 
-def test_a_picture_is_asked_for_before_anything_is_learnt(monkeypatch, capsys, tmp_path):
+def test_plot_without_matplotlib_fails_before_training(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(learning, "play", lambda *_: pytest.fail("it has begun"))
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert demo.main(["--plot", str(tmp_path / "picture.png")]) == 1

@@ -164,7 +164,7 @@ def test_distances(one, other, found):
     assert distance(list(map(ord, one)), list(map(ord, other))) == distance(list(other), list(one)) == found
 
 
-def test_a_word_counts_against_the_nearest_and_then_the_longest():
+def test_score_of_a_word_uses_the_nearest_then_the_longest_pronunciation():
     said = lodcore.array([[[1, 2, 3], [9]], [[4]], []], dtype=np.int64)
     right = lodcore.array([[[9], [1, 2], [1, 2, 3, 4]], [[4]], [[5, 6]]], dtype=np.int64)
     assert score(said, right) == (100 * 3 / 7, 100 * 2 / 3)
@@ -263,7 +263,7 @@ def test_a_word_is_said_the_same_among_any_others():
         np.testing.assert_allclose(alone.scores[0], scores, atol=1e-4)
 
 
-def test_no_more_phonemes_are_said_than_are_allowed():
+def test_say_with_max_length_cuts_pronunciations():
     speaker, letters = model.load(), data.letters_of(["pronunciation", "a"])
     whole = speaker.say(letters, 1).phonemes.tolist()
     for most in (1, 3):
@@ -497,7 +497,7 @@ def test_the_picture_has_a_line_a_phoneme_and_a_column_a_letter(glyphs):
 # -- the network that comes with the package ---------------------------------------------------------------------------
 
 
-def test_known_words_have_known_answers(capsys):
+def test_pronounce_command_prints_the_best_pronunciations(capsys):
     assert main(["pronounce", "knight", "ox", "--best", "2"]) == 0
     lines = [line.split("%") for line in capsys.readouterr().out.splitlines()]
     assert [line[1].strip() for line in lines][::2] == ["N AY T", "AA K S"]

@@ -78,7 +78,7 @@ TRAIN = recordings([1, 2, 3, 4], [1, 2, 3, 4])  # all are correct
 TEST = recordings([1, 2, 3, 4, 5], [1, 2, 9, 9, 9])  # two of five are correct
 
 
-def test_the_accuracy_is_that_of_what_was_not_learnt_from(monkeypatch):
+def test_accuracy_of_listening_is_measured_on_the_test_data(monkeypatch):
     monkeypatch.setattr(listening, "Network", ByLength)
     monkeypatch.setattr(listening, "Readout", ByLength)
     accuracy, rate, seconds = listening.measure_network(TRAIN, TEST, 0)
@@ -224,7 +224,7 @@ def test_baselines_of_few_documents():
     assert found["naive Bayes, no sentences"] == pytest.approx(200 / 3)  # the third has words of the second
 
 
-def test_the_network_is_judged_on_what_was_not_learnt_from(monkeypatch, capsys):
+def test_accuracy_of_the_network_is_measured_on_the_test_data(monkeypatch, capsys):
     data = tiny()
 
     def learn(parameters, part, settings, generator):

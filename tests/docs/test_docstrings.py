@@ -54,20 +54,20 @@ SHOWN += [
 ]
 
 
-def test_help_does_not_say_any():
+def test_signatures_in_help_do_not_contain_any():
     shown = [one for one in SHOWN if inspect.isroutine(one) or type(one).__name__.endswith("Op")]
     assert len(shown) > 400
     assert not sorted({one.__qualname__ for one in shown if "Any" in stated(one)})
 
 
 @for_each("name", sorted({*OPS} & {*ops.__all__}))
-def test_the_rarest_error_is_the_last_one(name):
+def test_refusal_of_sparse_tensors_is_the_last_error_in_docstrings(name):
     lines = sections(inspect.getdoc(OPS[name]))["Raises"]
     errors = [line.strip() for line in lines if line.startswith(" ")]
     assert REFUSED not in errors[:-1]
 
 
-def test_an_operator_without_errors_of_its_own_has_that_one():
+def test_docstring_of_an_operator_without_errors_gets_the_refusal_of_sparse_tensors():
     @ops.operator(x=ops.Nested)
     def plain(x):
         """Return the rows.

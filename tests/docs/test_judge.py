@@ -46,7 +46,7 @@ OPERATORS = {"sequence_reverse": reverse, "sequence_mask": mask}
 """
 
 
-def test_the_page_of_the_judge_is_what_the_results_say():
+def test_page_of_the_judge_equals_its_results():
     """After a change of the texts: python asv_benchmarks/judge/run.py --page."""
     assert (ROOT / "docs/judge.md").read_text(encoding="utf-8") == page.text()
 

@@ -411,7 +411,7 @@ def test_rows_of_tensorflow(theirs):
 
 
 @for_each(("page", "row"), [(page, row) for page in ("tensorflow-ragged", "paddle") for row in rows_of(page)])
-def test_names_of_lodcore_in_other_tables(page, row):
+def test_names_of_lodcore_in_tables_exist(page, row):
     """What a row names is there."""
     for call in code(row[-1]):
         name = re.match(r"[A-Za-z_.]+", call)

@@ -112,7 +112,7 @@ MISSING = {
 
 
 @pytest.mark.parametrize("name", MISSING)
-def test_missing_values_have_one_answer(name):
+def test_missing_values_raise_or_are_filled_as_nulls_says(name):
     of_pandas, of_polars, fill, wanted = MISSING[name]
     frame = pandas.DataFrame({"u": U, "v": of_pandas, "w": [1, 2, 3]})
     table = polars.DataFrame({"u": U, "v": of_polars, "w": [1, 2, 3]}, strict=False)
@@ -287,7 +287,7 @@ def test_tables_of_duckdb():
     assert from_arrow(table, by=["u", "e"], nulls=0)["i"].tolist() == [[[1, 3]], [[2]]]
 
 
-def test_both_ways_out_take_the_same_columns():
+def test_to_pandas_and_to_polars_take_the_same_columns():
     x = lodcore.array([[1, 2], [3]])
     deep = lodcore.array([[[1, 2], [3]], [[4]]])
     columns = {"v": x, "age": [30, 40], "name": np.array(["a", "b"])}
@@ -312,7 +312,7 @@ def test_both_ways_out_take_the_same_columns():
             convert({"v": x, "w": [1, 2, 3]})
 
 
-def test_what_another_library_does_not_have_is_named():
+def test_conversion_of_complex_columns_raises_with_their_dtype():
     x = lodcore.array([[1j], [2.0, 3]])
     for lists in (False, True):
         with pytest.raises(DTypeError, match=r"lodcore.to_polars: columns\['v'\]: have dtype complex128"):

@@ -49,7 +49,7 @@ def test_conversion_to_and_from_pyarrow_copies_nothing():
     assert from_arrow(lists).values.ctypes.data == lists.values.buffers()[1].address
 
 
-def test_memory_lives_as_long_as_it_is_used():
+def test_memory_of_pyarrow_is_released_with_the_last_view():
     pool = pyarrow.default_memory_pool()
     gc.collect()
     before = pool.bytes_allocated()
@@ -152,7 +152,7 @@ def test_structs_maps_and_fixed_sizes():
     assert pyarrow.array(records).to_pylist() == [[], [{"f0": 1, "f1": 2.5}, {"f0": 3, "f1": 4.5}]]
 
 
-def test_types_that_are_asked_for():
+def test_pyarrow_array_with_a_requested_type_has_it():
     assert pyarrow.array(X, type=pyarrow.list_(pyarrow.int64())).to_pylist() == X.tolist()
     text = LoDTensor.from_lengths(np.frombuffer("héé".encode(), np.uint8), [1, 0, 4])
     assert pyarrow.array(text, type=pyarrow.large_string()).to_pylist() == ["h", "", "éé"]

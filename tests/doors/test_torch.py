@@ -141,7 +141,7 @@ def test_from_torch_refuses_other_tensors(made, says):
         from_torch(made())
 
 
-def test_what_torch_cannot_hold_is_refused():
+def test_to_torch_of_unsupported_tensors_raises():
     with pytest.raises(LoDError, match="x: has 2 levels; torch has tensors of one"):
         to_torch([[[1]]])
     with pytest.raises(DTypeError, match="values: have dtype"):
@@ -298,7 +298,7 @@ def test_a_dense_tensor_is_refused_and_the_door_is_named(x):
             make(x)
 
 
-def test_what_has_no_levels_is_dense():
+def test_lod_tensor_without_levels_becomes_a_dense_torch_tensor():
     x = LoDTensor(np.arange(3.0), LoD.from_offsets(num_rows=3), share=True)
     for make in (torch.tensor, torch.as_tensor, torch.from_dlpack):
         assert make(x).tolist() == [0, 1, 2]

@@ -405,7 +405,7 @@ def test_one_number_for_each_row_ends_a_chain(monkeypatch):
     agree(monkeypatch, program, feed, [y])
 
 
-def test_the_text_and_the_picture_show_what_runs_together():
+def test_str_and_to_dot_of_a_program_show_chains():
     program, _, y, _ = chain()
     with program:
         lodcore.ops.sum(y)
@@ -452,7 +452,7 @@ def test_pairs_of_operators_agree(monkeypatch):
             agree(monkeypatch, program, {"x": rows}, [result])
 
 
-def test_numbers_that_no_row_can_hold_are_told_of_in_every_run(monkeypatch):
+def test_chain_with_a_number_that_overflows_the_dtype_warns_in_every_run(monkeypatch):
     """NumPy warns where 1e300 becomes a float32, in each call; a program that was compiled once would not."""
     rows = np.array(ORDINARY, "f4").reshape(-1, 1)
     with Program() as program:

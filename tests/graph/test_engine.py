@@ -200,7 +200,7 @@ def test_gradients_of_two_reads_of_one_element_add_up():
     np.testing.assert_allclose(d_w, 3 * x[0] + x.sum(0), rtol=1e-14)
 
 
-def test_what_is_told_before_an_error_is_told_once():
+def test_warning_before_a_floating_point_error_is_given_once():
     """The logarithm divides by zero, of which NumPy warns, before it is invalid, which raises."""
     with Program() as program:
         y = lodcore.log(data("x", (None,), "float64"))

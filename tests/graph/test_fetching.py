@@ -201,7 +201,7 @@ SHARING = {
 }
 
 
-def test_what_is_fetched_cannot_change_parameters_and_fed_values():
+def test_writes_to_fetched_results_do_not_change_parameters_and_fed_values():
     for case, (value, f) in SHARING.items():
         for fed in (False, True):
             if fed and isinstance(value, (SparseTensor, DenseTensor)):

@@ -72,7 +72,7 @@ class Other(Base):
     pass
 
 
-def test_inheritance_goes_over_several_steps_and_in_circles():
+def test_is_inheritance_of_follows_chains_and_circles():
     register_inheritance(Other, Diagonal)
     register_inheritance(Diagonal, Other)
     x = Variable("x", Other())
@@ -81,7 +81,7 @@ def test_inheritance_goes_over_several_steps_and_in_circles():
     assert not is_inheritance_of(x, LoDTensor)
 
 
-def test_parents_are_added_to_those_that_are_known():
+def test_register_inheritance_adds_parents_to_known_ones():
     class Twice(Tensor):
         shape, dtype = (), np.dtype(float)
 
@@ -164,7 +164,7 @@ SPARSE = SparseTensor([1, 0], np.ones((2, 3)), 4)
 
 
 @for_each("name", [name for name in sorted(SAMPLES) if "first" not in name])
-def test_operators_that_cannot_take_sparse_say_so(name):
+def test_infer_of_a_sparse_spec_raises_with_the_name_of_the_argument(name):
     """At recording: every operator names the argument whose kind it does not accept."""
     op = OPS[name]
     first = next(iter(op.roles))

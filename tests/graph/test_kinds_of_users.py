@@ -336,7 +336,7 @@ def test_an_operator_that_names_the_kind_receives_it():
 DEEP = lodcore.array([[[1.0, 2.0], []], [], [[3.0]]])
 
 
-def test_words_for_structures_hold_at_once_as_in_a_program():
+def test_structure_words_of_lod_rules_give_the_same_in_a_program():
     @ops.operator(x=ops.Nested, lod_rule=ops.before("level"))
     def numbers(x, level=-1):
         return np.arange(float(x.lod.num_sequences(level)))
@@ -369,7 +369,7 @@ def test_words_for_structures_hold_at_once_as_in_a_program():
         Executor().run(program, {"x": DEEP}, [wrong])
 
 
-def test_a_wrong_name_says_which_inputs_there_are():
+def test_input_lod_of_an_unknown_name_lists_the_inputs():
     @ops.operator(x=ops.Nested, y=ops.Dense)
     def times(x, y):
         return x.values * y

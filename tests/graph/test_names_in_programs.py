@@ -155,7 +155,7 @@ def test_two_variables_of_one_name_are_an_error_that_names_both(first, where):
     assert str(program).count(" V: ") <= 1
 
 
-def test_names_made_up_by_the_program_make_way():
+def test_automatic_names_give_way_to_given_ones():
     with Program() as program:
         x = data("x", (None, 2), "float64")
         y = lodcore.tanh(x)
@@ -249,7 +249,7 @@ def test_data_with_cast_refuses_values_of_another_kind_of_dtype(declared, value)
         Executor().run(program, {"x": value}, [y])
 
 
-def test_what_a_dtype_cannot_hold_is_not_cast():
+def test_feed_of_numbers_that_the_dtype_of_data_cannot_hold_raises():
     with Program() as program:
         y = lodcore.mul(data("x", (None,), "int16", cast=True), 1)
     with pytest.raises(DTypeError, match="feed: x: is 32768; int16 cannot hold it"):

@@ -92,7 +92,7 @@ def test_str_of_a_program_with_a_loop_indents_its_body():
     assert len(set(names)) == len(names), "names differ in a Block"
 
 
-def test_names_do_not_depend_on_who_asks_first():
+def test_automatic_names_do_not_depend_on_which_is_read_first():
     program, (*_, loss) = classifier()
     other, _ = classifier()
     assert loss.name == "reduce_values"
@@ -484,7 +484,7 @@ def test_wrong_calls_raise_while_they_are_recorded(call, error, says):
             call(x, dense)
 
 
-def test_constants_in_the_first_place():
+def test_operators_with_constants_before_variables_keep_the_order_of_arguments():
     """Arguments are in the order of the operator's parameters, wherever the Variable is."""
     with Program() as program:
         pad = data("pad", (), "float64")
@@ -502,7 +502,7 @@ def test_constants_in_the_first_place():
 # -- gradients as operators --------------------------------------------------------------------------------------------
 
 
-def test_append_backward_is_what_vjp_gives():
+def test_gradients_of_append_backward_equal_those_of_vjp():
     for (program, (*_, loss)), function in [(classifier(), small), (looped(), small_loop)]:
         feed = {"x": X} | ({"labels": np.array([0, 1, 2])} if function is small else {})
         pairs = append_backward(loss)
@@ -618,7 +618,7 @@ def test_gradients_may_be_computed_with():
     np.testing.assert_array_equal(found[1], [[2, 4], [0, 0], [3, 6]])
 
 
-def test_parameters_that_get_nothing_have_zeros():
+def test_gradients_of_unused_parameters_are_zeros():
     with Program() as program:
         w, unused = parameter(np.ones(2), "w"), parameter(np.ones(2), "unused")
         first = TensorArray()

@@ -139,7 +139,7 @@ def sides():
     return Side("part", twice, ("both",)), Side("part", turned, ("turned",))
 
 
-def test_a_condition_runs_one_side():
+def test_reference_cond_runs_one_branch_only():
     for chosen, wanted, size in ((True, [[2, 4], [], [6]], 1), (False, [[2, 1], [], [3]], 2)):
         made = Make("a"), Cond(("y",), "c", "x", sides()), Ask("n", "size", "a")
         inputs = {"c": np.bool_(chosen), "x": nested([1, 2], [], [3])}
@@ -401,7 +401,7 @@ def test_each_run_begins_with_the_arrays_as_they_are_then():
     assert results(Make("a"), Write("a", 0, 1.0), later, *changed, found="y") == [2.0]
 
 
-def test_variables_that_do_not_count_and_keep_their_dtype():
+def test_reference_loop_keeps_the_dtype_of_floats_and_does_not_count_them():
     declared = Declare("half", "half of one"), Declare("real", "half of one")
     loop = Loop("loop", (*count(2), *declared, Update("real", 3)))
     half, real = results(loop, inputs={"half of one": np.float64(0.5)}, found=["half", "real"])

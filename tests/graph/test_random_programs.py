@@ -19,7 +19,7 @@ draw = functools.cache(draw_program)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_every_way_of_running_does_what_a_program_means(chunk):
+def test_random_programs_equal_the_reference_in_every_way(chunk):
     for seed in range(chunk * EACH, (chunk + 1) * EACH):
         program, feeds, fixed, meanings = draw(seed)
         try:

@@ -99,7 +99,7 @@ def test_as_a_program(max_steps):
         check(*Executor().run(program, feed, list(found)), n_sources, max_steps)
 
 
-def test_some_sources_end_before_others():
+def test_decoder_gives_sentences_of_different_lengths():
     sentences, _ = decoder(*first(5), 40)
     lengths = sentences.lod.lengths(1)
     assert lengths.max() > lengths.min()

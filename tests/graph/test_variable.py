@@ -61,7 +61,7 @@ def test_variable_has_lengths_offsets_and_num_rows_and_no_other_methods_of_its_v
         _ = Variable("y", np.ones(2)).lengths
 
 
-def test_variable_without_spec_and_value_raises_when_asked():
+def test_get_and_spec_of_a_variable_without_value_raise():
     x = Variable()
     assert repr(x) == "Variable(variable)"
     assert not x.has_value
@@ -150,7 +150,7 @@ def test_operators_compute_at_once_on_variables_outside_of_blocks():
         lambda w, x: ops.concat_values(xs=[w, x], axis=0),
     ],
 )
-def test_operators_find_the_recorded_variable_among_others(call):
+def test_operators_of_plain_and_recorded_variables_are_recorded(call):
     weights = Variable("w", np.array([1.0, 2.0]))
     value, pullback = vjp(lambda x: ops.sum(call(weights, x)), np.array([3.0, 4.0]))
     assert value == np.sum(call(weights.get(), np.array([3.0, 4.0])))
@@ -299,7 +299,7 @@ def test_sizes_are_integers_from_0(shape):
             make(name="v", shape=shape)
 
 
-def test_vjp_says_what_a_recorded_variable_is():
+def test_vjp_of_variables_of_a_program_names_their_kind():
     with Program():
         x, w = data("x", (None, 2)), parameter(np.ones(2), "w")
         y = lodcore.tanh(x)

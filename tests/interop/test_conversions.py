@@ -102,7 +102,7 @@ def test_conversions_import_no_other_library():
     assert done.stdout.strip() == "False"
 
 
-def test_objects_of_a_library_come_in_through_its_door(monkeypatch):
+def test_array_of_objects_of_torch_calls_from_torch(monkeypatch):
     taken = []
     monkeypatch.setattr(interop, "from_torch", lambda obj: taken.append(obj) or X, raising=False)
     kind = type("PackedSequence", (tuple,), {"__module__": "torch.nn.utils.rnn", "_fields": ()})
@@ -297,7 +297,7 @@ def test_keys_of_rows():
         row_keys("x", lod, {"a": [1, 2], "b": [1, 2]})
 
 
-def test_columns_have_one_structure():
+def test_common_lod_of_columns_with_different_structures_raises():
     assert common_lod("x", {"a": X, "b": X}) is X.lod
     with pytest.raises(LoDError, match="'b' has a different structure from 'a'"):
         common_lod("x", {"a": X, "b": X[:1]})
@@ -347,7 +347,7 @@ def test_occupancy_is_the_share_of_padded_batches_that_is_filled(lengths, size):
     assert total == pytest.approx(sum(lengths) / sum(rooms) if sum(rooms) else 1)
 
 
-def test_occupancy_refuses_what_are_no_lengths_and_no_batch_size():
+def test_occupancy_of_wrong_lengths_or_batch_size_raises():
     for lengths, size, error, says in (
         ([2, -1], 2, LoDError, "lengths: is -1 at position 1"),
         ([1.5], 2, DTypeError, "lengths: has dtype float64"),
@@ -371,7 +371,7 @@ def test_trees_are_described():
     assert list(describe_tree(list(range(150))))[-1] == ": 50 more"
 
 
-def test_a_tensor_alone_has_no_heading():
+def test_describe_tree_of_one_tensor_has_no_heading():
     assert not any(line.startswith("==") for line in describe_tree(X))
 
 
@@ -432,7 +432,7 @@ def test_groups_hold_two_arrays_and_more(x):
     assert interop.load_from_group(group).equals(x)
 
 
-def test_groups_of_others_are_refused():
+def test_load_from_group_of_groups_with_other_contents_raises():
     group = Group()
     with pytest.raises(LoDError, match="its attribute format is None"):
         interop.load_from_group(group)
@@ -608,7 +608,7 @@ def test_ragged_tensors_of_tensorflow_and_thinc(monkeypatch):
         lodcore.to_thinc([[[1]]])
 
 
-def test_offsets_of_others_in_odd_places():
+def test_offsets_in_unaligned_and_strided_memory_are_read():
     memory = np.zeros(33, np.uint8)
     memory[1:] = np.array([3, 5, 5, 9]).view(np.uint8)
     for given_ in (memory[1:].view(np.int64), np.array([[3, 0], [5, 0], [5, 0], [9, 0]])[:, 0], [3, 5, 5, 9]):
@@ -618,7 +618,7 @@ def test_offsets_of_others_in_odd_places():
         private_level("x", np.array([False, True]))
 
 
-def test_views_of_another_dtype_are_lent_as_such():
+def test_views_of_another_dtype_are_lent_with_their_dtype_and_address():
     x = LoDTensor(np.arange(8.0), LoD.from_lengths([8])).values
     for part in (x.view("i8"), x.view("i4"), x.view("i8").reshape(2, 4), x.reshape(4, 2), x.view("u1")):
         found = lent(part)

@@ -61,7 +61,7 @@ def test_no_run_is_faster_than_paper_allows(rows, rows_per_task, workers, rate, 
 
 
 @given(st.integers(1, 50), st.floats(1.0, 200.0), st.integers(0, 9))
-def test_workers_that_die_lose_and_double_nothing(workers, deaths, seed):
+def test_simulated_workers_that_die_lose_and_repeat_no_result(workers, deaths, seed):
     cluster = Cluster(workers=workers, rows_per_second=1e3, deaths=deaths, restart=5.0)
     corpus = Corpus(rows=200_500, rows_per_task=1000)
     found = simulate.simulate(corpus, cluster, seed)

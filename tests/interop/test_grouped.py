@@ -69,7 +69,7 @@ def test_columns_are_added():
         g.with_columns(x=[1, 2])
 
 
-def test_joins_with_one_row_a_group():
+def test_join_with_a_table_of_one_row_per_key_gives_one_row_a_group():
     g = sessions()
     users = {"user": ["c", "b", "a", "d"], "age": [30, 40, 50, 60]}
     assert g.join(users)["age"].tolist() == [40, 50, 30]
@@ -97,7 +97,7 @@ def test_a_table_without_columns_or_rows():
         len(Groups({}, {"k": [1]}))
 
 
-def test_a_table_of_arrow_has_nulls_where_masks_say_so():
+def test_arrow_table_with_masks_has_nulls_at_masked_rows():
     x = lodcore.array([[1, 2], [], [3]])
     mask = lodcore.array([[True, False], [], [True]])
     wide = LoDTensor(np.arange(6.0).reshape(3, 2), x.lod)

@@ -217,7 +217,7 @@ class TestTheOrder:
             assert found[: len(best)] == best if beam_size > 1 else found == [at]
 
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
-    def test_of_equal_scores_of_one_prefix(self, dtype):
+    def test_equal_scores_of_one_prefix_are_kept_in_a_fixed_order(self, dtype):
         assert kept([[0.5, 0.5, 0.5]], 1, dtype=dtype) == ([2], [0])
         assert kept([[0.5, 0.5, 0.5]], 2, dtype=dtype) == ([0, 2], [0, 0])
         assert kept([[0.5, 0.5, 0.5]], 3, dtype=dtype) == ([0, 1, 2], [0, 0, 0])

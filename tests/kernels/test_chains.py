@@ -173,7 +173,7 @@ def test_small_program():
         changed("arrays", 0, np.ones((6, 1))[::2]),
     ],
 )
-def test_tables_that_leave_the_arrays_are_refused(changes):
+def test_run_chain_of_tables_out_of_bounds_is_refused(changes):
     arguments = small(**changes)
     with pytest.raises(ValueError, match="the arrays do not belong together"):
         kernels.chains.run_chain(*arguments)

@@ -94,7 +94,7 @@ def test_loops_call_no_python():
     assert set(found) == set(WITH_PYTHON)
 
 
-def test_headers_hold_vectors_or_say_why():
+def test_headers_use_vectors_or_state_their_cost_in_cython():
     """A header of loops that Cython could hold says what they would cost there, in the comment that begins it."""
     for path in HEADERS:
         text = path.read_text("utf-8")

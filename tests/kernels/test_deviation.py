@@ -91,7 +91,7 @@ def test_variances_of_equal_numbers_are_0_and_none_is_negative():
 
 
 @for_each("width", [1, 2, 3])
-def test_no_rows_are_left(width):
+def test_vary_rows_of_ddof_rows_or_fewer_is_nan(width):
     """Of as many rows as `ddof`, of fewer, and of none; and distances of nan that do not count."""
     x, offsets = np.arange(6.0 * width).reshape(6, width) ** 2, int64([0, 1, 3, 3, 6])
     means, out = np.empty((4, width)), np.empty((4, width))

@@ -192,7 +192,7 @@ def test_every_cell_of_a_long_bag_counts(dtype, length):
 
 
 @for_each("row_bytes", [1, 3, 4, 8, 16, 24])
-def test_the_row_that_counts_as_zeros(row_bytes):
+def test_take_rows_gives_zeros_for_the_skipped_row(row_bytes):
     """Anywhere in an index of few or of many rows."""
     rows = read_only(np.arange(1, 1 + 5 * row_bytes, dtype="u1").reshape(5, row_bytes))
     for count in (1, 2, 7, 60):

@@ -137,7 +137,7 @@ def digest():
 @pytest.mark.not_on_reference
 @pytest.mark.parametrize("odd", [0, 2, 5])
 @pytest.mark.parametrize("row_bytes", [1, 4, 8])
-def test_one_other_among_sequences_of_one_row(odd, row_bytes):
+def test_one_longer_or_empty_sequence_among_sequences_of_one_row(odd, row_bytes):
     for place in range(36):
         sizes = [1] * 60
         sizes[place] = odd
@@ -264,7 +264,7 @@ def test_rows_of_another_size_are_refused(name):
     ("offsets", "bad"),
     [([0, 2, 4, 6], -1), ([0, 2, 4, 5], 2), ([0, 1, 2], 0), ([0, 2, 3, 4], 1), ([0, 0], -1), ([0], -1)],
 )
-def test_the_first_sequence_whose_cells_make_no_whole_rows(offsets, bad):
+def test_scale_offsets_returns_the_first_sequence_that_is_not_divisible(offsets, bad):
     out = unwritten(len(offsets))
     assert kernels.expand.scale_offsets(int64(offsets), 3, 6, out) == bad
     assert bad >= 0 or out.tolist() == [number // 2 for number in offsets]

@@ -68,7 +68,7 @@ class TestTwins:
         agree("foreign_data.first_fall", int64(drawn), before)
 
     @pytest.mark.parametrize("bad", [0, 1, 1023, 2999])
-    def test_first_fall_finds_one_anywhere(self, bad):
+    def test_first_fall_returns_the_position_of_a_decrease(self, bad):
         given = np.arange(7, 3007)
         assert agree("foreign_data.first_fall", given, 7) == -1
         given[bad] = 6 + bad - 1
@@ -89,7 +89,7 @@ class TestLaws:
         np.testing.assert_array_equal(out, offsets)
 
     @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 2**32))
-    def test_a_sum_goes_on_where_another_ended(self, n_words, more, seed):
+    def test_checksum_continues_from_an_earlier_sum(self, n_words, more, seed):
         data = np.random.default_rng(seed).integers(0, 256, 8 * (n_words + more), np.uint8)
         first = kernels.foreign_data.checksum(data[: 8 * n_words], 5)
         assert kernels.foreign_data.checksum(data[8 * n_words :], first) == kernels.foreign_data.checksum(data, 5)

@@ -216,7 +216,7 @@ class TestTwins:
 
 @pytest.mark.not_on_reference
 @for_each("seed", range(8))
-def test_one_step_after_the_other(seed):
+def test_gates_run_step_by_step_equal_a_single_call(seed):
     """Steps that run one by one have the results of a single call, in both directions of time."""
     for name, make, stage in [
         ("lstm", lambda batch: lstm(batch, (0, 1, 1), 0.5, projection=False), []),

@@ -263,7 +263,7 @@ def test_copying_refuses_rows_of_another_size():
     ("start", "stop", "shared"),
     [(0, 8, False), (0, 9, True), (7, 9, True), (9, 10, True), (15, 16, True), (16, 24, False), (8, 8, False)],
 )
-def test_memory_that_ends_where_other_memory_begins(start, stop, shared):
+def test_first_overlap_of_adjacent_memory_is_none(start, stop, shared):
     memory = np.zeros(24, "u1")
     first = kernels.gather.first_overlap([np.zeros(3), memory[start:stop]], memory[8:16].reshape(2, 4))
     assert first == (1 if shared else -1)

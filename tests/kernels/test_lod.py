@@ -41,7 +41,7 @@ class TestTwins:
         agree("lod.offsets_from_lengths", int64(drawn), unwritten(len(drawn) + 1))
 
     @pytest.mark.parametrize("bad", range(9))
-    def test_offsets_from_lengths_of_which_one_is_negative(self, bad):
+    def test_offsets_from_lengths_returns_the_position_of_a_negative_length(self, bad):
         drawn = [2] * 9
         drawn[bad] = -1
         assert agree("lod.offsets_from_lengths", int64(drawn), unwritten(10)) == bad
@@ -195,7 +195,7 @@ def test_levels_that_do_not_belong_together():
 
 @for_each("longer", [0, 1, 14, 15, 16, 31, 32, 39])
 @for_each("empty", [0, 15, 17, 31, 38])
-def test_as_many_rows_as_sequences_but_not_one_each(longer, empty):
+def test_segment_ids_and_positions_of_as_many_rows_as_sequences(longer, empty):
     sizes = [1] * 40
     sizes[longer] += 1
     sizes[empty] -= 1

@@ -299,7 +299,7 @@ def test_small_program():
         changed("arrays", 2, np.zeros((2, 3)).T),
     ],
 )
-def test_tables_that_leave_the_arrays_are_refused(changes):
+def test_machine_tables_out_of_bounds_are_refused(changes):
     arguments = small(**changes)
     with pytest.raises(ValueError, match="the arrays do not belong together"):
         kernels.machine.run_steps(*arguments)

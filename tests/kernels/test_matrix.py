@@ -86,7 +86,7 @@ def test_large_products_are_those_of_numpy(seed, rows, depth, columns, dtype):
 
 @pytest.mark.not_on_reference
 @given(SEEDS, st.integers(1, 60), st.integers(1, 300), SIZES, DTYPES)
-def test_a_row_has_the_same_bits_among_any_others(seed, rows, depth, columns, dtype):
+def test_rows_of_a_product_do_not_depend_on_other_rows(seed, rows, depth, columns, dtype):
     random = np.random.default_rng(seed)
     left, matrix = random.standard_normal((rows, depth)).astype(dtype), random.standard_normal((depth, columns))
     weight, out = packed(matrix.astype(dtype)), np.empty((rows, columns), dtype)
@@ -210,7 +210,7 @@ def test_arrays_that_do_not_belong_together():
 
 @pytest.mark.beyond_the_rules
 @for_each("strides", [(12, 8), (24, 16), (24, 4)])
-def test_rows_that_are_not_whole_cells_in_line(strides):
+def test_matrices_with_unaligned_strides_are_refused(strides):
     askew, matrix, square = (
         np.lib.stride_tricks.as_strided(np.ones(9), (2, 3), strides),
         np.ones((2, 3)),

@@ -34,7 +34,7 @@ def test_twins(seed, n_rows, dtype, width):
     agree("norm.normalize_rows_back", d, x, scale, means, factors, rows, sums, sums.copy())
 
 
-def test_rows_have_no_mean_and_a_variance_of_one():
+def test_normalized_rows_have_mean_0_and_variance_1():
     x = np.random.default_rng(0).normal(3.0, 5.0, (7, 40))
     out, means, factors = np.empty_like(x), np.empty(7), np.empty(7)
     kernels.norm.normalize_rows(x, np.ones(40), np.zeros(40), 0.0, out, means, factors)

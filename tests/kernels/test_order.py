@@ -196,7 +196,7 @@ def test_cells_without_neighbours(low, dtype, nothing):
 
 
 @for_each("dtype", ["f4", "f8"])
-def test_the_last_cell_of_a_sequence_has_no_neighbour_in_the_next_one(dtype):
+def test_spread_mixed_does_not_cross_the_end_of_a_sequence(dtype):
     rows, out = np.array([[1], [np.inf]], dtype), np.full((4, 1), 7, dtype)
     kernels.order.spread_mixed(rows, int64([0, 2, 4]), int64([[1], [5]]), np.array([[0.25], [0.0]]), out)
     np.testing.assert_array_equal(out[:2], [[0], [1]])

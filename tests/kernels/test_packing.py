@@ -130,7 +130,7 @@ class TestTwins:
             outs += [unwritten(n_bins, length, dtype=np.int32) for _ in range(2)]
             assert agree("packing.attention_rows", tokens, targets, documents, bins, settings, *outs) == -1
 
-    def test_rows_of_other_shapes(self):
+    def test_attention_rows_of_results_with_other_shapes_are_refused(self):
         """Each of the five results has a row per bin, as long as the others."""
         arguments = np.arange(6), np.arange(6), int64([0, 2, 6]), int64([0, 1, 2]), int64([0, 0, 0, 0, 0])
         for wrong in range(5):
@@ -158,7 +158,7 @@ class TestTwins:
         arguments = int64(documents), int64(bins), length, True, out
         assert agree("packing.segment_ends", *arguments, seen=lambda *_: []) == bad
 
-    def test_the_last_row_that_int32_can_count(self):
+    def test_segment_ends_at_the_limit_of_int32(self):
         out = unwritten(6, dtype=np.int32)
         arguments = int64([0, 2**31 - 1]), int64([0, 1]), 2**31 - 1, True, out[:5]
         assert agree("packing.segment_ends", *arguments, seen=seen_segments) == -1

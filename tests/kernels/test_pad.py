@@ -104,7 +104,7 @@ def test_padding_with_a_filling_whose_first_and_last_bytes_are_equal():
 
 
 @for_each("fill", [[7, 7, 8], [8, 7, 7], [7, 7, 7, 9], [0, 0, 1], [7, 8], [*[7] * 63, 9], [*[7] * 64, 9]])
-def test_a_filling_that_is_even_but_for_one_byte(fill):
+def test_pad_rows_with_equal_bytes_except_one(fill):
     for length in (3, 40):
         out = np.zeros((3, length, len(fill)), np.uint8)
         kernels.pad.pad_rows(np.full((2, len(fill)), 5, "u1"), int64([0, 1, 2, 2]), np.array(fill, "u1"), False, out)

@@ -33,7 +33,7 @@ class TestTwins:
         agree("product.multiply_rows", x, offsets, unwritten(len(offsets) - 1, width, dtype=dtype))
 
     @given(OFFSETS, SEEDS, st.integers(0, 3), st.sampled_from(REALS))
-    def test_multiply_others(self, offsets, seed, width, dtype):
+    def test_multiply_others_equals_its_twin(self, offsets, seed, width, dtype):
         x, d = rows(seed, int(offsets[-1]), width, dtype), rows(seed + 1, len(offsets) - 1, width, dtype)
         agree("product.multiply_others", x, offsets, d, unwritten(*x.shape, dtype=dtype))
 
@@ -54,7 +54,7 @@ def test_whole_numbers_wrap_around(offsets, seed, width):
         assert out[s].tolist() == np.multiply.reduce(x[offsets[s] : offsets[s + 1]], axis=0).tolist()
 
 
-def test_one_zero_leaves_its_own_gradient():
+def test_multiply_others_with_one_zero_is_nonzero_there_only():
     out = np.empty((3, 1))
     kernels.product.multiply_others(np.array([[2.0], [0.0], [5.0]]), int64([0, 3]), np.array([[10.0]]), out)
     assert out.tolist() == [[0.0], [100.0], [0.0]]

@@ -98,7 +98,7 @@ class TestTwins:
 
 
 @for_each("drawn", [[1, 1, 0], [0, 1, 1], [2, 2, 1], [1, 2, 2], [3], [0, 0], [2] * 17 + [1], [1, *[2] * 17]])
-def test_lengths_that_are_equal_but_for_one(drawn):
+def test_rank_by_length_of_lengths_equal_except_one(drawn):
     offsets, steps = int64(running_sum(drawn)), steps_of(int64(running_sum(drawn)))
     order = unwritten(len(drawn))
     kernels.rank_table.rank_by_length(offsets, steps, order)
@@ -106,7 +106,7 @@ def test_lengths_that_are_equal_but_for_one(drawn):
 
 
 @pytest.mark.parametrize("row_bytes", [1, 4, 16, 24])
-def test_sequences_that_leave_a_block_of_sixteen_one_by_one(row_bytes):
+def test_unpack_and_pack_rows_of_blocks_of_sixteen_sequences(row_bytes):
     """The last of a block is a row longer than another one, in any place; and blocks that are not full."""
     random = np.random.default_rng(row_bytes)
     longer = [[2] * k + [3] + [2] * (16 - k) for k in range(0, 17, 5)]

@@ -62,7 +62,7 @@ class TestTwins:
         kernels.search.search_rows(x, int64([0, 3, 6, 8]), v, int64([0, 2, 3, 5]), right, out)
         assert out.tolist() == ([3, 1, 3, 2, 0] if right else [1, 1, 2, 0, 0])
 
-    def test_interpolate_beside_what_is_infinite(self):
+    def test_interpolate_rows_at_infinite_points_equals_numpy(self):
         """At a point, the result is its value, whatever the other points are."""
         xp, fp = read_only(np.array([0.0, 1, 2, 3])), read_only(np.array([5.0, np.inf, -np.inf, 7]))
         x, out = read_only(np.array([0.0, 1, 2, 3, 0.5, 2.5])), np.zeros(6)
@@ -109,7 +109,7 @@ def test_many_sequences_of_one_point_or_two():
 
 
 @for_each(("dtype", "far"), [("i8", 2**62), ("u8", 2**63 + 2**62)])
-def test_integers_beyond_float64_are_told_apart(dtype, far):
+def test_search_rows_distinguishes_integers_beyond_float64(dtype, far):
     x, v, out = (np.array([far + k for k in some], dtype) for some in ([0, 1, 1, 3], [0, 1, 2, 4], [0] * 4))
     for right, wanted in ((False, [0, 1, 3, 4]), (True, [1, 3, 3, 4])):
         out = unwritten(4)

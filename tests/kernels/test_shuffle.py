@@ -63,7 +63,7 @@ def test_every_order_is_about_as_likely():
     ("drawn", "room", "fits"),
     [([0, 2, 5], 0, True), ([0, 1, 1], 2, True), ([0, 1, 1], 1, False), ([0, 0, 2], 3, True), ([0, 0, 2], 2, False)],
 )
-def test_the_work_space_is_as_long_as_a_sequence_of_which_some_are_drawn(drawn, room, fits):
+def test_work_space_shorter_than_the_longest_sampled_sequence_is_refused(drawn, room, fits):
     arguments = (
         int64([0, 2, 5]),
         int64(drawn),

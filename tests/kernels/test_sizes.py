@@ -87,7 +87,7 @@ def test_every_array_and_axis(name, arguments, free):
 @for_each(
     "ranges", [[[0, 2], [1, 4], [3, 6]], [[-1, 1], [1, 4], [2, 5]], [[0, 3], [4, 3], [0, 6]], [[3, 1], [0, 5], [0, 5]]]
 )
-def test_ranges_that_leave_their_rows(ranges):
+def test_ranges_out_of_bounds_are_refused(ranges):
     """As many rows as the result has, but not among those that exist."""
     for kernel, arguments in [
         (kernels.gather.copy_ranges, [u(5, 3), int64(ranges), u(8, 3)]),

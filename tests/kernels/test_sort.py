@@ -121,7 +121,7 @@ def test_numbers_that_differ_in_their_last_bits(dtype, descending):
 @pytest.mark.large
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("dtype", CELLS, ids=str)
-def test_cells_alone_stand_as_those_with_their_rows(dtype, descending):
+def test_sort_rows_without_positions_gives_the_same_cells(dtype, descending):
     """Any length and step, any alignment; all cells, or the first ones."""
     for seed, length in enumerate([39, 40, 41, 64, 65, 700, 700, 700]):
         x, offsets = cells(seed, length, dtype, 1 + seed % 3), int64([0, length])
@@ -145,7 +145,7 @@ def test_keys_that_just_fit_beside_a_row_and_those_that_do_not(bit, descending):
 
 
 @pytest.mark.large
-def test_more_rows_than_sixteen_bits_count():
+def test_sort_rows_of_more_rows_than_sixteen_bits_can_count():
     x, offsets = (np.arange(70_000, dtype="i4") * 7919 % 30_011)[:, None], int64([0, 70_000])
     _, positions = ordered(x, offsets, offsets, False)
     assert (positions[:, 0] == np.argsort(x[:, 0], kind="stable")).all()

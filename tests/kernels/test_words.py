@@ -64,7 +64,7 @@ class TestTwins:
 
 
 @given(WORDS, SEEDS, st.integers(0, 4))
-def test_words_are_numbered_as_they_are_met(words, seed, power):
+def test_number_words_numbers_words_by_first_occurrence(words, seed, power):
     text, offsets = text_of(words)
     want, known = numbers(words)
     half = [np.zeros(2**power // 2, np.int64) for _ in range(3)]
@@ -180,7 +180,7 @@ def test_words_that_are_chosen_to_meet_do_not():
 
 @pytest.mark.beyond_the_rules
 @pytest.mark.parametrize(("begin", "end"), [(-1, 2), (2, 1), (0, 5), (5, 5), (-3, -2)])
-def test_words_that_leave_the_text(begin, end):
+def test_fill_table_of_words_out_of_bounds_is_refused(begin, end):
     text, seed = np.zeros(4, np.uint8), 7
     for begins, ends in (([begin], [end]), ([0, begin], [1, end])):
         table = np.full(8, -1)

@@ -108,7 +108,7 @@ def test_gradients_of_attention_layers_are_derivatives(kind, form, levels, share
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("form", "levels"), FORMS)
-def test_attention_layers_in_a_program_give_what_they_give_at_once(kind, form, levels):
+def test_attention_layers_give_the_same_in_a_program(kind, form, levels):
     call, given = KINDS[kind][0], batch(form, levels)
     with lodcore.Program() as program:
         variables = [
@@ -198,7 +198,7 @@ def test_dot_attention_with_scale_0_has_gradients_of_the_values_only():
 
 
 @pytest.mark.parametrize("scale", [None, 0.3])
-def test_one_query_is_several_of_which_there_is_one(scale):
+def test_dot_attention_of_one_query_equals_sequences_of_one_query(scale):
     """Two ways of computing, with gradients that agree in all digits."""
     query, memory, values = batch("dense", 1)
     found = []

@@ -156,7 +156,7 @@ def of_table(table, **given):
 TABLE = [[1e-30, 0.6, 0.4], [0.9, 0.05, 0.05], [0.2, 0.1, 0.7]]
 
 
-def test_decoder_stops_as_soon_as_nothing_can_win():
+def test_decoder_stops_when_no_unfinished_hypothesis_can_win():
     decoder, sizes = of_table(TABLE, beam_size=3, max_length=50)
     assert decoder(None, 1).tokens.tolist() == [[[1, 0]]]
     assert sizes == [1, 2]
@@ -301,7 +301,7 @@ def test_drawn_tokens_have_their_probabilities():
 
 @pytest.mark.parametrize("top_k", [None, 1, 2, 3])
 @pytest.mark.parametrize("top_p", [None, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0])
-def test_no_more_tokens_are_drawn_than_make_up_the_share(top_p, top_k):
+def test_top_p_draws_the_fewest_tokens_whose_probabilities_reach_it(top_p, top_k):
     """Shares that are powers of two are met exactly, and the next token is not drawn."""
     powers = np.array([0.5, 0.25, 0.125, 0.125])
     wanted, total = [], 0.0
@@ -327,7 +327,7 @@ def test_the_drawn_token_is_the_first_whose_share_exceeds_the_chance(dtype):
         assert found.tolist() == [place, place + 1]
 
 
-def test_each_branch_draws_by_its_own_chance_whatever_others_have_ended():
+def test_branches_draw_independently_of_ended_ones():
     """Of four equal tokens, the first ends: with plain Python, a branch draws int(4 * chance)."""
     for seed in (0, 1, 2):
         words = {"temperature": 1.0, "num_results": 2, "seed": seed}
@@ -409,7 +409,7 @@ def test_decoder_does_not_stop_before_a_better_weighted_hypothesis(penalty, norm
 
 
 @given(searches(), st.integers(0, 2**32), st.integers(1, 5))
-def test_scores_of_what_is_drawn_are_those_of_the_model(drawn, seed, beam_size):
+def test_scores_of_drawn_hypotheses_are_those_of_the_model(drawn, seed, beam_size):
     toy, n_sources, given, *_ = drawn
     given = {**given, "beam_size": beam_size, "num_results": beam_size, "temperature": 1.3, "seed": seed}
     decoder = nn.BeamSearchDecoder(toy.step, **given)

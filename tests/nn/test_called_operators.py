@@ -139,7 +139,7 @@ def test_results_and_gradients_are_those_of_the_operators(name, dtype, is_revers
 
 
 @for_each("name", [*CELLS])
-def test_cells_with_called_operators_in_a_program_give_what_they_give_at_once(name):
+def test_cells_with_called_operators_give_the_same_in_a_program(name):
     cell, parameters, x, state = given(name)
     with Program() as program:
         values = lodcore.tree_map(lodcore.parameter, parameters)
@@ -229,7 +229,7 @@ def test_errors_name_step_and_operator(back):
     assert places[0] == places[1]
 
 
-def test_results_with_other_rows_than_the_rule_says_are_refused():
+def test_operators_in_cells_whose_results_break_the_shape_rule_raise():
     @operator(x=Dense)
     def halved(x):
         return x[: len(x) // 2]

@@ -39,7 +39,7 @@ def program_of(rng, outer, is_reverse=False):
 
 @for_each("is_reverse", [False, True])
 @for_each("gradient", [False, True])
-def test_steps_show_what_the_run_computed(is_reverse, gradient):
+def test_scopes_of_steps_hold_the_computed_values(is_reverse, gradient):
     x = LoDTensor.from_lengths(numbers(sum(LENGTHS), 3), LENGTHS)
     rng, outer = np.random.default_rng(0), numbers(WIDTH, 2 * WIDTH)
     program, fetch = program_of(rng, outer, is_reverse)

@@ -302,7 +302,7 @@ OTHER = numbers(WIDTH, seed=3)
         ],
     }.values(),
 )
-def test_a_cell_whose_calls_change_gives_what_recording_anew_gives(variants):
+def test_cells_whose_calls_change_equal_newly_recorded_ones(variants):
     parameters = {"w": W, "a": numbers(WIDTH, seed=1), "b": numbers(WIDTH, seed=2)}
     changing = Changing(*map(step, variants))
     wanted = [recorded_anew(step(one), parameters, X, ZERO) for one in variants]
@@ -342,7 +342,7 @@ def test_a_lambda_that_is_made_anew_is_found_by_its_code():
     assert bits(other[0]) != bits(found[0])
 
 
-def test_parameters_may_be_others_of_the_same_shape():
+def test_recorded_cells_take_other_parameters_of_the_same_shape():
     cell, parameters, x, state = given_to("an LSTM with peepholes", "f4")
     for scale in (1, 1, 2, 3):
         scaled = {name: one * scale for name, one in parameters.items()}
@@ -355,7 +355,7 @@ def test_parameters_may_be_others_of_the_same_shape():
     assert list(map(bits, run(cell, parameters, x, state))) == recorded_anew(cell, parameters, x, state)
 
 
-def test_an_exception_in_the_middle_leaves_nothing_behind():
+def test_cell_that_raises_does_not_change_later_calls():
     fails = []
 
     def cell(p, x, h):
@@ -375,7 +375,7 @@ def test_an_exception_in_the_middle_leaves_nothing_behind():
             assert list(map(bits, run(cell, {"w": W}, X, ZERO))) == wanted
 
 
-def test_a_variable_that_leaves_the_body_is_none_of_a_later_call():
+def test_cell_that_uses_a_variable_of_an_earlier_call_raises():
     leaked = []
 
     def cell(p, x, h):
@@ -476,7 +476,7 @@ def growing(p, x, h):
 
 @for_each("is_error", [False, True])
 @for_each("scale", [1e25, 1.0, 1e-44])
-def test_exceptions_of_floating_point_say_what_the_operators_say(scale, is_error):
+def test_floating_point_errors_of_cells_equal_those_of_single_operators(scale, is_error):
     parameters = {"w": np.float32([scale, 0.5, 1, 0])}
     call = lambda: nn.dynamic_rnn(growing, parameters, X, ZERO + 1)  # noqa: E731
     with np.errstate(all="raise" if is_error else "warn"):
@@ -603,7 +603,7 @@ def test_comparisons_with_nan_run_once(monkeypatch):
 
 
 @for_each("is_error", [False, True])
-def test_exceptions_on_the_way_back_say_what_the_operators_say(is_error):
+def test_floating_point_errors_of_gradients_of_cells_equal_those_of_single_operators(is_error):
     x = X.with_values(X.values * (X.values > 0))
 
     def call():

@@ -146,7 +146,7 @@ def test_constants_that_change_at_each_call_are_bound():
     assert counts[7:] == [0] * 17, counts
 
 
-def test_constants_of_every_kind_give_what_recording_anew_gives():
+def test_cells_with_changed_constants_equal_newly_recorded_ones():
     with np.errstate(all="ignore"):
         for k, one in enumerate(NUMBERS * 2):
             given = one, NUMBERS[k // 2 % len(NUMBERS)], NUMBERS[-(k % 5)] or 1.0

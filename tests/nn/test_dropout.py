@@ -32,7 +32,7 @@ def test_dropout_of_rate_0_and_without_rng_is_the_identity():
     np.testing.assert_array_equal(nn.dropout(x, 1.0, generator()).values, np.zeros(3))
 
 
-def test_the_gradient_goes_through_the_same_mask():
+def test_gradient_of_dropout_is_zero_where_the_result_is():
     x, rng = np.ones((50, 4)), generator()
     y, pullback = vjp(lambda x: nn.dropout(x, 0.5, rng), x)
     d = generator(1).normal(size=x.shape)
@@ -40,7 +40,7 @@ def test_the_gradient_goes_through_the_same_mask():
         np.testing.assert_array_equal(pullback(d)[0], np.where(y != 0, 2 * d, 0))
 
 
-def test_a_program_draws_a_new_mask_in_each_run_and_goes_back_through_it():
+def test_dropout_in_a_program_draws_a_mask_in_each_run_for_result_and_gradient():
     rng = generator()
     with lodcore.Program() as program:
         x = lodcore.data("x", (None, 3), "float64", num_levels=1)

@@ -70,7 +70,7 @@ def test_dynamic_rnn_of_several_inputs_equals_one_with_all_columns(kind, is_reve
 
 
 @given(lods(1, 3, 6), st.data(), st.booleans(), st.integers(0, 2**32))
-def test_every_level_and_direction_is_what_the_reference_says(lod, draw, is_reverse, seed):
+def test_dynamic_rnn_along_any_level_and_direction_equals_the_reference(lod, draw, is_reverse, seed):
     """A step of sequences adds their sums to the state, and returns itself as output."""
     random = np.random.default_rng(seed)
     level = draw.draw(st.integers(-lod.num_levels, lod.num_levels - 1))
@@ -104,7 +104,7 @@ def doubled(x):
 
 
 @pytest.mark.parametrize("is_reverse", [False, True])
-def test_states_come_and_go_in_the_order_of_the_batch(is_reverse):
+def test_dynamic_rnn_takes_and_returns_states_in_the_order_of_the_batch(is_reverse):
     x = array([[1.0], [], [1.0, 2.0, 3.0], [], [1.0, 2.0]])
     state = np.array([100.0, 200.0, 300.0, 400.0, 500.0])
     outputs, last = nn.dynamic_rnn(summing, None, x, state, is_reverse=is_reverse)
@@ -198,7 +198,7 @@ def test_trees_of_all_forms(form):
     assert_same(last, form(np.array([10.0, 0.0, 1.0]), np.array([20.0, 1.0, 30.0])), 0)
 
 
-def test_one_sequence_with_an_integer_state_counts_only_what_the_cell_counts():
+def test_dynamic_rnn_of_one_sequence_does_not_advance_an_integer_state():
     """An integer of one element would be a counter of the loop."""
     x = array([[1.0, 2.0, 3.0]])
     outputs, last = nn.dynamic_rnn(lambda p, x, s: (s, s), None, x, np.array([7]))
@@ -214,7 +214,7 @@ def test_a_cell_without_a_state():
     assert last == ()
 
 
-def test_what_a_cell_does_not_use_has_a_gradient_of_zeros():
+def test_gradients_of_unused_inputs_of_a_cell_are_zeros():
     def unused(p, x, h):
         lodcore.matmul(h, p)
         return x, h
@@ -306,7 +306,7 @@ def test_a_step_may_give_sequences_of_other_lengths():
     grad_check(lambda x: nn.dynamic_rnn(cell, None, x, np.zeros(3), level=0), x)
 
 
-def test_dynamic_rnn_in_the_body_of_while_loop_gives_what_it_gives_outside():
+def test_dynamic_rnn_gives_the_same_in_the_body_of_while_loop():
     """It runs as a part of each step, with gradients."""
     x = batch(STRUCTURES["empty within"])
 

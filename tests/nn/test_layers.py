@@ -38,7 +38,7 @@ def rows(*, seed=0, dtype=np.float64, width=3, lengths=LENGTHS):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("layer", SHAPES, ids=repr)
-def test_parameters_have_the_sizes_that_a_layer_knows(layer, dtype):
+def test_layer_init_gives_parameters_of_the_documented_shapes(layer, dtype):
     parameters = layer.init(np.random.default_rng(0), dtype)
     assert {name: x.shape for name, x in parameters.items()} == SHAPES[layer]
     assert {x.dtype for x in parameters.values()} == {np.dtype(dtype)}
@@ -213,7 +213,7 @@ def test_gradients_of_layers_are_derivatives():
         np.testing.assert_allclose(*dense, rtol=1e-4, atol=1e-5)
 
 
-def test_layers_in_a_program_give_what_they_give_at_once():
+def test_layers_give_the_same_in_a_program():
     parameters = parameters_of_network()
     with lodcore.Program() as program:
         ids = lodcore.data("ids", (None,), "int64", num_levels=1)

@@ -70,7 +70,7 @@ OPTIMIZERS = {
 
 @pytest.mark.parametrize("form", ["npz", "folder"])
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_training_goes_on_with_the_same_bits(name, form, tmp_path):
+def test_training_resumed_from_a_checkpoint_has_the_same_bits(name, form, tmp_path):
     optimizer, file = OPTIMIZERS[name], tmp_path / "checkpoint"
     at, _ = epoch(optimizer, begin(optimizer))
     lodcore.save(file, at, form=form)
@@ -234,7 +234,7 @@ def test_wrong_calls_of_nn_are_refused(call, error, says):
     assert_refused(call, things(), error, says)
 
 
-def test_a_step_that_fails_leaves_everything_as_it_was():
+def test_step_in_place_that_raises_leaves_parameters_and_state_unchanged():
     parameters = {"a": np.ones(2), "b": np.ones(3)}
     optimizer = nn.Adam(0.1)
     state = optimizer.init(parameters)

@@ -347,7 +347,7 @@ def test_steps_in_place_write_to_state_of_any_form(text, dtype, is_sparse):
             np.testing.assert_array_equal(one, plain[name])
 
 
-def test_a_step_in_place_gives_the_same_arrays_back():
+def test_step_in_place_returns_the_given_arrays():
     parameters, optimizer = {"weight": np.ones(3, np.float32)}, nn.Adam(0.1)
     state = optimizer.init(parameters)
     after, next_state = optimizer.step(parameters, {"weight": np.ones(3, np.float32)}, state, in_place=True)
@@ -358,7 +358,7 @@ def test_a_step_in_place_gives_the_same_arrays_back():
 
 @pytest.mark.not_on_reference
 @for_each("text", ["SGD(0.1)", "SGD(0.1, momentum=0.5)", "AdamW(0.1)"])
-def test_a_step_of_arrays_gives_the_bits_of_a_step_with_other_leaves_beside_them(text):
+def test_step_of_arrays_has_the_same_bits_with_and_without_other_leaves(text):
     rng = np.random.default_rng(0)
     optimizer = eval(f"nn.{text}")
     for dtype in (np.float32, np.float64):
@@ -474,7 +474,7 @@ def test_clipping_is_that_of_pytorch():
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16"])
 @pytest.mark.parametrize("limit", [1.0, 1000.0])
-def test_clipping_counts_every_part_of_every_dtype(dtype, limit):
+def test_clip_by_global_norm_counts_real_and_imaginary_parts_of_every_dtype(dtype, limit):
     values = np.arange(1, 7).reshape(3, 2).astype(dtype)
     values = values * (2 - 3j) if values.dtype.kind == "c" else values
     whole = np.linalg.norm(np.append(np.abs(values).astype(np.float64).ravel(), 4.0))
@@ -486,7 +486,7 @@ def test_clipping_counts_every_part_of_every_dtype(dtype, limit):
     np.testing.assert_allclose(clipped["b"], [4 * share], rtol=1e-3)
 
 
-def test_clipping_adds_rows_first_and_leaves_all_else():
+def test_clip_by_global_norm_merges_sparse_rows_and_keeps_other_leaves():
     lists = LoDTensor.from_lengths(np.array([2.0, 1.0]), [1, 0, 1])
     table = SparseTensor([1, 1], np.array([[1.0], [1.0]], np.float32), 5)
     gradients = {"table": table, "lists": lists, "none": None, "name": "a", "ids": np.arange(9)}

@@ -152,7 +152,7 @@ def test_float32_gradients_are_near(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("way", ["fused", "looped"])
-def test_recurrent_layers_in_a_program_give_what_they_give_at_once(name, way):
+def test_recurrent_layers_give_the_same_in_a_program(name, way):
     """Recorded once, fed with sequences of any lengths; the number of states is that of the sequences."""
     layer = LAYERS[name][0]
     run = layer if way == "fused" else partial(nn.dynamic_rnn, layer.cell)

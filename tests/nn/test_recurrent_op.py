@@ -43,7 +43,7 @@ def test_recurrent_op_takes_tensors():
     grad_check(lambda p, x, s: nn.recurrent_op(rnnstep, p, x, s), PARAMETERS, x, boot)
 
 
-def test_recurrent_op_asks_the_cell_for_its_state():
+def test_recurrent_op_without_a_state_takes_the_initial_state_of_the_cell():
     layer = nn.GRU(3, 2)
     parameters = layer.init(np.random.default_rng(0), np.float64)
     x = RANDOM.standard_normal((5, 4, 3))
@@ -76,7 +76,7 @@ def test_recurrent_op_in_a_program():
 
 
 @pytest.mark.parametrize("structure", ["some", "empty within", "only empty", "no sequences"])
-def test_all_of_them_are_one_network(structure):
+def test_dynamic_recurrent_op_and_machine_equal_dynamic_rnn(structure):
     x = batch(STRUCTURES[structure])
     boot = RANDOM.standard_normal((len(x), 2))
     wanted = nn.dynamic_rnn(rnnstep, PARAMETERS, x, boot)
@@ -112,7 +112,7 @@ def test_a_machine_runs_over_sequences_of_sequences():
         assert d_state is None
 
 
-def test_a_machine_goes_forward_first():
+def test_backward_of_a_machine_before_forward_raises():
     with pytest.raises(ValueError, match=r"RecurrentGradientMachine: backward: .* call forward first"):
         nn.RecurrentGradientMachine(rnnstep).backward(None)
     with pytest.raises(ValueError, match="dynamic_recurrent_op: initial_state: is missing"):

@@ -139,7 +139,7 @@ def test_gradients_are_clipped_in_a_program(limit):
     assert "clip_by_global_norm" not in str(program.clone(for_test=True))
 
 
-def test_updates_run_whatever_is_fetched_and_end_a_run():
+def test_updates_run_at_the_end_of_a_run_for_any_fetch():
     w = parameter(np.ones(2), "w")
     with Program() as program:
         x = data("x", (2,), "float64")
@@ -167,7 +167,7 @@ def test_updates_run_whatever_is_fetched_and_end_a_run():
     assert executor.run(program, x_of, [w])[0].tolist() == [1, 1]
 
 
-def test_what_is_fed_or_constant_is_copied():
+def test_update_of_a_parameter_copies_fed_and_constant_values():
     w, v, given = parameter(np.ones(2)), parameter(np.ones(2)), np.full(2, 5.0)
     with Program() as program:
         x = data("x", (2,), "float64")
@@ -258,7 +258,7 @@ def test_a_run_that_fails_updates_nothing():
         (lambda w, x, y: y.update(w), r"update: mul: is not a parameter but result mul"),
     ],
 )
-def test_append_update_refuses_what_is_no_parameter_or_does_not_fit(update, says):
+def test_append_update_of_other_variables_or_shapes_raises(update, says):
     w = parameter(np.ones(2), "w")
     with Program() as program:
         x = data("x", (None,), "float64", num_levels=1)

@@ -81,7 +81,7 @@ def loss_of(parameters, batch, labels, way):
 WAYS = ["loop in a loop", "layer in a loop", "layer after layer"]
 
 
-def test_all_ways_are_one_network():
+def test_losses_and_gradients_of_all_ways_agree():
     batch, labels = documents(7, 1)
     found = [value_and_grad(loss_of)(parameters(np.float64), batch, labels, way) for way in WAYS]
     for loss, gradient in found[1:]:

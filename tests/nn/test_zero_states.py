@@ -42,7 +42,7 @@ SHAPES = {"x": (WIDTH, 2 * WIDTH), "g": (WIDTH, 2 * WIDTH), "c": (WIDTH, WIDTH),
     "odd", [None, ("x", np.nan), ("x", np.inf), ("c", np.inf), ("h", np.nan), ("g", 1e30), ("h", 1e38), ("m", -np.inf)]
 )
 @for_each("is_reverse", [False, True])
-def test_zeros_give_what_computing_gives(name, odd, is_reverse, monkeypatch):
+def test_cells_with_zero_states_equal_full_computation(name, odd, is_reverse, monkeypatch):
     cell, widths = CELLS[name]
     random = np.random.default_rng(3)
     parameters = {key: random.standard_normal(shape).astype("f4") for key, shape in SHAPES.items()}

@@ -124,7 +124,7 @@ def test_statistics_along_any_axes(shape, levels):
         np.testing.assert_allclose(derivative, wanted / squares[0], rtol=1e-9, atol=1e-12)
 
 
-def test_reductions_over_axes_of_ragged_sequences_use_what_is_there():
+def test_reductions_over_outer_axes_of_ragged_sequences():
     x = lodcore.array([[[1.0, 2.0], [3.0]], [], [[4.0], [5.0, 6.0, 7.0]]])
     assert x.sum(axis=(0, 2)).tolist() == [7, 21]
     np.testing.assert_allclose(x.var(axis=(0, 1)), [np.var([1, 3, 4, 5]), np.var([2, 6]), 0])

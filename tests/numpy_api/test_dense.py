@@ -416,7 +416,7 @@ np.broadcast_to(p, 3) | np.gradient(v[:1]) | np.cross(p, p) | np.partition(p, 9)
 """
 
 
-def test_errors_speak_of_dense_arrays():
+def test_errors_of_dense_variables_do_not_mention_sequences():
     def check(text):
         with pytest.raises((TypeError, ValueError, IndexError, np.linalg.LinAlgError)) as caught:
             vjp(lambda given: compute(text, given), {name: x.copy() for name, x in GIVEN.items()})
@@ -452,7 +452,7 @@ def test_sequences_keep_their_own_rules():
         vjp(lambda x: x.ravel(), x)
 
 
-def test_what_has_no_gradient_is_computed_on_the_values():
+def test_functions_without_gradients_compute_on_values_under_vjp():
     def f(p):
         assert [np.allclose(p, p), np.array_equal(p, p), np.isclose(p, P).all()] == [True] * 3
         assert [np.linalg.matrix_rank(p), np.size(p), np.size(p, 1)] == [3, 12, 4]

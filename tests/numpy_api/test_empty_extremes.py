@@ -84,7 +84,7 @@ ONLY_NAN = [  # a tensor, an axis along which something has only nan, and the pl
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("at", range(len(ONLY_NAN)))
 @pytest.mark.parametrize("name", ["nanargmax", "nanargmin"])
-def test_nanargmax_of_nothing_but_nan_is_refused_with_its_place(name, at, keepdims):
+def test_nanargmax_of_only_nan_raises_with_the_sequence(name, at, keepdims):
     x, axis, place = ONLY_NAN[at]
     if place is None:
         assert getattr(lodcore.ops, name)(x, axis, keepdims=keepdims).shape == ((2, 1) if keepdims else (2,))

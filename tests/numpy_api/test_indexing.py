@@ -447,7 +447,7 @@ def test_vectors_of_other_lengths_say_what_is_wrong():
 
 @pytest.mark.parametrize("levels", [1, 2])
 @pytest.mark.parametrize("masks", [False, True])
-def test_vectors_go_together_where_those_of_numpy_do(levels, masks):
+def test_vectors_of_all_lengths_give_the_result_or_the_error_of_numpy(levels, masks):
     """All lengths of vectors on all axes, the first of which may be a mask: NumPy's result, or its error."""
     x, array = even(levels, (3, 4, 5))
     for sizes in itertools.product([None, 0, 1, 2, 3], repeat=3):
@@ -523,7 +523,7 @@ FORWARD = [  # calls with a vector, and another one that is written into it befo
 
 
 @for_each(("call", "given", "written"), FORWARD)
-def test_what_is_written_after_the_forward_pass_changes_no_gradient(call, given, written):
+def test_writes_to_index_vectors_after_the_forward_pass_change_no_gradient(call, given, written):
     x = LoDTensor.from_lengths(np.arange(10.0).reshape(5, 2), [2, 0, 3])
     for rows in (x, x.with_values(x.values[:, 0])):  # wide rows, and those that are copied one by one
         found = []

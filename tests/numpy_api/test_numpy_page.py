@@ -108,7 +108,7 @@ def test_matmul_and_dot_multiply_each_row_and_refuse_levels_on_the_right():
             call()
 
 
-def test_rows_of_different_widths_go_one_to_one():
+def test_operands_with_rows_of_different_widths_broadcast_row_by_row():
     """A row of x is combined with the corresponding row of y, never with another one, even if counts coincide."""
     x = LoDTensor.from_lengths(np.arange(9.0).reshape(3, 3), [1, 2])
     weight = LoDTensor(np.array([1.0, 10.0, 100.0]), x.lod)
@@ -657,7 +657,7 @@ def test_other_kinds_may_answer():
     assert np.add(Other(), X) == "other"
 
 
-def test_what_cannot_be_recorded_says_so():
+def test_functions_that_cannot_be_recorded_raise():
     v = Variable("x", X)
     for call in (
         lambda: np.add(v, 1, out=X),

@@ -78,7 +78,7 @@ def writes(name, x, plain):
 
 
 @given(drawn, st.sampled_from("abc"), st.integers(0, 11))
-def test_what_is_written_to_a_field_is_in_the_records(given_, name, at):
+def test_writes_to_a_field_change_the_records(given_, name, at):
     lod, kind = given_
     x, plain = records(lod, KINDS[kind])
     kept = x[name]
@@ -161,7 +161,7 @@ def run_recorded(function, *tensors):
     return Executor().run(program, {f"x{j}": x for j, x in enumerate(tensors)}, [y])[0]
 
 
-def test_records_that_do_not_compare_say_so_however_it_is_run():
+def test_comparisons_of_records_that_do_not_fit_raise_the_same_in_a_program():
     x, plain = records(lodcore.LoD.from_lengths([2, 1]), KINDS["packed"])
     for wrong in (
         lambda x: x == 3,
@@ -358,7 +358,7 @@ def test_a_field_is_read_anew_after_the_records_were_written(name, field):
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_field_is_read_anew_whatever_has_read_it_before(name):
+def test_operators_read_changed_values_of_a_field(name):
     records, x = make_fields()
     for first in READERS.values():
         part = x["a"]

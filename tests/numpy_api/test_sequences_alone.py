@@ -109,7 +109,7 @@ def test_a_function_of_a_nested_batch_equals_that_of_each_sequence_alone(name, x
 
 @pytest.mark.parametrize(("levels", "name"), [*((1, name) for name in FLAT), *((2, name) for name in DEEP)])
 @given(st.data())
-def test_programs_and_gradients_say_the_same(levels, name, data_):
+def test_functions_give_the_same_in_programs_and_under_vjp(levels, name, data_):
     x = data_.draw(coinciding((levels,), empty=False))
     function = {1: FLAT, 2: DEEP}[levels][name]
     with np.errstate(all="ignore"):

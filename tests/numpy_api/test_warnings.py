@@ -77,7 +77,7 @@ def test_the_words_are_those_of_numpy():
         assert sorted(map(str, found)) == sorted(map(str, wanted))
 
 
-def test_each_place_is_named_once():
+def test_repeated_warnings_at_one_line_appear_once():
     def calls():
         for _ in range(3):
             np.log(X - X)
@@ -232,5 +232,5 @@ MORE = {"sequence_pool": ("sum",), "sequence_rolling": (2, "sum")}
 
 
 @pytest.mark.parametrize("name", SILENT)
-def test_what_is_documented_does_not_warn(name):
+def test_documented_calls_do_not_warn(name):
     assert recorded(SILENT[name]) == []

@@ -97,7 +97,7 @@ def test_dense_operands_of_every_shape_equal_numpy_or_are_refused(num_levels, ro
 
 
 @given(FEW, FEW, FEW, st.data())
-def test_sequences_of_equal_lengths_are_what_numpy_computes(count, length, width, data_):
+def test_operands_of_equal_lengths_equal_numpy(count, length, width, data_):
     dense = numbers(count, length, width)
     x = LoDTensor.from_lengths(dense.reshape(-1, width), [length] * count)
     shape = [data_.draw(st.sampled_from([1, size])) for size in (count, 1, width)]

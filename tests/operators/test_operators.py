@@ -60,7 +60,7 @@ def test_spec_and_lod_rules_hold_and_all_ways_agree(name, data):
 @pytest.mark.parametrize("name", NAMES)
 @at_most(2)
 @given(data=st.data())
-def test_an_argument_is_given_once_by_a_known_name(name, data):
+def test_arguments_given_twice_or_by_an_unknown_name_raise(name, data):
     """Neither by position and name, nor by two names, at once as in a Program."""
     op, call = OPS[name], data.draw(SAMPLES[name].calls)
     given_ = dict(zip(op.parameters, call.args, strict=False))

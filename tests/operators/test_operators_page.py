@@ -21,7 +21,7 @@ def test_every_operator_is_listed_once_in_the_table_that_says_where_it_is_public
             assert table.startswith(wanted) if wanted else not table.startswith((FEW, PARTS)), name
 
 
-def test_the_last_columns_are_what_the_registry_says():
+def test_last_columns_of_the_page_equal_the_registry():
     assert completed(TEXT) == TEXT, "run `make pages`"
 
 

@@ -88,7 +88,7 @@ def test_every_operator_has_cases():
 
 
 @not_on_reference
-def test_what_has_a_gradient_has_one_in_the_cases():
+def test_cases_have_gradients_for_all_operators_that_do():
     with_gradient = {name for name in REGISTERED if OPS[name].gradient} - WITHIN
     assert with_gradient == {name for name in NAMES if OPERATORS[name].gradient} - OTHERS
 
@@ -138,7 +138,7 @@ def test_cases_of_an_operator_do_not_depend_on_the_others(found):
 
 
 @not_on_reference
-def test_reference_works_alone(tmp_path):
+def test_reference_runs_without_lodcore(tmp_path):
     name = tmp_path / "alone.npz"
     command = [sys.executable, "-c", ALONE, "cases", str(name), "--count=1", "--operator=sequence_pad"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -171,7 +171,7 @@ def test_more_cases_hit_more_corners(found):
 
 
 @not_on_reference
-def test_every_derivative_counts_and_has_its_tolerance(found):
+def test_cases_have_nonzero_cotangents_and_the_tolerance_of_their_dtype(found):
     for case in found:
         cotangents = leaves(list(case.cotangents))
         assert all(number != 0 for cotangent in cotangents for number in cotangent.numbers()), case.operator
@@ -224,7 +224,7 @@ def wrong_ways(tensor):
 
 @not_on_reference
 @pytest.mark.parametrize("part", ["results", "gradients"])
-def test_reader_sees_what_is_wrong(path, part):
+def test_reader_finds_every_difference_from_a_case(path, part):
     for case in read(path)[::7]:
         want = case[part]
         assert agree(copy.deepcopy(want), want, 0.0)

@@ -140,7 +140,7 @@ def test_derivatives_at_kinks(function, at, result, derivative):
     assert derivatives(made).get("x", 0.0) == pytest.approx(derivative, nan_ok=True)
 
 
-def test_sums_add_one_number_after_the_other():
+def test_add_up_adds_numbers_from_first_to_last():
     assert reals.add_up([0.1] * 10) == 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 != 1.0
     assert reals.add_up([1e16, 1.0, -1e16]) == 0.0
     assert reals.add_up([], 3) == 3

@@ -144,7 +144,7 @@ def test_a_program_in_c_is_held_away_from_the_repository(folder, tmp_path):
     assert re.search(r"\d+ of \d+ cases are not as expected", done.stderr)
 
 
-def test_what_a_release_has_for_users_of_the_wheel(tmp_path):
+def test_release_contains_cases_reader_and_page(tmp_path):
     """The cases in both forms, the reader and the page, in one file."""
     path = tmp_path / "lodcore-cases.zip"
     command = [sys.executable, "-m", "reference", "release", str(path), "--count=1", "--operator=sequence_mask"]

@@ -86,7 +86,7 @@ def test_quantiles_ranks_and_windows():
     assert (still.value, set(derivatives(still).values())) == (0.0, {0.0})
 
 
-def test_logarithms_of_sums_of_nothing():
+def test_logsumexp_of_empty_and_infinite_columns():
     assert [softmax.logsumexp(column) for column in ([], [-INF], [-INF, -INF], [INF, 1.0])] == [-INF, -INF, -INF, INF]
     assert softmax.logsumexp([-INF, 2.0]) == 2.0
 

@@ -24,7 +24,7 @@ STRUCTURE = {
 }
 
 
-def test_memory_of_structures_stays_as_it_is():
+def test_offsets_cannot_be_made_writable_or_resized():
     survives(f"""
 x = LoDTensor(np.arange(12.0).reshape(6, 2), LoD.from_lengths([2, 4, 0]))
 def spoil(array):
@@ -183,7 +183,7 @@ SECONDS = 0.04  # the time for which a call is repeated
 
 @pytest.mark.parametrize("way", ["beside", "collected"])
 @pytest.mark.parametrize("group", range(GROUPS))
-def test_operands_that_others_change(group, way):
+def test_operands_changed_by_other_threads_do_not_crash(group, way):
     some = dict([*READERS.items()][group::GROUPS])
     survives(
         CHANGES
@@ -250,7 +250,7 @@ LISTS = {
 
 
 @pytest.mark.parametrize("way", ["beside", "collected"])
-def test_lists_that_others_empty(way):
+def test_lists_emptied_by_other_threads_do_not_crash(way):
     survives(f"""
 x = LoDTensor(np.ones((6, 2)), LoD.from_lengths([2, 4]))
 ta = TensorArray()

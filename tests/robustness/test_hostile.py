@@ -243,7 +243,7 @@ def written(value):
 
 
 @pytest.mark.parametrize("name", READING)
-def test_another_thread_writes_into_what_is_read(name, writer):
+def test_reads_of_memory_that_another_thread_writes_do_not_crash(name, writer):
     """A call raises a proper error or returns a complete result."""
     for _ in range(60):
         with suppress(ValueError, TypeError, IndexError, MemoryError):
@@ -299,7 +299,7 @@ class Fickle:
 
 
 @pytest.mark.parametrize("level", [0, 1])
-def test_truth_that_is_neither_one_nor_zero(level):
+def test_masks_with_bytes_other_than_0_and_1_count_as_true(level):
     x = lodcore.array([[[1], []], [[2, 3]]])
     count = x.lod.num_sequences(level)
     mask = np.array([2, 0, 255][:count], np.uint8).view(bool)

@@ -99,7 +99,7 @@ def test_inspect_of_files_that_are_no_archives_ends_with_one_line(content, tmp_p
     assert done.stderr.count("\n") == 1
 
 
-def test_a_reader_that_goes_away(tmp_path):
+def test_inspect_with_a_closed_pipe_ends_with_code_1(tmp_path):
     lodcore.save(tmp_path / "x.npz", lodcore.LoDTensor.from_lengths(np.arange(6.0), [2, 4]))
     reading, writing = os.pipe()
     os.close(reading)

@@ -30,7 +30,7 @@ def test_locks_are_released_whatever_instruction_is_interrupted():
     assert error is None
 
 
-def test_loading_is_over_whatever_instruction_is_interrupted():
+def test_lazy_loading_interrupted_at_any_instruction_releases_its_lock():
     """Otherwise forks of other threads would wait for ever."""
     for at in range(1, 400):
         interrupted(lambda: loading.load("lodcore.nn"), at)

@@ -47,7 +47,7 @@ def keep_something(calls):
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_loops_and_programs_leave_nothing_behind(name):
+def test_loops_and_programs_leak_no_objects(name):
     assert not keep_something([CASES[name]()])
 
 

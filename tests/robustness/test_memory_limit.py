@@ -117,7 +117,7 @@ def test_numbers_of_rows_are_integers():
     assert LoD.from_offsets(num_rows=np.uint8(5)).num_rows == 5
 
 
-def test_what_lists_ask_for_is_said_before_it_is_made():
+def test_array_of_repeated_lists_beyond_memory_raises_before_allocating():
     with pytest.raises(
         MemoryError, match=r"lodcore.array: obj: the result has 1000000000000 x 8 = 8000000000000 bytes"
     ):

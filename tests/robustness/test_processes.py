@@ -111,7 +111,7 @@ for thread in threads:
 
 
 @pytest.mark.parametrize("first", ["packages", "kernels"])
-def test_forks_while_threads_load_what_is_used_first(first):
+def test_forks_while_threads_import_lazily_survive(first):
     survives(f"""
 import os, signal
 from lodcore import kernels

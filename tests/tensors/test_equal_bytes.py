@@ -54,7 +54,7 @@ def test_equal_numbers_of_other_bytes_are_equal(dtype):
     assert not x.equals(LoDTensor.from_lengths(np.array([0.0, 5.0, 1.0], dtype), [2, 1]))
 
 
-def test_what_is_no_tensor_of_sequences_is_not_equal():
+def test_equals_of_other_objects_is_false():
     x = lodcore.array([[1.0, 2.0], [3.0]])
     for other in (None, 1.0, "x", x.values, x.lod, SparseTensor([0], [1.0], 2), object()):
         assert not x.equals(other)

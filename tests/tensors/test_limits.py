@@ -371,7 +371,7 @@ def test_tables_of_an_order_that_is_no_swap():
 
 
 @for_each("name", ["offsets", "indices", "lengths", "order", "steps", "values", "sparse"])
-def test_what_is_read_only_is_handed_out_as_a_view_of_its_own(name):
+def test_read_only_properties_return_a_new_view_each_time(name):
     nested = lodcore.array([[1], [2, 3]])
     owner = {
         "offsets": nested.lod,

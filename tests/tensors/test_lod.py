@@ -118,7 +118,7 @@ def test_answers_a_row_can_be_written_into_out(drawn, name):
 
 
 @given(lods_with_level())
-def test_what_is_handed_out_leaves_the_lod_alone(drawn):
+def test_writes_to_returned_arrays_do_not_change_the_lod(drawn):
     lod, level = drawn
     before = offsets_of(lod)
     for fresh in (lod.lengths(level), lod.segment_ids(level), lod.positions(level)):
@@ -291,7 +291,7 @@ LENGTHS = [[2, 1], [1, 2, 1], [3, 1, 1, 2], [2, 1, 3, 4, 1, 1, 2]]
 
 
 @for_each(("num_levels", "level", "more"), [(n, k, more) for n in (2, 3, 4) for k in range(n - 1) for more in (-1, 1)])
-def test_levels_that_do_not_go_together(num_levels, level, more):
+def test_lengths_of_levels_that_do_not_add_up_are_refused(num_levels, level, more):
     """Each pair of levels is compared, however many there are, by every constructor."""
     lengths = [np.array(sizes) for sizes in LENGTHS[-num_levels:]]
     offsets = [np.append(0, np.cumsum(sizes)) for sizes in lengths]

@@ -117,13 +117,13 @@ def test_array_of_nested_lists_finds_lengths_and_dtype(nested, lengths, dtype):
         ([np.empty((0, 2))], 1, [[0]]),
     ],
 )
-def test_num_levels_decides_where_empty_lists_leave_it_open(nested, num_levels, lengths):
+def test_num_levels_gives_the_depth_of_empty_lists(nested, num_levels, lengths):
     x = lodcore.array(nested, num_levels=num_levels)
     assert [x.lod.lengths(k).tolist() for k in range(x.num_levels)] == lengths
     assert x.num_rows == 0
 
 
-def test_width_comes_from_arrays_only():
+def test_array_takes_the_width_of_rows_from_arrays_not_lists():
     assert lodcore.array([np.zeros((2, 3)), np.zeros((0, 3))]).shape == (2, None, 3)
     assert lodcore.array([[0, 0, 0], [0, 0, 0]]).shape == (2, None)
     assert lodcore.array([np.zeros(2), np.zeros(2)]).shape == (2, None)
@@ -158,7 +158,7 @@ def test_nested_lists_may_be_given_for_a_tensor():
 
 
 @given(lod_tensors(2))
-def test_deeper_sequences_come_together_again(x):
+def test_array_of_the_sequences_of_a_tensor_gives_the_tensor(x):
     sequences = list(x)
     if sequences:
         assert same(lodcore.array(sequences), x)

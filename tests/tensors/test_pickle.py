@@ -75,7 +75,7 @@ def test_pickled_rank_tables_arrays_and_dense_tensors_come_back(protocol):
 
 
 @pytest.mark.parametrize("another", [lambda thing: there_and_back(thing, 4), there_and_back, copy.deepcopy])
-def test_what_was_read_only_stays_read_only(another):
+def test_pickled_read_only_arrays_stay_read_only(another):
     table = another(lodcore.lod_rank_table([[1], [2, 3]]))
     assert not table.indices.flags.writeable
     assert not table.lengths.flags.writeable
@@ -143,7 +143,7 @@ def test_out_of_band_buffers_of_a_slice_are_its_own():
     assert max(buffer.raw().nbytes for buffer in buffers) == 20 * 8
 
 
-def test_what_was_pickled_is_read_in_a_fresh_process(tmp_path):
+def test_pickles_are_read_in_a_fresh_process(tmp_path):
     x = LoDTensor.from_lengths(np.arange(12.0).reshape(6, 2), [2, 0, 1], [1, 2, 3])
     things = {
         "x": x,
@@ -173,7 +173,7 @@ def test_what_was_pickled_is_read_in_a_fresh_process(tmp_path):
     assert done.stdout == "all is well\n", done.stderr
 
 
-def test_one_lod_stays_one():
+def test_tensors_that_share_a_lod_share_it_after_pickling():
     x = lodcore.array([[1], [2]])
     pair = there_and_back([x, LoDTensor(x.values * 2, x.lod)])
     assert pair[0].lod is pair[1].lod

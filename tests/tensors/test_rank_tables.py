@@ -156,7 +156,7 @@ def test_sequences_in_another_order_than_the_rank_are_refused(way):
     check(way, in_order, lambda x: LoDTensor.from_lengths(x.values[1:4], [3]), x)
 
 
-def test_docstring_of_shrink_memory_says_that_dense_states_are_not_checked():
+def test_docstring_of_shrink_memory_mentions_unchecked_dense_states():
     assert "order" in lodcore.shrink_memory.__doc__
     assert "dense" in lodcore.shrink_memory.__doc__
 

@@ -195,7 +195,7 @@ def test_an_array_answers_as_a_list(state):
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_what_a_loop_writes_is_what_is_written_without_one(state):
+def test_writes_in_a_loop_equal_writes_without_one(state):
     make, slots, limit = STATES[state]
     for at in range(len(slots) + 2 if limit is None else limit):
         array, wanted = make(), make()

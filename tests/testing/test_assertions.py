@@ -40,7 +40,7 @@ def test_a_tensor_equals_itself_and_its_lists(check, x):
 
 
 @given(lod_tensors(dtypes=NUMBERS, row_shapes=[(), (2,)]), st.booleans(), st.data())
-def test_all_ways_to_ask_agree(x, same, data_):
+def test_equals_assert_equal_and_assert_allclose_agree(x, same, data_):
     """nan is special: `equals` treats nans as equal, NumPy does not."""
     assume(not np.isnan(x.values).any())
     other = x.copy()
@@ -199,7 +199,7 @@ PLACES = [
 
 @BOTH
 @pytest.mark.parametrize(("num_levels", "lists"), PLACES)
-def test_the_place_of_any_other_length(num_levels, lists, check):
+def test_assert_equal_names_the_sequence_of_another_length(num_levels, lists, check):
     """One sequence of any level has one entry more, or one less."""
     x = lodcore.array(lists, num_levels=num_levels)
     found = paths(lists, num_levels)
@@ -285,7 +285,7 @@ def test_the_tolerance_is_relative_to_what_is_desired(actual, desired, options, 
         assert_allclose(make(actual), make(desired), **options)
 
 
-def test_assert_equal_and_assert_allclose_refuse_what_is_no_batch():
+def test_assert_equal_and_assert_allclose_of_other_objects_raise():
     x = numbers()
     for wrong, says in ((None, "NoneType"), (object(), "object"), ([[None]], "None"), ([[1], 2], "one kind")):
         for check in (assert_equal, assert_allclose):

@@ -208,7 +208,7 @@ def test_rules_widened_makes_float64_of_real_numbers_only():
         (LoDTensor(np.zeros(3), LoD.from_lengths([1, 2])), False),
     ],
 )
-def test_zeros_of_what_is_not_used(gradient, right, monkeypatch):
+def test_check_zeros_refuses_gradients_other_than_zeros_of_the_right_structure(gradient, right, monkeypatch):
     monkeypatch.setattr(ways, "vjp", lambda function, *inputs: (X, lambda d: (gradient,)))
     if right:
         ways.check_zeros(lodcore.tanh, sample_of((X,)))

@@ -112,7 +112,7 @@ def test_assert_isolated_takes_a_change_of_the_caller():
         (lambda x: np.array(["a"] * 23), DTypeError, "returned dtype"),
     ],
 )
-def test_assert_isolated_refuses_functions_that_prove_nothing(f, error, says):
+def test_assert_isolated_of_functions_that_ignore_their_input_raises(f, error, says):
     with pytest.raises(error, match=says):
         assert_isolated(f, X)
 

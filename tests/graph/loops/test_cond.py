@@ -204,7 +204,7 @@ TEXTS = {
 
 @every_way
 @for_each("text", list(TEXTS))
-def test_every_way_computes_what_python_computes(way, text):
+def test_cond_and_if_else_equal_python_in_every_way(way, text):
     check(way, *TEXTS[text])
 
 
@@ -261,7 +261,7 @@ def test_recomputed_branches_draw_the_same_numbers():
     assert 0 < np.count_nonzero(y) < 40
 
 
-def test_what_branches_capture_has_gradients():
+def test_values_captured_by_branches_have_gradients():
     table, w = np.arange(8.0).reshape(4, 2), parameter(np.array([2.0, 3.0]), "w")
     with Program() as program:
         c, mask = data("c", (), "bool"), data("mask", (None,), "bool")
@@ -423,7 +423,7 @@ WRONG = [
 ]
 
 
-def test_an_error_in_a_branch_runs_nothing():
+def test_error_while_a_branch_is_recorded_is_raised_and_closes_all_blocks():
     ran = []
 
     def fails(x):

@@ -62,7 +62,7 @@ def test_sequences_stay_sequences():
     assert map_fn(lambda x: x, LISTS).equals(LISTS)
 
 
-def test_as_many_rows_whatever_the_sequence():
+def test_map_fn_of_results_of_fixed_shape_returns_a_dense_array():
     found = map_fn(lambda rows: ops.sum(rows, axis=0), ROWS)
     np.testing.assert_array_equal(found, [[2.0, 4], [0, 0], [18, 21]], strict=True)
     found = map_fn(lambda rows: lodcore.matmul(W, ops.sum(rows, axis=0)), ROWS)

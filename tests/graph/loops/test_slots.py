@@ -177,7 +177,7 @@ def test_results_of_an_eager_loop_convert_to_numbers():
     assert float(Variable("v", np.array(2.5))) == 2.5
 
 
-def test_data_without_a_value_says_break_if():
+def test_conversions_of_data_without_a_value_raise_with_a_hint_at_break_if():
     with Program():
         n = data("n", (), "int64")
         for use in (bool, int, len, float):

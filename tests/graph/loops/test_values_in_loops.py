@@ -155,7 +155,7 @@ def read_and_sum(while_loop, array, of_element=lambda element: element):
 
 
 @every_way
-def test_a_loop_reads_what_was_written_before_it(way):
+def test_loop_reads_array_elements_written_before_it(way):
     def text(while_loop, x):
         a = TensorArray()
         for k in (1.0, 2.0, 3.0):
@@ -177,7 +177,7 @@ def test_loop_over_three_writes_has_the_value_and_gradient_of_the_formula():
 
 
 @every_way
-def test_a_nested_loop_reads_what_was_written_before_both(way):
+def test_nested_loop_reads_array_elements_written_before_the_outer_loop(way):
     def text(while_loop, x):
         a = TensorArray()
         a.write(0, x)
@@ -193,7 +193,7 @@ def test_a_nested_loop_reads_what_was_written_before_both(way):
 
 
 @every_way
-def test_a_loop_overwrites_what_was_written_before_it(way):
+def test_loop_overwrites_array_elements_written_before_it(way):
     def text(while_loop, x):
         a = TensorArray()
         for k in range(3):
@@ -209,7 +209,7 @@ def test_a_loop_overwrites_what_was_written_before_it(way):
 
 
 @every_way
-def test_a_loop_that_runs_later_reads_what_was_written_before(way):
+def test_deferred_loop_reads_array_elements_written_before_its_run(way):
     def text(while_loop, x):
         a = TensorArray()
         a.write(0, x)

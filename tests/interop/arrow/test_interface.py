@@ -90,7 +90,7 @@ def test_capsules_keep_the_values_alive():
     assert y.tolist() == [[1, 2], [3]]
 
 
-def test_many_capsules_that_nobody_takes_leak_nothing():
+def test_unused_capsules_release_their_memory():
     x = LoDTensor(np.zeros(3), LoD.from_lengths([1, 2]))
     counts = []
     for _ in range(3):
@@ -104,7 +104,7 @@ def test_many_capsules_that_nobody_takes_leak_nothing():
     assert counts[0] == counts[1] == counts[2]
 
 
-def test_a_schema_says_the_type():
+def test_exported_schema_has_the_formats_of_lists_and_rows():
     schema = schema_of(capsule := LoDTensor.from_lengths(np.zeros((3, 2), "f4"), [1, 2]).__arrow_c_schema__())
     child = schema.children[0].contents
     assert (schema.format, child.format, child.children[0].contents.format) == (b"+L", b"+w:2", b"f")
@@ -124,7 +124,7 @@ def test_an_array_may_be_released_by_any_thread():
 # -- requests ------------------------------------------------------------------------------------------------------
 
 
-def test_offsets_of_32_bits_are_given_where_they_are_wanted():
+def test_arrow_c_array_has_offsets_of_32_bits_if_the_requested_schema_has():
     x = lodcore.array([[[1, 2], []], [[3]]])
     wish = lists([0], lists([0], leaf(NUMBERS)))
     given = x.__arrow_c_array__(wish.__arrow_c_array__()[0])
@@ -234,7 +234,7 @@ def test_views_may_lie_in_any_order():
     ]
 
 
-def test_views_one_behind_the_other_are_not_copied():
+def test_from_arrow_of_adjacent_list_views_does_not_copy():
     x = from_arrow(Forged(b"+vl", 2, [None, np.array([1, 3], "i4"), np.array([2, 2], "i4")], [leaf(NUMBERS)]))
     assert x.tolist() == [[1, 2], [3, 4]]
     assert x.values.ctypes.data == NUMBERS.ctypes.data + 8
@@ -270,7 +270,7 @@ def test_strings_behind_views():
         (b"a\0", [0, 2], "ends with NUL"),
     ],
 )
-def test_strings_that_numpy_cannot_hold(data, offsets, says):
+def test_from_arrow_of_strings_that_numpy_cannot_hold_raises_for_fixed_strings(data, offsets, says):
     parts = [None, np.array(offsets, "i4"), np.frombuffer(data, np.uint8)]
     assert from_arrow(Forged(b"u", len(offsets) - 1, parts)).values.tobytes() == data
     with pytest.raises(DTypeError, match=says):
@@ -285,7 +285,7 @@ def test_ids_of_a_dictionary():
     assert from_arrow(forged, dictionaries="decode", strings="fixed").tolist() == [["bc", "a"], ["bc"]]
 
 
-def test_chunks_with_other_dictionaries_must_be_decoded():
+def test_from_arrow_of_chunks_with_different_dictionaries_raises_unless_decoded():
     def chunk(*words):
         return Forged(b"c", 1, [None, np.array([1], "i1")], dictionary=leaf(np.array(words)))
 
@@ -499,7 +499,7 @@ def bits_of(node):
 
 
 @pytest.mark.parametrize("kind", ["f8", "f4", "f2", "i2", "i8", "u4", "u8", "M8[s]", "M8[D]", "m8[ms]", "U3", "i4,f8"])
-def test_columns_of_the_other_byte_order(kind):
+def test_exported_columns_of_the_other_byte_order_equal_native_ones(kind):
     given = np.array([1, 2, 300]).astype(kind)
     for values in (given, np.stack([given, given[::-1]], axis=1)):
         swapped = values.astype(values.dtype.newbyteorder())

@@ -195,7 +195,7 @@ def test_a_lie_is_refused_and_released_once(lie):
     assert forged.releases == moved
 
 
-def test_what_is_nested_in_itself_is_refused():
+def test_from_arrow_of_an_array_that_is_its_own_child_raises():
     inner = leaf(NUMBERS)
     outer = lists([0, 1], inner)
     outer.schemas[0] = ctypes.pointer(outer.schema)
@@ -222,7 +222,7 @@ def test_a_type_that_grows_without_end_is_refused():
 
 
 @pytest.mark.parametrize("capsules", [None, (), (1, 2), [1, 2], (1, 2, 3)])
-def test_what_are_no_capsules_is_refused(capsules):
+def test_from_arrow_of_results_that_are_no_capsules_raises(capsules):
     class Liar:
         def __arrow_c_array__(self, requested_schema=None):
             return capsules
@@ -286,7 +286,7 @@ def test_an_empty_array_needs_no_buffers():
     assert (x.dtype, x.tolist()) == (np.dtype(float), [[], []])
 
 
-def test_hidden_lists_may_hold_anything():
+def test_from_arrow_ignores_rows_of_null_lists():
     """A null list has a range, which may contain nulls, and whose rows do not count."""
     child = leaf(NUMBERS, array={"null_count": 1, "n_buffers": 2}, null_count=1)
     child.buffers[0] = bits(1, 1, 0, 1, 1).ctypes.data
@@ -318,7 +318,7 @@ def test_a_stream_that_fails_is_released(at):
     assert [chunk.releases for chunk in stream.chunks] == [int(at > k) for k in range(2)]
 
 
-def test_a_chunk_that_lies_releases_all():
+def test_from_arrow_of_a_stream_with_an_invalid_chunk_releases_all_chunks():
     stream = ForgedStream([ok(), lists([0, 3, 2], leaf(NUMBERS)), ok()])
     with pytest.raises(LoDError, match="fall at position 2"):
         from_arrow(stream)
@@ -339,7 +339,7 @@ def test_a_stream_of_no_chunks_has_a_type():
     assert (len(x), x.num_levels, x.dtype) == (0, 1, np.dtype(np.int64))
 
 
-def test_what_speaks_no_arrow_is_refused():
+def test_from_arrow_of_objects_without_the_protocol_raises():
     with pytest.raises(DTypeError, match="is dict; __arrow_c_array__ or __arrow_c_stream__ is needed"):
         from_arrow({})
     with pytest.raises(DTypeError, match="is int; a list of sequences is needed"):

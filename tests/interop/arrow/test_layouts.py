@@ -189,7 +189,7 @@ def test_from_arrow_of_tables_with_offsets_and_nulls():
     assert x["a"].tolist() == [meaning(["list", "int"], [one and one["a"] for one in many or []]) for many in nested]
 
 
-def test_strings_of_one_value_may_be_null():
+def test_from_arrow_of_null_strings_gives_empty_strings_and_a_mask():
     for word in ("text", "view"):
         entries = ["ab", None, "0123456789abc", "", None]
         x, (found,) = from_arrow(forge([word], entries, 3), "mask", strings="fixed")
@@ -282,7 +282,7 @@ KEPT = leaf(NUMBERS)
 
 
 @for_each("lie", HOSTILE)
-def test_more_lies_are_refused(lie):
+def test_from_arrow_of_further_invalid_arrays_raises(lie):
     make, says = HOSTILE[lie]
     with pytest.raises((LoDError, DTypeError)) as caught:
         from_arrow(make())
@@ -364,7 +364,7 @@ def test_bits_of_any_number(count):
     del capsules
 
 
-def test_schemas_say_the_whole_type():
+def test_exported_schemas_have_the_formats_of_all_levels():
     for levels in (1, 2, 3):
         x = LoDTensor.from_lengths(np.zeros((4, 2), "f4"), *[[4 if k == levels - 1 else 1] for k in range(levels)])
         schemas = [x.__arrow_c_schema__(), x.__arrow_c_array__()[0]]
@@ -488,7 +488,7 @@ def test_releasing_an_exported_array_releases_its_children():
     assert nodes() == before
 
 
-def test_the_schema_of_a_stream_is_that_which_is_wanted():
+def test_exported_stream_has_the_requested_schema():
     x = lodcore.array([[[1, 2], []], [[3]]])
     wish = lists([0], lists([0], leaf(NUMBERS)))
     for given_, formats in (((), [b"+L", b"+L", b"l"]), ((wish.__arrow_c_array__()[0],), [b"+l", b"+l", b"l"])):

@@ -58,7 +58,7 @@ def test_tensors_of_all_depths_are_appended(tmp_path):
         assert path.stat().st_size % 4 == 0
 
 
-def test_what_a_dead_writer_left_is_cut_off(tmp_path):
+def test_append_cuts_off_the_rows_of_a_writer_that_died(tmp_path):
     name = tmp_path / "x.lod"
     lodcore.save(name, deep(3))
     sizes = {path: path.stat().st_size for path in name.glob("*.bin")}
@@ -194,7 +194,7 @@ def test_flags_of_loading_and_saving(tmp_path):
         (tmp_path / "plain" / entry).unlink()
 
 
-def test_what_is_read_is_what_was_saved(tmp_path):
+def test_load_gives_trees_of_all_leaves_that_save_takes(tmp_path):
     """Arrays of one row are not numbers; nested records, other byte orders and empty rows."""
     inner = np.dtype([("a", "<i2"), ("b", [("c", "<f4"), ("d", "|S3", (2,))])])
     tree = {
@@ -244,14 +244,14 @@ class Key(str):
         ({"a": {1}}, r"tree\[a\]: is set"),
     ],
 )
-def test_what_cannot_be_saved_is_named_and_leaves_nothing(tree, says, tmp_path_factory):
+def test_save_of_unsupported_leaves_names_them_and_leaves_no_file(tree, says, tmp_path_factory):
     path = tmp_path_factory.mktemp("files")
     with pytest.raises(DTypeError, match=says):
         lodcore.save(path / "x.npz", tree)
     assert not list(path.iterdir())
 
 
-def test_a_failed_save_leaves_nothing(tmp_path, monkeypatch):
+def test_save_to_a_full_disk_leaves_no_file(tmp_path, monkeypatch):
     def fails(*args):
         raise OSError("the disk is full")
 

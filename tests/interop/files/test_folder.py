@@ -188,7 +188,7 @@ def test_an_interrupt_at_any_step(kind, tmp_path_factory, quick):
         before = entries(case.root)
 
 
-def test_what_would_not_be_read_is_not_written(tmp_path, quick, monkeypatch):
+def test_save_of_a_manifest_larger_than_the_limit_of_load_raises(tmp_path, quick, monkeypatch):
     """Text, keys and numbers are part of the manifest, whose size is limited; so is the description of a dtype."""
     for name in ("x.npz", "x.lod"):
         lodcore.save(tmp_path / name, OLD)
@@ -250,7 +250,7 @@ def test_a_smaller_save_fits_on_a_disk_that_was_full(tmp_path):
 # -- what is not ours ----------------------------------------------------------------------------------------------
 
 
-def test_files_of_others_stay(tmp_path, quick):
+def test_save_and_append_keep_files_with_other_names(tmp_path, quick):
     name = tmp_path / "x"
     name.mkdir()
     others = {"pytorch_model.bin": b"weights", "1-0.bin": b"rows", "0.bin": b"", ".nfs0001": b"gone"}
@@ -280,7 +280,7 @@ def test_files_of_others_stay(tmp_path, quick):
         ("pytorch_model.bin.index.json", b"{}"),
     ],
 )
-def test_a_folder_of_others_is_left_as_it_is(entry, content, tmp_path_factory, quick):
+def test_save_to_a_folder_without_a_manifest_raises_and_changes_nothing(entry, content, tmp_path_factory, quick):
     name = tmp_path_factory.mktemp("others")
     (name / entry).write_bytes(content)
     (name / "lock").write_bytes(b"a key")
@@ -298,7 +298,7 @@ def test_a_folder_of_others_is_left_as_it_is(entry, content, tmp_path_factory, q
     assert os.listdir(name) == [entry]
 
 
-def test_what_a_writer_could_not_remove_is_recorded(tmp_path, quick, monkeypatch):
+def test_save_lists_files_that_it_could_not_remove_and_a_later_save_removes_them(tmp_path, quick, monkeypatch):
     """As on Windows, where a file that is mapped cannot be removed."""
     name = tmp_path / "x.lod"
     lodcore.save(name, OLD)
@@ -456,7 +456,7 @@ def test_a_reader_beside_a_writer(tmp_path, quick):
 # -- locks, forks, and the state of the process --------------------------------------------------------------------
 
 
-def test_a_child_holds_no_lock_of_a_writer(tmp_path, monkeypatch):
+def test_forks_during_append_and_save_do_not_keep_the_folder_locked(tmp_path, monkeypatch):
     """Forked by another thread during `append` and `save`, it lives on, and the folder can be written."""
     children, name = [], tmp_path / "x.lod"
     lodcore.save(name, {"x": PART})
@@ -570,7 +570,7 @@ def test_a_child_that_was_not_forked_by_python(tmp_path, monkeypatch):
     assert len(lodcore.load(name)["x"]) == 9
 
 
-def test_threads_exclude_each_other(tmp_path, monkeypatch):
+def test_append_while_another_thread_writes_raises_blocking_io_error(tmp_path, monkeypatch):
     name, seen = tmp_path / "x.lod", []
     lodcore.save(name, {"x": PART})
 

@@ -47,7 +47,7 @@ while done < steps:
 """
 
 
-def test_a_killed_training_goes_on_with_the_same_bits(tmp_path):
+def test_training_that_is_killed_and_resumed_has_the_bits_of_one_without_interruption(tmp_path):
     """Three processes train, which takes seconds."""
 
     def train(name, dies, code):

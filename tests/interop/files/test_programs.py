@@ -117,7 +117,7 @@ def test_a_file_of_a_later_version_is_refused_with_a_sentence():
         lodcore.load(changed(kept(training()[0]), later))
 
 
-def test_the_values_of_the_scope_are_saved_and_training_goes_on_from_them():
+def test_saved_program_has_the_values_of_the_scope_and_continues_training_from_them():
     program, feed, fetch = training()
     executor = Executor()
     for _ in range(3):
@@ -167,7 +167,7 @@ def test_more_can_be_recorded_in_a_loaded_program():
         data("x", ())
 
 
-def test_generators_draw_on_and_optimizers_are_as_they_were():
+def test_loaded_generators_and_optimizers_continue_from_their_states():
     for kind in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64):
         rng = np.random.Generator(kind(3))
         rng.integers(10, size=5, dtype=np.uint32)
@@ -263,7 +263,7 @@ def test_a_file_makes_no_module_import_anything():
         del sys.modules[lazy.__name__]
 
 
-def test_what_cannot_be_saved_says_what_and_where():
+def test_save_of_a_program_with_unsupported_parts_names_them():
     @ops.operator(x=ops.Nested)
     def inner(x):
         return x.values

@@ -43,7 +43,7 @@ def test_run_shows_results_or_writes_them(file, tmp_path, capsys):
     assert np.array_equal(lodcore.load(output)["total"], [6.0, 30.0, 0.0])
 
 
-def test_run_joins_the_results_of_batches_and_says_how_far_it_is(tmp_path, capsys, monkeypatch):
+def test_run_command_joins_the_results_of_batches_and_prints_progress(tmp_path, capsys, monkeypatch):
     with Program() as program:
         x, table = data("x", (None,), "float64", num_levels=1), parameter(np.ones(4), "table")
         rows = lodcore.lookup_table(table, ops.cast(x, "int64"), name="rows")
@@ -82,7 +82,7 @@ CALLS = [
 ]
 
 
-def test_run_says_in_one_line_what_is_wrong(file, capsys):
+def test_run_command_with_wrong_arguments_prints_one_line(file, capsys):
     for arguments, says in CALLS:
         assert main(["run", file, *arguments]) == 1
         assert capsys.readouterr().err == f"lodcore run: {file}: {says}\n".replace(

@@ -78,7 +78,7 @@ TREES = st.recursive(
 
 @pytest.mark.parametrize("name", FORMS)
 @given(tree=TREES)
-def test_trees_come_back_to_the_bit(tmp_path_factory, name, tree):
+def test_load_gives_trees_equal_to_the_bit_to_those_saved(tmp_path_factory, name, tree):
     file = tmp_path_factory.mktemp("saved") / name
     lodcore.save(file, tree)
     assert same(tree, lodcore.load(file))
@@ -158,7 +158,7 @@ def test_save_and_load_take_files_without_a_buffer(compress):
         lodcore.save(Narrow(0), tree)
 
 
-def test_save_writes_behind_what_a_file_for_appending_has(tmp_path):
+def test_save_to_a_file_opened_for_appending_keeps_its_beginning(tmp_path):
     for before in (b"", b"head"):
         (tmp_path / "a.npz").write_bytes(before)
         with open(tmp_path / "a.npz", "ab") as file:
@@ -211,7 +211,7 @@ def test_load_reads_an_archive_written_by_numpy(tmp_path):
     ],
 )
 @pytest.mark.parametrize("name", FORMS)
-def test_what_cannot_be_saved_is_named(tmp_path, name, tree, says):
+def test_save_of_unsupported_leaves_names_them_and_keeps_the_old_file(tmp_path, name, tree, says):
     lodcore.save(tmp_path / name, X)
     with pytest.raises(DTypeError, match=says):
         lodcore.save(tmp_path / name, tree)
@@ -499,7 +499,7 @@ def test_an_array_without_rows_is_no_tensor():
         lodcore.load(file)
 
 
-def test_a_member_that_stands_twice_is_refused():
+def test_load_of_an_archive_with_a_member_twice_raises():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         file = io.BytesIO()
@@ -510,7 +510,7 @@ def test_a_member_that_stands_twice_is_refused():
         lodcore.load(file)
 
 
-def test_sizes_that_cannot_be_are_refused_before_memory_is_asked_for():
+def test_load_of_a_member_that_claims_an_impossible_size_raises():
     """An entry may claim any size; the number of bytes present is the limit."""
     file = forged({"values.npy": np.zeros(100), "offsets_0.npy": np.array([0, 100])}, method=zipfile.ZIP_DEFLATED)
     data = bytearray(file.getvalue())
@@ -614,7 +614,7 @@ class Crash(BaseException):
 
 
 @pytest.mark.parametrize("made", ["append", "save"])
-def test_a_crash_at_any_step_leaves_what_was_there_or_all(tmp_path, monkeypatch, made):
+def test_save_and_append_that_crash_at_any_step_leave_the_old_or_the_new_tree(tmp_path, monkeypatch, made):
     """Every write, flush and rename is the last one, once."""
     from lodcore.interop.files import folder
 
@@ -678,7 +678,7 @@ def test_bytes_behind_the_end_are_not_read_and_cut_off(tmp_path):
     assert lodcore.load(name, verify=True).equals(lodcore.concat_batches([DEEP, last]))
 
 
-def test_readers_keep_what_they_mapped(tmp_path):
+def test_loaded_tensors_keep_their_values_after_append_and_save(tmp_path):
     lodcore.save(tmp_path / "x.lod", X)
     x = lodcore.load(tmp_path / "x.lod")
     lodcore.append(tmp_path / "x.lod", X)
@@ -863,7 +863,7 @@ def tell(shared, name, queue):
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 @pytest.mark.not_on_reference
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_processes_read_what_share_and_save_gave_them(tmp_path, method):
+def test_other_processes_read_shared_and_saved_tensors_as_read_only(tmp_path, method):
     lodcore.save(tmp_path / "x.lod", DEEP)
     context = multiprocessing.get_context(method)
     queue = context.Queue()
@@ -933,7 +933,7 @@ def test_shared_refuses_a_file_descriptor(arguments):
     os.fstat(2)
 
 
-def test_share_says_that_there_is_no_memory_that_can_be_sealed(monkeypatch):
+def test_share_without_memfd_create_raises(monkeypatch):
     monkeypatch.delattr(os, "memfd_create", raising=False)
     with pytest.raises(NotImplementedError, match="no memory that can be sealed"):
         share(X)

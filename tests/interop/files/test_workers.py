@@ -60,7 +60,7 @@ def test_a_plain_pickle_keeps_the_data(folder):
     assert pickle.loads(data).equals(X)
 
 
-def test_rows_that_were_appended_since_are_not_part_of_what_was_sent(tmp_path):
+def test_pickled_reference_to_a_file_gives_no_rows_appended_later(tmp_path):
     lodcore.save(tmp_path / "a.lod", X)
     data = sent(lodcore.load(tmp_path / "a.lod"))
     lodcore.append(tmp_path / "a.lod", X[:2])
@@ -68,7 +68,7 @@ def test_rows_that_were_appended_since_are_not_part_of_what_was_sent(tmp_path):
     assert len(lodcore.load(tmp_path / "a.lod")) == 5
 
 
-def test_a_worker_that_does_not_find_the_save_says_so(folder):
+def test_unpickling_a_reference_to_a_replaced_or_removed_file_raises(folder):
     data = sent(lodcore.load(folder))
     lodcore.save(folder, {"x": X, "y": X})
     with pytest.raises(LoDError, match=r"LoDTensor: .*a\.lod: was saved anew since .*\.bin is not there"):

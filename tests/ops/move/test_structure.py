@@ -38,7 +38,7 @@ def test_lod_prefix_refuses_numbers_of_levels_that_there_are_not(count, error):
 
 
 @given(ANY, st.data())
-def test_index_says_where_each_row_stands(x, data):
+def test_index_along_an_axis_gives_the_positions_of_rows(x, data):
     axis = data.draw(st.integers(0, x.num_levels))
     places = []
 

@@ -35,7 +35,7 @@ def test_embedding_bag_in_a_program_takes_constant_weights():
 
 
 @for_each(("width", "length"), [(1, 1), (1, 40), (3, 1), (70, 2), (1, 5000)])
-def test_an_out_stays_as_it_is_where_a_number_is_out_of_range(width, length):
+def test_embedding_bag_of_ids_out_of_range_leaves_out_unchanged(width, length):
     """Whether the numbers are checked before, or a result is made apart, depends on what is larger."""
     table = np.ones((9, width), np.float32)
     numbers = np.zeros(3 * length, np.int64)

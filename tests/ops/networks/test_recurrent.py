@@ -188,7 +188,7 @@ def test_gradients_that_are_not_needed_are_not_computed(monkeypatch):
             assert counted == back, (layer, asked)
 
 
-def test_simple_network_is_what_the_oracle_says():
+def test_simple_rnn_of_every_activation_equals_the_oracle():
     x, offsets, weight, weight_x, bias, h_0, _ = arrays(4, 3, 1)
     nested = LoDTensor.from_offsets(x @ weight_x, offsets).tolist()
     for is_reverse in (False, True):

@@ -61,7 +61,7 @@ def test_extremes_are_those_of_numpy(name, masked, initial, keepdims):
 @pytest.mark.parametrize("ddof", [0, 1, 2, 3])
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("name", ["var", "std", "nanvar", "nanstd"])
-def test_variances_are_those_of_numpy_and_nan_where_nothing_is_left(name, masked, ddof):
+def test_variances_equal_numpy_and_are_nan_for_ddof_rows_or_fewer(name, masked, ddof):
     parts = [[1.0, 2.0], [1.0, 3.0, 5.0, 9.0], [4.0], [NAN, 1.0, 2.0, 4.0], [2.0, 2.0, 2.0], []]
     masks = [np.arange(len(part)) % 4 != 2 if masked else np.ones(len(part), bool) for part in parts]
     x, mask = lodcore.array(parts), lodcore.array([one.tolist() for one in masks])

@@ -36,7 +36,7 @@ def fitted(nested, min_count=1, max_size=None, special=("<unk>",)):
 
 
 @given(NESTED)
-def test_text_goes_to_bytes_and_comes_back(nested):
+def test_decode_utf8_of_encode_utf8_gives_the_text(nested):
     made = encode_utf8(given_as("U", nested))
     assert made.num_levels == 2
     assert made.tolist() == [[list(word.encode()) for word in words] for words in nested]
@@ -90,7 +90,7 @@ def test_vocabulary_numbers_words_as_a_dict(nested, others, kind, min_count, max
     st.integers(1, 3),
     st.none() | st.integers(0, 7),
 )
-def test_special_words_come_first_and_are_counted(nested, special, min_count, max_size):
+def test_vocabulary_fit_puts_special_words_first_with_their_counts(nested, special, min_count, max_size):
     special = [word for word in special if word != "?"]
     counts = collections.Counter(word for words in nested for word in words)
     for unknown in ("?", None):
@@ -131,7 +131,7 @@ def test_vocabulary_of_many_words():
     assert vocabulary.counts.sum() == len(words)
 
 
-def test_vocabulary_files_come_back():
+def test_vocabulary_load_gives_the_vocabulary_that_was_saved():
     vocabulary = Vocabulary.fit([["b", "a", "b"]], special=["<s>"])
     with tempfile.TemporaryDirectory() as folder:
         vocabulary.save(f"{folder}/words.npz")
@@ -245,7 +245,7 @@ def test_arrays_of_strings_of_python_are_lists_of_them():
 
 
 @pytest.mark.parametrize("other", [None, float("nan"), 1, 2.5])
-def test_what_is_no_string_does_not_become_one(other):
+def test_vocabulary_fit_of_entries_that_are_no_strings_raises(other):
     for text in (["a", other], ("a", other), np.array(["a", other], object)):
         with pytest.raises(DTypeError, match=rf"x: entry 1 is {other}; strings are needed"):
             Vocabulary.fit(text)

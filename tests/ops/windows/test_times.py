@@ -50,7 +50,7 @@ def test_windows_of_rows_reach_to_both_sides(x, before, after):
 
 
 @given(LODS, SEEDS, st.sampled_from(KINDS), st.sampled_from(sorted(CLOSED)), st.integers(0, 3), st.integers(0, 3))
-def test_windows_in_time_hold_what_is_near(lod, seed, kind, closed, before, after):
+def test_windows_around_times_hold_the_rows_within_the_limits(lod, seed, kind, closed, before, after):
     times = times_for(lod, seed, kind)
     x = LoDTensor(np.arange(lod.num_rows), lod)
     lower, upper = CLOSED[closed]
@@ -68,7 +68,7 @@ def test_windows_in_time_hold_what_is_near(lod, seed, kind, closed, before, afte
 
 
 @for_each("dtype", [np.uint64, np.int64, np.uint8, np.int8])
-def test_ends_of_windows_beyond_the_range_of_the_dtype_exclude_nothing(dtype):
+def test_windows_around_the_limits_of_the_dtype_do_not_wrap(dtype):
     least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     times = lodcore.array([[least, least, least + 2, most], [most - 2, most, most]], dtype=dtype)
     x = LoDTensor(np.arange(7), times.lod)
@@ -85,7 +85,7 @@ def test_ends_of_windows_beyond_the_range_of_the_dtype_exclude_nothing(dtype):
 
 
 @given(LODS, SEEDS, SEEDS, st.sampled_from(KINDS), st.sampled_from(["backward", "forward", "nearest"]), st.data())
-def test_join_asof_finds_what_bisection_finds(lod, seed, other, kind, direction, data):
+def test_join_asof_equals_bisection(lod, seed, other, kind, direction, data):
     tolerance = data.draw(st.sampled_from([None, 0, 2]))
     last = lod.num_levels - 1
     lengths = np.random.default_rng(other).integers(0, 5, lod.num_sequences(last))
@@ -130,7 +130,7 @@ def test_join_asof_by_key_and_with_rows_of_several_columns():
     assert back(found.with_values(np.array([1.0, 2, 4])))[0].values.tolist() == [3, 0, 4]
 
 
-def test_times_beside_nan_join_nothing_and_extremes_do_not_wrap():
+def test_join_asof_of_nan_finds_nothing_and_of_extreme_integers_does_not_wrap():
     nan = float("nan")
     assert lodcore.join_asof([[nan, 2.0]], [[1.0, nan]], direction="nearest")[0].tolist() == [[-1, 0]]
     assert lodcore.join_asof([[nan]], [[1.0, nan]], direction="forward")[0].tolist() == [[-1]]

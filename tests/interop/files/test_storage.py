@@ -24,7 +24,6 @@ from lodcore.interop import share
 from lodcore.interop.files import folder
 from lodcore.interop.files import shared_memory as sealed
 from tests.helpers.draw import DTYPES, lod_tensors
-from tests.helpers.tables import for_each
 
 X = lodcore.array([[1.5, 2.5], [], [3.5]])
 DEEP = lodcore.array([[[1, 2], []], [], [[3]]])
@@ -167,12 +166,6 @@ def test_save_to_a_file_opened_for_appending_keeps_its_beginning(tmp_path):
         assert same({"x": X}, lodcore.load(tmp_path / "a.npz"))
 
 
-def test_the_same_tree_is_the_same_file(tmp_path):
-    for name in ("a.npz", "b.npz"):
-        lodcore.save(tmp_path / name, {"x": X, "n": 3})
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-
-
 @pytest.mark.parametrize("compress", [False, True])
 def test_the_same_tree_is_the_same_file_at_any_time(compress):
     file = io.BytesIO()
@@ -200,14 +193,20 @@ def test_load_reads_an_archive_written_by_numpy(tmp_path):
     assert lodcore.load(tmp_path / "x.npz").equals(DEEP)
 
 
+class Key(str):
+    pass
+
+
 @pytest.mark.parametrize(
     ("tree", "says"),
     [
-        (np.array([{}]), "lodcore.save: tree: has dtype object"),
+        (np.array([{}]), "lodcore.save: tree: has dtype object .*numbers can be saved"),
         ({"a": [1, {2}]}, r"lodcore.save: tree\[a\]\[1\]: is set"),
+        ({"a": [1, {"b": object()}]}, r"tree\[a\]\[1\]\[b\]: is object"),
         ({1.5: 0}, "has the key 1.5; str and int can be saved"),
-        ({True: 0}, "has the key True"),
-        ([np.ma.array([1])], r"tree\[0\]: has dtype int64 and class MaskedArray"),
+        ({True: 0}, "has the key True; str and int"),
+        ({Key("a"): 1}, "str and int can be saved"),
+        ([np.ma.array([1])], r"tree\[0\]: has dtype int64 and class MaskedArray.*numbers can be saved"),
     ],
 )
 @pytest.mark.parametrize("name", FORMS)
@@ -216,14 +215,9 @@ def test_save_of_unsupported_leaves_names_them_and_keeps_the_old_file(tmp_path, 
     with pytest.raises(DTypeError, match=says):
         lodcore.save(tmp_path / name, tree)
     assert lodcore.load(tmp_path / name).equals(X)
-
-
-def test_a_tree_that_contains_itself_is_refused(tmp_path):
-    tree = []
-    tree.append(tree)
-    with pytest.raises(LoDError, match="is nested more than 100 deep"):
-        lodcore.save(tmp_path / "x.npz", tree)
-    assert not list(tmp_path.iterdir())
+    with pytest.raises(DTypeError, match=says):
+        lodcore.save(tmp_path / f"new-{name}", tree)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_choices_that_do_not_fit(tmp_path):
@@ -243,9 +237,6 @@ def test_choices_that_do_not_fit(tmp_path):
     (tmp_path / "mine").mkdir()
     with pytest.raises(IsADirectoryError, match="mine"):
         lodcore.save(tmp_path / "mine", X, form="npz")
-    (tmp_path / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
-    with pytest.raises(FileExistsError, match=r"has 'letter.txt' in it"):
-        lodcore.save(tmp_path / "mine", X)
 
 
 # -- one file, damaged ---------------------------------------------------------------------------------------------
@@ -313,221 +304,6 @@ def manifest(tree, lods=(), **changes):
     return {"format": "lodcore", "version": 1, "tree": tree, "lods": lods, **changes}
 
 
-def header(text, size=0, version=b"\x01\x00"):
-    """Write the beginning of an array by hand."""
-    data = text.encode()
-    return b"\x93NUMPY" + version + struct.pack("<H", len(data)) + data + bytes(size)
-
-
-ONE = {"v.npy": np.arange(3.0), "o.npy": np.array([0, 3])}
-LOD = {"offsets": ["o"], "num_rows": 3}
-TENSOR = {"lodtensor": "v", "lod": 0}
-FORGERIES = {
-    "no manifest, other names": (ONE, None, "holds v, o; values, offsets_0 is needed"),
-    "nothing": ({}, None, "holds nothing"),
-    "a manifest that is not JSON": (ONE, "{", "lodcore.json: is not JSON"),
-    "a manifest of JSON without end": (ONE, "[" * 100_000, "lodcore.json: is not JSON"),
-    "another's manifest": (ONE, {"format": "zarr"}, "lodcore.json: is not lodcore's"),
-    "a manifest that is a list": (ONE, [1], "lodcore.json: is not lodcore's"),
-    "a later version": (ONE, manifest(TENSOR, [LOD], version=9), "has version 9; this lodcore reads version 1"),
-    "no structures": (ONE, manifest(TENSOR, lods=None), "has no list of structures"),
-    "no such structure": (ONE, manifest({"lodtensor": "v", "lod": 1}, [LOD]), "has no structure 1"),
-    "a structure by a bool": (ONE, manifest({"lodtensor": "v", "lod": True}, [LOD]), "names the structure True"),
-    "a structure from behind": (ONE, manifest({"lodtensor": "v", "lod": -1}, [LOD]), "names the structure -1"),
-    "a structure without rows": (ONE, manifest(TENSOR, [{"offsets": ["o"]}]), "has wrong names of offsets"),
-    "a structure of numbers": (ONE, manifest(TENSOR, [{"offsets": [3], "num_rows": 3}]), "has wrong names of offsets"),
-    "no such array": (ONE, manifest({"array": "w"}), "w.npy: is missing"),
-    "an array by a number": (ONE, manifest({"array": 3}), "names the array 3; a name is a str"),
-    "offsets that fall": (
-        {"v.npy": np.arange(3.0), "o.npy": np.array([0, 3, 2, 3])},
-        manifest(TENSOR, [LOD]),
-        "offsets[0]: falls at position 2 (3 -> 2)",
-    ),
-    "offsets for other rows": (
-        {"v.npy": np.arange(4.0), "o.npy": np.array([0, 3])},
-        manifest(TENSOR, [LOD]),
-        "v: has shape (4,); its structure has 3 rows",
-    ),
-    "values without an axis": (
-        {"v.npy": np.array(3.0), "o.npy": np.array([0, 3])},
-        manifest(TENSOR, [LOD]),
-        "v: has shape (); its structure has 3 rows",
-    ),
-    "a scalar with an axis": (ONE, manifest({"scalar": "v"}), "v: has shape (3,); a single number is needed"),
-    "a tree of nothing": (ONE, manifest(None), "has NoneType where a description is needed"),
-    "a description with two entries": (ONE, manifest({"int": "1", "float": "0"}), "one entry says what it is"),
-    "a number that is none": (ONE, manifest({"int": "zz"}), "has 'int' with 'zz'"),
-    "a float of too few bytes": (ONE, manifest({"float": "00"}), "has 'float' with '00'"),
-    "an unknown kind": (ONE, manifest({"pickle": "x"}), "has 'pickle' with 'x'"),
-    "a plain list": (ONE, manifest({"plain": []}), "has 'plain' with '[]'"),
-    "a dict of no pairs": (ONE, manifest({"dict": [1]}), "a key and a description are needed"),
-    "a dict of single entries": (ONE, manifest({"dict": [["a"]]}), "a key and a description are needed"),
-    "a dict of triples": (ONE, manifest({"dict": [["a", {"int": "1"}, 1]]}), "a key and a description are needed"),
-    "a dict with a float for a key": (ONE, manifest({"dict": [[1.5, {"int": "1"}]]}), "a key and a description"),
-    "no array": ({"v.npy": b"GIF89a.."}, manifest({"array": "v"}), "begins with b'GIF89a..'"),
-    "an array of nothing": ({"v.npy": b""}, manifest({"array": "v"}), "begins with b''"),
-    "an array of a later version": (
-        {"v.npy": header("", version=b"\x07\x00")},
-        manifest({"array": "v"}),
-        "begins with",
-    ),
-    "objects": ({"v.npy": np.array([{}])}, manifest({"array": "v"}), "Python objects are not read"),
-    "objects in a field": (
-        {"v.npy": np.zeros(1, [("a", "O")])},
-        manifest({"array": "v"}),
-        "Python objects are not read",
-    ),
-    "a header that calls": (
-        {"v.npy": header("__import__('os').abort()")},
-        manifest({"array": "v"}),
-        "has an unreadable header",
-    ),
-    "a header of a list": ({"v.npy": header("[1]")}, manifest({"array": "v"}), "has an unreadable header"),
-    "a deep header": ({"v.npy": header("(" * 5000)}, manifest({"array": "v"}), "has an unreadable header"),
-    "a negative shape": (
-        {"v.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}")},
-        manifest({"array": "v"}),
-        "has shape (-1,)",
-    ),
-    "a shape of floats": (
-        {"v.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (1.0,)}", 8)},
-        manifest({"array": "v"}),
-        "has shape (1.0,)",
-    ),
-    "a shape that wraps": (
-        {"v.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}")},
-        manifest({"array": "v"}),
-        "the result has",
-    ),
-    "a shape of more than there is": (
-        {"v.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000,)}", 8)},
-        manifest({"array": "v"}),
-        "has 8 bytes of values; shape (1000,) of float64 has 8000",
-    ),
-    "values of more bytes than the shape has": (
-        {"v.npy": header("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", 16)},
-        manifest({"array": "v"}),
-        "has 16 bytes of values; shape (1,) of float64 has 8",
-    ),
-    "an order that is none": (
-        {"v.npy": header("{'descr': '<f8', 'fortran_order': 1, 'shape': (1,)}", 8)},
-        manifest({"array": "v"}),
-        "has shape",
-    ),
-    "a dtype that is none": (
-        {"v.npy": header("{'descr': '<q9', 'fortran_order': False, 'shape': (1,)}", 8)},
-        manifest({"array": "v"}),
-        "has no dtype '<q9'",
-    ),
-    "a huge dtype": (
-        {"v.npy": header("{'descr': '|V99999999999', 'fortran_order': False, 'shape': (1,)}", 8)},
-        manifest({"array": "v"}),
-        "v.npy",
-    ),
-    "bools that are neither": (
-        {"v.npy": header("{'descr': '|b1', 'fortran_order': False, 'shape': (2,)}", 1) + b"\x02"},
-        manifest({"array": "v"}),
-        "is 2 at byte 1; a bool is 0 or 1",
-    ),
-    "bools in a field that are neither": (
-        {"v.npy": header("{'descr': [('a', '|b1')], 'fortran_order': False, 'shape': (1,)}") + b"\x09"},
-        manifest({"array": "v"}),
-        "v.npy: a: is 9 at byte 0; a bool is 0 or 1",
-    ),
-    "bools in the last field that are neither": (
-        {
-            "v.npy": header(
-                "{'descr': [('a', '|b1'), ('n', '|i1'), ('b', '|b1')], 'fortran_order': False, 'shape': (2,)}"
-            )
-            + b"\x01\x07\x01\x00\x08\x03"
-        },
-        manifest({"array": "v"}),
-        "v.npy: b: is 3 at byte 1; a bool is 0 or 1",
-    ),
-    "bools in a field of a field that are neither": (
-        {
-            "v.npy": header(
-                "{'descr': [('n', '|i1'), ('r', [('m', '|i1'), ('b', '|b1', (2,))])], "
-                "'fortran_order': False, 'shape': (1,)}"
-            )
-            + b"\x07\x08\x01\x04"
-        },
-        manifest({"array": "v"}),
-        "v.npy: r: b: is 4 at byte 1; a bool is 0 or 1",
-    ),
-}
-
-
-@pytest.mark.parametrize("forgery", FORGERIES)
-def test_a_forgery_is_refused(forgery):
-    members, content, says = FORGERIES[forgery]
-    with pytest.raises(REFUSED) as caught:
-        lodcore.load(forged(members, content))
-    assert says in str(caught.value)
-    assert str(caught.value).startswith("lodcore.load: file")
-
-
-@for_each("dtype", ["i1", "<i4", ">i4", "<f8", ">f8", ">c8"])
-@for_each("order", "CF")
-@for_each("shape", [(3,), (3, 1), (3, 2), (3, 2, 4)])
-def test_arrays_of_a_tensor_may_have_any_order(dtype, order, shape):
-    values = np.arange(np.prod(shape)).reshape(shape).astype(dtype, order=order)
-    found = lodcore.load(forged({"v.npy": values, "o.npy": np.array([0, 1, 3], ">i8")}, manifest(TENSOR, [LOD])))
-    assert found.values.tolist() == values.tolist()
-    assert found.values.flags.c_contiguous
-    assert found.values.dtype == np.dtype(dtype).newbyteorder("=")
-    assert (found * 2).tolist() == [(2 * values[:1]).tolist(), (2 * values[1:]).tolist()]
-
-
-def test_an_entry_that_another_has_swallowed_is_missed():
-    """A changed length of a comment makes the entries that follow a part of it."""
-    file = io.BytesIO()
-    lodcore.save(file, X)
-    data = bytearray(file.getvalue())
-    first = data.index(b"PK\x01\x02")
-    data[first + 32 : first + 34] = (data.index(b"PK\x05\x06") - first - 46 - len("values.npy")).to_bytes(2, "little")
-    with zipfile.ZipFile(io.BytesIO(bytes(data))) as archive:
-        assert archive.namelist() == ["values.npy"]
-    with pytest.raises(LoDError, match=r"lodcore.load: file: values.npy: has a comment"):
-        lodcore.load(io.BytesIO(bytes(data)))
-
-
-def test_an_array_without_rows_is_no_tensor():
-    file = io.BytesIO()
-    np.savez(file, values=5, offsets_0=[0])
-    with pytest.raises(LoDError, match=r"^lodcore.load: file: LoDTensor.from_offsets: values: has no axis"):
-        lodcore.load(file)
-
-
-def test_load_of_an_archive_with_a_member_twice_raises():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        file = io.BytesIO()
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("a.npy", b"")
-            archive.writestr("a.npy", b"")
-    with pytest.raises(LoDError, match=r"a.npy: occurs twice"):
-        lodcore.load(file)
-
-
-def test_load_of_a_member_that_claims_an_impossible_size_raises():
-    """An entry may claim any size; the number of bytes present is the limit."""
-    file = forged({"values.npy": np.zeros(100), "offsets_0.npy": np.array([0, 100])}, method=zipfile.ZIP_DEFLATED)
-    data = bytearray(file.getvalue())
-    for mark, field in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
-        place = data.find(mark)
-        data[place + field : place + field + 4] = struct.pack("<I", 2**31)
-    with pytest.raises(LoDError, match=r"values.npy: claims 2147483648 bytes, which is impossible"):
-        lodcore.load(io.BytesIO(bytes(data)))
-
-
-def test_a_sum_over_the_bytes_is_compared():
-    file = forged({"values.npy": np.arange(3.0), "offsets_0.npy": np.array([0, 3])})
-    data = file.getvalue().replace(struct.pack("<d", 2.0), struct.pack("<d", 4.0))
-    with pytest.raises(LoDError, match="is damaged"):
-        lodcore.load(io.BytesIO(data))
-
-
 def test_dtypes_of_a_description():
     assert dtype_of("x", "<f4") == np.float32
     with pytest.raises(DTypeError, match="has no dtype"):
@@ -562,33 +338,6 @@ def test_append_to_a_folder_equals_concat_batches(tmp_path_factory, pieces):
     assert (joined["y"].values == (joined["x"].values[:, 0] > 0)).all()
 
 
-@pytest.mark.parametrize(
-    ("tree", "error", "says"),
-    [
-        (lodcore.array([[1]]), DTypeError, "values: has dtype int64"),
-        (LoDTensor(X.values, LoD.from_lengths([3], [1, 1, 1])), LoDError, "has 2 levels; what is there has 1"),
-        (LoDTensor.from_lengths(np.ones((1, 2)), [1]), DTypeError, r"rows of shape \(2,\)"),
-        ({"x": X}, LoDError, "has other entries"),
-        (np.arange(3.0), DTypeError, "a LoDTensor, or a dict of LoDTensors, can be added"),
-        ({"x": 3}, DTypeError, "can be added"),
-    ],
-)
-def test_a_refused_append_leaves_the_folder_unchanged(tmp_path, tree, error, says):
-    lodcore.save(tmp_path / "x.lod", X)
-    before = {path.name: path.read_bytes() for path in (tmp_path / "x.lod").iterdir()}
-    with pytest.raises(error, match=says):
-        lodcore.append(tmp_path / "x.lod", tree)
-    assert before == {path.name: path.read_bytes() for path in (tmp_path / "x.lod").iterdir()}
-
-
-def test_save_over_a_folder_removes_the_replaced_files(tmp_path):
-    for k in range(3):
-        lodcore.save(tmp_path / "x.lod", {"x": X, "deep": DEEP, "n": np.array(k)})
-        names = {path.name.partition("-")[2] or path.name for path in (tmp_path / "x.lod").iterdir()}
-        assert len(list((tmp_path / "x.lod").iterdir())) == len(names)
-        assert same(lodcore.load(tmp_path / "x.lod")["n"], np.array(k))
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_trees_may_be_a_hundred_deep(tmp_path, form):
     tree, other = 1.5, 1.5
@@ -609,92 +358,6 @@ def test_append_to_a_folder_without_a_save_is_refused(tmp_path):
         lodcore.append(tmp_path / "y.lod", X)
 
 
-class Crash(BaseException):
-    """The simulated end of the process."""
-
-
-@pytest.mark.parametrize("made", ["append", "save"])
-def test_save_and_append_that_crash_at_any_step_leave_the_old_or_the_new_tree(tmp_path, monkeypatch, made):
-    """Every write, flush and rename is the last one, once."""
-    from lodcore.interop.files import folder
-
-    name, more = tmp_path / "x.lod", lodcore.array([[[7]], []])
-    other = {"append": lodcore.concat_batches([DEEP, more]), "save": more}[made]
-    for step in range(200):
-        monkeypatch.undo()
-        if name.exists():
-            for path in name.iterdir():
-                path.unlink()
-        lodcore.save(name, DEEP)
-        count = [0]
-
-        def tick(count=count, step=step):
-            count[0] += 1
-            if count[0] > step:
-                raise Crash
-
-        real = {name: getattr(os, name) for name in ("fsync", "replace", "unlink")}
-        for word, function in real.items():
-            monkeypatch.setattr(folder.os, word, lambda *given, function=function: (tick(), function(*given))[1])
-        try:
-            (lodcore.append if made == "append" else lodcore.save)(name, more)
-        except Crash:
-            monkeypatch.undo()
-            x = lodcore.load(name, verify=True)
-            assert x.equals(DEEP) or x.equals(other)
-            if x.equals(DEEP):
-                last = lodcore.array([[[8, 9], [10]]])  # other bytes than those left by the dead writer
-                lodcore.append(name, last)
-                assert lodcore.load(name, verify=True).equals(lodcore.concat_batches([DEEP, last]))
-            continue
-        monkeypatch.undo()
-        assert step >= 3
-        assert lodcore.load(name, verify=True).equals(other)
-        return
-    raise AssertionError("it never ends")
-
-
-def test_bytes_behind_the_end_are_not_read_and_cut_off(tmp_path):
-    """A writer may die after any byte of its new rows: readers see the old ones, and the next writer starts again."""
-    name = tmp_path / "x.lod"
-    lodcore.save(name, DEEP)
-    before = {path: path.read_bytes() for path in name.glob("*.bin")}
-    manifest_before = (name / "manifest.json").read_bytes()
-    lodcore.append(name, DEEP)
-    after = {path: path.read_bytes() for path in before}
-    manifest_after = (name / "manifest.json").read_bytes()
-    for path in before:
-        path.write_bytes(before[path])
-    (name / "manifest.json").write_bytes(manifest_before)
-    for size in range(0, 40):
-        for path, data in after.items():
-            path.write_bytes(data[: max(len(before[path]), len(data) - size)])
-        (name / "manifest.json.new").write_bytes(manifest_after[:size])
-        assert lodcore.load(name, verify=True).equals(DEEP)
-    for path, data in after.items():
-        path.write_bytes(data)
-    last = lodcore.array([[[8, 9], [10]]])
-    lodcore.append(name, last)
-    assert lodcore.load(name, verify=True).equals(lodcore.concat_batches([DEEP, last]))
-
-
-def test_loaded_tensors_keep_their_values_after_append_and_save(tmp_path):
-    lodcore.save(tmp_path / "x.lod", X)
-    x = lodcore.load(tmp_path / "x.lod")
-    lodcore.append(tmp_path / "x.lod", X)
-    lodcore.save(tmp_path / "x.lod", X * 0)
-    assert x.tolist() == X.tolist()
-
-
-def test_a_second_writer_of_a_folder_is_refused(tmp_path):
-    lodcore.save(tmp_path / "x.lod", X)
-    with open(tmp_path / "x.lod" / "lock", "ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(BlockingIOError, match="is being written by another process"):
-            lodcore.append(tmp_path / "x.lod", X)
-    lodcore.append(tmp_path / "x.lod", X)
-
-
 def changed(name, change):
     """Change the manifest of a folder, and update its checksum."""
     path = name / "manifest.json"
@@ -702,69 +365,6 @@ def changed(name, change):
     change(body)
     text = json.dumps(body)
     path.write_text(json.dumps({"checksum": zlib.crc32(text.encode()), "content": text}), encoding="utf-8")
-
-
-WOUNDS = {
-    "a later version": (lambda body: body.update(version=2), "has version 2; this lodcore reads version 1"),
-    "another format": (lambda body: body.update(format="x"), "is not lodcore's"),
-    "no tree": (lambda body: body.pop("tree"), "is not a valid manifest: 'tree'"),
-    "arrays in a list": (lambda body: body.update(arrays=[]), "is not a valid manifest"),
-    "an entry too many": (lambda body: body["arrays"]["values"].update(x=1), "is not a valid manifest"),
-    "a way out of the folder": (
-        lambda body: body["arrays"]["values"].update(file="../x.bin"),
-        "names the file '../x.bin'",
-    ),
-    "a file that is a number": (lambda body: body["arrays"]["values"].update(file=3), "names the file 3"),
-    "one file for two": (
-        lambda body: body["arrays"]["values"].update(file=body["lods"][0]["offsets"][0]["file"]),
-        "names a file twice",
-    ),
-    "a missing file": (lambda body: body["arrays"]["values"].update(file="9-9.bin"), "9-9.bin: is missing"),
-    "missing offsets": (lambda body: body["lods"][0]["offsets"][0].update(file="9.bin"), "9.bin: is missing"),
-    "more rows than bytes": (
-        lambda body: body["arrays"]["values"].update(shape=[1000]),
-        "has 24 bytes; its manifest counts 8000",
-    ),
-    "more offsets than bytes": (
-        lambda body: body["lods"][0]["offsets"][0].update(shape=[2**60]),
-        "its manifest counts",
-    ),
-    "a shape that wraps": (
-        lambda body: body["arrays"]["values"].update(shape=[2**62, 2**62]),
-        "according to its manifest",
-    ),
-    "a negative shape": (lambda body: body["arrays"]["values"].update(shape=[-3]), "has -3 where a number of rows"),
-    "no shape": (lambda body: body["arrays"]["values"].update(shape=[]), "has shape []"),
-    "objects": (lambda body: body["arrays"]["values"].update(dtype="|O"), "Python objects are not read"),
-    "a dtype that is none": (lambda body: body["arrays"]["values"].update(dtype="zz"), "has no dtype 'zz'"),
-    "offsets of floats": (
-        lambda body: body["lods"][0]["offsets"][0].update(dtype="<f8"),
-        "offsets are int64, (n + 1,)",
-    ),
-    "no offsets": (lambda body: body["lods"][0]["offsets"][0].update(shape=[0]), "offsets are int64, (n + 1,)"),
-    "fewer rows": (lambda body: body["lods"][0].update(num_rows=2), "is 3 at position 3; offsets start at 0"),
-    "rows that are not numbers": (lambda body: body["lods"][0].update(num_rows=None), "has None where a number"),
-    "a checksum that is none": (lambda body: body["arrays"]["values"].update(sum=-1), "has no checksum"),
-    "a rest that is none": (lambda body: body["arrays"]["values"].update(rest="zz"), "manifest.json"),
-    "a long rest": (lambda body: body["arrays"]["values"].update(rest="00" * 8), "has no checksum"),
-    "a tree of others": (lambda body: body.update(tree={"array": "w"}), "names 'w', which the manifest does not have"),
-    "a structure of others": (
-        lambda body: body.update(tree={"lodtensor": "values", "lod": 5}),
-        "names structure 5, which the manifest does not have",
-    ),
-}
-
-
-@pytest.mark.parametrize("wound", WOUNDS)
-def test_a_forged_manifest_is_refused(tmp_path, wound):
-    change, says = WOUNDS[wound]
-    name = tmp_path / "x.lod"
-    lodcore.save(name, X)
-    changed(name, change)
-    with pytest.raises(REFUSED) as caught:
-        lodcore.load(name)
-    assert says in str(caught.value)
-    assert str(caught.value).startswith(f"lodcore.load: {name}: ")
 
 
 def test_a_damaged_manifest_is_refused(tmp_path):
@@ -897,8 +497,8 @@ class TestSealed:
                 array.flags.writeable = True
         with pytest.raises(OSError, match="not permitted"):
             os.pwrite(shared._handle, b"\xff", 0)
-        with pytest.raises(OSError, match="not permitted"):
-            os.ftruncate(shared._handle, 0)
+        seals = fcntl.fcntl(shared._handle, fcntl.F_GET_SEALS)
+        assert seals == fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
         del shared
         assert x.tolist() == DEEP.tolist()
 

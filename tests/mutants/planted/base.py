@@ -1,75 +1,55 @@
 """Memory, threads, buffers and names of other libraries."""
 
-from tests.mutants.mutant import Mutant
-
-BUFFERS = "lodcore/base/buffers.pyx"
-MEMORY = "lodcore/base/memory.py"
-RECYCLING = "lodcore/base/recycling.h"
-
-TEST_ERRORS = "tests/test_errors.py tests/ops/move/test_gather.py"
-TEST_LOD = "tests/tensors/test_lod.py tests/test_errors.py"
-TEST_RECYCLING = "tests/base/test_recycling.py"
-
-MUTANTS = [
-    Mutant(
-        "bools-may-be-anything",
-        "lodcore/base/archives.py",
-        '    elif dtype.kind == "b" and len(data) and data.max() > 1:',
-        '    elif dtype.kind == "b" and len(data) and data.max() > 9:',
-        "tests/interop/files/test_storage.py",
-    ),
-    Mutant("unsigned-wraps", BUFFERS, "array.max() > INT64_MAX:", "array.max() > 2**64 - 1:", TEST_LOD),
-    Mutant(
-        "huge-int-becomes-minus-one",
-        BUFFERS,
-        "            if overflow:\n",
-        "            if overflow and number < 0:\n",
-        TEST_LOD,
-    ),
-    Mutant(
-        "views-of-read-only-rows-writable",
-        BUFFERS,
-        ("cnp.PyArray_BYTES(array) + start * cnp.PyArray_STRIDE(array, 0), cnp.PyArray_ISWRITEABLE(array))"),
-        "cnp.PyArray_BYTES(array) + start * cnp.PyArray_STRIDE(array, 0), True)",
-        "tests/tensors/test_tensor.py",
-    ),
-    Mutant(
-        "our-own-line-is-named",
-        "lodcore/base/caller.pyx",
-        'frozenset(("lodcore", "numpy", "contextlib", "functools"))',
-        'frozenset(("numpy", "contextlib", "functools"))',
-        "tests/numpy_api/test_warnings.py",
-    ),
-    Mutant("out-overlaps-an-input", MEMORY, "np.may_share_memory(out, given):", "out is given:", TEST_ERRORS),
-    Mutant("out-is-read-only", MEMORY, "if not out.flags.writeable:", "if not out.flags.aligned:", TEST_ERRORS),
-    Mutant(
-        "neighbours-across-borders",
-        "lodcore/base/other_names.py",
-        '"trapezoid": "((x[:, 1:] + x[:, :-1]) / 2).sum(axis=1)"',
-        '"trapezoid": "x.with_values((x.values[1:] + x.values[:-1]) / 2).sum(axis=1)"',
-        "tests/numpy_api/test_advice.py",
-    ),
-    Mutant("blocks-a-quarter-too-small", RECYCLING, "(quarter + 1) * step;", "quarter * step;", TEST_RECYCLING),
-    Mutant("one-list-for-two-sizes", RECYCLING, "+ (int)quarter;", "+ (int)(quarter | 1);", TEST_RECYCLING),
-    Mutant(
-        "block-stays-in-its-list",
-        RECYCLING,
-        "            lodcore_kept[list] = block->next;\n            lodcore_on_call_bytes -= block->on_call;\n",
-        "            lodcore_on_call_bytes -= block->on_call;\n",
-        TEST_RECYCLING,
-    ),
-    Mutant(
-        "zeros-that-are-none",
-        RECYCLING,
-        "memset(lodcore_used(block, size, whole), 0, size)",
-        "lodcore_used(block, size, whole)",
-        TEST_RECYCLING,
-    ),
-    Mutant(
-        "resized-to-less-than-its-list",
-        RECYCLING,
-        "    (void)lodcore_list(size, &whole);\n",
-        "    whole = size;\n",
-        TEST_RECYCLING,
-    ),
-]
+DEFECTS = {
+    ("lodcore/base/archives.py", "tests/interop/files/test_storage.py"): [
+        (
+            "bools-may-be-anything",
+            '    elif dtype.kind == "b" and len(data) and data.max() > 1:',
+            '    elif dtype.kind == "b" and len(data) and data.max() > 9:',
+        ),
+    ],
+    ("lodcore/base/buffers.pyx", "tests/tensors/test_lod.py tests/test_errors.py"): [
+        ("unsigned-wraps", "array.max() > INT64_MAX:", "array.max() > 2**64 - 1:"),
+        ("huge-int-becomes-minus-one", "            if overflow:\n", "            if overflow and number < 0:\n"),
+    ],
+    ("lodcore/base/buffers.pyx", "tests/tensors/test_tensor.py"): [
+        (
+            "views-of-read-only-rows-writable",
+            "cnp.PyArray_BYTES(array) + start * cnp.PyArray_STRIDE(array, 0), cnp.PyArray_ISWRITEABLE(array))",
+            "cnp.PyArray_BYTES(array) + start * cnp.PyArray_STRIDE(array, 0), True)",
+        ),
+    ],
+    ("lodcore/base/caller.pyx", "tests/numpy_api/test_warnings.py"): [
+        (
+            "our-own-line-is-named",
+            'frozenset(("lodcore", "numpy", "contextlib", "functools"))',
+            'frozenset(("numpy", "contextlib", "functools"))',
+        ),
+    ],
+    ("lodcore/base/memory.py", "tests/test_errors.py tests/ops/move/test_gather.py"): [
+        ("out-overlaps-an-input", "np.may_share_memory(out, given):", "out is given:"),
+        ("out-is-read-only", "if not out.flags.writeable:", "if not out.flags.aligned:"),
+    ],
+    ("lodcore/base/other_names.py", "tests/numpy_api/test_advice.py"): [
+        (
+            "neighbours-across-borders",
+            '"trapezoid": "((x[:, 1:] + x[:, :-1]) / 2).sum(axis=1)"',
+            '"trapezoid": "x.with_values((x.values[1:] + x.values[:-1]) / 2).sum(axis=1)"',
+        ),
+    ],
+    ("lodcore/base/recycling.h", "tests/base/test_recycling.py"): [
+        ("blocks-a-quarter-too-small", "(quarter + 1) * step;", "quarter * step;"),
+        ("one-list-for-two-sizes", "+ (int)quarter;", "+ (int)(quarter | 1);"),
+        (
+            "block-stays-in-its-list",
+            "            lodcore_kept[list] = block->next;\n            lodcore_on_call_bytes -= block->on_call;\n",
+            "            lodcore_on_call_bytes -= block->on_call;\n",
+        ),
+        (
+            "zeros-that-are-none",
+            "memset(lodcore_used(block, size, whole), 0, size)",
+            "lodcore_used(block, size, whole)",
+        ),
+        ("resized-to-less-than-its-list", "    (void)lodcore_list(size, &whole);\n", "    whole = size;\n"),
+    ],
+}

@@ -157,13 +157,6 @@ def test_the_last_batches_are_split():
     assert len(gather_sequences(x, few[3][0])) == 0  # a batch of zero sequences
 
 
-def test_batches_report_names_the_sequences_that_drop_last_leaves_out():
-    plan = batches([2] * 5, 4, shuffle=False, drop_last=True, world_size=2)
-    assert len(plan) == 1
-    assert plan.report().left_out.tolist() == [4]
-    assert "left out: 1 sequence: 4" in str(plan.report())
-
-
 def test_shuffling_keeps_lengths_together():
     random = np.random.default_rng(0)
     lengths = random.lognormal(3, 1, 5000).astype(int).clip(1, 500)

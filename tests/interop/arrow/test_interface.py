@@ -104,14 +104,6 @@ def test_unused_capsules_release_their_memory():
     assert counts[0] == counts[1] == counts[2]
 
 
-def test_exported_schema_has_the_formats_of_lists_and_rows():
-    schema = schema_of(capsule := LoDTensor.from_lengths(np.zeros((3, 2), "f4"), [1, 2]).__arrow_c_schema__())
-    child = schema.children[0].contents
-    assert (schema.format, child.format, child.children[0].contents.format) == (b"+L", b"+w:2", b"f")
-    assert child.name == b"item"
-    del capsule
-
-
 def test_an_array_may_be_released_by_any_thread():
     x = lodcore.array([[1, 2], [3]])
     held = [from_arrow(x) for _ in range(50)]

@@ -367,16 +367,3 @@ def test_structure_words_of_lod_rules_give_the_same_in_a_program():
         flat(DEEP)
     with pytest.raises(LoDError, match=says):
         Executor().run(program, {"x": DEEP}, [wrong])
-
-
-def test_input_lod_of_an_unknown_name_lists_the_inputs():
-    @ops.operator(x=ops.Nested, y=ops.Dense)
-    def times(x, y):
-        return x.values * y
-
-    @times.define_vjp
-    def _(d, context):
-        return context.input_lod("z")
-
-    with pytest.raises(KeyError, match="times: input_lod: has no input 'z'; its inputs are x, y"):
-        vjp(lambda x: times(x, 2.0), BAG.x)[1](np.ones(3))

@@ -675,15 +675,6 @@ def test_gradients_of_gradients_are_refused():
             append_backward(ops.sum(lodcore.mul(gradient, gradient)))
 
 
-def test_append_backward_of_a_loss_of_unknown_size_is_checked_when_it_runs():
-    with Program() as program:
-        x = data("x", (None,), "float64")
-        append_backward(lodcore.mul(x, x))
-    assert Executor().run(program, {"x": [3.0]}, ["x@GRAD"])[0].tolist() == [6.0]
-    with pytest.raises(GraphError, match=r"loss: has shape \(2,\)"):
-        Executor().run(program, {"x": [3.0, 4.0]}, ["x@GRAD"])
-
-
 def test_operators_without_gradient_stop_it():
     with Program() as program:
         w = parameter(np.array([1.0, 2.0]), "w")

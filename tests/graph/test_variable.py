@@ -125,12 +125,6 @@ def test_clone_copies_value_and_kind():
         y.clone(Variable())
 
 
-def test_variable_with_a_value_converts_to_bool_int_float_and_array():
-    x = Variable("x", np.array([2]))
-    assert (bool(x), int(x), float(x), len(x), [7, 8, 9][x]) == (True, 2, 2.0, 1, 9)
-    np.testing.assert_array_equal(np.asarray(x), [2])
-
-
 def test_operators_compute_at_once_on_variables_outside_of_blocks():
     w = Variable("w", np.array([1.0, 2.0]))
     np.testing.assert_array_equal(lodcore.mul(w, 2.0), [2.0, 4.0])

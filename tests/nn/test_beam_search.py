@@ -162,25 +162,6 @@ def test_decoder_stops_when_no_unfinished_hypothesis_can_win():
     assert sizes == [1, 2]
 
 
-def test_decoder_goes_on_while_a_longer_hypothesis_may_win():
-    """With the mean, long hypotheses win: after `1 0` there are better ones."""
-    table = [TABLE[0], [0.5, 0.1, 0.4], [0.1, 0.1, 0.8]]
-    decoder, sizes = of_table(table, beam_size=3, max_length=12, length_penalty=1.0, normalization="length")
-    result = decoder(None, 1)
-    assert result.tokens.tolist() == [[[2] * 12]]
-    assert result.scores.values[0] == pytest.approx((np.log(0.4) + 11 * np.log(0.8)) / 12)
-    assert len(sizes) == 12
-
-
-def test_decoder_waits_for_a_branch_that_wins_at_its_full_length():
-    """At its next step it would still be worse than the finished ones."""
-    table = [[1e-30, 0.9, 0.1], [0.5, 0.5, 1e-30], [1e-30, 1e-30, 1.0]]
-    decoder, _ = of_table(table, beam_size=3, max_length=12, length_penalty=1.0, normalization="length")
-    result = decoder(None, 1)
-    assert result.tokens.tolist() == [[[2] * 12]]
-    assert result.scores.values[0] == pytest.approx(np.log(0.1) / 12)
-
-
 def test_finished_sources_leave_the_batch():
     def countdown(ids, state):
         sizes.append(len(ids))

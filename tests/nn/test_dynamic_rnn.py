@@ -103,16 +103,6 @@ def doubled(x):
     return x * 2.0 if isinstance(x, float) else [doubled(one) for one in x]
 
 
-@pytest.mark.parametrize("is_reverse", [False, True])
-def test_dynamic_rnn_takes_and_returns_states_in_the_order_of_the_batch(is_reverse):
-    x = array([[1.0], [], [1.0, 2.0, 3.0], [], [1.0, 2.0]])
-    state = np.array([100.0, 200.0, 300.0, 400.0, 500.0])
-    outputs, last = nn.dynamic_rnn(summing, None, x, state, is_reverse=is_reverse)
-    assert last.tolist() == [101.0, 200.0, 306.0, 400.0, 503.0]
-    wanted = [[101], [], [301, 303, 306], [], [501, 503]]
-    assert outputs.tolist() == (wanted if not is_reverse else [[101], [], [306, 305, 303], [], [503, 502]])
-
-
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_gradients_of_dynamic_rnn_are_derivatives(structure):
     x = batch(STRUCTURES[structure])
@@ -473,12 +463,6 @@ def test_a_cell_may_change_the_dict_that_its_initial_states_came_in():
 def test_a_wrong_initial_state_is_named_under_vjp_too():
     with pytest.raises(LoDError, match=r"dynamic_rnn: initial_state: has shape \(2,\); one entry for each of 3"):
         vjp(lambda x, s: nn.dynamic_rnn(summing, None, x, s), FLAT, np.zeros(2))
-
-
-def test_after_an_error_the_next_call_is_right():
-    with pytest.raises(ZeroDivisionError):
-        nn.dynamic_rnn(lambda p, x, s: 1 // 0, None, FLAT, ZEROS)
-    assert nn.dynamic_rnn(summing, None, FLAT, ZEROS)[1].tolist() == [3.0, 0.0, 3.0]
 
 
 def test_dynamic_rnn_in_a_program_has_the_gradients_of_vjp():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, SparseTensor, nn, ops, tree_leaves
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, SparseTensor, nn, tree_leaves
 from tests.helpers.wrong_calls import assert_refused, things
 
 pytestmark = pytest.mark.not_on_reference  # too many rows for plain loops
@@ -242,10 +242,3 @@ def test_step_in_place_that_raises_leaves_parameters_and_state_unchanged():
         optimizer.step(parameters, {"a": np.ones(2), "b": np.ones(2)}, state, in_place=True)
     assert all((x == 1).all() for x in parameters.values())
     assert not any(np.any(x) for x in tree_leaves(state))
-
-
-def test_names_are_those_of_the_design():
-    design = """Linear Embedding LayerNorm dropout dot_attention AdditiveAttention cross_entropy SGD Adam AdamW
-    clip_by_global_norm"""
-    assert set(design.split()) <= set(nn.__all__)
-    assert nn.cross_entropy is ops.cross_entropy

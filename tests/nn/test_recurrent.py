@@ -130,13 +130,6 @@ def test_gradients_of_recurrent_layers_are_derivatives(name, is_reverse):
     grad_check(lambda p, x: layer(p, x, None, is_reverse, level=0), parameters, deep)
 
 
-@pytest.mark.parametrize("name", ["lstm", "peepholes", "all of it"])
-def test_gradients_through_the_last_cell_alone(name):
-    layer, x = LAYERS[name][0], batch([[0, 3, 1, 0]])
-    parameters, state = network(layer, 4)
-    grad_check(lambda p, x, s: layer(p, x, s)[1][1], parameters, x, state)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_float32_gradients_are_near(name):
     layer, found = LAYERS[name][0], []

@@ -498,13 +498,6 @@ def test_spec_is_a_value():
         spec.num_levels = 1
 
 
-def test_index_one_past_the_end_of_a_lod_tensor_raises():
-    for x in (LoDTensor.from_lengths(np.arange(3), [1, 2]), LoDTensor.from_lengths(np.arange(3), [2], [1, 2])):
-        for i in (len(x), -len(x) - 1):
-            with pytest.raises(IndexError, match=f"index {i} is out of bounds for axis 0 with size {len(x)}"):
-                x[i]
-
-
 MAKERS = {
     "array of parts": lambda v: lodcore.array([v, v[:1]]),
     "from_lengths": lambda v: LoDTensor.from_lengths(v, [2, 1]),

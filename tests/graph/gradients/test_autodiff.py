@@ -841,20 +841,6 @@ def test_a_variable_given_to_a_loop_has_the_shape_of_its_last_value():
     assert vjp(f, np.ones((2, 3)))[1](np.ones((8, 3)))[0].tolist() == [[4.0] * 3] * 2
 
 
-def test_a_state_multiplied_by_itself():
-    """Paddle failed if a memory was multiplied by itself."""
-
-    def f(x):
-        loop = while_loop()
-        with loop.loop():
-            s = loop.loop_var(x)
-            loop.break_if(lodcore.equal(loop.step(), 3))
-            s.update(lodcore.mul(s, s))
-        return s
-
-    assert float(vjp(f, 1.1)[1](1.0)[0]) == pytest.approx(8 * 1.1**7)
-
-
 def test_gradients_of_shared_arrays_of_a_rule_are_not_added_in_place():
     """A rule returns one array for two inputs; adding to one of them at a later step must not affect the other."""
 
@@ -895,20 +881,6 @@ def test_the_breaking_step_counts_as_far_as_it_ran():
     (s, after), pullback = vjp(f, 1.0)
     assert (float(s), float(after)) == (8.0, 9.0)
     assert [float(pullback(*d)[0]) for d in ((1.0, None), (None, 1.0))] == [8.0, 9.0]
-
-
-def test_gradients_of_initial_values_computed_from_one_input():
-    def f(x):
-        double = lodcore.mul(x, 2.0)
-        loop = while_loop()
-        with loop.loop():
-            a, b = loop.loop_var(x), loop.loop_var(double)
-            loop.break_if(lodcore.equal(loop.step(), 3))
-            a.update(b)
-            b.update(lodcore.mul(a, x))
-        return lodcore.add(a, b)
-
-    lodcore.grad_check(f, np.array([0.7, 1.3]))
 
 
 def test_loop_without_gradient_keeps_no_scopes():

@@ -135,28 +135,6 @@ def test_a_segmented_var_array_made_in_the_body(way):
 
 
 @every_way
-def test_an_array_of_the_outer_body_is_carried_by_the_inner_loop(way):
-    """An array made in the body of the outer loop is new in each of its steps, and carried through the inner loop."""
-
-    def text(while_loop, x):
-        outer = while_loop()
-        with outer.loop():
-            t, total = outer.loop_var(0), outer.loop_var(np.zeros(3))
-            outer.break_if(t >= 2)
-            array = TensorArray()
-            array.write(0, x)
-            inner = while_loop()
-            with inner.loop():
-                k = inner.loop_var(0)
-                inner.break_if(k >= 3)
-                array.write(k + 1, array.read(k) * x)
-            total.update(total * 0.5 + array.read(3))
-        return total
-
-    check(way, text, lambda x: 1.5 * x**4, X)
-
-
-@every_way
 def test_an_array_from_outside_is_carried_through_both_loops(way):
     """An array next to one that is made in the body, with the same elements."""
 
@@ -207,29 +185,6 @@ def test_an_array_made_in_a_body_that_breaks_before_it(way):
         total = np.zeros(3)
         for _ in range(2):
             total = (x + total) * x + x
-        return total
-
-    check(way, text, meaning, X)
-
-
-@every_way
-def test_two_arrays_made_in_one_body_stay_apart(way):
-    def text(while_loop, x):
-        loop = while_loop()
-        with loop.loop():
-            t, total = loop.loop_var(0), loop.loop_var(np.zeros(3))
-            loop.break_if(t >= 3)
-            p, q = TensorArray(), TensorArray()
-            p.write(0, x)
-            q.write(0, x * 10.0)
-            p.write(1, q.read(0) + total)
-            total.update(p.read(0) + p.read(1) * 0.125 + ops.cast(q.size(), "float64"))
-        return total
-
-    def meaning(x):
-        total = np.zeros(3)
-        for _ in range(3):
-            total = x + (10.0 * x + total) * 0.125 + 1.0
         return total
 
     check(way, text, meaning, X)

@@ -98,26 +98,6 @@ def test_map_fn_of_no_entries_has_the_width_of_captured_values(made):
     assert total.get().shape == (0, 2)
 
 
-def test_deferred_loop_that_runs_twice_reads_the_array_anew():
-    q = LoDTensor.from_lengths(np.ones((2, 2)), [1, 1])
-
-    def f(by, array):
-        loop = while_loop()
-        with loop.loop(exec_immediately=False):
-            t = loop.loop_var(0)
-            loop.break_if(t >= 1)
-            array.write(0, lodcore.add(array.read(0), by))
-        loop()
-        loop()
-        return array.read(0), map_fn(lambda part: part, q)
-
-    for run in (f, lambda by, array: vjp(lambda by: f(by, array), by)[0]):
-        array = TensorArray()
-        array.write(0, np.array(1.0))
-        assert float(run(np.array(0.5), array)[0]) == 2.0
-        assert float(array.read(0)) == 2.0
-
-
 def test_map_fn_of_no_entries_leaves_sizes_changed_by_a_loop_unknown():
     """A loop variable may have more rows in each step; its width is known."""
 

@@ -68,20 +68,9 @@ def test_many_versions_are_released():
 # -- an array is a value -------------------------------------------------------------------------------------------
 
 
-def test_overwritten_slots_get_no_gradient():
+def test_overwritten_slots_in_a_loop_get_no_gradient():
     """Paddle adds the gradient of the overwritten value: 4 instead of 3 (y, then 3 y at one index)."""
 
-    def f(y):
-        array = TensorArray()
-        array.write(0, y)
-        array.write(0, lodcore.mul(y, 3.0))
-        return array.read(0)
-
-    y, pullback = vjp(f, np.array(2.0))
-    assert (float(y), float(pullback(1.0)[0])) == (6.0, 3.0)
-
-
-def test_overwritten_slots_in_a_loop_get_no_gradient():
     def f(y):
         array = TensorArray()
         loop = while_loop()
@@ -510,19 +499,6 @@ def test_a_var_array_may_be_a_result():
 
 
 # -- in Programs -----------------------------------------------------------------------------------------------------
-
-
-def test_each_run_of_a_program_begins_with_the_array_as_it_was():
-    array = TensorArray()
-    array.write(0, np.array(1.0))
-    with Program() as program:
-        x = data("x", (), "float64")
-        array.write(0, lodcore.mul(array.read(0), x))
-        y = array.read(0)
-    for _ in range(2):
-        found, whole = Executor().run(program, {"x": 3.0}, [y, array])
-        assert (float(found), contents(whole)) == (3.0, {0: 3.0})
-    assert contents(array) == {0: 1.0}, "nothing ran while it was recorded"
 
 
 def test_array_operators_are_recorded_as_they_run():

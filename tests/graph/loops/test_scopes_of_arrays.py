@@ -5,7 +5,7 @@ import pytest
 
 import lodcore
 from lodcore import GraphError, TensorArray, vjp
-from lodcore.graph import Executor, Program, data, while_loop
+from lodcore.graph import while_loop
 from tests.helpers.texts_in_every_way import WAYS, WHILE_RECORDING, run_body
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
@@ -108,29 +108,3 @@ def test_writes_of_an_eager_loop_into_an_outer_array_stay():
     assert [int(element) for element in outside] == [0, 2]
     vjp(lambda x: run_body(lambda step: outside.write(step + 2, x * 3.0)) and x, np.array(1.5))
     assert [float(element) for element in outside] == [0, 2, 4.5, 4.5]
-
-
-def test_deferred_loop_reads_the_array_as_it_is_at_the_call():
-    outside = TensorArray()
-    outside.write(0, np.array(1.0))
-    loop = while_loop()
-    with loop.loop(exec_immediately=False):
-        t, s = loop.loop_var(0), loop.loop_var(0.0)
-        loop.break_if(t >= 2)
-        outside.write(0, outside.read(0) * 2.0)
-        s.update(s + outside.read(0))
-    for total in (6.0, 24.0):  # 2 and 4; 8 and 16, of the 4 that the first run left
-        loop()
-        assert float(s.get()) == total
-
-
-def test_program_reads_a_captured_array_as_recorded_and_never_changes_it():
-    outside = TensorArray()
-    outside.write(0, np.array(1.0))
-    with Program() as program:
-        x = data("x", (), "float64")
-        run_body(lambda step: outside.write(0, outside.read(0) * x))
-        last = outside.read(0)
-    for value in (3.0, 2.0, 2.0):
-        assert float(Executor().run(program, {"x": value}, [last])[0]) == value**2
-    assert float(outside.read(0)) == 1.0

@@ -22,23 +22,6 @@ NESTED = lodcore.array(WORDS)
 
 
 @every_way
-@pytest.mark.parametrize("n", [3, 1, 0])
-def test_array_made_in_the_body_leaves_other_loop_variables_alone(way, n):
-    def text(while_loop, one, two):
-        loop = while_loop()
-        with loop.loop():
-            t = loop.loop_var(0)
-            s = loop.loop_var(0.0)
-            loop.break_if(t >= n)
-            steps = TensorArray.unstack(np.zeros(2))
-            s.update(s + one * 100.0 + two)
-            steps.write(1, one)
-        return t, s
-
-    check(way, text, lambda one, two: (np.array(n), n * (one * 100.0 + two)), np.array(1.0), np.array(2.0))
-
-
-@every_way
 @pytest.mark.parametrize("x", [NESTED, NESTED[:1], NESTED[1:2], NESTED[:0]], ids=["three", "one", "empty", "none"])
 def test_map_fn_in_map_fn_gives_what_nested_calls_of_python_give(way, x):
     def text(while_loop, x):
@@ -49,11 +32,6 @@ def test_map_fn_in_map_fn_gives_what_nested_calls_of_python_give(way, x):
         return LoDTensor.from_lengths(np.concatenate([np.empty(0), *rows]), [len(r) for r in rows])
 
     check(way, text, meaning, x)
-
-
-def test_map_fn_in_map_fn_of_the_documents():
-    found = map_fn(lambda doc: map_fn(lambda s: ops.sum(s), doc), NESTED)
-    assert found.tolist() == [[3.0, 0.5], [], [-1.0, 0.0, 5.25]]
 
 
 @every_way
@@ -152,76 +130,6 @@ def read_and_sum(while_loop, array, of_element=lambda element: element):
         loop.break_if(k >= array.size())
         total.update(total + of_element(array.read(k)))
     return total
-
-
-@every_way
-def test_loop_reads_array_elements_written_before_it(way):
-    def text(while_loop, x):
-        a = TensorArray()
-        for k in (1.0, 2.0, 3.0):
-            a.write(int(k) - 1, x * k)
-        return read_and_sum(while_loop, a)
-
-    check(way, text, lambda x: 6.0 * x, np.array(1.0))
-
-
-def test_loop_over_three_writes_has_the_value_and_gradient_of_the_formula():
-    def three_writes(x):
-        a = TensorArray()
-        for k in range(3):
-            a.write(k, x * (k + 1.0))
-        return read_and_sum(lodcore.while_loop, a)
-
-    y, pullback = vjp(three_writes, np.array(1.0))
-    assert (float(y), float(pullback(1.0)[0])) == (6.0, 6.0)
-
-
-@every_way
-def test_nested_loop_reads_array_elements_written_before_the_outer_loop(way):
-    def text(while_loop, x):
-        a = TensorArray()
-        a.write(0, x)
-        a.write(1, x * x)
-        outer = while_loop()
-        with outer.loop():
-            t, total = outer.loop_var(0), outer.loop_var(0.0)
-            outer.break_if(t >= 3)
-            total.update(total + read_and_sum(while_loop, a))
-        return total
-
-    check(way, text, lambda x: 3.0 * (x + x * x), np.array(1.5))
-
-
-@every_way
-def test_loop_overwrites_array_elements_written_before_it(way):
-    def text(while_loop, x):
-        a = TensorArray()
-        for k in range(3):
-            a.write(k, x * (k + 1.0))
-        loop = while_loop()
-        with loop.loop():
-            t = loop.loop_var(0)
-            loop.break_if(t >= 2)
-            a.write(t + 1, a.read(t) * 2.0)
-        return a.stack()
-
-    check(way, text, lambda x: np.stack([x, 2 * x, 4 * x]), ROWS[0])
-
-
-@every_way
-def test_deferred_loop_reads_array_elements_written_before_its_run(way):
-    def text(while_loop, x):
-        a = TensorArray()
-        a.write(0, x)
-        loop = while_loop()
-        with loop.loop(exec_immediately=False):
-            k, total = loop.loop_var(0), loop.loop_var(0.0)
-            loop.break_if(k >= a.size())
-            total.update(total + a.read(k))
-        loop()
-        return total
-
-    check(way, text, lambda x: x, np.array(2.5))
 
 
 ELEMENTS = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoDTensor, ShapeError, TensorArray, ops, vjp
+from lodcore import LoDTensor, ShapeError, ops, vjp
 from lodcore.graph import Executor, Program, data, while_loop
 from lodcore.graph.engine import BreakIf, Call, run
 from lodcore.graph.gradients.backward_pass import Context, Gradients
@@ -178,26 +178,6 @@ def test_slots_beyond_a_frame_are_refused():
             question()
     with pytest.raises(AttributeError):
         Gradients(set()).back([None], [None])
-
-
-def test_gradients_of_two_reads_of_one_element_add_up():
-    """Two reads of one slot, in one step and in several."""
-
-    def f(x, w):
-        rows = lodcore.tensor_array_unstack(x)
-        sums = TensorArray()
-        loop = while_loop()
-        with loop.loop():
-            step = loop.step()
-            loop.break_if(lodcore.greater_equal_than(step, 3))
-            first = rows.read(0)
-            sums.write(step, lodcore.mul(lodcore.add(first, rows.read(step)), w))
-        return ops.sum(sums.stack())
-
-    x, w = SQUARE, ROW
-    d_x, d_w = vjp(f, x, w)[1](1.0)
-    np.testing.assert_allclose(d_x, [4 * w, w, w], rtol=1e-14)
-    np.testing.assert_allclose(d_w, 3 * x[0] + x.sum(0), rtol=1e-14)
 
 
 def test_warning_before_a_floating_point_error_is_given_once():

@@ -77,27 +77,6 @@ def test_results_of_loops_of_equal_variables_have_names_of_their_own():
         np.testing.assert_array_equal(Executor().run(program, {"x": X}, [name])[0], X**power)
 
 
-def test_nested_loops_and_arrays_are_shown():
-    with Program() as program:
-        x = data("x", (None,), "float64")
-        states = TensorArray(name="states")
-        outer = while_loop(max_steps=5)
-        with outer.loop():
-            t = outer.loop_var(0)
-            outer.break_if(t >= 2)
-            inner = while_loop(recompute=True)
-            with inner.loop():
-                k = inner.loop_var(0)
-                inner.break_if(k >= 2)
-                states.write(t, x)
-    text = str(program)
-    loops = [line for line in text.splitlines() if "while_loop" in line]
-    assert len(loops) == 2
-    assert "max_steps=5" in loops[0]
-    assert "recompute" in loops[1]
-    assert "states" in text
-
-
 def whole():
     """Record a loop with a counter, a carried value, a captured one and an update."""
     with Program() as program:

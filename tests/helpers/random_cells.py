@@ -144,6 +144,21 @@ def compilations():
         CellSteps.of = of
 
 
+def numbers(*shape, dtype="f4"):
+    """Draw small numbers, the same ones for a shape."""
+    return (np.random.default_rng(shape).standard_normal(shape) * 0.5).astype(dtype)
+
+
+def anew(cell):
+    """Return a cell that no record is kept for."""
+
+    class Anew:
+        def __call__(self, *arguments):
+            return cell(*arguments)
+
+    return Anew()
+
+
 def arrays_of(tree):
     return [np.asarray(getattr(one, "values", one)) for one in lodcore.tree_leaves(tree)]
 

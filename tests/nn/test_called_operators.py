@@ -12,7 +12,7 @@ from lodcore import Executor, LoDTensor, Program, append_backward, data, kernels
 from lodcore.operators.roles import Dense
 from lodcore.ops import operator
 from lodcore.tensors.tensor import Spec
-from tests.helpers.random_cells import arrays_of, assert_near, bits, compilations, operator_by_operator, run
+from tests.helpers.random_cells import arrays_of, assert_near, bits, compilations, numbers, operator_by_operator, run
 from tests.helpers.tables import for_each
 
 pytestmark = [
@@ -21,10 +21,6 @@ pytestmark = [
 ]
 
 LENGTHS, WIDTH = [3, 0, 1, 5, 2, 2], 4
-
-
-def numbers(*shape, dtype="f4"):
-    return (np.random.default_rng(shape).standard_normal(shape) * 0.5).astype(dtype)
 
 
 @ops.elementwise_operator

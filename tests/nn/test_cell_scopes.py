@@ -8,6 +8,7 @@ import pytest
 
 import lodcore
 from lodcore import Executor, LoDTensor, Program, append_backward, data, nn, ops
+from tests.helpers.random_cells import numbers
 from tests.helpers.tables import for_each
 
 pytestmark = [
@@ -16,10 +17,6 @@ pytestmark = [
 ]
 
 LENGTHS, WIDTH = [3, 0, 1, 5, 2], 4
-
-
-def numbers(*shape):
-    return (np.random.default_rng(shape).standard_normal(shape) * 0.5).astype(np.float32)
 
 
 def program_of(rng, outer, is_reverse=False):

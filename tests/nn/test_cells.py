@@ -18,6 +18,7 @@ from lodcore import Executor, LoDTensor, Program, append_backward, data, kernels
 from tests.helpers.new_memory import new_memory_holds_anything
 from tests.helpers.random_cells import (
     Cell,
+    anew,
     arrays_of,
     assert_near,
     bits,
@@ -127,16 +128,6 @@ def given_to(name, dtype, lengths=LENGTHS):
     cell, shapes, widths = CELLS[name]
     state = lodcore.tree_map(lambda width: numbers(len(lengths), width, dtype=dtype, seed=5), widths)
     return cell, parameters_of(dtype, **shapes), batch(dtype, lengths), state
-
-
-def anew(cell):
-    """Return a cell that no record is kept for."""
-
-    class Anew:
-        def __call__(self, *arguments):
-            return cell(*arguments)
-
-    return Anew()
 
 
 def loss_of(results):

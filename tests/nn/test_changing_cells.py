@@ -9,7 +9,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, kernels, nn
 from lodcore.nn import kept_cells
-from tests.helpers.random_cells import bits, compilations, run
+from tests.helpers.random_cells import anew, bits, compilations, numbers, run
 from tests.helpers.tables import for_each
 
 pytestmark = [
@@ -20,22 +20,8 @@ pytestmark = [
 LENGTHS, WIDTH = [3, 0, 1, 5, 2, 2], 4
 
 
-def numbers(*shape):
-    return (np.random.default_rng(shape).standard_normal(shape) * 0.5).astype("f4")
-
-
 X = LoDTensor.from_lengths(numbers(sum(LENGTHS), WIDTH), LENGTHS)
 PARAMETERS, ZERO = {"x": numbers(WIDTH, WIDTH), "h": numbers(WIDTH, WIDTH)}, np.zeros((len(LENGTHS), WIDTH), "f4")
-
-
-def anew(cell):
-    """Return a cell that no record is kept for."""
-
-    class Anew:
-        def __call__(self, *arguments):
-            return cell(*arguments)
-
-    return Anew()
 
 
 def bits_of(cell, *given):

@@ -8,7 +8,7 @@ import pytest
 
 import lodcore
 from lodcore import Executor, LoDTensor, Program, append_backward, data, kernels, nn, ops
-from tests.helpers.random_cells import compilations, operator_by_operator, run
+from tests.helpers.random_cells import compilations, numbers, operator_by_operator, run
 from tests.helpers.tables import for_each
 
 pytestmark = [
@@ -17,10 +17,6 @@ pytestmark = [
 ]
 
 LENGTHS, WIDTH = [3, 0, 1, 5, 2, 2], 4
-
-
-def numbers(*shape, dtype="f4"):
-    return (np.random.default_rng(shape).standard_normal(shape) * 0.5).astype(dtype)
 
 
 def given(dtype="f4"):

@@ -263,13 +263,6 @@ def test_loop_counters_as_indices():
     assert pullback(1.0)[0].tolist() == [[6 + 1 + 1, 1, 1], [10 + 2], [4 + 9 + 3, 4]]
 
 
-def test_iteration_over_a_variable_records():
-    x = lodcore.array([[1.0, 2.0], [], [3.0]])
-    y, pullback = vjp(lambda x: sum(lodcore.ops.sum(part * part) for part in x), x)
-    assert float(y) == 14
-    assert pullback(1.0)[0].tolist() == [[2, 4], [], [6]]
-
-
 @pytest.mark.not_on_reference
 def test_a_variable_is_not_written_to():
     def f(x):
@@ -291,15 +284,6 @@ def test_a_variable_is_not_written_to():
 # -- pinned examples -----------------------------------------------------------------------------------------------
 
 
-def test_fields_of_records():
-    values = np.array([(1, 2.0), (3, 4.0), (5, 6.0)], [("id", "i4"), ("weight", "f8")])
-    x = LoDTensor.from_lengths(values, [2, 0, 1])
-    assert x["weight"].tolist() == [[2.0, 4.0], [], [6.0]]
-    assert x["weight"].lod is x.lod
-    with pytest.raises(TypeError, match="'length'"):
-        x["length"]
-
-
 def test_views_share_and_copies_do_not():
     x = lodcore.array([[1, 2, 3], [], [4, 5]])
     for key in (0, slice(1, None), slice(None), ..., (slice(None), slice(None))):
@@ -307,14 +291,6 @@ def test_views_share_and_copies_do_not():
         assert np.may_share_memory(got.values if isinstance(got, LoDTensor) else got, x.values) or not len(got)
     for key in ([0, 2], x > 1, (slice(None), slice(0, 1)), slice(None, None, -1)):
         assert not np.may_share_memory(x[key].values, x.values)
-
-
-def test_index_of_inner_axes_takes_the_same_elements_of_each_sequence():
-    x = lodcore.array([[[1, 2, 3], [4, 5]], [], [[6, 7]]])
-    assert x[:, :, [1, 0, -1]].tolist() == [[[2, 1, 3], [5, 4, 5]], [], [[7, 6, 7]]]
-    assert x[[0, 2], 0].tolist() == [[1, 2, 3], [6, 7]]
-    assert x[[0, 2], [1, 0]].tolist() == [[4, 5], [6, 7]]
-    assert x[[0, 0], [1, 0], -1].tolist() == [5, 3]
 
 
 # -- assignment by a nested mask -----------------------------------------------------------------------------------
@@ -437,14 +413,6 @@ def test_vectors_and_integers_follow_the_rule_of_numpy(num_levels, shape):
     assert seen > 10 * refused
 
 
-def test_vectors_of_other_lengths_say_what_is_wrong():
-    x, _ = even(1, (3, 4, 5))
-    with pytest.raises(IndexError, match=r"shape mismatch"):
-        x[[0, 1], [0, 1], [0, 1, 2]]
-    with pytest.raises(IndexError, match=r"shape mismatch"):
-        x[:, [0, 1], [0, 1, 2]]
-
-
 @pytest.mark.parametrize("levels", [1, 2])
 @pytest.mark.parametrize("masks", [False, True])
 def test_vectors_of_all_lengths_give_the_result_or_the_error_of_numpy(levels, masks):
@@ -545,14 +513,3 @@ def test_assignment_by_a_mask_broadcasts_values_as_numpy(shape):
     rows = lodcore.LoDTensor.from_lengths(values, [1, 1]) if values.ndim == 2 and len(values) == 2 else values
     x[lodcore.array([[True, False], [True]])] = rows
     assert x.values.tolist() == wanted.tolist()
-
-
-@pytest.mark.parametrize("fill", [0.0, 7.0, [1.0, 2.0]], ids=str)
-def test_assignment_by_every_mask_of_three_rows_equals_numpy(fill):
-    rows = np.arange(6.0).reshape(3, 2)
-    for chosen in itertools.product([False, True], repeat=3):
-        x = LoDTensor(rows.copy(), lodcore.LoD.from_lengths([2, 1]), share=True)
-        wanted = rows.copy()
-        wanted[np.array(chosen)] = fill
-        x[x.with_values(np.array(chosen))] = fill
-        assert x.values.tolist() == wanted.tolist()

@@ -284,26 +284,6 @@ def test_a_file_with_a_changed_byte_is_refused_or_the_same(saved):
     assert refused > len(saved) / 3
 
 
-def forged(members, manifest=None, method=zipfile.ZIP_STORED):
-    """Make a file of members, which are arrays or bytes."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as archive:
-        for name, content in members.items():
-            if isinstance(content, np.ndarray):
-                buffer = io.BytesIO()
-                np.lib.format.write_array(buffer, content, allow_pickle=True)
-                content = buffer.getvalue()
-            archive.writestr(name, content)
-        if manifest is not None:
-            archive.writestr("lodcore.json", manifest if isinstance(manifest, (str, bytes)) else json.dumps(manifest))
-    file.seek(0)
-    return file
-
-
-def manifest(tree, lods=(), **changes):
-    return {"format": "lodcore", "version": 1, "tree": tree, "lods": lods, **changes}
-
-
 def test_dtypes_of_a_description():
     assert dtype_of("x", "<f4") == np.float32
     with pytest.raises(DTypeError, match="has no dtype"):

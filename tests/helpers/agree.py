@@ -13,6 +13,11 @@ def offsets_of(lod):
     return [lod.offsets(k).tolist() for k in range(lod.num_levels)]
 
 
+def values_of(x):
+    """Return the values of a tensor, or an array as it is."""
+    return np.asarray(getattr(x, "values", x))
+
+
 def numbered(lod):
     """Return the batch as nested lists in which each row is replaced by its number."""
     return nest(range(lod.num_rows), offsets_of(lod))

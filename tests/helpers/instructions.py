@@ -32,3 +32,21 @@ def run(kernel, arguments):
 def one_nan(array):
     """Return an array with the same bits for every nan."""
     return np.where(np.isnan(array), array.dtype.type(np.nan), array)
+
+
+def with_changes(given, changes):
+    """Return the arguments of a program; a change is a new argument, or a dict of new items at their places."""
+    for name, change in changes.items():
+        if isinstance(change, dict):
+            table = given[name] if isinstance(given[name], list) else given[name].copy()
+            for place, value in change.items():
+                table[place] = value
+            given[name] = table
+        else:
+            given[name] = change
+    return list(given.values())
+
+
+def changed(name, place, value):
+    """Return a change of one item of an argument."""
+    return {name: {place: value}}

@@ -4,11 +4,18 @@ import random
 from contextlib import contextmanager
 
 import numpy as np
+import pytest
 
 import lodcore
-from lodcore import nn, ops
+from lodcore import kernels, nn, ops
 from lodcore.nn.cell_loop import Deferred
 from lodcore.nn.cell_steps import CellSteps
+
+#: Marks of the tests of compiled cells.
+COMPILED_CELLS = [
+    pytest.mark.not_on_reference,
+    pytest.mark.skipif(not kernels.matrix.is_fast(), reason="nothing is compiled without fused products"),
+]
 
 #: What a cell does with rows x, and y of the same width; `p(*shape)` makes a parameter, q is a random.Random.
 STEPS = {

@@ -10,7 +10,20 @@ from hypothesis import strategies as st
 
 from lodcore import kernels
 from tests.helpers.draw import int64, read_only
-from tests.helpers.instructions import CODE, EXTREME, LINE, ONE, ORDINARY, ROW, TILE, TWO, one_nan, run
+from tests.helpers.instructions import (
+    CODE,
+    EXTREME,
+    LINE,
+    ONE,
+    ORDINARY,
+    ROW,
+    TILE,
+    TWO,
+    changed,
+    one_nan,
+    run,
+    with_changes,
+)
 from tests.helpers.tables import for_each
 
 UFUNCS = [np.exp, np.tanh, np.maximum]
@@ -125,19 +138,7 @@ def small(**changes):
         "instructions": int64([[CODE["add"], 1, 2, 0, 1, -1, -1, 0], [CODE["ufunc"], 1, 3, 2, -1, -1, 0, 0]]),
         "count": 3,
     }
-    for name, change in changes.items():
-        if isinstance(change, dict):
-            table = given[name] if isinstance(given[name], list) else given[name].copy()
-            for place, value in change.items():
-                table[place] = value
-            given[name] = table
-        else:
-            given[name] = change
-    return list(given.values())
-
-
-def changed(name, place, value):
-    return {name: {place: value}}
+    return with_changes(given, changes)
 
 
 def test_small_program():

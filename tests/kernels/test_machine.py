@@ -26,8 +26,10 @@ from tests.helpers.instructions import (
     ROW,
     TILE,
     TWO,
+    changed,
     one_nan,
     run,
+    with_changes,
 )
 from tests.helpers.matrices import packed
 from tests.helpers.tables import for_each
@@ -225,19 +227,7 @@ def small(**changes):
         "n_rows": 3,
         "back": False,
     }
-    for name, change in changes.items():
-        if isinstance(change, dict):
-            table = given[name] if isinstance(given[name], list) else given[name].copy()
-            for place, value in change.items():
-                table[place] = value
-            given[name] = table
-        else:
-            given[name] = change
-    return list(given.values())
-
-
-def changed(name, place, value):
-    return {name: {place: value}}
+    return with_changes(given, changes)
 
 
 def test_small_program():

@@ -17,6 +17,7 @@ import lodcore
 from lodcore import Executor, LoDTensor, Program, append_backward, data, kernels, nn, ops
 from tests.helpers.new_memory import new_memory_holds_anything
 from tests.helpers.random_cells import (
+    COMPILED_CELLS,
     Cell,
     anew,
     arrays_of,
@@ -29,10 +30,7 @@ from tests.helpers.random_cells import (
 )
 from tests.helpers.tables import for_each
 
-pytestmark = [
-    pytest.mark.not_on_reference,
-    pytest.mark.skipif(not kernels.matrix.is_fast(), reason="nothing is compiled without fused products"),
-]
+pytestmark = COMPILED_CELLS
 
 LENGTHS, INPUT, WIDTH = [3, 0, 1, 5, 2, 2], 3, 4
 SIGMOID, TANH = lodcore.sigmoid, lodcore.tanh

@@ -4,18 +4,14 @@ import itertools
 import warnings
 
 import numpy as np
-import pytest
 
 import lodcore
-from lodcore import LoDTensor, kernels, nn
+from lodcore import LoDTensor, nn
 from lodcore.nn import kept_cells
-from tests.helpers.random_cells import anew, bits, compilations, numbers, run
+from tests.helpers.random_cells import COMPILED_CELLS, anew, bits, compilations, numbers, run
 from tests.helpers.tables import for_each
 
-pytestmark = [
-    pytest.mark.not_on_reference,
-    pytest.mark.skipif(not kernels.matrix.is_fast(), reason="nothing is compiled without fused products"),
-]
+pytestmark = COMPILED_CELLS
 
 LENGTHS, WIDTH = [3, 0, 1, 5, 2, 2], 4
 

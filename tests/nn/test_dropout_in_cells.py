@@ -4,17 +4,13 @@ import io
 import warnings
 
 import numpy as np
-import pytest
 
 import lodcore
-from lodcore import Executor, LoDTensor, Program, append_backward, data, kernels, nn, ops
-from tests.helpers.random_cells import compilations, numbers, operator_by_operator, run
+from lodcore import Executor, LoDTensor, Program, append_backward, data, nn, ops
+from tests.helpers.random_cells import COMPILED_CELLS, compilations, numbers, operator_by_operator, run
 from tests.helpers.tables import for_each
 
-pytestmark = [
-    pytest.mark.not_on_reference,
-    pytest.mark.skipif(not kernels.matrix.is_fast(), reason="nothing is compiled without fused products"),
-]
+pytestmark = COMPILED_CELLS
 
 LENGTHS, WIDTH = [3, 0, 1, 5, 2, 2], 4
 

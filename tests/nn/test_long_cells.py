@@ -1,16 +1,12 @@
 """Cells of many operators: they are compiled in time that grows with their number, however deep and however shared."""
 
 import numpy as np
-import pytest
 
-from lodcore import LoDTensor, kernels
-from tests.helpers.random_cells import assert_near, compilations, operator_by_operator, run
+from lodcore import LoDTensor
+from tests.helpers.random_cells import COMPILED_CELLS, assert_near, compilations, operator_by_operator, run
 from tests.helpers.tables import for_each
 
-pytestmark = [
-    pytest.mark.not_on_reference,
-    pytest.mark.skipif(not kernels.matrix.is_fast(), reason="nothing is compiled without fused products"),
-]
+pytestmark = COMPILED_CELLS
 
 
 def chain(p, x, h):

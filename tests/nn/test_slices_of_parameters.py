@@ -1,17 +1,13 @@
 """Cells that cut their parameters: slices are read where they are, and gradients written where they belong."""
 
 import numpy as np
-import pytest
 
 import lodcore
-from lodcore import LoDTensor, kernels, nn
-from tests.helpers.random_cells import assert_near, bits, compilations, operator_by_operator, run
+from lodcore import LoDTensor, nn
+from tests.helpers.random_cells import COMPILED_CELLS, assert_near, bits, compilations, operator_by_operator, run
 from tests.helpers.tables import for_each
 
-pytestmark = [
-    pytest.mark.not_on_reference,
-    pytest.mark.skipif(not kernels.matrix.is_fast(), reason="nothing is compiled without fused products"),
-]
+pytestmark = COMPILED_CELLS
 
 LENGTHS, WIDTH = [3, 0, 1, 5, 2], 4
 

@@ -1,18 +1,14 @@
 """The first step of compiled cells: what is multiplied by states of zeros is not computed, and nobody sees it."""
 
 import numpy as np
-import pytest
 
 import lodcore
-from lodcore import LoDTensor, kernels
+from lodcore import LoDTensor
 from lodcore.graph.loops.machine import Compiled
-from tests.helpers.random_cells import run
+from tests.helpers.random_cells import COMPILED_CELLS, run
 from tests.helpers.tables import for_each
 
-pytestmark = [
-    pytest.mark.not_on_reference,
-    pytest.mark.skipif(not kernels.matrix.is_fast(), reason="nothing is compiled without fused products"),
-]
+pytestmark = COMPILED_CELLS
 
 LENGTHS, WIDTH = [3, 0, 1, 5, 2], 4
 

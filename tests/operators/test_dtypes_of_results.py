@@ -10,6 +10,7 @@ import lodcore
 from lodcore import DTypeError, LoDTensor, ops, vjp
 from lodcore.operators.registry import OPS
 from lodcore.testing.samples import with_tensors
+from tests.helpers.agree import values_of
 from tests.helpers.dtypes_of_results import CALLS, SAME_EVERYWHERE, inferred, run, samples_of, written
 from tests.helpers.small_calls import calls, gradients, is_float
 from tests.helpers.tables import for_each
@@ -115,11 +116,6 @@ def test_casts_are_those_of_numpy(given, wanted):
 LENGTHS = [3, 0, 1, 4]
 
 
-def of(x):
-    """Return the values of a tensor."""
-    return np.asarray(getattr(x, "values", x))
-
-
 LINEAR = {
     "diff": lambda x: lodcore.sequence_diff(x, 2),
     "shift": lambda x: lodcore.sequence_shift(x, -1),
@@ -150,7 +146,7 @@ def test_gradients_of_linear_operators_on_complex_numbers_are_linear(name, dtype
     values = np.arange(1.0, 9) + 1j * np.cos(np.arange(8))
     x = LoDTensor.from_lengths(values.astype(dtype), LENGTHS)
     out, back = vjp(LINEAR[name], x)
-    wave = np.sin(1 + np.arange(of(out).size)).reshape(of(out).shape)
+    wave = np.sin(1 + np.arange(values_of(out).size)).reshape(values_of(out).shape)
     real, imag, both = (back((wave * w).astype(dtype))[0].values for w in (1, 1j, 1 + 2j))
     assert np.abs(real).max() > 0.1
     np.testing.assert_allclose(real.imag, 0, atol=1e-6)
@@ -174,7 +170,7 @@ def test_results_of_float16_are_those_of_float32_rounded(name):
     if name == "pad":
         call = lambda x: lodcore.sequence_pad(x, 0.5)[0]  # noqa: E731
     half = np.cos(np.arange(8)).astype(np.float16)
-    found, wanted = (of(call(LoDTensor.from_lengths(half.astype(dtype), LENGTHS))) for dtype in ("f2", "f4"))
+    found, wanted = (values_of(call(LoDTensor.from_lengths(half.astype(dtype), LENGTHS))) for dtype in ("f2", "f4"))
     assert found.dtype == np.float16
     np.testing.assert_allclose(found.astype("f4"), wanted, rtol=1.5e-3, atol=1e-6)
 
@@ -186,8 +182,8 @@ def test_full_like_has_the_requested_dtype_and_byte_order(dtype):
         declared = ops.full_like(lodcore.data("x", (None,), num_levels=1), 5, dtype).dtype
     for given in (x, x.values, np.ones((2, 0))):
         made = ops.full_like(given, 5, dtype)
-        assert of(made).dtype == made.dtype == declared == np.dtype(dtype)
-        assert (of(made) == 5).all()
+        assert values_of(made).dtype == made.dtype == declared == np.dtype(dtype)
+        assert (values_of(made) == 5).all()
 
 
 #: Operators whose operands must have one dtype.

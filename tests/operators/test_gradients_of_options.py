@@ -8,6 +8,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, ops, vjp
 from lodcore.ops.reduce.quantiles import METHODS
+from tests.helpers.agree import values_of
 from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference  # kernels are compared with their twins elsewhere
@@ -205,11 +206,6 @@ def calls():
     yield "updates", lambda x: ops.sequence_scatter(DENSE[0], ids, x), SHORT[:, :, 0]
 
 
-def of(x):
-    """Return the values of a tensor."""
-    return np.asarray(getattr(x, "values", x))
-
-
 def moved(x, values):
     """Return the same structure with other values."""
     return LoDTensor(values, x.lod) if isinstance(x, LoDTensor) else values
@@ -217,23 +213,23 @@ def moved(x, values):
 
 @for_each(("name", "call", "x", "options"), [(name, call, x, options) for name, call, x, *options in calls()])
 def test_gradients_at_every_option_equal_differences_of_results(name, call, x, options):
-    values = of(x)
+    values = values_of(x)
     way = np.cos(3 * np.arange(values.size)).reshape(values.shape)
     with np.errstate(all="ignore"):
         y, back = vjp(lambda x: call(x, *options), x)
-        wave = 1 + 0.5 * np.sin(1 + np.arange(of(y).size)).reshape(of(y).shape)
-        wave = np.where(np.isfinite(of(y)), wave, 0.0)
-        above, below = (of(call(moved(x, values + step * way), *options)) for step in (1e-5, -1e-5))
+        wave = 1 + 0.5 * np.sin(1 + np.arange(values_of(y).size)).reshape(values_of(y).shape)
+        wave = np.where(np.isfinite(values_of(y)), wave, 0.0)
+        above, below = (values_of(call(moved(x, values + step * way), *options)) for step in (1e-5, -1e-5))
         slope = np.nansum(np.where(wave == 0, 0, (above - below) / 2e-5 * wave))
         (found,) = back(wave)
         narrow = np.asarray(values, np.float32)
         y32, back32 = vjp(lambda x: call(x, *options), moved(x, narrow))
-        (found32,) = back32(np.asarray(wave, of(y32).dtype))
-    assert of(found).shape == values.shape
-    assert np.isfinite(of(found)).all()
+        (found32,) = back32(np.asarray(wave, values_of(y32).dtype))
+    assert values_of(found).shape == values.shape
+    assert np.isfinite(values_of(found)).all()
     near = 1e-6 if name.startswith(("corr", "fit")) else 3e-8
-    assert np.nansum(of(found) * way) == pytest.approx(slope, rel=near, abs=near)
-    assert of(y).dtype == of(found).dtype == np.float64
-    assert (of(found) != of(found).astype(np.float32)).any() or not of(found).any()  # all digits
-    assert of(found32).dtype == np.float32
-    np.testing.assert_allclose(of(found32), of(found), rtol=1e-4, atol=2e-5)
+    assert np.nansum(values_of(found) * way) == pytest.approx(slope, rel=near, abs=near)
+    assert values_of(y).dtype == values_of(found).dtype == np.float64
+    assert (values_of(found) != values_of(found).astype(np.float32)).any() or not values_of(found).any()  # all digits
+    assert values_of(found32).dtype == np.float32
+    np.testing.assert_allclose(values_of(found32), values_of(found), rtol=1e-4, atol=2e-5)

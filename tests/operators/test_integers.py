@@ -8,6 +8,7 @@ import pytest
 import lodcore
 from lodcore import LoDTensor, TensorArray, ops
 from lodcore.testing.samples import bits
+from tests.helpers.agree import values_of
 from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import run, things
 
@@ -122,15 +123,10 @@ def test_the_first_axis_of_sequences_counted_from_the_last(axis):
                 ops.tensor_array_unstack(x, wrong)
 
 
-def of(x):
-    """Return the values of a tensor."""
-    return np.asarray(getattr(x, "values", x))
-
-
 @for_each("number", [np.int8(2), np.int64(2), np.uint8(2), np.float16(2), np.float64(2), 2])
 def test_scale_eps_and_rate_take_numbers_of_numpy(number):
     x = LoDTensor.from_lengths(np.eye(2), [2])
-    weights = of(ops.dot_attention(np.array([[1.0, 0.0]]), x, scale=number)[1])
+    weights = values_of(ops.dot_attention(np.array([[1.0, 0.0]]), x, scale=number)[1])
     np.testing.assert_allclose(weights, np.exp([2, 0]) / (np.exp(2) + 1), rtol=1e-14)
-    np.testing.assert_allclose(of(ops.layer_norm(x, [1.0] * 2, [0.0] * 2, eps=number)), (np.eye(2) - 0.5) / 1.5)
-    assert of(ops.dropout(x, type(number)(1), np.random.default_rng(0))).tolist() == [[0, 0], [0, 0]]
+    np.testing.assert_allclose(values_of(ops.layer_norm(x, [1.0] * 2, [0.0] * 2, eps=number)), (np.eye(2) - 0.5) / 1.5)
+    assert values_of(ops.dropout(x, type(number)(1), np.random.default_rng(0))).tolist() == [[0, 0], [0, 0]]

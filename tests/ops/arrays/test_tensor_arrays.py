@@ -10,11 +10,6 @@ from lodcore import LoDTensor, vjp
 from tests.helpers.tables import for_each
 
 
-def of(x):
-    """Return the values of a tensor."""
-    return np.asarray(getattr(x, "values", x))
-
-
 @pytest.mark.not_on_reference
 @for_each(("dtype", "read"), list(itertools.product(["f4", "f8"], ([0], [1], [2], [0, 2]))))
 def test_steps_that_are_not_read_have_gradients_of_zeros(dtype, read):

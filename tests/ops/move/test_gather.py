@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoD, LoDTensor, concat_batches, sequence_concat, sequence_slice, vjp
-from tests.helpers.agree import same
+from tests.helpers.agree import same, values_of
 from tests.helpers.draw import lod_tensors
 from tests.helpers.tables import for_each
 
@@ -68,14 +68,9 @@ def test_sequence_concat_and_concat_batches_of_several_batches_in_every_order(co
         assert lodcore.concat_batches(xs).tolist() == [*itertools.chain(*some)]
 
 
-def of(x):
-    """Return the values of a tensor."""
-    return np.asarray(getattr(x, "values", x))
-
-
 @pytest.mark.not_on_reference
 def test_gather_sequences_adds_cotangents_of_long_complex_numbers():
     x = LoDTensor.from_lengths(np.array([1, 2j, 3 + 1j], "G"), [1, 2])
     d = np.array([1j, 2 + 3j, 4, 5, 6j, 7], "G")
     (found,) = vjp(lambda x: lodcore.gather_sequences(x, [1, 0, 1, 0]), x)[1](d)
-    assert of(found).tolist() == [4 + 7, 5 + 1j, 2 + 9j]
+    assert values_of(found).tolist() == [4 + 7, 5 + 1j, 2 + 9j]

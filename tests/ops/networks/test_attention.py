@@ -4,12 +4,8 @@ import numpy as np
 import pytest
 
 from lodcore import LoDTensor, ops, vjp
+from tests.helpers.agree import values_of
 from tests.helpers.tables import for_each
-
-
-def of(x):
-    """Return the values of a tensor."""
-    return np.asarray(getattr(x, "values", x))
 
 
 @pytest.mark.not_on_reference
@@ -19,8 +15,8 @@ def test_dot_attention_divides_scores_by_the_root_of_the_width(width):
     query, memory = np.full((1, width), 2.0), LoDTensor.from_lengths(np.outer([1.0, 0.0], [1] * width), [2])
     for asked in (query, LoDTensor.from_lengths(query, [1])):
         context, found = ops.dot_attention(asked, memory)
-        np.testing.assert_allclose(of(found), weights, rtol=1e-14)
-        np.testing.assert_allclose(of(context), [[weights[0]] * width], rtol=1e-14)
+        np.testing.assert_allclose(values_of(found), weights, rtol=1e-14)
+        np.testing.assert_allclose(values_of(context), [[weights[0]] * width], rtol=1e-14)
 
 
 @pytest.mark.not_on_reference
@@ -39,4 +35,4 @@ def test_dot_attention_gradient_of_a_memory_that_is_also_the_values():
         asked, memory = LoDTensor.from_lengths(query, [3]), LoDTensor.from_lengths(rows, [4])
         _, back = vjp(lambda m, asked=asked, scale=scale: ops.dot_attention(asked, m, scale=scale), memory)
         (found,) = back(d, d_weights.ravel())
-        np.testing.assert_allclose(of(found).ravel(), wanted, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(values_of(found).ravel(), wanted, rtol=1e-6, atol=1e-8)

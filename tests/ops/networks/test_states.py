@@ -19,11 +19,6 @@ def test_last_of_steps_changes_neither_boot_nor_cotangent():
     assert [back(d)[0].tolist(), d.tolist()] == [[0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
 
 
-def of(x):
-    """Return the values of a tensor."""
-    return np.asarray(getattr(x, "values", x))
-
-
 def steps_with(at, element):
     """Return steps of two sequences, of which one is replaced."""
     array = lodcore.TensorArray()

@@ -7,6 +7,7 @@ import pytest
 
 import lodcore
 from lodcore import LoD, LoDTensor, ops, vjp
+from tests.helpers.agree import values_of
 from tests.helpers.tables import for_each
 
 
@@ -31,11 +32,6 @@ def test_sequence_interp_without_points_has_gradients_of_zeros():
     assert [one.values.tolist() for one in found] == [[0.0, 0.0, 0.0], [], []]
 
 
-def of(x):
-    """Return the values of a tensor."""
-    return np.asarray(getattr(x, "values", x))
-
-
 @pytest.mark.not_on_reference
 @for_each("size", [1, 7, 8, 9, 16, 17, 40])
 def test_sequence_searchsorted_of_text_of_any_length(size):
@@ -51,8 +47,8 @@ def test_sequence_interp_gradients_have_the_dtypes_of_the_inputs():
     x = lodcore.array([[1.0], [2.0]])
     given = [x.astype("f4"), x[:, :0].astype("f2"), x[:, :0].astype("f8")]
     found = vjp(ops.sequence_interp, *given)[1](np.ones(2))
-    assert [of(one).dtype for one in found] == ["f4", "f2", "f8"]
-    assert [of(one).tolist() for one in found] == [[0, 0], [], []]
+    assert [values_of(one).dtype for one in found] == ["f4", "f2", "f8"]
+    assert [values_of(one).tolist() for one in found] == [[0, 0], [], []]
 
 
 def test_sequence_interp_between_equal_points_has_finite_gradients():

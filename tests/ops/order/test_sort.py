@@ -5,6 +5,7 @@ import pytest
 
 import lodcore
 from lodcore import sequence_sort, sequence_topk, vjp
+from tests.helpers.agree import values_of
 from tests.helpers.tables import for_each
 
 
@@ -43,15 +44,10 @@ def test_negative_numbers_of_rows_are_refused():
         sequence_topk([[1]], -1)
 
 
-def of(x):
-    """Return the values of a tensor."""
-    return np.asarray(getattr(x, "values", x))
-
-
 @pytest.mark.not_on_reference
 @for_each("n", [1, 2, 3])
 def test_sequence_sort_of_complex_numbers_moves_cotangents_whole(n):
     values, d = np.arange(n, 0, -1) + 1j, np.arange(1, n + 1) * (2 - 3j)
     for x, wanted in ((values, d[::-1]), (values[::-1], d)):
         (found,) = vjp(lodcore.sequence_sort, lodcore.array([x.copy()]))[1](d)
-        assert of(found).tolist() == wanted.tolist()
+        assert values_of(found).tolist() == wanted.tolist()

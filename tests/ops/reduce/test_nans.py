@@ -8,6 +8,7 @@ import pytest
 
 import lodcore
 from lodcore import LoD, LoDTensor, ops
+from tests.helpers.agree import values_of
 from tests.helpers.tables import for_each
 
 AXES = (0, 1, 2, (0, 1), (1, 2), None)
@@ -40,19 +41,14 @@ def test_nan_reductions_of_any_dtype_axis_and_mask_equal_numpy(name, dtype, axis
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
-def of(x):
-    """Return the values of a tensor."""
-    return np.asarray(getattr(x, "values", x))
-
-
 @pytest.mark.not_on_reference
 @for_each(("dtype", "numbers"), [("i4", [1, -2]), ("?", [True, False]), ("u1", [3, 200]), ("f4", [1, 2]), (">i2", [5])])
 def test_fill_nan_of_dtypes_without_nan_is_a_copy(dtype, numbers):
     values = np.array(numbers, dtype)
     for x in (values, LoDTensor.from_lengths(values, [len(values)]), values.reshape(-1, 1)):
         found = ops.fill_nan(x, 7)
-        assert of(found).ravel().tolist() == numbers
-        assert not np.shares_memory(of(found), values)
+        assert values_of(found).ravel().tolist() == numbers
+        assert not np.shares_memory(values_of(found), values)
 
 
 @pytest.mark.not_on_reference
@@ -63,8 +59,8 @@ def test_var_and_std_take_fractional_ddof(ddof):
     x, holes = lodcore.array(numbers), lodcore.array([[np.nan, *one, np.nan] for one in numbers])
     for axis in (1, -1, (1,)):
         for given, var, std in ((x, ops.var, ops.std), (x, ops.nanvar, ops.nanstd), (holes, ops.nanvar, ops.nanstd)):
-            np.testing.assert_allclose(of(var(given, axis, ddof=ddof)), wanted, rtol=1e-12)
-            np.testing.assert_allclose(of(std(given, axis, ddof=ddof)), np.sqrt(wanted), rtol=1e-12)
+            np.testing.assert_allclose(values_of(var(given, axis, ddof=ddof)), wanted, rtol=1e-12)
+            np.testing.assert_allclose(values_of(std(given, axis, ddof=ddof)), np.sqrt(wanted), rtol=1e-12)
 
 
 LOD = LoD.from_lengths([2, 0, 2], [3, 2, 6, 1])

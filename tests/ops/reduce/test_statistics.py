@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import LoD, LoDTensor, ops
 from lodcore.graph import grad_check
+from tests.helpers.agree import values_of
 from tests.helpers.draw import lods
 from tests.helpers.tables import for_each
 from tests.samples.common import SEEDS, smooth_values
@@ -82,11 +83,6 @@ def test_embedding_bag_computes_in_the_wider_dtype_of_table_and_weights(of_table
     np.testing.assert_allclose(found, wanted, rtol=40 * np.finfo(wide).eps, atol=40 * np.finfo(wide).eps)
 
 
-def of(x):
-    """Return the values of a tensor."""
-    return np.asarray(getattr(x, "values", x))
-
-
 @pytest.mark.not_on_reference
 @for_each(("of_x", "of_weights"), list(itertools.product(["f4", "f8", "i8"], repeat=2)))
 def test_average_and_cov_with_weights_of_another_dtype_equal_numpy(of_x, of_weights):
@@ -96,8 +92,8 @@ def test_average_and_cov_with_weights_of_another_dtype_equal_numpy(of_x, of_weig
         found, mass = ops.average(nested[0], 1, nested[1], True, keepdims=keep)
         wanted = np.average(x.astype("f8"), weights=w)
         wide = np.result_type(*["f8" if one == "i8" else one for one in (of_x, of_weights)])
-        assert of(found).dtype == of(mass).dtype == wide
-        assert (of(found).ravel().tolist(), of(mass).ravel().tolist()) == ([wanted], [4.0])
+        assert values_of(found).dtype == values_of(mass).dtype == wide
+        assert (values_of(found).ravel().tolist(), values_of(mass).ravel().tolist()) == ([wanted], [4.0])
     for ddof in (0, 1, 0.5):
         found = ops.cov(nested[0], nested[0] * 2, 1, nested[1], ddof)
         assert found == pytest.approx([2 * ((x - wanted) ** 2 * w).sum() / (4 - ddof)], rel=1e-5)

@@ -48,7 +48,7 @@ class Scripted:
         self.times = None
 
 
-def test_rows_of_one_side_alone_are_omitted_and_what_fails_in_the_new_one_is_named(compare, monkeypatch):
+def test_compare_omits_rows_of_one_side_and_names_new_failures(compare, monkeypatch):
     sides = {
         "old": Scripted({"a": 1.0, "b": "no such name", "c": 2.0, "d": False}),
         "new": Scripted({"a": 3.0, "b": 1.0, "c": "TypeError: c", "d": False}),

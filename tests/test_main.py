@@ -89,7 +89,7 @@ def test_inspect_of_a_file_that_is_no_archive_names_it(content, tmp_path, capsys
     assert str(path) in capsys.readouterr().err
 
 
-def test_inspect_of_a_single_array_or_a_missing_file_says_so(tmp_path, capsys):
+def test_inspect_refuses_a_single_array_and_a_missing_file(tmp_path, capsys):
     np.save(tmp_path / "one.npy", np.arange(3))
     assert main(["inspect", str(tmp_path / "one.npy")]) == 1
     assert "is one array" in capsys.readouterr().err

@@ -54,7 +54,7 @@ def test_make_with_several_jobs_installs_one_extra_at_a_time(tmp_path):
     ]
 
 
-def test_a_build_without_a_compiler_says_so_at_once():
+def test_build_without_a_compiler_fails_at_once():
     """Before anything is translated, which takes a minute."""
     pytest.importorskip("setuptools")
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]

@@ -37,7 +37,7 @@ CALLS = {
 
 
 @for_each(("name", "call"), CALLS.items())
-def test_functions_with_a_dtype_refuse_what_is_no_dtype(name, call):
+def test_functions_with_a_dtype_refuse_other_objects(name, call):
     for dtype in WRONG:
         with pytest.raises(DTypeError):
             call(dtype)

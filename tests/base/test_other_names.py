@@ -85,7 +85,7 @@ NAMED = re.compile(r"\b(?:lodcore|np|x|steps)\.\w+(?:\.\w+)*(?:\([^()]*\))?")
 
 
 @for_each("said", sorted({said for said, _ in [*ATTRIBUTES.values(), *NAMES.values()]} | {*FUNCTIONS.values()}))
-def test_names_and_calls_besides_the_expression_run(said, tmp_path):
+def test_replacements_named_in_an_error_run(said, tmp_path):
     found = names(tmp_path) | {"steps": lodcore.TensorArray.unstack(np.ones((3, 2)))}
     for code in NAMED.findall(said.partition(";")[2]):
         if not any(one in code for one in LIBRARIES):
@@ -126,7 +126,7 @@ def test_an_unknown_attribute_of_a_variable_says_what_to_use():
 
 
 @for_each("name", sorted({*DENSE, *ATTRIBUTES}))
-def test_variables_of_dense_arrays_speak_of_arrays(name, tmp_path):
+def test_attributes_of_dense_variables_name_replacements_of_arrays(name, tmp_path):
     p = parameter(np.arange(6.0).reshape(2, 3))
     if hasattr(p, name):
         return

@@ -152,7 +152,7 @@ def test_gather_sequences_gives_the_same_bits_with_any_number_of_threads():
         (True, DTypeError, "True"),
     ],
 )
-def test_set_num_threads_refuses_what_is_no_number_of_threads(n, error, says, several):
+def test_set_num_threads_refuses_other_values(n, error, says, several):
     with pytest.raises(error, match=says):
         lodcore.set_num_threads(n)
     assert lodcore.get_num_threads() == several

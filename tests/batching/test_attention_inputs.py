@@ -75,7 +75,7 @@ def test_a_stable_number_of_segments():
         ("none", False, [0, 1, 1, -1, -1], ["1....", ".11..", ".11..", ".....", "....."]),
     ],
 )
-def test_padding_attends_to_itself_if_it_is_a_segment(tail, causal, segments, wanted):
+def test_mask_of_a_padded_tail_is_open_only_if_the_tail_is_a_segment(tail, causal, segments, wanted):
     """Rows of a bin that is full, of one that is not, and of one without documents."""
     bins = [[[1, 2], [3, 4, 5]], [[6], [7, 8]]]
     made = attention_inputs(packed_of(bins), 5, tail=tail)
@@ -181,7 +181,7 @@ def test_ids_are_integers():
 
 
 @for_each("count", [4, 5, 7])
-def test_more_segments_than_there_are_end_where_the_last_one_ends(count):
+def test_cu_seqlens_of_missing_segments_repeat_the_last_end(count):
     """Also where the last one is of padding, and where there is none."""
     bins = [[[5, 6, 7], [8, 9]], [[3]]]
     more = [0] * (count - 4)

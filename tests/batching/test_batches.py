@@ -516,7 +516,7 @@ def lists(plan):
 
 
 @pytest.mark.not_on_reference
-def test_iterating_anew_does_not_advance_a_plan():
+def test_second_iteration_of_a_plan_returns_the_same_batches():
     plan, same = (batches([1, 2, 3, 2, 1, 3] * 3, 6, seed=3) for _ in range(2))
     first, second = lists(same), lists(same)
     assert [batch.tolist() for batch, _ in zip(plan, range(2), strict=False)] == first[:2]

@@ -359,7 +359,7 @@ def answers(plan):
 @pytest.mark.parametrize("way", COPIES)
 @pytest.mark.parametrize("overflow", OVERFLOWS)
 @pytest.mark.parametrize("lengths", [OVER, [3, 2, 6, 0, 1], [6, 6], [9], []])
-def test_a_copy_of_a_plan_answers_as_itself(lengths, overflow, way):
+def test_copied_plan_equals_the_plan(lengths, overflow, way):
     budget = max([6, *lengths]) if overflow == "error" else 6
     plan = pack_plan(lengths, budget, overflow=overflow)
     assert answers(COPIES[way](plan)) == answers(plan)

@@ -345,7 +345,7 @@ def test_threads_share_a_stream():
     assert stream.fill.items == 3000
 
 
-def test_a_copy_of_a_stream_goes_on_by_itself():
+def test_copied_stream_advances_independently():
     stream = pack_stream([(k,) * (k % 5) for k in range(40)], 8, buffer=4)
     next(stream)
     copied = copy.deepcopy(stream)

@@ -64,7 +64,7 @@ def test_pictures_fit_the_encoding(encoding):
     assert len(lines) == 5
 
 
-def test_an_act_that_is_not_there_is_refused(capsys):
+def test_demo_refuses_an_unknown_act(capsys):
     with pytest.raises(SystemExit):
         demo.main(["--only", "consonants"])
     assert "choose from" in capsys.readouterr().err

@@ -40,7 +40,7 @@ def test_logits_are_those_of_plain_loops():
     np.testing.assert_allclose(reader.logits(parameters, DOCUMENTS), by_hand(reader, parameters, DOCUMENTS), rtol=1e-12)
 
 
-def test_documents_are_each_for_itself():
+def test_logits_of_a_document_do_not_depend_on_the_other_documents():
     reader, parameters = drawn()
     whole = reader.logits(parameters, DOCUMENTS)
     order = np.array([3, 1, 2, 0])
@@ -118,7 +118,7 @@ def test_it_learns_topics_of_glosses():
     assert commonest + 10 < found < 90
 
 
-def test_glosses_of_one_sentence_are_read_where_they_are_asked_for(tmp_path):
+def test_read_drops_glosses_shorter_than_the_minimum_of_sentences(tmp_path):
     line = "{:08d} {:02d} n 01 word 0 001 @ 00001740 n 0000 | {}  \n"
     path = tmp_path / "data.noun"
     path.write_text(

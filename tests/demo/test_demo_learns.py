@@ -72,7 +72,7 @@ def test_frames_of_a_recording_share_a_shift():
     assert 0.49 < heard.values.std() < 0.51
 
 
-def test_a_small_network_learns_signs_and_not_more_than_there_is():
+def test_small_network_learns_signs_with_smoothed_labels():
     recordings = signs(24)
     scaled = recordings._replace(frames=recordings.frames.with_values(recordings.frames.values.astype(np.float32)))
     network = Network(3, SMALL, np.random.default_rng(0))
@@ -130,7 +130,7 @@ def test_confusions_are_counted():
     assert max(map(len, matrix_picture(np.full((9, 9), 12345), Glyphs()))) <= 78
 
 
-def test_progress_is_a_line_written_anew_or_a_few(capsys):
+def test_progress_rewrites_one_line_or_prints_a_few(capsys):
     epochs = [Epoch(1.0 / k, 10.0 * k) for k in range(1, 9)]
     for k in range(1, 9):
         print_progress(3, epochs[:k], 8, Glyphs(), writes_anew=True)

@@ -41,7 +41,7 @@ def test_a_program_of_the_gallery_runs_and_draws_pictures_with_labels(program, t
         pyplot.close("all")
 
 
-def test_there_are_six_programs_each_with_text_and_a_title():
+def test_gallery_has_six_programs_with_titles():
     assert [path.stem for path in PROGRAMS] == [
         f"plot_{job}" for job in ("clicks", "decoding", "documents", "own_cell", "packing", "trajectories")
     ]

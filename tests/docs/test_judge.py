@@ -151,7 +151,7 @@ def test_the_judge_leaves_out_libraries_that_cannot_be_imported(tmp_path, capsys
     assert "nothing: left out: " in capsys.readouterr().err
 
 
-def test_the_judge_says_of_a_difference_what_differs():
+def test_judge_names_the_kind_of_a_difference():
     values = read_cases.from_text(
         {"kind": "ragged", "dtype": "float64", "lod": [[0, 2]], "shape": [2], "values": [1.0, 2.0]}
     )

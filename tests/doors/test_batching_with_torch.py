@@ -155,7 +155,7 @@ def test_a_plan_is_a_batch_sampler(tokens, count, workers):
         assert sorted(one for ids, _ in found for one in ids) == list(range(len(LENGTHS)))
 
 
-def test_a_packing_plan_is_a_batch_sampler_too(tokens):
+def test_pack_plan_serves_as_batch_sampler_of_a_data_loader(tokens):
     plan = pack_plan(tokens, 12, seed=1)
     loader = DataLoader(Texts(tokens), batch_sampler=plan, collate_fn=collate)
     found = list(loader)

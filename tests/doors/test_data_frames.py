@@ -53,7 +53,7 @@ def test_groups_of_rows(rows):
         assert found.keys["b"].tolist() == [b for inner in groups.values() for b in inner]
 
 
-def test_empty_lists_beside_arrays():
+def test_from_pandas_of_empty_lists_and_arrays():
     found = from_pandas(pandas.Series([[], np.array([1, 2]), None, []]), nulls="empty")
     assert found.tolist() == [[], [1, 2], [], []]
 
@@ -74,7 +74,7 @@ def test_from_xarray_refuses_objects_with_only_some_attributes_of_a_dataset(part
         from_xarray(Like())
 
 
-def test_pandas_there_and_back():
+def test_to_pandas_then_from_pandas_restores_groups():
     groups = from_pandas(FRAME, ["g", "h"])
     frame = to_pandas(groups)
     assert frame.index.names == ["g", "h", None]
@@ -111,7 +111,7 @@ def test_from_pandas_fills_masks_or_refuses_nulls():
     assert from_pandas(arrow, nulls="empty").tolist() == [[1], [], [2, 3]]
 
 
-def test_pandas_columns_beside_lists():
+def test_from_pandas_of_plain_columns_and_lists():
     frame = pandas.DataFrame({"name": ["a", "b"], "n": [1, 2], "x": [[1], [2, 3]]})
     found = from_pandas(frame)
     assert found["name"].tolist() == ["a", "b"]
@@ -144,7 +144,7 @@ def test_wrong_frames_and_columns_are_refused(call, error, says):
 # -- Polars --------------------------------------------------------------------------------------------------------
 
 
-def test_polars_there_and_back():
+def test_to_polars_then_from_polars_restores_sequences():
     series = to_polars(X)
     assert series.to_list() == X.tolist()
     assert from_polars(series).equals(X)

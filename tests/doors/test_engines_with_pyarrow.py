@@ -169,7 +169,7 @@ def test_empty_batches():
     assert not calls
 
 
-def test_max_rows_bounds_what_the_function_gets():
+def test_arrow_batches_calls_the_function_with_at_most_max_rows():
     sizes = []
 
     def look(values):
@@ -322,7 +322,7 @@ def test_words_of_any_text(text):
     assert found == [one.lower().replace(".", " ").replace("-", " ").split() for one in text]
 
 
-def test_every_document_is_there_once(made):
+def test_pipeline_packs_every_document_once(made):
     units, vocabulary, where = made
     bins = lodcore.from_arrow(pipeline.read_bins(where / "bins"))
     assert (bins["tokens"].lod.row_offsets(0)[1:] - bins["tokens"].lod.row_offsets(0)[:-1]).max() <= pipeline.BUDGET

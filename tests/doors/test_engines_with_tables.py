@@ -47,7 +47,7 @@ def test_objects_are_refused():
     assert arrow_batches(lambda k: k + 1, keep=False)(frame)["k"].tolist() == [1, 2]
 
 
-def test_an_empty_frame_says_what_columns_there_will_be():
+def test_arrow_batches_of_an_empty_frame_returns_its_columns():
     made = arrow_batches(double)(frame_of(TABLE.slice(0, 0)))
     assert list(made.columns) == ["values", "name"]
     assert len(made) == 0

@@ -173,7 +173,7 @@ def test_tables_and_streams():
     assert pyarrow.chunked_array(X).to_pylist() == X.tolist()
 
 
-def test_a_python_reader_is_asked_for_its_batches():
+def test_from_arrow_reads_batches_from_a_python_generator():
     """The stream calls back into Python."""
     table = pyarrow.table({"x": pyarrow.array(X)})
 

@@ -70,14 +70,14 @@ def test_tensors_of_one_structure_compute_with_each_other():
     assert np.allclose(from_torch(together).values, 3 * x.values)
 
 
-def test_a_structure_that_torch_wrote_into_is_made_anew():
+def test_offsets_overwritten_by_torch_are_made_again():
     x = drawn([2, 3])
     to_torch(x).offsets().zero_()
     assert to_torch(x).offsets().tolist() == [0, 2, 5]
     assert x.offsets.tolist() == [0, 2, 5]
 
 
-def test_a_structure_of_inference_mode_stays_there():
+def test_offsets_made_in_inference_mode_are_not_reused_outside():
     x = drawn([2, 3])
     with torch.inference_mode():
         assert from_torch(to_torch(x)).equals(x)

@@ -249,7 +249,7 @@ def test_a_chain_runs_together_only_from_a_number_of_numbers_on(monkeypatch):
     assert counted(program, monkeypatch, feed, [y]) == 0
 
 
-def test_chains_are_looked_for_when_a_run_first_meets_many_numbers(monkeypatch):
+def test_chains_are_sought_at_the_first_run_with_many_numbers(monkeypatch):
     """In what is fed, or in what operators make of it; then each later run has them."""
     with Program() as program:
         x = data("x", (None, 1), "f8")
@@ -346,7 +346,7 @@ def test_a_gradient_needs_its_own_memory(monkeypatch):
     assert not np.shares_memory(one, other)
 
 
-def test_a_user_s_own_operator_runs_by_itself(monkeypatch):
+def test_user_defined_operator_is_not_part_of_a_chain(monkeypatch):
     calls = []
 
     @lodcore.ops.elementwise_operator

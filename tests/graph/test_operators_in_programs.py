@@ -24,7 +24,7 @@ SMOOTH = sorted(name for name, samples in SAMPLES.items() if samples.smooth is n
 @pytest.mark.parametrize("name", NAMES)
 @at_most(12)
 @given(drawn=st.data())
-def test_programs_and_bodies_give_what_the_call_gives(name, drawn):
+def test_operators_in_programs_and_loop_bodies_equal_the_call(name, drawn):
     assert not ways.check_ways(OPS[name], drawn.draw(SAMPLES[name].calls), ways.IN_PROGRAMS)
 
 

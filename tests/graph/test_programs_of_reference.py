@@ -92,7 +92,7 @@ def test_nested_loops_carry_arrays():
     assert results(Make("a", element=NUMBER), outer, Ask("all", "stack", "a"), found=["all"])[0].tolist() == [0, 1, 1]
 
 
-def test_an_array_made_in_a_body_is_made_anew():
+def test_an_array_made_in_a_body_is_empty_in_each_step():
     sizes = Make("a"), Write("a", "t", 1.0), Ask("size", "size", "a"), Update("last", "size")
     body = Loop("loop", (*count(3), Declare("last", 0), *sizes))
     assert results(body, found=["last"]) == [3]
@@ -101,7 +101,7 @@ def test_an_array_made_in_a_body_is_made_anew():
         results(read_ahead, found=[])
 
 
-def test_loops_that_run_later_begin_anew():
+def test_loop_run_three_times_restarts_its_counter():
     inside = Read("x", "a", "t"), Compute("twice", "*", ("x", 2.0)), Compute("next", "+", ("t", 1))
     loop = Loop("loop", (*count(2), *inside, Write("a", "next", "twice")), runs=3)
     written = [Make("a", element=NUMBER), Write("a", 0, 1.0), loop, Ask("all", "stack", "a")]
@@ -345,7 +345,7 @@ def test_functions_of_sequences():
         ((Loop("loop", (*count(0), Declare("s", 0.0), WrongUpdate("s", 1.0))),), "s"),
     ],
 )
-def test_programs_without_meaning(body, name):
+def test_reference_refuses_invalid_programs(body, name):
     """They are refused, also if the loop has no iterations."""
     with pytest.raises(GraphError, match=f"^{name}$"):
         results(*body, found=[])

@@ -58,7 +58,7 @@ def test_a_variant_sentence_rnn(sort_by_length):
     check_sentences(lambda *inputs: rnn_over_steps(*inputs, sort_by_length))
 
 
-def test_the_class_unpacks_as_well():
+def test_tensor_array_unpack_may_be_called_on_the_class():
     """`TensorArray::unpack(input, level, sort_by_length, &ta, &indice_map)`."""
     ta, indice_map = TensorArray.unpack(SENTENCES, 0, True)
     assert isinstance(ta, TensorArray)

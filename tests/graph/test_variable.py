@@ -175,7 +175,7 @@ def test_variables_with_arrays():
 # -- parameters and data -----------------------------------------------------------------------------------------------
 
 
-def test_parameter_holds_its_value_and_refuses_what_is_no_tensor():
+def test_parameter_holds_its_value_and_refuses_other_objects():
     values = np.ones(2, np.float32)
     assert parameter(values).get() is values
     assert parameter([1.0], "w").name == "w"

@@ -29,7 +29,7 @@ X = lodcore.array([[1, 2], [], [3]])
 # -- names ---------------------------------------------------------------------------------------------------------
 
 
-def test_every_door_is_there():
+def test_every_conversion_is_callable_and_documented():
     for names in interop.DOORS.values():
         for name in names:
             assert callable(getattr(interop, name))

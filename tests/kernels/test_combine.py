@@ -32,7 +32,7 @@ class TestTwins:
         outputs = unwritten(count + 1), unwritten(count, 2), unwritten(len(offsets))
         agree("combine.product_ranges", offsets, others, *outputs)
 
-    def test_too_many_pairs_are_reported(self):
+    def test_product_ranges_reports_too_many_pairs(self):
         offsets, others = int64([0, 1, 4]), int64([0, 5, 2**62])
         outputs = unwritten(5), unwritten(4, 2), unwritten(3)
         assert agree("combine.product_ranges", offsets, others, *outputs) == 1
@@ -60,7 +60,7 @@ class TestTwins:
         assert found == {(2**40, 2): 1, (200, 64): 1, (2**32, 2): 1, (2**62, 1): -1}[sizes[1], n]
 
     @given(SIZES, st.data())
-    def test_take_turns(self, sizes, data):
+    def test_take_turns_agrees_with_its_twin(self, sizes, data):
         parts = [sizes, *[data.draw(lengths(count=len(sizes))) for _ in range(data.draw(st.integers(0, 3)))]]
         levels = [int64(running_sum(part)) for part in parts]
         agree("combine.take_turns", levels, unwritten(sum(map(sum, parts))))
@@ -94,7 +94,7 @@ def test_combinations_are_those_of_python(n):
                 assert out.tolist() == wanted, (again, column, counted)
 
 
-def test_pairs_and_turns_of_long_sequences():
+def test_pair_ranges_product_ranges_and_take_turns_of_long_sequences():
     sizes = [0, 1, 12, 3, 20]
     offsets, others = int64(running_sum(sizes)), int64(running_sum([2, 15, 0, 1, 9]))
     bounds, pieces = list(pairwise(offsets.tolist())), list(pairwise(others.tolist()))

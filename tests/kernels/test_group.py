@@ -36,7 +36,7 @@ class TestTwins:
             agree("group.number_keys", given_keys, secret, unwritten(16, 2), numbers, firsts, seen=seen)
 
     @given(st.integers(0, 30), st.integers(4, 12), st.integers(0, 2**32 - 1))
-    def test_too_many_keys_are_reported(self, count, kinds, seed):
+    def test_number_keys_reports_too_many_keys(self, count, kinds, seed):
         given_keys = keys(count, 8, kinds, seed)
         found = kernels.group.number_keys(given_keys, seed, unwritten(4, 2), unwritten(count), unwritten(3))
         assert found == (agree_count(given_keys) if agree_count(given_keys) <= 3 else -1)
@@ -155,7 +155,7 @@ def unmixed(words):
 
 @pytest.mark.beyond_the_rules
 @pytest.mark.parametrize("size", [4, 8, 16, 24])
-def test_keys_that_are_chosen_to_meet_do_not(size):
+def test_crafted_keys_do_not_collide(size):
     """They take as much work as other keys: equally many slots are probed, in a table that the test can read."""
     count, slots = 3000, 2**13
     ends = np.arange(1, count + 1, dtype=np.uint64)

@@ -98,7 +98,7 @@ def test_decaying_sums_are_float64_until_they_are_written(reverse):
 
 
 @for_each("n", [-(2**63), 1 - 2**63, -3, -2, -1, 0, 1, 2, 3, 2**63 - 1])
-def test_shifts_of_as_many_rows_as_there_are_and_of_more(n):
+def test_shift_rows_by_more_rows_than_a_sequence_has(n):
     rows = [1, 2, 5, 6, 7]
     out = unwritten(5, 1, dtype="u1")
     fill = np.array([9], "u1")

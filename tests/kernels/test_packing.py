@@ -139,7 +139,7 @@ class TestTwins:
                 with pytest.raises(ValueError, match="belong together"):
                     kernels.packing.attention_rows(*arguments, *outs)
 
-    def test_rows_that_are_too_short(self):
+    def test_attention_rows_reports_rows_that_are_too_short(self):
         outs = [unwritten(2, 3) for _ in range(3)] + [unwritten(2, 3, dtype=np.int32) for _ in range(2)]
         arguments = np.arange(6), np.arange(6), int64([0, 2, 6]), int64([0, 1, 2]), int64([0, 0, 0, 0, 0])
         assert agree("packing.attention_rows", *arguments, *outs) == 1

@@ -54,7 +54,7 @@ def test_whole_numbers_wrap_around(offsets, seed, width):
         assert out[s].tolist() == np.multiply.reduce(x[offsets[s] : offsets[s + 1]], axis=0).tolist()
 
 
-def test_multiply_others_with_one_zero_is_nonzero_there_only():
+def test_multiply_others_with_one_zero_is_nonzero_only_at_the_zero():
     out = np.empty((3, 1))
     kernels.product.multiply_others(np.array([[2.0], [0.0], [5.0]]), int64([0, 3]), np.array([[10.0]]), out)
     assert out.tolist() == [[0.0], [100.0], [0.0]]

@@ -136,7 +136,7 @@ def test_sort_rows_without_positions_gives_the_same_cells(dtype, descending):
 @pytest.mark.not_on_reference
 @for_each("descending", [False, True])
 @for_each("bit", range(54, 64))
-def test_keys_that_just_fit_beside_a_row_and_those_that_do_not(bit, descending):
+def test_sort_of_keys_at_the_limit_of_packing_with_row_numbers(bit, descending):
     for count in (65, 128, 129):
         x = (np.arange(count, dtype="u8") * 37 % 5 << bit | np.arange(count, dtype="u8") * 11 % 3)[:, None]
         _, positions = ordered(read_only(x), int64([0, count]), int64([0, count]), descending)

@@ -175,7 +175,7 @@ def test_tokens_about_the_limits_of_a_dtype(dtype):
 
 
 @for_each("width", [1, 2, 4, 8])
-def test_the_first_id_is_named_in_whatever_sequence(width):
+def test_first_id_out_of_range_is_returned_from_any_sequence(width):
     offsets = int64([0, 2, 2, 4])
     for ids, bad in (([0, 1, 2, 2], -1), ([0, 3, 1, 3], 1), ([0, 1, 3, 0], 2), ([0, 0, 0, -1], 3), ([3, 0, 0, 9], 0)):
         arguments = int64(ids), offsets, 3

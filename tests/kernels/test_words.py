@@ -92,7 +92,7 @@ def test_words_are_looked_up(words, others, seed):
 
 
 @given(WORDS, SEEDS)
-def test_a_word_that_is_there_twice_is_found(words, seed):
+def test_fill_table_reports_a_repeated_word(words, seed):
     text, offsets = text_of(words)
     bad = kernels.words.fill_table(text, offsets[:-1].copy(), offsets[1:].copy(), seed, table_of(slots_for(len(words))))
     assert bad == next((j for j, word in enumerate(words) if word in words[:j]), -1)
@@ -157,7 +157,7 @@ def test_words_of_one_hash_are_different_words(size, seed):
 
 
 @pytest.mark.not_on_reference
-def test_words_that_are_chosen_to_meet_do_not():
+def test_crafted_words_do_not_collide():
     """Their parts have two forms each, whose hashes are equal for half of the seeds if bytes are mixed only once."""
     forms = [
         (

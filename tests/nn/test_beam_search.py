@@ -328,7 +328,7 @@ def test_settings_are_real_numbers(name, wrong):
         nn.BeamSearchDecoder(**{**GOOD, name: wrong})
 
 
-def test_more_results_than_there_can_be_take_no_memory():
+def test_huge_num_results_of_a_beam_search_takes_no_memory():
     decoder, _ = of_table(TABLE, beam_size=2, max_length=2, num_results=2**31 - 1)
     assert decoder(None, 1).tokens.tolist() == [[[1, 0], [2, 2]]]
 

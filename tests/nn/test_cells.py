@@ -317,7 +317,7 @@ def test_a_cell_that_is_called_again_is_compiled_no_more(name):
     assert compiled == []
 
 
-def test_a_lambda_that_is_made_anew_is_found_by_its_code():
+def test_a_new_lambda_of_the_same_code_is_not_compiled_again():
     def call(scale):
         return run(lambda p, x, h: (h * scale, TANH(x @ p["w"] + h)), {"w": W * scale}, X, ZERO)
 

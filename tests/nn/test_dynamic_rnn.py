@@ -460,7 +460,7 @@ def test_a_cell_may_change_the_dict_that_its_initial_states_came_in():
     assert {name: one.ravel().tolist() for name, one in last.items()} == {"sum": [3, 4], "last": [2, 4]}
 
 
-def test_a_wrong_initial_state_is_named_under_vjp_too():
+def test_dynamic_rnn_under_vjp_names_a_wrong_initial_state():
     with pytest.raises(LoDError, match=r"dynamic_rnn: initial_state: has shape \(2,\); one entry for each of 3"):
         vjp(lambda x, s: nn.dynamic_rnn(summing, None, x, s), FLAT, np.zeros(2))
 

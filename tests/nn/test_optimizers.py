@@ -475,7 +475,7 @@ def test_clip_by_global_norm_merges_sparse_rows_and_keeps_other_leaves():
     assert clipped["ids"] is gradients["ids"]
 
 
-def test_clipping_within_the_limit_and_of_what_is_not_finite():
+def test_clip_by_global_norm_within_the_limit_and_of_infinite_gradients():
     for gradient, norm in [(np.array([3.0, 4.0]), 5.0), (np.array([np.inf]), np.inf), (np.array([1e30], "f4"), 1e30)]:
         gradients = [gradient]
         found, measured = nn.clip_by_global_norm(gradients, 1e31)

@@ -254,7 +254,7 @@ def test_every_function_of_numpy_is_refused_in_one_line_or_works():
             assert "; use " in text or "each of x.to_arrays()" in text
 
 
-def test_methods_of_ufuncs_name_what_to_do():
+def test_methods_of_ufuncs_are_refused_with_a_replacement():
     x = numbers()
     for call, says in (
         (lambda: np.add.outer(x, x), r"numpy\.add\.outer: .*each of x\.to_arrays\(\).*no sequence boundaries"),

@@ -229,7 +229,7 @@ def in_program(text, known):
     return found.spec, Executor().run(program, dict(GIVEN), [found])[0]
 
 
-def test_programs_compute_the_same_and_know_the_shape():
+def test_programs_compute_the_same_values_and_infer_the_shape():
     def check(text):
         spec, found = in_program(text, True)
         np.testing.assert_allclose(found, compute(text, GIVEN), rtol=1e-9, atol=1e-9)

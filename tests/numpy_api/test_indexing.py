@@ -168,7 +168,7 @@ def owned(x, dtype=np.float64):
 
 
 @given(indices(), SEEDS, st.sampled_from(["number", "like it", "row"]))
-def test_assignment_writes_what_the_index_gives(drawn, seed, form):
+def test_setitem_writes_the_cells_that_getitem_reads(drawn, seed, form):
     x, key, nested = drawn
     cells = result_of(oracle.getitem, x.tolist(), nested)
     target = owned(x)

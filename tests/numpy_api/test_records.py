@@ -345,7 +345,7 @@ READERS = {
 
 @pytest.mark.parametrize("name", READERS)
 @for_each("field", ["a", "b", "c"])
-def test_a_field_is_read_anew_after_the_records_were_written(name, field):
+def test_a_field_shows_later_writes_to_its_records(name, field):
     records, x = make_fields()
     read, part = READERS[name], x[field]
     outcomes = []

@@ -137,7 +137,7 @@ def test_alignment_does_not_depend_on_the_lengths_of_the_batch(x):
 
 
 @given(coinciding((2, 3)), st.data())
-def test_the_first_levels_align_where_the_rest_has_length_1(x, data_):
+def test_outer_levels_align_if_inner_dimensions_have_length_1(x, data_):
     kept = data_.draw(st.integers(1, x.num_levels - 1))
     outer = lod_body.slice_levels(x.lod, 0, kept)
     width = data_.draw(st.sampled_from([1, x.values.shape[1]]))

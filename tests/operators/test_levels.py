@@ -35,7 +35,7 @@ def test_many_operators_take_a_level():
 @pytest.mark.parametrize("name", NAMES)
 @at_most(4)
 @given(data=st.data())
-def test_levels_that_are_not_there(name, data):
+def test_operators_refuse_levels_out_of_range(name, data):
     op, sample = OPS[name], sample_of(data.draw(SAMPLES[name].calls))
     levels = max([x.num_levels for x in tensors_of(sample) if isinstance(x, LoDTensor)], default=1)
     arguments = op.bind(sample.args, {key: x for key, x in sample.kwargs.items() if key != "out"})

@@ -45,7 +45,7 @@ def test_identities_share_no_memory_with_their_input(name):
 
 
 @for_each(("name", "sample"), calls())
-def test_results_and_gradients_do_not_depend_on_what_new_memory_holds(name, sample):
+def test_results_and_gradients_do_not_depend_on_uninitialized_memory(name, sample):
     op = OPS[name.split()[0]]
     wanted = bits(gradients(op, sample)[1:])
     with new_memory_holds_anything():

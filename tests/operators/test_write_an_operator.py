@@ -443,7 +443,7 @@ def test_spec_rules_of_unknown_inputs_give_unknown_results():
             assert found == (unknown if op.results in (1, None) else (unknown,) * op.results), op
 
 
-def test_saved_is_passed_only_where_a_gradient_may_be_asked_for():
+def test_saved_is_passed_only_to_calls_under_vjp():
     given = []
 
     @operator(x=Nested)

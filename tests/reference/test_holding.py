@@ -42,7 +42,7 @@ def arrays_of(thing):
     return [thing] if isinstance(thing, np.ndarray) else []
 
 
-def test_lines_of_json_have_what_the_archive_has(folder):
+def test_json_lines_and_archive_hold_the_same_cases(folder):
     lines, archive = read(folder / "cases.jsonl"), read(folder / "cases.npz")
     assert [line.pop("case") for line in lines] == list(range(len(archive)))
     for line, case in zip(lines, archive, strict=True):
@@ -114,7 +114,7 @@ def test_the_smallest_case_of_a_failure_is_shown(folder):
     assert re.findall(r"case (\d+), sequence_reverse: refused: no", text) == [str(smallest)]
 
 
-def test_a_program_that_is_killed_has_answers_up_to_there(tmp_path):
+def test_results_of_a_killed_program_end_at_the_last_whole_line(tmp_path):
     path = tmp_path / "results.jsonl"
     lines = [{"format": "lodcore results 1"}, {"case": 0, "refused": "no"}, {"case": 1, "skipped": ""}]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines) + '{"case": 2, "resu', encoding="utf-8")

@@ -39,7 +39,7 @@ def test_parse_undoes_show(drawn):
 
 
 @pytest.mark.parametrize("text", ["", "x", "[x", "x]", "[]]", "[] []", "[[x]"])
-def test_parse_refuses_what_is_not_one_list(text):
+def test_parse_refuses_text_that_is_not_one_list(text):
     with pytest.raises(ValueError, match="parse: text: "):
         nested.parse(text)
 

@@ -16,7 +16,7 @@ CLASSES = [LoD, LoDTensor, RankTable, IndicesMap, SparseTensor, TensorArray]
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_class_methods_check_what_they_are_given(cls):
+def test_class_methods_refuse_invalid_arguments(cls):
     """A class method with a public name refuses garbage, or returns a valid object."""
     lod = LoD.from_lengths([2, 1])
     garbage = [lod, 0, np.array([10**9, 5]), np.array([-1, 7, 3])]

@@ -58,7 +58,7 @@ def test_row_offsets_give_the_structure_back_up_to_empty_sequences_at_boundaries
 
 
 @given(st.integers(0, 5))
-def test_without_levels_there_are_only_rows(rows):
+def test_lod_without_levels_has_only_rows(rows):
     lod = LoD.from_offsets(num_rows=rows)
     assert (lod.num_levels, lod.num_rows) == (0, rows)
     assert lod == LoD.from_lengths(num_rows=np.int8(rows))
@@ -228,7 +228,7 @@ def test_a_part_of_a_lod_equals_one_made_of_its_own(lod):
     assert hash(part) == hash(fresh)
 
 
-def test_copies_are_the_lod_itself():
+def test_copy_and_deepcopy_return_the_lod_itself():
     lod = LoD.from_lengths([2, 1])
     assert copy.copy(lod) is lod
     assert copy.deepcopy([lod, lod])[1] is lod

@@ -64,7 +64,7 @@ def test_rank_of_unpack_serves_reorder_shrink_and_pack(way, sort_by_length, name
 @every_way
 @pytest.mark.parametrize("sort_by_length", [True, False])
 @pytest.mark.parametrize("kind", [TensorArray, VarArray])
-def test_rnn_over_unpacked_steps_with_steps_boot_equals_the_meaning(way, sort_by_length, kind):
+def test_rnn_over_unpacked_steps_with_steps_boot_equals_plain_loops(way, sort_by_length, kind):
     """Nothing is ranked twice: `steps.boot` takes a state in the order of the batch."""
 
     def text(while_loop, x, boot, w, u):

@@ -114,7 +114,7 @@ def test_from_arrays_promotes_as_numpy_does():
 # -- memory --------------------------------------------------------------------------------------------------------
 
 
-def test_values_are_shared_read_only_unless_sharing_was_asked_for():
+def test_values_are_shared_read_only_unless_share_is_true():
     rows = np.arange(4.0)
     lod = LoD.from_lengths([3, 1])
     for x in (LoDTensor(rows, lod), LoDTensor.from_lengths(rows, [3, 1]), LoDTensor.from_offsets(rows, [0, 3, 4])):
@@ -129,7 +129,7 @@ def test_values_are_shared_read_only_unless_sharing_was_asked_for():
     assert shared.lod is lod
 
 
-def test_memory_that_an_object_lends_is_read_only_too():
+def test_memory_from_an_array_method_is_shared_read_only():
     class Lender:
         def __init__(self):
             self.mine = np.arange(3.0)

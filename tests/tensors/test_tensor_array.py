@@ -87,7 +87,7 @@ def test_pack_after_unpack_is_the_identity(drawn):
 
 
 @given(unpacked(), st.data())
-def test_pack_takes_what_a_network_made_of_the_steps(drawn, data):
+def test_pack_takes_steps_of_other_widths_dtypes_and_levels(drawn, data):
     """Other widths, dtypes and finer levels are restored, if the numbers of elements agree."""
     x, level, by_length, steps, indices_map = drawn
     k = from_the_first(level, x.lod)

@@ -154,7 +154,7 @@ def written_to(array, at):
 
 @pytest.mark.parametrize("way", WAYS)
 @for_each("state", STATES)
-def test_a_copy_answers_as_the_array_itself(state, way):
+def test_copied_array_behaves_as_the_array(state, way):
     array = STATES[state][0]()
     wanted = asked(array)
     found = asked(WAYS[way](array))

@@ -334,7 +334,7 @@ def test_cotangents_of_any_memory_order(f):
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_a_variable_of_a_function_that_raised_has_no_meaning():
+def test_variables_kept_from_a_function_that_raised_are_refused():
     """While the error is alive, so is the tape."""
     for give in (lambda x: x, lambda x: x * 2.0, lambda x: TensorArray.unstack(x)):
         kept = []
@@ -1094,7 +1094,7 @@ def test_array_writes_of_a_function_that_raised_are_undone(runs, kind):
 # -- arguments of recorded calls -----------------------------------------------------------------------------------
 
 
-def test_out_without_its_name_is_out():
+def test_out_may_be_given_by_position():
     out = np.empty(3)
     assert lodcore.gather_sequences(LISTS, [2, 0], 0, out).values is out
     table, ids = np.ones((3, 2)), [[0], [1, 2]]
@@ -1118,7 +1118,7 @@ def test_vjp_of_a_function_that_is_called_wrongly_raises_its_type_error(more, kw
         vjp(lambda x: lodcore.sequence_pool(x, *more, **kwargs), LISTS)
 
 
-def test_the_gradient_of_a_ufunc_is_asked_for_twice():
+def test_pullback_of_a_ufunc_may_be_called_twice():
     _, pullback = vjp(np.hypot, LISTS, LISTS)
     for _ in range(2):
         for gradient in pullback(LISTS):
@@ -1167,11 +1167,11 @@ def test_aux_of_value_and_grad_has_no_gradient():
         (lambda w: ops.sum(w), "text", "argument 0: is str; a floating-point tensor is needed, or a tree with one$"),
     ],
 )
-def test_what_has_no_gradient_is_refused_by_its_dtype(f, argument, text):
+def test_value_and_grad_refuses_results_and_arguments_without_gradients(f, argument, text):
     with pytest.raises(DTypeError, match=f"^value_and_grad: {text}"):
         value_and_grad(f, has_aux=True)(argument)
 
 
-def test_a_pair_without_has_aux_says_so():
+def test_value_and_grad_of_a_pair_suggests_has_aux():
     with pytest.raises(ShapeError, match=r"f: returned a tuple \(has_aux=True takes a pair .*\); one number is needed"):
         value_and_grad(lambda w: (ops.sum(w), w))(np.ones(2))

@@ -183,7 +183,7 @@ def test_counters_keep_their_dtype_in_a_program(dtype):
     assert (value.tolist(), value.dtype) == ([6], np.dtype(dtype))
 
 
-def test_text_of_a_program_names_counters_and_what_may_count():
+def test_text_of_a_program_marks_counters():
     from lodcore.graph import while_loop
 
     with Program() as program:

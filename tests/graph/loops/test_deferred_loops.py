@@ -54,7 +54,7 @@ def test_each_run_begins_with_the_first_value(way, runs):
 
 
 @every_way
-def test_loop_var_of_a_computed_number_starts_anew_in_each_run(way):
+def test_loop_var_of_a_computed_number_restarts_in_each_run(way):
     """Such a result has no axis: it is a number when computed at once, and still the loop variable."""
 
     def text(while_loop, x):

@@ -196,7 +196,7 @@ def test_rows_and_arrays_of_a_record_are_copies_or_read_only():
     assert given.read(0).tolist() == [1, 1]
 
 
-def test_run_with_a_scope_of_the_user_keeps_its_record_there():
+def test_executor_run_keeps_its_scopes_in_a_given_scope():
     program, loss, outer, _ = nested()
     scope, executor = Scope(), Executor()
     own = scope.new_scope()

@@ -30,7 +30,7 @@ def expected(loop, names, **options):
 
 
 @given(loop=loops(), seed=st.integers(0, 9))
-def test_a_loop_is_what_the_reference_says(loop, seed):
+def test_random_loops_equal_the_reference(loop, seed):
     names = inputs(seed)
     arrays = new_arrays()
     wanted = expected(loop, names)

@@ -196,7 +196,7 @@ def test_a_function_that_fails_leaves_arrays_as_they_were():
 
 @pytest.mark.parametrize("fails", range(4))
 @pytest.mark.parametrize("kind", [TensorArray, VarArray])
-def test_a_failure_at_any_depth_takes_back_what_was_written_within(kind, fails):
+def test_a_failing_nested_vjp_undoes_array_writes_at_every_depth(kind, fails):
     """Three vjps in one another write one array each; one fails after what is inside of it, or (3) none does."""
     arrays = [kind() for _ in range(3)]
     for array in arrays:
@@ -366,7 +366,7 @@ def test_slots_are_read_when_they_are_used():
     np.testing.assert_array_equal(states.stack(), [[5.0]])
 
 
-def test_what_a_loop_has_written_is_known_in_a_loop_inside():
+def test_inner_loop_reads_an_element_written_by_the_outer_step():
     array, seen = TensorArray(), []
     outer = while_loop()
     with outer.loop():
@@ -588,7 +588,7 @@ def test_sizes_and_indices_refuse_strings():
         parameter("weights")
 
 
-def test_what_is_no_index_raises_when_it_is_recorded():
+def test_recording_refuses_an_index_that_is_no_integer():
     with Program():
         x, t = data("x", (None,), "float64"), data("t", (), "float64")
         array, (_, rank) = TensorArray(unstack_from=x), TensorArray.unpack(data("y", (None,), num_levels=1), 0)

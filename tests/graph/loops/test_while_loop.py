@@ -481,7 +481,7 @@ def test_errors_raised_by_signals_pass_through_a_loop_unchanged(monkeypatch):
         loop()
 
 
-def test_variables_of_the_body_have_no_meaning_outside():
+def test_variables_of_the_body_are_refused_outside():
     loop = while_loop()
     with loop.loop():
         count(loop, 1)

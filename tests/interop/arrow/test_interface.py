@@ -348,7 +348,7 @@ def with_nulls():
     return Forged(b"+l", 3, [bits(1, 0, 1), offsets], [child], null_count=-1)
 
 
-def test_a_record_is_there_if_all_of_its_fields_are():
+def test_a_record_is_valid_if_all_of_its_fields_are():
     def column(name, *there):
         return Forged(b"g", 4, [bits(*there), np.arange(4.0)], name=name, null_count=there.count(0))
 

@@ -602,7 +602,7 @@ def test_no_state_of_the_process_is_changed(tmp_path, quick, monkeypatch):
     subprocess.run([sys.executable, "-c", modes, str(tmp_path)], check=True)
 
 
-def test_an_interrupt_after_the_file_is_there(tmp_path, quick, monkeypatch):
+def test_save_interrupted_after_the_replace_leaves_the_new_file(tmp_path, quick, monkeypatch):
     real = os.replace
 
     def interrupted(a, b):

@@ -32,7 +32,7 @@ def test_prefix_keeps_the_first_levels(x, data):
 
 
 @pytest.mark.parametrize(("count", "error"), [(3, LevelError), (-1, LevelError), (1.0, DTypeError), (True, DTypeError)])
-def test_lod_prefix_refuses_numbers_of_levels_that_there_are_not(count, error):
+def test_lod_prefix_refuses_a_number_of_levels_out_of_range(count, error):
     with pytest.raises(error, match=r"LoD.prefix: num_levels: is"):
         LoD.from_lengths([1], [2]).prefix(count)
 

@@ -63,7 +63,7 @@ def test_sequence_interp_between_equal_points_has_finite_gradients():
     assert d_fp.tolist() == [[1.0, 1.5, 0.5, 2.0], [0.0, 1.0]]
 
 
-def test_sequence_searchsorted_in_what_is_not_sorted_stays_in_the_sequence():
+def test_sequence_searchsorted_in_unsorted_sequences_stays_in_bounds():
     random = np.random.default_rng(0)
     x = LoDTensor.from_lengths(random.normal(size=60), [20, 0, 40])
     v = LoDTensor.from_lengths(random.normal(size=30), [10, 5, 15])

@@ -168,7 +168,7 @@ def test_fill_carries_values_within_each_column(x, direction, limit, seed, data)
     assert_equal(with_lod(x), found)
 
 
-def test_fill_passes_gradients_to_the_values_and_keeps_what_has_no_nan():
+def test_sequence_fill_passes_gradients_to_the_values_it_repeats():
     nan = float("nan")
     x = lodcore.array([[1.0, nan, nan], [nan], [2.0]])
     found, back = lodcore.vjp(lodcore.sequence_fill, x)

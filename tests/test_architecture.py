@@ -512,7 +512,7 @@ for use in sys.argv[1:]:
 
 
 @not_on_reference
-def test_any_use_may_be_the_first():
+def test_every_use_works_as_the_first_after_import():
     assert run_anew(FIRST, *USES) == ""
     assert run_anew(FIRST, "x + 1", "raise ValueError") == "raise ValueError"
 

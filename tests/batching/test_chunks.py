@@ -171,7 +171,7 @@ def test_windows_that_were_not_planned(given_):
 
 
 @pytest.mark.not_on_reference
-def test_rows_that_were_not_planned():
+def test_chunk_plan_refuses_rows_of_other_documents():
     plan = chunk_plan([3], 2, 1)
     for count in (0, 3, 5, 8):
         with pytest.raises(LoDError, match=f"has {count} rows; the windows have 4"):

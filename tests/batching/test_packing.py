@@ -292,7 +292,7 @@ def test_a_program_refuses_documents_that_the_plan_would_cut_elsewhere():
         lodcore.Executor().run(made, {"x": documents_of([4, 8])}, [packed])
 
 
-def test_one_row_a_document():
+def test_undo_of_one_row_per_document():
     plan = pack_plan([3, 1, 5, 2], 6)
     pooled = lodcore.sequence_pool(plan.apply([[1.0] * 3, [2.0], [3.0] * 5, [4.0] * 2]), "sum")
     assert pooled.num_levels == 1

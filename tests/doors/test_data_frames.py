@@ -215,7 +215,7 @@ def test_indexed_ragged_arrays():
     assert found.keys["name"].tolist() == ["p", "q", "r"]
 
 
-def test_counts_that_lie_are_refused():
+def test_from_xarray_refuses_wrong_row_sizes():
     dataset = to_xarray(X)
     dataset["rowsize"][0] = -1
     with pytest.raises(LoDError, match="is -1 at position 0"):

@@ -236,7 +236,7 @@ def test_branches_and_mapped_functions_of_sequences_return_lod_tensors():
         np.testing.assert_array_equal(found.values, call(BAG.x).values)
 
 
-def test_without_the_second_step_it_is_refused():
+def test_a_kind_without_inheritance_is_refused():
     for run in WHILE_RECORDING.values():
         for call in (lodcore.tanh, lambda x: lodcore.sequence_pool(x, "sum"), lambda x: lodcore.add(1.0, x), ops.sum):
             with pytest.raises(DTypeError, match=r"is a Single; register_inheritance\(kind, lodcore.DenseTensor\)"):

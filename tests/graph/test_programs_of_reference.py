@@ -408,7 +408,7 @@ def test_reference_loop_keeps_the_dtype_of_floats_and_does_not_count_them():
     assert (half, real, real.dtype) == (0.5, 3.0, "float64")
 
 
-def test_the_statement_that_fails():
+def test_errors_carry_the_failing_statement():
     wrong = Read("x", "a", 7)
     for body in (wrong, Loop("loop", (*count(1), wrong)), Repeat("k", 2, (wrong,))):
         with pytest.raises(IndexError) as caught:

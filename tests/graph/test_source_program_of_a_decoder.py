@@ -86,7 +86,7 @@ def test_computed_at_once(n_sources, max_steps):
 
 
 @pytest.mark.parametrize("max_steps", [0, 1, 6, 40])
-def test_as_a_program(max_steps):
+def test_the_decoder_as_a_program(max_steps):
     """Recorded once, fed with any number of sources."""
     with Program() as program:
         boot_state = data("state", (None, HIDDEN), "float64")

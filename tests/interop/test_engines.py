@@ -59,7 +59,7 @@ def test_a_batch_error_keeps_path_and_rows_when_it_is_pickled():
     assert (BatchError("new").path, BatchError("new").rows) == (None, (0, 0))
 
 
-def test_the_function_can_be_sent():
+def test_arrow_batches_function_can_be_pickled():
     sent = pickle.loads(pickle.dumps(arrow_batches(double, keep=["name"], max_rows=5, nulls={"values": 0})))
     assert (sent.f, sent.columns, sent.keep, sent.max_rows) == (double, ("values",), ("name",), 5)
 

@@ -50,7 +50,7 @@ def test_simulated_seconds_are_those_of_the_busiest_part(bound, changed):
     st.floats(1e6, 1e11),
     st.integers(0, 9),
 )
-def test_no_run_is_faster_than_paper_allows(rows, rows_per_task, workers, rate, tasks, store, seed):
+def test_simulated_run_takes_no_less_than_the_bounds_on_paper(rows, rows_per_task, workers, rate, tasks, store, seed):
     corpus = Corpus(rows=rows, rows_per_task=rows_per_task)
     cluster = replace(CALM, workers=workers, rows_per_second=rate, tasks_per_second=tasks, store=store)
     found, paper = simulate.simulate(corpus, cluster, seed), on_paper(corpus, cluster)

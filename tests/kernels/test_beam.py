@@ -176,7 +176,7 @@ class TestTwins:
         )
 
     @given(st.data(), st.sampled_from([None, "f4", "f8"]))
-    def test_ways(self, data, dtype):
+    def test_measure_ways_and_write_ways(self, data, dtype):
         n = data.draw(st.integers(1, 12))
         parents = int64([data.draw(st.integers(-2, k - 1)) for k in range(n)])
         ids = int64(data.draw(st.lists(st.sampled_from([END, END, 1, 2]), min_size=n, max_size=n)))
@@ -204,7 +204,7 @@ class TestTheOrder:
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
     @for_each("columns", [31, 32, 33, 63, 64, 65, 100, 200])
     @pytest.mark.parametrize("beam_size", [1, 2, 8, 9, 40])
-    def test_of_equal_scores_in_many_columns(self, dtype, columns, beam_size):
+    def test_select_best_of_equal_scores_in_many_columns(self, dtype, columns, beam_size):
         """Later candidates replace the last entry, in any block of columns."""
         least = min(beam_size, columns)
         wanted = [*range(least - 1), columns - 1]
@@ -225,7 +225,7 @@ class TestTheOrder:
         assert kept([[0.5, 0.5, 0.9]], 2, dtype=dtype) == ([2, 0], [0, 0])
 
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
-    def test_of_equal_scores_of_two_prefixes(self, dtype):
+    def test_select_best_of_equal_scores_of_two_prefixes(self, dtype):
         assert kept([[0.5, 0.5], [0.5, 0.5]], 1, dtype=dtype) == ([1], [1])
         assert kept([[0.5, 0.5], [0.5, 0.5]], 2, dtype=dtype) == ([0, 1], [1, 1])
         assert kept([[0.5, 0.1], [0.5, 0.1]], 3, dtype=dtype) == ([0, 0, 1], [0, 1, 1])
@@ -234,13 +234,13 @@ class TestTheOrder:
         assert kept([[-0.0, 0.0]], 1, dtype=dtype) == kept([[0.0, -0.0]], 1, dtype=dtype) == ([1], [0])
 
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
-    def test_of_nan(self, dtype):
+    def test_select_best_ignores_nan(self, dtype):
         nan = np.nan
         assert kept([[nan, 0.5]], 1, dtype=dtype) == ([1], [0])
         assert kept([[0.5, nan]], 1, dtype=dtype) == ([1], [0])
         assert kept([[0.5, nan, 0.6]], 2, dtype=dtype) == ([2, 0], [0, 0])
 
-    def test_of_branches_that_have_ended(self):
+    def test_select_best_keeps_ended_branches(self):
         assert kept([[9.0, 9.0], [0.1, 0.2]], 2, ended=[0], pre_scores=[0.15, 0]) == ([END, 1], [0, 1])
         assert kept([[9.0, 9.0], [0.1, 0.2]], 1, ended=[0], pre_scores=[0.15, 0]) == ([1], [1])
         assert kept([[9.0, 9.0], [0.1, 0.2]], 1, ended=[0], pre_scores=[0.25, 0]) == ([], [])
@@ -276,7 +276,7 @@ def test_ended_prefixes_keep_their_scores(dtype, columns):
 
 
 @for_each(("dtype", "beam_size"), [(dtype, beam_size) for dtype in ("f4", "f8") for beam_size in (1, 2, 8, 17, 20, 33)])
-def test_one_is_just_better_than_the_worst(dtype, beam_size):
+def test_select_best_finds_one_late_candidate_in_any_block(dtype, beam_size):
     """In any block of columns behind the first ones, and nothing else is good enough."""
     for at in (34, 63, 64, 65, 96, 127, 130):
         row = np.full(131, -1000.0)

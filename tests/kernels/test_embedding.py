@@ -259,7 +259,7 @@ def digest():
 
 @for_each("skip", [-1, 0, 1, 2, 9])
 @for_each("row_bytes", [1, 4, 8, 24])
-def test_the_row_that_is_skipped(row_bytes, skip):
+def test_take_rows_fills_the_skipped_row_with_zeros(row_bytes, skip):
     rows, index = np.arange(3 * row_bytes, dtype="u1").reshape(3, row_bytes) + 1, int64([0, 1, 2, 0, 2])
     out = unwritten(5, row_bytes, dtype="u1")
     assert kernels.embedding.take_rows(rows, index, skip, out) == -1

@@ -327,7 +327,7 @@ class TestActivations:
             assert abs(float(got) - exact(float(x))) <= 4 * abs(float(np.spacing(real(exact(float(x))))))
 
     @pytest.mark.parametrize("real", [np.float32, np.float64])
-    def test_at_the_ends(self, real):
+    def test_activations_at_zero_infinity_and_nan(self, real):
         with np.errstate(all="ignore"):
             for x, sigmoid, tanh in [(0, 0.5, 0), (np.inf, 1, 1), (-np.inf, 0, -1), (1e30, 1, 1), (-1e30, 0, -1)]:
                 assert (twin._act(0, real(x)), twin._act(1, real(x))) == (sigmoid, tanh)

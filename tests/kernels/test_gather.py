@@ -244,7 +244,7 @@ def test_every_axis_of_rows_must_agree(shape):
 
 
 @pytest.mark.not_on_reference
-def test_the_collector_is_as_before():
+def test_nest_leaves_the_garbage_collector_as_it_was():
     for enabled in (False, True):
         (gc.enable if enabled else gc.disable)()
         try:

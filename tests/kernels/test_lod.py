@@ -73,7 +73,7 @@ class TestTwins:
             assert agree("lod.first_bad_offset", int64(offsets), offsets[-1] - 1) == wounded.position
 
     @given(st.lists(st.sampled_from([0, 1, 2, 3, -1, 2**63 - 1, -(2**63)]), min_size=1, max_size=6), ANY_INT64)
-    def test_any_offsets(self, drawn, stop):
+    def test_first_bad_offset_of_any_integers(self, drawn, stop):
         agree("lod.first_bad_offset", int64(drawn), stop)
 
     @given(st.lists(st.integers(-1, 5)), st.integers(0, 5))

@@ -59,7 +59,7 @@ class TestTwins:
         out = random.integers(-3, 4, (rows, columns)).astype(dtype)
         agree("matrix.multiply_pairs", left, indices[0], right, indices[1], adding, out)
 
-    def test_who_is_fast(self):
+    def test_is_fast_is_a_bool_and_false_for_the_twin(self):
         """Kernels may be compiled for it, the twin never is: its products are those of NumPy."""
         from reference.kernels import matrix as twin
 

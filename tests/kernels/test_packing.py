@@ -91,7 +91,7 @@ class TestTwins:
         assert agree("packing.cut_batches", int64(sizes), order, groups, budget, False, 3, outs[1]) == bad
 
     @pytest.mark.parametrize("counts", [[1, -1], [2, 2], [2**62, 2**62]])
-    def test_counts_that_are_none(self, counts):
+    def test_histogram_fit_of_wrong_counts(self, counts):
         outs = unwritten(3), unwritten(5)
         assert agree("packing.histogram_fit", int64([2, 1]), int64(counts), np.arange(3), 5, 3, *outs) >= 0
 

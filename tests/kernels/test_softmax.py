@@ -105,7 +105,7 @@ class TestExponential:
                 assert abs(Decimal(float(got)) - want) <= Decimal("1.1") * Decimal(float(np.spacing(nearest)))
 
     @pytest.mark.parametrize("real", [np.float32, np.float64])
-    def test_at_the_ends(self, real):
+    def test_exp_at_zero_infinity_and_nan(self, real):
         with np.errstate(all="ignore"):
             cases = [(0, 1), (-0.0, 1), (-np.inf, 0), (np.inf, np.inf), (1e30, np.inf), (-1e30, 0), (1e-30, 1)]
             for x, want in cases:
@@ -160,7 +160,7 @@ LENGTHS = [1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 33, 64, 65, 70, 128, 129, 260]
 @pytest.mark.not_on_reference
 @for_each("dtype", REALS)
 @for_each("odd", [None, -1e4, -85.0, -90.0, -706.0, -np.inf, np.inf, np.nan, -0.0])
-def test_one_odd_cell_at_each_end(dtype, odd):
+def test_softmax_with_an_extreme_first_or_last_cell(dtype, odd):
     """Lengths about those of vectors and lanes, the first or the last cell unusual; weights of both signs."""
     offsets = int64(running_sum(LENGTHS))
     x = (np.arange(offsets[-1]) % 7 / 4).astype(dtype)[:, None]

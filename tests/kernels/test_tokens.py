@@ -100,7 +100,7 @@ class TestTwins:
         out = unwritten(len(ids), 8 * rows.shape[1], dtype="u1")
         assert agree("tokens.take_at", as_bytes(table), read_only(wrong), offsets, n_columns, out) == bad
 
-    def test_no_columns(self):
+    def test_add_at_and_take_at_of_rows_without_columns(self):
         ids, offsets = int64([0]), int64([0, 1])
         assert agree("tokens.add_at", np.ones(1), ids, offsets, 0, np.zeros((1, 0))) == 0
         assert agree("tokens.take_at", np.zeros((1, 0), "u1"), ids, offsets, 0, np.zeros((1, 4), "u1")) == 0

@@ -147,7 +147,7 @@ def test_rows_that_are_not_named_stay(text, in_place):
         np.testing.assert_array_equal(table, before)
 
 
-def test_no_rows_and_no_numbers():
+def test_step_with_empty_gradients_and_parameters():
     optimizer = nn.Adam(0.1)
     parameters = {"table": np.ones((3, 2)), "nothing": np.ones((0, 2))}
     gradients = {"table": SparseTensor([], np.ones((0, 2)), 3), "nothing": np.ones((0, 2))}

@@ -645,7 +645,7 @@ def test_calls_that_the_page_refuses_raise_and_change_nothing(call, error, says)
     assert np.array_equal(X.values, before)
 
 
-def test_other_kinds_may_answer():
+def test_numpy_functions_defer_to_other_kinds():
     class Other:
         def __array_function__(self, function, types, args, kwargs):
             return "other"

@@ -66,7 +66,7 @@ def test_the_line_of_the_caller_is_named(name):
     assert_names(recorded(CALLS[name]), CALLS[name])
 
 
-def test_the_words_are_those_of_numpy():
+def test_warnings_have_the_text_and_category_of_numpy():
     values = X.values
     for ours, numpys in (
         (lambda: X / 0, lambda: values / 0),

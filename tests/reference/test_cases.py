@@ -109,7 +109,7 @@ def test_cases_of_operators_with_a_level_cover_each_level_of_three(name):
 
 
 @not_on_reference
-def test_file_is_plain(path):
+def test_case_file_holds_a_json_index_and_plain_arrays(path):
     with zipfile.ZipFile(path) as archive:
         assert archive.namelist()[0] == "index.json"
     with np.load(path, allow_pickle=False) as file:

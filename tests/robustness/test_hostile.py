@@ -320,7 +320,7 @@ def test_masks_with_bytes_other_than_0_and_1_count_as_true(level):
         "shrink_memory(flat, liar, table)",
     ],
 )
-def test_numbers_that_lie(call, answers, names):
+def test_calls_survive_numbers_that_change_their_value(call, answers, names):
     names["liar"] = Fickle(*answers)
     with suppress(ValueError, IndexError, MemoryError, lodcore.DTypeError):
         run(call, names)

@@ -15,7 +15,7 @@ def test_rows_of_two_tables_and_parameters(first, left, right, last, tmp_path):
     SEEN.append((first, left, right, last))
 
 
-def test_every_row_is_seen(tmp_path):
+def test_rows_of_two_tables_and_parameters_combine(tmp_path):
     wanted = [(first, *pair, last) for first in (1, 2) for pair in ((3, 4), (5, 6)) for last in "ab"]
     SEEN.clear()
     for first in (1, 2):

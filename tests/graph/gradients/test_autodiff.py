@@ -592,7 +592,7 @@ def test_gradients_come_in_the_order_of_argnums(argnums):
     ("argnums", "named"),
     [(1, 1), (-1, 3), (-3, 1), ((0, 1), 1), ((0, 3), 3), ((0, -1), 3), ((2, 0, 3), 3), ((3, 1), 3)],
 )
-def test_the_argument_without_a_gradient_is_named(argnums, named):
+def test_value_and_grad_names_the_argument_without_a_gradient(argnums, named):
     f = value_and_grad(lambda a, b, c, d: ops.sum(a), argnums)
     with pytest.raises(DTypeError, match=f"^value_and_grad: argument {named}: has dtype int64; "):
         f(np.ones(2), 1, np.ones(2), np.arange(2))

@@ -63,7 +63,7 @@ def test_loop_with_several_break_ifs_ends_at_the_first_that_holds():
     assert float(x.get()) == 14.0
 
 
-def test_the_last_update_counts():
+def test_second_update_in_a_step_replaces_the_first():
     loop = while_loop()
     with loop.loop():
         count(loop, 1)
@@ -383,7 +383,7 @@ def test_no_break_is_refused():
 
 
 @for_each(("most", "end"), itertools.product(range(4), range(6)))
-def test_as_many_steps_as_allowed_and_no_more(most, end):
+def test_loop_of_more_than_max_steps_raises(most, end):
     loop = while_loop(max_steps=most)
     with loop.loop(exec_immediately=False):
         t = loop.step()

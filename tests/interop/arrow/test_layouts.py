@@ -351,7 +351,7 @@ def test_text_that_begins_inside_a_character():
 # -- what a table of types does not show
 
 
-def test_one_null_after_many():
+def test_from_arrow_finds_a_null_at_any_row():
     for at in (0, 7, 8, 63, 64, 70, 99):
         there = np.arange(100) != at
         column = Forged(b"l", 100, [bits(*there), np.arange(100)], null_count=-1)

@@ -66,7 +66,7 @@ def test_a_loaded_program_gives_the_same_bits_and_the_same_text(make):
     assert results(made, feed, fetch) == results(program, feed, fetch)
 
 
-def test_it_runs_in_a_process_without_the_code_that_made_it(tmp_path):
+def test_saved_program_runs_in_another_process(tmp_path):
     names = []
     for make in MAKERS:
         program, feed, fetch = make()
@@ -157,7 +157,7 @@ def test_pruning_for_a_fetch_runs_all_updates_and_a_clone_for_test_has_none():
     assert [v.name for v in use.parameters] == ["w", "b"]
 
 
-def test_more_can_be_recorded_in_a_loaded_program():
+def test_loaded_program_records_further_operators():
     made = back(training()[0])
     with made:
         lodcore.mul(made.var("tanh"), 2.0, name="twice")

@@ -220,7 +220,7 @@ def test_save_of_unsupported_leaves_names_them_and_keeps_the_old_file(tmp_path, 
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_choices_that_do_not_fit(tmp_path):
+def test_save_and_load_refuse_wrong_options(tmp_path):
     with pytest.raises(ValueError, match="form: is 'zip'"):
         lodcore.save(tmp_path / "x", X, form="zip")
     with pytest.raises(ValueError, match="compress: is True"):

@@ -26,7 +26,7 @@ def steps_of(*steps):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_the_order_of_equal_scores(dtype):
+def test_beam_search_orders_equal_scores_as_paddle(dtype):
     """The order of PaddlePaddle, as measured."""
 
     def kept(beam_size, *rows):
@@ -41,7 +41,7 @@ def test_the_order_of_equal_scores(dtype):
     assert kept(2, [0.5, 0.5], [0.5, 0.5]) == [(1, 0), (1, 1)]
 
 
-def test_the_levels_before_the_sources_stay():
+def test_beam_search_keeps_the_levels_above_its_level():
     scores = scores_of(np.arange(6.0).reshape(3, 2), [2, 1], [1, 0, 2])
     ids, _, _ = beam_search([5] * 3, [0.0] * 3, None, scores, 1, 0, level=1)
     assert ids.tolist() == [[[[1]], []], [[[], [1]]]]
@@ -140,7 +140,7 @@ def test_lists_and_arrays_are_the_same():
 
 
 @pytest.mark.parametrize("end_id", [-(2**63), 2**63 - 1, 2**63, -(2**63) - 1, 2**70, -(2**70)])
-def test_any_number_may_end(end_id):
+def test_beam_search_decode_takes_any_end_id(end_id):
     limits = np.iinfo(np.int64)
     ids = [LoDTensor.from_lengths(np.array([limits.min, limits.max]), [1], [2])]
     scores = [LoDTensor(np.zeros(2), ids[0].lod)]

@@ -18,7 +18,7 @@ def test_nan_is_the_greatest():
     assert positions.tolist() == [[1, 2], [0]]
 
 
-def test_the_first_of_equal_ones_wins():
+def test_sequence_sort_and_topk_keep_equal_entries_in_order():
     x = lodcore.array([[0.0, -0.0, 2.0, 2.0, -0.0]])
     assert np.signbit(sequence_sort(x).values).tolist() == [False, True, True, False, False]
     assert sequence_topk(x, 5)[1].tolist() == [[2, 3, 0, 1, 4]]

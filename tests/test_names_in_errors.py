@@ -1,4 +1,4 @@
-"""Errors begin with the name of the public function that was called, whatever it calls."""
+"""Errors begin with the name of the public function that was called, not with those that it calls."""
 
 import re
 import warnings
@@ -136,7 +136,7 @@ def message_of(op, arguments):
 
 #: Functions whose first argument is called, so that errors of what it calls are those of the caller's own operators.
 CALLERS = ("dynamic_recurrent_op", "dynamic_rnn", "map_sequences", "recurrent_op", "static_rnn")
-#: What is no tensor, and what is no level or axis.
+#: Objects that are no tensors, and some that are no levels or axes.
 NO_TENSORS = ({1, 2}, object(), None, "text", 3.5, SparseTensor([0], [1.0], 2))
 NO_LEVELS = (7, -9, 1.5, "a", True, None, [0])
 

@@ -1,4 +1,4 @@
-"""Arrays for kernels and results, and conversion of callers' integers: what is accepted, and what is said."""
+"""Arrays for kernels and results, and conversion of callers' integers: what is accepted, and the errors."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ MOST, LEAST = 2**63 - 1, -(2**63)
 
 @for_each("number", [2**63, 2**64 - 1, 2**64, 10**30, LEAST - 1])
 def test_as_int64_names_the_number_that_int64_cannot_hold(number):
-    """In any kind of sequence, at any position, beside others of either sign."""
+    """In any kind of sequence, at any position, among numbers of either sign."""
     for at, others in ((0, []), (0, [1]), (2, [0, 5]), (1, [-1]), (2, [-1, 3, -1])):
         numbers = [*others[:at], number, *others[at:]]
         at = numbers.index(number)

@@ -194,7 +194,7 @@ def test_kept_bytes_counts_freed_blocks_and_is_0_without_recycling():
 
 
 def test_blocks_of_more_than_a_gibibyte_are_not_kept():
-    """In a process of its own, which has room for one; that of the tests may have none left."""
+    """In a separate process, which has room for one; the process of the tests may have none left."""
     program = """if True:
         import numpy as np
         import lodcore

@@ -182,7 +182,7 @@ def test_ids_are_integers():
 
 @for_each("count", [4, 5, 7])
 def test_cu_seqlens_of_missing_segments_repeat_the_last_end(count):
-    """Also where the last one is of padding, and where there is none."""
+    """Also if the last segment is padding, and if there is no segment."""
     bins = [[[5, 6, 7], [8, 9]], [[3]]]
     more = [0] * (count - 4)
     assert attention_inputs(bins, 6, num_segments=count + 1).cu_seqlens.tolist() == [0, 3, 5, 6, 7, 12] + [12] * len(

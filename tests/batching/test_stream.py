@@ -265,7 +265,7 @@ def test_the_item_that_waited_longest_is_in_the_next_batch():
     for buffer in (5, 8, 9):
         items = [[0] * 7] + [[k] * 2 for k in range(1, 400)]
         when = next(k for k, batch in enumerate(batch_stream(items, 8, buffer=buffer)) if batch[0][0] == 0)
-        # four fill a batch, and one batch is returned before the buffer is filled anew
+        # four fill a batch, and one batch is returned before the buffer is filled again
         assert 4 * buffer < buffer + 4 * when <= 4 * buffer + 8
         shorter = [[0]] + [[k] * 4 for k in range(1, 400)]
         when = next(k for k, batch in enumerate(batch_stream(shorter, 8, buffer=buffer)) if [0] in batch)

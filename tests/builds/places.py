@@ -82,7 +82,7 @@ class Place:
             self.environment["GLIBC_TUNABLES"] = ":".join(self.tunables)
 
     def has(self, program: str, what: str) -> bool:
-        """Return whether a program is there; note what is left out otherwise."""
+        """Return whether a program is installed; if not, note what is skipped."""
         if shutil.which(program) is None:
             self.notes.append(f"{what}: left out, there is no {program}")
             return False
@@ -206,7 +206,7 @@ def home(place: Place, value: str) -> None:
 
 
 def umask(place: Place, value: str) -> None:
-    """Let nobody else read what is written."""
+    """Make new files readable by their owner only."""
     place.mask = int(value, 8)
 
 
@@ -292,7 +292,7 @@ MAKERS: dict[str, Callable[[Place, str], None]] = {name: globals()[name.replace(
 
 
 def packages(target: Path, without: tuple[str, ...]) -> None:
-    """Link to the installed packages, except lodcore and those to leave out; NumPy lies in the environment itself."""
+    """Link to the installed packages, except lodcore and those to leave out; NumPy is in the environment itself."""
     places = [Path(path) for path in [*sys.path, *site.getsitepackages()]]
     for place in dict.fromkeys(path for path in places if path.name in ("site-packages", "dist-packages")):
         for path in sorted(place.iterdir()):

@@ -79,7 +79,7 @@ def test_from_awkward_refuses_lists_and_unions():
 
 @pytest.mark.parametrize("offsets", [[0, 4, 2, 5], [0, -1, 5], [0, 3, 100], [0, 10**9, 5], [0, 2**31 + 3], [0, 2**62]])
 def test_from_awkward_refuses_wrong_offsets(offsets):
-    """awkward accepts them, and crashes or returns what lies beyond its memory."""
+    """awkward accepts them, and crashes or reads beyond its memory."""
     content = awkward.contents.NumpyArray(np.arange(5.0))
     try:
         layout = awkward.contents.ListOffsetArray(awkward.index.Index64(np.array(offsets)), content)

@@ -91,13 +91,13 @@ class Drawn:
             self.pool.append(lodcore.where(self.pick(self.truths), x, self.pick([self.pick(self.pool), 0.0])))
 
     def fetched(self):
-        """Draw what is fetched: some results, and some bools."""
+        """Draw which results are fetched, and some bools."""
         some = [v for v in [*self.made, *self.truths] if self.random.random() < 0.4]
         return some or [self.made[-1]]
 
 
 def run(monkeypatch, least, program, feed, fetch):
-    """Run a Program from anew; return results, warnings, and the text of an error."""
+    """Run a Program with a new Executor; return results, warnings, and the text of an error."""
     allow(monkeypatch, least)
     program.prepared.clear()
     with warnings.catch_warnings(record=True) as said:
@@ -250,7 +250,7 @@ def test_a_chain_runs_together_only_from_a_number_of_numbers_on(monkeypatch):
 
 
 def test_chains_are_sought_at_the_first_run_with_many_numbers(monkeypatch):
-    """In what is fed, or in what operators make of it; then each later run has them."""
+    """The numbers are fed, or computed by operators; every later run uses the chains."""
     with Program() as program:
         x = data("x", (None, 1), "f8")
         y = lodcore.tanh(lodcore.matmul(x, np.ones((1, 50))) * 2.0 + 1.0)

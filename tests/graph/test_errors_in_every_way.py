@@ -215,7 +215,7 @@ WAYS_TO_BE_WRONG = {"vjp": under_vjp, "Program": in_a_program, "in a body": in_a
 
 @for_each("call", CALLS)
 def test_wrong_calls_raise_one_type_and_text_in_every_way(call):
-    """All wrong calls take seconds: most ways record or trace each of them anew."""
+    """All wrong calls take seconds: most ways record or trace each of them again."""
     kind, text = words(call, things())
     for way, run_in in WAYS_TO_BE_WRONG.items():
         with pytest.raises(Exception) as caught:  # noqa: PT011

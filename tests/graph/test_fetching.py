@@ -82,7 +82,7 @@ def test_fetches_alone_and_together_give_the_last_values(way, alone):
     program, things = everything()
     wanted = {name: listed(value) for name, (_, value) in things.items()}
     fetched = {name: WAYS[way](program, thing, name) for name, (thing, _) in things.items()}
-    for _ in range(2):  # a second run starts anew
+    for _ in range(2):  # a second run starts from the beginning
         if alone:
             found = {name: Executor().run(program, {"x": X}, [one])[0] for name, one in fetched.items()}
         else:

@@ -29,7 +29,7 @@ X = np.arange(6.0).reshape(3, 2)
 
 
 def in_loop(x, *weights):
-    """Multiply rows by weights that are met first in the body of a loop."""
+    """Multiply rows by weights that are first used in the body of a loop."""
     loop = while_loop()
     with loop.loop():
         state = loop.loop_var(x)

@@ -100,7 +100,7 @@ def test_automatic_names_do_not_depend_on_which_is_read_first():
 
 
 def parsed(dot):
-    """Parse nodes, edges and clusters of a picture; reject what is not dot."""
+    """Parse nodes, edges and clusters of a picture; reject anything else than dot."""
     lines = [line.strip() for line in dot.splitlines()]
     assert lines[0] == "digraph program {"
     assert sum(line.endswith("{") for line in lines) == sum(line == "}" for line in lines)

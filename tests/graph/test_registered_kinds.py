@@ -69,7 +69,7 @@ def test_a_registered_kind_is_fed():
 
 
 class Sentences(LoDTensor):
-    """A subclass with a method of its own."""
+    """A subclass with one more method."""
 
     def count(self):
         return len(self)

@@ -25,7 +25,7 @@ def is_same(found):
     return isinstance(found, SparseTensor) and np.array_equal(found.to_dense(), SPARSE.to_dense())
 
 
-#: A call of what is no operator, and the name in its error; and one operator.
+#: Calls of functions that are no operators, and of one operator, with the names in their errors.
 CALLS = {
     "TensorArray.write": (lambda x: written(x), "tensor_array_write"),
     "TensorArray.unstack": (lambda x: TensorArray.unstack(x), "tensor_array_unstack"),

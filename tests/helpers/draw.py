@@ -77,7 +77,7 @@ def many_integers(count, low, high):
 
 
 class Drawn:
-    """A source of choices for `reference.draw`, so that the cases for other implementations are drawn likewise.
+    """A source of choices for `reference.draw`, so that the cases for other implementations are drawn in the same way.
 
     Parameters
     ----------

@@ -38,6 +38,6 @@ def on_each_path(module, function):
     found = {path: process_of(path).stdout.readline() for path in PATHS}
     dead = [process_of(path) for path, line in found.items() if not line]
     if dead:
-        process_of.cache_clear()  # the next test starts anew
+        process_of.cache_clear()  # the next test starts new processes
     assert not dead, "\n".join(process.communicate()[1] for process in dead)
     return {path: line.strip() for path, line in found.items()}

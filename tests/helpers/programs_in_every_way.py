@@ -134,7 +134,7 @@ def check_program(program, feeds, fixed=(), meanings=None, ways=WAYS):
 
 
 def new(made, **options):
-    """Make arrays and function of a program anew."""
+    """Make new arrays and the function of a program."""
     names = {}
     exec(made, names)
     return names["make"](**options)

@@ -160,7 +160,7 @@ def run(operator, arguments, cotangents):
     results = [described(one) for one in (result if isinstance(result, tuple) else (result,))]
     if function is not loop and not getattr(function, "gradient", False):
         return results, None
-    given = attributes(arguments)  # anew, since an array is written to
+    given = attributes(arguments)  # again, since an array is written to
     tensors = {name: thing for name, thing in given.items() if is_tensor(thing)}
 
     def of_tensors(*variables):

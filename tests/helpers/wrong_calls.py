@@ -18,7 +18,7 @@ from lodcore.operators.registry import OPS
 
 
 def things():
-    """Make the objects that calls use, anew for each call."""
+    """Make the objects that calls use, new ones for each call."""
     x = lodcore.array([[[1, 2], [3]], [], [[4, 5, 6]]])
     flat = lodcore.array([[1, 2], [], [3, 4, 5]])
     steps, steps_map = TensorArray.unpack(flat, 0)
@@ -581,7 +581,7 @@ def assert_refused(call, names, error, says):
 
 
 def assert_all_refused(rows, **more):
-    """Check many wrong calls (call, error, pattern), each with objects of its own, and report all that differ."""
+    """Check many wrong calls (call, error, pattern), each with new objects, and report all that differ."""
     wrong = []
     for call, error, says in rows:
         try:

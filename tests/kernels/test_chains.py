@@ -53,7 +53,7 @@ class Chain:
             else:
                 out = self._operand(ROW, self._array(self.count, True))
             self._add(out)
-        for one in list(self.known):  # what is in the scratch memory is seen
+        for one in list(self.known):  # the content of the scratch memory becomes visible
             self._step("move", self._operand(ROW, self._array(self.count, True)), one)
         tables = [int64(rows).reshape(-1, k) for rows, k in ((self.operands, 4), (self.instructions, 8))]
         self.arguments = self.arrays, UFUNCS, *tables, self.count
@@ -99,7 +99,7 @@ class TestTwin:
 
 @given(SEEDS, DTYPES, st.integers(1, 3000))
 def test_many_tiles_have_the_bits_of_parts(seed, dtype, count):
-    """Each number has the result that it has alone, whatever the tile is in which it lies."""
+    """Each number has the same result as alone, in any tile."""
     arguments = Chain(seed, dtype, count=count).arguments
     _, whole = run(kernels.chains.run_chain, arguments)
     arrays, ufuncs, operands, instructions, _ = arguments

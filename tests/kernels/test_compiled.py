@@ -79,7 +79,7 @@ def functions_of(path):
 
 
 def test_loops_call_no_python():
-    """In the C of the last build, which is what `cython -a` shows: nothing but what is listed calls Python."""
+    """In the C code of the last build, as shown by `cython -a`: only the listed lines call Python."""
     folder = next((path for mode in ("release", "plain") if (path := TOP / f"build/cython-{mode}").exists()), TOP)
     made = {path: folder / path.relative_to(TOP).with_suffix(".c") for path in SOURCES if path.suffix == ".pyx"}
     if not made or not all(file.exists() for file in made.values()):

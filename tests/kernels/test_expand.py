@@ -114,7 +114,7 @@ class TestTwins:
 
 
 def digest():
-    """Repeat, reverse, join, split and merge rows of every size, and hash what is written."""
+    """Repeat, reverse, join, split and merge rows of every size, and hash the results."""
     found = hashlib.sha256()
     for seed, row_bytes in enumerate([1, 2, 3, 4, 8, 12, 16, 24, 32, 40, 64, 96, 100, 128, 300] * 3):
         random = np.random.default_rng(seed)

@@ -154,7 +154,7 @@ class Program:
         self.weights.append(read_only(packed(self.random.integers(-3, 4, (depth, width)).astype(self.dtype))))
         out = self._operand(ROW, self._array(self.n, width, True, True), width)
         code = ["product", "added"][self.random.integers(2)]
-        if code == "added":  # to what is there at every step
+        if code == "added":  # adds to the existing content at every step
             self._step("mul", width, out, self._zeros(width), out)
         self._step(code, width, out, left, -1, depth, len(self.weights) - 1, int(self.random.integers(5)))
         self.known.append((out, width))
@@ -163,7 +163,7 @@ class Program:
         return self._operand(LINE, self._array(1, width, True), width)
 
     def _out(self):
-        """Let what is in the scratch memory be seen: no instruction behind a product can read it there."""
+        """Make the scratch memory visible, which no instruction after a product can read."""
         for k, (one, width) in enumerate(self.known):
             if self.operands[one][0] == TILE:
                 made = self._operand(BATCH, self._array(self.rows, width, True, True), width)

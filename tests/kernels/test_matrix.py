@@ -112,7 +112,7 @@ def test_rows_of_a_product_do_not_depend_on_other_rows(seed, rows, depth, column
     [(1, 0, 3), (50, 0, 40), (1, 513, 33), (48, 520, 5), (49, 600, 33), (96, 257, 31), (100, 3, 65), (48, 1, 1)],
 )
 def test_several_blocks_of_integers(rows, depth, columns, adding, dtype):
-    """More than two blocks of rows and of depth, or none: exact, whatever the result contained before."""
+    """More than two blocks of rows and of depth, or none: exact, regardless of the previous content of the result."""
     dtype = np.dtype(dtype)
     left, matrix = whole(1, rows, depth, dtype=dtype), whole(2, depth, columns, dtype=dtype)
     product = left.astype(int) @ matrix.astype(int)

@@ -72,7 +72,7 @@ NAN, INF = float("nan"), float("inf")
     ],
 )
 def test_running_products_and_extremes(dtype, kind, x, wanted, gradient):
-    """The first of equal rows stays, and the first nan, whatever the memory of the result contained."""
+    """The first of equal rows stays, and the first nan, regardless of the previous content of the result."""
     x, offsets = np.array(x, dtype)[:, None], int64([0, 0, len(x)])
     out, back = np.full_like(x, NAN), np.full_like(x, NAN)
     kernels.neighbours.accumulate_rows(x, offsets, kind, out)

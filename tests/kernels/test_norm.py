@@ -47,7 +47,7 @@ def test_normalized_rows_have_mean_0_and_variance_1():
 @pytest.mark.parametrize("dtype", REALS)
 @pytest.mark.parametrize("n_rows", [1, 3, 257])
 def test_normalize_rows_of_every_width(n_rows, dtype):
-    """Every column counts, in blocks of 16 and in what is left of them, forward and backward."""
+    """Every column counts, in blocks of 16 and in the remaining columns, forward and backward."""
     random = np.random.default_rng(n_rows)
     for width in [*range(1, 36), 47, 48, 49, 63, 64, 65]:
         x, d, scale, shift = (random.normal(size=(n, width)).astype(dtype) for n in (n_rows, n_rows, 1, 1))

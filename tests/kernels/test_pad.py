@@ -65,7 +65,7 @@ class TestTwins:
 
 
 def digest():
-    """Pad rows of every size with every kind of filling, on both sides, and back, and hash what is written."""
+    """Pad rows of every size with every kind of filling, on both sides, and back, and hash the results."""
     found = hashlib.sha256()
     for seed, row_bytes in enumerate([1, 2, 3, 4, 8, 12, 16, 24, 48, 60, 64, 72, 300] * 3):
         random = np.random.default_rng(seed)

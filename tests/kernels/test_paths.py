@@ -1,4 +1,4 @@
-"""Kernels with paths for several instruction sets: on each of them, in a process of its own, the bits are the same."""
+"""Kernels with paths for several instruction sets: on each of them, in a separate process, the bits are the same."""
 
 from importlib import import_module
 

@@ -63,7 +63,7 @@ class TestTwins:
         assert out.tolist() == ([3, 1, 3, 2, 0] if right else [1, 1, 2, 0, 0])
 
     def test_interpolate_rows_at_infinite_points_equals_numpy(self):
-        """At a point, the result is its value, whatever the other points are."""
+        """At a point, the result is its value, for any other points."""
         xp, fp = read_only(np.array([0.0, 1, 2, 3])), read_only(np.array([5.0, np.inf, -np.inf, 7]))
         x, out = read_only(np.array([0.0, 1, 2, 3, 0.5, 2.5])), np.zeros(6)
         kernels.search.interpolate_rows(

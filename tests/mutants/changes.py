@@ -101,7 +101,7 @@ def _nodes(node: ast.AST, function: str) -> Iterator[tuple[ast.AST, str]]:
 
 
 def _replaced(node: ast.AST, text_of) -> Iterator[tuple[ast.AST, ast.AST, str]]:
-    """Yield what may stand in the place of a node: from the first to the last part that it replaces, and the text."""
+    """Yield replacements of a node: the first and the last part that is replaced, and the new text."""
     match node:
         case ast.Compare(left, [op], [right]):
             for other in COMPARED[type(op)]:

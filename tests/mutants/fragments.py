@@ -1,4 +1,4 @@
-"""The parts of compiled files that can be read as Python: conditions, assignments, calls and what is returned.
+"""The parts of compiled files that can be read as Python: conditions, assignments, calls and returned values.
 
 A part is rewritten until Python can parse it (`a->b` as `a.b`, `!x` as `not x`, casts left out), with a note from which
 byte of the file each of its characters comes, so that a change of the rewritten part is one of the file.
@@ -76,7 +76,7 @@ def fragments(text: str, is_c: bool) -> Iterator[Fragment]:
 
 
 def in_language(new: str, ending: str) -> str:
-    """Return what is put into a file, in the language of the file."""
+    """Return the text that is put into a file, in the language of the file."""
     for pattern, other in WORDS if ending == ".h" else [(r"\bNone\b", "0")]:
         new = re.sub(pattern, other, new)
     return new

@@ -283,7 +283,7 @@ def test_drawn_tokens_have_their_probabilities():
 @pytest.mark.parametrize("top_k", [None, 1, 2, 3])
 @pytest.mark.parametrize("top_p", [None, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0])
 def test_top_p_draws_the_fewest_tokens_whose_probabilities_reach_it(top_p, top_k):
-    """Shares that are powers of two are met exactly, and the next token is not drawn."""
+    """Shares that are powers of two are reached exactly, and the next token is not drawn."""
     powers = np.array([0.5, 0.25, 0.125, 0.125])
     wanted, total = [], 0.0
     for token, share in enumerate(powers):

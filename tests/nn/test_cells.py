@@ -157,7 +157,7 @@ def in_program(cell, parameters, x, state):
 @for_each("name", [*CELLS])
 @for_each("dtype", ["f4", "f8"])
 def test_every_way_of_running_gives_the_same(name, dtype):
-    """At once, under vjp, in a Program, for any threads, kept or recorded anew: the same bits; near the operators."""
+    """At once, under vjp, in a Program, for any threads, kept or recorded again: the same bits; near the operators."""
     cell, *rest = given_to(name, dtype)
     with operator_by_operator():
         wanted = run(cell, *rest)

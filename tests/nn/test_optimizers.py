@@ -307,7 +307,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("dtype", ["<f4", "<f8", ">f4", ">f8"])
 @pytest.mark.parametrize("text", OPTIMIZERS)
 def test_steps_in_place_write_to_state_of_any_form(text, dtype, is_sparse):
-    """The parameter and each entry of its state are overwritten, whatever the form of the others."""
+    """The parameter and each entry of its state are overwritten, for any form of the others."""
     start, optimizer = np.arange(1.0, 7).reshape(2, 3).astype(dtype[1:]), made(text)
     gradients = [start - 3, 2 - start, start / 2]
     gradients = [SparseTensor([1, 0], one[::-1], 2) for one in gradients] if is_sparse else gradients

@@ -1,4 +1,4 @@
-"""The numbers that layers, optimizers and decoders take: what is refused, and where the limits are."""
+"""The numbers that layers, optimizers and decoders take: which ones are refused, and where the limits are."""
 
 import math
 

@@ -48,7 +48,7 @@ def by_cell(p, ids):
 
 
 def by_loop(p, ids):
-    """Return the loss of a loop that writes an array, and reads parameters first met in its body."""
+    """Return the loss of a loop that writes an array, and reads parameters first used in its body."""
     rows = lodcore.sequence_pool(lodcore.lookup_table(p["table"], ids), "sum")
     states = TensorArray()
     loop = while_loop()

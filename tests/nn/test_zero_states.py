@@ -1,4 +1,4 @@
-"""The first step of compiled cells: what is multiplied by states of zeros is not computed, and nobody sees it."""
+"""The first step of compiled cells: products with states of zeros are not computed, which changes no result."""
 
 import numpy as np
 

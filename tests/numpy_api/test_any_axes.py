@@ -276,7 +276,7 @@ def test_mean_with_where_and_empty(empty):
 
 
 def test_concatenate_of_numbers_and_arrays_beside_deep_rows():
-    """Numbers and arrays beside rows of several axes; a wrong length is named on any level."""
+    """Numbers and arrays with rows of several axes; a wrong length is named on any level."""
     deep = LoDTensor.from_lengths(np.arange(12.0).reshape(3, 2, 2), [1, 1], [2, 1])
     joined = np.concatenate([deep, 7, deep], axis=2)
     assert joined.tolist()[1] == [[[[8, 9], [10, 11]], [[7, 7], [7, 7]], [[8, 9], [10, 11]]]]

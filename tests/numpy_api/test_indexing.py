@@ -432,7 +432,7 @@ def test_vectors_of_all_lengths_give_the_result_or_the_error_of_numpy(levels, ma
         try:
             found = x[keys]
         except TypeError as error:
-            assert "separated" in str(error), sizes  # noqa: PT017  what is found is compared below
+            assert "separated" in str(error), sizes  # noqa: PT017  the outcome is compared below
             continue
         np.testing.assert_array_equal(regular(found).reshape(wanted.shape), wanted, str(sizes))
 

@@ -293,7 +293,7 @@ def test_lists_of_tuples_are_records():
 
 
 def make_fields():
-    """Make a field of shared records, and a plain tensor of the same rows in memory of its own."""
+    """Make a field of shared records, and a plain tensor with a copy of the same rows."""
     records = np.zeros((6,), [("a", "i2"), ("b", "f8"), ("c", "f4", (3,))])
     records["a"], records["b"] = np.arange(6), np.arange(6) / 2
     records["c"] = np.arange(18).reshape(6, 3)

@@ -1,4 +1,4 @@
-"""Broadcasting on the ragged shape: a text has the same meaning for every batch, whatever its counts are."""
+"""Broadcasting on the ragged shape: a text has the same meaning for every batch, regardless of its counts."""
 
 import itertools
 import sys
@@ -316,7 +316,7 @@ EACH = {  # functions of a list of tensors with one structure
 
 @for_each(("name", "at"), itertools.product(EACH, range(1, 4)))
 def test_every_tensor_of_a_list_must_have_the_structure_of_the_first(name, at):
-    """The second one, and the last: it is named, and what is equal but another object is not refused."""
+    """The second one, and the last, is named; an equal structure that is another object is not refused."""
     lods = [LoD.from_lengths(LENGTHS) for _ in range(4)]
     EACH[name]([LoDTensor(numbers(5, 2), lod) for lod in lods])
     interleaved = "interleave" in name  # of as many sequences, of any lengths

@@ -97,7 +97,7 @@ def test_out_of_any_memory_layout_is_written_or_refused(name, data):
     try:
         op(*sample.args, **sample.kwargs, out=out)
     except (TypeError, ValueError) as error:
-        assert "out: " in str(error)  # noqa: PT017  what is written is compared below
+        assert "out: " in str(error)  # noqa: PT017  the result is compared below
         assert out.tobytes() == before
     else:
         np.testing.assert_array_equal(out, wanted)

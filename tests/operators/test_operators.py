@@ -85,7 +85,7 @@ def test_arguments_given_twice_or_by_an_unknown_name_raise(name, data):
 def test_sizes_may_be_unknown_when_recorded(name, data):
     """A Spec without the number of rows, the sizes of a row, or both is accepted, and that of the result fits.
 
-    Sizes of 1 are kept: what is then a column of numbers would be rows of several.
+    Sizes of 1 are kept: a column of numbers must not become rows of several.
     """
     op, call = OPS[name], data.draw(SAMPLES[name].calls)
     results = several(op(*call.args, **call.kwargs))

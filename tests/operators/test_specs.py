@@ -1,4 +1,4 @@
-"""Shape rules of Specs that the samples do not make: unknown sizes of matrices, and wrong arguments beside tensors."""
+"""Shape rules of Specs that the samples do not make: unknown sizes of matrices, and wrong arguments next to tensors."""
 
 import itertools
 import re
@@ -45,7 +45,7 @@ def test_products_of_matrices_have_numpys_shape(left, right):
 
 SCORES, LINES = spec((None, 4), levels=1), spec((None,), "i8")
 STEPS = [spec((None,), dtype, 2, TensorArray) for dtype in ("i8", "f8")]
-KNOWN = [  # calls whose Specs have unknown sizes, and what is known of the results
+KNOWN = [  # calls whose Specs have unknown sizes, and the known sizes of the results
     ("beam_search", (LINES, spec((None,)), spec((None, None), "i8"), SCORES, 2, 0), [("i8", 2), ("f8", 2), ("i4", 0)]),
     ("beam_search", (LINES, spec((None,)), spec((5, 4), "i8"), SCORES, 2, 0), [("i8", 2), ("f8", 2), ("i4", 0)]),
     (

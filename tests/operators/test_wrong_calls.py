@@ -120,7 +120,7 @@ WRONG = [
         for name, x, gates in (("dynamic_lstm", LSTM, 4), ("dynamic_gru", GRU, 3))
         for shape in (f"np.ones((2, {gates}))", f"np.ones((0, {gates}))", f"np.ones((1, {gates + 1}))", "np.ones(1)")
     ],
-    # what is refused also if no row needs it
+    # refused even if no row needs it
     *[
         (f"ops.reduce_values({x}, '{name}', None, False, None, {wrong})", DTypeError, f"{name}: empty: ")
         for x in ("flat", "flat[:0]")

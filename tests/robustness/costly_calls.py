@@ -1,4 +1,4 @@
-"""The calls whose costs are counted and measured, one a line, and what is not among them and why.
+"""The calls whose costs are counted and measured, one a line, and those left out, with reasons.
 
 Operators that need one nested tensor, and elementwise ones, are called with x. How others are called, and where x would
 become too large, is in the files of their samples (`COSTS`).

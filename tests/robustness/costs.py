@@ -314,7 +314,7 @@ def main() -> None:
     for shape in SHAPES:
         small, large = (names_of(*shape, size) for size in (given.size, 8 * given.size))
         for text in texts_of(shape, [text for text in calls if given.only in text]):
-            run(text, small)  # loads what is loaded at the first use
+            run(text, small)  # imports whatever is loaded at the first use
             before, after = seconds(text, small), seconds(text, large)
             if after > 0.02 and after > 20 * max(before, 2e-4):
                 bad += 1

@@ -257,7 +257,7 @@ class Machine:
         check(result)
 
     def fresh(self, case: calls.Case) -> tuple[Victims, Any]:
-        """Make the arguments of a case anew."""
+        """Make new arguments of a case."""
         victims = Victims([], [], [])
         return victims, own(case.arguments, victims)
 
@@ -426,7 +426,7 @@ def soak(seed: int, seconds: float, log: str | None = None, names: str = "") -> 
 
 
 def bound_memory() -> None:
-    """Limit the memory of calls to what is quickly written: a changed length may be one of many gigabytes.
+    """Limit the memory of calls to a size that is quickly written: a changed length may be one of many gigabytes.
 
     Under a sanitizer, which itself maps far more, its option max_allocation_size_mb does that.
     """

@@ -375,7 +375,7 @@ def count_of(make):
 
 
 def failure_at(name, make, at, found):
-    """Interrupt a call at an instruction; return what is wrong then, or None."""
+    """Interrupt a call at an instruction; describe the damage, or return None."""
     call, state = make()
     error = interrupted(call, at)
     if error is None:

@@ -93,7 +93,7 @@ class Plans:
 
 
 class Packs:
-    """The command that packs; the output of folders is not replaced, but made anew."""
+    """The command that packs; an output folder is not replaced, but made again."""
 
     def __init__(self, root, ending):
         self.root, self.ending, self.name = root, ending, root / f"out{ending}"
@@ -120,7 +120,7 @@ class Packs:
 
 
 def kinds(root):
-    """Return the ways to write, each with a folder of its own."""
+    """Return the ways to write, each with a separate folder."""
     made = {"save .npz": (Saves, ".npz"), "save folder": (Saves, ".lod"), "append": (Appends,), "plan": (Plans,)}
     made |= {"pack .npz": (Packs, ".npz"), "pack folder": (Packs, ".lod")}
     for name, (kind, *more) in made.items():
@@ -130,7 +130,7 @@ def kinds(root):
 
 
 def kills(root, seconds, generator):
-    """Kill writers at random instants; whatever they had finished is read."""
+    """Kill writers at random instants; all that they had finished is read."""
     for name, place, kind in kinds(root):
         end, count, within, k = time.monotonic() + seconds, 0, 0, 0
         kind.write(0)
@@ -176,7 +176,7 @@ def check_clean(place):
 
 
 def full_disks(root, seconds, generator):
-    """Save and append more than there is space for; what was there stays, and the space is given back."""
+    """Save and append more than there is space for; the old files stay, and the space is freed."""
     place = root / "disk"
     place.mkdir()
     if os.geteuid():
@@ -274,7 +274,7 @@ def limits(root, seconds, generator):
 
 
 def readers(root, seconds):
-    """Read beside writers that save, or one that appends; mapped tensors are used until later."""
+    """Read while writers save, or one appends; mapped tensors are used until later."""
     for title, act, count in (("two that save", Saves, 2), ("one that appends", Appends, 1)):
         place = root / title.replace(" ", "-")
         place.mkdir()
@@ -313,7 +313,7 @@ def started(kind):
 
 
 def damage(root):
-    """Cut and change every file at every byte: what is read then is what was saved, or an error."""
+    """Cut and change every file at every byte: reading returns what was saved, or raises."""
     lodcore.save(root / "d.lod", tree(3, 8))
     lodcore.save(root / "d.npz", tree(3, 8))
     pack_plan([3, 4, 5], 9).save(root / "p.npz")

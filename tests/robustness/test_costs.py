@@ -1,4 +1,4 @@
-"""Calls of Python functions and memory grow at most as n log n, whatever the input; `make hunt` measures times."""
+"""Calls of Python functions and memory grow at most as n log n, for any input; `make hunt` measures times."""
 
 import pytest
 

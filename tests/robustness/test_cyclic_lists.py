@@ -1,4 +1,4 @@
-"""Lists that contain themselves, or are nested very deeply, are refused by whatever they are given to."""
+"""Lists that contain themselves, or are nested very deeply, are refused by every function that takes lists."""
 
 import pytest
 

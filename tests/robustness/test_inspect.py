@@ -1,4 +1,4 @@
-"""`python -m lodcore inspect` ends with one clear line, whatever the file contains and whoever reads the output."""
+"""`python -m lodcore inspect` ends with one clear line, for any content of the file, and any reader of the output."""
 
 import os
 import struct

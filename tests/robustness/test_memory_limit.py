@@ -104,7 +104,7 @@ def test_offsets_become_narrower_as_far_as_they_fit(dtype):
 
 
 class NoInteger:
-    """Says that it is an integer, and is none."""
+    """An object that claims to be an integer, and is not."""
 
     def __index__(self):
         return "5"

@@ -70,7 +70,7 @@ def gru_calls(draw, smooth=False):
 
 
 def lists(arguments, length):
-    """Return the weight, the bias and boot states as nested lists, zeros where there are none."""
+    """Return the weight, the bias and boot states as nested lists, zeros for missing ones."""
     x, weight = arguments["x"], np.asarray(arguments["weight"])
     count, width = x.lod.num_sequences(x.num_levels - 1), len(weight)
     boots = [arguments.get(name) for name in ("h_0", "c_0")]

@@ -17,7 +17,7 @@ LOD = LoD.from_lengths([1, 2])
 
 
 class Sub(LoDTensor):
-    """A subclass without anything of its own."""
+    """A subclass that adds nothing."""
 
     __slots__ = ()
 

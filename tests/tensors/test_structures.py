@@ -1,4 +1,4 @@
-"""Structures made in different ways are equal, and what is made of them is right at every level, width and end."""
+"""Structures made in different ways are equal, and results are right at every level, width and end."""
 
 import itertools
 import operator
@@ -234,7 +234,7 @@ def test_fields_of_records_are_read_when_they_are_used():
         "ragged": lambda f: f.flatten() if f.num_levels > 1 else f.to_arrays()[1],
     }
     for name, call in calls.items():
-        call(field)  # whatever has been kept
+        call(field)  # also after values have been cached
         records["f1"] = records["f1"][::-1] + 1
         plain = LoDTensor(records["f1"].copy(), lod)
         found, wanted = call(field), call(plain)

@@ -661,7 +661,7 @@ def counted():
     found = []
     for f, x in ((product, np.ones(3)), (some, inputs)):
         pullback = vjp(f, x)[1]
-        pullback(np.ones(3))  # what is loaded at first use is there now
+        pullback(np.ones(3))  # imports whatever is loaded at first use
         found += [calls_of_python(lambda: vjp(f, x)), calls_of_python(lambda: pullback(np.ones(3)))]  # noqa: B023
     return " ".join(map(str, found))
 
@@ -670,7 +670,7 @@ def counted():
 def test_operators_on_arrays_and_many_inputs_take_few_calls_of_python():
     """Neither a call, a constant nor an input takes any; on the way back, only the rule of each call does.
 
-    In a process of its own: where a kind of tensors is registered, every operator asks for it.
+    In a separate process: once a kind of tensors is registered, every operator looks it up.
     """
     for counts in on_each_path("tests.graph.gradients.test_autodiff", "counted").values():
         there, back, of_inputs, back_to_inputs = map(int, counts.split())
@@ -994,7 +994,7 @@ FIXED.flags.writeable = False
 @for_each("order", ["F", "C"])
 @for_each("dtype", [np.float64, np.float32, np.int64])
 def test_gradients_of_rules_are_cast_and_made_contiguous(monkeypatch, order, dtype):
-    """The gradients of x and y are of their own dtypes, row by row, in memory of their own."""
+    """The gradients of x and y have the dtypes of x and y, are contiguous, and share no memory."""
     d_x, d_y = (np.asarray(one, dtype, order) for one in (FIXED, FIXED + 4))
     with_rule(monkeypatch, lodcore.matmul, lambda d, x, y: (d_x, d_y))
     _, pullback = vjp(lambda x, y: lodcore.matmul(ops.softmax(x) * 0.0 + x, y), X, X.astype(np.float32))
@@ -1032,7 +1032,7 @@ def test_gradients_of_rules_that_do_not_fit_are_refused(monkeypatch, found, erro
 
 
 def test_unread_elements_of_an_array_have_gradients_of_zeros():
-    """Their gradients are zeros of their own shapes, not holes."""
+    """Their gradients are zeros of the shapes of the elements, not holes."""
 
     def read_one(ta):
         return ops.sum(ta.read(1))

@@ -28,7 +28,7 @@ def steps_of(make_loop, count, body, **options):
     return loop
 
 
-# -- loops whose variables have names of their own -------------------------------------------------------------------
+# -- loops with named variables --------------------------------------------------------------------------------------
 
 
 def doubling(while_loop, own, count=3):
@@ -246,7 +246,7 @@ def scaled(elements, factor):
 @every_array
 @pytest.mark.parametrize("runs", [1, 2])
 def test_loop_recorded_outside_runs_in_a_body_on_the_array_of_that_time(way, made, runs):
-    """Each of its runs starts with the array as it is then, with what was written since."""
+    """Each run starts with the current elements of the array, including those written since the last run."""
 
     def text(while_loop, x):
         array = ARRAYS[made](x)

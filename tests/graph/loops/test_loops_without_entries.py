@@ -1,4 +1,4 @@
-"""Loops without entries know the sizes of tensors from outside; loops that run twice start anew."""
+"""Loops without entries know the sizes of tensors from outside; a second run starts from the beginning."""
 
 import numpy as np
 import pytest

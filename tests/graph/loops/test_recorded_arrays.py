@@ -197,7 +197,7 @@ def test_a_function_that_fails_leaves_arrays_as_they_were():
 @pytest.mark.parametrize("fails", range(4))
 @pytest.mark.parametrize("kind", [TensorArray, VarArray])
 def test_a_failing_nested_vjp_undoes_array_writes_at_every_depth(kind, fails):
-    """Three vjps in one another write one array each; one fails after what is inside of it, or (3) none does."""
+    """Three nested vjps write one array each; one fails after the vjps within it, or (3) none does."""
     arrays = [kind() for _ in range(3)]
     for array in arrays:
         array.write(0, -1.0)

@@ -86,7 +86,7 @@ def test_read_of_an_unwritten_element_of_an_array_made_in_the_body_says_it_is_ne
 @pytest.mark.parametrize("given", [TensorArray, lambda: TensorArray(unstack_from=X)], ids=["empty", "filled"])
 @pytest.mark.parametrize("in_loop_vars", [False, True], ids=["loop_var", "loop_vars"])
 def test_loop_var_and_loop_vars_refuse_arrays(recording, given, in_loop_vars):
-    """It is carried as it is: `loop_var` and `loop_vars` refuse it by the name of what was called."""
+    """An array is carried as it is: `loop_var` and `loop_vars` refuse it, in an error with their own name."""
 
     def declare():
         loop = while_loop([given()] if in_loop_vars else ())

@@ -41,7 +41,7 @@ def value_of_the_body(draw, program, loop, at):
 
 
 def array_of_the_body(draw, program, loop, at):
-    """Use an array outside of the body in which it is made anew in each step."""
+    """Use an array outside of the body that makes it in each step."""
     arrays = [s.target for s in loop.body if isinstance(s, (p.Make, p.Unstack))]
     if arrays:
         yield [loop, p.Ask(draw.name("wrong"), draw.one(["stack", "size", "concat"]), draw.one(arrays))]

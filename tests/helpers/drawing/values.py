@@ -40,7 +40,7 @@ class Values:
         return self.one(names, np.arange(1, len(names) + 1))
 
     def fresh(self, kind):
-        """Make a kind with a number of rows, or a structure, of its own."""
+        """Make a kind with a new number of rows, or a new structure."""
         return kind if not kind.shape else kind._replace(shape=(self.length(), *kind.shape[1:]))
 
     def values(self, *shape):

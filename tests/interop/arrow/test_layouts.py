@@ -52,7 +52,7 @@ def draw(kind, count, gaps):
 def forge(kind, entries, offset, name=b""):
     """Make the structs of a column that begins `offset` entries after the begin of its buffers."""
     word, *inner = kind
-    blank = draw(kind, offset, False)  # what lies before; a null has something behind it, too
+    blank = draw(kind, offset, False)  # the bytes before it; a null has bytes behind it, too
     full = [*blank, *(draw(kind, 1, False)[0] if one is None else one for one in entries)]
     there = [*[True] * offset, *(one is not None for one in entries)]
     mask = None if all(there) else bits(*there)

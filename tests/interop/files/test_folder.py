@@ -1,4 +1,4 @@
-"""What is finished is read whole, whatever happens to writers beside it, and nothing half written stays."""
+"""A finished file is read completely, even if other writers are killed, and no partial file remains."""
 
 import ctypes
 import errno
@@ -54,7 +54,7 @@ def entries(root):
 
 
 class Case:
-    """A way to write: what is there before, the call, and what may be there afterwards."""
+    """A way to write: the files before, the call, and the files that may be there afterwards."""
 
     def __init__(self, root, kind):
         self.root, self.kind, self.name = root, kind, root / {"folder": "x.lod", "append": "x.lod"}.get(kind, "x.npz")
@@ -134,7 +134,7 @@ def test_a_writer_that_is_killed_at_any_step(kind, tmp_path_factory, quick, caps
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a ZipFile of Python 3.10
 @for_each("kind", KINDS)
 def test_a_disk_that_is_full_at_any_step(kind, tmp_path_factory, quick, capsys):
-    """What was there stays, and what was half written goes, at once."""
+    """The old file stays, and the partial one is removed at once."""
     case, number = Case(tmp_path_factory.mktemp("full"), kind), 1
     before = entries(case.root)
     failures = 0
@@ -635,7 +635,7 @@ def test_drafts_of_living_writers_stay(tmp_path, quick):
 
 
 def test_whoever_writes_next_removes_the_drafts_of_dead_writers_of_any_file(tmp_path, quick):
-    """A writer that is killed before any of its steps leaves nothing once another file is saved beside it."""
+    """A writer that is killed before any of its steps leaves nothing once another file is saved in the same folder."""
     number, left = 1, 0
     while killed_at(functools.partial(lodcore.save, tmp_path / f"{number}.npz", OLD), number):
         left += any(name.startswith(".lodcore-") for name in os.listdir(tmp_path))

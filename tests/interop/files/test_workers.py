@@ -29,7 +29,7 @@ def test_a_mapped_tensor_is_sent_as_the_names_of_its_files(folder):
     tree = lodcore.load(folder)
     data = sent(tree)
     assert len(data) < 1000
-    for shared in (True, False):  # with what is mapped here, and from the files
+    for shared in (True, False):  # with the memory mapped here, and from the files
         back = pickle.loads(data)
         assert back["x"].equals(X)
         assert back["y"].equals(X * 2)

@@ -1,4 +1,4 @@
-"""The sigmoid of numbers of all dtypes and layouts: as by its formula, and the same bits however the numbers lie."""
+"""The sigmoid of numbers of all dtypes and layouts: as by its formula, and the same bits in any memory order."""
 
 import numpy as np
 import pytest

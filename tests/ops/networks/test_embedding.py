@@ -32,7 +32,7 @@ def test_embedding_bag_in_a_program_takes_constant_weights():
 
 @for_each(("width", "length"), [(1, 1), (1, 40), (3, 1), (70, 2), (1, 5000)])
 def test_embedding_bag_of_ids_out_of_range_leaves_out_unchanged(width, length):
-    """Whether the numbers are checked before, or a result is made apart, depends on what is larger."""
+    """The numbers are checked first, or the result is made elsewhere, depending on which is larger."""
     table = np.ones((9, width), np.float32)
     numbers = np.zeros(3 * length, np.int64)
     numbers[-1] = 9

@@ -33,7 +33,7 @@ def test_linear_row_has_the_same_bits_in_any_batch_and_for_any_threads():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_linear_and_gradients_of_any_number_of_rows_equal_numpy(dtype):
-    """At the limits of blocks, and beside them: result and gradients."""
+    """At the limits of blocks, and one below and above: result and gradients."""
     weight, bias = (np.sin(np.arange(n, dtype=dtype)).reshape(shape) for n, shape in ((15, (5, 3)), (3, (3,))))
     for count in (0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129):
         x = np.cos(np.arange(count * 5, dtype=dtype)).reshape(count, 5)

@@ -249,7 +249,7 @@ def pairs(offsets):
 
 
 def test_lstm_projection_of_no_cells_is_zero():
-    """An empty sum is 0, whatever was in memory."""
+    """An empty sum is 0, regardless of the previous content of memory."""
     weights = LSTMWeights(np.ones((2, 0)), None, np.zeros(0), None, np.zeros((0, 2)))
     for _ in range(3):
         np.full((3, 2), 7.0)

@@ -76,7 +76,7 @@ def test_variances_equal_numpy_and_are_nan_for_ddof_rows_or_fewer(name, masked, 
 
 # -- gradients along rows ----------------------------------------------------------------------------------------------
 
-#: With ties, nan beside numbers, two nan, infinities.
+#: With ties, nan among numbers, two nan, infinities.
 ROWS = np.array(
     [
         [[1.0, NAN, 3.0], [4.0, 4.0, 2.0]],
@@ -293,7 +293,7 @@ def test_argmax_and_argmin_take_one_empty_position_a_sequence(name):
 
 @pytest.mark.parametrize(("name", "place"), [("argmax", 2), ("argmin", 0)])
 def test_the_position_in_an_empty_sequence_is_any_number(name, place):
-    """Also a number that is a position elsewhere, and beside position 0."""
+    """Also a number that is a position elsewhere, and next to position 0."""
     deep = lodcore.array([[[1.0, 2.0, 3.0]], [], [[], [7.0]]])
     for empty in (-1, 0, 5):
         assert getattr(deep, name)(axis=2, empty=empty).tolist() == [[place], [], [empty, 0]]

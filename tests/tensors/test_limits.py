@@ -324,6 +324,17 @@ def test_from_padded_takes_masks_of_long_lines(length):
         assert mask[0, -1 if left else 0]
 
 
+@for_each("levels", [1, 2, 3])
+def test_from_padded_of_several_levels_inverts_to_padded(levels):
+    x = lodcore.array([[[[1, 2], []], [[3]]], [], [[[]], [[4], [5, 6], [7]]]])
+    for side in ("right", "left"):
+        dense, mask = x.to_padded(-1, side, levels=levels, return_mask=True)
+        part = x if levels == 3 else x.flatten(0) if levels == 2 else x.flatten(0).flatten(0)
+        assert LoDTensor.from_padded(dense, part.num(-1) if levels > 1 else part.lengths, side=side).equals(part)
+        assert dense[mask].tolist() == [1, 2, 3, 4, 5, 6, 7]
+        assert (dense[~mask] == -1).all()
+
+
 def test_masks_of_many_axes_make_as_many_levels():
     mask = np.zeros((2, 1, 2, 2, 3), bool)
     mask[0, 0, 1, 0, :2] = mask[1, 0, 0, 1, 2] = True

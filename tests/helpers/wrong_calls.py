@@ -217,7 +217,7 @@ TENSORS = [
     ("LoDTensor.from_arrays({1, 2})", ShapeError, r"arrays\[0\].*no axis"),
     ("LoDTensor.from_padded(dense)", ValueError, "lengths, mask"),
     ("LoDTensor.from_padded(dense, [1, 2, 3], mask=dense > 0)", ValueError, "lengths, mask"),
-    ("LoDTensor.from_padded([1, 2], [1])", ShapeError, r"dense.*\(2,\)"),
+    ("LoDTensor.from_padded([1, 2], [1])", ShapeError, r"dense: has shape \(2,\); \(n, padded_length, ...\) is needed"),
     ("LoDTensor.from_padded(dense, [1, 2])", LoDError, "lengths.*2.*3"),
     ("LoDTensor.from_padded(dense, [1, 5, 2])", LoDError, "lengths.*5 at position 1.*4"),
     ("LoDTensor.from_padded(dense, [1, -1, 2])", LoDError, r"lengths.*-1 at position 1"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import DTypeError, LevelError, LoDError, ShapeError, ops
+from lodcore import DTypeError, LoDError, ShapeError, ops
 from lodcore.graph import Program, data
 from tests.helpers.tables import for_each
 from tests.helpers.wrong_calls import run, things
@@ -91,7 +91,6 @@ WRONG = [
     ("ops.elementwise([flat, None], np.add)", DTypeError, "add: y: is None"),
     ("ops.elementwise([flat, lod_rank_table(flat)], np.add)", DTypeError, "add: y: is "),
     # the argument
-    ("split_by_mask(rows, True, 1)", LevelError, "level: is 1; x has no levels"),
     *[
         (f"sequence_{name}(flat.astype('g'))", DTypeError, "x: has dtype")
         for name in ("sort", "cumsum", "softmax", "mode")

@@ -718,31 +718,6 @@ def test_grad_check_compares_every_result_and_input(monkeypatch, at):
 # -- loops: wrong results of Paddle -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("trips", [0, 1, 2, 5])
-@pytest.mark.parametrize("recompute", [False, True])
-def test_gradients_of_loop_variables(trips, recompute):
-    """Paddle's functional while_loop assigns in place: after an iteration d/dx is 0, and d/dw is far off."""
-
-    def f(x, w):
-        loop = while_loop(recompute=recompute)
-        with loop.loop():
-            time, s = loop.step(), loop.loop_var(x)
-            loop.break_if(lodcore.equal(time, trips))
-            s.update(lodcore.tanh(lodcore.mul(s, w)))
-        return s
-
-    def unrolled(x, w):
-        for _ in range(trips):
-            x = lodcore.tanh(lodcore.mul(x, w))
-        return x
-
-    x, w = np.array([0.5, -0.3]), np.array([1.2, 0.7])
-    lodcore.grad_check(f, x, w)
-    d = np.array([1.0, 2.0])
-    for found, wanted in zip(vjp(f, x, w)[1](d), vjp(unrolled, x, w)[1](d), strict=True):
-        np.testing.assert_array_equal(found, wanted)
-
-
 @pytest.mark.parametrize("recompute", [False, True])
 @pytest.mark.parametrize("start", ["captured", "first value"])
 @pytest.mark.parametrize("order", [*itertools.permutations(range(4))], ids=str)
@@ -865,22 +840,6 @@ def test_gradients_of_shared_arrays_of_a_rule_are_not_added_in_place():
     found, wanted = (vjp(f, X, X + 1)[1](np.ones((2, 2))) for f in (looped, unrolled))
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-def test_the_breaking_step_counts_as_far_as_it_ran():
-    def f(x):
-        loop = while_loop()
-        with loop.loop():
-            s, after = loop.loop_var(x), loop.loop_var(x)
-            time = loop.step()
-            s.update(lodcore.mul(s, 2.0))
-            loop.break_if(lodcore.equal(time, 2))
-            after.update(lodcore.mul(after, 3.0))
-        return s, after
-
-    (s, after), pullback = vjp(f, 1.0)
-    assert (float(s), float(after)) == (8.0, 9.0)
-    assert [float(pullback(*d)[0]) for d in ((1.0, None), (None, 1.0))] == [8.0, 9.0]
 
 
 def test_loop_without_gradient_keeps_no_scopes():

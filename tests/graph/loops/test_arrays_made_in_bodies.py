@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 import lodcore
-from lodcore import LoDTensor, TensorArray, ops
+from lodcore import TensorArray, ops
 from lodcore.graph import VarArray
 from tests.helpers.texts_in_every_way import check, every_way
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
 X = np.array([0.5, -1.5, 2.0])
-SEQUENCES = LoDTensor.from_lengths(np.array([1.0, 2.0, -1.0, 0.5]), [1, 0, 3])
 
 
 def both(x):
@@ -77,28 +76,6 @@ def test_array_made_in_a_body_is_new_in_each_step(way, make):
 
 
 @every_way
-@pytest.mark.parametrize("sort_by_length", [True, False])
-def test_unpack_and_pack_within_a_body(way, sort_by_length):
-    def text(while_loop, x):
-        loop = while_loop()
-        with loop.loop():
-            t, total = loop.loop_var(0), loop.loop_var(x)
-            loop.break_if(t >= 3)
-            steps, indices_map = TensorArray.unpack(total * 0.5, 0, sort_by_length)
-            steps.write(1, steps.read(1) + 1.0)
-            total.update(steps.pack(0, indices_map) + x)
-        return total
-
-    def meaning(x):
-        total = x.values
-        for _ in range(3):
-            total = total * 0.5 + np.array([0.0, 0.0, 1.0, 0.0]) + x.values
-        return LoDTensor(total, x.lod)
-
-    check(way, text, meaning, SEQUENCES)
-
-
-@every_way
 def test_a_var_array_made_in_the_body(way):
     def text(while_loop, x):
         loop = while_loop()
@@ -115,76 +92,5 @@ def test_a_var_array_made_in_the_body(way):
 
     def meaning(x):
         return sum(n * sum(k * np.sum(x) for k in range(1, n + 1)) for n in (1, 2, 3))
-
-    check(way, text, meaning, X)
-
-
-@every_way
-def test_a_segmented_var_array_made_in_the_body(way):
-    def text(while_loop, x):
-        loop = while_loop()
-        with loop.loop():
-            t, total = loop.loop_var(0), loop.loop_var(0.0)
-            loop.break_if(t >= 2)
-            slots = VarArray().segment(x)
-            slots.get(0).update(slots.get(0) + slots.get(1))
-            total.update(total * 0.5 + slots.get(0) * x[2])
-        return total
-
-    check(way, text, lambda x: 1.5 * (x[0] + x[1]) * x[2], X)
-
-
-@every_way
-def test_an_array_from_outside_is_carried_through_both_loops(way):
-    """An array next to one that is made in the body, with the same elements."""
-
-    def text(while_loop, x):
-        carried = TensorArray()
-        carried.write(0, x)
-        outer = while_loop()
-        with outer.loop():
-            t = outer.loop_var(0)
-            outer.break_if(t >= 2)
-            fresh = TensorArray()
-            fresh.write(0, x)
-            inner = while_loop()
-            with inner.loop():
-                k = inner.loop_var(0)
-                inner.break_if(k >= 2)
-                fresh.write(0, fresh.read(0) + x)
-                carried.write(0, carried.read(0) * 0.5 + fresh.read(0))
-        return carried.read(0)
-
-    def meaning(x):
-        carried = x
-        for _ in range(2):
-            for k in (2.0, 3.0):
-                carried = carried * 0.5 + k * x
-        return carried
-
-    check(way, text, meaning, X)
-
-
-@every_way
-def test_an_array_made_in_a_body_that_breaks_before_it(way):
-    """In the step that breaks, neither the array is made, nor is there a gradient of it."""
-
-    def text(while_loop, x):
-        loop = while_loop()
-        with loop.loop():
-            t, total = loop.loop_var(0), loop.loop_var(np.zeros(3))
-            array = TensorArray()
-            array.write(0, x + total)
-            loop.break_if(t >= 2)
-            other = TensorArray.unstack(x * np.ones((2, 1)))
-            other.write(0, array.read(0) * x)
-            total.update(other.read(0) + other.read(1))
-        return total
-
-    def meaning(x):
-        total = np.zeros(3)
-        for _ in range(2):
-            total = (x + total) * x + x
-        return total
 
     check(way, text, meaning, X)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import lodcore
 from lodcore import TensorArray
 from lodcore.graph import VarArray
 from tests.helpers.texts_in_every_way import check, every_way
@@ -11,7 +10,6 @@ from tests.helpers.texts_in_every_way import check, every_way
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
 X = np.array([0.5, -1.5, 2.0])
-ROWS = np.array([[1.0, -0.5], [0.25, 2.0], [-1.0, 0.75]])
 
 
 # -- slots -----------------------------------------------------------------------------------------------------------
@@ -40,26 +38,6 @@ def test_slot_before_the_first_is_the_given_number(way, n, boot):
 
 
 @every_way
-def test_boot_value_of_slots_has_a_gradient(way):
-    def text(while_loop, boot, w):
-        states = VarArray()
-        loop = while_loop()
-        with loop.loop():
-            t = loop.loop_var(0)
-            loop.break_if(t >= 3)
-            states.get(t).update(lodcore.tanh(states.get(t - 1, boot) @ w) + states.get(t - 2, boot))
-        return states.stack()
-
-    def meaning(boot, w):
-        held = {-1: boot, -2: boot}
-        for t in range(3):
-            held[t] = np.tanh(held[t - 1] @ w) + held[t - 2]
-        return np.stack([held[t] for t in range(3)])
-
-    check(way, text, meaning, ROWS[:2], np.array([[0.5, -1.0], [0.25, 0.75]]))
-
-
-@every_way
 def test_read_default_is_used_at_negative_indices_and_its_gradient_is_summed(way):
     """The default is read if and only if the index is negative; its gradient is the sum over all steps that read it."""
 
@@ -84,18 +62,3 @@ def test_read_default_is_used_at_negative_indices_and_its_gradient_is_summed(way
     holes = TensorArray(2)
     with pytest.raises(IndexError, match="is 1, a hole"):
         holes.read(1, default=0.0)
-
-
-@every_way
-def test_read_with_default_of_an_array_overwritten_in_the_body(way):
-    def text(while_loop, x):
-        array = TensorArray()
-        loop = while_loop()
-        with loop.loop():
-            t = loop.loop_var(0)
-            loop.break_if(t >= 3)
-            array.write(t, x * 100.0)
-            array.write(t, array.read(t - 1, x) + x)
-        return array.stack()
-
-    check(way, text, lambda x: np.stack([x * k for k in (2.0, 3.0, 4.0)]), ROWS[1])

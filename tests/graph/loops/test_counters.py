@@ -5,7 +5,7 @@ import pytest
 
 import lodcore
 from lodcore import GraphError, LoDTensor, TensorArray, ops
-from lodcore.graph import Executor, Program, data, map_fn, while_loop
+from lodcore.graph import Executor, Program, data, while_loop
 from tests.helpers.tables import for_each
 from tests.helpers.texts_in_every_way import WHILE_RECORDING, check, every_way
 
@@ -160,17 +160,6 @@ def test_lengths_of_a_batch_of_one_sequence(way):
     for lengths in ([2], [1, 1]):
         x = LoDTensor.from_lengths(np.array([0.5, 1.5]), lengths)
         check(way, text, lambda x: (after(x.lengths), np.sum(x.values)), x)
-
-
-@every_way
-def test_counters_in_map_fn(way):
-    def text(while_loop, first, x):
-        return map_fn(lambda row: counted(while_loop, first) + ops.cast(row * 0.0, "int64"), x), x * 1.0
-
-    def meaning(first, x):
-        return np.stack([after(first)] * len(x)), x
-
-    check(way, text, meaning, np.array([4]), np.array([[0.5], [1.0]]))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int64"])

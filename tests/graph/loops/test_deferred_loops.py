@@ -15,7 +15,6 @@ pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
 X = np.array([0.5, -1.5, 0.75])
 ROWS = np.array([[1.0, -0.5], [0.25, 2.0], [-1.0, 0.75]])
-LISTS = LoDTensor.from_lengths(np.array([1.0, 2.0, -1.0, 0.5]), [1, 0, 3])
 
 
 def steps_of(make_loop, count, body, **options):
@@ -337,64 +336,6 @@ def test_loop_recorded_outside_runs_in_a_nested_body(way, made):
 
 
 @every_way
-@every_array
-def test_loop_recorded_in_a_body_runs_twice_on_the_array_of_each_time(way, made):
-    """It takes the array as it is at each of its runs."""
-
-    def text(while_loop, x):
-        array = ARRAYS[made](x)
-
-        def body(t):
-            loop = scaling(while_loop, array, 0.5)
-            array.write(0, array.read(0) + 1.0)
-            loop()
-            loop()
-
-        steps_of(while_loop, 3, body)
-        return array.stack()
-
-    def meaning(x):
-        for _ in range(3):
-            x = scaled(scaled([x[0] + 1.0, *x[1:]], 0.5), 0.5)
-        return np.stack(x)
-
-    check(way, text, meaning, ROWS)
-
-
-@every_way
-def test_loop_recorded_in_a_body_runs_in_an_inner_body(way):
-    def text(while_loop, x):
-        array, state = TensorArray.unstack(x), lodcore.add(x[0], 1.0)
-        outer = while_loop(loop_vars=[state])
-        with outer.loop():
-            t = outer.loop_var(0)
-            outer.break_if(t >= 2)
-            later = while_loop(loop_vars=[state])
-            with later.loop(exec_immediately=False):
-                k = later.loop_var(0)
-                later.break_if(k >= 2)
-                array.write(k, array.read(k) + later.loop_vars[0])
-                later.loop_vars[0].update(lodcore.mul(state, 0.5))
-
-            def body(j):
-                later()
-                later()
-
-            steps_of(while_loop, 2, body)
-            outer.loop_vars[0].update(array.read(1))
-        return array.stack(), outer.loop_vars[0]
-
-    def meaning(x):
-        array, state = list(x), x[0] + 1
-        for _ in range(2):
-            array = [array[0] + 4 * state, array[1] + 4 * state * 0.5, array[2]]
-            state = array[1]
-        return np.stack(array), state
-
-    check(way, text, meaning, ROWS)
-
-
-@every_way
 @pytest.mark.parametrize("place", ["body", "map_fn"])
 def test_results_of_a_loop_recorded_outside_are_those_of_its_last_run(way, place):
     """Loop variables refer in the body to the results of the run in this body."""
@@ -428,22 +369,6 @@ def test_results_of_a_loop_recorded_outside_are_those_of_its_last_run(way, place
         return s, s * (x if place == "map_fn" else np.stack([x[2]] * 3))
 
     check(way, text, meaning, ROWS)
-
-
-@every_way
-def test_unpacked_steps_written_by_a_deferred_loop_pack_to_the_batch(way):
-    def text(while_loop, x):
-        steps, indices_map = TensorArray.unpack(x, 0)
-        count = steps.size()
-        loop = while_loop()
-        with loop.loop(exec_immediately=False):
-            t = loop.loop_var(0)
-            loop.break_if(t >= count)
-            steps.write(t, steps.read(t) * steps.read(t))
-        steps_of(while_loop, 2, lambda k: [loop(), loop()])
-        return steps.pack(0, indices_map)
-
-    check(way, text, lambda x: LoDTensor(x.values**16, x.lod), LISTS)
 
 
 @pytest.mark.parametrize("recompute", [False, True], ids=["vjp", "recompute"])
@@ -525,37 +450,6 @@ def test_nested_map_fn_reads_and_writes_arrays_from_outside(way, made):
 
 
 @every_way
-def test_nested_map_fn_runs_a_loop_recorded_outside(way):
-    def text(while_loop, x):
-        array = TensorArray.unstack(x)
-        loop = scaling(while_loop, array, 0.5)
-
-        def of_number(number):
-            loop()
-            array.write(2, array.read(2) * number)
-            return array.read(0) * array.read(2)
-
-        def of_row(row):
-            before = array.read(2) * 1.0
-            return map_fn(of_number, row), before
-
-        return *map_fn(of_row, x), array.stack()
-
-    def meaning(x):
-        found, before, array = [], [], list(x)
-        for row in x:
-            before.append(array[2])
-            found.append([])
-            for number in row:
-                array = scaled(array, 0.5)
-                array[2] = array[2] * number
-                found[-1].append(array[0] * array[2])
-        return np.array(found), np.array(before), np.stack(array)
-
-    check(way, text, meaning, ROWS)
-
-
-@every_way
 def test_nested_map_fn_over_sequences_of_sequences_with_an_array_from_outside(way):
     def text(while_loop, x, y):
         running = TensorArray()
@@ -577,44 +471,6 @@ def test_nested_map_fn_over_sequences_of_sequences_with_an_array_from_outside(wa
 
     x = LoDTensor.from_lengths(np.array([0.5, 1.5, -0.5, 2.0, -1.0, 0.25]), [2, 0, 2], [1, 2, 0, 3])
     check(way, text, meaning, x, np.array(0.75))
-
-
-@every_way
-def test_loops_and_map_fn_take_turns_with_an_array_from_outside(way):
-    """map_fn in a loop in map_fn, each of which writes."""
-
-    def text(while_loop, x):
-        array = TensorArray.unstack(x)
-
-        def of_number(number):
-            array.write(2, array.read(2) + number)
-            return array.read(2) * 0.5
-
-        def of_row(row):
-            loop = while_loop()
-            with loop.loop():
-                t, s = loop.loop_var(0), loop.loop_var(row)
-                loop.break_if(t >= 2)
-                array.write(t, ops.sum(map_fn(of_number, s), axis=0) * 0.25)
-                s.update(array.read(t))
-            return s + array.read(0)
-
-        return map_fn(of_row, x), array.stack()
-
-    def meaning(x):
-        array, found = list(x), []
-        for row in x:
-            s = row
-            for t in range(2):
-                total = 0
-                for number in s:
-                    array[2] = array[2] + number
-                    total = total + array[2] * 0.5
-                s = array[t] = total * 0.25
-            found.append(s + array[0])
-        return np.array(found), np.stack(array)
-
-    check(way, text, meaning, ROWS)
 
 
 @pytest.mark.parametrize("inside", [False, True])

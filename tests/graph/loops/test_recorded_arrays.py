@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import DTypeError, GraphError, LoDTensor, TensorArray, grad_check, ops, vjp
+from lodcore import DTypeError, GraphError, LoDTensor, TensorArray, ops, vjp
 from lodcore.graph import Executor, Program, VarArray, Variable, data, parameter, while_loop
 from lodcore.tensors.tensor_array import ArrayVersion
 from tests.helpers.bodies import contents
@@ -83,17 +83,6 @@ def test_overwritten_slots_in_a_loop_get_no_gradient():
 
     y, pullback = vjp(f, np.array(2.0))
     assert (float(y), float(pullback(1.0)[0])) == (6.0, 3.0)
-
-
-def test_read_before_an_overwrite_keeps_its_gradient():
-    def f(x, y):
-        array = TensorArray()
-        array.write(0, x)
-        before = array.read(0)
-        array.write(0, y)
-        return lodcore.add(lodcore.mul(before, 10.0), array.read(0))
-
-    assert [float(d) for d in vjp(f, np.array(1.0), np.array(2.0))[1](1.0)] == [10.0, 1.0]
 
 
 def test_outer_array_written_under_vjp_holds_the_values():
@@ -381,18 +370,6 @@ def test_inner_loop_reads_an_element_written_by_the_outer_step():
     assert array.size() == 3
 
 
-def test_loop_var_takes_a_slot_as_initial_state():
-    states = VarArray()
-    states.update(0, 3.0)
-    loop = while_loop()
-    with loop.loop():
-        loop.break_if(lodcore.equal(loop.step(), 1))
-        x = loop.loop_var(states.get(0))
-        x.update(states.get(0))
-        states.get(1).update(states.get(0))
-    assert (float(x.get()), float(states.get(1).get())) == (3.0, 3.0)
-
-
 def test_a_slot_is_read_anew_in_each_block():
     states = VarArray()
     states.update(0, 3.0)
@@ -416,29 +393,6 @@ def test_get_uses_boot_at_negative_indices_only():
     for at in (1.5, np.array([1, 2]), "0"):
         with pytest.raises((lodcore.DTypeError, lodcore.ShapeError, TypeError, ValueError), match="index"):
             states.get(at, boot).get()
-
-
-def rnn(x, boot, w):
-    """Run 003's loop over the rows of a dense x."""
-    states, steps = VarArray(), VarArray().segment(x)
-    loop = while_loop()
-    with loop.loop():
-        time = loop.step()
-        loop.break_if(lodcore.greater_equal_than(time, steps.size()))
-        before = states.get(lodcore.minus(time, 2), boot)
-        states.get(time).update(lodcore.tanh(lodcore.add(lodcore.mul(before, w), steps.get(time))))
-    return states.stack()
-
-
-def test_the_gradient_of_boot_accumulates():
-    random = np.random.default_rng(0)
-    x, boot, w = random.standard_normal((4, 2)), random.standard_normal(2), random.standard_normal(2)
-    grad_check(rnn, x, boot, w)
-    twice = np.tanh(boot * w + x[0]), np.tanh(boot * w + x[1])
-    d = np.zeros((4, 2))
-    d[:2] = 1
-    found = vjp(rnn, x, boot, w)[1](d)[1]
-    np.testing.assert_allclose(found, sum(w * (1 - h * h) for h in twice))
 
 
 def test_slots_without_cotangent_count_as_zeros():

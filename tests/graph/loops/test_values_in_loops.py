@@ -1,7 +1,5 @@
 """Loops compute the numbers and gradients of plain Python in all ways of running: arrays, slots and map_fn in them."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -32,41 +30,6 @@ def test_map_fn_in_map_fn_gives_what_nested_calls_of_python_give(way, x):
         return LoDTensor.from_lengths(np.concatenate([np.empty(0), *rows]), [len(r) for r in rows])
 
     check(way, text, meaning, x)
-
-
-@every_way
-def test_map_fn_three_deep_with_a_weight(way):
-    x = lodcore.array([WORDS, [], [[[2.0]]]])
-
-    def text(while_loop, x, w):
-        return map_fn(lambda a: map_fn(lambda b: map_fn(lambda c: ops.sum(c) * w, b), a), x)
-
-    def meaning(x, w):
-        starts = x.lod.offsets(2)
-        sums = np.array([np.sum(x.values[a:b]) * w for a, b in itertools.pairwise(starts)])
-        return LoDTensor.from_lengths(sums, x.lod.lengths(0), x.lod.lengths(1))
-
-    check(way, text, meaning, x, np.array(1.5))
-
-
-@every_way
-def test_map_fn_in_a_loop_in_map_fn(way):
-    def text(while_loop, x, w):
-        def of_row(row):
-            loop = while_loop()
-            with loop.loop():
-                t, s = loop.loop_var(0), loop.loop_var(0.0)
-                loop.break_if(t >= 2)
-                s.update(s * w + ops.sum(map_fn(lambda entry: entry * entry, row)))
-            return s
-
-        return map_fn(of_row, x)
-
-    def meaning(x, w):
-        squares = np.sum(x * x, axis=1)
-        return squares * w + squares
-
-    check(way, text, meaning, ROWS, np.array(0.5))
 
 
 def documents_of(seed):

@@ -29,16 +29,6 @@ def refused(match, error=GraphError):
 # -- the meaning ---------------------------------------------------------------------------------------------------
 
 
-def test_updates_of_two_loop_variables_swap_them():
-    loop = while_loop()
-    with loop.loop():
-        count(loop, 3)
-        a, b = loop.loop_var(1.0), loop.loop_var(2.0)
-        a.update(b)
-        b.update(a)
-    assert (float(a.get()), float(b.get())) == (2.0, 1.0)
-
-
 def test_counters_hold_the_step_of_the_break_and_respect_advance():
     loop = while_loop()
     with loop.loop():
@@ -49,28 +39,6 @@ def test_counters_hold_the_step_of_the_break_and_respect_advance():
         number = loop.step()
         loop.break_if(lodcore.equal(number, 4))
     assert [v.get().tolist() for v in (time, half, still, many, number)] == [4, [18], 7, [1, 2], 4]
-
-
-def test_loop_with_several_break_ifs_ends_at_the_first_that_holds():
-    loop = while_loop()
-    with loop.loop():
-        x = loop.loop_var(1.0)
-        loop.break_if(lodcore.greater_than(x, 100.0))
-        double = lodcore.mul(x, 2.0)
-        x.update(double)
-        loop.break_if(lodcore.greater_than(double, 10.0))
-        x.update(lodcore.add(double, 1.0))
-    assert float(x.get()) == 14.0
-
-
-def test_second_update_in_a_step_replaces_the_first():
-    loop = while_loop()
-    with loop.loop():
-        count(loop, 1)
-        x = loop.loop_var(1.0)
-        x.update(lodcore.mul(x, 5.0))
-        x.update(lodcore.mul(x, 3.0))
-    assert float(x.get()) == 3.0
 
 
 def test_an_advance_comes_after_an_update():
@@ -92,16 +60,6 @@ def test_a_counter_that_overflows():
     with np.errstate(over="ignore"):
         loop()
     assert time.get() == -128
-
-
-def test_loop_that_breaks_at_once_returns_its_initial_values():
-    x = np.array([1.0, 2.0])
-    loop = while_loop()
-    with loop.loop():
-        loop.break_if(True)
-        v = loop.loop_var(x)
-        v.update(lodcore.mul(v, 0.0))
-    np.testing.assert_array_equal(v.get(), x)
 
 
 @for_each(
@@ -332,25 +290,6 @@ def unknown(array, time):
 
 
 # -- nested loops --------------------------------------------------------------------------------------------------
-
-
-def test_while_loop_in_while_loop_runs_for_each_outer_step():
-    table = TensorArray()
-    outer = while_loop()
-    with outer.loop():
-        i = outer.step()
-        total = outer.loop_var(0)
-        inner = while_loop()
-        with inner.loop():
-            j = inner.step()
-            row = inner.loop_var(total)
-            inner.break_if(lodcore.greater_than(j, i))
-            table.write(lodcore.add(lodcore.mul(i, 10), j), lodcore.mul(i, j))
-            row.update(lodcore.add(row, lodcore.mul(i, j)))
-        total.update(row)
-        outer.break_if(lodcore.equal(i, 3))
-    assert int(total.get()) == sum(i * j for i in range(4) for j in range(i + 1))
-    assert int(table.read(32)) == 6, "what the last step of the outer loop wrote is there"
 
 
 def test_the_inner_loop_cannot_change_the_outer_one():

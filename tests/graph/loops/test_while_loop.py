@@ -41,6 +41,16 @@ def test_counters_hold_the_step_of_the_break_and_respect_advance():
     assert [v.get().tolist() for v in (time, half, still, many, number)] == [4, [18], 7, [1, 2], 4]
 
 
+def test_second_update_in_a_step_replaces_the_first():
+    loop = while_loop()
+    with loop.loop():
+        count(loop, 1)
+        x = loop.loop_var(1.0)
+        x.update(lodcore.mul(x, 5.0))
+        x.update(lodcore.mul(x, 3.0))
+    assert float(x.get()) == 3.0
+
+
 def test_an_advance_comes_after_an_update():
     loop = while_loop()
     with loop.loop():

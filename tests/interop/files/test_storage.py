@@ -338,6 +338,30 @@ def test_append_to_a_folder_without_a_save_is_refused(tmp_path):
         lodcore.append(tmp_path / "y.lod", X)
 
 
+def test_load_ignores_bytes_after_the_end_and_append_cuts_them_off(tmp_path):
+    """A writer may die after any byte of its new rows: readers see the old ones, and the next writer starts again."""
+    name = tmp_path / "x.lod"
+    lodcore.save(name, DEEP)
+    before = {path: path.read_bytes() for path in name.glob("*.bin")}
+    manifest_before = (name / "manifest.json").read_bytes()
+    lodcore.append(name, DEEP)
+    after = {path: path.read_bytes() for path in before}
+    manifest_after = (name / "manifest.json").read_bytes()
+    for path in before:
+        path.write_bytes(before[path])
+    (name / "manifest.json").write_bytes(manifest_before)
+    for size in range(0, 40):
+        for path, data in after.items():
+            path.write_bytes(data[: max(len(before[path]), len(data) - size)])
+        (name / "manifest.json.new").write_bytes(manifest_after[:size])
+        assert lodcore.load(name, verify=True).equals(DEEP)
+    for path, data in after.items():
+        path.write_bytes(data)
+    last = lodcore.array([[[8, 9], [10]]])
+    lodcore.append(name, last)
+    assert lodcore.load(name, verify=True).equals(lodcore.concat_batches([DEEP, last]))
+
+
 def changed(name, change):
     """Change the manifest of a folder, and update its checksum."""
     path = name / "manifest.json"

@@ -349,6 +349,21 @@ def test_variables_kept_from_a_function_that_raised_are_refused():
         assert caught.value
 
 
+def test_arrays_written_by_a_function_that_raises_stay_as_they_were():
+    array = lodcore.TensorArray(unstack_from=[1.0, 2.0])
+
+    def f(x):
+        array.write(0, x)
+        array.write(2, x * 2.0)
+        assert len(array) == 3
+        raise ZeroDivisionError
+
+    for x in (np.array(5.0), np.array(7.0)):
+        with pytest.raises(ZeroDivisionError):
+            vjp(f, x)
+        assert [float(one) for one in array] == [1.0, 2.0]
+
+
 def stacked(elements):
     array = lodcore.TensorArray()
     for at, element in enumerate(elements):

@@ -255,6 +255,8 @@ WOUNDS = [
     (values_of(dtype="|O"), "Python objects are not read"),
     (values_of(dtype=OBJECTS), "Python objects are not read"),
     (values_of(dtype="zz"), "has no dtype 'zz'"),
+    (values_of(dtype=None), "has no dtype 'None'"),
+    (values_of(dtype="\0"), "has no dtype"),
     *((offsets_of(**wrong), "offsets are int64, (n + 1,)") for wrong in (
       {"dtype": "<f8"}, {"dtype": ">i8"}, {"dtype": "<i4"}, {"shape": [0]}, {"shape": [4, 1]})),
     *((values_of(sum=wrong), "has no checksum") for wrong in (-1, True, 2**64)),

@@ -28,19 +28,6 @@ DEFECTS = {
             "key = (0, keep_scopes, *map(id, wanted))",
         ),
     ],
-    ("lodcore/graph/gradients/autodiff.py", "tests/graph/gradients/test_autodiff.py"): [
-        (
-            "writes-kept-of-what-raised",
-            "    recorded = computing(f, *variables)\n",
-            (
-                "    try:\n"
-                "        recorded = computing(f, *variables)\n"
-                "    except Exception:\n"
-                "        tape.write_outside()\n"
-                "        raise\n"
-            ),
-        ),
-    ],
     (
         "lodcore/graph/gradients/backward_pass.pyx",
         "tests/graph/gradients/test_autodiff.py tests/graph/loops/test_random_loops.py",

@@ -3,6 +3,7 @@
 import functools
 import importlib
 import re
+from pathlib import Path
 
 import numpy as np
 import pyarrow
@@ -15,9 +16,11 @@ from lodcore.interop import arrow_batches
 from tests.helpers.engines import GROUP, corpus, noted, start_patiently, watched
 from tests.helpers.libraries import MARKS, imported
 
-for name in ("ray", "ray.data", "dask.dataframe", "distributed", "pyspark"):
-    imported(name)
+LIBRARIES = {
+    name: imported(name) for name in ("ray", "ray.data", "dask", "dask.dataframe", "distributed", "pyspark.sql")
+}
 pytestmark = MARKS
+PAGE = Path(__file__).resolve().parents[2] / "docs/how-to/beyond-one-machine.md"
 
 WORKERS = 2
 SPARK_ROWS = "text string, path string, row bigint, tokens array<int>, is_kept boolean"
@@ -159,3 +162,26 @@ def test_the_paths_that_engines_read_are_named(engine, tmp_path):
     function = arrow_batches(refuse, schema=schema)
     with pytest.raises(Exception, match=says[engine.NAME]):
         engine.map_rows([str(path)], function, tmp_path / "out", cut, *told)
+
+
+def test_the_example_of_the_page(engine, tmp_path):
+    path = str(tmp_path / "numbers.parquet")
+    pyarrow.parquet.write_table(pyarrow.table({"values": [[1.0, 3.0], [], [5.0]]}), path)
+    code = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL).group(1)
+    *definitions, lines = code.strip().split("\n\n")
+    with_ray, *with_dask, with_spark, without = lines.splitlines()
+    kind = pyarrow.list_(pyarrow.float64())
+    names = {"__name__": "__main__", "path": path, "pyarrow": pyarrow, **LIBRARIES}
+    names["made"] = pyarrow.schema([("values", kind), ("centred", kind)])
+    exec("\n\n".join(definitions), names)
+    exec(without.replace("...", "assert batch.num_rows == 3"), names)
+    if engine.NAME == "ray":
+        found = eval(with_ray.partition("#")[0], names).take_all()
+    elif engine.NAME == "dask":
+        exec(with_dask[0], names)
+        found = eval(with_dask[1].partition("#")[0], names).compute().to_dict("records")
+    else:
+        names["session"] = LIBRARIES["pyspark.sql"].SparkSession.getActiveSession()
+        call = with_spark.replace("=...", "=made").replace('"..."', '"values array<double>, centred array<double>"')
+        found = [row.asDict() for row in eval(call.partition("#")[0], names).collect()]
+    assert [list(row["centred"]) for row in found] == [[-1.0, 1.0], [], [0.0]]

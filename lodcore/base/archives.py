@@ -232,7 +232,8 @@ def read_npy(where: str, path: str) -> Array:
 
 def dtype_of(where: str, description: Any) -> np.dtype[Any]:
     """Return the dtype of a description, which must not have Python objects."""
-    if not isinstance(description, (str, list, tuple)) or "\0" in description:  # NumPy takes None for float64
+    known = isinstance(description, (str, list, tuple)) and "\0" not in description  # NumPy takes None for float64
+    if not known:
         raise DTypeError(f"{where}: has no dtype {str(description)[:60]!r}")
     try:
         dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(description)

@@ -16,6 +16,7 @@ from lodcore.base.dispatch import open_block, recorder
 from lodcore.graph.block import Operator
 from lodcore.graph.tape import Tape
 from lodcore.graph.variable import Variable
+from lodcore.operators.operands import rows_of
 from lodcore.operators.roles import spec_of
 from lodcore.ops.elementwise.math import elementwise
 from lodcore.ops.index.index_values import index_values
@@ -56,9 +57,9 @@ def on_all_entries(
     tape = recorder([*wholes, *outer.values()])
     if open_block() is not None or not (tape is None or isinstance(tape, Tape)):
         return None  # what a Program or a body records is the loop
-    if not all(type(_held(x, tape)) in (np.ndarray, LoDTensor) for x in wholes):
+    if not all(type(_held(x, tape)) in (np.ndarray, LoDTensor) for x in wholes) or not all(map(_may_take_part, ops)):
         return None
-    made = {op.outputs[0] for op in ops if isinstance(op, Operator) and op.single}
+    made = {op.outputs[0] for op in ops}
     lengths = {len(_held(x, tape)) for x in wholes}
     if not all(isinstance(v, Variable) and v in made for v in results) or len(lengths) > 1 or 0 in lengths:
         return None
@@ -68,9 +69,18 @@ def on_all_entries(
             lifted = Lifted(entries, outer, tape)
             for op in ops:
                 lifted.add(op)
-            return [lifted.values[v] for v in results]
+        found = [lifted.values[v] for v in results]
+        arrays = [rows_of(_held(x, tape)) for x in (*wholes, *found)]
+        first = len(wholes)
+        shared = [np.may_share_memory(arrays[j], arrays[k]) for k in range(first, len(arrays)) for j in range(k)]
+        return None if any(shared) else found  # each result has memory of its own
     except Exception:  # entry by entry, the error comes again, or did not concern the user
         return None
+
+
+def _may_take_part(op: Any) -> bool:
+    """Return whether a recorded operator is of a sort that can; nothing is computed in vain before one that is not."""
+    return isinstance(op, Operator) and op.single and (op.op is elementwise or bool(op.op.rowwise))
 
 
 def _held(x: Any, tape: Tape | None) -> Any:
@@ -102,11 +112,11 @@ class Lifted:
     def _spec(self, x: Any) -> Spec:
         return spec_of(_held(x, self._tape))
 
-    def add(self, op: Any) -> None:
+    def add(self, op: Operator) -> None:
         """Call an operator; raise an error if it cannot take part."""
-        if not isinstance(op, Operator) or not op.single:
-            raise NotAtOnce
         mine = [v for v in op.inputs if v in self.values]
+        if not mine:
+            raise NotAtOnce
         nested = [len(v.spec.shape) - 1 for v in mine if self._spec(self.values[v]).num_levels]
         if op.op.elementwise or op.op is elementwise:
             most = max([_axes(v.spec) for v in mine])
@@ -147,13 +157,12 @@ class Lifted:
 
     def _check(self, entry: Spec, whole: Spec) -> None:
         """Raise unless a result has what was recorded for one entry, for all of them."""
-        if whole.num_levels:
-            levels, shape = whole.num_levels - 1, (None, *whole.shape[1:])
-        else:
-            levels, shape = 0, whole.shape[1:]
+        nested = whole.num_levels > 0
+        shape = (None, *whole.shape[1:]) if nested else whole.shape[1:]
         fits = len(shape) == len(entry.shape) and all(
             wanted in (None, length) for wanted, length in zip(entry.shape, shape, strict=True)
         )
-        known = whole.num_levels > 0 or whole.shape[:1] == (self._count,)
-        if not (fits and known) or levels != entry.num_levels or whole.dtype != entry.dtype:
+        counted = nested or whole.shape[:1] == (self._count,)
+        levels = whole.num_levels - nested
+        if not (fits and counted) or levels != entry.num_levels or whole.dtype != entry.dtype:
             raise NotAtOnce

@@ -160,17 +160,17 @@ def map_fn(f: Callable[[Any], Any], x: Any) -> Any:
         determine the number of rows of a result for any sequence (or that it has no axis), the result is an array with
         the results along a new axis 0. So the kind of the result depends on f, never on the data.
 
-    Notes
-    -----
-    Where all operators of f are elementwise, or products of a row and a matrix from outside, they are called once, on
-    all entries; sums in products then run in another order. In a Program it is always a loop.
-
     Raises
     ------
     DTypeError
         If f does not return a tensor, or x is a SparseTensor or no tensor at all.
     ShapeError
         If x has no axis, results have incompatible shapes, or tensors of a tuple different numbers of entries.
+
+    Notes
+    -----
+    Where all operators of f are elementwise, or products of a row and a matrix from outside, they are called once, on
+    all entries; sums in products then run in another order. In a Program it is always a loop.
 
     References
     ----------
@@ -201,8 +201,8 @@ def _mapped(f: Callable[[Any], Any], x: Any) -> Any:
     found: list[tuple[TensorArray, Spec, bool]] = []
     loop = WhileLoop((), None, False, keeps_shapes=True)
     count = tensor_array_size(arrays[0])
-    for number, entries in enumerate(arrays[1:], 1):
-        count = map_fn_size(arrays[0], entries, number)
+    for number, array in enumerate(arrays[1:], 1):
+        count = map_fn_size(arrays[0], array, number)
     with loop.loop(exec_immediately=False):
         at = loop.step()
         loop.break_if(greater_equal_than(at, count))

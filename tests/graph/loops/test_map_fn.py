@@ -1,5 +1,6 @@
 """map_fn: the form of the result depends on the function, never on the data."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 import lodcore
 from lodcore import DTypeError, LoDTensor, ShapeError, TensorArray, grad_check, map_fn, ops, vjp
 from lodcore.graph import Executor, Program, data, tree_leaves, while_loop
+from tests.helpers.agree import values_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
@@ -322,7 +324,7 @@ def test_map_fn_at_once_gives_what_it_gives_entry_by_entry(seed, exact):
         for one, other in zip(tree_leaves(found), tree_leaves(wanted), strict=True):
             assert type(one) is type(other)
             assert one.dtype == other.dtype
-            one, other = (x.values if isinstance(x, LoDTensor) else x for x in (one, other))
+            one, other = values_of(one), values_of(other)
             if exact and function is run:
                 np.testing.assert_array_equal(one, other, strict=True)
             else:  # products, and sums of gradients over entries, are added in another order
@@ -350,6 +352,18 @@ def test_functions_of_rows_are_called_on_all_entries_at_once(f, x, at_once, monk
     monkeypatch.setitem(MODULE, "on_all_entries", lambda *args: found.append(real(*args)) or found[-1])
     map_fn(f, x)
     assert (found[0] is not None) == at_once
+
+
+@ops.elementwise_operator(function=lambda x: x)
+def itself(x):
+    """Return the entries."""
+
+
+def test_results_of_map_fn_share_no_memory():
+    x = np.arange(8.0).reshape(4, 2)
+    doubled = map_fn(lambda row: (lambda twice: (twice, twice, itself(twice)))(row * 2.0), x)
+    for one, other in itertools.combinations([x, *doubled, map_fn(itself, x)], 2):
+        assert not np.shares_memory(one, other)
 
 
 def test_what_warns_or_raises_runs_entry_by_entry():

@@ -3,7 +3,6 @@
 import functools
 import importlib
 import re
-from pathlib import Path
 
 import numpy as np
 import pyarrow
@@ -15,12 +14,12 @@ from asv_benchmarks.engines import pipeline
 from lodcore.interop import arrow_batches
 from tests.helpers.engines import GROUP, corpus, noted, start_patiently, watched
 from tests.helpers.libraries import MARKS, imported
+from tests.helpers.pages import code_of
 
 LIBRARIES = {
     name: imported(name) for name in ("ray", "ray.data", "dask", "dask.dataframe", "distributed", "pyspark.sql")
 }
 pytestmark = MARKS
-PAGE = Path(__file__).resolve().parents[2] / "docs/how-to/beyond-one-machine.md"
 
 WORKERS = 2
 SPARK_ROWS = "text string, path string, row bigint, tokens array<int>, is_kept boolean"
@@ -167,7 +166,7 @@ def test_the_paths_that_engines_read_are_named(engine, tmp_path):
 def test_the_example_of_the_page(engine, tmp_path):
     path = str(tmp_path / "numbers.parquet")
     pyarrow.parquet.write_table(pyarrow.table({"values": [[1.0, 3.0], [], [5.0]]}), path)
-    code = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL).group(1)
+    code = code_of("docs/how-to/beyond-one-machine.md")[0]
     *definitions, lines = code.strip().split("\n\n")
     with_ray, *with_dask, with_spark, without = lines.splitlines()
     kind = pyarrow.list_(pyarrow.float64())

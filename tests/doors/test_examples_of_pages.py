@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,17 +9,16 @@ import pytest
 import lodcore
 from lodcore.batching import batches
 from tests.helpers.libraries import MARKS, imported
+from tests.helpers.pages import code_of
 
 duckdb, pandas, polars = (imported(name) for name in ("duckdb", "pandas", "polars"))
 pyarrow, parquet, loaders = (imported(name) for name in ("pyarrow", "pyarrow.parquet", "torch.utils.data"))
 pytestmark = MARKS
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def examples(page):
     """Return the examples of a page that doctest does not run."""
-    found = re.findall(r"(?m)^```python\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
-    return [one for one in found if ">>>" not in one]
+    return [one for one in code_of(f"docs/{page}") if ">>>" not in one]
 
 
 @pytest.fixture

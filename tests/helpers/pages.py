@@ -1,10 +1,11 @@
-"""What the demo prints, compared with pages in which numbers that differ between machines are marked."""
+"""Pages: the code that they show, and numbers in them that differ between machines."""
 
 import re
 from pathlib import Path
 
-__all__ = ["check_page"]
+__all__ = ["check_page", "code_of"]
 
+ROOT = Path(__file__).resolve().parents[2]
 NUMBER = r"\d[\d.,]*(e-\d+)?"
 #: What the marks in a page stand for: a number, a number of a table or its zero, a bar, any text.
 MARKS = {" #": rf" *{NUMBER}", " @": rf" *({NUMBER}|·)", "=": "█*[▉-▏]? *", "~": ".+"}
@@ -17,3 +18,9 @@ def check_page(printed, path):
         parts = re.split("( [#@]|[=~])", line)
         assert re.fullmatch("".join(MARKS.get(part) or re.escape(part) for part in parts), one), (number, one, line)
     assert found[len(wanted) :] == wanted[len(found) :]
+
+
+def code_of(page):
+    """Return the examples in Python that a page of the repository shows, in their order."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)

@@ -16,13 +16,14 @@ from lodcore.ops.networks.embedding import embedding_bag
 from lodcore.ops.reduce.pool import POOL_TYPES
 from lodcore.ops.reduce.reduce_values import INDEX, REDUCTIONS
 from lodcore.testing.samples import bits
+from tests.helpers.pages import code_of
 from tests.helpers.tables import for_each
 from tests.samples.common import batches, smooth_batches
 
 PAGE = (Path(__file__).parents[2] / "docs/empty-sequences.md").read_text(encoding="utf-8")
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| `")]
 NAMES: dict = {}
-exec(PAGE.split("```python\n")[1].split("```")[0], NAMES)
+exec(code_of("docs/empty-sequences.md")[0], NAMES)
 
 
 def entry(text):

@@ -3,8 +3,6 @@
 import copy
 import importlib.util
 import inspect
-import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,11 +13,11 @@ from lodcore.operators.registry import OPS
 from lodcore.ops import Dense, Nested, Spec, check_operator, elementwise_operator, operator, same_as
 from lodcore.testing.samples import Sample
 from lodcore.testing.ways import ABSENT, AT_ONCE, IN_PROGRAMS, as_a_method, into_out, of_lists, under_vjp
+from tests.helpers.pages import code_of
 
 pytestmark = pytest.mark.not_on_reference  # no kernels of its own
 
-PAGE = Path(__file__).parents[2] / "docs/write-an-operator.md"
-CODE = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+CODE = code_of("docs/write-an-operator.md")
 X = lodcore.array([[1.0, 2.0], [], [3.0]])
 
 

@@ -25,7 +25,7 @@ from lodcore import (
 )
 from lodcore.graph import Executor, Program, VarArray, Variable, append_backward, data, parameter, while_loop
 from lodcore.graph.gradients.cotangents import of_type
-from tests.helpers.agree import same_memory
+from tests.helpers.agree import same_memory, values_of
 from tests.helpers.calls import calls_of_python
 from tests.helpers.paths import on_each_path
 from tests.helpers.tables import for_each
@@ -229,7 +229,7 @@ def test_gradients_share_no_memory():
         lambda x, y: stacked([x, y]),
     ):
         y, pullback = vjp(f, X, X.copy())
-        d = [np.ones(values.shape) for values in values_of_all(y)]
+        d = [np.ones(values.shape) for values in map(values_of, y if isinstance(y, list) else [y])]
         found = pullback(*d)
         arrays = [*found, *d]
         for j, one in enumerate(arrays):
@@ -369,11 +369,6 @@ def stacked(elements):
     for at, element in enumerate(elements):
         array.write(at, element)
     return array.stack()
-
-
-def values_of_all(y):
-    every = y if isinstance(y, list) else [y]
-    return [one.values if isinstance(one, LoDTensor) else np.asarray(one) for one in every]
 
 
 def test_pullback_writes_gradients_to_out():

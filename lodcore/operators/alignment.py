@@ -27,7 +27,6 @@ from lodcore.operators.copies import sum_copies
 from lodcore.operators.operands import (
     NUMBER_TYPES,
     Array,
-    below,
     check_equal,
     no_dtype,
     no_levels,
@@ -324,7 +323,11 @@ def _repeated(where: str, rows: Array, lod: LoD, level: int, width: int) -> Arra
     given = np.ascontiguousarray(rows).reshape(len(rows), *rows.shape[rows.ndim - width :])
     repeated: Array = buffers.new_rows(where, given, lod.num_rows)
     over_sequences(
-        kernels.expand.repeat_rows, "sor", buffers.as_bytes(given), below(lod, level), buffers.as_bytes(repeated)
+        kernels.expand.repeat_rows,
+        "sor",
+        buffers.as_bytes(given),
+        lod_body.in_rows(lod, level),
+        buffers.as_bytes(repeated),
     )
     return repeated
 
@@ -350,7 +353,7 @@ def returned(gradient: Array, operand: Any, operands: Sequence[Any]) -> Array:
     if gradient.ndim <= width:
         return gradient.reshape(shape)
     sums = np.empty((shape[0], *gradient.shape[1:]), gradient.dtype)
-    return sum_copies(np.ascontiguousarray(gradient), below(deepest.lod, level), sums).reshape(shape)
+    return sum_copies(np.ascontiguousarray(gradient), lod_body.in_rows(deepest.lod, level), sums).reshape(shape)
 
 
 def fitted(where: str, shape: tuple[int, ...], lod: LoD, value: Any) -> Array:

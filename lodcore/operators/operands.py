@@ -18,7 +18,6 @@ from lodcore.tensors.tensor import Spec, Tensor, is_holder
 __all__ = [
     "Array",
     "array_of",
-    "below",
     "check_equal",
     "joined",
     "kept_in",
@@ -76,11 +75,6 @@ def no_gradient(op: Any) -> GraphError:
         f"{op.__name__}: has no vjp rule, and a gradient is asked for; lodcore.stop_gradient(x) of its argument says "
         "that none is meant"
     )
-
-
-def below(lod: LoD, level: int) -> Any:
-    """Return the offsets in rows of a level, counted from the first, for a kernel."""
-    return lod_body.offsets_view(lod, level) if level == lod.num_levels - 1 else lod.row_offsets(level)
 
 
 def rows_below(lod: LoD, level: int) -> Array:

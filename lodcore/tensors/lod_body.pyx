@@ -277,6 +277,11 @@ def offsets_view(LoDBody lod not None, Py_ssize_t k):
     return lod.view(k)
 
 
+def in_rows(LoDBody lod not None, Py_ssize_t k):
+    """Return the offsets of level k for a kernel, counted in rows."""
+    return offsets_view(lod, k) if k == lod.n_levels - 1 else lod.row_offsets(k)
+
+
 def has_offsets(LoDBody lod not None, Py_ssize_t k, cnp.ndarray offsets not None):
     """Return whether the offsets of level k are those of a private array of int64."""
     cdef Py_ssize_t size

@@ -259,7 +259,8 @@ def _recorded(tape: Tape, f: Callable[..., Any], inputs: tuple[Any, ...]) -> tup
     variables = tuple([begin(one) if type(one) in LEAVES else tree_map(begin, one) for one in inputs])
     recorded = computing(f, *variables)
     if isinstance(recorded, Variable):
-        recorded = tape.output(recorded)
+        if tape.versions or type(recorded) is not Variable:
+            recorded = tape.output(recorded)
         result = recorded.held if type(recorded) is Variable and type(recorded.held) in LEAVES else _result(recorded)
     else:
         recorded = tree_map(tape.output, recorded)

@@ -4,16 +4,19 @@
 cimport lodcore.kernels.arrays as cnp
 
 from lodcore.base.dispatch cimport VariableBody, variable_of
+from lodcore.tensors.lod_tensor_body cimport LoDTensorBody
 
 import numpy as np
 
 from lodcore.graph.variable import Variable
+from lodcore.tensors import lod_tensor_body
+from lodcore.tensors.lod_tensor import LoDTensor
 
 cnp.import_array()
 
 
 cdef class Taken:
-    """A function that converts an input to a Variable of a tape; the tape itself does so with what is no plain array.
+    """A function that converts an input to a Variable of a tape; the tape itself does so with what holds no floats.
 
     Parameters
     ----------
@@ -29,7 +32,8 @@ cdef class Taken:
         self.where, self.tape, self.needed = where, tape, tape.needed
 
     def __call__(self, x):
-        if type(x) is not cnp.ndarray or not cnp.PyArray_ISFLOAT(x):
+        values = (<LoDTensorBody> x).array if type(x) is LoDTensor else x
+        if type(values) is not cnp.ndarray or not cnp.PyArray_ISFLOAT(values):
             return self.tape.begin(self.where, x)
         made = variable_of(Variable, "input", x, None, self.tape)
         self.needed.add(made)
@@ -37,7 +41,7 @@ cdef class Taken:
 
 
 cdef class Given:
-    """A function that returns the gradient of an input, for arrays that were given no memory for it.
+    """A function that returns the gradient of an input, for arrays and LoDTensors that were given no memory for it.
 
     Parameters
     ----------
@@ -58,9 +62,17 @@ cdef class Given:
         if type(x) is not Variable:
             return self.otherwise(x)
         held = (<VariableBody> x).held
-        if type(held) is not cnp.ndarray or not cnp.PyArray_ISFLOAT(held):
+        is_nested = type(held) is LoDTensor
+        values = (<LoDTensorBody> held).array if is_nested else held
+        if type(values) is not cnp.ndarray or not cnp.PyArray_ISFLOAT(values):
             return self.otherwise(x)
         gradient = self.found.get(x)
         if gradient is None:
-            return np.zeros(held.shape, held.dtype)
-        return self.owner(gradient) if type(gradient) is cnp.ndarray else self.otherwise(x)
+            own = np.zeros(values.shape, values.dtype)
+        elif type(gradient) is cnp.ndarray:
+            own = self.owner(gradient)
+        else:
+            return self.otherwise(x)
+        if not is_nested:
+            return own
+        return lod_tensor_body.new_tensor(own if cnp.PyArray_IS_C_CONTIGUOUS(own) else np.ascontiguousarray(own), held.lod)

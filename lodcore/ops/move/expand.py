@@ -22,7 +22,7 @@ from lodcore.operators.copies import (
     sum_copies,
 )
 from lodcore.operators.lod_rules import outer, same_as
-from lodcore.operators.operands import Array, below, check_equal
+from lodcore.operators.operands import Array, check_equal
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested, Rows, Structure
 from lodcore.tensors import lod_body, lod_tensor_body
@@ -152,7 +152,9 @@ def sequence_expand_as(x: Any, y: Any, level: int = -1, out: Array | None = None
     if len(x) != count:
         raise LoDError(f"{where}: x: has {len(x)} rows; level {k} of y has {count} sequences")
     rows = buffers.new_rows(where, x, lod.num_rows, out)
-    over_sequences(kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), below(lod, k), buffers.as_bytes(rows))
+    over_sequences(
+        kernels.expand.repeat_rows, "sor", buffers.as_bytes(x), lod_body.in_rows(lod, k), buffers.as_bytes(rows)
+    )
     return lod_tensor_body.owned_tensor(rows, lod)
 
 

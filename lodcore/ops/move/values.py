@@ -15,7 +15,7 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of, dense_of, level_of, list_of, single_of
 from lodcore.operators.elementwise import elementwise_operator
 from lodcore.operators.lod_rules import before, no_lod
-from lodcore.operators.operands import Array, below, rows_of, with_levels
+from lodcore.operators.operands import Array, rows_of, with_levels
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Keys, Nested
 from lodcore.ops.elementwise.convert import cast, rows
@@ -26,6 +26,7 @@ from lodcore.ops.move.position import insert_level
 from lodcore.ops.reduce import axes as reductions
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.ops.reduce.reduce_values import axes_of, moved_behind
+from lodcore.tensors import lod_body
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.tensor import Spec
 
@@ -320,7 +321,7 @@ def sequence_bitwise(x: Any, name: str, level: int = -1) -> Any:
     ufunc, nothing = BITWISE[choice_of(f"{where}: name", name, tuple(BITWISE))]
     _check_numbers(where, x.dtype, "biu")
     k = level_of(where, x.lod, level)
-    offsets = np.asarray(below(x.lod, k))
+    offsets = np.asarray(lod_body.in_rows(x.lod, k))
     values = x.values
     full = offsets[1:] > offsets[:-1]
     if len(full) and full.all():

@@ -11,7 +11,7 @@ from lodcore import kernels
 from lodcore.base.threads import over_sequences
 from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.numbers import number_of, reals_of
-from lodcore.operators.operands import Array, array_of, below, check_equal
+from lodcore.operators.operands import Array, array_of, check_equal
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.networks.sequence_matmul import by_transposed, scores_lod, weighted, weighted_back
@@ -104,7 +104,7 @@ def dot_attention(query: Any, memory: Any, values: Any = None, scale: float | No
             asked,
             rows,
             summed,
-            below(lod, lod.num_levels - 1),
+            lod_body.in_rows(lod, lod.num_levels - 1),
             factor,
             weights,
             context,
@@ -124,14 +124,22 @@ def _attend_to_all(
     scores = np.empty((pairs.num_rows, 1), rows.dtype)
     by_transposed(asked * rows.dtype.type(factor), starts, rows, offsets, scores.reshape(-1))
     weights = np.empty_like(scores)
-    over_sequences(kernels.softmax.softmax_rows, "ror", scores, below(pairs, pairs.num_levels - 1), weights, cost=COST)
+    over_sequences(
+        kernels.softmax.softmax_rows,
+        "ror",
+        scores,
+        lod_body.in_rows(pairs, pairs.num_levels - 1),
+        weights,
+        cost=COST,
+    )
     weighted(weights.reshape(-1), starts, summed, offsets, context)
     return pairs, weights.reshape(-1)
 
 
 def _bounds(query_lod: LoD, lod: LoD) -> tuple[Array, Array]:
     """Return the offsets in rows of the last levels of queries and memory."""
-    return np.asarray(below(query_lod, query_lod.num_levels - 1)), np.asarray(below(lod, lod.num_levels - 1))
+    asked, given = (np.asarray(lod_body.in_rows(one, one.num_levels - 1)) for one in (query_lod, lod))
+    return asked, given
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
@@ -251,7 +259,7 @@ def _back_from_one(
         asked,
         rows,
         summed,
-        below(lod, lod.num_levels - 1),
+        lod_body.in_rows(lod, lod.num_levels - 1),
         factor,
         weights,
         np.empty_like(weights),
@@ -273,7 +281,7 @@ def _back_from_all(
     by_transposed(d_context, starts, summed, offsets, of_weights.reshape(-1))
     if d_weights is not None:
         of_weights[:, 0] += d_weights
-    bounds = below(pairs, pairs.num_levels - 1)
+    bounds = lod_body.in_rows(pairs, pairs.num_levels - 1)
     pull = kernels.softmax.pull_softmax
     over_sequences(pull, "rror", weights.reshape(-1, 1), of_weights, bounds, of_scores, cost=COST)
     of_scores *= rows.dtype.type(factor)

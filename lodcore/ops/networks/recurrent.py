@@ -8,13 +8,13 @@ import numpy as np
 
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, dense_of, fits, nested_of
-from lodcore.operators.operands import Array, below
+from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.networks.gates import ACTIVATIONS, GateRule, GradientNeeds
 from lodcore.ops.networks.gru import GRUWeights, gru_backward, gru_forward
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
-from lodcore.tensors import lod_tensor_body
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["dynamic_gru", "dynamic_lstm"]
@@ -100,7 +100,7 @@ def dynamic_lstm(
     line = None if arrays["bias"] is None else arrays["bias"].reshape(-1)
     peepholes = line[4 * width :] if use_peepholes and line is not None else None
     weights = LSTMWeights(arrays["weight"], None, None if line is None else line[: 4 * width], peepholes)
-    offsets = np.asarray(below(lod, level))
+    offsets = np.asarray(lod_body.in_rows(lod, level))
     hidden, cell, network = lstm_forward(rows, offsets, weights, rule, arrays["h_0"], arrays["c_0"], bool(is_reverse))
     if saved is not None:
         saved["network"] = network
@@ -207,7 +207,7 @@ def dynamic_gru(
     rows, arrays = of_one_dtype(where, x.values, given)
     line = None if arrays["bias"] is None else arrays["bias"].reshape(-1)
     weights = GRUWeights(arrays["weight"], None, line)
-    offsets = np.asarray(below(lod, level))
+    offsets = np.asarray(lod_body.in_rows(lod, level))
     hidden, network = gru_forward(rows, offsets, weights, rule, arrays["h_0"], bool(is_reverse))
     if saved is not None:
         saved["network"] = network

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore.errors import ShapeError
 from lodcore.operators.arguments import choice_of, fits, level_of
-from lodcore.operators.operands import Array, below
+from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.networks.gates import ACTIVATIONS, GateRule, GradientNeeds, last_states, last_states_back
@@ -22,7 +22,7 @@ from lodcore.ops.networks.gru import (
 )
 from lodcore.ops.networks.lstm import LSTMWeights, lstm_backward, lstm_forward
 from lodcore.ops.networks.recurrent import cotangent_of, dtype_of, of_one_dtype, operands
-from lodcore.tensors import lod_tensor_body
+from lodcore.tensors import lod_body, lod_tensor_body
 from lodcore.tensors.tensor import Spec
 
 __all__ = ["gru_layer", "lstm_layer", "simple_layer"]
@@ -104,7 +104,7 @@ def lstm_layer(
     width = _check_lstm(x.values.shape, given, x.lod.num_sequences(k), use_peepholes)
     assert width is not None
     rows, arrays = of_one_dtype(where, x.values, given)
-    line, offsets = arrays["bias"], np.asarray(below(x.lod, k))
+    line, offsets = arrays["bias"], np.asarray(lod_body.in_rows(x.lod, k))
     peepholes = line[4 * width :] if use_peepholes else None
     weights = LSTMWeights(arrays["weight_h"], arrays["weight_x"], line[: 4 * width], peepholes, arrays["projection"])
     backwards, h_0, c_0 = bool(is_reverse), arrays["h_0"], arrays["c_0"]
@@ -383,7 +383,7 @@ def _arrays(
     _check(where, x.values.shape, given, x.lod.num_sequences(k), gates, gates)
     rows, arrays = of_one_dtype(where, x.values, given)
     weights = GRUWeights(arrays["weight_h"], arrays["weight_x"], arrays["bias"])
-    return x, rows, np.asarray(below(x.lod, k)), weights, arrays["h_0"]
+    return x, rows, np.asarray(lod_body.in_rows(x.lod, k)), weights, arrays["h_0"]
 
 
 def _specs(

@@ -12,7 +12,7 @@ from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import level_of
 from lodcore.operators.lod_rules import before
-from lodcore.operators.operands import Array, below, with_levels
+from lodcore.operators.operands import Array, with_levels
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
@@ -69,7 +69,9 @@ def sequence_softmax(x: Any, level: int = -1, out: Array | None = None) -> LoDTe
     k = lod_body.normalize_level(lod, level, where)
     result = result_rows(where, values, len(values), dtype, out)
     cells = cells_for(result, work)
-    over_sequences(kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells, cost=COST)
+    over_sequences(
+        kernels.softmax.softmax_rows, "ror", cells_of(values, work), lod_body.in_rows(lod, k), cells, cost=COST
+    )
     if dtype != work:
         convert_into(cells, result)
     return lod_tensor_body.owned_tensor(result, lod)
@@ -88,7 +90,7 @@ def _(d: Array, out: LoDTensor, level: int, context: Any) -> Array:
     d_x: Array = context.new("x")
     work, _ = _reals_of("sequence_softmax", d_x.dtype)
     rows, cells = cells_of(out.values, work), cells_for(d_x, work)
-    offsets = below(out.lod, lod_body.normalize_level(out.lod, level))
+    offsets = lod_body.in_rows(out.lod, lod_body.normalize_level(out.lod, level))
     over_sequences(kernels.softmax.pull_softmax, "rror", rows, cells_of(d, work), offsets, cells, cost=COST)
     convert_into(cells, d_x)
     return d_x
@@ -134,7 +136,9 @@ def sequence_logsumexp(x: Any, level: int = -1) -> Any:
     k = lod_body.normalize_level(lod, level, where)
     result = result_rows(where, values, lod.num_sequences(k), dtype, None)
     cells = cells_for(result, work)
-    over_sequences(kernels.softmax.log_sum_exp, "ros", cells_of(values, work), below(lod, k), cells, cost=COST)
+    over_sequences(
+        kernels.softmax.log_sum_exp, "ros", cells_of(values, work), lod_body.in_rows(lod, k), cells, cost=COST
+    )
     if dtype != work:
         convert_into(cells, result)
     return with_levels(result, lod, k)
@@ -150,7 +154,7 @@ def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
     d_x: Array = context.new("x")
     work, _ = _reals_of("sequence_logsumexp", d_x.dtype)
     cells = cells_for(d_x, work)
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level))
     rows, values = cells_of(d, work), cells_of(x.values, work)
     over_sequences(kernels.softmax.spread_softmax, "sror", rows, values, offsets, cells, cost=COST)
     convert_into(cells, d_x)
@@ -193,7 +197,15 @@ def sequence_cumsum(x: Any, level: int = -1) -> LoDTensor:
     k = lod_body.normalize_level(lod, level, where)
     result = result_rows(where, values, len(values), dtype, None)
     cells = cells_for(result, work)
-    over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(values, work), below(lod, k), False, cells, cost=2)
+    over_sequences(
+        kernels.softmax.add_up_rows,
+        "ro.r",
+        cells_of(values, work),
+        lod_body.in_rows(lod, k),
+        False,
+        cells,
+        cost=2,
+    )
     if dtype != work:
         convert_into(cells, result)
     return lod_tensor_body.owned_tensor(result, lod)
@@ -212,7 +224,7 @@ def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
     lod, d_x = x.lod, context.new("x")
     work, _ = numbers_of("sequence_cumsum", "sum", d_x.dtype)
     cells = cells_for(d_x, work)
-    offsets = below(lod, lod_body.normalize_level(lod, level))
+    offsets = lod_body.in_rows(lod, lod_body.normalize_level(lod, level))
     over_sequences(kernels.softmax.add_up_rows, "ro.r", cells_of(d, work), offsets, True, cells, cost=2)
     convert_into(cells, d_x)
     found: Array = d_x

@@ -13,7 +13,7 @@ from lodcore.base.naming import named
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import level_of
-from lodcore.operators.operands import Array, below
+from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.index.index import take_nested
@@ -191,7 +191,7 @@ def sequence_argsort(x: Any, level: int = -1, descending: bool = False) -> LoDTe
     where = "sequence_argsort"
     values, lod = x.values, x.lod
     check_order(where, values.dtype)
-    offsets = below(lod, lod_body.normalize_level(lod, level, where))
+    offsets = lod_body.in_rows(lod, lod_body.normalize_level(lod, level, where))
     places = ordered(where, values, offsets, bool(descending), False, True)[1]
     made = np.empty(values.shape, POSITION) if places is None else places.reshape(values.shape)
     return lod_tensor_body.new_tensor(made, lod)

@@ -15,7 +15,7 @@ from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of, integers_of, level_of
 from lodcore.operators.copies import spec_rows, sum_copies
 from lodcore.operators.lod_rules import before
-from lodcore.operators.operands import Array, below, check_equal, with_levels
+from lodcore.operators.operands import Array, check_equal, with_levels
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.order.order import check_order, ordered
@@ -157,7 +157,7 @@ def sequence_unique(x: Any, level: int = -1, *, saved: Saved = None) -> LoDTenso
     where = "sequence_unique"
     _check_single(where, x)
     k = lod_body.normalize_level(x.lod, level, where)
-    cells, positions, runs = _sorted_runs(where, x.values, below(x.lod, k), saved is not None)
+    cells, positions, runs = _sorted_runs(where, x.values, lod_body.in_rows(x.lod, k), saved is not None)
     kept = _shorter(x.lod, k, runs.runs)
     if saved is not None:
         saved["first"] = _rows_in(x, level, lod_tensor_body.new_tensor(positions[runs.starts], kept))
@@ -166,7 +166,7 @@ def sequence_unique(x: Any, level: int = -1, *, saved: Saved = None) -> LoDTenso
 
 def _rows_in(x: LoDTensor, level: int, index: LoDTensor) -> Array:
     """Return the rows of x for positions in its sequences."""
-    begin = below(x.lod, lod_body.normalize_level(x.lod, level))[:-1]
+    begin = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level))[:-1]
     rows: Array = index.values + np.repeat(begin, np.diff(index.lod.offsets(-1)))
     return rows
 
@@ -231,7 +231,7 @@ def sequence_unique_all(x: Any, level: int = -1) -> tuple[LoDTensor, LoDTensor, 
     where = "sequence_unique_all"
     _check_single(where, x)
     k = lod_body.normalize_level(x.lod, level, where)
-    cells, positions, runs = _sorted_runs(where, x.values, below(x.lod, k), True)
+    cells, positions, runs = _sorted_runs(where, x.values, lod_body.in_rows(x.lod, k), True)
     kept = _shorter(x.lod, k, runs.runs)
     return (
         lod_tensor_body.new_tensor(cells[runs.starts], kept),
@@ -281,7 +281,7 @@ def sequence_n_unique(x: Any, level: int = -1) -> Any:
     where = "sequence_n_unique"
     check_order(where, x.dtype)
     k = lod_body.normalize_level(x.lod, level, where)
-    offsets = below(x.lod, k)
+    offsets = lod_body.in_rows(x.lod, k)
     found = [np.diff(_sorted_runs(where, column, offsets, False)[2].runs) for column in _columns(x.values)]
     return with_levels(_joined(found, (len(offsets) - 1, *x.values.shape[1:]), COUNT), x.lod, k)
 
@@ -323,7 +323,7 @@ def sequence_mode(x: Any, level: int = -1, *, saved: Saved = None) -> Any:
     where = "sequence_mode"
     check_order(where, x.dtype)
     k = lod_body.normalize_level(x.lod, level, where)
-    offsets = below(x.lod, k)
+    offsets = lod_body.in_rows(x.lod, k)
     n_seqs = len(offsets) - 1
     places, made = buffers.new_int64(n_seqs), []
     rows: list[Array] = []  # for each column those where the values are first, -1 for empty sequences
@@ -403,7 +403,7 @@ def sequence_rank(x: Any, method: str = "average", level: int = -1, descending: 
     """
     where = "sequence_rank"
     dtype = _rank_of(x.dtype, method)
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, where))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level, where))
     made = []
     for column in _columns(x.values):
         cells, places = ordered(where, column, offsets, bool(descending), True, True)

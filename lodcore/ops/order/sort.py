@@ -12,7 +12,7 @@ from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.copies import spec_rows
-from lodcore.operators.operands import Array, below
+from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.order.order import check_order, ordered, placed
@@ -68,7 +68,7 @@ def sequence_sort(x: Any, level: int = -1, descending: bool = False, *, saved: S
     values, lod = x.values, x.lod
     check_order(where, values.dtype)
     k = lod_body.normalize_level(lod, level, where)
-    result, positions = ordered(where, values, below(lod, k), bool(descending), True, saved is not None)
+    result, positions = ordered(where, values, lod_body.in_rows(lod, k), bool(descending), True, saved is not None)
     if saved is not None:
         saved["positions"] = positions
     return lod_tensor_body.owned_tensor(result, lod)
@@ -84,7 +84,7 @@ def _(x: Spec, level: int, descending: bool) -> Spec:
 @sequence_sort.define_vjp
 def _(d: Array, x: LoDTensor, level: int, positions: Array | None, context: Any) -> Array:
     lod = x.lod
-    offsets = below(lod, lod_body.normalize_level(lod, level))
+    offsets = lod_body.in_rows(lod, lod_body.normalize_level(lod, level))
     return placed("sequence_sort", d, offsets, offsets, positions, context.new("x"))
 
 
@@ -132,7 +132,7 @@ def sequence_topk(x: Any, k: int, level: int = -1) -> tuple[LoDTensor, LoDTensor
     where = "sequence_topk"
     most = _count(k)
     values, lod, at = _rows_of(where, x, level)
-    offsets = below(lod, at)
+    offsets = lod_body.in_rows(lod, at)
     count = len(offsets) - 1
     kept = buffers.new_offsets(count + 1)
     kernels.sort.keep_first(offsets, most, kept)
@@ -173,7 +173,8 @@ def _(d: Array, _: None, out: tuple[LoDTensor, LoDTensor], x: LoDTensor, level: 
     lod, positions = x.lod, out[1]
     k = lod_body.normalize_level(lod, level)
     places = buffers.as_cells(positions.values)
-    return placed("sequence_topk", d, below(lod, k), lod_body.offsets_view(positions.lod, k), places, context.new("x"))
+    offsets, kept = lod_body.in_rows(lod, k), lod_body.offsets_view(positions.lod, k)
+    return placed("sequence_topk", d, offsets, kept, places, context.new("x"))
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------

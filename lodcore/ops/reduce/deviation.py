@@ -13,7 +13,7 @@ from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
 from lodcore.operators.copies import spec_rows
 from lodcore.operators.lod_rules import before
-from lodcore.operators.operands import Array, below, rows_below, with_levels
+from lodcore.operators.operands import Array, rows_below, with_levels
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.elementwise.compare import greater_than
@@ -76,7 +76,7 @@ def _varied(where: str, x: Any, ddof: Any, level: int, saved: Saved, root: bool 
     work, dtype = _dtypes(where, values.dtype)
     taken = _number(where, ddof)
     k = lod_body.normalize_level(x.lod, level, where)
-    offsets = below(x.lod, k)
+    offsets = lod_body.in_rows(x.lod, k)
     cells = cells_of(values, work)
     shape = (len(offsets) - 1, cells.shape[1])
     means, squares = np.empty(shape), np.empty(shape)
@@ -126,7 +126,7 @@ def _left(x: Any, ddof: float, level: int) -> Array:
 def _spread(x: Any, level: int, means: Array, scales: Array, d_x: Array) -> Array:
     """Multiply the distances from the means by a scale per sequence."""
     work, _ = _dtypes("sequence_var", x.dtype)
-    offsets, rows = below(x.lod, lod_body.normalize_level(x.lod, level)), cells_for(d_x, work)
+    offsets, rows = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level)), cells_for(d_x, work)
     over_sequences(kernels.deviation.spread_distances, "rossr", cells_of(x.values, work), offsets, means, scales, rows)
     convert_into(rows, d_x)
     return d_x

@@ -14,7 +14,7 @@ from lodcore.base.memory import check_out
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.lod_rules import before
-from lodcore.operators.operands import Array, below, with_levels
+from lodcore.operators.operands import Array, with_levels
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
 from lodcore.tensors import lod_body, lod_tensor_body
@@ -99,7 +99,7 @@ def _(x: Spec, pool_type: str, pad_value: Any, level: int) -> Spec:
 def _(
     d: Array, x: Any, pool_type: str, pad_value: Any, level: int, places: Any, needs: Any, context: Any
 ) -> tuple[Any, Any]:
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level))
     d_x = d_pad = None
     if needs.x:
         d_x = context.new("x")
@@ -143,7 +143,7 @@ def pool(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Ar
     values, lod = x.values, x.lod
     work, dtype = numbers_of(where, pool_type if type(pool_type) is str else name_of(pool_type), values.dtype)
     k = lod_body.normalize_level(lod, level, where)
-    offsets = below(lod, k)
+    offsets = lod_body.in_rows(lod, k)
     row = None if pad_value is ZERO else empty_row(where, pad_value, values.shape[1:], dtype)
     given = () if out is None or row is None else (np.asarray(pad_value),)
     result = result_rows(where, values, len(offsets) - 1, dtype, out, *given)
@@ -187,7 +187,7 @@ def _pool_small(pool_type: str, values: Array, offsets: Any, result: Array) -> N
 def _pool_durations(where: str, x: Any, pool_type: str, pad_value: Any, level: int, out: Array | None) -> Any:
     """Pool durations as integers, exactly, also where a sum for a mean exceeds int64; NaT propagates."""
     values, k = x.values, lod_body.normalize_level(x.lod, level, where)
-    dtype, offsets = values.dtype.newbyteorder("="), np.asarray(below(x.lod, k))
+    dtype, offsets = values.dtype.newbyteorder("="), np.asarray(lod_body.in_rows(x.lod, k))
     lod, lengths = lod_body.make_lod([offsets], len(values)), np.diff(offsets)
     row = np.zeros((1, *values.shape[1:]), dtype)
     if pad_value is not ZERO:

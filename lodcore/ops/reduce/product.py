@@ -11,7 +11,7 @@ from lodcore.base import buffers
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import choice_of, level_of
 from lodcore.operators.lod_rules import before
-from lodcore.operators.operands import Array, below, rows_below, with_levels
+from lodcore.operators.operands import Array, rows_below, with_levels
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
@@ -48,7 +48,7 @@ def sequence_prod(x: Any, level: int = -1) -> Any:
     values = x.values
     work, dtype = _dtypes(values.dtype)
     k = lod_body.normalize_level(x.lod, level, where)
-    offsets = below(x.lod, k)
+    offsets = lod_body.in_rows(x.lod, k)
     result = result_rows(where, values, len(offsets) - 1, dtype, None)
     target = cells_for(result, work)
     kernels.product.multiply_rows(cells_of(values, work), offsets, target)
@@ -74,7 +74,7 @@ def _(d: Array, x: LoDTensor, level: int, context: Any) -> Array:
     rows = cells_for(d_x, work)
     given = cells_of(np.ascontiguousarray(d, dtype), work)
     kernels.product.multiply_others(
-        cells_of(x.values, work), below(x.lod, lod_body.normalize_level(x.lod, level)), given, rows
+        cells_of(x.values, work), lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level)), given, rows
     )
     convert_into(rows, d_x)
     return d_x
@@ -104,7 +104,7 @@ def sequence_truth(x: Any, name: str, level: int = -1) -> Any:
     """
     _check_truth(name, x.dtype)
     k = lod_body.normalize_level(x.lod, level, "sequence_truth")
-    offsets = below(x.lod, k)
+    offsets = lod_body.in_rows(x.lod, k)
     truth = np.empty((len(offsets) - 1, *x.values.shape[1:]), np.bool_)
     kernels.product.true_sequences(buffers.as_bytes(x.values), offsets, name == "all", buffers.as_bytes(truth))
     return with_levels(truth, x.lod, k)
@@ -149,7 +149,7 @@ def sequence_place(x: Any, name: str, level: int = -1) -> Any:
     where = "sequence_place"
     work = _checked_place(name, x.dtype)
     k = lod_body.normalize_level(x.lod, level, where)
-    offsets = below(x.lod, k)
+    offsets = lod_body.in_rows(x.lod, k)
     source = cells_of(x.values, work)
     index = np.empty((len(offsets) - 1, *x.values.shape[1:]), np.int64)
     cells = index.reshape(len(index), source.shape[1])

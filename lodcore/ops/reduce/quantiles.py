@@ -14,7 +14,7 @@ from lodcore.base.naming import named
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import choice_of
 from lodcore.operators.lod_rules import before
-from lodcore.operators.operands import Array, below, rows_below, with_levels
+from lodcore.operators.operands import Array, rows_below, with_levels
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.elementwise.convert import concat_values
@@ -168,7 +168,7 @@ def sequence_quantile(
     values, lod = x.values, x.lod
     dtype, chances, shape = _quantile_of(x.dtype, q, method, values.shape[1:])
     k = lod_body.normalize_level(lod, level, where)
-    offsets = below(lod, k)
+    offsets = lod_body.in_rows(lod, k)
     if values.dtype.kind in "mM":
         made = _of_dates(where, values, offsets, chances, method, skip_nan)
         return with_levels(made.reshape(len(offsets) - 1, *shape), lod, k)
@@ -266,7 +266,7 @@ def _(x: Spec, q: Any, method: str, level: int, skip_nan: bool) -> Spec:
 @sequence_quantile.define_vjp
 def _(d: Array, x: LoDTensor, level: int, positions: Array | None, low: Array, weights: Array, context: Any) -> Array:
     where, lod = "sequence_quantile", x.lod
-    offsets = below(lod, lod_body.normalize_level(lod, level))
+    offsets = lod_body.in_rows(lod, lod_body.normalize_level(lod, level))
     d_x: Array = context.new("x")
     if positions is None:
         return d_x

@@ -13,7 +13,7 @@ from lodcore.base.memory import as_integer, check_out, check_size, unharmed
 from lodcore.base.threads import get_num_threads, in_parts, parts
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import dense_of, each_of, integer_of, level_of, nested_index_of
-from lodcore.operators.operands import Array, below, check_equal, unbroadcast
+from lodcore.operators.operands import Array, check_equal, unbroadcast
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Index, Nested, NestedIndex, Updates
 from lodcore.ops.windows.window import DOUBLE, NO_PADDING, SINGLE
@@ -72,7 +72,7 @@ def sequence_enumerate(x: Any, win_size: int, pad_value: int = 0, level: int = -
     """
     size = _win_size(win_size)
     filler = integer_of("sequence_enumerate: pad_value", pad_value)
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, "sequence_enumerate"))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level, "sequence_enumerate"))
     values = x.values  # read after all conversions of arguments, which may run code that changes the shape
     _check_numbers("sequence_enumerate: x", values.shape, values.dtype)
     padding = _padding_row(filler, values.dtype) if filler else NO_PADDING
@@ -325,7 +325,7 @@ def _places(shape: tuple[int, ...], ids: LoDTensor, level: int) -> tuple[Array, 
     usual = dtype == INT64 and values.ndim == 1
     if not usual:
         _check_numbers("sequence_scatter: ids", values.shape, dtype)
-    offsets = below(ids.lod, lod_body.normalize_level(ids.lod, level, "sequence_scatter"))
+    offsets = lod_body.in_rows(ids.lod, lod_body.normalize_level(ids.lod, level, "sequence_scatter"))
     if len(offsets) - 1 != shape[0]:
         raise LoDError(f"sequence_scatter: ids: has {len(offsets) - 1} sequences; x has {shape[0]} lines")
     if not usual and dtype == UNSIGNED[8]:

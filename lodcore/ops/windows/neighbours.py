@@ -14,7 +14,7 @@ from lodcore.errors import DTypeError
 from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.copies import add_back, spec_rows
 from lodcore.operators.lod_rules import first_levels
-from lodcore.operators.operands import Array, below, kept_in
+from lodcore.operators.operands import Array, kept_in
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
@@ -205,7 +205,7 @@ def sequence_shift(x: Any, n: int = 1, fill: Any = 0, level: int = -1) -> LoDTen
     """
     where = "sequence_shift"
     row = _edge_row(x.values, fill)
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, where))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level, where))
     return lod_tensor_body.new_tensor(_shifted(x.values, offsets, _places(n), row), x.lod)
 
 
@@ -254,7 +254,7 @@ def _(d: Array, x: LoDTensor, n: int, level: int) -> Array:
     given = np.ascontiguousarray(d)
     return _shifted(
         given,
-        below(lod, lod_body.normalize_level(lod, level)),
+        lod_body.in_rows(lod, lod_body.normalize_level(lod, level)),
         -_places(n),
         np.zeros((1, *given.shape[1:]), given.dtype),
     )
@@ -367,7 +367,7 @@ def sequence_accumulate(x: Any, ufunc: np.ufunc, level: int = -1) -> LoDTensor:
     """
     where, values = "sequence_accumulate", x.values
     dtype = _accumulated(x.dtype, ufunc)
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, where))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level, where))
     if ufunc in KINDS and dtype.kind in "biuf" and dtype.itemsize <= 8:
         work = _work(dtype)
         result = result_rows(where, values, len(values), dtype, None)
@@ -430,7 +430,7 @@ def _(x: Spec, ufunc: np.ufunc, level: int) -> Spec:
 @sequence_accumulate.define_vjp
 def _(d: Array, x: Any, ufunc: np.ufunc, level: int, context: Any) -> Array:
     d_x: Array = context.new("x")
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level))
     if ufunc is np.add:
         work = numbers_of("sequence_accumulate", "sum", d_x.dtype)[0]
         cells = cells_for(d_x, work)
@@ -484,7 +484,7 @@ def sequence_moving_average(x: Any, alpha: float, adjust: bool = True, level: in
     """
     where, values = "sequence_moving_average", x.values
     taken, work, dtype = _share(alpha, values.dtype)
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, where))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level, where))
     source = cells_of(values, work)
     result = result_rows(where, values, len(values), dtype, None)
     cells = cells_for(result, work)
@@ -542,7 +542,7 @@ def _(d: Array, x: LoDTensor, alpha: float, adjust: bool, level: int, context: A
     d_x: Array = context.new("x")
     lod = x.lod
     taken, work, _ = _share(alpha, d_x.dtype)
-    offsets = below(lod, lod_body.normalize_level(lod, level))
+    offsets = lod_body.in_rows(lod, lod_body.normalize_level(lod, level))
     given, cells = cells_of(d, work), cells_for(d_x, work)
     if adjust:
         given = (given / _weights(len(d_x), offsets, taken)).astype(work, copy=False)

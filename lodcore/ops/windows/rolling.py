@@ -11,7 +11,7 @@ from lodcore.base import buffers
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import choice_of, integer_of, level_of
-from lodcore.operators.operands import Array, below
+from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
 from lodcore.ops.order.order import ordered
@@ -75,7 +75,7 @@ def sequence_rolling(
     LoDTensor(3 sequences of lengths 0..3, float64: [[1., 3., 5.], [], [2.]])
     """
     rows, least, kind, taken, work, dtype = _windows_of(x.dtype, size, pool_type, min_periods, ddof)
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, "sequence_rolling"))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level, "sequence_rolling"))
     result = result_rows("sequence_rolling", x.values, len(x.values), dtype, None)
     cells, values = cells_for(result, work), cells_of(x.values, work)
     if pool_type == "median":
@@ -138,7 +138,7 @@ def _(
 ) -> Array:
     d_x: Array = context.new("x")
     rows, least, kind, taken, work, _ = _windows_of(d_x.dtype, size, pool_type, min_periods, ddof)
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level))
     given, cells, values = cells_of(d, work), cells_for(d_x, work), cells_of(x.values, work)
     if pool_type in ("max", "min"):
         over_sequences(

@@ -13,7 +13,7 @@ from lodcore.base.memory import check_out, check_size
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError, ShapeError
 from lodcore.operators.arguments import dense_of, fits, integer_of, level_of
-from lodcore.operators.operands import Array, below
+from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense, Nested
 from lodcore.tensors import lod_body, lod_tensor_body
@@ -90,7 +90,7 @@ def sequence_conv(
     """
     weights, padding = _dense(filter, padding_data)
     start, length = _window(context_length, context_start)
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, "sequence_conv"))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level, "sequence_conv"))
     values = x.values  # read after all conversions of arguments, which may run code that changes the shape
     _check_filter(values.shape, weights.shape, None if padding is None else padding.shape, start, length)
     width: int = 1 if values.ndim == 1 else values.shape[1]
@@ -158,7 +158,7 @@ def _(
     values, dtype, n_rows = x.values, d_out.dtype, len(d_out)
     start, length = _window(context_length, context_start)
     width, new_width = weights.shape[0] // length, weights.shape[1]
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level))
     padded = padding is not None and len(padding) > 0
     begin, first, stop = (start, 0, length) if padded else _useful(offsets, n_rows, start, length, weights)
     d_x = d_filter = d_padding = None
@@ -351,7 +351,7 @@ def row_conv(x: Any, filter: Any, level: int = -1, out: Array | None = None) -> 
     LoDTensor(2 sequences of lengths 1..3, float64: [[21., 32., 3.], [4.]])
     """
     weights = dense_of("row_conv: filter", filter)
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level, "row_conv"))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level, "row_conv"))
     values = x.values  # read after all conversions of arguments, which may run code that changes the shape
     _check_taps(values.shape, weights.shape)
     dtype = _common_dtype("row_conv", values.dtype, weights.dtype)
@@ -375,7 +375,7 @@ def _(x: Spec, filter: Spec, level: int) -> Spec:
 @row_conv.define_vjp
 def _(d_out: Array, x: LoDTensor, filter: Any, level: int, needs: Any, context: Any) -> tuple[Any, Any]:
     weights, dtype = dense_of("row_conv: filter", filter), d_out.dtype
-    offsets = below(x.lod, lod_body.normalize_level(x.lod, level))
+    offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level))
     rows = _table(d_out, dtype)
     d_x = d_filter = None
     if needs.x:

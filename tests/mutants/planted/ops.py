@@ -192,8 +192,8 @@ DEFECTS = {
         ),
         (
             "softmax-of-the-last-level",
-            'kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, k), cells',
-            'kernels.softmax.softmax_rows, "ror", cells_of(values, work), below(lod, lod.num_levels - 1), cells',
+            'softmax_rows, "ror", cells_of(values, work), lod_body.in_rows(lod, k)',
+            'softmax_rows, "ror", cells_of(values, work), lod_body.in_rows(lod, lod.num_levels - 1)',
         ),
     ],
     ("lodcore/ops/networks/softmax.py", "tests/ops/networks/test_softmax.py tests/ops/order/test_sort.py"): [
@@ -226,8 +226,8 @@ DEFECTS = {
     ("lodcore/ops/order/sort.py", "tests/ops/networks/test_softmax.py tests/ops/order/test_sort.py"): [
         (
             "topk-derivative-in-order",
-            "below(lod, k), lod_body.offsets_view(positions.lod, k), places",
-            "below(lod, k), lod_body.offsets_view(positions.lod, k), places * 0",
+            'placed("sequence_topk", d, offsets, kept, places, ',
+            'placed("sequence_topk", d, offsets, kept, places * 0, ',
         ),
     ],
     ("lodcore/ops/reduce/axes.py", "tests/ops/reduce/test_axes.py"): [
@@ -262,7 +262,7 @@ DEFECTS = {
         ),
         (
             "pooling-ignores-finer-levels",
-            "    offsets = below(lod, k)\n    row",
+            "    offsets = lod_body.in_rows(lod, k)\n    row",
             "    offsets = lod_body.offsets_view(lod, k)\n    row",
         ),
         (
@@ -393,8 +393,8 @@ DEFECTS = {
     ): [
         (
             "row-conv-of-the-last-level",
-            'offsets = below(x.lod, lod_body.normalize_level(x.lod, level, "row_conv"))',
-            'offsets = below(x.lod, lod_body.normalize_level(x.lod, -1, "row_conv"))',
+            'offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, level, "row_conv"))',
+            'offsets = lod_body.in_rows(x.lod, lod_body.normalize_level(x.lod, -1, "row_conv"))',
         ),
     ],
 }

@@ -185,8 +185,8 @@ class Chain:
 
     def _bound(self, frame: Frame, length: int) -> Bound | None:
         """Return the arrays that the chain reads, None if they are not what it was made for, or too small."""
-        shape, lod, arrays = None, None, dict[Any, Array]()
-        levels, lines = self._form[0], list[int]()
+        shape, lod, arrays = None, None, {}  # type: Any, Any, dict[Any, Array]
+        levels, lines = self._form[0], []  # type: int, list[int]
         for at, role in self._roles.items():
             x = frame[at]
             if role == "line":
@@ -229,7 +229,7 @@ class Chain:
         """
         if not self.ran_together(frame):
             return frame, {}
-        made, lost = self.completed(frame), dict[Variable, GraphError]()
+        made, lost = self.completed(frame), {}  # type: Frame, dict[Variable, GraphError]
         kept = [out for out in self.outs if frame[out] is not None]
         if all(_same(frame[out], made[out]) for out in kept):
             for out in kept:

@@ -270,7 +270,9 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
         """The shape of the value; without a value, None for each ragged axis."""
         if self.later is not None:
             return self.later.shape
-        held = self.held
+        held, known = self.held, self._spec
+        if held is None and known is not None and known.kind is np.ndarray:  # the usual case of a cell
+            return known.shape
         if held is not None and (type(held) is np.ndarray or isinstance(held, (Tensor, np.generic))):
             return held.shape
         spec = self.spec

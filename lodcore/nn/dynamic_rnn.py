@@ -286,13 +286,14 @@ def take_inputs(where: str, x: Any, names: list[str]) -> Any:
     if type(x) is LoDTensor and x.num_levels:  # the usual case
         names.append(where.partition(": ")[2])
         return x
-    if isinstance(x, dict):
-        return {key: take_inputs(f"{where}[{key!r}]", one, names) for key, one in x.items()}
-    if isinstance(x, (list, tuple)) and any(isinstance(one, (Symbol, LoDTensor)) for one in tree_leaves(x)):
-        made = [take_inputs(f"{where}[{j}]", one, names) for j, one in enumerate(x)]
-        return type(x)(*made) if hasattr(x, "_fields") else type(x)(made)
-    if is_dataclass(x):
-        return tree_map(lambda one: take_inputs(where, one, names), x)
+    if not isinstance(x, Symbol):
+        if isinstance(x, dict):
+            return {key: take_inputs(f"{where}[{key!r}]", one, names) for key, one in x.items()}
+        if isinstance(x, (list, tuple)) and any(isinstance(one, (Symbol, LoDTensor)) for one in tree_leaves(x)):
+            made = [take_inputs(f"{where}[{j}]", one, names) for j, one in enumerate(x)]
+            return type(x)(*made) if hasattr(x, "_fields") else type(x)(made)
+        if is_dataclass(x):
+            return tree_map(lambda one: take_inputs(where, one, names), x)
     names.append(where.partition(": ")[2])
     given = resolved(x)
     if not isinstance(given, Variable):

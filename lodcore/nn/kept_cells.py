@@ -110,10 +110,9 @@ _lock = threading.Lock()
 def key_of(cell: Any, xs: list[Any], x: Any, state: Any, leaves: list[Any], *rest: Hashable) -> Hashable | None:
     """Return the key of a cell: its code, the Specs and forms of its arguments; None if it has no code."""
     code = getattr(cell, "__code__", None) or getattr(getattr(cell, "__func__", None), "__code__", None)
-    if code is None:
-        layer = getattr(cell, "layer", None)
-        code = (type(cell), id(layer)) if layer is not None else (type(cell), id(cell))
-    return code, form_of(x), form_of(state), tuple([_rows_of(one) for one in (*xs, *leaves)]), rest
+    layer = None if code is not None else getattr(cell, "layer", None)
+    number = id(cell if layer is None else layer) if code is None else id(code)  # whose hash takes much longer
+    return type(cell), number, form_of(x), form_of(state), tuple([_rows_of(one) for one in (*xs, *leaves)]), rest
 
 
 def _rows_of(one: Any) -> Hashable:

@@ -3,7 +3,9 @@
 
 from cpython.object cimport PyObject
 
-from lodcore.base.dispatch cimport OpBody, Symbol
+cimport lodcore.kernels.arrays as cnp
+
+from lodcore.base.dispatch cimport OpBody, Symbol, VariableBody
 
 import numpy as np
 from numpy.random import Generator
@@ -206,7 +208,8 @@ cdef class Script:
 
     cdef bint binds(self, variable, given, dict bound) except -1:
         """Let a Variable represent an outer object; return whether it can."""
-        given = resolved(given) if isinstance(given, Variable) else given  # the last value of a variable of a loop
+        if type(given) is not Variable or (<VariableBody> given).later is not None:
+            given = resolved(given) if isinstance(given, Variable) else given  # the last value of a variable of a loop
         known = bound.get(variable)
         if known is None:
             known = self.found.get(variable)
@@ -215,6 +218,13 @@ cdef class Script:
         if isinstance(given, Variable):
             if given.home is variable.home:  # of this body
                 return False
+            held = (<VariableBody> given).held
+            if type(held) is cnp.ndarray and (<VariableBody> given)._spec is None:
+                spec = variable.spec
+                if spec.kind is not cnp.ndarray or held.shape != spec.shape or held.dtype != spec.dtype:
+                    return False
+                bound[variable] = given
+                return True
             spec = given.spec
         elif isinstance(given, Tensor):
             spec = spec_of(given)

@@ -25,14 +25,10 @@ from lodcore.tensors import fast_paths, lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.lod_tensor_body import LoDTensorBody  # isinstance(x, LoDTensor) is slow for other objects
-from lodcore.tensors.tensor import Spec
 
 __all__ = ["getitem", "setitem"]
 
 ALL = slice(None)
-
-#: Types of keys that are taken as they are.
-PLAIN = {int, slice}
 
 #: The reason why values cannot be written, and the remedy.
 READ_ONLY = (
@@ -148,12 +144,9 @@ lengths 0..2, int64: [[3], [], [4, 5]]))
         chosen = fast_paths.chosen(x, key)
         if chosen is not None:
             return chosen
-    if type(key) is tuple and isinstance(x, Symbol) and PLAIN.issuperset(map(type, key)):
-        now = x.current()
-        holds = type(getattr(now, "held", None)) is np.ndarray  # of an array at hand, the Spec is made when asked for
-        spec: Spec | None = now.spec if holds else getattr(now, "_spec", None)
-        if spec is not None and spec.kind is np.ndarray and len(key) <= len(spec.shape):  # the usual case of a cell
-            return index_values(now, list(key), False)
+    plain = fast_paths.plain_keys(x, key)
+    if plain is not None:
+        return index_values(x.current(), plain, False)
     x = tensor_of("index", x)
     if isinstance(key, str) or _is_names(key):
         return _field(x, key)

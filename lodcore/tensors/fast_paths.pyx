@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t
 from lodcore import kernels
 from lodcore.base import threads
 from lodcore.base.buffers cimport as_bytes, new_int64, new_offsets, new_rows
-from lodcore.base.dispatch cimport recorder
+from lodcore.base.dispatch cimport Symbol, VariableBody, recorder
 from lodcore.kernels.index cimport count_true, take_true_rows
 from lodcore.kernels.pool cimport pool_reals, verb_of
 from lodcore.tensors.kernel_calls cimport own_kernels
@@ -82,6 +82,36 @@ def chosen(LoDTensorBody x not None, LoDTensorBody mask not None):
         with nogil:
             count_true(bounds, n_seqs, bits, out)
     return where_true(x, held, offsets)
+
+
+def plain_keys(x, key):
+    """Return the index of a Variable of an array, the usual case of a cell, as a list of integers and slices.
+
+    Parameters
+    ----------
+    x, key : object
+    """
+    cdef Py_ssize_t axes
+    if not isinstance(x, Symbol) or not (type(key) is tuple or type(key) is slice or type(key) is int):
+        return None
+    now = x.current()
+    if not isinstance(now, VariableBody):
+        return None
+    held = (<VariableBody> now).held
+    if type(held) is cnp.ndarray:
+        axes = cnp.PyArray_NDIM(held)
+    else:
+        spec = (<VariableBody> now)._spec
+        if spec is None or spec.kind is not cnp.ndarray:
+            return None
+        axes = len(spec.shape)
+    cdef list keys = list(key) if type(key) is tuple else [key]
+    if len(keys) > axes:
+        return None
+    for one in keys:
+        if type(one) is not slice and type(one) is not int:
+            return None
+    return keys
 
 
 def reduced(str name not None, given, axis, keepdims, where, first=None, second=None, third=None):

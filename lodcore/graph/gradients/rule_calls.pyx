@@ -185,6 +185,17 @@ cdef needs_of(target):
     return target is not None
 
 
+cdef bint are_known(list given, here) except -1:
+    """Return whether all entries of a list are Variables of a tape, or constant arrays."""
+    for x in given:
+        if type(x) is Variable:
+            if (<VariableBody> x).home is not here or (<VariableBody> x).later is not None:
+                return False
+        elif type(x) is not cnp.ndarray or not (cnp.PyArray_ISFLOAT(x) or cnp.PyArray_ISINTEGER(x)):
+            return False
+    return True
+
+
 cpdef taped(tape, OpBody op, tuple args, dict kwargs):
     """Compute, and keep what the backward pass needs, if there is one through this call.
 
@@ -220,6 +231,8 @@ cpdef taped(tape, OpBody op, tuple args, dict kwargs):
             frame.append(x)
         elif type(x) is cnp.ndarray and (cnp.PyArray_ISFLOAT(x) or cnp.PyArray_ISINTEGER(x)):
             frame.append(x)  # a constant
+        elif of_tensor and type(x) is list and op.keeps_versions and are_known(<list> x, here):
+            frame.append([v.held if type(v) is Variable else v for v in <list> x])  # of loops
         else:
             x = tape.argument(op, op.parameters[j], x)
             frame.append(held_by(x))

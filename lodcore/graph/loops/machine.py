@@ -120,7 +120,7 @@ class Compiled:
 
     def _zeros(self, boots: list[Array], outer: dict[Any, Array]) -> tuple[bool, ...]:
         """Return which first states are zero, and give zero in every product: no matrix has a nan or a huge number."""
-        found, small = [False] * len(boots), dict[Any, bool]()
+        found, small = [False] * len(boots), {}  # type: list[bool], dict[Any, bool]
         for j, matrices in self._factors.items():
             found[j] = kernels.matrix.is_zero(boots[j])
             for matrix in matrices if found[j] else ():
@@ -354,7 +354,7 @@ class Compiled:
             for needed, boot, d in zip(wanted.states, given.boots, d_lasts, strict=True)
         ]
         d_inputs = room_for_inputs(given, one.way, own)
-        flags, totals = [0] * len(given.bundles), dict[Any, Any]()
+        flags, totals = [0] * len(given.bundles), {}  # type: list[int], dict[Any, Any]
 
         def task(number: int) -> None:
             bundle, pairs = given.bundles[number], {}

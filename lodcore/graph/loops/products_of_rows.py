@@ -77,7 +77,9 @@ class OuterGradients:
 
     def run(self, given: Kept, arrays: dict[Any, Array], neighbours: Neighbours) -> dict[Any, Array]:
         """Return the gradients: products and sums over all rows."""
-        rooms, found, tasks = dict[Any, Array](), dict[Any, Array](), list[Callable[[], None]]()
+        rooms: dict[Any, Array] = {}
+        found: dict[Any, Array] = {}
+        tasks: list[Callable[[], None]] = []
         wholes, largest = [], 0
         for one in self._slices:
             whole = (np.empty if one.covers else np.zeros)(given.outer[one.whole].shape, self._dtype)
@@ -86,9 +88,10 @@ class OuterGradients:
                 rooms[standing] = whole[keys]
         for matrix, pairs in self._products.items():
             found[matrix] = out = rooms[matrix] if matrix in rooms else np.empty_like(given.outer[matrix])
-            some = self._products_of(given, pairs, arrays, neighbours, out)
+            some = self._products_of(given, pairs, arrays, neighbours)
             depth, columns = out.shape
-            tasks += [partial(_in_turn, some, at) for at in split_rows(columns, given.n_rows * depth)]
+            parts = split_rows(columns, given.n_rows * depth)
+            tasks += [partial(_add_products, some, out, at if len(parts) > 1 else None) for at in parts]
             largest = max(largest, out.size)
         lines = [(variable, arrays["d", d], np.empty(d.width, self._dtype)) for variable, d in self._lines]
         tasks += [partial(add_up, rows, total) for _, rows, total in lines]
@@ -105,29 +108,28 @@ class OuterGradients:
         return found
 
     def _products_of(
-        self, given: Kept, pairs: list[Any], arrays: dict[Any, Array], neighbours: Neighbours, out: Array
-    ) -> list[Callable[[slice], None]]:
-        """Return the products whose sum is the gradient of a matrix."""
-        found: list[Callable[[slice], None]] = []
+        self, given: Kept, pairs: list[Any], arrays: dict[Any, Array], neighbours: Neighbours
+    ) -> list[tuple[Array, Any, Array, Any]]:
+        """Return pairs of rows, the sum of whose outer products is the gradient of a matrix."""
+        found: list[tuple[Array, Any, Array, Any]] = []
         for _, left, d in pairs:
-            rows, adding = arrays["d", d], bool(found)
+            rows = arrays["d", d]
             if left.code != "state" or left in given.arrays:
                 factor = given.inputs[left.detail] if left.code == "input" else given.arrays[left]
-                found.append(partial(_product, factor, None, rows, None, out, adding))
+                found.append((factor, None, rows, None))
                 continue
             states = given.arrays[self._following[left.detail]]
-            found.append(partial(_product, states, neighbours.before, rows, neighbours.behind, out, adding))
+            found.append((states, neighbours.before, rows, neighbours.behind))
             if not given.zeros[left.detail] or not kernels.machine.is_below(rows[neighbours.firsts], np.inf):
                 boot = given.boots[left.detail]
-                found.append(partial(_product, boot, neighbours.sequences, rows, neighbours.firsts, out, True))
+                found.append((boot, neighbours.sequences, rows, neighbours.firsts))
         return found
 
 
-def _product(left: Array, left_rows: Any, right: Array, right_rows: Any, out: Array, adding: bool, at: slice) -> None:
-    """Sum the outer products of pairs of rows, in some columns."""
-    pair_product(left, left_rows, right[:, at], right_rows, out[:, at], adding)
-
-
-def _in_turn(products: list[Callable[[slice], None]], at: slice) -> None:
-    for one in products:
-        one(at)
+def _add_products(products: list[tuple[Array, Any, Array, Any]], out: Array, at: slice | None) -> None:
+    """Sum the outer products of pairs of rows, in some columns or all."""
+    for j, (left, left_rows, right, right_rows) in enumerate(products):
+        if at is None:
+            pair_product(left, left_rows, right, right_rows, out, j > 0)
+        else:
+            pair_product(left, left_rows, right[:, at], right_rows, out[:, at], j > 0)

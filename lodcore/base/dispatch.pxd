@@ -21,7 +21,7 @@ cdef class Symbol:
 
 
 cdef class VariableBody(Symbol):
-    cdef public object name, held, home, later, _spec  # see Variable
+    cdef public object name, held, home, later, known_spec  # see Variable
     cpdef begin(self, name, value, spec, block)
     cdef int take(self, value) except -1
 

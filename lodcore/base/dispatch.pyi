@@ -20,7 +20,7 @@ class VariableBody(Symbol):
     held: Any
     home: Callable[[], Any] | None
     later: Any
-    _spec: Any
+    known_spec: Any
     @property
     def block(self) -> Any: ...
     @property

@@ -61,13 +61,13 @@ cdef class VariableBody(Symbol):
     @property
     def spec(self):
         """The Spec of the value."""
-        if self._spec is None:
-            self._spec = self.spec_of_held()
-        return self._spec
+        if self.known_spec is None:
+            self.known_spec = self.spec_of_held()
+        return self.known_spec
 
     cpdef begin(self, name, value, spec, block):
         """Set what the Variable has when it is made."""
-        self.name, self.held, self._spec, self.later = name, value, spec, None
+        self.name, self.held, self.known_spec, self.later = name, value, spec, None
         self.home = None if block is None else block.reference
 
     def put(self, value):
@@ -76,7 +76,7 @@ cdef class VariableBody(Symbol):
         self.take(value)
 
     cdef int take(self, value) except -1:
-        self.held, self._spec = value, None
+        self.held, self.known_spec = value, None
         return 0
 
 

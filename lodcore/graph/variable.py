@@ -107,7 +107,7 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
     later: Variable | None
     block: Recorder | None
     spec: Spec
-    _spec: Spec | None
+    known_spec: Spec | None
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
         """The shape of the value; without a value, None for each ragged axis."""
         if self.later is not None:
             return self.later.shape
-        held, known = self.held, self._spec
+        held, known = self.held, self.known_spec
         if held is None and known is not None and known.kind is np.ndarray:  # the usual case of a cell
             return known.shape
         if held is not None and (type(held) is np.ndarray or isinstance(held, (Tensor, np.generic))):
@@ -375,7 +375,7 @@ class Variable(VariableBody, TensorMethods, DenseMethods):
         return value
 
     def __repr__(self) -> str:
-        if self._spec is None and self.held is None:
+        if self.known_spec is None and self.held is None:
             return f"Variable({self.name})"
         return f"Variable({self.name}: {spec_text(self.spec)}{', with a value' if self.has_value else ''})"
 

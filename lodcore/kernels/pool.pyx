@@ -14,7 +14,7 @@ C took 0.85 of the time for the first rows of sequences of one row of 8 bytes, a
 and have a size other than 2, 4 or 8 bytes.
 """
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from lodcore.kernels.folds cimport BY_ONE, GREATEST, LEAST, SUM, number
@@ -22,7 +22,7 @@ from lodcore.kernels.lanes cimport real
 from lodcore.kernels.pooling cimport find_rows, pool_rows, spread
 from lodcore.kernels.simd cimport forced_void
 from lodcore.kernels.sizes cimport agree, ends_at
-from lodcore.kernels.small_numbers cimport best_small, small, sum_small
+from lodcore.kernels.small_numbers cimport best_small, sum_small
 
 cdef enum:
     NEAR = 1 << 15  # bytes that are cleared just before they are used
@@ -30,6 +30,14 @@ cdef enum:
 ctypedef fused cell:
     uint32_t
     uint64_t
+
+ctypedef fused small:
+    uint8_t
+    uint16_t
+    uint32_t
+    int8_t
+    int16_t
+    int32_t
 
 
 cdef int verb_of(str name) except -1:
@@ -107,7 +115,12 @@ def sum_small_rows(const small[:, ::1] x not None, const int64_t[::1] offsets no
     cdef const int64_t* ends = &offsets[0]
     cdef uint64_t* result = &out[0, 0]
     with nogil:
-        sum_small(source, ends, n_seqs, width, result)
+        if small is uint8_t or small is int8_t:
+            sum_small(<const uint8_t*> source, ends, n_seqs, width, small is int8_t, result)
+        elif small is uint16_t or small is int16_t:
+            sum_small(<const uint16_t*> source, ends, n_seqs, width, small is int16_t, result)
+        else:
+            sum_small(<const uint32_t*> source, ends, n_seqs, width, small is int32_t, result)
 
 
 def best_small_rows(const small[:, ::1] x not None, const int64_t[::1] offsets not None, bint least,
@@ -128,8 +141,14 @@ def best_small_rows(const small[:, ::1] x not None, const int64_t[::1] offsets n
     cdef const small* source = &x[0, 0] if x.shape[0] else NULL
     cdef const int64_t* ends = &offsets[0]
     cdef small* result = &out[0, 0]
+    cdef int verb = LEAST if least else GREATEST
     with nogil:
-        best_small(source, ends, n_seqs, width, LEAST if least else GREATEST, result)
+        if small is uint8_t or small is int8_t:
+            best_small(<const uint8_t*> source, ends, n_seqs, width, small is int8_t, verb, <uint8_t*> result)
+        elif small is uint16_t or small is int16_t:
+            best_small(<const int16_t*> source, ends, n_seqs, width, small is int16_t, verb, <int16_t*> result)
+        else:
+            best_small(<const int32_t*> source, ends, n_seqs, width, small is int32_t, verb, <int32_t*> result)
 
 
 def find_best_rows(const number[:, ::1] x not None, const int64_t[::1] offsets not None, bint least,

@@ -219,7 +219,7 @@ cdef class Script:
             if given.home is variable.home:  # of this body
                 return False
             held = (<VariableBody> given).held
-            if type(held) is cnp.ndarray and (<VariableBody> given)._spec is None:
+            if type(held) is cnp.ndarray and (<VariableBody> given).known_spec is None:
                 spec = variable.spec
                 if spec.kind is not cnp.ndarray or held.shape != spec.shape or held.dtype != spec.dtype:
                     return False

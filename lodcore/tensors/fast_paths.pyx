@@ -101,7 +101,7 @@ def plain_keys(x, key):
     if type(held) is cnp.ndarray:
         axes = cnp.PyArray_NDIM(held)
     else:
-        spec = (<VariableBody> now)._spec
+        spec = (<VariableBody> now).known_spec
         if spec is None or spec.kind is not cnp.ndarray:
             return None
         axes = len(spec.shape)

@@ -82,6 +82,8 @@ class CellSteps:
         self._layout.slots(outer)
         self._slices, self._once = slices_of(list(self.compiled.prelude), outer, self._apart)
         if compiled is not None:
+            read = compiled.read_outside()
+            self._slices = [one for one in self._slices if one.standing in read]
             compiled.slices = apart(self._slices)
         self._prelude = [op.call(self._layout, True) for op in self._once]
         self._ways: dict[tuple[bool, ...], tuple[Wanted, Any]] = {}
@@ -285,7 +287,11 @@ def _compiled(ops: list[Any], inputs: Any, before: Any, outputs: Any, behind: An
     try:
         if not kernels.matrix.is_fast():
             return None
-        made = Compiled(Lowered(ops, inputs, before, outputs, behind, dtype_of(inputs)))
+        body = Lowered(ops, inputs, before, outputs, behind, dtype_of(inputs))
+        together = body.find_together()
+        if together:
+            body = Lowered(ops, inputs, before, outputs, behind, dtype_of(inputs), together)
+        made = Compiled(body)
         made.prepare()
     except (Untraceable, RecursionError):
         return None

@@ -19,6 +19,7 @@ from lodcore.graph.block import Operator
 from lodcore.graph.loops.called_operators import CalledOp, may_be_called
 from lodcore.graph.loops.drawn_numbers import Draw
 from lodcore.graph.loops.traced import Node, Traced, Untraceable, Value, Values, select, traced
+from lodcore.graph.loops.whole_products import Cut, cut_of, slices_of_wholes
 from lodcore.graph.random_states import generators_of
 from lodcore.graph.variable import Variable
 from lodcore.operators.vjp_rules import VJPRule
@@ -67,6 +68,8 @@ class Lowered(Values):
     outputs, following : list of Variable or number
         The results of a step, and the states after it.
     dtype : dtype
+    together : frozenset of int
+        The slices, by their numbers in the prelude, of arrays by which an input is multiplied at once.
 
     Attributes
     ----------
@@ -84,6 +87,8 @@ class Lowered(Values):
         The operators that are called in each step.
     draws : list of Draw
         The random numbers that a step draws, in this order.
+    parts_of_products : set of Value
+        The products by slices that are columns of one by the whole array.
 
     Raises
     ------
@@ -99,8 +104,12 @@ class Lowered(Values):
         outputs: Sequence[Any],
         following: Sequence[Any],
         dtype: np.dtype[Any],
+        together: frozenset[int] = frozenset(),
     ) -> None:
         super().__init__(dtype)
+        self._together = together
+        self._cuts: dict[Any, Cut] = {}
+        self.parts_of_products: set[Value] = set()
         self.prelude: list[Operator] = []
         self._rows: dict[Any, Value] = {}
         self.sizes: dict[Any, int] = {}
@@ -118,9 +127,17 @@ class Lowered(Values):
         self.axes = [len(v.spec.shape) if isinstance(v, Variable) else 0 for v in outputs]
         self.following = [self._result(v, one.width) for v, one in zip(following, self.states, strict=True)]
 
+    def find_together(self) -> frozenset[int]:
+        """Return the slices of arrays by which an input can be multiplied at once."""
+        return slices_of_wholes(self._cuts, self.nodes.values())
+
     def in_rows(self) -> set[Any]:
         """Return the outer objects that instructions read."""
         return {*self.sizes, *self.lines}
+
+    def handed_over(self) -> set[Any]:
+        """Return the outer objects that operators are called with in each step."""
+        return {one for op in self.calls for one in op.outer.values()}
 
     def value_of(self, variable: Any) -> Value | None:
         """Return the value of a Variable, None if it is the same in every step."""
@@ -165,8 +182,11 @@ class Lowered(Values):
                 raise Untraceable(f"{op.name} of what all steps share")
             if generators_of([op]):
                 raise Untraceable(f"{op.name} draws anew in every step")
-            self.prelude.append(op)
             self.apart.update({v: OfPrelude() for v in op.outputs})
+            cut = None if any(v in self.apart for v in op.inputs) else cut_of(op, len(self.prelude))
+            if cut is not None:
+                self._cuts[self.apart[op.outputs[0]]] = cut
+            self.prelude.append(op)
             return
         try:
             several = self._computed(op)
@@ -323,6 +343,11 @@ class Lowered(Values):
         """Return the product of rows by a matrix that all steps share."""
         if not isinstance(matrix, Outer):
             raise Untraceable("a product of rows by rows")
+        cut = self._cuts.get(matrix.variable)
+        if cut is not None and cut.number in self._together:
+            part = self._part(self.product(x, Outer(cut.whole, cut.whole.spec)), cut.start, cut.stop - cut.start)
+            self.parts_of_products.add(part)
+            return part
         spec, left = matrix.spec, self.vectors(x).value
         if spec.kind is not np.ndarray or len(spec.shape) != 2 or not self._fits(spec) or spec.num_levels:
             raise Untraceable(f"a product by {spec}")

@@ -57,8 +57,7 @@ class Compiled:
         self._outer: dict[BackwardPass, OuterGradients] = {}
         self.slices: Sequence[Slices] = ()
         self._hoisted: dict[Value, Hoisted] = {}
-        called = {one for op in body.calls for one in op.outer.values()}
-        self.as_given = called - body.in_rows()  # outer objects that are only handed to operators
+        self.as_given = body.handed_over() - body.in_rows()  # outer objects that are only handed to operators
         self._multiplied: set[int] = set()  # states that are operands of products
         self._computed = self._find_computed()
         self._widths = [v.width for v in body.outputs]
@@ -383,9 +382,14 @@ class Compiled:
             d_outer[one_outer] = d_outer[one_outer] + d if one_outer in d_outer else d
         return d_inputs, d_boots, d_outer, reduce(or_, flags, 0)
 
+    def read_outside(self) -> set[Any]:
+        """Return the outer objects, and what stands for results of the prelude, that steps read."""
+        return self.body.in_rows() | self.body.handed_over()
+
     def computed_at_once(self, variable: Any) -> bool:
         """Return whether a Variable of the body is computed for all rows before the steps run."""
-        return self.body.value_of(variable) in self._hoisted
+        value = self.body.value_of(variable)
+        return value in self._hoisted or value in self.body.parts_of_products
 
     def states_with_gradient(self, given: Kept, wanted: Wanted, cotangents: Sequence[Array | None]) -> set[int]:
         """Return the numbers of the states that have a gradient in the backward pass."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.graph.loops.instruction_numbers import AFTER, BATCH, BEFORE, CODES, ROW, TILE
-from lodcore.graph.loops.traced import SOURCES, Value
+from lodcore.graph.loops.traced import SOURCES, Value, root_of
 from lodcore.operators.operands import Array
 
 __all__ = ["Place", "Schedule", "Sink", "scheduled"]
@@ -156,7 +156,7 @@ class _Schedule:
         if v.code in SOURCES:
             raise ValueError(f"{v} is not there")
         if v.code == "product" and v.inputs[0] not in self._copies:
-            left = _root(v.inputs[0])
+            left = root_of(v.inputs[0])
             place = self._source(left)
             if place is not None and place.kind not in (ROW, BEFORE, AFTER):
                 x = v.inputs[0]
@@ -335,11 +335,6 @@ class _Schedule:
     def _table(self) -> Array:
         rows = [(p.kind, p.key if p.kind == TILE else self._array(p), p.line, p.column) for p in self._operands]
         return np.array(rows, np.int64).reshape(len(rows), 4)
-
-
-def _root(v: Value) -> Value:
-    """Return the value that a slice is a part of."""
-    return _root(v.inputs[0]) if v.code == "slice" else v
 
 
 def _moved(

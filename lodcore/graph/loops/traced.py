@@ -15,7 +15,7 @@ import numpy as np
 from lodcore.graph.loops.ufunc_loops import has_loop
 from lodcore.ops.elementwise.ufuncs import rule_of_ufunc
 
-__all__ = ["NATIVE", "SOURCES", "Node", "Traced", "Untraceable", "Value", "Values", "select", "traced"]
+__all__ = ["NATIVE", "SOURCES", "Node", "Traced", "Untraceable", "Value", "Values", "root_of", "select", "traced"]
 
 #: Ufuncs that the machine computes itself, since their results are rounded once; their names are its instructions.
 NATIVE: dict[Any, str] = {
@@ -300,9 +300,15 @@ def traced(function: Callable[..., Any], *args: Any, **rest: Any) -> Any:
         raise Untraceable(f"{type(error).__name__}: {error}") from error
 
 
+def root_of(x: Value) -> Value:
+    """Return the value that a slice is a part of."""
+    return root_of(x.inputs[0]) if x.code == "slice" else x
+
+
 def is_there(x: Value) -> bool:
-    """Return whether a value is a row of an array before a step, or a product, which has a row of one, too."""
-    return x.code in SOURCES or x.code == "product"
+    """Return whether a value is a row of an array before a step, or a product, which has a row of one, or in one."""
+    whole = root_of(x)
+    return whole.code in SOURCES or whole.code == "product"
 
 
 def joined(code: str, inputs: tuple[Value, ...]) -> tuple[str, tuple[Value, ...]]:

@@ -24,7 +24,9 @@ ORDINARY = [0.5, -1.25, 3.0, -2.0, 1.0, 0.0, -0.0, 0.1]
 EXTREME = [np.inf, -np.inf, np.nan, 1e38, -1e-38, 1e-45]
 ONE = [lodcore.tanh, lodcore.sigmoid, lodcore.relu, lodcore.exp, np.negative, np.absolute, np.square, np.log1p, np.sqrt]
 ONE += [np.sin, np.floor, np.sign, lambda x: x**2, lambda x: 1 / x, np.expm1]
-TWO = [lodcore.add, lodcore.mul, lodcore.minus, lodcore.div, np.maximum, np.minimum, np.power, np.hypot, np.fmax]
+TWO = [lodcore.add, lodcore.mul, lodcore.minus, lodcore.div, np.power, np.hypot]
+# NumPy takes one of two zeros of unlike signs by its place in the array: at the end of it another one than before.
+TWO += [lambda x, y, ufunc=ufunc: ufunc(x + 0.0, y + 0.0) for ufunc in (np.maximum, np.minimum, np.fmax)]
 COMPARED = [lodcore.less_than, lodcore.greater_equal_than, lodcore.equal, lodcore.not_equal]
 
 

@@ -230,7 +230,10 @@ def _mapped(f: Callable[[Any], Any], x: Any) -> Any:
     at_once = on_all_entries(ops, dict(zip(entries, inputs, strict=True)), known, results)
     if at_once is None:
         loop()
-        joined = [map_fn_results(array, _of_all(spec, sequences), sequences) for array, spec, sequences in found]
+        n_entries = _count_of(inputs)
+        joined = [
+            map_fn_results(array, _of_all(spec, sequences, n_entries), sequences) for array, spec, sequences in found
+        ]
     else:
         joined = at_once
     joined = [of_entries("map_fn", result, inputs, WITH_KIND) for result in joined]
@@ -265,8 +268,16 @@ def _entries_of(where: str, x: Any) -> tuple[Any, bool]:
     return call_named(where.partition(":")[0], tensor_array_unstack, x), spec.num_levels > 0
 
 
-def _of_all(spec: Spec, sequences: bool) -> Spec:
+def _count_of(inputs: list[Any]) -> int | None:
+    """Return the number of entries, if the shape of an array has it, as that of a row in a body does."""
+    specs = [one.spec for one in inputs if isinstance(one, Variable)]
+    specs += [spec_of(one) for one in inputs if type(one) is np.ndarray]
+    known = [spec.shape[0] for spec in specs if spec.kind is np.ndarray and spec.shape and not spec.num_levels]
+    return next((count for count in known if count is not None), None)
+
+
+def _of_all(spec: Spec, sequences: bool, count: int | None) -> Spec:
     """Return the Spec of all results from that of one."""
     if sequences:
         return Spec((None, *spec.shape[1:]), spec.dtype, spec.num_levels + 1, LoDTensor)
-    return spec._replace(shape=(None, *spec.shape))
+    return spec._replace(shape=(count, *spec.shape))

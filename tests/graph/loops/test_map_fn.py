@@ -104,6 +104,24 @@ def test_map_fn_of_no_sequences_has_the_shape_and_dtype_of_the_function():
 # -- forms -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("lengths", [[0, 2], [2, 0], [0, 0], [1, 1]])
+def test_map_fn_in_map_fn_keeps_the_width_of_rows_where_there_are_none(lengths):
+    def double(document):
+        return map_fn(lambda row: map_fn(lambda number: number * 2.0, row), document)
+
+    x = LoDTensor.from_lengths(np.arange(3.0 * sum(lengths)).reshape(-1, 3), lengths)
+    sums = np.stack([2 * rows.sum(axis=0) for rows in np.split(x.values, np.cumsum(lengths)[:-1])])
+    with Program() as program:
+        given = data("x", (None, 3), "float64", 1)
+        fetched = [map_fn(double, given), map_fn(lambda document: double(document).sum(axis=0), given)]
+    doubled, added = vjp(lambda x: (map_fn(double, x), map_fn(lambda d: double(d).sum(axis=0), x)), x)[0]
+    for whole, total in ([doubled, added], Executor().run(program, {"x": x}, fetched)):
+        assert whole.lengths.tolist() == lengths
+        np.testing.assert_array_equal(whole.values, x.values * 2)
+        np.testing.assert_array_equal(total, sums)
+    assert map_fn(double, np.zeros((0, 2, 3))).shape == (0, 2, 3)
+
+
 def test_map_fn_returns_the_tree_that_the_function_returns():
     def f(rows):
         return {"sum": ops.sum(rows), "both": [rows * 2, (rows,)]}

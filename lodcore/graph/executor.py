@@ -11,6 +11,7 @@ import numpy as np
 
 from lodcore.base.buffers import overlaps
 from lodcore.base.caller import named_caller
+from lodcore.base.contexts import held
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph import chains, engine
@@ -82,7 +83,8 @@ class Executor:
             The Variables to return; only the operators that they need are run, and all updates. If it is empty, all are
             run.
         scope : Scope, optional
-            Where the values of updated parameters are kept, instead of in `scope` of the Executor.
+            Where the values of updated parameters are kept, instead of in `scope` of the Executor. Of several threads,
+            one at a time runs a Program that updates parameters in a Scope.
         keep_scopes : bool, default False
             Whether to keep the Scopes of all steps of loops with all their values until the next run.
 
@@ -110,10 +112,20 @@ class Executor:
         scope.begin_run()
         wanted = wanted_of(program, fetch)
         fed = fed_values(program, {} if feed is None else feed)
-        key = (len(program.ops), keep_scopes, *map(id, wanted))
+        key: tuple[Any, ...] = (len(program.ops), bool(keep_scopes), *map(id, wanted))
         if key not in program.prepared:
             many = engine.has_many([*fed.values()], chains.LEAST)
-            program.prepared[key] = PreparedRun(program, wanted, bool(keep_scopes), many)
+            program.prepared[key] = PreparedRun(program, wanted, key[1], many)
+        prepared: PreparedRun = program.prepared[key]
+        if not prepared.has_updates:
+            return self._run(program, key, scope, wanted, fed)
+        with held(scope.updating):  # a run in another thread begins with the parameters that this one leaves
+            return self._run(program, key, scope, wanted, fed)
+
+    def _run(
+        self, program: Program, key: tuple[Any, ...], scope: Scope, wanted: list[Variable], fed: dict[Variable, Any]
+    ) -> list[Any]:
+        """Run what was prepared; see `run`."""
         prepared: PreparedRun = program.prepared[key]
         for x in prepared.read:
             if x not in fed:
@@ -123,7 +135,7 @@ class Executor:
         frame = prepared.begin(fed)
         computing(prepared.run, frame)
         if not prepared.has_chains and engine.has_many(frame, chains.LEAST):
-            program.prepared[key] = PreparedRun(program, wanted, bool(keep_scopes), True)
+            program.prepared[key] = PreparedRun(program, wanted, key[1], True)
         found = prepared.given(frame, wanted, fed)
         updates = prepared.updated(frame, found)
         record = Record(scope, "Program", functools.partial(prepared.look, fed, frame))
@@ -204,6 +216,8 @@ class PreparedRun:
     ----------
     has_chains : bool
         Whether it has chains: small Programs are prepared without, in less time.
+    has_updates : bool
+        Whether parameters are updated.
     read : list of Variable
         The Variables that must have values before the run.
     layout : Layout
@@ -213,6 +227,7 @@ class PreparedRun:
     def __init__(self, program: Program, wanted: list[Variable], keep_scopes: bool, has_chains: bool) -> None:
         self._program, self._keep_scopes, self.has_chains = program, keep_scopes, has_chains
         self._updates = {op.variable: op for op in program.ops if isinstance(op, ParameterUpdate)}  # the last of each
+        self.has_updates = bool(self._updates)
         new = [x for op in self._updates.values() for x in op.inputs]
         every = [out for op in program.ops for out in op.outputs]
         needed = {*wanted, *new} if wanted else {*every, *new}

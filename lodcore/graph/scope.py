@@ -52,6 +52,7 @@ class Scope:
         self._variables: dict[str, Variable] = {}
         self._lasting: dict[Variable, Variable] = {}  # for each parameter, the Variable that has its value here
         self._run: Record | None = None  # the record of the last run
+        self.updating = threading.RLock()  # held by a run that updates parameters
 
     @property
     def parent(self) -> Scope | None:

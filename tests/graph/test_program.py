@@ -1,6 +1,7 @@
 """Programs: text and picture, feeding and fetching, shapes at recording, gradients as operators."""
 
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -690,3 +691,24 @@ def test_real_numbers_without_gradient_stop_it():
         ((_, gradient),) = append_backward(loss)
     assert "full_like_grad" not in str(program)
     assert Executor().run(program, {}, [gradient])[0].tolist() == [3, 3]
+
+
+def test_no_update_is_lost_where_several_threads_run_a_program_in_one_scope():
+    with Program() as program:
+        count = parameter(np.zeros(1), "count")
+        count.update(count + 1.0)
+    executor, found, threads, runs = Executor(), [], 4, 100
+    start = threading.Barrier(threads)
+
+    def add():
+        start.wait()
+        for _ in range(runs):
+            found.extend(executor.run(program, {}, [count])[0].tolist())
+
+    workers = [threading.Thread(target=add) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert sorted(found) == list(range(threads * runs))
+    assert executor.scope.get(count).tolist() == [threads * runs]

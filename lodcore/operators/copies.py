@@ -50,7 +50,11 @@ def nested_operand(where: str, x: Any) -> Any:
     if isinstance(x, LoDTensor):
         return x
     if isinstance(x, Symbol):
-        return x.current()
+        x = x.current()
+        spec = getattr(x, "spec", None)
+        if isinstance(spec, Spec):
+            nested_of(where, spec)
+            return x
     return nested_of(where, x)
 
 

@@ -70,6 +70,11 @@ def protected(found: list[Any], read: Iterable[Any]) -> list[Any]:
     return [_protected(x, known) for x in found]
 
 
+def unwritten(x: Any) -> Any:
+    """Return a tensor of the caller, which is a result, too, as a read-only view; a Variable is returned as it is."""
+    return x if isinstance(x, Variable) else _protected(x, arrays_of([x]))
+
+
 def _protected(x: Any, known: list[Array]) -> Any:
     if isinstance(x, TensorArray):  # of the caller, who writes to it as he likes, but not to its elements
         for at, element in _elements(x).items():

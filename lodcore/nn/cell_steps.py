@@ -13,6 +13,7 @@ from lodcore.base.caller import named_caller
 from lodcore.errors import LoDError
 from lodcore.graph import engine
 from lodcore.graph.engine import Layout
+from lodcore.graph.fetching import unwritten
 from lodcore.graph.gradients.cotangents import Gradients, path
 from lodcore.graph.gradients.rule_calls import BackwardCall, drawing_again
 from lodcore.graph.loops.body import spec_in_body
@@ -180,7 +181,7 @@ class CellSteps:
         steps = self if self.script is None or not self.generators else self.drawing_from(self.script.sources)
         found = iter(RUN([*xs, *tree_leaves(state), *self.given], steps))
         made = tree_map(lambda _: next(found), outputs)
-        return made, tree_map(lambda array, boot: boot if array is None else next(found), lasts, state)
+        return made, tree_map(lambda array, boot: unwritten(boot) if array is None else next(found), lasts, state)
 
     def run(self, inputs: list[Any], keep: bool) -> tuple[tuple[Any, ...], Any]:
         """Run all steps; return the results, and the values that gradients need."""

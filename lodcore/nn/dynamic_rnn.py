@@ -12,6 +12,7 @@ from lodcore.base.dispatch import Symbol, recorder
 from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.graph import Variable, tree_leaves, tree_map
+from lodcore.graph.fetching import unwritten
 from lodcore.graph.loops.body import LoopVariable, changes, spec_in_body
 from lodcore.graph.tape import Tape
 from lodcore.graph.trees import copy_of_tree, map_leaves_of_two
@@ -108,7 +109,8 @@ def dynamic_rnn(
     outputs : tree of LoDTensor
         Has the sequences of x; below `level`, the structure of the cell's output.
     last_state : tree
-        The state after each sequence, in the order of the batch; that of an empty one is its initial state.
+        The state after each sequence, in the order of the batch; that of an empty one is its initial state. A part
+        that the cell returns unchanged is a read-only view of the initial one.
 
     Raises
     ------
@@ -190,7 +192,7 @@ def run_over_sequences(
         return sequence_reverse(packed, k) if is_reverse else packed
 
     def last(array: Any, boot: Any) -> Any:
-        return boot if array is None else last_of_steps(array, boot, rank)
+        return unwritten(boot) if array is None else last_of_steps(array, boot, rank)
 
     return tree_map(joined, outputs), tree_map(last, lasts, state)
 

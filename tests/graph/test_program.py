@@ -339,6 +339,18 @@ def test_executor_run_refuses_feeds_of_other_programs_and_feeds_given_twice():
     assert other is not program
 
 
+def test_what_a_clone_for_tests_lacks_cannot_be_fetched():
+    with Program() as program:
+        x, w = data("x", (), "float64"), parameter(1.0, "w")
+        loss = x * w
+        (gradient,) = append_backward(loss, parameters=[w])
+        w.update(w - gradient)
+    test = program.clone(for_test=True)
+    assert Executor().run(test, {"x": 2.0}, [loss]) == [2.0]
+    with pytest.raises(GraphError, match="fetch: w@GRAD: is left out of this clone, for tests"):
+        Executor().run(test, {"x": 2.0}, [gradient])
+
+
 def test_lists_are_fed_in_the_dtype_of_the_program():
     with Program() as program:
         x = data("x", (None,), "float32", num_levels=1)

@@ -26,6 +26,7 @@ cdef extern from "simd.h" nogil:
     ctypedef void avx512_void "LODCORE_AVX512 void"
     ctypedef void forced_void "LODCORE_FORCED void"
     ctypedef void plain_void "LODCORE_OWN void"  # the variant without wider registers, in a function of its own
+    ctypedef void avx2_own_void "LODCORE_AVX2 LODCORE_OWN void"  # a part of the one with AVX2, in a function of its own
 
     void prefetch "LODCORE_PREFETCH"(const void* place)
     void prefetch_to_write "LODCORE_PREFETCH_TO_WRITE"(const void* place)

@@ -12,7 +12,7 @@ to compile, with two loops of three cell sizes instead of three loops of six, an
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from lodcore.kernels.folds cimport LEAST
-from lodcore.kernels.simd cimport avx2_void, forced_void, has_wide, plain_void
+from lodcore.kernels.simd cimport avx2_own_void, avx2_void, forced_void, has_wide, plain_void
 
 cdef enum:
     ROOM = 64
@@ -303,8 +303,16 @@ cdef inline forced_void best_lanes(
         out[c] = best ^ turned
 
 
+cdef inline avx2_own_void best_lanes_avx2(
+    ordered* lane, int64_t step, int64_t width, ordered turned, ordered* out
+) noexcept nogil:
+    """Inlined, it would take lanes of one byte out of registers one by one, which takes twice as long."""
+    best_lanes(lane, step, width, turned, out)
+
+
 cdef inline forced_void best_rows_of(
-    const ordered* x, int64_t rows, int64_t width, int64_t readable, int64_t step, ordered turned, ordered* out
+    const ordered* x, int64_t rows, int64_t width, int64_t readable, int64_t step, ordered turned, const bint wide,
+    ordered* out
 ) noexcept nogil:
     """Compute the maxima or minima of some rows, one at least."""
     cdef ordered[ROOM] lane
@@ -315,7 +323,10 @@ cdef inline forced_void best_rows_of(
         for k in range(ROOM):
             lane[k] = worst
         best_cells(x, rows * width, readable, step, turned, &lane[0])
-        best_lanes(&lane[0], step, width, turned, out)
+        if wide and sizeof(ordered) == 1:
+            best_lanes_avx2(&lane[0], step, width, turned, out)
+        else:
+            best_lanes(&lane[0], step, width, turned, out)
         return
     while first < width:
         count = width - first if width - first < ROOM else ROOM
@@ -334,7 +345,8 @@ cdef inline forced_void best_rows_of(
 
 
 cdef inline forced_void best_each(
-    const ordered* x, const int64_t* offsets, int64_t n_seqs, int64_t width, ordered turned, ordered* out
+    const ordered* x, const int64_t* offsets, int64_t n_seqs, int64_t width, ordered turned, const bint wide,
+    ordered* out
 ) noexcept nogil:
     cdef int64_t s, c, rows, step = ROOM // width * width
     cdef const ordered* row
@@ -350,7 +362,7 @@ cdef inline forced_void best_each(
             else:
                 best_few(row, rows, 4, turned, out)
         elif rows > 0:
-            best_rows_of(row, rows, width, (offsets[n_seqs] - offsets[s]) * width, step, turned, out)
+            best_rows_of(row, rows, width, (offsets[n_seqs] - offsets[s]) * width, step, turned, wide, out)
         else:
             for c in range(width):
                 out[c] = 0
@@ -360,13 +372,13 @@ cdef inline forced_void best_each(
 cdef inline avx2_void best_each_avx2(
     const ordered* x, const int64_t* offsets, int64_t n_seqs, int64_t width, ordered turned, ordered* out
 ) noexcept nogil:
-    best_each(x, offsets, n_seqs, width, turned, out)
+    best_each(x, offsets, n_seqs, width, turned, True, out)
 
 
 cdef inline plain_void best_each_plain(
     const ordered* x, const int64_t* offsets, int64_t n_seqs, int64_t width, ordered turned, ordered* out
 ) noexcept nogil:
-    best_each(x, offsets, n_seqs, width, turned, out)
+    best_each(x, offsets, n_seqs, width, turned, False, out)
 
 
 cdef inline void best_small(

@@ -57,12 +57,10 @@ def same_shapes(where: str, values: list[Array], except_axis: int | None) -> Non
             raise ShapeError(f"{where}: element {at}: has shape {value.shape}; element 0 has {values[0].shape}")
 
 
-def _with_one_lod(where: str, values: Array, lods: list[LoD], axis: int) -> Any:
+def _with_one_lod(where: str, values: Array, lods: list[LoD]) -> Any:
     """Return values with the LoD that all elements share."""
     if not lods:
         return values
-    if axis == 0:
-        raise ShapeError(f"{where}: axis: counts from the end to the rows; use axis=0")
     for at, lod in enumerate(lods):
         if lod != lods[0]:
             raise LoDError(f"{where}: element {at} has a different LoD from element 0")
@@ -74,9 +72,10 @@ def _none_of(where: str, spec: Spec | None, axis: int, stacked: bool) -> Any:
     if spec is None or spec.dtype == NO_ELEMENTS.dtype:
         raise ValueError(f"{where}: the array is empty, and nothing is known of its elements")
     ndim = len(spec.shape) + stacked
-    at = axis_of(f"{where}: axis", axis, ndim, "the result has") if stacked else _joined_axis(where, axis, ndim)
+    of_batches = bool(spec.num_levels)
+    at = _stacked_axis(where, axis, ndim, of_batches) if stacked else _joined_axis(where, axis, ndim)
     shape = [0 if size is None else size for size in spec.shape]
-    if spec.num_levels:
+    if of_batches:
         levels = spec.num_levels + (stacked and axis == 0)
         shape = shape if not (stacked and axis) else [*shape[:at], 0, *shape[at:]]
         return LoDTensor(np.empty(shape, spec.dtype), LoD.from_lengths(*[[]] * levels))
@@ -85,6 +84,14 @@ def _none_of(where: str, spec: Spec | None, axis: int, stacked: bool) -> Any:
     else:
         shape[at] = 0
     return np.empty(shape, spec.dtype)
+
+
+def _stacked_axis(where: str, axis: Any, ndim: int, of_batches: bool) -> int:
+    """Check the axis of a result with `ndim` axes along which elements are stacked; batches keep their rows first."""
+    at = axis_of(f"{where}: axis", axis, ndim, "the result has")
+    if of_batches and axis and at == 0:
+        raise ShapeError(f"{where}: axis: counts from the end to the rows; use axis=0")
+    return at
 
 
 def _joined_axis(where: str, axis: Any, ndim: int) -> int:
@@ -119,8 +126,8 @@ def stacked_elements(ta: TensorArray, axis: int) -> tuple[Any, list[Any]]:
         joined = join_arrays(where, values, None)[0]
         return LoDTensor(joined, LoD.from_offsets(outer, *levels), share=True), elements
     same_shapes(where, values, None)
-    at = axis_of(f"{where}: axis", axis, values[0].ndim + 1, "the result has")
-    return _with_one_lod(where, np.stack(values, at), lods, at), elements
+    at = _stacked_axis(where, axis, values[0].ndim + 1, bool(lods))
+    return _with_one_lod(where, np.stack(values, at), lods), elements
 
 
 def joined_elements(ta: TensorArray, axis: int, where: str = "tensor_array_concat") -> tuple[Any, list[Any]]:
@@ -139,7 +146,7 @@ def joined_elements(ta: TensorArray, axis: int, where: str = "tensor_array_conca
     if axis == 0:
         joined = join_arrays(where, values, None)[0]
         return (lod_tensor_body.new_tensor(joined, concat_lods(where, lods)) if lods else joined), elements
-    return _with_one_lod(where, np.concatenate(values, axis), lods, axis), elements
+    return _with_one_lod(where, np.concatenate(values, axis), lods), elements
 
 
 def _shapes(ta: TensorArray, elements: list[Any]) -> list[tuple[int, ...]]:
@@ -193,7 +200,7 @@ def _(ta: Spec, axis: int) -> Spec:
         return one
     if one.num_levels and axis == 0:
         return one._replace(num_levels=one.num_levels + 1)
-    at = axis_of("tensor_array_stack: axis", axis, len(one.shape) + 1, "the result has")
+    at = _stacked_axis("tensor_array_stack", axis, len(one.shape) + 1, bool(one.num_levels))
     return one._replace(shape=(*one.shape[:at], None, *one.shape[at:]))
 
 

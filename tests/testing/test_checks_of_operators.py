@@ -190,6 +190,38 @@ def test_values_that_a_rule_reads_but_does_not_name(name):
         rules.check_dropped(scaled(reads[name]), SAMPLE)
 
 
+@for_each(
+    ("changed", "says"),
+    [
+        (lambda d: d, None),
+        (lambda d: d.astype(float), "of float32 the gradient is LoDTensor"),
+        (lambda d: d.astype("f2"), "of float32 the gradient is LoDTensor"),
+        (lambda d: d.values, "of float32 the gradient is array"),
+        (lambda d: LoDTensor(d.values, LoD.from_lengths([1, 2])), "the gradient has a different LoD"),
+        (lambda d: d * np.float32(1.01), "of float32 the gradient is .*; of float64 "),
+    ],
+)
+def test_check_derivatives_refuses_gradients_of_float32_that_are_unlike_their_input_or_float64(
+    changed, says, monkeypatch
+):
+    def with_another(function, *inputs):
+        outputs, pullback = lodcore.vjp(function, *inputs)
+
+        def back(*cotangents):
+            d, *rest = pullback(*cotangents)
+            return changed(d) if d.dtype == np.float32 else d, *rest
+
+        return outputs, back
+
+    monkeypatch.setattr(rules, "vjp", with_another)
+    op = scaled(lambda d, x, scale: (d * scale, (d * x.values).sum()))
+    if says is None:
+        rules.check_derivatives(op, SAMPLE)
+    else:
+        with pytest.raises(AssertionError, match=f"scaled: vjp rule: .*{says}"):
+            rules.check_derivatives(op, SAMPLE)
+
+
 def test_rules_widened_makes_float64_of_real_numbers_only():
     narrow = sample_of((lodcore.array([[1.5]], "f4"), np.array(2.0, "f4")))
     assert [x.dtype for x in tensors_of(rules.widened(narrow))] == [F8, F8]

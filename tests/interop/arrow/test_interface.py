@@ -130,6 +130,13 @@ def test_arrow_c_array_has_offsets_of_32_bits_if_the_requested_schema_has():
     assert from_arrow(Wished()).equals(x)
 
 
+@pytest.mark.parametrize(("count", "format"), [(2**31 - 1, b"+l"), (2**31, b"+L")])
+def test_arrow_c_array_has_offsets_of_32_bits_only_if_all_rows_fit(count, format):
+    x = LoDTensor(np.zeros((count, 0), "i8"), LoD.from_lengths([count]))  # rows without numbers need no memory
+    wish = lists([0], leaf(NUMBERS))
+    assert schema_of(x.__arrow_c_array__(wish.__arrow_c_array__()[0])[0]).format == format
+
+
 @pytest.mark.parametrize(("wish", "format"), [(b"u", b"u"), (b"U", b"U"), (b"z", b"z"), (b"Z", b"Z")])
 def test_arrow_c_array_gives_strings_if_the_schema_asks_for_them(wish, format):
     x = LoDTensor.from_lengths(np.frombuffer("aéb".encode(), np.uint8), [3, 0, 1])

@@ -53,7 +53,7 @@ def generator_of(where: str, state: Any) -> np.random.Generator:
         made.state = state
     except LoDError:
         raise
-    except (TypeError, ValueError, KeyError, OverflowError, AttributeError) as error:
+    except (TypeError, ValueError, KeyError, OverflowError) as error:
         raise LoDError(f"{where}: {name}: has no valid state: {error}") from None
     return np.random.Generator(made)
 

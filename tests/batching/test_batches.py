@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from lodcore import DTypeError, LoD, LoDError, gather_sequences
 from lodcore.batching import batches
-from lodcore.batching.buckets import classes_by_edges, classes_by_length, least_padding, suggested
+from lodcore.batching.buckets import classes_by_edges, classes_by_length, least_padding, occupancy, suggested
 from lodcore.batching.limits import longest_first, size_counts
+from lodcore.batching.reports import batch_report
 from tests.helpers.plans import document_lengths, documents_of
 from tests.helpers.tables import for_each
 
@@ -179,6 +180,25 @@ def test_report_of_batches_suggests_settings_with_better_occupancy():
     assert "suggested: max_tokens" in str(report)
     assert batches([], 5).report().occupancy == 1.0
     assert batches([], 5).report().suggested_buckets.tolist() == []
+
+
+def test_report_of_many_sequences_suggests_a_budget_by_a_sample(monkeypatch):
+    lengths = np.random.default_rng(0).integers(600, 1000, 2000)
+    plan = batches(lengths, 1024, shuffle=False)
+    wanted, sizes = plan.report(), []
+
+    def noted(sample, *rest):
+        sizes.append(len(sample))
+        return occupancy(sample, *rest)
+
+    monkeypatch.setattr(batch_report, "occupancy", noted)
+    for size in (500, 1999, 2000):
+        monkeypatch.setattr(batch_report, "SAMPLE", size)
+        report = plan.report()
+        assert report.suggested_max_tokens == wanted.suggested_max_tokens
+        assert report.suggested_buckets.tolist() == wanted.suggested_buckets.tolist()
+        assert set(sizes) == {size}
+        sizes.clear()
 
 
 @given(document_lengths(40, 30), st.integers(1, 6))

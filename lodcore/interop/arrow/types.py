@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +64,9 @@ MOST_DIGITS = 22
 #: The most digits of a decimal number of 128 bits, in which they go out.
 MOST_KEPT = 38
 
+#: A number in the type of decimal numbers.
+NUMBER = re.compile(r"-?[0-9]{1,5}")
+
 #: The widest row of a fixed size, as in other implementations.
 MOST_WIDE = 2**31 - 1
 
@@ -99,7 +103,7 @@ def width_of(format: str, start: int) -> int:
 def decimal_of(format: str, path: str) -> tuple[int, int]:
     """Parse the type of decimal numbers; return the digits after the point, and the bits of a number."""
     parts = format[2:].split(",")
-    known = len(parts) in (2, 3) and all(part.lstrip("-").isdigit() and len(part) < 6 for part in parts)
+    known = len(parts) in (2, 3) and all(map(NUMBER.fullmatch, parts))
     scale, bits = (int(parts[1]), int(parts[2]) if len(parts) == 3 else 128) if known else (0, 0)
     if bits not in (32, 64, 128, 256) or abs(scale) > MOST_DIGITS:
         raise DTypeError(f"lodcore.from_arrow: obj{path}: has format {format!r}, which NumPy has no dtype for")

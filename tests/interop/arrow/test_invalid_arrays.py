@@ -77,6 +77,26 @@ LIES = {
         "has format 'q', which NumPy has no dtype for",
     ),
     "a decimal": (lambda: leaf(NUMBERS, schema={"format": b"d:19,10,48"}), "has format 'd:19,10,48'"),
+    **{
+        f"a decimal of {text}": (
+            lambda text=text: leaf(NUMBERS, schema={"format": f"d:{text}".encode()}),
+            f"'d:{text}'",
+        )
+        for text in (
+            "5",
+            "5,x",
+            "x,2",
+            "5,--2",
+            "5,²",
+            "5,2-",
+            "5,",
+            "5,2,x",
+            "5,2,64,1",
+            "5,23",
+            "5,000002",
+            "5,123456",
+        )
+    },
     "a union": (lambda: Forged(b"+us:0,1", 1, [np.zeros(1, np.int8)]), "has format '+us:0,1'"),
     "a run-end encoding": (lambda: Forged(b"+r", 1, [None, None]), "has format '+r'"),
     "an endless format": (lambda: leaf(NUMBERS, schema={"format": b"x" * 100_000}), "format: is longer than 65535"),

@@ -348,6 +348,19 @@ def test_a_gradient_needs_its_own_memory(monkeypatch):
     assert not np.shares_memory(one, other)
 
 
+@pytest.mark.parametrize("ids", [[0, 2, 2], []])
+def test_gradients_of_a_table_that_a_chain_computes_and_others_only_look_up(monkeypatch, ids):
+    """The gradient of the table is sparse."""
+    with Program() as program:
+        w, x = parameter(np.linspace(-1, 1, 20).reshape(5, 4), "w"), data("x", (None, 4), "f8")
+        rows = lodcore.lookup_table(lodcore.tanh(x * w + 1.0), data("ids", (None,), "i8"))
+        gradients = append_backward(lodcore.ops.sum(rows * rows), parameters=[w, x])
+    feed = {"x": np.ones((5, 4)), "ids": np.array(ids, int)}
+    assert counted(program, monkeypatch, feed, gradients) == 1
+    found, _ = agree(monkeypatch, program, feed, gradients)
+    assert [one[0] for one in found] == [np.ndarray] * 2
+
+
 def test_user_defined_operator_is_not_part_of_a_chain(monkeypatch):
     calls = []
 

@@ -20,6 +20,17 @@ SHOWN = 8  # the number of inner Scopes that are drawn
 LOOKING = threading.RLock()  # held while the names of a record are made
 
 
+class OwnLock:
+    """A lock of an object, whose copies have locks of their own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self.acquire, self.release = self._lock.acquire, self._lock.release
+
+    def __reduce__(self) -> Any:
+        return OwnLock, ()
+
+
 class Scope:
     """A chain of names: names that are missing here are looked up in the parent.
 
@@ -52,7 +63,7 @@ class Scope:
         self._variables: dict[str, Variable] = {}
         self._lasting: dict[Variable, Variable] = {}  # for each parameter, the Variable that has its value here
         self._run: Record | None = None  # the record of the last run
-        self.updating = threading.RLock()  # held by a run that updates parameters
+        self.updating = OwnLock()  # held by a run that updates parameters
 
     @property
     def parent(self) -> Scope | None:

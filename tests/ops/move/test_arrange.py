@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 
 import lodcore
 from lodcore import LoDTensor
@@ -20,3 +21,14 @@ def test_sequence_unflatten_puts_empty_sequences_at_a_boundary_into_the_next_one
         while count and not sizes[count - 1]:  # an empty one at the boundary belongs to what follows
             count -= 1
         assert lodcore.sequence_unflatten(x, list(sizes)).tolist() == [parts[:count], parts[count:]]
+
+
+@pytest.mark.parametrize("op", [lodcore.rows_to_level, lambda x: lodcore.ops.insert_level(x, 0)])
+def test_levels_made_of_an_array_of_the_caller_cannot_be_written(op):
+    given = np.arange(6.0).reshape(3, 2)
+    made = op(given)
+    with pytest.raises(ValueError, match="the values are read-only"):
+        made[0] = 99
+    np.testing.assert_array_equal(given, np.arange(6.0).reshape(3, 2))
+    own = op(LoDTensor.from_lengths(given, [1, 2]) * 1.0)
+    own[0] = 99

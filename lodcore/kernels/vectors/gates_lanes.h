@@ -28,7 +28,7 @@ TARGET LODCORE_INLINE V OF(tanh)(V x)
     return OF(if_less)(size, OF(all)((CELL)0.625), SMALL_TANH(x, z), OF(if_less)(x, zero, -large, large));
 }
 
-TARGET LODCORE_INLINE V OF(act_of_any)(int kind, V x)
+TARGET LODCORE_INLINE V OF(act)(int kind, V x)
 {
     if (kind == SIGMOID)
         return OF(sigmoid)(x);
@@ -36,18 +36,6 @@ TARGET LODCORE_INLINE V OF(act_of_any)(int kind, V x)
         return OF(tanh)(x);
     return kind == RELU ? OF(if_less)(x, OF(all)(0), OF(all)(0), x) : x;
 }
-
-#if LANES > 1 && defined(__GNUC__)
-/* The same in a function of its own, for activations that the compiler does not know: five copies of all of them in
- * each function below would take a third of the time to compile this file. */
-TARGET LODCORE_APART V OF(act_apart)(int kind, V x)
-{
-    return OF(act_of_any)(kind, x);
-}
-#define ACT(kind, x) (__builtin_constant_p(kind) ? OF(act_of_any)(kind, x) : OF(act_apart)(kind, x))
-#else
-#define ACT(kind, x) OF(act_of_any)(kind, x)
-#endif
 
 /* Return a cotangent of y = act(x) times the derivative, computed from y. */
 TARGET LODCORE_INLINE V OF(act_back)(int kind, V y, V d)
@@ -87,18 +75,6 @@ TARGET LODCORE_INLINE V OF(act_back)(int kind, V y, V d)
         if (LANES > 1 && c < width)                                                 \
             BODY(rule, rows, r, row, c, 0, OF(first)(width - c), __VA_ARGS__);      \
     }
-/* The same for activations that are not the usual ones, with half of the code: every vector may be the last. */
-#if LANES > 1
-#define EACH_VECTOR_OF_ANY(BODY, ...)                                               \
-    int64_t width = rule->width, c;                                                 \
-    for (int64_t r = 0; r < rows->count; r++) {                                     \
-        int64_t row = rows->starts[r] + rows->shift;                                \
-        for (c = 0; c < width; c += LANES)                                          \
-            BODY(rule, rows, r, row, c, 0, OF(first)(width - c), __VA_ARGS__);      \
-    }
-#else
-#define EACH_VECTOR_OF_ANY EACH_VECTOR
-#endif
 #define WHERE const Rule *rule, const Rows *rows, int64_t r, int64_t row, int64_t c, const int full, OF(mask) some
 
 /* A cell of row r of the step, or of row `row` of the batch, and its value one step before, at first from `boot`. */
@@ -125,14 +101,14 @@ TARGET LODCORE_INLINE void OF(lstm_cells)(WHERE, const int gate, const int act, 
         i = i + GET(peep + c) * old;
         f = f + GET(peep + width + c) * old;
     }
-    u = ACT(candidate, u);
-    i = ACT(gate, i);
-    f = ACT(gate, f);
+    u = OF(act)(candidate, u);
+    i = OF(act)(gate, i);
+    f = OF(act)(gate, f);
     V now = f * old + i * u;
     now = OF(if_less)(limit, now, limit, OF(if_less)(now, -limit, -limit, now));
     if (peep != NULL)
         o = o + GET(peep + 2 * width + c) * now;
-    o = ACT(gate, o);
+    o = OF(act)(gate, o);
     SET(place, u);
     SET(place + width, i);
     SET(place + 2 * width, f);
@@ -140,7 +116,7 @@ TARGET LODCORE_INLINE void OF(lstm_cells)(WHERE, const int gate, const int act, 
     SET(OF_STEP(state_cell, width, 0), now);
     if (cell != NULL)
         SET(OF_BATCH(cell, width, 0), now);
-    o = o * ACT(act, now);
+    o = o * OF(act)(act, now);
     SET(OF_STEP(state, line, 0), o);
     if (shown != NULL)
         SET(OF_BATCH(shown, width, 0), o);
@@ -153,7 +129,7 @@ static TARGET void OF(lstm_rows)(const Rule *rule, const Rows *rows, const CELL 
     if (rule->gate == SIGMOID && rule->cell == TANH && rule->candidate == TANH) {
         EACH_VECTOR(OF(lstm_cells), SIGMOID, TANH, TANH, products, gates, state_cell, cell, state, line, shown)
     } else {
-        EACH_VECTOR_OF_ANY(OF(lstm_cells), rule->gate, rule->cell, rule->candidate, products, gates, state_cell, cell, state,
+        EACH_VECTOR(OF(lstm_cells), rule->gate, rule->cell, rule->candidate, products, gates, state_cell, cell, state,
                     line, shown)
     }
 }
@@ -167,7 +143,7 @@ TARGET LODCORE_INLINE void OF(lstm_back_cells)(WHERE, const int gate, const int 
     const CELL *place = OF_BATCH(gates, wide, 0), *peep = rule->peepholes;
     CELL *d_place = OF_BATCH(d_gates, wide, 0), *d_here = OF_STEP(d_step, wide, 0);
     V u = GET(place), i = GET(place + width), f = GET(place + 2 * width), o = GET(place + 3 * width);
-    V old = BEFORE(cell, boot_cell), now = GET(OF_BATCH(cell, width, 0)), shown = ACT(act, now);
+    V old = BEFORE(cell, boot_cell), now = GET(OF_BATCH(cell, width, 0)), shown = OF(act)(act, now);
     V d = GET(OF_STEP(d_state, line, 0));
     if (d_shown != NULL)
         d = d + GET(OF_BATCH(d_shown, width, 0));
@@ -202,7 +178,7 @@ static TARGET void OF(lstm_back_rows)(const Rule *rule, const Rows *rows, const 
         EACH_VECTOR(OF(lstm_back_cells), SIGMOID, TANH, TANH, boot_cell, gates, cell, d_shown, d_state, line, d_cell,
                     carry, d_step, d_gates)
     } else {
-        EACH_VECTOR_OF_ANY(OF(lstm_back_cells), rule->gate, rule->cell, rule->candidate, boot_cell, gates, cell, d_shown,
+        EACH_VECTOR(OF(lstm_back_cells), rule->gate, rule->cell, rule->candidate, boot_cell, gates, cell, d_shown,
                     d_state, line, d_cell, carry, d_step, d_gates)
     }
 }
@@ -214,8 +190,8 @@ TARGET LODCORE_INLINE void OF(gru_reset_cells)(WHERE, const int gate, const CELL
 {
     int64_t width = rule->width, wide = 3 * width;
     CELL *place = OF_BATCH(gates, wide, 0), *product = products == NULL ? NULL : OF_STEP(products, wide, 0);
-    V u = ACT(gate, PLUS_BIAS(GET(place) + GET_OR_ZERO(product, 0), 0));
-    V e = ACT(gate, PLUS_BIAS(GET(place + width) + GET_OR_ZERO(product, width), 1));
+    V u = OF(act)(gate, PLUS_BIAS(GET(place) + GET_OR_ZERO(product, 0), 0));
+    V e = OF(act)(gate, PLUS_BIAS(GET(place + width) + GET_OR_ZERO(product, width), 1));
     SET(place, u);
     SET(place + width, e);
     if (product != NULL)
@@ -227,7 +203,7 @@ static TARGET void OF(gru_reset_rows)(const Rule *rule, const Rows *rows, const 
     if (rule->gate == SIGMOID) {
         EACH_VECTOR(OF(gru_reset_cells), SIGMOID, state, products, gates)
     } else {
-        EACH_VECTOR_OF_ANY(OF(gru_reset_cells), rule->gate, state, products, gates)
+        EACH_VECTOR(OF(gru_reset_cells), rule->gate, state, products, gates)
     }
 }
 
@@ -237,7 +213,7 @@ TARGET LODCORE_INLINE void OF(gru_update_cells)(WHERE, const int candidate, cons
     int64_t width = rule->width, wide = 3 * width;
     CELL *place = OF_BATCH(gates, wide, 0);
     const CELL *product = products == NULL ? NULL : OF_STEP(products, wide, 0);
-    V n = ACT(candidate, PLUS_BIAS(GET(place + 2 * width) + GET_OR_ZERO(product, 2 * width), 2));
+    V n = OF(act)(candidate, PLUS_BIAS(GET(place + 2 * width) + GET_OR_ZERO(product, 2 * width), 2));
     V u = GET(place), rest = OF(all)(1) - u, old = GET(OF_STEP(state, width, 0));
     V now = rule->origin ? u * old + rest * n : rest * old + u * n;
     SET(place + 2 * width, n);
@@ -250,7 +226,7 @@ static TARGET void OF(gru_update_rows)(const Rule *rule, const Rows *rows, const
     if (rule->candidate == TANH) {
         EACH_VECTOR(OF(gru_update_cells), TANH, products, state, gates, hidden)
     } else {
-        EACH_VECTOR_OF_ANY(OF(gru_update_cells), rule->candidate, products, state, gates, hidden)
+        EACH_VECTOR(OF(gru_update_cells), rule->candidate, products, state, gates, hidden)
     }
 }
 
@@ -303,7 +279,7 @@ TARGET LODCORE_INLINE void OF(simple_cells)(WHERE, const int candidate, const CE
     int64_t width = rule->width;
     CELL *place = OF_BATCH(hidden, width, 0);
     const CELL *product = products == NULL ? NULL : OF_STEP(products, width, 0);
-    V now = ACT(candidate, PLUS_BIAS(GET(place) + GET_OR_ZERO(product, 0), 0));
+    V now = OF(act)(candidate, PLUS_BIAS(GET(place) + GET_OR_ZERO(product, 0), 0));
     SET_BOTH(place, OF_STEP(state, width, 0), 0, now);
 }
 
@@ -312,7 +288,7 @@ static TARGET void OF(simple_rows)(const Rule *rule, const Rows *rows, const CEL
     if (rule->candidate == TANH) {
         EACH_VECTOR(OF(simple_cells), TANH, products, state, hidden)
     } else {
-        EACH_VECTOR_OF_ANY(OF(simple_cells), rule->candidate, products, state, hidden)
+        EACH_VECTOR(OF(simple_cells), rule->candidate, products, state, hidden)
     }
 }
 
@@ -332,7 +308,6 @@ static TARGET void OF(simple_back_rows)(const Rule *rule, const Rows *rows, cons
 }
 
 #undef V
-#undef ACT
 #undef GET
 #undef GET_OR_ZERO
 #undef SET
@@ -342,7 +317,6 @@ static TARGET void OF(simple_back_rows)(const Rule *rule, const Rows *rows, cons
 #undef BEFORE
 #undef PLUS_BIAS
 #undef EACH_VECTOR
-#undef EACH_VECTOR_OF_ANY
 #undef WHERE
 #undef TARGET
 #undef OF

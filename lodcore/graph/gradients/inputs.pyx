@@ -75,4 +75,6 @@ cdef class Given:
             return self.otherwise(x)
         if not is_nested:
             return own
-        return lod_tensor_body.new_tensor(own if cnp.PyArray_IS_C_CONTIGUOUS(own) else np.ascontiguousarray(own), held.lod)
+        if not cnp.PyArray_IS_C_CONTIGUOUS(own):
+            own = np.ascontiguousarray(own)
+        return lod_tensor_body.new_tensor(own, held.lod)

@@ -3,7 +3,6 @@
 import pytest
 
 import lodcore
-from lodcore.base import files
 from lodcore.kernels import loading
 from lodcore.nn import kept_cells
 from tests.robustness.interrupts import CASES, failures, interrupted
@@ -38,19 +37,3 @@ def test_lazy_loading_interrupted_at_any_instruction_releases_its_lock():
         assert not loading._loading, at
         if loading._lock._is_owned():  # stopped between a body and its exit, where no signal is handled
             loading._lock.release()
-
-
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-@pytest.mark.parametrize("act", ["create", "close", "sync_folder"])
-def test_a_call_of_files_interrupted_at_any_instruction_lets_other_threads_fork(act, tmp_path):
-    for at in range(1, 200):
-        opened = files.create(str(tmp_path / f"{at}"))
-        call = {
-            "create": lambda at=at: files.create(str(tmp_path / f"{at} too")),
-            "close": opened.close,
-            "sync_folder": lambda: files.sync_folder(str(tmp_path)),
-        }[act]
-        error = interrupted(call, at)
-        assert not files._guard._is_owned(), at
-        opened.close()
-    assert error is None

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
 
-__all__ = ["call_named", "named", "rename", "without_any"]
+__all__ = ["call_named", "described", "named", "rename", "without_any"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -79,3 +79,12 @@ def without_any(*public: Any) -> None:
                 notes = function.__annotations__
                 for name in [name for name, kind in notes.items() if kind is Any or kind == "Any"]:
                     del notes[name]
+
+
+def described(x: Any) -> str:
+    """Return a part of a file, or an argument, for a message, shortened."""
+    try:
+        text = repr(x)
+    except (ValueError, RecursionError):  # a number of too many digits, or lists in lists without end
+        return f"a long {type(x).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -9,6 +9,7 @@ import numpy as np
 
 from lodcore.base.contexts import end_variables
 from lodcore.base.memory import as_size
+from lodcore.base.naming import described
 from lodcore.errors import GraphError, LoDError
 from lodcore.graph.block import NamedBlock, Operator, inferred_specs
 from lodcore.graph.loops.array_versions import new_variable
@@ -27,7 +28,7 @@ from lodcore.graph.loops.branches import COND, Branch, BranchBody, Branches
 from lodcore.graph.loops.while_loop import RUN, WhileLoop
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.interop.files.program_operators import operator_of
-from lodcore.interop.files.program_values import described, spec_of_text
+from lodcore.interop.files.program_values import spec_of_text
 from lodcore.nn.cell_steps import RUN as RECURRENCE
 from lodcore.nn.cell_steps import CellSteps
 from lodcore.operators.registry import Op
@@ -140,7 +141,7 @@ class BlockReader:
         """Read all operators."""
         for number, entry in enumerate(list_of(f"{self.where}: ops", content.get("ops"))):
             name = entry.get("op", next(iter(entry), "")) if isinstance(entry, dict) else ""
-            where = f"{self.where}: operator {number} ({str(name)[:60]})"
+            where = f"{self.where}: operator {number} ({name[:60] if isinstance(name, str) else described(name)})"
             try:
                 self.block.ops.append(self._op(where, dict_of(where, entry)))
             except INVALID as error:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.graph.loops.branches import COND
 from lodcore.graph.loops.while_loop import RUN
@@ -41,7 +42,7 @@ def name_of(where: str, op: Op) -> str:
 def operator_of(where: str, name: Any) -> Op:
     """Return the operator that a file names, without importing anything."""
     if not isinstance(name, str):
-        raise LoDError(f"{where}: names an operator {str(name)[:40]!r}; a str is needed")
+        raise LoDError(f"{where}: names an operator {described(name)}; a str is needed")
     if ":" in name:
         found = _of_module(where, "operator", name)
     else:
@@ -66,7 +67,7 @@ def name_of_kind(where: str, kind: type) -> str:
 def kind_of(where: str, name: Any) -> type:
     """Return the kind of foreign tensors that a file names, without importing anything."""
     if not isinstance(name, str) or ":" not in name:
-        raise LoDError(f"{where}: has the kind {str(name)[:60]!r}, which this lodcore does not have")
+        raise LoDError(f"{where}: has the kind {described(name)}, which this lodcore does not have")
     found = _of_module(where, "kind", name)
     if not isinstance(found, type) or not is_foreign(found):
         raise LoDError(f"{where}: needs the kind {name[:60]!r}, which is not registered (register_inheritance)")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.graph.block import Operator
 from lodcore.graph.gradients.cotangents import differentiable_spec
@@ -15,7 +16,7 @@ from lodcore.graph.loops.body import Body
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, spec_text
 from lodcore.interop.files.block_reader import INVALID, BlockReader, agrees, dict_of, list_of
-from lodcore.interop.files.program_values import ValueReader, described
+from lodcore.interop.files.program_values import ValueReader
 from lodcore.interop.files.program_writer import VERSION
 from lodcore.operators.roles import spec_of
 from lodcore.tensors.sparse_tensor import SparseTensor
@@ -38,7 +39,7 @@ def read_part(reader: Any, node: dict[str, Any], depth: int) -> Any:
     """
     where = f"{reader.where}: tree"
     if "generator" in node:
-        return ValueReader(reader).generator(f"{where}: generator", node["generator"], depth)
+        return ValueReader(reader).generator(f"{where}: generator", node, depth)
     if "optimizer" in node:
         return ValueReader(reader).optimizer(f"{where}: optimizer", node, depth)
     content, known = node["program"], reader.programs

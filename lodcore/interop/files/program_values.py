@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.archives import dtype_of
+from lodcore.base.naming import described
 from lodcore.errors import DTypeError, GraphError, LoDError
 from lodcore.graph.loops.var_array import VarArray
-from lodcore.interop.files.generators import PLACES, generator_of, is_generator
+from lodcore.interop.files.generators import PLACES, generator_of, is_generator, seed_of
 from lodcore.interop.files.program_operators import kind_of, name_of_kind
 from lodcore.nn.optimizers import SGD, Adam, AdamW, Optimizer
 from lodcore.nn.settings import SCHEDULES, settings_of
@@ -22,7 +23,7 @@ from lodcore.tensors.sparse_tensor import SparseTensor
 from lodcore.tensors.tensor import DenseTensor, Spec
 from lodcore.tensors.tensor_array import TensorArray, restored
 
-__all__ = ["ValueReader", "ValueWriter", "described", "spec_of_text", "text_of_spec"]
+__all__ = ["ValueReader", "ValueWriter", "spec_of_text", "text_of_spec"]
 
 #: The kinds of tensors of Specs by their names in a file.
 KINDS: dict[str, type] = {
@@ -56,12 +57,6 @@ SETTINGS = ("learning_rate", "momentum", "betas", "eps", "weight_decay")
 INVALID = (GraphError, TypeError, ValueError, IndexError, KeyError)
 LARGEST = 1 << 62
 MOST_AXES = 64
-
-
-def described(x: Any) -> str:
-    """Return a part of a file for a message, shortened."""
-    text = repr(x)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def text_of_spec(where: str, spec: Spec) -> dict[str, Any]:
@@ -165,14 +160,15 @@ class ValueWriter:
 
     def generator(self, x: Any, path: tuple[str, ...]) -> Any:
         """Return a Generator with its state, or its number where it occurs again."""
-        number, first = self.packed.number_of("generator", x)
+        number, first = self.packed.number_of("generator", x.bit_generator)  # which Generators may share
         if not first:
             return {"generator": number}
-        state = x.bit_generator.state
         if type(x.bit_generator).__name__ not in PLACES:
             kind = type(x.bit_generator).__name__
             raise DTypeError(f"{self._at(path)}: draws from {kind}; {', '.join(PLACES)} of NumPy can be saved")
-        return {"generator": self.write(state, path)}
+        made = {"generator": self.write(x.bit_generator.state, path)}
+        seed = seed_of(self._at(path), x)
+        return made if seed is None else {**made, "seed": self.write(seed, path)}
 
     def optimizer(self, x: Any, path: tuple[str, ...]) -> Any:
         """Return the class and the settings of an optimizer."""
@@ -213,6 +209,8 @@ class ValueReader:
 
     def read(self, where: str, node: Any, depth: int) -> Any:
         """Return the attribute of a description."""
+        if depth > self._reader.deepest:
+            raise LoDError(f"{where}: is nested more than {self._reader.deepest} deep")
         if node is None or type(node) in (bool, str, int, float):
             return node
         if not isinstance(node, dict) or not node:
@@ -220,6 +218,8 @@ class ValueReader:
         kind, content = next(iter(node.items()))
         if kind == "optimizer":
             return self.optimizer(where, node, depth)
+        if kind == "generator":
+            return self.generator(where, node, depth)
         if len(node) > 1:
             return self._reader.read(node, depth)
         try:
@@ -231,8 +231,6 @@ class ValueReader:
 
     def _made(self, where: str, kind: str, content: Any, depth: int) -> Any:
         if kind in ("list", "tuple", "slice", *PARTS) and isinstance(content, list):
-            if depth > self._reader.deepest:
-                raise LoDError(f"{where}: is nested more than {self._reader.deepest} deep")
             parts = [self.read(where, one, depth + 1) for one in content]
             if kind in PARTS:
                 return self._of_parts(kind, parts)
@@ -252,15 +250,11 @@ class ValueReader:
             return found
         if kind == "structure":
             return self._reader.lod(content)
-        if kind == "generator":
-            return self.generator(where, content, depth)
         return self._reader.read({kind: content}, depth)
 
     def _entry(self, where: str, entry: Any, depth: int) -> tuple[Any, Any]:
         if not isinstance(entry, list) or len(entry) != 2 or type(entry[0]) not in (str, int):
             raise LoDError(f"{where}: has {described(entry)} in a dict; a key and a description are needed")
-        if depth > self._reader.deepest:
-            raise LoDError(f"{where}: is nested more than {self._reader.deepest} deep")
         return entry[0], self.read(where, entry[1], depth + 1)
 
     @staticmethod
@@ -272,14 +266,15 @@ class ValueReader:
             raise LoDError("has no elements")
         return restored(items, source, size, limit, None if name is None else VarArray, rank, element)
 
-    def generator(self, where: str, content: Any, depth: int) -> Any:
-        """Return the Generator of a state, or one that was read before."""
-        known: list[Any] = self._reader.generators
+    def generator(self, where: str, node: dict[str, Any], depth: int) -> Any:
+        """Return the Generator of a state and a seed, or one that was read before."""
+        content, known = node["generator"], self._reader.generators
         if type(content) is int:
             if not 0 <= content < len(known):
                 raise LoDError(f"{where}: names generator {content}; {len(known)} are before it")
             return known[content]
-        made = generator_of(where, self.read(where, content, depth))
+        state, seed = (self.read(where, one, depth + 1) for one in (content, node.get("seed")))
+        made = generator_of(where, state, seed)
         known.append(made)
         return made
 
@@ -289,11 +284,11 @@ class ValueReader:
         if not isinstance(kind, str) or kind not in OPTIMIZERS:
             raise LoDError(f"{where}: names the optimizer {described(kind)}; {', '.join(OPTIMIZERS)} are known")
         try:
-            settings = self.read(where, node.get("settings"), depth)
+            settings = self.read(where, node.get("settings"), depth + 1)
             if "schedule" in node:
-                rate = SCHEDULES[node["schedule"]](*self.read(where, node.get("numbers"), depth))
+                rate = SCHEDULES[node["schedule"]](*self.read(where, node.get("numbers"), depth + 1))
             else:
-                rate = self.read(where, node.get("learning_rate"), depth)
+                rate = self.read(where, node.get("learning_rate"), depth + 1)
                 if not isinstance(rate, (int, float)):
                     raise TypeError(f"learning_rate: is {type(rate).__name__}; a number is needed")
             return OPTIMIZERS[kind](rate, **settings)

@@ -29,7 +29,8 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     file : str, path or binary file
     tree : LoDTensor, SparseTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
         Keys are str or int. LoDs and arrays that occur several times are shared again after loading. A tree may have
-        Programs (of `lodcore.graph`), Generators of NumPy with their states, and optimizers of `lodcore.nn`, too.
+        Programs (of `lodcore.graph`), Generators of NumPy with their states and seeds, and optimizers of `lodcore.nn`,
+        too.
     scope : Scope, optional
         That of an Executor: the parameters of Programs are saved with the values that they have there, instead of their
         initial ones.
@@ -119,7 +120,9 @@ def load(file: Any, *, verify: bool = False, operators: Iterable[Any] = ()) -> A
     Returns
     -------
     tree
-        Programs have the values of their parameters as initial ones, and Generators draw on from their states.
+        Programs have the values of their parameters as initial ones. Generators draw on from their states, and spawn
+        the children that come next; of one whose seed is not in the file, as it is older, or not a
+        `numpy.random.SeedSequence`, the children are made of its state.
 
     Raises
     ------

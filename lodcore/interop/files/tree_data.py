@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors import lod_tensor_body
 from lodcore.tensors.lod import LoD
@@ -180,7 +181,7 @@ class Reader:
     def array(self, name: Any) -> Array:
         """Return the array of a name, always the same object."""
         if not isinstance(name, str):
-            raise LoDError(f"{self.where}: tree: names the array {name!r}; a name is a str")
+            raise LoDError(f"{self.where}: tree: names the array {described(name)}; a name is a str")
         if name not in self._arrays:
             self._arrays[name] = self._array(name)
         return self._arrays[name]
@@ -188,7 +189,8 @@ class Reader:
     def lod(self, number: Any) -> LoD:
         """Return the structure of a number, always the same object."""
         if type(number) is not int or number < 0:
-            raise LoDError(f"{self.where}: tree: names the structure {number!r}; a number of 0 or more is needed")
+            names = f"names the structure {described(number)}"
+            raise LoDError(f"{self.where}: tree: {names}; a number of 0 or more is needed")
         if number not in self._lods:
             self._lods[number] = self._lod(number)
         return self._lods[number]
@@ -222,7 +224,7 @@ class Reader:
         try:
             return self._value(kind, content)
         except (TypeError, ValueError, struct.error):
-            raise LoDError(f"{self.where}: tree: has {kind!r} with {str(content)[:40]!r}, which is not valid") from None
+            raise LoDError(f"{self.where}: tree: has {kind!r} with {described(content)}, which is not valid") from None
 
     def _tensor(self, node: dict[str, Any]) -> LoDTensor:
         values, lod = self.array(node["lodtensor"]), self.lod(node["lod"])
@@ -249,7 +251,7 @@ class Reader:
         for entry in content:
             if not isinstance(entry, list) or len(entry) != 2 or type(entry[0]) not in (str, int):
                 raise LoDError(
-                    f"{self.where}: tree: has {str(entry)[:40]!r} in a dict; a key and a description are needed"
+                    f"{self.where}: tree: has {described(entry)} in a dict; a key and a description are needed"
                 )
             made[entry[0]] = self.read(entry[1], depth + 1)
         return made

@@ -84,7 +84,7 @@ FORGERIES = {
     "an integer of letters": (of_array({"int": "zz"}), "has 'int' with 'zz'"),
     "a float of too few bytes": (of_array({"float": "00"}), "has 'float' with '00'"),
     "an unknown kind": (of_array({"pickle": "x"}), "has 'pickle' with 'x'"),
-    "a plain list": (of_array({"plain": []}), "has 'plain' with '[]'"),
+    "a plain list": (of_array({"plain": []}), "has 'plain' with []"),
     "a dict of no pairs": (of_array({"dict": [1]}), "a key and a description are needed"),
     "a dict of single entries": (of_array({"dict": [["a"]]}), "a key and a description are needed"),
     "a dict of triples": (of_array({"dict": [["a", {"int": "1"}, 1]]}), "a key and a description are needed"),

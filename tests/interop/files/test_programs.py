@@ -197,6 +197,98 @@ def test_the_state_of_a_generator_that_would_be_read_past_its_end_is_refused():
             lodcore.load(changed(kept(np.random.Generator(kind(0))), forge))
 
 
+def seeded(kind, draws=2):
+    """Return a Generator that has drawn numbers and spawned children, and is a child itself."""
+    child = np.random.SeedSequence([5, 2**70], spawn_key=(3,), pool_size=8, n_children_spawned=2).spawn(1)[0]
+    rng = np.random.Generator(kind(child))
+    rng.random(draws)
+    rng.spawn(3)
+    return rng
+
+
+def numbers_of_children(rng):
+    """Return numbers that the next children draw, and the Generator itself."""
+    return [one.random() for one in (*rng.spawn(2), *rng.spawn(1)[0].spawn(1), rng)]
+
+
+def test_loaded_generators_spawn_the_same_children_in_files_folders_and_programs(tmp_path):
+    for kind in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64):
+        expected = numbers_of_children(seeded(kind))
+        for name in ("one.npz", "folder.lod"):
+            lodcore.save(tmp_path / name, {"rng": seeded(kind)})
+            made = lodcore.load(tmp_path / name)["rng"]
+            state = seeded(kind).bit_generator.seed_seq.state
+            assert made.bit_generator.seed_seq.state == {**state, "n_children_spawned": 3}
+            assert numbers_of_children(made) == expected
+    with Program() as program:
+        nn.dropout(data("x", (None,), "float64"), 0.5, seeded(np.random.PCG64))
+    (op,) = [op for op in back(program).ops if "rng" in op.arguments]
+    assert numbers_of_children(op.arguments["rng"]) == numbers_of_children(seeded(np.random.PCG64))
+    for entropy in (None, 0, np.int64(7), (1, 2), [[1], [2, 3]], np.arange(4, dtype=np.uint32), [], 2**4000):
+        rng = np.random.default_rng(entropy)
+        assert numbers_of_children(back(rng)) == numbers_of_children(rng)
+
+
+def test_a_loaded_generator_without_a_known_seed_spawns_children_of_its_state():
+    class Other(np.random.SeedSequence):
+        pass
+
+    def older(tree):
+        del tree["seed"]
+
+    rngs = [np.random.default_rng(seed) for seed in (1, 2)]
+    made = [lodcore.load(changed(kept(rng), older)) for rng in (*rngs, rngs[0])]
+    made.append(back(np.random.Generator(np.random.PCG64(Other(1)))))
+    numbers = [numbers_of_children(rng) for rng in made]
+    assert numbers[0] == numbers[2] == numbers[3]
+    assert not set(numbers[0]) & set(numbers[1])
+    assert [row[-1] for row in numbers[:2]] == [rng.random() for rng in rngs]
+    legacy = np.random.Generator(np.random.RandomState(0)._bit_generator)  # which has no seed
+    assert back(legacy).random() == legacy.random()
+
+
+def test_generators_that_share_a_state_share_it_after_loading():
+    bits = np.random.PCG64(3)
+    one, other = back([np.random.Generator(bits), np.random.Generator(bits)])
+    rng = np.random.default_rng(3)
+    assert [one.random(), other.random()] == [rng.random(), rng.random()]
+
+
+WRONG_SEEDS = [
+    (lambda seed: seed.pop(), "seed: is {.*; a dict of entropy, n_children_spawned, pool_size, spawn_key is needed"),
+    (lambda seed: seed[0].__setitem__(1, None), "seed: entropy: has None; integers of 0 or more and at most 4096 bits"),
+    (lambda seed: seed[0].__setitem__(1, -1), "seed: entropy: has -1; integers"),
+    (lambda seed: seed[0].__setitem__(1, {"int": "f" * 99_999}), "seed: entropy: has a long int; integers"),
+    (lambda seed: seed[0].__setitem__(1, {"list": [0] * 99_999}), "seed: entropy: has 99999 numbers; 65536 is"),
+    (lambda seed: seed[1].__setitem__(1, 3), "seed: spawn_key: is 3; a list is needed"),
+    (lambda seed: seed[1].__setitem__(1, {"list": ["x"]}), "seed: spawn_key: has 'x'; integers"),
+    (lambda seed: seed[2].__setitem__(1, 2**31), r"seed: pool_size: is 2147483648; 4 \.\. 64 is needed"),
+    (lambda seed: seed[2].__setitem__(1, True), "seed: pool_size: is True; 4"),
+    (lambda seed: seed[3].__setitem__(1, 2**32), r"seed: n_children_spawned: is 4294967296; 0 \.\. 4294967295 is"),
+]
+
+
+def test_a_wrong_seed_of_a_generator_is_refused():
+    contents = kept(np.random.default_rng(1))
+    for change, says in WRONG_SEEDS:
+        with pytest.raises(LoDError, match=f"^lodcore.load: file: tree: generator: {says}"):
+            lodcore.load(changed(contents, lambda tree, change=change: change(tree["seed"]["dict"])))
+    for node in (3, [], {"list": []}, {"generator": 0}, {"dict": 3}):
+        with pytest.raises(LoDError, match="load: file: tree: "):
+            lodcore.load(changed(contents, lambda tree, node=node: tree.update(seed=node)))
+    with pytest.raises(LoDError, match=r"^lodcore.save: rng: seed: pool_size: is 65; 4 \.\. 64 is needed"):
+        kept({"rng": np.random.default_rng(np.random.SeedSequence(1, pool_size=65))})
+
+
+def test_a_generator_in_generators_without_end_is_refused():
+    def forge(tree):
+        for _ in range(400):
+            tree["generator"] = {"generator": tree["generator"]}
+
+    with pytest.raises(LoDError, match="generator: is nested more than 100 deep"):
+        lodcore.load(changed(kept(np.random.default_rng(1)), forge))
+
+
 # -- operators of one's own --------------------------------------------------------------------------------------------
 
 SOURCE = """

@@ -13,9 +13,8 @@ import numpy as np
 from lodcore.base.libraries import library
 from lodcore.base.memory import integer
 from lodcore.errors import BatchError, DTypeError, LoDError, ShapeError
-from lodcore.interop.arrow.interface import from_arrow, wish_of
-from lodcore.interop.arrow.nodes import Node, node_of
-from lodcore.interop.arrow.writing import array_capsule, schema_capsule
+from lodcore.interop.arrow.interface import Spoken, from_arrow, wish_of
+from lodcore.interop.arrow.nodes import node_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["ArrowBatches", "arrow_batches"]
@@ -398,16 +397,6 @@ def _of_type(pyarrow: Any, column: Any, wanted: Any) -> Any:
     else:
         array = pyarrow.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pyarrow.array(column)
     return array if wanted is None or array.type == wanted else array.cast(wanted)
-
-
-class Spoken:
-    """A column with a requested type, as an argument of `pyarrow.array`."""
-
-    def __init__(self, node: Node) -> None:
-        self.node = node
-
-    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
-        return schema_capsule(self.node), array_capsule(self.node)
 
 
 def _as_batch(pyarrow: Any, table: Any) -> Any:

@@ -146,7 +146,7 @@ def to_pandas(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
     where = "lodcore.to_pandas"
     pandas = library("pandas", "pandas", where)
     table = outgoing(where, columns, keys)
-    frame = _lists(pandas, where, table) if lists or not table.tensors else _rows(pandas, where, table)
+    frame = _lists(pandas, where, table) if lists or not table.has_rows else _rows(pandas, where, table)
     return frame["values"] if table.single else frame
 
 

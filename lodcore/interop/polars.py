@@ -146,7 +146,7 @@ def to_polars(columns: Any, keys: Mapping[str, Any] | None = None, *, lists: boo
     where = "lodcore.to_polars"
     polars = library("polars", "polars", where)
     table = outgoing(where, columns, keys)
-    if lists or not table.tensors:
+    if lists or not table.has_rows:
         if table.single and not table.keys:
             return _frame(polars, where, table.columns, {})["values"]
         made = {**table.key_columns(where), **table.columns}
@@ -183,11 +183,13 @@ def _restored(polars: Any, frame: Any, kept: Mapping[str, tuple[Any, ...]]) -> A
 
 
 def _fits(polars: Any, series: Any, depth: int, kind: tuple[Any, ...]) -> bool:
-    """Return whether all values are labels of an Enum, which Polars would refuse otherwise."""
-    if kind[0] != "category" or not kind[2]:
+    """Return whether all values are labels of an Enum, or have few enough digits; Polars would refuse others."""
+    if kind[0] != "decimal" and not (kind[0] == "category" and kind[2]):
         return True
     for _ in range(depth):
         series = series.explode()
+    if kind[0] == "decimal":
+        return bool((series.drop_nulls().round(kind[1]).abs() < 10.0 ** ((kind[2] or 38) - kind[1])).all())
     return bool(series.drop_nulls().is_in(kind[1].tolist()).all())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -307,6 +308,8 @@ class Outgoing(NamedTuple):
         Whether one tensor was given rather than a table.
     masks : dict of str to LoDTensor of bools
         Which rows of some columns have a value.
+    groups : LoD, optional
+        The structure of a table of groups, which may have no columns of rows.
     """
 
     columns: dict[str, Any]
@@ -314,6 +317,12 @@ class Outgoing(NamedTuple):
     kept: Mapping[str, tuple[Any, ...]]
     single: bool
     masks: Mapping[str, LoDTensor]
+    groups: LoD | None = None
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there are rows, which lines can be made of."""
+        return bool(self.tensors) or self.groups is not None
 
     @property
     def tensors(self) -> dict[str, LoDTensor]:
@@ -330,7 +339,7 @@ class Outgoing(NamedTuple):
             else x
             for name, x in tensors.items()
         }
-        lod: Any = common_lod(where, outer)
+        lod: Any = self.groups if self.groups is not None and not outer else common_lod(where, outer)
 
         def per_row(x: Any) -> Any:
             if not isinstance(x, LoDTensor):
@@ -346,12 +355,18 @@ class Outgoing(NamedTuple):
         """Return the keys for a table with one line per outermost sequence: those of finer levels are lists."""
         if not self.keys:
             return {}
-        lod: Any = next(iter(self.tensors.values())).lod if self.tensors else None
-        count = len(next(iter(self.columns.values())))
+        lod: Any = next(iter(self.tensors.values())).lod if self.tensors else self.groups
+        count = len(next(iter(self.columns.values()))) if self.columns else lod.num_sequences() if lod else None
         made: dict[str, Any] = {}
         for level, (name, given) in enumerate(self.keys.items()):
             entries = as_values(f"{where}: keys[{name!r}]", given)
-            needed = count if not level else lod.num_sequences(level) if lod and level < lod.num_levels else None
+            needed = (
+                (len(entries) if count is None else count)
+                if not level
+                else lod.num_sequences(level)
+                if lod and level < lod.num_levels
+                else None
+            )
             if needed is None:
                 raise LoDError(f"{where}: keys: are {len(self.keys)}; there are {lod.num_levels if lod else 1} levels")
             if len(entries) != needed:
@@ -366,14 +381,20 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
     masks: Mapping[str, LoDTensor] = {}
     if keys is not None and not isinstance(keys, Mapping):
         raise DTypeError(f"{where}: keys: is {type(keys).__name__}; a dict of keys by name is needed")
+    groups, of_keys = None, False
     if isinstance(columns, Groups):
+        with contextlib.suppress(LoDError):  # raised for one that was made without rows
+            groups = columns.lod
         kept, masks, keys = columns.kept, columns.masks, columns.keys if keys is None else keys
+        of_keys = bool(keys)
         columns = {**columns.columns, **columns.per_group}
     single = not isinstance(columns, Mapping)
     if single:
         columns = {"values": as_nested(f"{where}: columns", columns)}
     made: dict[str, Any] = {}
     for name, given in columns.items():
+        if str(name) in made:
+            raise LoDError(f"{where}: columns: has two columns {str(name)!r}")
         if isinstance(given, (LoDTensor, np.ndarray)):
             made[str(name)] = given
         else:
@@ -381,7 +402,7 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
             label = f"{where}: columns[{name!r}]"
             made[str(name)] = as_values(label, given) if flat and given else tensor_of_column(where, name, given)
     sizes = {name: len(one) for name, one in made.items()}
-    if not made:
+    if not made and not of_keys:
         raise LoDError(f"{where}: columns: there are none")
     for name, size in sizes.items():
         if size != next(iter(sizes.values())):
@@ -389,7 +410,8 @@ def outgoing(where: str, columns: Any, keys: Mapping[str, Any] | None) -> Outgoi
                 f"{where}: columns: {name!r} has a different structure from {next(iter(sizes))!r}: {size} sequences, "
                 f"not {next(iter(sizes.values()))}"
             )
-    return Outgoing(made, keys, kept, single, {name: mask for name, mask in masks.items() if not mask.values.all()})
+    masks = {name: mask for name, mask in masks.items() if not mask.values.all()}
+    return Outgoing(made, keys, kept, single, masks, groups)
 
 
 def lists_of(x: Any, present: Any = None) -> list[Any]:

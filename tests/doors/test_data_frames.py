@@ -236,6 +236,28 @@ def test_groups_have_columns_and_keys():
     )
 
 
+def test_groups_with_keys_only_become_tables_of_groups_and_of_rows():
+    columns = {"user": ["b", "a", "b"], "day": [2, 1, 1]}
+    rows = {"user": ["b", "b", "a"], "day": [2, 1, 1]}
+    for groups in (
+        from_pandas(pandas.DataFrame(columns), by=["user", "day"]),
+        from_polars(polars.DataFrame(columns), by=["user", "day"]),
+    ):
+        assert to_polars(groups).to_dict(as_series=False) == {"user": ["b", "a"], "day": [[2, 1], [1]]}
+        assert to_polars(groups, lists=False).to_dict(as_series=False) == rows
+        assert to_pandas(groups).index.tolist() == [("b", 2, 0), ("b", 1, 0), ("a", 1, 0)]
+        listed = to_pandas(groups, lists=True)
+        assert listed.index.tolist() == ["b", "a"]
+        assert [list(days) for days in listed["day"]] == [[2, 1], [1]]
+        assert to_pandas(groups.with_columns(n=[5, 6]))["n"].tolist() == [5, 5, 6]
+
+
+def test_columns_of_one_name_are_refused():
+    for to in (to_pandas, to_polars):
+        with pytest.raises(LoDError, match=f"{to.__name__}: columns: has two columns '3'"):
+            to({3: X, "3": X})
+
+
 def test_pandas_refuses_a_lodtensor_as_a_column_and_names_to_pandas():
     for make in (pandas.Series, pandas.DataFrame, pandas.Index):
         with pytest.raises(ValueError, match=r"not a dense array.*; x\.to_pandas\(\) makes a Series"):

@@ -264,6 +264,14 @@ def test_from_pandas_refuses_conversions_with_loss(entries, says):
         from_pandas(pandas.DataFrame({"u": [1, 1], "v": values}), by="u")
 
 
+def test_digits_that_values_do_not_fit_any_more_are_not_restored():
+    prices = polars.Series([Decimal("1.25"), Decimal("2.50")], dtype=polars.Decimal(3, 2))
+    groups = from_polars(polars.DataFrame({"k": [1, 1], "price": prices}), by="k")
+    assert to_polars(groups)["price"].dtype == polars.List(polars.Decimal(3, 2))
+    groups.columns["price"] *= 1e6
+    assert to_polars(groups)["price"].to_list() == [[1250000.0, 2500000.0]]
+
+
 def test_decimals_of_many_digits_are_refused():
     table = polars.DataFrame({"u": [1, 1], "v": [Decimal("12345678901234567.25"), Decimal(1)]})
     with pytest.raises(DTypeError, match=r"lodcore.from_polars: data\['v'\]: has more than 15 digits at position 0"):
@@ -315,9 +323,9 @@ def test_to_pandas_and_to_polars_take_the_same_columns():
 def test_conversion_of_complex_columns_raises_with_their_dtype():
     x = lodcore.array([[1j], [2.0, 3]])
     for lists in (False, True):
-        with pytest.raises(DTypeError, match=r"lodcore.to_polars: columns\['v'\]: have dtype complex128"):
+        with pytest.raises(DTypeError, match=r"lodcore.to_polars: columns\['v'\]: has dtype complex128"):
             to_polars({"v": x}, lists=lists)
-    with pytest.raises(DTypeError, match=r"lodcore.to_pandas: columns\['v'\]: have dtype complex128"):
+    with pytest.raises(DTypeError, match=r"lodcore.to_pandas: columns\['v'\]: has dtype complex128"):
         to_pandas({"v": x}, lists=True)
     assert to_pandas({"v": x})["v"].tolist() == [1j, 2, 3]
 

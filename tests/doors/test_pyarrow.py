@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lodcore
-from lodcore import LoDError, LoDTensor, from_arrow
-from lodcore.interop import ArrowTable
+from lodcore import DTypeError, LoDError, LoDTensor, ShapeError, from_arrow
+from lodcore.interop import ArrowTable, Groups
 from tests.helpers.draw import lod_tensors
 from tests.helpers.libraries import MARKS, imported
 
@@ -171,6 +171,72 @@ def test_tables_and_streams():
     reader = pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches())
     assert from_arrow(reader)["x"].equals(X)
     assert pyarrow.chunked_array(X).to_pylist() == X.tolist()
+
+
+DENSE = [
+    np.array([1, -2], "M8[25s]"),
+    np.array([1, -2], "m8[25s]"),
+    np.array([1, -2], "M8[Y]"),
+    np.array([1, -2], "m8[m]"),
+    np.array([1, -2], "M8[2W]"),
+    np.array([b"abc", b"\0\0d"], "V3"),
+    np.arange(6.0).reshape(2, 3),
+    np.zeros((2, 0, 3), "f2"),
+    np.array([(1, [2, 3]), (4, [5, 6])], [("a", "i4"), ("b", "u1", 2)]),
+    np.array(["ab", ""]),
+    np.array([True, False]),
+    np.arange(4, dtype=">i8")[::2],
+]
+
+
+@pytest.mark.parametrize("x", DENSE, ids=lambda x: f"{x.dtype}{x.shape}")
+def test_to_arrow_of_an_array_is_a_column_of_a_table(x):
+    made, column = lodcore.to_arrow(x), lodcore.to_arrow({"x": x}).column("x")
+    assert made.type == column.type
+    assert made.to_pylist() == column.to_pylist()
+    again = from_arrow(made, strings="fixed", records=True)
+    if x.dtype.names:
+        assert all(np.array_equal(again[key], x[key]) for key in x.dtype.names)
+    else:
+        assert np.array_equal(again.view(x.dtype) if x.dtype.kind == "V" else again, x)
+
+
+def test_to_arrow_names_the_argument_that_arrow_does_not_have():
+    for x, says in (
+        (np.zeros(2, complex), "x: has dtype complex128, which Arrow does not have"),
+        (X.astype(complex), "x: has dtype complex128, which Arrow does not have"),
+        (np.zeros(2, "m8[Y]"), r"x: has dtype timedelta64\[Y\], which Arrow does not have"),
+        (np.array([2**62], "M8[h]"), r"x: has dtype datetime64\[h\]; some are out of range for \[s\]"),
+        (np.array(["\ud800"]), "x: is not text"),
+        (np.zeros(2, [("a", "c8")]), r"x\['a'\]: has dtype complex64, which Arrow does not have"),
+        (np.float64(2), "x: is float64; a LoDTensor or nested lists are needed"),
+        ({"x": X, "weights": X.astype(complex)}, r"columns\['weights'\]: has dtype complex128, which Arrow"),
+        ({"x": X, "y": X[:1]}, "columns: 'y' has 1 entries, 'x' 3"),
+        ({"x": X, "y": [[1], [2, 3]]}, r"columns\['y'\]: is nested unevenly"),
+    ):
+        with pytest.raises((LoDError, DTypeError, ShapeError), match=f"^lodcore.to_arrow: {says}"):
+            lodcore.to_arrow(x)
+
+
+def test_groups_with_keys_only_become_a_table_of_the_keys():
+    table = pyarrow.table({"user": ["b", "a", "b"], "day": [2, 1, 1]})
+    assert lodcore.to_arrow(from_arrow(table.select(["user"]), by="user")).to_pydict() == {"user": ["b", "a"]}
+    groups = from_arrow(table, by=["user", "day"])
+    assert lodcore.to_arrow(groups).to_pydict() == {"user": ["b", "a"], "day": [[2, 1], [1]]}
+    assert lodcore.to_arrow(groups[:1].with_columns(n=[7])).to_pylist() == [{"user": "b", "day": [2, 1], "n": 7}]
+    assert lodcore.to_arrow(Groups({}, {"user": ["b", "a"]})).to_pydict() == {"user": ["b", "a"]}
+    with pytest.raises(LoDError, match="to_arrow: columns: there are none"):
+        lodcore.to_arrow(Groups({}, {}))
+    with pytest.raises(LoDError, match="to_arrow: keys: are 2; there are 1 levels"):
+        lodcore.to_arrow(Groups({}, {"user": ["b", "a"], "day": [2, 1, 1]}))
+
+
+def test_digits_that_values_do_not_fit_any_more_are_not_restored():
+    prices = pyarrow.array(["1.25", "2.50"]).cast(pyarrow.decimal128(3, 2))
+    groups = from_arrow(pyarrow.table({"k": [1, 1], "price": prices}), by="k")
+    assert lodcore.to_arrow(groups)["price"].type.value_type == pyarrow.decimal128(3, 2)
+    groups.columns["price"] *= 1e6
+    assert lodcore.to_arrow(groups)["price"].to_pylist() == [[1250000.0, 2500000.0]]
 
 
 def test_from_arrow_reads_batches_from_a_python_generator():

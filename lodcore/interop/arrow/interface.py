@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.libraries import library
+from lodcore.base.naming import call_named
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow.columns import columns_of_arrow
 from lodcore.interop.arrow.importing import Options
-from lodcore.interop.arrow.nodes import node_of, table_node, without_rows
-from lodcore.interop.arrow.objects import naming_column, read_arrow
+from lodcore.interop.arrow.nodes import Node, node_of, table_node, without_rows
+from lodcore.interop.arrow.objects import read_arrow
 from lodcore.interop.arrow.reading import read_schema
 from lodcore.interop.arrow.writing import array_capsule, schema_capsule, stream_capsule
 from lodcore.interop.grouped import Groups
@@ -27,9 +28,19 @@ from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod_tensor import LoDTensor
 from lodcore.tensors.nested import as_values
 
-__all__ = ["ArrowTable", "arrow_c_array", "arrow_c_schema", "arrow_c_stream", "arrow_table", "from_arrow", "to_arrow"]
+__all__ = [
+    "ArrowTable",
+    "Spoken",
+    "arrow_c_array",
+    "arrow_c_schema",
+    "arrow_c_stream",
+    "arrow_table",
+    "from_arrow",
+    "to_arrow",
+]
 
 WHERE = "lodcore.from_arrow"
+TABLE = "lodcore.interop.ArrowTable"
 
 
 def from_arrow(
@@ -175,19 +186,34 @@ def to_arrow(x: Any) -> Any:
     Returns
     -------
     pyarrow.Array, or pyarrow.Table
+
+    Raises
+    ------
+    LoDError, DTypeError
+        If columns have different lengths, or Arrow does not have a dtype or a name; the message names the column.
     """
     where = "lodcore.to_arrow"
     pyarrow = library("pyarrow", "arrow", where)
     if isinstance(x, Groups):
         table = outgoing(where, x, None)
         made = pyarrow.table(arrow_table(where, {**table.key_columns(where), **table.columns}, table.masks))
-        kinds = [_kind_of(pyarrow, field.type, table.kept.get(field.name, ("",))) for field in made.schema]
-        return made.cast(pyarrow.schema(zip(made.column_names, kinds, strict=True)))
+        columns = zip(made.column_names, made.columns, strict=True)
+        return pyarrow.table({name: _restored(pyarrow, x, table.kept.get(name, ("",))) for name, x in columns})
     if isinstance(x, Mapping):
-        return pyarrow.table(ArrowTable(x))
-    if isinstance(x, np.ndarray):
-        return pyarrow.array(as_values(f"{where}: x", x))
-    return pyarrow.array(x if hasattr(x, "__arrow_c_array__") else as_nested(f"{where}: x", x))
+        return pyarrow.table(arrow_table(where, x, {}))
+    if not isinstance(x, LoDTensor) and hasattr(x, "__arrow_c_array__"):
+        return pyarrow.array(x)
+    where = f"{where}: x"
+    found = as_values(where, x) if isinstance(x, np.ndarray) else as_nested(where, x)
+    return pyarrow.array(Spoken(node_of(found, where=where)))
+
+
+def _restored(pyarrow: Any, column: Any, kept: tuple[Any, ...]) -> Any:
+    """Return a column with its zone, digits or categories, unless it has values by now that these do not fit."""
+    try:
+        return column.cast(_kind_of(pyarrow, column.type, kept))
+    except pyarrow.ArrowInvalid:
+        return column
 
 
 def _kind_of(pyarrow: Any, kind: Any, kept: tuple[Any, ...]) -> Any:
@@ -230,10 +256,15 @@ class ArrowTable:
     """
 
     def __init__(self, columns: Mapping[str, Any], masks: Mapping[str, Any] | None = None) -> None:
-        self.columns = {
-            str(name): column if isinstance(column, LoDTensor) else as_values(f"ArrowTable: {name}", column)
-            for name, column in columns.items()
-        }
+        for what, given in {"columns": columns, "masks": {} if masks is None else masks}.items():
+            if not isinstance(given, Mapping):
+                raise DTypeError(f"{TABLE}: {what}: is {type(given).__name__}; a dict by name is needed")
+        self.columns: dict[str, Any] = {}
+        for name, column in columns.items():
+            if str(name) in self.columns:
+                raise LoDError(f"{TABLE}: columns: has two columns {str(name)!r}")
+            found = column if isinstance(column, LoDTensor) else as_values(f"{TABLE}: columns[{str(name)!r}]", column)
+            self.columns[str(name)] = found
         self.masks = {str(name): _mask_of(self.columns, str(name), mask) for name, mask in (masks or {}).items()}
         table_node(self.columns, self.masks)
 
@@ -252,19 +283,23 @@ class ArrowTable:
 
 
 def arrow_table(where: str, columns: Mapping[str, Any], masks: Mapping[str, Any]) -> ArrowTable:
-    """Return the columns as a table of Arrow, or name the one that it does not have."""
-    try:
-        return ArrowTable(columns, masks)
-    except DTypeError:
-        for name, x in columns.items():
-            with naming_column(where, name):
-                ArrowTable({name: x})
-        raise
+    """Return the columns as a table of Arrow, whose errors name the function that was called."""
+    return call_named(where, ArrowTable, columns, masks)  # type: ignore[no-any-return]
+
+
+class Spoken:
+    """A node with Arrow's interface, as an argument of `pyarrow.array`."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        return schema_capsule(self.node), array_capsule(self.node)
 
 
 def _mask_of(columns: Mapping[str, Any], name: str, mask: Any) -> Any:
     """Check the mask of a column; return one bool per row, or per number of a row."""
-    where = f"lodcore.interop.ArrowTable: masks[{name!r}]"
+    where = f"{TABLE}: masks[{name!r}]"
     if name not in columns:
         raise LoDError(f"{where}: there is no such column")
     x = columns[name]

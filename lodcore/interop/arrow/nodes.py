@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.arrow.reading import Column
 from lodcore.interop.arrow.types import format_of
@@ -18,6 +19,7 @@ __all__ = ["Node", "node_of", "table_node", "without_rows"]
 
 Array = np.ndarray[Any, Any]
 WHERE = "LoDTensor.__arrow_c_array__"
+VALUES = f"{WHERE}: values"
 
 #: Format, name, length, number of nulls, buffers, children.
 Node = tuple[bytes, bytes, int, int, tuple[Any, ...], tuple[Any, ...]]
@@ -25,7 +27,7 @@ Node = tuple[bytes, bytes, int, int, tuple[Any, ...], tuple[Any, ...]]
 INT32_MAX = 2**31 - 1
 
 
-def node_of(x: Any, wish: Column | None = None, name: bytes = b"", present: Any = None) -> Node:
+def node_of(x: Any, wish: Column | None = None, name: bytes = b"", present: Any = None, where: str = VALUES) -> Node:
     """Return the node of a LoDTensor or a dense array.
 
     Parameters
@@ -36,13 +38,15 @@ def node_of(x: Any, wish: Column | None = None, name: bytes = b"", present: Any 
     name : bytes
     present : LoDTensor or ndarray of bool, optional
         Which rows have a value; the others become nulls.
+    where : str
+        The names of function and argument, for messages.
 
     Returns
     -------
     Node
     """
     if not isinstance(x, LoDTensor):
-        return _with_nulls(_values(x, name), present)
+        return _with_nulls(_values(where, x, name), present)
     if isinstance(present, LoDTensor):
         present = present.values
     values: Array = x.values
@@ -67,9 +71,9 @@ def node_of(x: Any, wish: Column | None = None, name: bytes = b"", present: Any 
         if text:
             node = _text(values, offsets, asked, short, called)
         else:
-            node = node or _with_nulls(_values(values, b"item"), present)
+            node = node or _with_nulls(_values(where, values, b"item"), present)
             node = (b"+l" if short else b"+L", called, count, 0, (None, offsets), (node,))
-    return node or _with_nulls(_values(values, name), present)
+    return node or _with_nulls(_values(where, values, name), present)
 
 
 def _with_nulls(node: Node, present: Array | None) -> Node:
@@ -100,36 +104,38 @@ def _text(values: Array, offsets: Array, asked: str, short: bool, name: bytes) -
     return format.encode(), name, len(offsets) - 1, 0, (None, offsets, values), ()
 
 
-def _values(values: Array, name: bytes) -> Node:
+def _values(where: str, values: Array, name: bytes) -> Node:
     """Return the node of rows; an axis of a row is a list of a fixed size."""
     if values.ndim > 1:
         width = values.shape[1]
         if width > INT32_MAX:
-            raise DTypeError(f"{WHERE}: values: have rows of {width} entries; Arrow counts up to {INT32_MAX}")
+            raise DTypeError(f"{where}: has rows of {width} entries; Arrow counts up to {INT32_MAX}")
         inner = np.ascontiguousarray(values).reshape(values.shape[0] * width, *values.shape[2:])
-        return b"+w:%d" % width, name, len(values), 0, (None,), (_values(inner, b"item"),)
-    return _leaf(values, name)
+        return b"+w:%d" % width, name, len(values), 0, (None,), (_values(where, inner, b"item"),)
+    return _leaf(where, values, name)
 
 
-def _leaf(values: Array, name: bytes) -> Node:
+def _leaf(where: str, values: Array, name: bytes) -> Node:
     dtype = values.dtype
     count = len(values)
     if not dtype.isnative:
         values = values.astype(dtype.newbyteorder("="))
     if dtype.names is not None:
-        fields = tuple(_values(np.ascontiguousarray(values[key]), key.encode()) for key in dtype.names)
+        fields = tuple(
+            _values(f"{where}[{key!r}]", np.ascontiguousarray(values[key]), _name_of(where, key)) for key in dtype.names
+        )
         return b"+s", name, count, 0, (None,), fields
     if dtype.kind == "b":
         return b"b", name, count, 0, (None, np.packbits(values, bitorder="little")), ()
     if dtype.kind == "U":
-        offsets, encoded = utf8_of("LoDTensor.__arrow_c_array__: values", values)
+        offsets, encoded = utf8_of(where, values)
         return b"U", name, count, 0, (None, offsets, encoded), ()
     if dtype.kind in "mM":
-        return _times(values, name)
-    return format_of(dtype), name, count, 0, (None, np.ascontiguousarray(values)), ()
+        return _times(where, values, name)
+    return format_of(where, dtype), name, count, 0, (None, np.ascontiguousarray(values)), ()
 
 
-def _times(values: Array, name: bytes) -> Node:
+def _times(where: str, values: Array, name: bytes) -> Node:
     """Return the node of dates or time differences; NaT becomes a null."""
     kind = values.dtype.kind
     unit, step = np.datetime_data(values.dtype)
@@ -137,28 +143,28 @@ def _times(values: Array, name: bytes) -> Node:
     validity = np.packbits(~missing, bitorder="little") if missing.any() else None
     nulls = int(np.count_nonzero(missing))
     if kind == "M" and unit in ("Y", "M", "W", "D"):
-        days = _with_unit(values, "D").view(np.int64)
+        days = _with_unit(where, values, "D").view(np.int64)
         short = np.where(missing, 0, days).astype(np.int32)
         if (short != np.where(missing, 0, days)).any():
             at = int(np.argmax(short != np.where(missing, 0, days)))
-            raise DTypeError(f"{WHERE}: values: are {values[at]} at row {at}; Arrow counts days in 32 bits")
+            raise DTypeError(f"{where}: is {values[at]} at row {at}; Arrow counts days in 32 bits")
         return b"tdD", name, len(values), nulls, (validity, short), ()
     if step != 1 or unit not in ("s", "ms", "us", "ns"):
         if unit in ("Y", "M", "generic", "ps", "fs", "as"):
-            raise DTypeError(f"{WHERE}: values: have dtype {values.dtype}, which Arrow does not have")
+            raise DTypeError(f"{where}: has dtype {values.dtype}, which Arrow does not have")
         wanted = "s" if unit in ("W", "D", "h", "m", "s") else unit
-        values = _with_unit(values, wanted)
-    return format_of(values.dtype), name, len(values), nulls, (validity, np.ascontiguousarray(values)), ()
+        values = _with_unit(where, values, wanted)
+    return format_of(where, values.dtype), name, len(values), nulls, (validity, np.ascontiguousarray(values)), ()
 
 
-def _with_unit(values: Array, unit: str) -> Array:
+def _with_unit(where: str, values: Array, unit: str) -> Array:
     """Return times in another unit. If some do not fit, NumPy 2.5 raises an error, and older versions wrap around."""
     try:
         changed = values.astype(f"{values.dtype.kind}8[{unit}]")
     except OverflowError:
         changed = None
     if changed is None or not np.array_equal(changed.astype(values.dtype), values, equal_nan=True):
-        raise DTypeError(f"{WHERE}: values: have dtype {values.dtype}; some are out of range for [{unit}]")
+        raise DTypeError(f"{where}: has dtype {values.dtype}; some are out of range for [{unit}]")
     return changed
 
 
@@ -170,8 +176,22 @@ def table_node(columns: Mapping[str, Any], masks: Mapping[str, Any]) -> Node:
     for name, size in sizes.items():
         if size != count:
             raise LoDError(f"{where}: columns: {name!r} has {size} entries, {next(iter(sizes))!r} {count}")
-    children = tuple(node_of(column, None, name.encode(), masks.get(name)) for name, column in columns.items())
+    children = tuple(
+        node_of(column, None, _name_of(f"{where}: columns", name), masks.get(name), f"{where}: columns[{name!r}]")
+        for name, column in columns.items()
+    )
     return b"+s", b"", count, 0, (None,), children
+
+
+def _name_of(where: str, name: str) -> bytes:
+    """Return a name as Arrow has it: text that ends before the first zero."""
+    try:
+        encoded = name.encode()
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise LoDError(f"{where}: has the name {described(name)}; text without zeros is needed")
+    return encoded
 
 
 def without_rows(x: Any) -> Any:

@@ -11,7 +11,7 @@ from lodcore.interop.arrow.importing import Options, content
 from lodcore.interop.arrow.parts import Finished, finish, joined
 from lodcore.interop.arrow.reading import read_array, read_stream
 
-__all__ = ["naming", "naming_column", "pair_of", "read_arrow", "table_of_arrow"]
+__all__ = ["naming", "pair_of", "read_arrow", "table_of_arrow"]
 
 WHERE = "lodcore.from_arrow"
 
@@ -49,16 +49,6 @@ def table_of_arrow(where: str, obj: Any) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise DTypeError(f"{where}: is {type(obj).__name__} without columns; a table is needed")
     return found
-
-
-@contextmanager
-def naming_column(where: str, name: str) -> Iterator[None]:
-    """Name the function that was called, and the column, in errors of dtypes that Arrow does not have."""
-    try:
-        yield
-    except DTypeError as error:
-        said = str(error)
-        raise DTypeError(f"{where}: columns[{name!r}]: {said.partition(': values: ')[2] or said}") from None
 
 
 @contextmanager

@@ -118,8 +118,8 @@ def with_axes(there: Array, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(there.reshape(there.shape + (1,) * (len(shape) + 1 - there.ndim)), (len(there), *shape))
 
 
-def joined(parts: list[Part]) -> Part:
-    """Join the chunks of a stream."""
+def joined(parts: list[Part], name: str = "") -> Part:
+    """Join the chunks of a stream, or of the column of a name in it."""
     first = parts[0]
     lod: Any = concat_lods(WHERE, [part.lod() for part in parts])
     present: list[Array | None] = []
@@ -136,27 +136,37 @@ def joined(parts: list[Part]) -> Part:
         ]
         present.append(np.concatenate(filled))
     if isinstance(first.values, dict):
-        values: Any = {name: joined([part.values[name] for part in parts]) for name in first.values}
+        values: Any = {key: joined([part.values[key] for part in parts], f"{name}[{key}]") for key in first.values}
     else:
         if first.dictionary is not None:
-            _same_dictionaries([part.dictionary for part in parts])
+            _same_dictionaries([part.dictionary for part in parts], name)
         values, _ = join_arrays(WHERE, [part.values for part in parts], None)
     levels = [lod.offsets(k) for k in range(lod.num_levels)]
     return Part(sum(part.count for part in parts), levels, present, values, first.dictionary)
 
 
-def _same_dictionaries(dictionaries: list[Part | None]) -> None:
+def _same_dictionaries(dictionaries: list[Part | None], name: str) -> None:
     """Raise if chunks have different dictionaries."""
     first = dictionaries[0]
     assert first is not None
     for j, other in enumerate(dictionaries):
         assert other is not None
-        same = first.lod() == other.lod() and np.array_equal(first.values, other.values)
-        if not same:
+        if not _equal(first, other):
             raise LoDError(
-                f'{WHERE}: obj: chunk {j} has a different dictionary from chunk 0; with dictionaries="decode" ids '
-                "become the values that they encode"
+                f"{WHERE}: obj{name}: chunk {j} has a different dictionary from chunk 0; with "
+                'dictionaries="decode" ids become the values that they encode'
             )
+
+
+def _equal(one: Part, other: Part) -> bool:
+    """Return whether dictionaries have the same entries."""
+    if one.lod() != other.lod():
+        return False
+    if isinstance(one.values, dict):
+        return all(_equal(inner, other.values[key]) for key, inner in one.values.items())
+    if one.values.shape != other.values.shape or one.values.dtype != other.values.dtype:
+        return False
+    return bool(one.values.tobytes() == other.values.tobytes())  # as nan is, too
 
 
 def is_flat(part: Part) -> bool:

@@ -133,7 +133,7 @@ def kept_of(column: Any) -> tuple[Any, ...] | None:
     return ("time",) if column.format.startswith("tt") else None
 
 
-def format_of(dtype: DType) -> bytes:
+def format_of(where: str, dtype: DType) -> bytes:
     """Return the Arrow type of a dtype whose values need no conversion."""
     if dtype.kind in "iuf" and dtype.itemsize <= 8:
         names = {np.dtype(name).str[1:]: format for format, name in PRIMITIVES.items() if len(format) == 1}
@@ -145,4 +145,4 @@ def format_of(dtype: DType) -> bytes:
         if count == 1 and unit in ("s", "ms", "us", "ns"):
             letter = {"s": b"s", "ms": b"m", "us": b"u", "ns": b"n"}[unit]
             return b"tD" + letter if dtype.kind == "m" else b"ts" + letter + b":"
-    raise DTypeError(f"LoDTensor.__arrow_c_array__: values: have dtype {dtype}, which Arrow does not have")
+    raise DTypeError(f"{where}: has dtype {dtype}, which Arrow does not have")

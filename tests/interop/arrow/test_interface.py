@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import lodcore
 from lodcore import LoD, LoDTensor, from_arrow
-from lodcore.errors import DTypeError, LoDError
+from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.interop import ArrowTable
 from lodcore.interop.arrow.nodes import node_of
 from lodcore.tensors.utf8 import utf8_of
@@ -171,6 +171,33 @@ def test_dtypes_that_arrow_lacks_are_refused(dtype):
         x.__arrow_c_array__()
 
 
+def test_an_error_of_a_table_names_the_column_and_the_field():
+    x = lodcore.array([[1], [2, 3]])
+    for name, column, says in (
+        ("w", x.with_values(np.zeros(3, "c8")), r"columns\['w'\]: has dtype complex64, which Arrow does not have"),
+        ("w", np.zeros(2, [("a", "i4"), ("b", "M8")]), r"columns\['w'\]\['b'\]: has dtype datetime64, which Arrow"),
+        ("w", np.zeros((2, 3), "m8[ps]"), r"columns\['w'\]: has dtype timedelta64\[ps\], which Arrow"),
+        ("w", np.array([0, 2**31], "M8[D]"), r"columns\['w'\]: is .* at row 1; Arrow counts days in 32 bits"),
+        ("w", np.array([0, 2**62], "m8[h]"), r"columns\['w'\]: has dtype .*; some are out of range for \[s\]"),
+        ("w", np.array(["a", "\ud800"]), r"columns\['w'\]: is not text"),
+        ("w", 3.0, r"columns\['w'\]: has no axis"),
+        ("w", [[1], [2, 3]], r"columns\['w'\]: is nested unevenly"),
+        ("w", x[:1], "columns: 'w' has 1 entries, 'x' 2"),
+        ("a\0b", x, r"columns: has the name 'a\\x00b'; text without zeros is needed"),
+        ("\ud800", x, r"columns: has the name '\\ud800'; text without zeros is needed"),
+    ):
+        with pytest.raises((LoDError, DTypeError, ShapeError), match=f"^lodcore.interop.ArrowTable: {says}"):
+            ArrowTable({"x": x, name: column})
+    for columns in ({3: x, "3": x}, {"x": x, np.str_("y"): x, "y": x, 3: x, "3": x}):
+        with pytest.raises(LoDError, match="ArrowTable: columns: has two columns '3'"):
+            ArrowTable(columns)
+    for columns in (x, 3, None, [x]):
+        with pytest.raises(DTypeError, match=r"ArrowTable: columns: is .*; a dict by name is needed"):
+            ArrowTable(columns)
+    with pytest.raises(DTypeError, match="ArrowTable: masks: is LoDTensor; a dict by name is needed"):
+        ArrowTable({"x": x}, x)
+
+
 def test_days_beyond_32_bits_are_refused():
     x = LoDTensor(np.array([0, 2**31], "M8[D]"), LoD.from_lengths([2]))
     with pytest.raises(DTypeError, match="at row 1; Arrow counts days in 32 bits"):
@@ -292,6 +319,20 @@ def test_from_arrow_of_chunks_with_different_dictionaries_raises_unless_decoded(
         from_arrow(ForgedStream([chunk(7, 8), chunk(8, 7)]))
     assert from_arrow(ForgedStream([chunk(7, 8), chunk(8, 7)]), dictionaries="decode").tolist() == [8, 7]
     assert from_arrow(ForgedStream([chunk(7, 8), chunk(7, 8)])).tolist() == [1, 1]
+    assert from_arrow(ForgedStream([chunk(np.nan, 8.0), chunk(np.nan, 8.0)])).tolist() == [1, 1]
+
+
+def test_an_error_of_chunks_with_different_dictionaries_names_the_column():
+    def chunk(*words, fields=False):
+        words = struct(2, f=np.array(words)) if fields else leaf(np.array(words))
+        ids = Forged(b"c", 1, [None, np.array([1], "i1")], dictionary=words, name=b"weights")
+        return Forged(b"+s", 1, [None], [leaf(NUMBERS, name=b"n"), ids])
+
+    for fields in (False, True):
+        with pytest.raises(LoDError, match=r"^lodcore.from_arrow: obj\[weights\]: chunk 1 has a different dictionary"):
+            from_arrow(ForgedStream([chunk(7, 8, fields=fields), chunk(8, 7, fields=fields)]))
+        again = from_arrow(ForgedStream([chunk(7, 8, fields=fields), chunk(7, 8, fields=fields)]))
+        assert again["weights"].tolist() == [1, 1]
 
 
 def struct(count, **fields):

@@ -18,6 +18,7 @@ import numpy as np
 from lodcore.base import files
 from lodcore.base.dtypes import NO_DTYPE
 from lodcore.base.memory import check_size
+from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 
 __all__ = ["Archive", "Whole", "WrittenArchive", "check_values", "dtype_of", "read_archive", "read_npy", "write_array"]
@@ -231,17 +232,28 @@ def read_npy(where: str, path: str) -> Array:
 
 
 def dtype_of(where: str, description: Any) -> np.dtype[Any]:
-    """Return the dtype of a description, which must not have Python objects."""
+    """Return the dtype of a description, also one in JSON, which must not have Python objects."""
     known = isinstance(description, (str, list, tuple)) and "\0" not in description  # NumPy takes None for float64
     if not known:
-        raise DTypeError(f"{where}: has no dtype {str(description)[:60]!r}")
+        raise DTypeError(f"{where}: has no dtype {described(description)}")
     try:
-        dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(description)
+        dtype: np.dtype[Any] = np.lib.format.descr_to_dtype(_with_tuples(description))
     except (*NO_DTYPE, Warning) as error:
-        raise DTypeError(f"{where}: has no dtype {str(description)[:60]!r}: {error}") from None
+        raise DTypeError(f"{where}: has no dtype {described(description)}: {str(error)[:200]}") from None
     if dtype.hasobject or dtype.subdtype is not None:
         raise DTypeError(f"{where}: has dtype {dtype}; Python objects are not read")
     return dtype
+
+
+def _with_tuples(description: Any) -> Any:
+    """Return a description whose fields, with their titles and shapes, are tuples, as JSON has none."""
+    if not isinstance(description, list):
+        return description
+    fields = []
+    for name, kind, *shape in description:
+        parts = [tuple(part) if isinstance(part, list) else part for part in (name, *shape)]
+        fields.append((parts[0], _with_tuples(kind), *parts[1:]))
+    return fields
 
 
 def _read_array(where: str, member: Any, size: int) -> Array:

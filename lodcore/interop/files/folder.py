@@ -21,6 +21,7 @@ from lodcore import kernels
 from lodcore.base import buffers, files
 from lodcore.base.archives import check_values
 from lodcore.base.memory import check_size
+from lodcore.base.naming import described
 from lodcore.errors import LoDError
 from lodcore.interop.files.manifest import MANIFEST, WORD, Manifest, StoredFile, parse_manifest, read_content
 from lodcore.interop.files.tree_data import Reader
@@ -102,7 +103,7 @@ def _read(where: str, name: str, manifest: Manifest, verify: bool) -> Any:
 
     def array(key: str) -> Array:
         if key not in mapped:
-            raise LoDError(f"{where}: tree: names {key!r}, which the manifest does not have")
+            raise LoDError(f"{where}: tree: names {described(key)}, which the manifest does not have")
         return _array(where, manifest.arrays[key], mapped[key], verify)
 
     def lod(number: int) -> LoD:

@@ -292,7 +292,7 @@ def _opened(where: str, place: str, stored: StoredFile, size: int) -> io.FileIO:
 
 def _cut(place: str) -> None:
     """Cut off what an append has left behind the valid ends of files; the manifest tells whether it became valid."""
-    with contextlib.suppress(OSError, LoDError):
+    with contextlib.suppress(OSError, LoDError, DTypeError):
         for stored in _manifest("", place).stored:
             path, size = os.path.join(place, stored.file), stored.size("")
             if os.path.getsize(path) > size:
@@ -305,7 +305,8 @@ def _matched(where: str, manifest: Manifest, packed: Packed) -> list[tuple[Store
     entries = packed.tree.get("dict", [["", packed.tree]])
     if not all("lodtensor" in entry for _, entry in entries):
         raise DTypeError(f"{where}: tree: a LoDTensor, or a dict of LoDTensors, can be added")
-    if packed.tree != manifest.tree:
+    same = packed.tree == manifest.tree and packed.arrays.keys() == manifest.arrays.keys()
+    if not same or len(packed.lods) != len(manifest.lods):
         raise LoDError(f"{where}: tree: has other entries, or shares other structures, than what is there")
     new: list[tuple[StoredFile, Array]] = []
     for key, values in packed.arrays.items():

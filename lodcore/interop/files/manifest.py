@@ -15,6 +15,7 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import files
 from lodcore.base.archives import dtype_of
+from lodcore.base.naming import described
 from lodcore.errors import LoDError
 
 __all__ = [
@@ -69,7 +70,7 @@ class StoredFile:
 
     def kind(self, where: str) -> np.dtype[Any]:
         """Return the dtype."""
-        return dtype_of(f"{where}: {self.file}", _tuples(self.dtype))
+        return dtype_of(f"{where}: {self.file}", self.dtype)
 
     def size(self, where: str) -> int:
         """Return the number of valid bytes."""
@@ -87,17 +88,6 @@ class StoredFile:
         self.sum = kernels.foreign_data.checksum(data[:whole], self.sum)
         self.rest = data[whole:].tobytes().hex()
         self.shape[0] += len(rows)
-
-
-def _tuples(description: Any) -> Any:
-    """Convert the lists of JSON to the tuples of a description of fields."""
-    if not isinstance(description, list):
-        return description
-    return [tuple(_tuples(part) if k == 1 else _names(part) for k, part in enumerate(field)) for field in description]
-
-
-def _names(part: Any) -> Any:
-    return tuple(part) if isinstance(part, list) else part
 
 
 @dataclass
@@ -170,7 +160,7 @@ def _unsealed(where: str, data: bytes, wanted: str) -> dict[str, Any]:
     if body["format"] != wanted:
         raise LoDError(f"{where}: is not lodcore's")
     if body["version"] != VERSION:
-        raise LoDError(f"{where}: has version {body['version']!r}; this lodcore reads version {VERSION}")
+        raise LoDError(f"{where}: has version {described(body['version'])}; this lodcore reads version {VERSION}")
     return body
 
 
@@ -203,11 +193,11 @@ def parse_manifest(where: str, data: bytes) -> Manifest:
         lods = [[_stored(where, entry) for entry in structure["offsets"]] for structure in body["lods"]]
         rows = [_count(where, structure["num_rows"]) for structure in body["lods"]]
         manifest = Manifest(body["tree"], arrays, lods, rows)
+    except LoDError:
+        raise
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise LoDError(f"{where}: is not a valid manifest: {error}") from None
     except ValueError as error:
-        if isinstance(error, LoDError):
-            raise
         raise LoDError(f"{where}: is not JSON: {error}") from None
     names = [stored.file for stored in manifest.stored]
     if len(set(names)) != len(names):
@@ -231,9 +221,9 @@ def _stored(where: str, entry: Any) -> StoredFile:
     """Check the entry of a file."""
     stored = StoredFile(**entry)
     if not isinstance(stored.file, str) or not FILE.fullmatch(stored.file):
-        raise LoDError(f"{where}: names the file {stored.file!r}; letters, digits and .bin make a name")
+        raise LoDError(f"{where}: names the file {described(stored.file)}; letters, digits and .bin make a name")
     if not isinstance(stored.shape, list) or not 1 <= len(stored.shape) <= 64:
-        raise LoDError(f"{where}: {stored.file}: has shape {stored.shape!r}")
+        raise LoDError(f"{where}: {stored.file}: has shape {described(stored.shape)}")
     for n in stored.shape:
         _count(f"{where}: {stored.file}", n)
     if type(stored.sum) is not int or not 0 <= stored.sum < 2**64 or not isinstance(stored.rest, str):
@@ -245,5 +235,5 @@ def _stored(where: str, entry: Any) -> StoredFile:
 
 def _count(where: str, number: Any) -> int:
     if type(number) is not int or not 0 <= number < 2**63 - 1:
-        raise LoDError(f"{where}: has {number!r} where a number of rows is needed")
+        raise LoDError(f"{where}: has {described(number)} where a number of rows is needed")
     return number

@@ -7,6 +7,7 @@ import zipfile
 from typing import IO, Any
 
 from lodcore.base.archives import Archive, WrittenArchive, read_archive, write_array
+from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.files.manifest import LARGEST, check_length
 from lodcore.interop.files.tree_data import Packed, Reader
@@ -103,7 +104,9 @@ def _parsed(where: str, data: bytes) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != "lodcore":
         raise LoDError(f"{where}: is not lodcore's")
     if manifest.get("version") != VERSION:
-        raise LoDError(f"{where}: has version {manifest.get('version')!r}; this lodcore reads version {VERSION}")
+        raise LoDError(
+            f"{where}: has version {described(manifest.get('version'))}; this lodcore reads version {VERSION}"
+        )
     return manifest
 
 

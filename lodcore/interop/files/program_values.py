@@ -84,19 +84,8 @@ def spec_of_text(where: str, given: Any, objects: bool = False) -> Spec:
     found = KINDS.get(kind) if isinstance(kind, str) else None
     if found is None:
         found = kind_of(where, kind)
-    made = np.dtype(object) if objects and given.get("dtype") == "|O" else _dtype(where, given.get("dtype"))
+    made = np.dtype(object) if objects and given.get("dtype") == "|O" else dtype_of(where, given.get("dtype"))
     return Spec(tuple(shape), made, levels, found)
-
-
-def _dtype(where: str, description: Any) -> np.dtype[Any]:
-    """Return the dtype of a description in JSON, where tuples are lists."""
-
-    def tuples(one: Any, field: bool = False) -> Any:
-        if not isinstance(one, list):
-            return one
-        return tuple(map(tuples, one)) if field else [tuples(part, True) for part in one]
-
-    return dtype_of(where, tuples(description))
 
 
 class ValueWriter:
@@ -242,7 +231,7 @@ class ValueReader:
         if kind == "spec":
             return spec_of_text(where, content)
         if kind == "dtype":
-            return _dtype(where, content)
+            return dtype_of(where, content)
         if kind == "ufunc":
             found = vars(np).get(content) if isinstance(content, str) else None
             if not isinstance(found, np.ufunc):

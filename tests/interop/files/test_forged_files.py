@@ -255,7 +255,9 @@ WOUNDS = [
     (values_of(dtype="|O"), "Python objects are not read"),
     (values_of(dtype=OBJECTS), "Python objects are not read"),
     (values_of(dtype="zz"), "has no dtype 'zz'"),
-    (values_of(dtype=None), "has no dtype 'None'"),
+    (values_of(dtype=None), "has no dtype None"),
+    (values_of(dtype=[3, 0]), "has no dtype [3, 0]"),
+    (offsets_of(dtype={"a": [3]}), "has no dtype {'a': [3]}"),
     (values_of(dtype="\0"), "has no dtype"),
     *((offsets_of(**wrong), "offsets are int64, (n + 1,)") for wrong in (
       {"dtype": "<f8"}, {"dtype": ">i8"}, {"dtype": "<i4"}, {"shape": [0]}, {"shape": [4, 1]})),
@@ -276,6 +278,82 @@ def test_load_of_a_manifest_with_a_wrong_field_raises(change, says, saved):
         lodcore.load(folder)
     assert says in str(caught.value)
     assert str(caught.value).startswith(f"lodcore.load: {folder}: ")
+
+
+#: What any field may be in a forged manifest: values of other types, and numbers of any size.
+ODD = [
+    None, True, -1, 0, 3, 2**31, 2**63, 10**30, 1.5, float("nan"), "", "x", "\0", "\ud800", "<f8", "x" * 10_000,
+    [], [[]], [3, 0], [-1], [2**31, 2**31], [["a", "<f8"]], [["a", "<f8", [2**40]]], [["a", "<f8", "x"]], [["a"]],
+    [["", "<i8"], ["", "<i8"]], [[["t", 3], "<f8"]], {}, {"a": 1}, {"list": []}, {"int": "f" * 9999}, {"generator": 0},
+]  # fmt: skip
+
+
+def places_in(data):
+    """Give each container of nested data, and a key in it."""
+    for key, part in list(data.items() if isinstance(data, dict) else enumerate(data)):
+        yield data, key
+        if isinstance(part, (dict, list)):
+            yield from places_in(part)
+
+
+def error_of(call):
+    """Return the text of the error that refuses a file, or None."""
+    try:
+        call()
+    except REFUSED as error:
+        return str(error)
+    return None
+
+
+def test_load_append_and_save_of_a_manifest_with_any_odd_part_raise_or_succeed(tmp_path):
+    folder, tree = tmp_path / "x.lod", {"x": X}
+    lodcore.save(folder, tree)
+    body, files = body_of(folder), {path: path.read_bytes() for path in folder.iterdir()}
+    calls = {
+        "load": lambda: lodcore.load(folder),
+        "append": lambda: lodcore.append(folder, tree),
+        "save": lambda: lodcore.save(folder, tree),
+    }
+    for at, key in list(places_in(body)):
+        kept = at[key]
+        for number, odd in enumerate(ODD):
+            at[key] = odd
+            for call in ("load",) if number % 5 else ("load", "append", "save"):
+                for path in set(folder.iterdir()) - set(files):
+                    path.unlink()
+                for path, data in files.items():
+                    path.write_bytes(data)
+                write_checked(folder / "manifest.json", body)
+                said = error_of(calls[call])
+                assert said is None or said.startswith(f"lodcore.{call}: {folder}: "), (at, key, odd)
+                assert said is None or len(said) < 1000
+        at[key] = kept
+
+
+@pytest.mark.parametrize("part", ["arrays", "lods"])
+def test_append_to_a_folder_whose_manifest_lacks_what_its_tree_names_raises(part, saved):
+    folder, body = saved
+    body[part] = type(body[part])()
+    write_checked(folder / "manifest.json", body)
+    with pytest.raises(LoDError, match=r"append: .*: tree: has other entries, or shares other structures"):
+        lodcore.append(folder, X)
+
+
+def test_a_manifest_whose_parts_are_nested_without_end_is_refused(saved):
+    folder, body = saved
+    deep = 0
+    for _ in range(450):
+        deep = [deep]
+    values = body["arrays"]["values"]
+    for at, key in ((values, "dtype"), (values, "shape"), (values, "file"), (body, "tree"), (body, "version")):
+        kept, at[key] = at[key], deep
+        write_checked(folder / "manifest.json", body)
+        with pytest.raises(REFUSED, match=r"^lodcore.load: .*x.lod: "):
+            lodcore.load(folder)
+        at[key] = kept
+    for name in ("array", "generator", "program", "optimizer", "int", "list"):
+        with pytest.raises(REFUSED, match=r"^lodcore.load: file: "):
+            lodcore.load(archive_of({}, manifest_of({name: deep})))
 
 
 @pytest.fixture

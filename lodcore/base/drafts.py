@@ -25,7 +25,8 @@ DRAFT = re.compile(r"\.lodcore-[0-9a-f]{8}-[0-9]+")
 def replace(where: str, path: str, write: Callable[[str], None]) -> None:
     """Let a function write a file or folder, and put it in the place of a file at once.
 
-    Whatever happens, the name refers to the old contents or to the new ones. A folder next to the file,
+    Whatever happens, the name refers to the old contents or to the new ones, which have the permissions of the old
+    ones. If the name is a link, the file that it leads to is replaced. A folder next to the file,
     ``.lodcore-<checksum of the name>-<number>``, holds a draft and a lock. The lock of a dead writer is free: whoever
     writes next to its draft removes it first, which gives its space back. On a file system without locks it stays.
 
@@ -45,33 +46,33 @@ def replace(where: str, path: str, write: Callable[[str], None]) -> None:
     OSError
         If the new contents cannot be written; then nothing of them is left.
     """
-    path = os.path.abspath(path)
+    path, place = os.path.abspath(path), NEW + os.path.splitext(path)[1]
     with contextlib.suppress(FileNotFoundError):
         mode = os.stat(path).st_mode
         if not os.path.isdir(path):
             files.check_regular(f"{where}: {path}", mode)
+    path = os.path.realpath(path)
     tried: list[str] = []
     try:
         try:
             with _draft(path, tried) as held:  # bound to no name before, so that an interrupt frees the lock
-                _replace(path, write, tried[-1], held)
+                _replace(path, write, os.path.join(tried[-1], place), held)
         finally:
             _give_up(tried)
     finally:  # once more, since an interrupt may come just before the other try
         _give_up(tried)
 
 
-def _replace(path: str, write: Callable[[str], None], draft: str, held: io.FileIO) -> None:
+def _replace(path: str, write: Callable[[str], None], place: str, held: io.FileIO) -> None:
     """Write a draft, put it in the place of the file, and remove its folder."""
     try:
-        place = os.path.join(draft, NEW + os.path.splitext(path)[1])
         write(place)
-        _sync(place)
+        _sync(place, files.mode_of(path))
         os.replace(place, path)
         files.sync_folder(os.path.dirname(path))
     finally:
         if not held.closed:  # as it is in a forked copy of the writer
-            _remove(draft)
+            _remove(os.path.dirname(place))
             files.unlock(held)
 
 
@@ -147,12 +148,15 @@ def _remove(folder: str) -> None:
         os.rmdir(folder)
 
 
-def _sync(place: str) -> None:
-    """Make a file durable, or all files of a folder."""
+def _sync(place: str, mode: int | None = None) -> None:
+    """Make a file durable, or all files of a folder, with other permissions if they are given."""
     if not os.path.isdir(place):
         with files.regular("", place) as opened:
+            files.permit(opened, mode)
             files.sync(opened)
         return
     for name in os.listdir(place):
         _sync(os.path.join(place, name))
+    if mode is not None:
+        os.chmod(place, mode)
     files.sync_folder(place)

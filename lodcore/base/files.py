@@ -5,7 +5,8 @@
   at exec would not suffice, as a forked child need not call exec; and a lock by `flock` belongs to the open file,
   which parent and child share, so that it would last until both have closed it. (Locks by `fcntl.lockf` are not shared
   with children, but the system drops them when any part of the process closes the same file, as a backup may do.)
-- New files have the permissions that the process's umask leaves; no state of the process is changed.
+- New files have the permissions that the process's umask leaves, or those of the files that they replace; no state of
+  the process is changed.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ __all__ = [
     "check_regular",
     "create",
     "lock",
+    "mode_of",
+    "permit",
     "regular",
     "remove",
     "sync",
@@ -148,9 +151,40 @@ def regular(where: str, path: str, mode: str = "r") -> io.FileIO:
     return opened
 
 
-def create(path: str) -> io.FileIO:
-    """Make a new file without a buffer; raise FileExistsError if there is anything of this name."""
-    return _open(path, "x", _NO_LINK)
+def create(path: str, mode: int | None = None) -> io.FileIO:
+    """Make a new file without a buffer; raise FileExistsError if there is anything of this name.
+
+    Parameters
+    ----------
+    path : str
+    mode : int, optional
+        Its permissions; by default those that the umask leaves.
+
+    Returns
+    -------
+    FileIO
+    """
+    opened = _open(path, "x", _NO_LINK)
+    try:
+        permit(opened, mode)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
+
+
+def mode_of(path: str) -> int | None:
+    """Return the permissions of a file or folder, which one in its place gets; None if there is none."""
+    try:
+        return stat.S_IMODE(os.stat(path).st_mode) & 0o777
+    except FileNotFoundError:
+        return None
+
+
+def permit(opened: io.FileIO, mode: int | None) -> None:
+    """Give permissions to an open file, unless it has them, as on a file system that knows no others."""
+    if mode is not None and stat.S_IMODE(os.fstat(opened.fileno()).st_mode) != mode:
+        os.fchmod(opened.fileno(), mode)
 
 
 def write(opened: io.FileIO, data: Any) -> None:

@@ -154,7 +154,7 @@ def _put(place: str, entry: str, data: bytes) -> None:
     """Replace the manifest, or the record, atomically."""
     path = os.path.join(place, entry)
     try:
-        with files.create(path + NEW) as opened:
+        with files.create(path + NEW, _mode(place)) as opened:
             files.write(opened, data)
             files.sync(opened)
         os.replace(path + NEW, path)
@@ -162,6 +162,11 @@ def _put(place: str, entry: str, data: bytes) -> None:
         files.remove(path + NEW)
         raise
     files.sync_folder(place)
+
+
+def _mode(place: str) -> int | None:
+    """Return the permissions that new files get: those of the manifest, if there is one."""
+    return files.mode_of(os.path.join(place, MANIFEST))
 
 
 # -- save --------------------------------------------------------------------------------------------------------------
@@ -183,7 +188,7 @@ def _save(where: str, place: str, packed: Packed, held: io.FileIO) -> None:
         rows += [lod.offsets(level) for level in range(lod.num_levels)]
     _put(place, RECORD, record(replaced | {stored.file for stored in manifest.stored}))
     for stored, part in zip(manifest.stored, rows, strict=True):
-        with files.create(os.path.join(place, stored.file)) as opened:
+        with files.create(os.path.join(place, stored.file), _mode(place)) as opened:
             _add(opened, stored, part)
     files.sync_folder(place)
     _commit(where, place, manifest, held)

@@ -27,6 +27,7 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     Parameters
     ----------
     file : str, path or binary file
+        A file that is replaced leaves its permissions to the new one; a link stays, and what it leads to is replaced.
     tree : LoDTensor, SparseTensor, ndarray, number, str, bytes, bool, None; dict, list or tuple of trees
         Keys are str or int. LoDs and arrays that occur several times are shared again after loading. A tree may have
         Programs (of `lodcore.graph`), Generators of NumPy with their states and seeds, and optimizers of `lodcore.nn`,

@@ -5,6 +5,7 @@ import io
 import json
 import multiprocessing
 import os
+import stat
 import struct
 import warnings
 import zipfile
@@ -237,6 +238,73 @@ def test_save_and_load_refuse_wrong_options(tmp_path):
     (tmp_path / "mine").mkdir()
     with pytest.raises(IsADirectoryError, match="mine"):
         lodcore.save(tmp_path / "mine", X, form="npz")
+
+
+def permissions(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o666])
+def test_what_is_saved_over_a_file_has_its_permissions(tmp_path, mode):
+    file, folder = tmp_path / "x.npz", tmp_path / "x.lod"
+    for name in (file, folder):
+        lodcore.save(name, X)
+    before = [file, folder / "manifest.json", *folder.glob("*.bin")]
+    for entry in before:
+        entry.chmod(mode)
+    for name in (file, folder):
+        lodcore.save(name, {"y": X})
+    assert permissions(file) == mode
+    rows = list(folder.glob("*.bin"))
+    assert not set(before) & set(rows)
+    assert {permissions(entry) for entry in (folder / "manifest.json", *rows)} == {mode}
+    if mode & 0o200:
+        lodcore.append(folder, {"y": X})
+        assert permissions(folder / "manifest.json") == mode
+    new = tmp_path / "new.npz"
+    lodcore.save(new, X)
+    plain = tmp_path / "plain"
+    plain.touch()
+    assert permissions(new) == permissions(plain)
+
+
+def test_save_to_a_link_replaces_what_it_leads_to(tmp_path):
+    for name in ("data", "links"):
+        (tmp_path / name).mkdir()
+    target, link, further = tmp_path / "data" / "stored", tmp_path / "links" / "x.npz", tmp_path / "links" / "y.npz"
+    link.symlink_to("../data/stored")
+    further.symlink_to(link)
+    for n, name in enumerate((link, further, link)):  # at first there is no target
+        lodcore.save(name, n)
+        assert link.is_symlink()
+        assert further.is_symlink()
+        assert not target.is_symlink()
+        assert [lodcore.load(one) for one in (link, further, target)] == [n, n, n]
+    assert sorted(entry.name for entry in tmp_path.rglob("*") if entry.is_file()) == ["stored", "x.npz", "y.npz"]
+    before = target.read_bytes()
+    with pytest.raises(DTypeError):
+        lodcore.save(link, object())
+    assert target.read_bytes() == before
+    loop = tmp_path / "loop.npz"
+    loop.symlink_to(loop)
+    with pytest.raises(OSError, match="symbolic links"):
+        lodcore.save(loop, X)
+    assert loop.is_symlink()
+    aside = tmp_path / "aside.npz"
+    aside.symlink_to(tmp_path / "none" / "x.npz")
+    with pytest.raises(FileNotFoundError):
+        lodcore.save(aside, X)
+
+
+def test_save_to_a_link_to_a_folder_replaces_what_is_in_the_folder(tmp_path):
+    link = tmp_path / "link.lod"
+    link.symlink_to(tmp_path / "x.lod")
+    lodcore.save(tmp_path / "x.lod", X)
+    lodcore.save(link, 5)
+    lodcore.save(link, X)
+    lodcore.append(link, X)
+    assert link.is_symlink()
+    assert len(lodcore.load(tmp_path / "x.lod")) == 2 * len(X)
 
 
 # -- one file, damaged ---------------------------------------------------------------------------------------------

@@ -66,6 +66,9 @@ def private_lod(where: str, given: Any) -> tuple[LoD, int, int]:
 def lent(values: Array) -> Array | None:
     """Return a writable array over the memory of values, for another library that may write to them.
 
+    The values of a LoDTensor are read-only views, so what counts is the array that owns the memory: if its owner may
+    write to it, so may the library, and what it writes is seen wherever the memory is shared.
+
     Parameters
     ----------
     values : ndarray

@@ -88,9 +88,9 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
         A nested tensor with jagged layout; a PackedSequence, longest sequence first; or a `Varlen`, whose sequences are
         those of the last level.
     copy : bool, optional
-        By default, the tensor shares the memory of the values if that is writable (torch has no read-only tensors, so
-        writing to the tensor changes x), and is a copy otherwise, as for values of a file. With False, such values are
-        an error. Values of a PackedSequence, and offsets, are always copied.
+        By default, the tensor shares the memory of the values, unless nobody may write to it, as to that of a file, of
+        Arrow or of a read-only array; then it is a copy. With True it is always a copy, and with False memory that
+        nobody may write to is an error. Values of a PackedSequence, and offsets, are always copied.
 
     Returns
     -------
@@ -104,6 +104,13 @@ def to_torch(x: Any, layout: str = "jagged", copy: bool | None = None) -> Any:
         If torch does not support the dtype.
     OverflowError
         If int32 cannot hold the offsets of a Varlen.
+
+    Notes
+    -----
+    torch has no read-only tensors. What is written to a tensor that shares memory, as by ``tensor.add_(1)``, is seen in
+    x, in all tensors and views that share its values, and in the array that x was made of; and what is written to that
+    array is seen in the tensor. That ``x.values`` is read-only keeps NumPy from writing, not torch: pass ``copy=True``
+    if x is to stay as it is.
     """
     where = "lodcore.to_torch"
     torch = library("torch", "torch", where)

@@ -52,6 +52,22 @@ def test_conversion_to_and_from_torch_copies_nothing():
         x.values[0] = 1
 
 
+def test_what_is_written_to_a_tensor_is_seen_wherever_its_memory_is_shared():
+    mine = np.arange(6.0)
+    x = LoDTensor(mine, LoD.from_lengths([2, 0, 4]))
+    same, part = x.with_values(x.values), x[2:]
+    for layout in ("jagged", "varlen"):
+        made = x.to_torch(layout)
+        (made.values() if layout == "jagged" else made.values).add_(1)
+    x.to_torch(copy=True).values().add_(1)
+    x[x.lengths > 0].to_torch("packed").data.add_(1)
+    for one in (mine, x.values, same.values):
+        assert one.tolist() == [2, 3, 4, 5, 6, 7]
+    assert part.tolist() == [[4, 5, 6, 7]]
+    mine[0] = 9
+    assert x.to_torch().values()[0] == 9
+
+
 def test_memory_that_cannot_be_written_is_copied(tmp_path):
     """torch writes to any memory; writing to a mapped file would end the process."""
     lodcore.save(tmp_path / "x.lod", drawn([2, 1]))

@@ -10,7 +10,7 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,7 +21,18 @@ from lodcore.base.memory import check_size
 from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 
-__all__ = ["Archive", "Whole", "WrittenArchive", "check_values", "dtype_of", "read_archive", "read_npy", "write_array"]
+__all__ = [
+    "Archive",
+    "Whole",
+    "WrittenArchive",
+    "check_open",
+    "check_values",
+    "dtype_of",
+    "read_archive",
+    "read_npy",
+    "size_of",
+    "write_array",
+]
 
 Array = np.ndarray[Any, Any]
 Result = TypeVar("Result")
@@ -123,7 +134,8 @@ def read_archive(where: str, file: Any, use: Callable[[Archive], Result]) -> Res
         If the file is damaged, or not a regular one.
     """
     try:
-        _check_open(where, file)
+        check_open(where, file, "readable", "read", "seek", "tell")
+        _check_regular(where, file)
         with _buffered(file) as opened, zipfile.ZipFile(opened) as archive:
             opened.seek(0, os.SEEK_END)
             return use(Archive(where, archive, opened.tell()))
@@ -156,10 +168,13 @@ class Whole:
 
     Parameters
     ----------
+    where : str
+        The name of the function, for messages.
     file : binary file
     """
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, where: str, file: Any) -> None:
+        check_open(f"{where}: file", file, "writable", "write")
         self._file = file
 
     def write(self, data: Any) -> int:
@@ -182,7 +197,31 @@ class Whole:
             flush()
 
 
-def _check_open(where: str, file: Any) -> None:
+def check_open(where: str, file: Any, able: str, *methods: str) -> None:
+    """Raise unless a file of the caller's is open for bytes.
+
+    Parameters
+    ----------
+    where : str
+        The names of function and file, for messages.
+    file : object
+    able : {"readable", "writable"}
+    *methods : str
+        The names of methods that are used.
+
+    Raises
+    ------
+    LoDError, DTypeError
+    """
+    if isinstance(file, io.TextIOBase) or not all(hasattr(file, name) for name in methods):
+        raise DTypeError(f"{where}: is {type(file).__name__}; a binary file with {', '.join(methods)} is needed")
+    if getattr(file, "closed", False):
+        raise LoDError(f"{where}: is closed; an open file is needed")
+    if not getattr(file, able, lambda: True)():
+        raise LoDError(f"{where}: is not {able}; a file that is open for this is needed")
+
+
+def _check_regular(where: str, file: Any) -> None:
     """Raise if a file that the caller has opened is one of the system, but not a regular one, which may not end."""
     try:
         mode = os.fstat(file.fileno()).st_mode
@@ -275,13 +314,11 @@ def _read_array(where: str, member: Any, size: int) -> Array:
     if not all(type(n) is int and n >= 0 for n in shape) or len(shape) > 64 or type(fortran) is not bool:
         raise LoDError(f"{where}: has shape {shape!r}; numbers of 0 or more are needed")
     dtype = dtype_of(where, description)
-    check_size(where, *shape, dtype.itemsize)
-    needed = dtype.itemsize
-    for n in shape:
-        needed *= n
+    needed = size_of(where, shape, dtype)
     held = size - len(magic) - len(count) - length
     if needed != held:
         raise LoDError(f"{where}: has {held} bytes of values; shape {shape} of {dtype} has {needed}")
+    check_size(where, needed)
     data = np.empty(needed, np.uint8)
     place = memoryview(data.data)
     while place:
@@ -293,6 +330,17 @@ def _read_array(where: str, member: Any, size: int) -> Array:
     if not dtype.itemsize:
         return np.ndarray(shape, dtype, bytearray(1))
     return data.view(dtype).reshape(shape, order="F" if fortran else "C")
+
+
+def size_of(where: str, shape: Iterable[int], dtype: np.dtype[Any]) -> int:
+    """Return the number of bytes of an array in a file; raise LoDError for a shape that no array has."""
+    size, reach = dtype.itemsize, max(dtype.itemsize, 1)
+    for n in shape:
+        size *= n
+        reach *= max(n, 1)  # as in NumPy, even for arrays without bytes
+    if reach >= 2**63:
+        raise LoDError(f"{where}: has shape {described(tuple(shape))} of {dtype}, which no array has")
+    return size
 
 
 def check_values(where: str, data: Array, dtype: np.dtype[Any]) -> None:

@@ -40,7 +40,7 @@ def arrays_of_plan(plan: PlanOfBins) -> dict[str, np.ndarray[Any, Any]]:
 def write_arrays(file: Any, arrays: Mapping[str, Any]) -> None:
     """Write arrays to an open .npz file, or replace one; its ending is added to a name without it, as by NumPy."""
     if hasattr(file, "write"):
-        opened: Any = Whole(file)
+        opened: Any = Whole("PackPlan.save", file)
         with zipfile.ZipFile(opened, "w") as archive:
             for name, values in arrays.items():
                 write_array("PackPlan.save", archive, name, np.asarray(values), zipfile.ZIP_STORED)

@@ -20,7 +20,6 @@ import numpy as np
 from lodcore import kernels
 from lodcore.base import buffers, files
 from lodcore.base.archives import check_values
-from lodcore.base.memory import check_size
 from lodcore.base.naming import described
 from lodcore.errors import LoDError
 from lodcore.interop.files.manifest import MANIFEST, WORD, Manifest, StoredFile, parse_manifest, read_content
@@ -183,8 +182,6 @@ def map_file(where: str, name: str, stored: StoredFile, structures: list[StoredS
     """Map the valid bytes of a file."""
     size = stored.size(where)
     where = f"{where}: {stored.file}"
-    if size >= 2**63:
-        raise LoDError(f"{where}: has {size} bytes according to its manifest")
     with _opened(where, os.path.join(name, stored.file)) as opened:
         held = os.fstat(opened.fileno()).st_size
         if held < size:
@@ -207,6 +204,5 @@ def _array(where: str, stored: StoredFile, raw: Array, verify: bool) -> Array:
     check_values(where, raw, dtype)
     shape = () if stored.single and stored.shape == [1] else tuple(stored.shape)
     if not len(raw):
-        check_size(where, *shape, dtype.itemsize)
         return np.ndarray(shape, dtype, bytearray(1))
     return raw.view(dtype).reshape(shape)

@@ -14,7 +14,7 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import files
-from lodcore.base.archives import dtype_of
+from lodcore.base.archives import dtype_of, size_of
 from lodcore.base.naming import described
 from lodcore.errors import LoDError
 
@@ -74,10 +74,7 @@ class StoredFile:
 
     def size(self, where: str) -> int:
         """Return the number of valid bytes."""
-        size = self.kind(where).itemsize
-        for n in self.shape:
-            size *= n
-        return size
+        return size_of(f"{where}: {self.file}", self.shape, self.kind(where))
 
     def add(self, rows: Array) -> None:
         """Add rows to the valid size and the checksum."""

@@ -11,7 +11,8 @@ from typing import Any
 from lodcore.base import files
 from lodcore.base.archives import Whole
 from lodcore.base.drafts import replace
-from lodcore.errors import DTypeError
+from lodcore.base.naming import described
+from lodcore.errors import DTypeError, LoDError
 from lodcore.interop.files.folder import is_folder, read_folder
 from lodcore.interop.files.folder_writer import append_to_folder, write_folder
 from lodcore.interop.files.npz import read_npz, write_npz
@@ -81,7 +82,7 @@ def save(file: Any, tree: Any, scope: Any = None, *, form: str | None = None, co
     if hasattr(file, "write"):
         if form == "folder":
             raise ValueError(f"{where}: file: is open; the name of a folder is needed")
-        write_npz(where, Whole(file), packed, compress)
+        write_npz(where, Whole(where, file), packed, compress)
         return
     name = _name(where, file)
     if form not in (None, "npz", "folder"):
@@ -216,4 +217,10 @@ def _name(where: str, file: Any) -> str:
         raise DTypeError(f"{where}: file: is {type(file).__name__}; a name or an open file is needed") from None
     if not name:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    try:
+        ends = b"\0" in os.fsencode(name)
+    except UnicodeEncodeError:
+        ends = True
+    if ends:
+        raise LoDError(f"{where}: file: is {described(name)}, which no file is called")
     return os.fsdecode(name)

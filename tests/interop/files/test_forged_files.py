@@ -15,7 +15,7 @@ from tests.helpers.forged_files import archive_of, array_bytes, body_of, describ
 from tests.helpers.tables import for_each
 
 pytestmark = pytest.mark.not_on_reference
-REFUSED = (LoDError, DTypeError, MemoryError)
+REFUSED = (LoDError, DTypeError)
 X = LoDTensor.from_lengths(np.arange(3.0), [1, 0, 2])
 
 # -- archives ------------------------------------------------------------------------------------------------------
@@ -100,7 +100,16 @@ FORGERIES = {
     "a long header": (of_bytes(described("'|b1'", "(4,)" + " " * 10_001, bytes(4))), "a header of"),
     "a negative shape": (of_bytes(described("'<f8'", "(-1,)")), "has shape (-1,)"),
     "a shape of floats": (of_bytes(described("'<f8'", "(1.0,)", bytes(8))), "has shape (1.0,)"),
-    "a shape that wraps": (of_bytes(described("'<f8'", "(4294967296, 4294967296)")), "the result has"),
+    "a shape that wraps": (of_bytes(described("'<f8'", "(4294967296, 4294967296)")), "of float64, which no array has"),
+    "an empty shape that wraps": (
+        of_bytes(described("'<f8'", "(0, 4294967296, 4294967296)")),
+        "has shape (0, 4294967296, 4294967296) of float64, which no array has",
+    ),
+    "a shape of more than any machine has": (
+        of_bytes(described("'<f8'", "(100000000000000000,)", bytes(8))),
+        "has 8 bytes of values; shape (100000000000000000,) of float64 has 800000000000000000",
+    ),
+    "a shape of nothing": (of_bytes(described("'|V0'", "(4294967296, 4294967296)")), "which no array has"),
     "a shape of more than there is": (
         of_bytes(described("'<f8'", "(1000,)", bytes(8))),
         "has 8 bytes of values; shape (1000,) of float64 has 8000",
@@ -247,7 +256,9 @@ WOUNDS = [
     (rows_of(2), "is 3 at position 3; offsets start at 0, never fall"),
     (values_of(shape=[1000]), "has 24 bytes; its manifest counts 8000"),
     (offsets_of(shape=[2**60]), "its manifest counts"),
-    (values_of(shape=[2**62, 2**62]), "according to its manifest"),
+    (values_of(shape=[2**62, 2**62]), "has shape (4611686018427387904, 4611686018427387904) of float64, which"),
+    (values_of(shape=[0, 2**62, 2**62]), "of float64, which no array has"),
+    (values_of(shape=[2**60 - 1]), "has 24 bytes; its manifest counts 9223372036854775800"),
     (values_of(shape=[]), "has shape []"),
     (values_of(shape=[2]), "has shape"),
     (values_of(shape=3), "has shape 3"),

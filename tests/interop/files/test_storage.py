@@ -29,7 +29,7 @@ from tests.helpers.draw import DTYPES, lod_tensors
 X = lodcore.array([[1.5, 2.5], [], [3.5]])
 DEEP = lodcore.array([[[1, 2], []], [], [[3]]])
 FORMS = ["batch.npz", "batch.lod"]
-REFUSED = (LoDError, DTypeError, MemoryError)
+REFUSED = (LoDError, DTypeError)
 
 
 def same(a, b):
@@ -305,6 +305,59 @@ def test_save_to_a_link_to_a_folder_replaces_what_is_in_the_folder(tmp_path):
     lodcore.append(link, X)
     assert link.is_symlink()
     assert len(lodcore.load(tmp_path / "x.lod")) == 2 * len(X)
+
+
+class Raw:
+    """A file that has only one method."""
+
+    def read(self, size=-1):
+        return b""
+
+
+def test_open_files_that_cannot_be_read_or_written_are_refused(tmp_path):
+    name = tmp_path / "x.npz"
+    lodcore.save(name, X)
+    with open(name, "rb") as file:
+        pass
+    memory = io.BytesIO()
+    memory.close()
+    plan = pack_plan([1, 2], 3)
+    with open(name, "rb") as reader, open(name, encoding="latin-1") as text, open(tmp_path / "y", "wb") as writer:
+        for given, says in (
+            (file, "x.npz: is closed; an open file is needed"),
+            (memory, "file: is closed; an open file is needed"),
+            (writer, "y: is not readable"),
+            (text, "x.npz: is TextIOWrapper; a binary file with read, seek, tell is needed"),
+            (io.StringIO(), "file: is StringIO; a binary file"),
+            (Raw(), "file: is Raw; a binary file with read, seek, tell is needed"),
+        ):
+            with pytest.raises(REFUSED, match=f"^lodcore.load: .*{says}"):
+                lodcore.load(given)
+            with pytest.raises(REFUSED, match=r"^PackPlan.load: file: is "):
+                PackPlan.load(given)
+        for given, says in (
+            (file, "is closed; an open file is needed"),
+            (memory, "is closed; an open file is needed"),
+            (reader, "is not writable"),
+            (text, "is TextIOWrapper; a binary file with write is needed"),
+            (io.StringIO(), "is StringIO; a binary file with write is needed"),
+        ):
+            with pytest.raises(REFUSED, match=f"^lodcore.save: file: {says}"):
+                lodcore.save(given, X)
+            with pytest.raises(REFUSED, match=f"^PackPlan.save: file: {says}"):
+                plan.save(given)
+    assert lodcore.load(name).equals(X)
+
+
+@pytest.mark.parametrize("name", ["a\0b.npz", "a\0b.lod", "\ud800.npz"])
+def test_names_that_no_file_has_are_refused(tmp_path, name):
+    for where, call in {
+        "save": lambda: lodcore.save(f"{tmp_path}/{name}", X),
+        "load": lambda: lodcore.load(f"{tmp_path}/{name}"),
+        "append": lambda: lodcore.append(f"{tmp_path}/{name}", X),
+    }.items():
+        with pytest.raises(LoDError, match=f"^lodcore.{where}: file: is .*, which no file is called"):
+            call()
 
 
 # -- one file, damaged ---------------------------------------------------------------------------------------------

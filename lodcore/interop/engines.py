@@ -280,7 +280,7 @@ class ArrowBatches:
             wanted = self.schema.field(name).type
         elif name in table.column_names and _is_text(column, table.schema.field(name).type, pyarrow):
             wanted = table.schema.field(name).type
-        return _of_type(pyarrow, column, wanted)
+        return _of_type(pyarrow, f"{name_of(self.f)}: column {name!r}", column, wanted)
 
     def _joined(self, pyarrow: Any, table: Any, arrays: dict[str, Any]) -> Any:
         """Join the columns that are passed through and those of the result."""
@@ -390,10 +390,11 @@ def _is_text(column: Any, kind: Any, pyarrow: Any) -> bool:
     return levels == column.num_levels and bool(pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind))
 
 
-def _of_type(pyarrow: Any, column: Any, wanted: Any) -> Any:
+def _of_type(pyarrow: Any, where: str, column: Any, wanted: Any) -> Any:
     """Return an array of a type, requested by the interface, and cast if that does not suffice."""
     if isinstance(column, (np.ndarray, LoDTensor)):
-        array = pyarrow.array(Spoken(node_of(column, None if wanted is None else wish_of(wanted.__arrow_c_schema__()))))
+        wish = None if wanted is None else wish_of(wanted.__arrow_c_schema__())
+        array = pyarrow.array(Spoken(node_of(column, wish, where=where)))
     else:
         array = pyarrow.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pyarrow.array(column)
     return array if wanted is None or array.type == wanted else array.cast(wanted)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from lodcore.base.archives import check_values
+from lodcore.base.memory import check_size
+from lodcore.base.naming import described
 from lodcore.errors import DTypeError, LoDError
 from lodcore.tensors.from_lists import as_nested
 from lodcore.tensors.lod import LoD
@@ -62,16 +64,25 @@ def load_from_group(group: Any) -> LoDTensor:
     where = "lodcore.interop.load_from_group"
     if not hasattr(group, "attrs"):
         raise DTypeError(f"{where}: group: is {type(group).__name__}; a group of h5py or zarr is needed")
-    if group.attrs.get("format") != "lodcore":
-        raise LoDError(f"{where}: group: its attribute format is {group.attrs.get('format')!r}; 'lodcore' is needed")
-    count = int(group.attrs.get("num_levels", -1))
-    names = ["values", *(f"offsets_{level}" for level in range(count))]
-    for name in names:
-        if count < 0 or name not in group:
-            raise LoDError(f"{where}: group: has no array {name!r}; its attribute num_levels is {count}")
-    values, *offsets = (np.asarray(group[name][...]) for name in names)
+    found = group.attrs.get("format")
+    if not isinstance(found, str) or found != "lodcore":
+        raise LoDError(f"{where}: group: its attribute format is {described(found)}; 'lodcore' is needed")
+    count = group.attrs.get("num_levels")
+    if not isinstance(count, (int, np.integer)) or count < 0:
+        raise LoDError(f"{where}: group: its attribute num_levels is {described(count)}; 0 or more is needed")
+    values = _read(where, group, "values", count)
+    offsets = [_read(where, group, f"offsets_{level}", count) for level in range(count)]
     if values.dtype.kind in "bU" and values.nbytes:
         check_values(f"{where}: group: values", np.ascontiguousarray(values).reshape(-1).view(np.uint8), values.dtype)
     if not offsets:
         return LoDTensor(values, LoD.from_offsets(num_rows=len(values)))
     return LoDTensor.from_offsets(values, *offsets)
+
+
+def _read(where: str, group: Any, name: str, count: Any) -> np.ndarray[Any, Any]:
+    """Read an array of a group."""
+    stored: Any = group.get(name)
+    if not hasattr(stored, "shape") or not hasattr(stored, "dtype"):
+        raise LoDError(f"{where}: group: has no array {name!r}; its attribute num_levels is {count}")
+    check_size(f"{where}: group: {name}", *stored.shape, stored.dtype.itemsize)  # as compressed ones have any size
+    return np.asarray(stored[...])

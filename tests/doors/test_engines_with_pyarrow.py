@@ -185,6 +185,7 @@ def test_arrow_batches_calls_the_function_with_at_most_max_rows():
     [
         (lambda values: [1, 2, 3], "returned list for column 'values'; a LoDTensor or array"),
         (lambda values: np.float64(3), "returned float64 for column 'values'"),
+        (lambda values: values.astype(complex), "column 'values': has dtype complex128, which Arrow does not have"),
         (lambda values: np.array(3), "returned one number for column 'values'; one per row"),
         (lambda values: {"a": values, "b": values[:1]}, "returned 1 rows for 'b', 6 for 'a'"),
         (lambda values: np.array([None] * len(values)), "DTypeError"),

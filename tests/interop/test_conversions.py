@@ -440,8 +440,23 @@ def test_load_from_group_of_groups_with_other_contents_raises():
     group.attrs["num_levels"] = 2
     with pytest.raises(LoDError, match="has no array 'offsets_1'"):
         interop.load_from_group(group)
-    group.attrs["num_levels"] = -1
-    with pytest.raises(LoDError, match="has no array 'values'; its attribute num_levels is -1"):
+    for wrong in (-1, None, "x", [1, 2], 1.5):
+        group.attrs["num_levels"] = wrong
+        with pytest.raises(LoDError, match=r"attribute num_levels is .*; 0 or more is needed"):
+            interop.load_from_group(group)
+    group.attrs["num_levels"] = 2**62
+    with pytest.raises(LoDError, match="has no array 'offsets_1'"):
+        interop.load_from_group(group)
+    for wrong in (np.array([1, 2]), 3, b"lodcore"):
+        group.attrs["format"] = wrong
+        with pytest.raises(LoDError, match=r"its attribute format is .*; 'lodcore' is needed"):
+            interop.load_from_group(group)
+    group.attrs = {"format": "lodcore", "num_levels": 1}
+    group["values"] = types.SimpleNamespace(shape=(2**40, 2**40), dtype=np.dtype("f8"))
+    with pytest.raises(MemoryError, match="group: values: the result has"):
+        interop.load_from_group(group)
+    group["values"] = Group()
+    with pytest.raises(LoDError, match="has no array 'values'"):
         interop.load_from_group(group)
     with pytest.raises(DTypeError, match="group: is SimpleNamespace"):
         interop.save_to_group(types.SimpleNamespace(), X)

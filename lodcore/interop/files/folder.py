@@ -41,7 +41,6 @@ __all__ = [
 
 Array = np.ndarray[Any, Any]
 PIECE = 1 << 19  # bytes of offsets that are read at once, so that they are in cache when they are checked
-INT64 = np.dtype(np.int64)
 #: What is mapped now, by its address.
 MAPPED: WeakValueDictionary[int, Mapped] = WeakValueDictionary()
 
@@ -121,9 +120,8 @@ def read_lod(where: str, name: str, levels: list[StoredFile], num_rows: int, ver
     made: list[Array] = []
     counts = [*(stored.shape[0] - 1 for stored in levels[1:]), num_rows][: len(levels)]
     for stored, count in zip(levels, counts, strict=True):
+        stored.check_offsets(where)
         here = f"{where}: {stored.file}"
-        if stored.kind(where) != INT64 or len(stored.shape) != 1 or not stored.shape[0]:
-            raise LoDError(f"{here}: has dtype {stored.dtype!r} and shape {stored.shape}; offsets are int64, (n + 1,)")
         offsets, bad = _read_offsets(here, os.path.join(name, stored.file), stored.shape[0])
         if bad < 0 and offsets[-1] != count:
             bad = len(offsets) - 1

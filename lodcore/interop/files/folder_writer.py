@@ -328,6 +328,7 @@ def _matched(where: str, manifest: Manifest, packed: Packed) -> list[tuple[Store
             raise LoDError(f"{where}: tree: has {lod.num_levels} levels; what is there has {len(levels)}")
         counts = [*(level.shape[0] - 1 for level in levels[1:]), manifest.num_rows[j]]
         for k, level in enumerate(levels):
+            level.check_offsets(where)
             new.append((level, lod.offsets(k)[1:] + counts[k]))
         manifest.num_rows[j] += lod.num_rows
     return new

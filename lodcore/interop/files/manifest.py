@@ -76,6 +76,12 @@ class StoredFile:
         """Return the number of valid bytes."""
         return size_of(f"{where}: {self.file}", self.shape, self.kind(where))
 
+    def check_offsets(self, where: str) -> None:
+        """Raise unless these are the offsets of a level."""
+        if self.kind(where) != np.int64 or len(self.shape) != 1 or not self.shape[0]:
+            has = f"has dtype {described(self.dtype)} and shape {self.shape}"
+            raise LoDError(f"{where}: {self.file}: {has}; offsets are int64, (n + 1,)")
+
     def add(self, rows: Array) -> None:
         """Add rows to the valid size and the checksum."""
         data = np.frombuffer(bytes.fromhex(self.rest), np.uint8)

@@ -350,6 +350,17 @@ def test_append_to_a_folder_whose_manifest_lacks_what_its_tree_names_raises(part
         lodcore.append(folder, X)
 
 
+@for_each("wrong", [{"dtype": "<f8"}, {"dtype": [3, 0]}, {"shape": [0]}, {"shape": [4, 1]}])
+def test_append_to_a_folder_whose_offsets_are_none_raises_and_writes_nothing(wrong, saved):
+    folder, body = saved[0], copy.deepcopy(saved[1])
+    offsets_of(**wrong)(body)
+    write_checked(folder / "manifest.json", body)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(REFUSED, match=r"^lodcore.append: .*(offsets are int64|has no dtype)"):
+        lodcore.append(folder, X)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
 def test_a_manifest_whose_parts_are_nested_without_end_is_refused(saved):
     folder, body = saved
     deep = 0

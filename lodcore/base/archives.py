@@ -281,7 +281,16 @@ def dtype_of(where: str, description: Any) -> np.dtype[Any]:
         raise DTypeError(f"{where}: has no dtype {described(description)}: {str(error)[:200]}") from None
     if dtype.hasobject or dtype.subdtype is not None:
         raise DTypeError(f"{where}: has dtype {dtype}; Python objects are not read")
+    if _stands_still(dtype):
+        raise DTypeError(f"{where}: has no dtype {described(description)}: its times are counted in steps of 0")
     return dtype
+
+
+def _stands_still(dtype: np.dtype[Any]) -> bool:
+    """Return whether a dtype, or a field of it, has times in steps of 0, by which NumPy divides without a check."""
+    if dtype.names is not None:
+        return any(_stands_still(dtype[name].base) for name in dtype.names)
+    return dtype.kind in "mM" and np.datetime_data(dtype)[1] < 1
 
 
 def _with_tuples(description: Any) -> Any:

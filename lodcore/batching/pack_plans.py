@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lodcore.base.memory import integer
+from lodcore.base.naming import call_named
 from lodcore.batching.applied_plans import pack_documents, unpack_documents
 from lodcore.batching.limits import Int64, as_rank, sealed
 from lodcore.batching.reports.pack_report import PackReport, pack_report
@@ -368,7 +369,7 @@ class PackPlan:
         -------
         PackPlan
         """
-        return cls.from_arrays(read_arrays(file))
+        return call_named("PackPlan.load: file", cls.from_arrays, read_arrays(file))  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self.to_arrays(),)

@@ -13,6 +13,7 @@ import numpy as np
 from lodcore.base import files
 from lodcore.base.archives import Archive, Whole, read_archive, write_array
 from lodcore.base.drafts import replace
+from lodcore.base.naming import call_named
 from lodcore.batching.limits import MOST, Int64, PlanOfBins, as_lengths, sealed
 from lodcore.errors import LoDError
 from lodcore.tensors.lod import LoD
@@ -75,7 +76,7 @@ def checked_arrays(where: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
     lengths, documents, starts, sizes, numbers = (
         as_lengths(f"{where}: {name}", arrays[name]) for name in ("lengths", "documents", "starts", "sizes", "numbers")
     )
-    bins = LoD.from_offsets(arrays["bins"], num_rows=len(documents))
+    bins: LoD = call_named(f"{where}: bins", LoD.from_offsets, arrays["bins"], num_rows=len(documents))
     if len(numbers) != 5 or min(numbers[[0, 2, 3]]) < 1 or max(numbers) > MOST:
         raise ValueError(
             f"{where}: numbers: are {numbers.tolist()}; budget, max_items, multiple_of, shards and a flag are needed"

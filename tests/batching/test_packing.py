@@ -779,7 +779,8 @@ def test_report_of_the_largest_budgets_counts_without_overflow():
         ({"starts": [3, 0]}, "are 3, 2 at piece 0; document 0 has 2 tokens"),
         ({"sizes": [3, 3]}, "document 0 has 2 tokens"),
         ({"documents": [1, 1], "starts": [0, 1], "sizes": [2, 2]}, "piece 1 overlaps another one of document 1"),
-        ({"bins": [0, 1]}, r"offsets\[0\]"),
+        ({"bins": [0, 1]}, r"bins: offsets\[0\]"),
+        ({"bins": [0.0, 2.0]}, r"bins: offsets\[0\]: has dtype float64"),
         ({"sizes": [2, 3, 0]}, "have 2, 2 and 3 entries"),
         ({"documents": [0, 1, 1], "bins": [0, 1, 3]}, "have 3, 2 and 2 entries"),
         ({"documents": [2, 2], "starts": [0, 0], "sizes": [0, 0]}, "piece 1 overlaps another one of document 2"),
@@ -794,8 +795,12 @@ def test_report_of_the_largest_budgets_counts_without_overflow():
 def test_every_array_from_outside_is_checked(change, says):
     arrays = {"lengths": [2, 3, 0], "documents": [0, 1], "starts": [0, 0], "sizes": [2, 3], "bins": [0, 1, 2]}
     arrays |= {"numbers": [4, 0, 1, 1, 0], "method": "next_fit"}
-    with pytest.raises((LoDError, ValueError), match=says):
+    with pytest.raises((LoDError, ValueError, TypeError), match=f"^PackPlan.from_arrays: .*{says}"):
         PackPlan.from_arrays(arrays | change)
+    file = io.BytesIO()
+    np.savez(file, **arrays | change)
+    with pytest.raises((LoDError, ValueError, TypeError), match=f"^PackPlan.load: file: .*{says}"):
+        PackPlan.load(file)
     with pytest.raises(ValueError, match="sizes missing"):
         PackPlan.from_arrays({name: array for name, array in arrays.items() if name != "sizes"})
     fits = PackPlan.from_arrays(arrays | {"bins": [0, 2], "numbers": [5, 2, 3, 4, 1]})

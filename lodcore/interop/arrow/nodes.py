@@ -139,6 +139,8 @@ def _times(where: str, values: Array, name: bytes) -> Node:
     """Return the node of dates or time differences; NaT becomes a null."""
     kind = values.dtype.kind
     unit, step = np.datetime_data(values.dtype)
+    if step < 1:  # NumPy takes such a dtype, and would divide by 0
+        raise DTypeError(f"{where}: has dtype {values.dtype}, which Arrow does not have")
     missing = np.isnat(values)
     validity = np.packbits(~missing, bitorder="little") if missing.any() else None
     nulls = int(np.count_nonzero(missing))

@@ -161,7 +161,7 @@ def test_requested_schema_that_does_not_fit_is_ignored():
 # -- types ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["c8", "M8[Y]", "m8[M]", "M8", "m8[as]"])
+@pytest.mark.parametrize("dtype", ["c8", "M8[Y]", "m8[M]", "M8", "m8[as]", "M8[0s]", "m8[0D]"])
 def test_dtypes_that_arrow_lacks_are_refused(dtype):
     x = LoDTensor(np.zeros(2, dtype), LoD.from_lengths([2]))
     if dtype == "M8[Y]":  # years become days

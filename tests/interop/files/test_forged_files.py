@@ -123,6 +123,11 @@ FORGERIES = {
     "an order that is an integer": (of_bytes(described("'<f8'", "(1,)", bytes(8), "1")), "has shape"),
     "an unknown dtype": (of_bytes(described("'<q9'", "(1,)", bytes(8))), "has no dtype '<q9'"),
     "a huge dtype": (of_bytes(described("'|V99999999999'", "(1,)", bytes(8))), "v.npy"),
+    "times in steps of 0": (of_bytes(described("'<M8[0s]'", "(1,)", bytes(8))), "its times are counted in steps of 0"),
+    "times in steps of 0 in a field of a field": (
+        of_bytes(described("[('r', [('a', '<m8[0s]', (2,))])]", "(1,)", bytes(16))),
+        "its times are counted in steps of 0",
+    ),
     "a dtype with a shape": (of_bytes(described("('<i4', (2,))", "(1,)", bytes(8))), "Python objects are not read"),
     "a bool of 2": (of_bytes(described("'|b1'", "(4,)", b"\1\0\2\1")), "is 2 at byte 2; a bool is 0 or 1"),
     "a bool of 9 in a field": (
@@ -268,6 +273,7 @@ WOUNDS = [
     (values_of(dtype="zz"), "has no dtype 'zz'"),
     (values_of(dtype=None), "has no dtype None"),
     (values_of(dtype=[3, 0]), "has no dtype [3, 0]"),
+    (values_of(dtype="<m8[0D]"), "its times are counted in steps of 0"),
     (offsets_of(dtype={"a": [3]}), "has no dtype {'a': [3]}"),
     (values_of(dtype="\0"), "has no dtype"),
     *((offsets_of(**wrong), "offsets are int64, (n + 1,)") for wrong in (

@@ -56,6 +56,12 @@ def not_a_time(dtype: np.dtype[Any]) -> Any:
     return np.array("NaT", dtype)[()]
 
 
+def extreme_time(dtype: np.dtype[Any], last: float) -> Any:
+    """Return the least time of a dtype for a negative number, and the greatest for a positive one."""
+    limits = np.iinfo(WHOLE)
+    return np.array(limits.min + 1 if last < 0 else limits.max, WHOLE).view(dtype.newbyteorder("="))[()]
+
+
 def mean_of_durations(x: Any, reduce: Callable[[str, Any], Any], empty: Any) -> Any:
     """Average durations exactly, toward zero, also where their sum exceeds int64.
 

@@ -23,6 +23,7 @@ from lodcore.ops.index.index import select_by_mask
 from lodcore.ops.move.expand import per_sequence
 from lodcore.ops.reduce.axes import any as any_true
 from lodcore.ops.reduce.axes import argmax, argmin, check_keepdims, max, mean, min, prod, sum, tensor_of
+from lodcore.ops.reduce.dates import extreme_time
 from lodcore.ops.reduce.deviation import std, var
 from lodcore.ops.reduce.product import refuse_empty
 from lodcore.ops.reduce.reduce_values import axes_of, brought_last, is_below, place_along, put_back
@@ -292,15 +293,16 @@ def nanmin(
 def _extreme(
     name: str, function: Any, last: float, x: Any, axis: Any, out: None, keepdims: bool, initial: Any, where: Any
 ) -> Any:
-    """Return the maximum or minimum with nan replaced by the extreme that never wins."""
+    """Return the maximum or minimum with nan, or NaT, replaced by the extreme that never wins."""
     x = tensor_of(name, x)
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in "fmM":
         return function(x, axis, out, keepdims, initial, where)
-    known = equal(x, x)
-    found = function(fill_nan(x, last), axis, out, keepdims, initial, where)
+    known, missing = equal(x, x), np.array("nan" if x.dtype.kind == "f" else "NaT", x.dtype)[()]
+    filled = fill_nan(x, last) if x.dtype.kind == "f" else choose(known, x, extreme_time(x.dtype, last))
+    found = function(filled, axis, out, keepdims, initial, where)
     if initial is not None:
         return found
-    return choose(any_true(known, axis, None, keepdims), found, x.dtype.type(np.nan))
+    return choose(any_true(known, axis, None, keepdims), found, missing)
 
 
 @named

@@ -120,3 +120,24 @@ def test_nan_reductions_keep_infinities(name, dtype):
     found = getattr(np, name)(x, axis=1)
     wanted = [getattr(np, name)(part) for part in x.to_arrays()]
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("unit", ["M8[D]", "m8[D]", ">M8[D]"])
+@pytest.mark.parametrize("name", ["nanmax", "nanmin"])
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+@pytest.mark.filterwarnings("ignore:All-NaN:RuntimeWarning")  # of NumPy
+def test_extremes_of_times_ignore_nat(name, axis, unit):
+    nat, edges = np.iinfo(np.int64).min, (np.iinfo(np.int64).min + 1, np.iinfo(np.int64).max)
+    numbers = np.array([3, nat, -1, nat, nat, nat, 5, *edges, nat])
+    values = numbers.view(f"<{unit[-5:]}").astype(unit)
+    x = lodcore.LoDTensor.from_lengths(values, [3, 2, 0 if axis == 0 else 2, 3 if axis == 0 else 1, 2])
+    if axis in (None, (0, 1)):
+        wanted = getattr(np, name)(values)
+    elif axis == 1:
+        wanted = [getattr(np, name)(part) for part in x.to_arrays()]
+    else:
+        columns = [[part[j] for part in x.to_arrays() if j < len(part)] for j in range(3)]
+        wanted = [getattr(np, name)(np.array(column, values.dtype)) for column in columns]
+    found = getattr(np, name)(x, axis=axis)
+    assert found.dtype == values.dtype.newbyteorder("=")
+    np.testing.assert_array_equal(found, np.array(wanted, found.dtype))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lodcore.base import buffers
+from lodcore.base.memory import check_size
 from lodcore.batching.iterators import END, Stepping
 from lodcore.batching.limits import MOST, Int64, as_count
 from lodcore.batching.sampler_states import check_state, digest
@@ -62,6 +63,7 @@ def sample_by_temperature(
         raise LoDError(f"{where}: sizes: is {known.min()} at position {known.argmin()}; 0 or more is needed")
     if not known.any():
         raise ValueError(f"{where}: sizes: are all 0; a source with sequences is needed")
+    check_size(f"{where}: the order of source {known.argmax()}", known.max().item(), 8)
     if isinstance(temperature, (bool, str)) or not isinstance(temperature, (int, float, np.number)):
         raise DTypeError(f"{where}: temperature: is {temperature!r}; a number is needed")
     if not temperature > 0:

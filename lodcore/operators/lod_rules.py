@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.errors import LevelError
 from lodcore.operators.arguments import level_of
 from lodcore.tensors.lod import LoD
 from lodcore.tensors.lod_tensor import LoDTensor
@@ -195,6 +196,11 @@ def first_levels(x: Any, count: int, computed: int = 0) -> Any:
     -------
     list
 
+    Raises
+    ------
+    LevelError
+        If x has fewer levels.
+
     Examples
     --------
     >>> import numpy as np
@@ -203,6 +209,8 @@ def first_levels(x: Any, count: int, computed: int = 0) -> Any:
     >>> first_levels(x, 1, 2) == [(x, 0), None, None]
     True
     """
+    if not 0 <= count <= levels_of(x):
+        raise LevelError(f"first_levels: count: is {count}; x has {levels_of(x)} levels")
     return [*[(x, level) for level in range(count)], *[None] * computed]
 
 

@@ -119,8 +119,9 @@ def moment(x: Any, n: int, axis: Any = None, weights: Any = None) -> Any:
     if power < 0:
         raise ValueError(f"moment: n: is {power}; 0 or more is needed")
     raised = full_like(x, 1) if power == 0 else x
-    for _ in range(power - 1):
-        raised = mul(raised, x)
+    for bit in f"{power:b}"[1:]:  # from the second binary digit: squares, times x where it is 1
+        raised = mul(raised, raised)
+        raised = mul(raised, x) if bit == "1" else raised
     return average(raised, axis, weights)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lodcore.base.memory import check_size
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, integer_of
@@ -359,6 +360,7 @@ def sequence_resample(x: Any, n: int, times: Any = None) -> Any:
     """
     name = "sequence_resample"
     x, count = nested_operand(f"{name}: x", x), integer_of(f"{name}: n", n, 1)
+    check_size(name, count, len(x.lod.offsets()) - 1 if isinstance(x, LoDTensor) else 1, 8)
     at = lod_positions(x, -1) if times is None else _times_of(name, "times", times)
     at = cast(at, np.float64)
     ends = [reshape_rows(sequence_pool(at, end, np.nan), (1,)) for end in ("first", "last")]

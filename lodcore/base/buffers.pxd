@@ -17,6 +17,8 @@ cdef class Memory:
 
 cdef Memory memory_of(cnp.ndarray array)
 cdef object held_by(cnp.ndarray array)
+cpdef bint overlaps(cnp.ndarray array, list others) except -1
+cpdef cnp.ndarray lent(cnp.ndarray array, list owners)
 cdef cnp.ndarray rows_over(object base, cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop)
 cpdef cnp.ndarray new_offsets(Py_ssize_t count)
 cpdef cnp.ndarray new_int64(Py_ssize_t count, Py_ssize_t width=*)

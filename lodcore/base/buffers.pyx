@@ -229,7 +229,7 @@ cdef void bounds_of(cnp.ndarray array, char** first, char** stop) noexcept:
     stop[0] += cnp.PyArray_ITEMSIZE(array)
 
 
-def overlaps(cnp.ndarray array not None, list others not None):
+cpdef bint overlaps(cnp.ndarray array, list others) except -1:
     """Return whether the memory of an array overlaps that of one of others, as far as their bounds show."""
     cdef char* first
     cdef char* stop
@@ -241,6 +241,15 @@ def overlaps(cnp.ndarray array not None, list others not None):
         if first < other_stop and other_first < stop:
             return True
     return False
+
+
+cpdef cnp.ndarray lent(cnp.ndarray array, list owners):
+    """Return an array; one that shares the memory of another one, as a view that cannot be written."""
+    if not cnp.PyArray_ISWRITEABLE(array) or not overlaps(array, owners):
+        return array
+    view = (<object> array).view()
+    PyArray_CLEARFLAGS(view, cnp.NPY_ARRAY_WRITEABLE)
+    return view
 
 
 cdef cnp.ndarray rows_over(object base, cnp.ndarray array, Py_ssize_t start, Py_ssize_t stop):

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from inspect import signature
 
 from lodcore.base.journal cimport ArrayBody
+from lodcore.base.handing_over cimport handed_out, handed_over
 
 from lodcore.base.keywords import refuse_unknown
 from lodcore.errors import GraphError, ShapeError
@@ -117,19 +118,12 @@ cpdef object value_of(given, op=None, Py_ssize_t depth=0):
 
 cdef Py_ssize_t running = 0
 cdef Py_ssize_t kinds = 0  # of tensors from outside that are registered
-cdef object HAND_OUT = None  # makes the result use `out` itself, set by `register_out`
 
 
 def count_kinds():
     """Note that a kind of tensors from outside is registered: until then, no call looks for one."""
     global kinds
     kinds += 1
-
-
-def register_out(function):
-    """Set the function that makes `out` itself the values of a result that was written to it."""
-    global HAND_OUT
-    HAND_OUT = function
 
 
 cpdef object recorder_of(given):
@@ -246,7 +240,7 @@ cdef class OpBody:
         out = kwargs.get("out") if kwargs else None
         if out is None and self.takes_out and self.positional < len(args):
             out = args[self.positional]
-        return result if out is None else HAND_OUT(result, out)
+        return handed_over(result, args, kwargs) if out is None else handed_out(result, out)
 
     cpdef list bound(self, tuple args, dict kwargs):
         """List the arguments of a call in the order of the parameters, defaults included; None if there is a doubt."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lodcore.base.buffers import overlaps
+from lodcore.base.buffers import lent
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.program import Program
 from lodcore.graph.variable import Variable, resolved
@@ -85,10 +85,8 @@ def _protected(x: Any, known: list[Array]) -> Any:
                 x.put(at, own)
         return x
     for values in arrays_of([x]):
-        if values.flags.writeable and overlaps(values, known):
-            view = values.view()
-            view.flags.writeable = False
-            return _with(x, view)
+        kept = lent(values, known)
+        return x if kept is values else _with(x, kept)
     return x
 
 

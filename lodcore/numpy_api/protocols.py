@@ -350,7 +350,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
             "numpy.take: indices: integers are needed, without levels; x[indices] takes masks and those with levels"
         )
     at = axis_of("take", axis, a.ndim)
-    return getitem(a, (*[slice(None)] * at, indices))
+    found = getitem(a, (*[slice(None)] * at, indices))
+    return found if isinstance(found, Symbol) or np.ndim(indices) else found.copy()
 
 
 @stands_for(np.cumsum)

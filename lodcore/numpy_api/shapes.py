@@ -8,7 +8,7 @@ import numpy as np
 
 from lodcore import ops
 from lodcore.base.dispatch import Symbol
-from lodcore.base.memory import as_size
+from lodcore.base.memory import as_size, check_size
 from lodcore.errors import LoDError, ShapeError
 from lodcore.numpy_api.protocols import FUNCTIONS, axis_of, concatenate, expand_dims, refuse_symbols, stands_for
 from lodcore.operators.roles import as_batches
@@ -83,9 +83,10 @@ def tile(A: Any, reps: Any) -> Any:
     numbers = [number for number in map(as_size, given) if number is not None]
     if len(given) > x.ndim or len(numbers) < len(given):
         raise ShapeError(f"tile: reps: is {reps!r}; up to {x.ndim} numbers of 0 or more are needed")
+    made = x
     for at, times in enumerate(numbers, x.ndim - len(numbers)):
-        x = repeat_whole(x, at, times)
-    return x
+        made = repeat_whole(made, at, times)
+    return made.copy() if made is x else made
 
 
 def repeat_whole(x: Any, at: int, times: int) -> Any:
@@ -94,6 +95,7 @@ def repeat_whole(x: Any, at: int, times: int) -> Any:
         return x
     if times == 0:
         return x[(*[ALL] * at, slice(0, 0))]
+    check_size("tile", times, 8 if isinstance(x, Symbol) else max(x.values.nbytes, 8))
     return concatenate([x] * times, at)
 
 

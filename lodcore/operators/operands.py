@@ -27,7 +27,6 @@ __all__ = [
     "on_rows",
     "operand_name",
     "rows_below",
-    "rows_for",
     "rows_of",
     "unbroadcast",
     "with_levels",
@@ -62,15 +61,6 @@ def rows_of(x: Any) -> Any:
     if isinstance(x, LoDTensor) or is_holder(x):
         return x.values
     return np.asarray(x) if isinstance(x, Tensor) else x
-
-
-def rows_for(x: Any, rows: Array) -> Array:
-    """Return rows for a LoDTensor; those that share the memory of a caller's array as a view that cannot be written."""
-    if isinstance(x, LoDTensor) or not np.may_share_memory(x, rows):
-        return rows
-    view = rows.view()
-    view.flags.writeable = False
-    return view
 
 
 def array_of(where: str, x: Any) -> Array:

@@ -13,15 +13,16 @@ import numpy as np
 
 from lodcore import kernels
 from lodcore.base import recycling, threads
-from lodcore.base.buffers cimport Memory, as_bytes, is_plain, is_untouched, memory_of
+from lodcore.base.buffers cimport Memory, as_bytes, is_plain, is_untouched, lent, memory_of
 from lodcore.base.buffers cimport new_int64, new_rows, private, row_size, rows_over, seal
 from lodcore.tensors cimport kernel_calls
 from lodcore.tensors.lod_body cimport LoDBody, Splitter, cut_lod, instance_of, last, make_lod
 from lodcore.tensors.lod_body cimport take_below, take_sequences
 from lodcore.errors import ShapeError
 from lodcore.base.dispatch cimport running
-from lodcore.base.dispatch import Symbol, register_out
+from lodcore.base.dispatch import Symbol
 from lodcore.base.memory import as_integer
+from lodcore.base.handing_over import register_results
 
 cdef extern from "Python.h":
     ctypedef struct PySliceObject:
@@ -417,7 +418,13 @@ def hand_out(result, out):
     return result
 
 
-register_out(hand_out)
+def lend(LoDTensorBody x not None, list owners not None):
+    """Return a tensor; one that shares the memory of arrays, as a tensor whose values cannot be written."""
+    values = lent(x.array, owners)
+    return x if values is x.array else owned_tensor(values, x.structure)
+
+
+register_results(LoDTensorBody, hand_out, lend)
 
 
 cdef class Sequences:

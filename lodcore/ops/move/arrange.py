@@ -13,7 +13,7 @@ from lodcore.errors import LoDError, ShapeError
 from lodcore.operators.arguments import dense_of, each_of, level_of
 from lodcore.operators.copies import add_back, row_ranges, sequence_numbers, spec_rows, sum_copies
 from lodcore.operators.lod_rules import first_levels, outer
-from lodcore.operators.operands import Array, check_equal, rows_for, rows_of
+from lodcore.operators.operands import Array, check_equal, rows_of
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Counts, Dense, Index, Nested
 from lodcore.tensors import lod_body, lod_tensor_body
@@ -326,7 +326,7 @@ def rows_to_level(x: Any) -> LoDTensor:
     n_rows, width = values.shape[:2]
     levels = [x.lod.offsets(j) for j in range(x.lod.num_levels)] if isinstance(x, LoDTensor) else []
     levels.append(np.arange(n_rows + 1) * width)
-    rows = rows_for(x, np.ascontiguousarray(values).reshape(n_rows * width, *values.shape[2:]))
+    rows = np.ascontiguousarray(values).reshape(n_rows * width, *values.shape[2:])
     return lod_tensor_body.new_tensor(rows, lod_body.make_lod(levels, len(rows)))
 
 

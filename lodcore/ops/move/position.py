@@ -13,7 +13,7 @@ from lodcore.errors import DTypeError, LevelError, LoDError
 from lodcore.operators.arguments import dense_of, integer_of, level_of
 from lodcore.operators.copies import add_back, spec_rows
 from lodcore.operators.lod_rules import levels_of
-from lodcore.operators.operands import Array, rows_for
+from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
 from lodcore.ops.reduce.pool import cells_for, cells_of, convert_into, numbers_of, result_rows
@@ -58,8 +58,7 @@ def insert_level(x: Any, level: int | tuple[int, ...], whole: bool = False) -> A
     for j, number in enumerate(numbers):
         count = len(levels[number]) - 1 if number < len(levels) else lod.num_rows
         levels.insert(number, np.array([0, count]) if whole and not j else np.arange(count + 1))
-    rows = rows_for(x, np.ascontiguousarray(values))
-    return lod_tensor_body.new_tensor(rows, lod_body.make_lod(levels, lod.num_rows))
+    return lod_tensor_body.new_tensor(np.ascontiguousarray(values), lod_body.make_lod(levels, lod.num_rows))
 
 
 def _inserted(ndim: int, num_levels: int, level: Any, whole: bool) -> list[int]:

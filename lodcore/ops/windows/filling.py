@@ -65,7 +65,7 @@ def sequence_fill(x: Any, direction: str = "forward", limit: int | None = None, 
     row_shape = x.shape[x.num_levels + 1 :]
     width = math.prod(row_shape)
     if x.dtype.kind not in "fcmM" or not width:
-        return x
+        return x.copy()
     flat = x
     for _ in range(x.num_levels - 1 - k):
         flat = drop_level(flat, -1)

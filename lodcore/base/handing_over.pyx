@@ -1,0 +1,62 @@
+"""Results as the caller receives them: `out` itself, and no way to write to his arrays through a view of them."""
+
+cimport lodcore.kernels.arrays as cnp
+
+from lodcore.base.buffers cimport lent
+
+cdef object NESTED = None  # the type of tensors with a LoD
+cdef object HAND_OUT = None
+cdef object LEND = None
+
+
+def register_results(nested, hand_out, lend):
+    """Set the type of tensors with a LoD, and how they become results.
+
+    Parameters
+    ----------
+    nested : type
+    hand_out : callable
+        Makes `out` itself the values of a result that was written to it.
+    lend : callable
+        Returns a tensor; one that shares the memory of a list of arrays, as a tensor whose values cannot be written.
+    """
+    global NESTED, HAND_OUT, LEND
+    NESTED, HAND_OUT, LEND = nested, hand_out, lend
+
+
+cdef object handed_out(result, out):
+    """Return a result that was written to `out`."""
+    return HAND_OUT(result, out)
+
+
+cdef object handed_over(result, tuple args, dict kwargs):
+    """Return the result of a call; what shares the memory of arrays among its arguments cannot be written."""
+    owners = arrays_among(args, kwargs)
+    return result if owners is None else lent_by(owners, result)
+
+
+cdef object lent_by(list owners, result):
+    if type(result) is cnp.ndarray:
+        return lent(result, owners)
+    if type(result) is tuple:
+        return tuple([lent_by(owners, one) for one in result])
+    return LEND(result, owners) if isinstance(result, NESTED) else result
+
+
+cdef list arrays_among(given, dict named):
+    """List the arrays among arguments, and in lists of them; None if there is none, as usual."""
+    cdef list found = None
+    for one in given:
+        kind = type(one)
+        if kind is cnp.ndarray:
+            found = [] if found is None else found
+            found.append(one)
+        elif kind is list or kind is tuple:
+            for x in one:
+                if type(x) is cnp.ndarray:
+                    found = [] if found is None else found
+                    found.append(x)
+    if named:
+        others = arrays_among(named.values(), None)
+        return others if found is None else found if others is None else found + others
+    return found

@@ -89,6 +89,12 @@ def level_of(where: str, of: Any, level: Any, name: str = "level") -> int:
     ------
     DTypeError, LevelError
         If the level is not an integer, or does not exist.
+
+    Examples
+    --------
+    >>> import lodcore
+    >>> lodcore.ops.level_of("scaled", lodcore.array([[[1], []], [[2]]]), -1)
+    1
     """
     if type(of) is LoD:
         try:

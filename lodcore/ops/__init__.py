@@ -3,6 +3,7 @@
 from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
+from lodcore.operators.arguments import level_of as level_of
 from lodcore.operators.checking import check_operator as check_operator
 from lodcore.operators.elementwise import *
 from lodcore.operators.lod_rules import LoDRule as LoDRule

@@ -6,6 +6,7 @@ from typing import Literal, overload
 import numpy as np
 import numpy.typing as npt
 
+from lodcore.operators.arguments import level_of as level_of
 from lodcore.operators.checking import check_operator as check_operator
 from lodcore.operators.elementwise import elementwise_operator as elementwise_operator
 from lodcore.operators.lod_rules import LoDRule as LoDRule

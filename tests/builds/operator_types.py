@@ -205,7 +205,9 @@ def stub_text(stub):
 
 
 #: Files whose functions make operators and rules, and are typed by hand.
-BY_HAND = {f"lodcore.operators.{name}" for name in ("registry", "lod_rules", "elementwise", "checking", "roles")}
+BY_HAND = {
+    f"lodcore.operators.{name}" for name in ("arguments", "checking", "elementwise", "lod_rules", "registry", "roles")
+}
 
 if __name__ == "__main__":
     for name, path in STUBS.items():

@@ -185,6 +185,8 @@ WRONG = [
     ("nn.SGD(-0.1)", ValueError, "SGD: learning_rate: is -0.1; 0 or more is needed"),
     ("nn.SGD(0.1, momentum=2)", ValueError, "SGD: momentum: is 2; 0 .. 1 is valid"),
     ("nn.Adam(0.1, betas=0.9)", DTypeError, "Adam: betas: is 0.9; two numbers are needed"),
+    ("nn.Adam(0.1, betas=(0.9, 0.99, 0.999))", DTypeError, r"Adam: betas: is \(0.9, 0.99, 0.999\); two numbers"),
+    ("nn.Adam(0.1, betas=[0.9])", DTypeError, r"Adam: betas: is \[0.9\]; two numbers are needed"),
     ("nn.Adam(0.1, betas=(0.9, 1.0))", ValueError, r"Adam: betas\[1\]: is 1.0"),
     ("nn.AdamW(0.1, weight_decay=-1)", ValueError, "AdamW: weight_decay: is -1"),
     ("nn.SGD(lambda step: None).step({}, {}, {'step': 0})", DTypeError, "SGD.step: learning_rate: is None"),

@@ -493,3 +493,17 @@ def test_clipped_gradients_keep_their_dtype(dtype):
     (clipped,), norm = nn.clip_by_global_norm([np.full(400, 30.0, dtype)], 1.0)
     assert (clipped.dtype, norm) == (np.dtype(dtype).newbyteorder("="), 600)
     np.testing.assert_allclose(clipped, 0.05, rtol=1e-3)
+
+
+def test_states_of_two_optimizers_in_one_program_have_names_of_their_own():
+    parameters = {"w": lodcore.parameter(np.ones(2), "w")}
+    with lodcore.Program() as program:
+        states = [nn.Adam(0.1).init(parameters), nn.Adam(0.2).init(parameters)]
+        gradients = lodcore.append_backward(lodcore.ops.sum(parameters["w"] * 2.0), parameters=parameters)
+        for state in states:
+            nn.Adam(0.1).step(parameters, gradients, state)
+    text = str(program)
+    for name in ("mean", "square", "step"):
+        assert f"parameter {name}_0: " in text
+        assert f"parameter {name}_1: " in text
+    assert [state["step"].name for state in states] == ["step", "step"]

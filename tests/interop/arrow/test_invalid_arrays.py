@@ -234,6 +234,10 @@ LIES = {
         for format in (b"e", b"f", b"g", b"b", b"u", b"tdD", b"w:1")
     },
     "a time without a colon": (lambda: leaf(NUMBERS, schema={"format": b"tss"}), "has format 'tss'"),
+    "a time without a colon before its zone": (
+        lambda: leaf(NUMBERS, schema={"format": b"tss;UTC"}),
+        "has format 'tss;UTC'",
+    ),
     "a row that is too wide": (lambda: Forged(b"+w:2147483648", 0, [None], [leaf(NUMBERS)]), "a size of 0 .. 2147483"),
     "more children in the array": (
         lambda: Forged(b"+l", 1, [None, np.zeros(2, "i4")], [leaf(NUMBERS), leaf(NUMBERS)], schema={"n_children": 1}),

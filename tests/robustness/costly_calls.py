@@ -297,7 +297,7 @@ WITHOUT_COSTS = {
         Stream StreamFill Tensor TorchBatch Var Variable Varlen WhileLoop""",
     "declarations of operators, which see no data": """
         Batches Counts Dense Index Keys Kind LoDRule Nested NestedIndex Operands Optional Role Rows Steps
-        Structure Anything Table Updates first_levels elementwise_operator no_lod operator outer
+        Structure Anything Table Updates first_levels level_of elementwise_operator no_lod operator outer
         register_inheritance same same_as""",
     "other names of while_loop": "create_whileloop",
     "questions about one Variable": "is_inheritance_of var_get_mutable",

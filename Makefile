@@ -134,8 +134,8 @@ pages: build/built $(INSTALLED)test ## write what is derived anew: types of kern
 plain: build/built $(INSTALLED)test ## build without x86 instructions, as for other processors, and compare the bits
 	$(RUN) -m tests.builds.plain
 
-asan: build/built $(INSTALLED)test ## run kernels, error table and kept memory under the sanitizers
-	$(RUN) -m tests.builds.asan
+asan: build/built $(INSTALLED)test ## run kernels, error table and kept memory under the sanitizers; SAMPLE=1 half of the properties and rows of tables
+	$(RUN) -m tests.builds.asan $(if $(SAMPLE),--sample)
 
 leaks: build/built $(INSTALLED)test ## call each operator, vjp, loop and Program up to a million times, and see that memory is where it was
 	$(RUN) -m tests.builds.leaks

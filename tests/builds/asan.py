@@ -1,6 +1,7 @@
 """Kernels, the error table, hostile input and recycled memory under the address and undefined-behaviour sanitizers.
 
-`python -m tests.builds.asan soak SECONDS` runs `tests.robustness.injection` instead.
+`python -m tests.builds.asan soak SECONDS` runs `tests.robustness.injection` instead; with `--sample`, half of the
+properties and of the rows of tables run, which the commit chooses, and all other tests.
 """
 
 import os
@@ -8,6 +9,7 @@ import subprocess
 import sys
 
 from tests.builds import tree
+from tests.builds.elsewhere import number_of_commit
 from tests.helpers.processes import compiler
 
 TESTS = (
@@ -37,9 +39,11 @@ def library(name: str) -> str:
 def main(arguments: list[str]) -> None:
     """Build a copy with the sanitizers, and run the tests in it, or the fuzzer that changes arguments."""
     # The report of a sanitizer that aborts must be visible; assertions need not be rewritten, as few fail here alone.
-    command = tree.pytest("--capture=sys", "--assert=plain", *(f"--ignore={one}" for one in WITHOUT_KERNELS), *TESTS)
+    options = ("-p", "tests.builds.sampled", "--capture=sys", "--assert=plain")
+    command = tree.pytest(*options, *(f"--ignore={one}" for one in WITHOUT_KERNELS), *TESTS)
     if arguments[:1] == ["soak"]:
         command = (sys.executable, "-m", "tests.robustness.injection", "--seconds", *arguments[1:2])
+    half = f"{number_of_commit() % 2}/2" if "--sample" in arguments else "0/1"
     preload = f"{library('libasan.so')} {library('libubsan.so')}"
     with tree.fresh_directory() as directory:
         tree.copy(directory)
@@ -51,6 +55,7 @@ def main(arguments: list[str]) -> None:
             PYTHONMALLOC="malloc",  # so that the sanitizer tracks every allocation
             ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096",
             UBSAN_OPTIONS="print_stacktrace=1",
+            LODCORE_ROWS=half,
             HYPOTHESIS_PROFILE="pair",  # a sanitizer checks accesses, not results
         )
 

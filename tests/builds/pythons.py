@@ -1,8 +1,8 @@
 """Installs and tests the sdist on every supported Python, with its oldest and its newest NumPy.
 
 `python -m tests.builds.pythons` tests all versions that the machine has; with `--ends`, only the oldest with its oldest
-NumPy and the newest with its newest NumPy. With `--sample`, each runs a part of the properties and of the rows of
-tables, which the commit chooses, and all other tests.
+NumPy and the newest with its newest NumPy. With `--sample`, every second one, which the commit chooses, runs a part of
+the properties and of the rows of tables, and all other tests; the others run a tenth of the tests.
 """
 
 import os
@@ -18,7 +18,8 @@ from tests.builds.elsewhere import number_of_commit
 
 #: The minor versions of Python 3 to try, if the machine has them, and the oldest NumPy of each; README says which were.
 OLDEST = {10: "2.0.0", 11: "2.0.0", 12: "2.0.0", 13: "2.1.0", 14: "2.3.2"}
-PARTS = 5  # of the rows and properties, one of which a sample has
+ROWS = 5  # parts of the rows and properties, one of which a sample has
+PARTS = 10  # parts of all tests, one of which a small sample has
 
 
 def interpreters() -> dict[int, str]:
@@ -43,7 +44,7 @@ def minor_of(path: str) -> int:
     return -1 if done.returncode else int(done.stdout)
 
 
-def try_on(source: Path, interpreter: str, numpys: list[str], part: str = "0/1") -> Iterator[str]:
+def try_on(source: Path, interpreter: str, numpys: list[str], sample: dict[str, str]) -> Iterator[str]:
     """Build the sdist with a Python, and run the tests on the wheel with each NumPy, outside of the checkout.
 
     The C files are the same for all Pythons: the first build translates, and leaves them in the unpacked sdist.
@@ -65,14 +66,23 @@ def try_on(source: Path, interpreter: str, numpys: list[str], part: str = "0/1")
         for numpy in numpys:
             tree.run(directory, python, "-m", "pip", "install", "-qq", "-U", f"{wheel}[runner]", f"numpy{numpy}")
             name = f"{Path(interpreter).name}, NumPy{numpy or ', newest'}"
-            print(f"{name}{'' if part == '0/1' else f', part {part} of rows and properties'}:", flush=True)
+            print(f"{name}{''.join(f', {key}={part}' for key, part in sample.items())}:", flush=True)
             sampled = ("-p", "tests.builds.sampled")
             command = tree.pytest("--pyargs", *sampled, "tests", "README.md", "lodcore", python=python)
             profile = os.environ.get("HYPOTHESIS_PROFILE", "handful")
             try:
-                tree.run(tests, *command, HYPOTHESIS_PROFILE=profile, LODCORE_ROWS=part)
+                tree.run(tests, *command, HYPOTHESIS_PROFILE=profile, **sample)
             except SystemExit as error:
                 yield f"{name}: {error}"
+
+
+def sample_of(number: int | None, place: int) -> dict[str, str]:
+    """Return the variables by which `tests.builds.sampled` chooses the tests of one Python."""
+    if number is None:
+        return {}
+    if (number + place) % 2:
+        return {"LODCORE_PART": f"{number % PARTS}/{PARTS}"}
+    return {"LODCORE_ROWS": f"{number % ROWS}/{ROWS}"}
 
 
 def main() -> None:
@@ -87,13 +97,12 @@ def main() -> None:
     with tree.fresh_directory() as directory:
         tree.run(tree.ROOT, sys.executable, "-m", "build", "-q", "--sdist", "-o", str(directory))
         source = tree.unpack(next(directory.glob("*.tar.gz")), directory)
-        for minor, interpreter in found.items():
-            numpys = [f"=={OLDEST[minor]}", ""]
-            if ends:
-                numpys = numpys[:1] * (minor == min(found)) + numpys[1:] * (minor == max(found))
-            if numpys:
-                part = f"{(number + minor) % PARTS}/{PARTS}" if number is not None else "0/1"
-                failed += try_on(source, interpreter, numpys, part)
+        numpys = {minor: [f"=={OLDEST[minor]}", ""] for minor in found}
+        if ends:
+            oldest, newest = numpys[min(found)][:1], numpys[max(found)][1:]
+            numpys = {min(found): oldest + newest} if len(found) == 1 else {min(found): oldest, max(found): newest}
+        for place, minor in enumerate(numpys):
+            failed += try_on(source, found[minor], numpys[minor], sample_of(number, place))
     if failed:
         raise SystemExit("\n".join(failed))
 

@@ -2,7 +2,13 @@
 
 cimport lodcore.kernels.arrays as cnp
 
+from array import array
+
+import numpy as np
+
 from lodcore.base.buffers cimport lent
+
+cdef frozenset BUFFERS = frozenset([memoryview, bytearray, array])  # whose memory arrays may share, too
 
 cdef object NESTED = None  # the type of tensors with a LoD
 cdef object HAND_OUT = None
@@ -56,6 +62,9 @@ cdef list arrays_among(given, dict named):
                 if type(x) is cnp.ndarray:
                     found = [] if found is None else found
                     found.append(x)
+        elif kind in BUFFERS:
+            found = [] if found is None else found
+            found.append(np.asarray(one))
     if named:
         others = arrays_among(named.values(), None)
         return others if found is None else found if others is None else found + others

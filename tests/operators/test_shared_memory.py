@@ -1,5 +1,7 @@
 """Memory of the caller's arrays: a result that shares it cannot be written, unless sharing was asked for."""
 
+from array import array
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -64,3 +66,13 @@ def test_results_within_a_program_and_a_gradient_may_be_written():
         arrays_in(found)[0][...] = 7
     found, _ = lodcore.vjp(lambda x: lodcore.rows_to_level(x * 2.0), np.arange(6.0).reshape(3, 2))
     found.values[...] = 7
+
+
+@pytest.mark.parametrize(
+    "kind", [memoryview, lambda x: memoryview(x)[::2], bytearray, lambda x: array("d", x.tolist())]
+)
+def test_a_result_cannot_be_written_where_it_shares_a_buffer_of_the_caller(kind):
+    given = kind(np.arange(3.0))
+    made = lodcore.lod_reset(given, target_lod=[0, len(given)])
+    assert not (made.values.flags.writeable and np.shares_memory(made.values, np.asarray(given)))
+    assert lodcore.lod_reset(kind(np.empty(0)), target_lod=[0, 0]).tolist() == [[]]

@@ -258,6 +258,17 @@ def fits(shape, sizes):
     return len(shape) == len(sizes) and all(size in (None, one) for size, one in zip(shape, sizes, strict=True))
 
 
+def test_tensordot_sums_over_an_axis_of_unknown_length_and_checks_it_in_the_run():
+    with Program() as program:
+        a, b = data("a", (None, 2), "f8"), data("b", (3, 4), "f8")
+        found = np.tensordot(a, b, ([0], [0]))
+    assert found.spec.shape == (2, 4)
+    x, y = np.arange(6.0).reshape(3, 2), np.arange(12.0).reshape(3, 4)
+    np.testing.assert_allclose(Executor().run(program, {"a": x, "b": y}, [found])[0], x.T @ y)
+    with pytest.raises(ShapeError, match=r"numpy.tensordot: a, b: have shapes \(2, 2\), \(3, 4\); axes"):
+        Executor().run(program, {"a": x[:2], "b": y}, [found])
+
+
 def test_single_precision_stays_and_gradients_are_close():
     slim = {name: x.astype(np.float32) for name, x in GIVEN.items()}
 

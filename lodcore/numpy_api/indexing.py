@@ -15,11 +15,14 @@ from lodcore.numpy_api.exchange import refuse_exchange
 from lodcore.numpy_api.paired import Group, check_together, is_number, is_vector
 from lodcore.operators.alignment import fitted
 from lodcore.operators.operands import check_equal, kept_in, rows_of
+from lodcore.ops.elementwise.convert import rows
 from lodcore.ops.index.index import pick_along, select_by_mask, slice_along, take_nested, take_of_each
 from lodcore.ops.index.index_values import index_values
 from lodcore.ops.move.expand import sequence_reverse
 from lodcore.ops.move.gather import gather_sequences
+from lodcore.ops.move.lod_data import num_rows
 from lodcore.ops.move.position import insert_level
+from lodcore.ops.move.ranges import arange
 from lodcore.ops.reduce.axes import tensor_of
 from lodcore.tensors import fast_paths, lod_body, lod_tensor_body
 from lodcore.tensors.lod import LoD
@@ -205,6 +208,8 @@ def _values(x: Any, before: int, keys: list[Any], group: Group, j: int) -> Any:
         raise TypeError("index: has levels; only sequences can be indexed with that")
     if isinstance(x, LoDTensor) and not x.num_levels:
         x = x.values
+    if any([isinstance(key, slice) and _has_symbols(key) for key in keys]):
+        x, keys = _sliced(x, before, keys)
     way = group.of_rows(j, keys)
     if way == "first":
         if before:
@@ -214,6 +219,23 @@ def _values(x: Any, before: int, keys: list[Any], group: Group, j: int) -> Any:
         last = _levels(x) - 1
         keys = [group.entries(x, key, last) if group.has(key) else key for key in keys]
     return index_values(x, [ALL] * before + keys, paired=way == "paired")
+
+
+def _sliced(x: Any, axis: int, keys: list[Any]) -> tuple[Any, list[Any]]:
+    """Apply slices with bounds that only a run knows to axes of values, by positions; return the other keys, too."""
+    left = []
+    for key in keys:
+        if isinstance(key, slice) and _has_symbols(key):
+            length = x.shape[_levels(x) + axis]
+            if length is None:
+                if axis:
+                    raise ShapeError(f"index: is a slice of axis {axis} of values, whose length only a run knows")
+                length = num_rows(x)
+            taken = slice_along(arange(length), key.start, key.stop, key.step, 1)
+            x, key = index_values(x, [*[ALL] * axis, rows(taken)]), ALL
+        left.append(key)
+        axis += 0 if key is None else key.ndim if getattr(key, "dtype", None) == np.bool_ else 1
+    return x, left
 
 
 def _along(x: Any, key: Any, axis: int) -> tuple[Any, int]:
@@ -247,7 +269,7 @@ def _slice(x: Any, key: slice, axis: int) -> Any:
 
 
 def _has_symbols(key: slice) -> bool:
-    return isinstance(key.start, Symbol) or isinstance(key.stop, Symbol)
+    return any([isinstance(one, Symbol) for one in (key.start, key.stop, key.step)])
 
 
 def _vector(x: Any, key: Any, axis: int) -> tuple[Any, int]:

@@ -109,7 +109,10 @@ def plain_keys(x, key):
     if len(keys) > axes:
         return None
     for one in keys:
-        if type(one) is not slice and type(one) is not int:
+        if type(one) is slice:
+            if isinstance(one.start, Symbol) or isinstance(one.stop, Symbol) or isinstance(one.step, Symbol):
+                return None
+        elif type(one) is not int:
             return None
     return keys
 

@@ -1,0 +1,78 @@
+"""Slices of dense Variables, and of rows, whose bounds only a run knows: they are NumPy's."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lodcore
+from lodcore import LoDTensor, ShapeError
+from lodcore.graph import Executor, Program, data, while_loop
+from tests.helpers.draw import at_most
+
+pytestmark = pytest.mark.not_on_reference  # composed of operators
+
+BOUNDS = st.none() | st.integers(-6, 6)
+SLICES = st.tuples(BOUNDS, BOUNDS, st.sampled_from([None, 1, 2, -1, -2]))
+
+
+@at_most(60)
+@given(st.data())
+def test_slices_by_variables_are_those_of_numpy(draw):
+    shape = tuple(draw.draw(st.lists(st.integers(0, 4), min_size=1, max_size=3)))
+    values = np.arange(float(np.prod(shape))).reshape(shape)
+    first = draw.draw(st.sampled_from([shape[0], None]))
+    feeds, recorded, plain = {"x": values}, [], []
+    with Program() as program:
+        x = data("x", (first, *shape[1:]), "f8")
+        for _ in range(draw.draw(st.integers(1, len(shape)))):
+            bounds = draw.draw(SLICES)
+            plain.append(slice(*bounds))
+            given_bounds = []
+            for bound in bounds:
+                if bound is not None and draw.draw(st.booleans()):
+                    name = f"bound{len(feeds)}"
+                    feeds[name] = np.int64(bound)
+                    bound = data(name, (), "i8")
+                given_bounds.append(bound)
+            recorded.append(slice(*given_bounds))
+        found = x[tuple(recorded)]
+    wanted = values[tuple(plain)]
+    (result,) = Executor().run(program, feeds, [found])
+    np.testing.assert_array_equal(result, wanted)
+    assert all(size in (None, real) for size, real in zip(found.spec.shape, wanted.shape, strict=True))
+
+
+def test_a_slice_by_the_counter_of_a_loop_has_a_gradient():
+    table = np.arange(12.0).reshape(4, 3)
+
+    def total(w):
+        loop = while_loop()
+        with loop.loop():
+            t, so_far = loop.loop_var(0), loop.loop_var(np.zeros(()))
+            loop.break_if(t >= 3)
+            so_far.update(so_far + lodcore.sum(w[t:, 1 : t + 1] * (t + 1.0)))
+        return so_far
+
+    _, gradient = lodcore.value_and_grad(total)(table)
+    wanted = np.zeros_like(table)
+    for t in range(3):
+        wanted[t:, 1 : t + 1] += t + 1
+    np.testing.assert_array_equal(gradient, wanted)
+
+
+def test_rows_of_sequences_are_cut_by_a_variable():
+    x = LoDTensor.from_lengths(np.arange(12.0).reshape(3, 4), [2, 1])
+    with Program() as program:
+        given_x, n = data("x", (None, 4), "f8", 1), data("n", (), "i8")
+        found = given_x[:, :, n:]
+    (result,) = Executor().run(program, {"x": x, "n": np.int64(3)}, [found])
+    assert result.tolist() == [[[3], [7]], [[11]]]
+
+
+def test_a_slice_of_an_axis_without_a_length_is_refused_where_it_is_recorded():
+    with Program():
+        x, n = data("x", (None, 2), "f8"), data("n", (), "i8")
+        columns = lodcore.ops.reshape(x, [2, lodcore.num_rows(x)])
+        with pytest.raises(ShapeError, match="index: is a slice of axis 1 of values, whose length only a run knows"):
+            columns[:, :n]

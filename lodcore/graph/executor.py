@@ -119,19 +119,28 @@ class Executor:
         prepared: PreparedRun = program.prepared[key]
         if not prepared.has_updates:
             return self._run(program, key, scope, wanted, fed)
-        with held(scope.updating):  # a run in another thread begins with the parameters that this one leaves
-            return self._run(program, key, scope, wanted, fed)
+        lock = scope.updating
+        with held(lock):  # a run in another thread begins with the parameters that this one leaves
+            if lock.is_used:
+                raise GraphError("Executor.run: scope: is updated by a run that has not ended, of which this is a part")
+            try:
+                lock.is_used = True
+                return self._run(program, key, scope, wanted, fed)
+            finally:
+                lock.is_used = False  # without a call, before which an interrupt could come
 
     def _run(
         self, program: Program, key: tuple[Any, ...], scope: Scope, wanted: list[Variable], fed: dict[Variable, Any]
     ) -> list[Any]:
         """Run what was prepared; see `run`."""
         prepared: PreparedRun = program.prepared[key]
-        for x in prepared.read:
-            if x not in fed:
-                if not x.has_value:
-                    raise GraphError(f"Executor.run: feed: {program.name_of(x)}: {spec_text(x.spec)} is not fed")
-                fed[x] = of_user(scope.get(x))
+        places = scope.places(prepared.updated_parameters)
+        unfed = [x for x in prepared.read if x not in fed]
+        values = scope.values(unfed)
+        for x in unfed:
+            if x not in values:
+                raise GraphError(f"Executor.run: feed: {program.name_of(x)}: {spec_text(x.spec)} is not fed")
+            fed[x] = of_user(values[x])
         frame = prepared.begin(fed)
         computing(prepared.run, frame)
         if not prepared.has_chains and engine.has_many(frame, chains.LEAST):
@@ -141,7 +150,7 @@ class Executor:
         record = Record(scope, "Program", functools.partial(prepared.look, fed, frame))
         for trace in prepared.traces(frame):
             trace.around = weakref.ref(record)
-        scope.end_run(record, {x: (program.name_of(x), value) for x, value in updates.items()})
+        scope.end_run(record, {x: (program.name_of(x), value) for x, value in updates.items()}, places)
         return found
 
     def profile(
@@ -218,6 +227,7 @@ class PreparedRun:
         Whether it has chains: small Programs are prepared without, in less time.
     has_updates : bool
         Whether parameters are updated.
+    updated_parameters : tuple of Variable
     read : list of Variable
         The Variables that must have values before the run.
     layout : Layout
@@ -227,7 +237,7 @@ class PreparedRun:
     def __init__(self, program: Program, wanted: list[Variable], keep_scopes: bool, has_chains: bool) -> None:
         self._program, self._keep_scopes, self.has_chains = program, keep_scopes, has_chains
         self._updates = {op.variable: op for op in program.ops if isinstance(op, ParameterUpdate)}  # the last of each
-        self.has_updates = bool(self._updates)
+        self.has_updates, self.updated_parameters = bool(self._updates), tuple(self._updates)
         new = [x for op in self._updates.values() for x in op.inputs]
         every = [out for op in program.ops for out in op.outputs]
         needed = {*wanted, *new} if wanted else {*every, *new}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from lodcore.base.contexts import held
+from lodcore.base.contexts import held, put_in_place
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph.loops.array_versions import of_user
 from lodcore.graph.variable import Variable
@@ -18,17 +20,46 @@ __all__ = ["Record", "Scope"]
 
 SHOWN = 8  # the number of inner Scopes that are drawn
 LOOKING = threading.RLock()  # held while the names of a record are made
+PLACING = threading.RLock()  # held while values of several parameters are read, or put into place
+for _lock in (LOOKING, PLACING):  # a child has none of the threads that would release them
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 class OwnLock:
-    """A lock of an object, whose copies have locks of their own."""
+    """A lock of an object; its copies have locks of their own, and so has a child without the thread that holds it.
+
+    Attributes
+    ----------
+    is_used : bool
+        Whether who holds it has said so, since a thread may take it again.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self.acquire, self.release = self._lock.acquire, self._lock.release
+        self.renew()
+        LOCKS.add(self)
+
+    def renew(self) -> None:
+        """Take a new lock, which nobody holds."""
+        lock = threading.RLock()
+        self.acquire, self.release, self.is_used = lock.acquire, lock.release, False
 
     def __reduce__(self) -> Any:
         return OwnLock, ()
+
+
+LOCKS: weakref.WeakSet[OwnLock] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    """Renew the locks in a child that threads of its parent hold."""
+    for lock in list(LOCKS):
+        if lock.acquire(blocking=False):  # free, or held by the thread that is the child
+            lock.release()
+        else:
+            lock.renew()
+
+
+os.register_at_fork(after_in_child=_renew_locks)
 
 
 class Scope:
@@ -63,7 +94,12 @@ class Scope:
         self._variables: dict[str, Variable] = {}
         self._lasting: dict[Variable, Variable] = {}  # for each parameter, the Variable that has its value here
         self._run: Record | None = None  # the record of the last run
-        self.updating = OwnLock()  # held by a run that updates parameters
+
+    @property
+    def updating(self) -> OwnLock:
+        """The lock that a run holds which updates parameters here; made for the first such run."""
+        found: OwnLock | None = self.__dict__.get("_updating")
+        return self.__dict__.setdefault("_updating", OwnLock()) if found is None else found
 
     @property
     def parent(self) -> Scope | None:
@@ -115,16 +151,17 @@ class Scope:
     def erase(self, name: str) -> None:
         """Remove a name from this Scope itself; raise KeyError if it does not exist.
 
-        A parameter has its initial value again.
+        A parameter has its initial value again, also if a run of another thread is about to update it.
         """
         found = self._here()[_checked(name)]
         if name in self._variables:
             del self._variables[name]
             return
-        known = [v for v, holder in self._lasting.items() if holder is found]
-        if not known:
-            raise GraphError(f"Scope.erase: {name}: is in the record of a run, which cannot be changed")
-        del self._lasting[known[0]]
+        with held(PLACING):
+            known = [v for v, holder in self._lasting.items() if holder is found]
+            if not known:
+                raise GraphError(f"Scope.erase: {name}: is in the record of a run, which cannot be changed")
+            del self._lasting[known[0]]
 
     def local_var_names(self) -> list[str]:
         """Return the names in this Scope itself."""
@@ -163,13 +200,44 @@ class Scope:
         ----------
         parameter : Variable
         value : tensor
+
+        Notes
+        -----
+        A run of another thread that began before keeps to the values that it has read, and leaves this one.
         """
         _check_variable("set", parameter)
+        with held(PLACING):
+            holder = self._lasting.get(parameter)
+            if holder is None:
+                holder = Variable(str(parameter.name))
+            holder.set(value)
+            self._lasting[parameter] = holder
+
+    def values(self, parameters: Iterable[Variable]) -> dict[Variable, Any]:
+        """Return what `get` returns for several parameters, between the updates of two runs; none without a value."""
+        with held(PLACING):
+            return {x: self.get(x) for x in parameters if x.has_value}
+
+    def snapshot(self) -> Scope:
+        """Return a Scope of its own with the values of parameters here and in outer Scopes, between two updates."""
+        made, scopes, scope = Scope(), list[Scope](), self  # type: Scope, list[Scope], Scope | None
+        with held(PLACING):
+            while scope is not None:
+                scopes.append(scope)
+                scope = scope._parent
+            for one in reversed(scopes):
+                made._lasting.update(
+                    {x: Variable(str(holder.name), holder.get()) for x, holder in one._lasting.items()}
+                )
+        return made
+
+    def places(self, parameters: Iterable[Variable]) -> dict[Variable, Any]:
+        """Return what this Scope itself has for several parameters, to be compared at the end of a run."""
+        return {x: self._place(x) for x in parameters}
+
+    def _place(self, parameter: Variable) -> Any:
         holder = self._lasting.get(parameter)
-        if holder is None:
-            holder = Variable(str(parameter.name))
-        holder.set(value)
-        self._lasting[parameter] = holder
+        return None if holder is None else holder.held
 
     # -- records -------------------------------------------------------------------------------------------------------
 
@@ -177,14 +245,28 @@ class Scope:
         """Drop the record of the last run."""
         self._run = None
 
-    def end_run(self, record: Record, updates: dict[Variable, tuple[str, Any]]) -> None:
-        """Keep the record of a run, and the new values of parameters, which come with their names in the Program."""
+    def end_run(self, record: Record, updates: dict[Variable, tuple[str, Any]], places: dict[Variable, Any]) -> None:
+        """Keep the record of a run, and the new values of parameters, all of them in one step.
+
+        Parameters
+        ----------
+        record : Record
+        updates : dict
+            For each parameter, its name in the Program, and its new value.
+        places : dict
+            By `places`, when the run began; a parameter that has something else by now was set or erased, and stays.
+        """
         if updates:
-            holders = [(x, self._lasting.get(x), name, value) for x, (name, value) in updates.items()]
-            made = [(x, Variable(name) if known is None else known, value) for x, known, name, value in holders]
-            for _, holder, value in made:
-                holder.set(value)
-            self._lasting.update((x, holder) for x, holder, _ in made)
+            with held(PLACING):
+                some = {x: update for x, update in updates.items() if self._place(x) is places[x]}
+                for x, (name, _) in some.items():
+                    if x not in self._lasting:
+                        holder = Variable(name)
+                        holder.set(self.get(x))  # so that nothing changes before all do
+                        self._lasting[x] = holder
+                holders = [self._lasting[x] for x in some]
+                values = [holder.settable(value) for holder, (_, value) in zip(holders, some.values(), strict=True)]
+                put_in_place([], [], [], [], holders, values)
         self._run = record
 
     # -- text ----------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ time, of the same shape and dtype.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -104,7 +105,8 @@ def same_tree(one: Any, other: Any) -> bool:
 # -- the bodies that are kept ------------------------------------------------------------------------------------------
 
 _kept: OrderedDict[Hashable, list[Any]] = OrderedDict()
-_lock = threading.Lock()
+_lock = threading.RLock()
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def key_of(cell: Any, xs: list[Any], x: Any, state: Any, leaves: list[Any], *rest: Hashable) -> Hashable | None:

@@ -1,6 +1,9 @@
 """Programs: text and picture, feeding and fetching, shapes at recording, gradients as operators."""
 
+import os
 import re
+import signal
+import sys
 import threading
 
 import numpy as np
@@ -724,3 +727,112 @@ def test_no_update_is_lost_where_several_threads_run_a_program_in_one_scope():
         worker.join()
     assert sorted(found) == list(range(threads * runs))
     assert executor.scope.get(count).tolist() == [threads * runs]
+
+
+def called_within(function):
+    """Record an operator that calls a function when it runs; return its result."""
+
+    @ops.operator(x=ops.Dense, differentiable=False)
+    def calling(x):
+        function()
+        return x + 0.0
+
+    calling.define_infer(lambda x: x)
+    return calling(data("x", (None,), "f8"))
+
+
+def counting(names):
+    """Return a Program that adds 1, 2, ... to parameters with these names, and the parameters."""
+    with Program() as program:
+        counts = [parameter(np.zeros(()), name) for name in names]
+        for j, count in enumerate(counts):
+            count.update(count + float(j + 1))
+    return program, counts
+
+
+def test_a_save_and_a_run_beside_updates_see_all_of_a_run_or_nothing(tmp_path):
+    program, counts = counting("abcdef")
+    with Program() as reading:
+        values = [count + 0.0 for count in counts]
+    executor, is_over = Executor(), threading.Event()
+    executor.run(program)
+
+    def train():
+        while not is_over.is_set():
+            executor.run(program)
+
+    before = sys.getswitchinterval()
+    worker = threading.Thread(target=train)
+    sys.setswitchinterval(1e-5)
+    try:
+        worker.start()
+        for _ in range(60):
+            lodcore.save(tmp_path / "program", program, executor.scope)
+            loaded = lodcore.load(tmp_path / "program")
+            for found in ([loaded.var(name).get() for name in "abcdef"], executor.run(reading, {}, values)):
+                assert [float(x) for x in found] == [found[0] * (j + 1) for j in range(6)]
+    finally:
+        is_over.set()
+        worker.join()
+        sys.setswitchinterval(before)
+
+
+def test_what_is_set_or_erased_during_a_run_stays():
+    program, (one, two, three) = counting("abc")
+    executor = Executor()
+    executor.run(program)
+
+    def change():
+        executor.scope.set(one, np.float64(100))
+        executor.scope.erase("b")
+
+    with Program() as changing:
+        for count in (one, two, three):
+            count.update(count + 1.0)
+        seen = called_within(change)
+    executor.run(changing, {"x": np.zeros(2)}, [seen])
+    assert [float(executor.scope.get(x)) for x in (one, two, three)] == [100, 0, 4]
+
+
+def test_a_run_that_updates_cannot_be_a_part_of_another_one():
+    program, (count,) = counting("a")
+    executor, found = Executor(), []
+
+    def run_again():
+        with pytest.raises(GraphError, match=r"Executor.run: scope: is updated by a run that has not ended, of which"):
+            executor.run(program)
+        found.append(Executor().run(program, {}, [count]))
+
+    with Program() as outer:
+        count.update(count + 1.0)
+        seen = called_within(run_again)
+    executor.run(outer, {"x": np.zeros(2)}, [seen])
+    assert found
+    executor.run(program)
+    assert float(executor.scope.get(count)) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_child_runs_in_a_scope_that_a_thread_of_its_parent_was_updating():
+    program, (count,) = counting("a")
+    executor, begun, may_end = Executor(), threading.Event(), threading.Event()
+
+    def wait():
+        begun.set()
+        may_end.wait(60)
+
+    with Program() as slow:
+        count.update(count + 1.0)
+        seen = called_within(wait)
+    worker = threading.Thread(target=lambda: executor.run(slow, {"x": np.zeros(2)}, [seen]))
+    worker.start()
+    begun.wait(60)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # ends a child that waits for ever
+        executor.run(program)
+        os._exit(int(float(executor.scope.get(count)) != 1))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    may_end.set()
+    worker.join()
+    assert float(executor.scope.get(count)) == 1

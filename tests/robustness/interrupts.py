@@ -196,6 +196,19 @@ def program():
     return call, lambda: (len(made.ops), made.closed, made.opened, w.get().tolist(), str(made))
 
 
+def updates():
+    with Program() as made:
+        weights = [parameter(np.array(float(j)), f"w{j}") for j in range(4)]
+        for w in weights:
+            w.update(w + 1.0)
+    executor = Executor()
+
+    def call():
+        return [float(value) for value in executor.run(made, {}, weights)]
+
+    return call, lambda: [float(executor.scope.get(w)) for w in weights]
+
+
 def recorded():
     v = Variable(np.ones(2))
 
@@ -345,6 +358,7 @@ CASES = {
     "cell": cell,
     "kept cell": kept_cell,
     "Program": program,
+    "updates": updates,
     "recording": recorded,
     "optimizer": optimizer,
     "recompute": recomputed,

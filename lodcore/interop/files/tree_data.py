@@ -100,7 +100,7 @@ def pack(where: str, tree: Any, scope: Any = None) -> Packed:
     Packed
     """
     packed = Packed()
-    packed.scope = scope
+    packed.scope = None if scope is None else scope.snapshot()
     packed.tree = _node(where, packed, tree, (), 0)
     return packed
 

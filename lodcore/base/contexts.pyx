@@ -10,6 +10,7 @@ cimport cython
 from lodcore.base.dispatch cimport VariableBody, recording
 
 from lodcore.base.journal import release_arrays, take_contents
+from lodcore.errors import GraphError
 
 
 class Opening:
@@ -167,3 +168,41 @@ cdef class held:
             self.is_held = False
             self.lock.release()
         return 0
+
+
+@cython.no_gc_clear
+cdef class alone(held):
+    """A context that holds a lock, and cannot be entered again within itself.
+
+    Parameters
+    ----------
+    lock : object
+        Its attribute `is_used` is true meanwhile.
+    refusal : str
+        The message of the GraphError that is raised within itself.
+    """
+
+    cdef object refusal
+    cdef bint is_alone
+
+    def __init__(self, lock, refusal):
+        self.lock, self.refusal = lock, refusal
+
+    def __enter__(self):
+        self.lock.acquire()
+        self.is_held = True
+        if self.lock.is_used:
+            self.release()
+            raise GraphError(self.refusal)
+        self.lock.is_used = self.is_alone = True
+
+    def __exit__(self, *error):
+        self.leave()
+
+    def __dealloc__(self):
+        self.leave()
+
+    cdef int leave(self) except -1:
+        if self.is_alone:
+            self.is_alone = self.lock.is_used = False
+        return self.release()

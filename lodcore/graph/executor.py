@@ -11,7 +11,7 @@ import numpy as np
 
 from lodcore.base.buffers import overlaps
 from lodcore.base.caller import named_caller
-from lodcore.base.contexts import held
+from lodcore.base.contexts import alone
 from lodcore.base.recycling import Recycled
 from lodcore.errors import DTypeError, GraphError
 from lodcore.graph import chains, engine
@@ -35,6 +35,8 @@ from lodcore.operators.roles import spec_of
 from lodcore.tensors.lod_tensor import LoDTensor
 
 __all__ = ["Executor"]
+
+WITHIN = "Executor.run: scope: is updated by a run that has not ended, of which this is a part"
 
 
 class Executor:
@@ -119,15 +121,8 @@ class Executor:
         prepared: PreparedRun = program.prepared[key]
         if not prepared.has_updates:
             return self._run(program, key, scope, wanted, fed)
-        lock = scope.updating
-        with held(lock):  # a run in another thread begins with the parameters that this one leaves
-            if lock.is_used:
-                raise GraphError("Executor.run: scope: is updated by a run that has not ended, of which this is a part")
-            try:
-                lock.is_used = True
-                return self._run(program, key, scope, wanted, fed)
-            finally:
-                lock.is_used = False  # without a call, before which an interrupt could come
+        with alone(scope.updating, WITHIN):  # a run in another thread begins with the parameters that this one leaves
+            return self._run(program, key, scope, wanted, fed)
 
     def _run(
         self, program: Program, key: tuple[Any, ...], scope: Scope, wanted: list[Variable], fed: dict[Variable, Any]

@@ -72,7 +72,10 @@ ATTRIBUTES = {
     "drop_nulls": ("x[~np.isnan(x)]", "pandas"),
     "dropna": ("x[~np.isnan(x)]", "pandas"),
     "exp": ("np.exp(x)", "torch"),
-    "explode": ("x.values; lodcore.explode(x) also returns the number of the sequence of each", "pandas"),
+    "explode": (
+        "x.values; lodcore.explode(x, v) also repeats v, one entry per sequence, for its rows",
+        "pandas",
+    ),
     "ewm": ("lodcore.sequence_moving_average(x, 0.1)", "pandas"),
     "ffill": ("lodcore.sequence_fill(x)", "pandas"),
     "fields": ("x.dtype.names", "awkward"),

@@ -64,7 +64,7 @@ def sample_by_temperature(
     if not known.any():
         raise ValueError(f"{where}: sizes: are all 0; a source with sequences is needed")
     check_size(f"{where}: the order of source {known.argmax()}", known.max().item(), 8)
-    if isinstance(temperature, (bool, str)) or not isinstance(temperature, (int, float, np.number)):
+    if isinstance(temperature, (bool, np.timedelta64)) or not isinstance(temperature, (int, float, np.number)):
         raise DTypeError(f"{where}: temperature: is {temperature!r}; a number is needed")
     if not temperature > 0:
         raise ValueError(f"{where}: temperature: is {temperature}; it must be above 0")

@@ -372,19 +372,34 @@ def collate(samples: list[Any]) -> Any:
     Parameters
     ----------
     samples : list
-        Arrays, tensors or LoDTensors of any lengths become sequences of a `TorchBatch`; numbers become a tensor; dicts
-        and tuples are converted entry by entry.
+        Arrays, tensors or LoDTensors of any lengths become sequences of a `TorchBatch`; numbers become a tensor; dicts,
+        tuples and lists are converted entry by entry, all of one length.
 
     Returns
     -------
     TorchBatch, torch.Tensor, or dict, tuple or list of these
+
+    Raises
+    ------
+    LoDError
+        If there are no samples, or tuples or lists have different lengths.
     """
     where = "lodcore.interop.collate"
     torch = library("torch", "torch", where)
+    if not len(samples):
+        raise LoDError(f"{where}: samples: there are none; one or more are needed")
     first = samples[0]
     if isinstance(first, dict):
         return {key: collate([sample[key] for sample in samples]) for key in first}
     if isinstance(first, (tuple, list)):
+        for j, sample in enumerate(samples):
+            several = isinstance(sample, (tuple, list))
+            if not several or len(sample) != len(first):
+                has = f"has {len(sample)} entries" if several else f"is {type(sample).__name__}"
+                raise LoDError(
+                    f"{where}: samples[{j}]: {has}; samples[0] has {len(first)}, each for a batch of its own "
+                    "(sequences are arrays)"
+                )
         return type(first)(collate(list(entries)) for entries in zip(*samples, strict=True))
     if isinstance(first, (int, float, complex, np.generic)) or (np.ndim(first) == 0 and not isinstance(first, str)):
         return torch.as_tensor(np.asarray(samples))

@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import integer_of
+from lodcore.operators.numbers import is_real
 
 __all__ = ["Sampling", "sampling_of"]
 
@@ -79,6 +80,6 @@ def sampling_of(where: str, temperature: Any, top_k: Any, top_p: Any) -> Samplin
 
 def real_of(where: str, given: Any) -> float:
     """Return one real number."""
-    if isinstance(given, bool) or not isinstance(given, (int, float, np.integer, np.floating)):
+    if not is_real(given):
         raise DTypeError(f"{where}: is {given!r}; a number is needed")
     return float(given)

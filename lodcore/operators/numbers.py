@@ -10,9 +10,14 @@ import numpy as np
 from lodcore.base import threads
 from lodcore.errors import DTypeError
 
-__all__ = ["number_of", "reals_of", "runs"]
+__all__ = ["is_real", "number_of", "reals_of", "runs"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def is_real(given: Any) -> bool:
+    """Return whether an argument is one real number; NumPy counts durations among its integers."""
+    return isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, (bool, np.timedelta64))
 
 
 def number_of(where: str, given: Any, least: float = -math.inf, most: float = math.inf) -> float:
@@ -23,7 +28,7 @@ def number_of(where: str, given: Any, least: float = -math.inf, most: float = ma
     DTypeError, ValueError
         If the argument is not a real number, or is nan or out of bounds.
     """
-    if isinstance(given, bool) or not isinstance(given, (int, float, np.floating, np.integer)):
+    if not is_real(given):
         raise DTypeError(f"{where}: is {given!r}; a number is needed")
     number = float(given)
     if not least <= number <= most:

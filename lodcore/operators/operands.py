@@ -151,8 +151,8 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
     Raises
     ------
     DTypeError
-        If an integer or bool would change its value, a finite number would become infinite, text would be cut, or the
-        dtypes are of different kinds.
+        If an integer, bool or time would change its value, a finite number would become infinite, text would be cut,
+        or the dtypes are of different kinds.
     """
     if isinstance(value, LoDTensor):
         raise LoDError(f"{where}: has levels; a number or an array is needed")
@@ -164,6 +164,7 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
         return given
     exact = dtype.kind in "biu" and given.dtype.kind in "biuf"
     text = dtype.kind in "US"
+    times = dtype.kind in "mM"
     if given.dtype.hasobject or not (exact or np.can_cast(given.dtype, dtype, "same_kind")):
         raise DTypeError(f"{where}: has dtype {given.dtype}; {dtype} cannot hold it")
     try:
@@ -176,8 +177,9 @@ def kept_in(where: str, value: Any, dtype: np.dtype[Any]) -> Array:
         raise DTypeError(f"{where}: is {wrong!r}; {dtype} cannot hold it") from None
     except UnicodeError:
         raise DTypeError(f"{where}: has bytes that are not ASCII; {dtype} cannot hold them") from None
-    if (exact or text) and not np.array_equal(made, whole):
-        wrong = whole[made != whole].flat[0].item()
+    if (exact or text or times) and not np.array_equal(made, whole, equal_nan=times):
+        differs = (made != whole) & ~np.isnat(whole) if times else made != whole
+        wrong = whole[differs].flat[0].item()
         raise DTypeError(f"{where}: is {wrong!r}; {dtype} cannot hold it")
     return made
 

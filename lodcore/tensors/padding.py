@@ -80,7 +80,7 @@ def hold(where: str, given: Any, row: Array) -> None:
     if made.ndim > row.ndim or any(size not in (1, wide) for size, wide in fits):
         raise ShapeError(f"{where}: has shape {made.shape}; a number or a row of shape {row.shape[1:]} is needed")
     kind = made.dtype.kind
-    kept = (kind != "O" or isinstance(given, int)) and (kind != "c" or row.dtype.kind == "c")
+    kept = (kind != "O" or isinstance(given, int)) and (kind not in "cmM" or row.dtype.kind == kind)
     if kept:
         try:
             with np.errstate(all="ignore"):
@@ -97,6 +97,8 @@ def _kept(given: Array, row: Array) -> bool:
     kind = row.dtype.kind
     if kind in "biu":
         return bool((row == given).all())
+    if kind in "mM" and given.dtype.kind == kind:
+        return bool(((row == given) | np.isnat(given)).all())  # to the unit
     if kind in "US":
         return not row.dtype.itemsize or bool((row == given.astype(kind)).all())
     if kind in "fc" and given.dtype.kind in "fc":

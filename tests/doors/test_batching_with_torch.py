@@ -8,7 +8,8 @@ import torch
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from torch.utils.data import DataLoader, Dataset
 
-from lodcore import LoDTensor
+import lodcore
+from lodcore import LoDError, LoDTensor
 from lodcore.batching import assert_isolated, attention_inputs, batches, cu_seqlens, pack_plan
 from tests.helpers.libraries import MARKS
 from tests.helpers.plans import documents_of
@@ -167,3 +168,12 @@ def test_a_rank_with_nothing_left_still_steps(tokens):
     plan = batches([2, 2], 4, world_size=4, rank=3)
     loader = DataLoader(Texts(tokens), batch_sampler=plan, collate_fn=collate)
     assert list(loader) == [([], [])]
+
+
+def test_collate_refuses_no_samples_and_lists_of_different_lengths():
+    with pytest.raises(LoDError, match="collate: samples: there are none"):
+        lodcore.collate([])
+    with pytest.raises(LoDError, match=r"collate: samples\[1\]: has 1 entries; samples\[0\] has 2"):
+        lodcore.collate([[1, 2], [3]])
+    with pytest.raises(LoDError, match=r"collate: samples\[2\]: is int; samples\[0\] has 2"):
+        lodcore.collate([(1, 2), (3, 4), 5])

@@ -12,6 +12,7 @@ from lodcore.base.naming import named
 from lodcore.errors import DTypeError, LoDError, ShapeError
 from lodcore.operators.arguments import choice_of, level_of
 from lodcore.operators.copies import nested_operand
+from lodcore.operators.numbers import is_real
 from lodcore.operators.operands import check_equal
 from lodcore.ops.elementwise.compare import greater_than, logical_and, logical_not
 from lodcore.ops.elementwise.convert import cast
@@ -145,7 +146,7 @@ def distance_of(where: str, given: Any, dtype: np.dtype[Any]) -> Any:
         return given
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise DTypeError(f"{where}: is {given!r}, but the values have dtype {dtype}; numbers or dates are needed")
-    if isinstance(given, (bool, np.bool_)) or not isinstance(given, (int, float, np.integer, np.floating)):
+    if not is_real(given):
         raise DTypeError(f"{where}: is {given!r}; a number is needed")
     if not given >= 0:
         raise ValueError(f"{where}: is {given}; 0 or more is needed")

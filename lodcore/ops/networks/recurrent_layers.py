@@ -8,6 +8,7 @@ import numpy as np
 
 from lodcore.errors import ShapeError
 from lodcore.operators.arguments import choice_of, fits, level_of
+from lodcore.operators.numbers import is_real
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Dense, Nested
@@ -334,7 +335,7 @@ def _bound(clip: Any) -> float:
     """Return the bound of a cell; infinity for None."""
     if clip is None:
         return np.inf
-    if isinstance(clip, bool) or not isinstance(clip, (int, float, np.number)) or not clip > 0:
+    if not is_real(clip) or not clip > 0:
         raise ValueError(f"lstm_layer: clip: is {clip!r}; a number above 0 is needed")
     return float(clip)
 

@@ -13,6 +13,7 @@ from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
 from lodcore.operators.copies import spec_rows
 from lodcore.operators.lod_rules import before
+from lodcore.operators.numbers import is_real
 from lodcore.operators.operands import Array, rows_below, with_levels
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
@@ -100,7 +101,7 @@ def _dtypes(where: str, dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
 
 
 def _number(where: str, ddof: Any) -> float:
-    if isinstance(ddof, (bool, np.bool_)) or not isinstance(ddof, (int, float, np.integer, np.floating)):
+    if not is_real(ddof):
         raise DTypeError(f"{where}: ddof: is {ddof!r}; a number is needed")
     return float(ddof)
 

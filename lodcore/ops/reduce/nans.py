@@ -12,6 +12,7 @@ from lodcore.base.dispatch import Symbol
 from lodcore.base.naming import named
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import dense_of
+from lodcore.operators.numbers import is_real
 from lodcore.operators.operands import Array, rows_of
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Dense
@@ -77,7 +78,7 @@ def fill_nan(x: Any, value: float = 0.0) -> Any:
 def _filled(dtype: np.dtype[Any], value: Any) -> float:
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise DTypeError(f"fill_nan: x: has dtype {dtype}; real numbers of at most float64 are needed")
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+    if not is_real(value):
         raise DTypeError(f"fill_nan: value: is {value!r}; a number is needed")
     return float(value)
 

@@ -14,6 +14,7 @@ from lodcore.errors import DTypeError
 from lodcore.operators.arguments import integer_of, level_of
 from lodcore.operators.copies import add_back, spec_rows
 from lodcore.operators.lod_rules import first_levels
+from lodcore.operators.numbers import is_real
 from lodcore.operators.operands import Array, kept_in
 from lodcore.operators.registry import Saved, operator
 from lodcore.operators.roles import Nested
@@ -519,7 +520,7 @@ def _weights(n_rows: int, offsets: Any, alpha: float) -> Array:
 def _share(alpha: Any, dtype: np.dtype[Any]) -> tuple[float, np.dtype[Any], np.dtype[Any]]:
     """Return the checked alpha, the dtype of the computation, and that of the result."""
     where = "sequence_moving_average"
-    if isinstance(alpha, (bool, np.bool_)) or not isinstance(alpha, (int, float, np.integer, np.floating)):
+    if not is_real(alpha):
         raise DTypeError(f"{where}: alpha: is {alpha!r}; a number is needed")
     if not 0 < alpha <= 1:
         raise ValueError(f"{where}: alpha: is {alpha}; above 0 and at most 1 is needed")

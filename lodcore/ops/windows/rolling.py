@@ -11,6 +11,7 @@ from lodcore.base import buffers
 from lodcore.base.threads import over_sequences
 from lodcore.errors import DTypeError
 from lodcore.operators.arguments import choice_of, integer_of, level_of
+from lodcore.operators.numbers import is_real
 from lodcore.operators.operands import Array
 from lodcore.operators.registry import operator
 from lodcore.operators.roles import Nested
@@ -108,7 +109,7 @@ def _windows_of(
     rows = min(integer_of(f"{where}: size", size, 1), 2**62)
     least = rows if min_periods is None else min(integer_of(f"{where}: min_periods", min_periods, 0), 2**62)
     kind = KINDS.index(choice_of(f"{where}: pool_type", pool_type, KINDS))
-    if isinstance(ddof, (bool, np.bool_)) or not isinstance(ddof, (int, float, np.integer, np.floating)):
+    if not is_real(ddof):
         raise DTypeError(f"{where}: ddof: is {ddof!r}; a number is needed")
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise DTypeError(f"{where}: x: has dtype {dtype}; real numbers of at most float64 are needed")

@@ -144,7 +144,9 @@ class Optimizer:
 
 
 def _described(state: Any) -> str:
-    return f"a dict of {', '.join(map(str, state))}" if isinstance(state, dict) else type(state).__name__
+    if isinstance(state, dict):
+        return f"a dict of {', '.join(map(str, state))}" if state else "an empty dict"
+    return type(state).__name__
 
 
 class SGD(Optimizer):

@@ -155,9 +155,12 @@ def check(leaf: Leaf, in_place: bool) -> None:
             raise DTypeError(
                 f"{place}: has a state of {_described(state)}; the parameter has {_described(np.asarray(value))}"
             )
-    for x in (value, *leaf.state) if in_place else ():
+    for j, x in enumerate((value, *leaf.state) if in_place else ()):
         if isinstance(x, np.ndarray) and not x.flags.writeable:
-            raise ValueError(f"{place}: belongs to a read-only array; in_place needs a writable one")
+            what = "is read-only" if j == 0 else "has a read-only state"
+            raise ValueError(
+                f"{place.replace(': gradients', ': parameters', 1)}: {what}; in_place needs a writable array"
+            )
 
 
 def _described(x: Any) -> str:

@@ -191,7 +191,7 @@ WRONG = [
     ("nn.AdamW(0.1, weight_decay=-1)", ValueError, "AdamW: weight_decay: is -1"),
     ("nn.SGD(lambda step: None).step({}, {}, {'step': 0})", DTypeError, "SGD.step: learning_rate: is None"),
     ("nn.SGD(lambda step: -1).step({}, {}, {'step': 0})", ValueError, "SGD.step: learning_rate: is -1"),
-    ("nn.SGD(0.1).step({}, {}, {})", DTypeError, "SGD.step: state: is a dict of ; what `init` returns is needed"),
+    ("nn.SGD(0.1).step({}, {}, {})", DTypeError, "SGD.step: state: is an empty dict; what `init` returns is needed"),
     (f"nn.Adam(0.1).step({P}, {P}, None)", DTypeError, "Adam.step: state: is NoneType"),
     (f"nn.Adam(0.1).step({P}, {P}, nn.SGD(0.1).init({P}))", DTypeError, "Adam.step: state: is a dict of step"),
     (stepped("{'v': np.ones(2)}"), ValueError, "SGD.step: gradients: is dict of 1; a dict with keys"),
@@ -207,7 +207,7 @@ WRONG = [
     (
         "nn.SGD(0.1).step(np.broadcast_to(1.0, 2), np.ones(2), {'step': 0}, in_place=True)",
         ValueError,
-        "read-only array; in_place needs a writable one",
+        r"step: parameters.*: is read-only; in_place needs a writable array",
     ),
     *(
         (f"nn.Adam(0.1).step({P}, {P}, {{**nn.Adam(0.1).init({P}), 'mean': {{'w': {state}}}}})", DTypeError, says)
